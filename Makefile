@@ -1,0 +1,41 @@
+# Everything runs in a virtual environment of its own; nothing outside this folder is changed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format bench validate clean
+
+help:  ## Say what can be made.
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
+
+$(READY): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	touch $(READY)
+
+demo: $(READY)  ## Watch an agent diagnose and repair an incident.
+	$(BIN)/sregym demo
+
+test: $(READY)  ## Run the tests.
+	$(BIN)/python -m pytest
+
+check: $(READY)  ## Format, lint, types, layers.
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY)  ## Format the code and sort the imports.
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(READY)  ## Measure what the README promises.
+	$(BIN)/sregym bench
+
+validate: $(READY)  ## Check every (fault, target) pair of every application.
+	$(BIN)/sregym validate --jobs 2
+
+clean:  ## Remove the virtual environment and every cache.
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist

@@ -1,0 +1,1 @@
+"""A Gymnasium environment in which language-model agents learn site reliability engineering."""

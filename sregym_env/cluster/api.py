@@ -1,0 +1,292 @@
+"""THE SEAM: what a cluster and a world can do, whichever backend is behind them.
+
+Faults, noise, oracles and tools know these protocols and nothing else. Manifests are plain JSON trees that
+nobody mutates. Every error of the API is a :class:`~sregym_env.kube.status.StatusError` with the real
+reason and message. Times are integer microseconds since the Unix epoch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, Self
+
+from sregym_env.cluster.app import App, Journey
+from sregym_env.cluster.disturbances import Disturbance
+from sregym_env.kube.types import Json, Manifest
+
+PatchType = Literal["strategic", "merge", "json", "apply"]
+Propagation = Literal["Background", "Foreground", "Orphan"]
+
+
+@dataclass(frozen=True, slots=True)
+class ExecResult:
+    """What a command in a container, or a tool, left behind."""
+
+    stdout: str = ""
+    stderr: str = ""
+    exit_code: int = 0
+
+    @property
+    def text(self) -> str:
+        """Both streams as a person at a terminal would see them."""
+        if self.stdout and self.stderr and not self.stdout.endswith("\n"):
+            return f"{self.stdout}\n{self.stderr}"
+        return self.stdout + self.stderr
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """An API identity: a name and its groups, as authentication would find them."""
+
+    name: str
+    groups: tuple[str, ...] = ("system:authenticated",)
+
+
+ADMIN = User("kubernetes-admin", ("system:masters", "system:authenticated"))
+"""The identity of the environment itself; RBAC allows it everything."""
+
+
+class Cluster(Protocol):
+    """The Kubernetes API as one identity sees it.
+
+    ``resource`` is a registry key (``pods``, ``deployments.apps``); a ``namespace`` of None means all
+    namespaces for ``list`` and "cluster scoped" elsewhere.
+    """
+
+    @property
+    def user(self) -> User:
+        """Who is asking."""
+        ...
+
+    def as_user(self, user: User) -> Cluster:
+        """The same cluster through another identity's eyes."""
+        ...
+
+    def get(self, resource: str, name: str, namespace: str | None = None) -> Manifest:
+        """One object. Raises NotFound, Forbidden."""
+        ...
+
+    def list(
+        self,
+        resource: str,
+        namespace: str | None = None,
+        *,
+        label_selector: str = "",
+        field_selector: str = "",
+    ) -> list[Manifest]:
+        """Objects in (namespace, name) order."""
+        ...
+
+    def create(
+        self,
+        manifest: Manifest,
+        *,
+        namespace: str | None = None,
+        subresource: str = "",
+        name: str = "",
+        dry_run: bool = False,
+        strict: bool = True,
+    ) -> Manifest:
+        """Create an object, or post to a subresource (``pods/eviction``, ``bindings``, ...) of ``name``."""
+        ...
+
+    def replace(
+        self, manifest: Manifest, *, subresource: str = "", dry_run: bool = False, strict: bool = True
+    ) -> Manifest:
+        """Put a whole object; a resourceVersion in it is checked."""
+        ...
+
+    def patch(
+        self,
+        resource: str,
+        name: str,
+        patch: Json,
+        *,
+        namespace: str | None = None,
+        type: PatchType = "strategic",
+        subresource: str = "",
+        dry_run: bool = False,
+        strict: bool = True,
+    ) -> Manifest:
+        """Patch an object or its ``status`` / ``scale`` subresource."""
+        ...
+
+    def delete(
+        self,
+        resource: str,
+        name: str,
+        namespace: str | None = None,
+        *,
+        grace_period_seconds: int | None = None,
+        propagation: Propagation | None = None,
+        dry_run: bool = False,
+    ) -> Manifest:
+        """Ask for deletion; the object (perhaps with a deletionTimestamp) as it was left."""
+        ...
+
+    def logs(
+        self,
+        namespace: str,
+        pod: str,
+        *,
+        container: str | None = None,
+        previous: bool = False,
+        tail: int | None = None,
+        since_seconds: int | None = None,
+        timestamps: bool = False,
+        limit_bytes: int | None = None,
+    ) -> str:
+        """The log of one container. Raises BadRequest with the kubelet's text where there is none yet."""
+        ...
+
+    def exec(
+        self, namespace: str, pod: str, command: Sequence[str], *, container: str | None = None, stdin: str = ""
+    ) -> ExecResult:
+        """Run a command in a container."""
+        ...
+
+    def review_access(
+        self, verb: str, resource: str, namespace: str | None = None, name: str = "", subresource: str = ""
+    ) -> bool:
+        """Whether RBAC allows this identity the verb."""
+        ...
+
+    def version(self) -> Mapping[str, str]:
+        """The ``/version`` document."""
+        ...
+
+    def now(self) -> int:
+        """The cluster's time."""
+        ...
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass (on a live cluster: wait)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class JourneyHealth:
+    """How a user journey fared over a window of traffic."""
+
+    journey: str
+    requests: float
+    success_ratio: float
+    latency_seconds: float
+    errors: Mapping[str, float]
+    """Fraction of requests per error text."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentHealth:
+    """What one component served over a window: its request rate, success ratio and mean latency."""
+
+    component: str
+    rate: float
+    success_ratio: float
+    latency_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """A firing or pending alert as the alerting rules see the world."""
+
+    name: str
+    state: Literal["pending", "firing"]
+    severity: str
+    labels: Mapping[str, str]
+    summary: str
+    active_at: int
+
+
+class Nodes(Protocol):
+    """The physics below Kubernetes."""
+
+    def apply(self, disturbance: Disturbance) -> None:
+        """Let a disturbance begin."""
+        ...
+
+    def heal(self, disturbance: Disturbance) -> None:
+        """Let it end. Healing what is not there does nothing."""
+        ...
+
+
+class Traffic(Protocol):
+    """The users of the application."""
+
+    def health(self, window_seconds: float) -> list[JourneyHealth]:
+        """Every journey over the last ``window_seconds``; ``requests`` is 0 where no traffic was offered."""
+        ...
+
+    def components(self, window_seconds: float) -> list[ComponentHealth]:
+        """Every component that served requests over the window."""
+        ...
+
+    def probe(self, journey: Journey) -> JourneyHealth:
+        """What a user would meet right now, judged without sending load."""
+        ...
+
+
+class World(Protocol):
+    """A cluster with its nodes, its users and its past."""
+
+    @property
+    def app(self) -> App:
+        """The deployed application."""
+        ...
+
+    @property
+    def cluster(self) -> Cluster:
+        """The API as the environment's own (admin) identity."""
+        ...
+
+    @property
+    def nodes(self) -> Nodes:
+        """The machines."""
+        ...
+
+    @property
+    def traffic(self) -> Traffic:
+        """The users."""
+        ...
+
+    def alerts(self) -> list[Alert]:
+        """Alerts that are pending or firing now."""
+        ...
+
+    def now(self) -> int:
+        """The world's time."""
+        ...
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass."""
+        ...
+
+
+class ForkableWorld(World, Protocol):
+    """A world that is a value: it can be copied, kept and compared."""
+
+    def fork(self) -> Self:
+        """An independent world with the same present and, given the same actions, the same future."""
+        ...
+
+    def reseed(self, seed: int) -> None:
+        """From now on, chance is drawn from this seed."""
+        ...
+
+    def digest(self) -> str:
+        """A hash of everything that can influence the future or be observed."""
+        ...
+
+    def schedule(self, delay_seconds: float, action: ScheduledAction) -> None:
+        """Let something outside the cluster happen later (a disturbance's begin or end)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledAction:
+    """A deferred change from outside the cluster: data, so that worlds can be forked with it pending."""
+
+    kind: Literal["apply", "heal", "delete_pod"]
+    disturbance: Disturbance | None = None
+    arguments: tuple[Any, ...] = ()

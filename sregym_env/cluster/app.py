@@ -1,0 +1,210 @@
+"""What an application is: components, how they find each other, the users' journeys, and what they promise.
+
+An :class:`App` is data. Its manifests are what ``kubectl apply`` would be given; its images say what runs
+when a container starts; its dependencies say which failures reach the users, and by which way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from sregym_env.kube.types import Manifest
+
+AddressSource = Literal["service", "registry", "address"]
+"""How a dependency is found: a Kubernetes Service name, a service registry, or a fixed address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """One component's need of another."""
+
+    on: str
+    """The component depended on."""
+    at: frozenset[Literal["start", "request"]]
+    """When it is needed: to start, or to serve users' requests."""
+    via: AddressSource = "service"
+    port: int = 0
+    essential: bool = True
+    """Whether the caller fails when it is missing (a tracer is not essential)."""
+    persistent: bool = False
+    """Whether the caller keeps one connection, so that a share of refused connections does no harm."""
+    cached: bool = False
+    """Whether a cache answers most requests, so that users notice its loss only when a caller restarts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A database account as the application knows it."""
+
+    user: str
+    password: str
+    roles: tuple[str, ...] = ()
+    """Roles on the application's database."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigKey:
+    """One setting of a configuration file that is baked into an image."""
+
+    path: str
+    """The file in the container."""
+    key: str
+    """The key without which the component does not start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One workload of an application and what it runs."""
+
+    name: str
+    kind: str
+    """``grpc_service``, ``web``, ``mongodb``, ``memcached``, ``registry``, ``tracing``, ``load`` ..."""
+    workload: str
+    """Registry key of the workload object: ``deployments.apps``, ``jobs.batch`` ..."""
+    container: str
+    port: int = 0
+    """The port on which it serves; 0 for none."""
+    service: str = ""
+    """The Service in front of it, if any."""
+    volume: str = ""
+    """The PersistentVolumeClaim that holds its data, if any."""
+    memory: int = 0
+    """Resident memory at rest, bytes."""
+    dependencies: tuple[Dependency, ...] = ()
+    database: str = ""
+    """For a database: the application's database in it."""
+    accounts: tuple[Account, ...] = ()
+    """For a database that asks for credentials: the client's account first, then an administrator's."""
+    config: ConfigKey | None = None
+    """A setting in its image's configuration file that it cannot do without."""
+    flag: str = ""
+    """An environment variable that, set to ``true``, turns on a code path that fails; empty for none."""
+    builds: Mapping[str, str] = field(default_factory=dict)
+    """Other published images of it that do not work here, by why: ``defective``, ``incompatible``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Journey:
+    """Something users do, as a share of the traffic."""
+
+    name: str
+    method: str
+    path: str
+    """Path and query of a typical request."""
+    weight: float
+    """Share of the offered requests; the weights of an app sum to 1."""
+    through: tuple[str, ...] = ()
+    """Components that answer it, the entry first; empty when that is not declared."""
+
+
+@dataclass(frozen=True, slots=True)
+class SLO:
+    """What users are promised."""
+
+    success_ratio: float = 0.99
+    latency_seconds: float = 0.5
+    """Mean latency of a journey."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """A program in an image: which simulated program it is, and that program's settings."""
+
+    program: str
+    settings: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """What an image reference resolves to."""
+
+    reference: str
+    """As written in manifests, e.g. ``mongo:4.4.6``."""
+    size: int
+    """Compressed size, bytes: sets how long a pull takes."""
+    binaries: Mapping[str, Binary]
+    """Executables by name, as found on the image's PATH."""
+    entrypoint: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    """The image's CMD."""
+    workdir: str = "/"
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Text files baked into the image."""
+    toolbox: Literal["busybox", "debian", "none"] = "busybox"
+    """Which general commands ``kubectl exec`` finds beside the binaries."""
+    user: int = 0
+
+
+@dataclass(frozen=True)
+class App:
+    """A deployable application."""
+
+    name: str
+    """Registry name, e.g. ``hotel-reservation``."""
+    title: str
+    namespace: str
+    description: str
+    """What an on-call engineer is told about it."""
+    components: tuple[Component, ...]
+    """Leaves first: every component comes after what it needs."""
+    manifests: tuple[Manifest, ...]
+    """Everything to apply, in order, namespace included, load generator included."""
+    images: tuple[Image, ...]
+    journeys: tuple[Journey, ...]
+    entry: str
+    """The component the users call."""
+    slo: SLO = field(default_factory=SLO)
+    rate: float = 100.0
+    """Requests per second the users offer."""
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Component]:
+        """Components by name."""
+        return {component.name: component for component in self.components}
+
+    def dependents(self, name: str, at: Literal["start", "request"]) -> tuple[Component, ...]:
+        """Components that essentially need ``name`` at that moment, directly."""
+        return tuple(
+            component
+            for component in self.components
+            if any(d.on == name and at in d.at and d.essential for d in component.dependencies)
+        )
+
+    def affected(self, name: str) -> tuple[str, ...]:
+        """Components on the users' path that essentially need ``name``, directly or not, nearest first."""
+        found: dict[str, None] = {}
+        frontier = [name]
+        while frontier:
+            nearest = frontier.pop(0)
+            for component in self.components:
+                needs = any(d.on == nearest and d.essential for d in component.dependencies)
+                if needs and component.name in self.serving and component.name not in found:
+                    found[component.name] = None
+                    frontier.append(component.name)
+        found.pop(name, None)
+        return tuple(found)
+
+    @cached_property
+    def serving(self) -> frozenset[str]:
+        """Components on the users' path: the entry and everything reached from it per request."""
+        reached: set[str] = set()
+        frontier = [self.entry]
+        while frontier:
+            name = frontier.pop()
+            if name in reached:
+                continue
+            reached.add(name)
+            needs = self.by_name[name].dependencies
+            frontier.extend(d.on for d in needs if "request" in d.at and d.essential)
+        return frozenset(reached)
+
+    @cached_property
+    def critical(self) -> frozenset[str]:
+        """Components whose loss reaches the users, at once or when something on their path restarts."""
+        needed = set(self.serving)
+        for name in self.serving:
+            needed.update(d.on for d in self.by_name[name].dependencies if d.essential)
+        return frozenset(needed)

@@ -1,0 +1,47 @@
+"""Changes of physics: what can go wrong with disks, links and kernels, below the Kubernetes API.
+
+A disturbance is a frozen value; two equal disturbances are one. Where a real tool would inject it with a
+kernel probe or a traffic shaper, the embedded cluster's machines simply behave so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class DiskReadErrors:
+    """A share of the reads from a node's data disk fail with an input/output error."""
+
+    node: str
+    fraction: float = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class LinkDelay:
+    """Packets of one pod are delayed."""
+
+    namespace: str
+    pod: str
+    seconds: float = 0.5
+    jitter_seconds: float = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class LinkLoss:
+    """A share of one pod's packets is lost."""
+
+    namespace: str
+    pod: str
+    fraction: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class PodFreeze:
+    """The processes of one pod stop answering, as if paused."""
+
+    namespace: str
+    pod: str
+
+
+Disturbance = DiskReadErrors | LinkDelay | LinkLoss | PodFreeze

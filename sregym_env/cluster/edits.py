@@ -1,0 +1,93 @@
+"""Undoable changes through the Kubernetes API: the vocabulary in which faults are written.
+
+An edit is a frozen value. :func:`apply` makes it and returns what undoes it; nothing else in a fault needs
+to know how to go back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sregym_env.kube.types import Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRef:
+    """Names an object of the API by registry key, namespace and name."""
+
+    resource: str
+    name: str
+    namespace: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JsonPatch:
+    """Set, or with ``value=REMOVED`` remove, one field named by a JSON pointer."""
+
+    target: ObjectRef
+    path: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class MergePatch:
+    """Merge a JSON document into an object (RFC 7386)."""
+
+    target: ObjectRef
+    patch: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """Create an object that is not there."""
+
+    manifest: Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Delete an object."""
+
+    target: ObjectRef
+
+
+@dataclass(frozen=True, slots=True)
+class Exec:
+    """Run a command in the first running pod of a component; ``undo`` is the command that reverts it."""
+
+    component: str
+    command: tuple[str, ...]
+    undo: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecreatePods:
+    """Delete a component's pods, so that its controller starts new ones. Undo has nothing to do."""
+
+    component: str
+
+
+@dataclass(frozen=True, slots=True)
+class Redeploy:
+    """Delete a workload and create it again changed, so that no old pod keeps serving.
+
+    ``changes`` are JSON-pointer paths and their new values, ``REMOVED`` to remove one.
+    """
+
+    target: ObjectRef
+    changes: Mapping[str, Any]
+
+
+Edit = JsonPatch | MergePatch | Create | Delete | Exec | RecreatePods | Redeploy
+
+
+class _Removed:
+    """The value that takes a field away."""
+
+    def __repr__(self) -> str:
+        return "REMOVED"
+
+
+REMOVED = _Removed()

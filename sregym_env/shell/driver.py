@@ -1,0 +1,85 @@
+"""Runs the interpreter's coroutines to their end without an event loop.
+
+The interpreter is written with ``async`` but never waits for anything once sleeping, timing out and
+fetching are the caller's commands; so its coroutines can be driven by hand, and no loop of the caller is
+touched.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from just_bash.interpreter import expansion
+from just_bash.interpreter.errors import ExecutionLimitError
+from just_bash.parser.parser import Parser
+from just_bash.query_engine import builtins as jq_builtins
+
+T = TypeVar("T")
+
+
+def drive(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that never suspends and return its result."""
+    try:
+        coroutine.send(None)
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+    coroutine.close()
+    raise RuntimeError("the interpreter tried to wait for something outside the simulation")
+
+
+_expand_plain = expansion._expand_subscript_vars
+
+
+def _expand_subscript(ctx: Any, subscript: str) -> str:
+    """Expand ``$(command)`` inside an array subscript by hand; the interpreter would start an event loop."""
+    while (start := subscript.find("$(")) >= 0:
+        depth, end = 1, start + 2
+        while end < len(subscript) and depth:
+            depth += {"(": 1, ")": -1}.get(subscript[end], 0)
+            end += 1
+        if depth:
+            break
+        inner = drive(ctx.execute_script(Parser().parse(subscript[start + 2 : end - 1])))
+        subscript = subscript[:start] + inner.stdout.rstrip("\n") + subscript[end:]
+    expanded: str = _expand_plain(ctx, subscript)
+    return expanded
+
+
+expansion._expand_subscript_vars = _expand_subscript
+
+LONGEST_expand_sequence_plain = expansion._expand_sequence
+
+
+def _expand_sequence(content: str) -> list[str]:
+    """Expand ``start..end[..step]`` in a word unless it would fill the memory."""
+    parts = content.split("..")
+    if all(_INTEGER.match(part) for part in parts) and len(parts) in (2, 3):
+        step = int(parts[2]) if len(parts) == 3 else 1
+        if abs(int(parts[1]) - int(parts[0])) // max(abs(step), 1) > LONGEST_RANGE:
+            raise ExecutionLimitError(f"{{{content}}}: brace expansion too long", "commands")
+    items: list[str] = _expand_sequence_plain(content)
+    return items
+
+
+_INTEGER = re.compile(r"-?\d{1,18}$")
+expansion._expand_sequence = _expand_sequence
+
+
+class VirtualTime:
+    """Stands in for the ``time`` module inside ``jq``: ``now`` is the caller's clock."""
+
+    now = 0.0
+
+    def time(self) -> float:
+        """Unix seconds by the clock of the shell that runs."""
+        return VirtualTime.now
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(time, name)
+
+
+jq_builtins.time = VirtualTime()

@@ -1,0 +1,115 @@
+"""An in-memory file tree for the shell that forks cheaply and takes its times from the caller's clock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from just_bash.fs import in_memory_fs
+from just_bash.fs.in_memory_fs import DirectoryEntry, FileEntry, InMemoryFs, SymlinkEntry
+
+MAX_BYTES = 32 * 1024 * 1024
+"""Everything one tree may hold; more is "No space left on device"."""
+
+
+class Files(InMemoryFs):  # type: ignore[misc]
+    """Directories, text files and symbolic links of one machine or container.
+
+    ``mtime`` is what a newly written file gets, Unix seconds; the owner sets it before running commands.
+    """
+
+    def __init__(self, files: Mapping[str, str] | None = None, *, mtime: float = 0.0) -> None:
+        self._data: dict[str, Any] = {"/": DirectoryEntry(mtime=mtime)}
+        self.mtime = mtime
+        self._bytes = 0
+        for path in ("/home", "/tmp"):
+            self._data[path] = DirectoryEntry(mtime=mtime)
+        if files:
+            self.add(files)
+
+    def add(self, files: Mapping[str, str]) -> None:
+        """Put text files at absolute, normal paths, with their parent directories."""
+        data = self._data
+        mtime = self.mtime
+        for path, text in files.items():
+            self._parents(path)
+            data[path] = FileEntry(content=text.encode(), mtime=mtime)
+
+    def add_directories(self, paths: Iterable[str]) -> None:
+        """Make sure directories exist."""
+        for path in paths:
+            self._parents(path)
+            if path not in self._data:
+                self._data[path] = DirectoryEntry(mtime=self.mtime)
+
+    def text(self, path: str) -> str | None:
+        """A file's text, or None where there is no file."""
+        entry = self._data.get(self._resolve_path_with_symlinks(path))
+        return entry.content.decode("utf-8", "replace") if isinstance(entry, FileEntry) else None
+
+    def texts(self) -> dict[str, str]:
+        """Every regular file's text by path."""
+        return {
+            path: entry.content.decode("utf-8", "replace")
+            for path, entry in self._data.items()
+            if isinstance(entry, FileEntry)
+        }
+
+    def fork(self) -> Files:
+        """An independent tree with the same entries; entries themselves are shared and never changed."""
+        copy = Files.__new__(Files)
+        copy._data = self._data.copy()
+        copy.mtime = self.mtime
+        copy._bytes = self._bytes
+        return copy
+
+    def digest_state(self) -> tuple[tuple[str, str], ...]:
+        """What can be observed of the tree: (path, content or kind), sorted."""
+        out = []
+        for path, entry in sorted(self._data.items()):
+            if isinstance(entry, FileEntry):
+                out.append((path, entry.content.decode("latin-1")))
+            elif isinstance(entry, SymlinkEntry):
+                out.append((path, "-> " + entry.target))
+            else:
+                out.append((path, "/"))
+        return tuple(out)
+
+    def _parents(self, path: str) -> None:
+        parent = path.rpartition("/")[0]
+        while parent and parent not in self._data:
+            self._data[parent] = DirectoryEntry(mtime=self.mtime)
+            parent = parent.rpartition("/")[0]
+
+    def _write_file_sync(self, path: str, content: str | bytes, encoding: str = "utf-8") -> None:
+        data = content.encode(encoding, "replace") if isinstance(content, str) else content
+        self._bytes += len(data)
+        if self._bytes > MAX_BYTES:
+            raise OSError(f"ENOSPC: no space left on device, write '{path}'")
+        normal = self._normalize_path(path)
+        if isinstance(self._data.get(normal), DirectoryEntry):
+            raise IsADirectoryError(f"EISDIR: illegal operation on a directory, write '{path}'")
+        if normal == "/dev/null":
+            return
+        self._ensure_parent_dirs(normal)
+        self._data[normal] = FileEntry(content=data, mtime=self.mtime)
+
+    async def append_file(self, path: str, content: str | bytes, encoding: str = "utf-8") -> None:
+        """Add to the end of a file, creating it where it is not."""
+        known = self._data.get(self._normalize_path(path))
+        data = content.encode(encoding, "replace") if isinstance(content, str) else content
+        self._write_file_sync(path, known.content + data if isinstance(known, FileEntry) else data)
+
+
+class _Epoch:
+    """Stands in for the interpreter's ``time`` module where it stamps new files."""
+
+    @staticmethod
+    def time() -> float:
+        """Files made by the interpreter itself carry no wall-clock time."""
+        return 0.0
+
+
+in_memory_fs.time = _Epoch
+for _entry in (FileEntry, DirectoryEntry, SymlinkEntry):
+    _entry.__dataclass_fields__["mtime"].default_factory = _Epoch.time

@@ -1,0 +1,1 @@
+"""The embedded cluster: a whole Kubernetes cluster on a virtual clock in one Python process."""

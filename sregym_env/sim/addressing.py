@@ -1,0 +1,307 @@
+"""Who has which address: services, pods, machines and processes by IP, and where a client sits.
+
+Indexes are derived from the store's sorted lists and remembered by the identity of those lists, which the
+store replaces on every write; forks that share a list share its index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
+
+from sregym_env.kube.types import Manifest
+from sregym_env.sim.process import Process, ProcessKey
+from sregym_env.sim.world import SimWorld
+
+T = TypeVar("T")
+
+SLICES = "endpointslices.discovery.k8s.io"
+_SERVICE_LABEL = "kubernetes.io/service-name"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSource:
+    """A client on a machine's own network: a kubelet, or a person logged in there.
+
+    An empty ``node`` is a machine outside the cluster, which reaches nodes but neither pods nor ClusterIPs.
+    """
+
+    node: str = ""
+
+
+Source = Process | NodeSource
+"""Where a connection starts."""
+
+
+class DerivedFrom(Generic[T]):
+    """A function of a list of objects, computed once per list."""
+
+    __slots__ = ("_compute", "_known")
+
+    def __init__(self, compute: Callable[[list[Manifest]], T]) -> None:
+        self._compute = compute
+        self._known: dict[int, tuple[list[Manifest], T]] = {}
+
+    def __call__(self, objects: list[Manifest]) -> T:
+        """The function's value for ``objects``."""
+        found = self._known.get(id(objects))
+        if found is not None and found[0] is objects:
+            return found[1]
+        if len(self._known) >= 64:
+            del self._known[next(iter(self._known))]
+        value = self._compute(objects)
+        self._known[id(objects)] = (objects, value)
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One address behind a Service port."""
+
+    ip: str
+    port: int
+    """0 where the slice names no port."""
+    node: str
+    pod: str
+    ready: bool
+    serving: bool
+    terminating: bool
+    hostname: str
+
+
+@dataclass(slots=True)
+class Present:
+    """What is derived from one state of a world (one ``epoch``)."""
+
+    epoch: int
+    by_pod: dict[str, list[Process]]
+    by_node: dict[str, list[Process]]
+    """Processes on the machines' own network, by node name."""
+    cache: dict[Any, Any] = field(default_factory=dict)
+    """Answers of the layers above for this state, by their own keys."""
+
+
+_PRESENT: WeakKeyDictionary[SimWorld, Present] = WeakKeyDictionary()
+
+
+def present(world: SimWorld) -> Present:
+    """The derived view of the world as it is now."""
+    found = _PRESENT.get(world)
+    if found is not None and found.epoch == world.epoch:
+        return found
+    by_pod: dict[str, list[Process]] = {}
+    by_node: dict[str, list[Process]] = {}
+    for process in world.processes.values():
+        by_pod.setdefault(process.key[0], []).append(process)
+        if process.host_network:
+            by_node.setdefault(process.node, []).append(process)
+    fresh = Present(world.epoch, by_pod, by_node)
+    _PRESENT[world] = fresh
+    return fresh
+
+
+def _services_by_ip(services: list[Manifest]) -> dict[str, Manifest]:
+    found: dict[str, Manifest] = {}
+    for service in services:
+        spec = service["spec"]
+        for ip in spec.get("clusterIPs") or (spec.get("clusterIP"),):
+            if ip and ip != "None":
+                found[ip] = service
+        for ip in spec.get("externalIPs", ()):
+            found.setdefault(ip, service)
+        for ingress in service.get("status", {}).get("loadBalancer", {}).get("ingress", ()):
+            if ingress.get("ip"):
+                found.setdefault(ingress["ip"], service)
+    return found
+
+
+def _node_ports(services: list[Manifest]) -> dict[int, tuple[Manifest, Manifest]]:
+    return {
+        port["nodePort"]: (service, port)
+        for service in services
+        if service["spec"].get("type") in ("NodePort", "LoadBalancer")
+        for port in service["spec"].get("ports", ())
+        if port.get("nodePort")
+    }
+
+
+def _pods_by_ip(pods: list[Manifest]) -> dict[str, Manifest]:
+    found: dict[str, Manifest] = {}
+    for pod in pods:
+        status = pod.get("status", {})
+        ip = status.get("podIP")
+        if ip and not pod["spec"].get("hostNetwork") and status.get("phase") not in ("Succeeded", "Failed"):
+            found[ip] = pod
+    return found
+
+
+def _nodes_by_ip(nodes: list[Manifest]) -> dict[str, str]:
+    return {
+        address["address"]: node["metadata"]["name"]
+        for node in nodes
+        for address in node.get("status", {}).get("addresses", ())
+        if address.get("type") in ("InternalIP", "ExternalIP")
+    }
+
+
+def _slices_by_service(slices: list[Manifest]) -> dict[tuple[str, str], list[Manifest]]:
+    found: dict[tuple[str, str], list[Manifest]] = {}
+    for piece in slices:
+        metadata = piece["metadata"]
+        name = metadata.get("labels", {}).get(_SERVICE_LABEL)
+        if name:
+            found.setdefault((metadata.get("namespace", ""), name), []).append(piece)
+    return found
+
+
+_by_cluster_ip = DerivedFrom(_services_by_ip)
+_by_node_port = DerivedFrom(_node_ports)
+_by_pod_ip = DerivedFrom(_pods_by_ip)
+_by_node_ip = DerivedFrom(_nodes_by_ip)
+_by_service = DerivedFrom(_slices_by_service)
+
+
+def service_at(world: SimWorld, ip: str) -> Manifest | None:
+    """The Service that has this ClusterIP, external IP or load balancer IP."""
+    return _by_cluster_ip(world.store.list("services")).get(ip)
+
+
+def node_port(world: SimWorld, port: int) -> tuple[Manifest, Manifest] | None:
+    """The Service and its port entry behind a node port."""
+    return _by_node_port(world.store.list("services")).get(port)
+
+
+def pod_at(world: SimWorld, ip: str) -> Manifest | None:
+    """The pod that has this address now."""
+    return _by_pod_ip(world.store.list("pods")).get(ip)
+
+
+def node_at(world: SimWorld, ip: str) -> str | None:
+    """Name of the node that has this address."""
+    return _by_node_ip(world.store.list("nodes")).get(ip)
+
+
+def node_address(world: SimWorld, node: str) -> str:
+    """The internal address of a node, or an empty string."""
+    for ip, name in _by_node_ip(world.store.list("nodes")).items():
+        if name == node:
+            return ip
+    return ""
+
+
+def pod_of(world: SimWorld, process: Process) -> Manifest | None:
+    """The pod object a process belongs to, if it is still there."""
+    pod = world.store.get("pods", process.namespace, process.pod)
+    return pod if pod is not None and pod["metadata"].get("uid") == process.key[0] else None
+
+
+def pod_processes(world: SimWorld, uid: str) -> list[Process]:
+    """Running processes of a pod."""
+    return present(world).by_pod.get(uid, [])
+
+
+def source_key(source: Source) -> ProcessKey:
+    """What identifies a client in caches."""
+    return source.key if isinstance(source, Process) else ("", source.node)
+
+
+def source_node(source: Source) -> str:
+    """The machine a client is on."""
+    return source.node
+
+
+def source_ip(world: SimWorld, source: Source) -> str:
+    """The address a client's packets carry."""
+    return source.ip if isinstance(source, Process) else node_address(world, source.node)
+
+
+def endpoints(world: SimWorld, namespace: str, service: str, port: Manifest | None = None) -> list[Endpoint]:
+    """Everything behind a Service: all addresses, or those that have the given Service port.
+
+    EndpointSlices are read; a Service without any (one without a selector whose Endpoints are kept by hand)
+    is read from its Endpoints.
+    """
+    slices = _by_service(world.store.list(SLICES)).get((namespace, service))
+    if slices:
+        return [
+            endpoint
+            for piece in slices
+            if (number := _slice_port(piece, port)) is not None
+            for endpoint in _slice_endpoints(piece, number)
+        ]
+    manual = world.store.get("endpoints", namespace, service)
+    return [] if manual is None else _manual_endpoints(manual, port)
+
+
+def _slice_port(piece: Manifest, port: Manifest | None) -> int | None:
+    """The target port number in this slice, 0 if no port was asked for, None if the slice lacks it."""
+    if port is None:
+        return 0
+    name = port.get("name", "")
+    for candidate in piece.get("ports") or ():
+        if (candidate.get("name") or "") == name and candidate.get("port") is not None:
+            return int(candidate["port"])
+    return None
+
+
+def _slice_endpoints(piece: Manifest, port: int) -> list[Endpoint]:
+    found = []
+    for entry in piece.get("endpoints") or ():
+        conditions = entry.get("conditions") or {}
+        ready = conditions.get("ready") is not False
+        target = entry.get("targetRef") or {}
+        for ip in entry.get("addresses") or ():
+            found.append(
+                Endpoint(
+                    ip=ip,
+                    port=port,
+                    node=entry.get("nodeName", ""),
+                    pod=target.get("name", ""),
+                    ready=ready,
+                    serving=conditions.get("serving", ready) is not False,
+                    terminating=bool(conditions.get("terminating")),
+                    hostname=entry.get("hostname", ""),
+                )
+            )
+    return found
+
+
+def _manual_endpoints(manual: Manifest, port: Manifest | None) -> list[Endpoint]:
+    found = []
+    for subset in manual.get("subsets") or ():
+        number = 0
+        if port is not None:
+            name = port.get("name", "")
+            numbers = [p["port"] for p in subset.get("ports", ()) if p.get("name", "") == name]
+            if not numbers:
+                continue
+            number = numbers[0]
+        for entry in subset.get("addresses") or ():
+            target = entry.get("targetRef") or {}
+            found.append(
+                Endpoint(
+                    ip=entry["ip"],
+                    port=number,
+                    node=entry.get("nodeName", ""),
+                    pod=target.get("name", ""),
+                    ready=True,
+                    serving=True,
+                    terminating=False,
+                    hostname=entry.get("hostname", ""),
+                )
+            )
+    return found
+
+
+def usable(found: list[Endpoint]) -> list[Endpoint]:
+    """Endpoints that kube-proxy sends traffic to: the ready ones, else terminating ones that still serve."""
+    ready = [endpoint for endpoint in found if endpoint.ready]
+    return ready or [endpoint for endpoint in found if endpoint.serving and endpoint.terminating]
+
+
+def reachable_machine(world: SimWorld, node: str) -> bool:
+    """Whether a machine's network works. A machine whose kubelet alone is stopped still serves its pods."""
+    down = world.memory.get(f"node.down:{node}")
+    return not down or down == "kubelet"

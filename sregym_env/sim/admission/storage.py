@@ -1,0 +1,36 @@
+"""DefaultStorageClass and StorageObjectInUseProtection."""
+
+from __future__ import annotations
+
+from sregym_env.kube.types import Manifest
+from sregym_env.sim.world import SimWorld
+
+DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+CLAIM_FINALIZER = "kubernetes.io/pvc-protection"
+VOLUME_FINALIZER = "kubernetes.io/pv-protection"
+
+
+def mutate_claim(world: SimWorld, operation: str, claim: Manifest, old: Manifest | None) -> Manifest:
+    """A new claim with the default class, where it names none, and its protecting finalizer."""
+    del old
+    if operation != "CREATE":
+        return claim
+    spec = claim["spec"]
+    if spec.get("storageClassName") is None:
+        for candidate in world.store.list("storageclasses.storage.k8s.io"):
+            if candidate["metadata"].get("annotations", {}).get(DEFAULT_CLASS) == "true":
+                spec = {**spec, "storageClassName": candidate["metadata"]["name"]}
+    return _protected({**claim, "spec": spec}, CLAIM_FINALIZER)
+
+
+def mutate_volume(world: SimWorld, operation: str, volume: Manifest, old: Manifest | None) -> Manifest:
+    """A new volume with its protecting finalizer."""
+    del world, old
+    return _protected(volume, VOLUME_FINALIZER) if operation == "CREATE" else volume
+
+
+def _protected(obj: Manifest, finalizer: str) -> Manifest:
+    known = obj["metadata"].get("finalizers", [])
+    if finalizer in known:
+        return obj
+    return {**obj, "metadata": {**obj["metadata"], "finalizers": [*known, finalizer]}}

@@ -1,0 +1,106 @@
+"""Service addresses and node ports, as the API server's allocators hand them out."""
+
+from __future__ import annotations
+
+import ipaddress
+
+from sregym_env.kube.status import FieldError, GoValue, invalid, invalid_value
+from sregym_env.kube.types import Manifest
+from sregym_env.sim.world import SimWorld
+
+SERVICE_NETWORK = ipaddress.ip_network("10.96.0.0/16")
+"""kubeadm's default service subnet, as kind narrows it."""
+
+NODE_PORTS = range(30000, 32768)
+"""The API server's default --service-node-port-range."""
+
+
+def with_addresses(world: SimWorld, service: Manifest, old: Manifest | None) -> Manifest:
+    """The Service with cluster IP and node ports filled in. Raises Invalid where a wanted one is taken."""
+    spec = dict(service["spec"])
+    kind = spec.get("type", "ClusterIP")
+    before = {} if old is None else old["spec"]
+    if kind == "ExternalName":
+        for field in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
+            spec.pop(field, None)
+    else:
+        if not spec.get("clusterIP") and before.get("clusterIP"):
+            spec["clusterIP"] = before["clusterIP"]
+        if not spec.get("clusterIP"):
+            spec["clusterIP"] = _free_address(world)
+        elif spec["clusterIP"] != "None" and spec["clusterIP"] != before.get("clusterIP"):
+            _check_address(world, service, spec["clusterIP"])
+        spec["clusterIPs"] = [spec["clusterIP"]]
+        spec.setdefault("ipFamilies", ["IPv4"])
+        spec.setdefault("ipFamilyPolicy", "SingleStack")
+    if kind in ("NodePort", "LoadBalancer"):
+        spec["ports"] = _with_node_ports(world, service, spec.get("ports", []), before.get("ports", []))
+        spec.setdefault("externalTrafficPolicy", "Cluster")
+    else:
+        spec["ports"] = [
+            {key: value for key, value in port.items() if key != "nodePort"} for port in spec.get("ports", [])
+        ]
+        spec.pop("externalTrafficPolicy", None)
+    if not spec["ports"]:
+        del spec["ports"]
+    return {**service, "spec": spec}
+
+
+def _taken(world: SimWorld) -> set[str]:
+    return {service["spec"].get("clusterIP", "") for service in world.store.list("services")}
+
+
+def _free_address(world: SimWorld) -> str:
+    taken = _taken(world)
+    while True:
+        # The allocator keeps the lowest 256 addresses of the range for static assignment.
+        address = str(SERVICE_NETWORK[256 + world.streams.below("cluster-ip", 65000)])
+        if address not in taken:
+            return address
+
+
+def _check_address(world: SimWorld, service: Manifest, address: str) -> None:
+    problem = ""
+    try:
+        if ipaddress.ip_address(address) not in SERVICE_NETWORK:
+            problem = (
+                f"failed to allocate IP {address}: the provided IP ({address}) is not in the valid range. "
+                f"The range of valid IPs is {SERVICE_NETWORK}"
+            )
+        elif address in _taken(world):
+            problem = f"failed to allocate IP {address}: provided IP is already allocated"
+    except ValueError:
+        problem = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+    if problem:
+        error = invalid_value("spec.clusterIPs", GoValue(f'[]string{{"{address}"}}'), problem)
+        raise invalid("Service", service["metadata"]["name"], [error])
+
+
+def _with_node_ports(
+    world: SimWorld, service: Manifest, ports: list[Manifest], before: list[Manifest]
+) -> list[Manifest]:
+    taken = {
+        port["nodePort"]
+        for other in world.store.list("services")
+        if other["metadata"]["uid"] != service["metadata"].get("uid")
+        for port in other["spec"].get("ports", ())
+        if "nodePort" in port
+    }
+    kept = {(port.get("protocol"), port["port"]): port.get("nodePort") for port in before}
+    out: list[Manifest] = []
+    errors: list[FieldError] = []
+    for index, port in enumerate(ports):
+        wanted = port.get("nodePort") or kept.get((port.get("protocol"), port["port"]))
+        field = f"spec.ports[{index}].nodePort"
+        if wanted and wanted in taken:
+            errors.append(invalid_value(field, wanted, "provided port is already allocated"))
+        elif wanted and wanted not in NODE_PORTS:
+            text = "provided port is not in the valid range. The range of valid ports is 30000-32767"
+            errors.append(invalid_value(field, wanted, text))
+        while not wanted or (wanted in taken and not errors):
+            wanted = world.streams.choice("node-port", NODE_PORTS)
+        taken.add(wanted)
+        out.append({**port, "nodePort": wanted})
+    if errors:
+        raise invalid("Service", service["metadata"]["name"], errors)
+    return out

@@ -1,0 +1,258 @@
+"""The API server's write path: strategy, defaulting, admission, validation, storage.
+
+These are the calls that controllers, the scheduler and the kubelets make; :mod:`sregym_env.sim.cluster`
+puts identity and authorisation in front of them. All raise
+:class:`~sregym_env.kube.status.StatusError` with the real reasons and messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sregym_env.cluster.api import Propagation, User
+from sregym_env.kube import registry, status, validation
+from sregym_env.kube.defaults import apply_defaults
+from sregym_env.kube.durations import rfc3339
+from sregym_env.kube.registry import Resource
+from sregym_env.kube.types import Manifest
+from sregym_env.runtime import ids
+from sregym_env.runtime.clock import SECOND
+from sregym_env.sim import admission, allocation
+from sregym_env.sim.strategy import has_generation, has_status, prepared_for_create, prepared_for_update
+from sregym_env.sim.world import SimWorld
+
+SYSTEM = User("system:admin", ("system:masters", "system:authenticated"))
+"""The privileged identity of the cluster's own components."""
+
+Changes = Mapping[str, str | None]
+"""Keys to set; None removes."""
+
+
+def resource_of(key: str) -> Resource:
+    """The registry entry of a resource key. Raises NotFound for a path that is not served."""
+    found = registry.by_key(key)
+    if found is None:
+        raise status.unknown_path()
+    return found
+
+
+def served(api_version: str, kind: str) -> Resource | None:
+    """The resource in which objects of a kind are created, or None if the kind is not served."""
+    return registry.by_kind(api_version, kind)
+
+
+def create(
+    world: SimWorld, resource: str, obj: Manifest, user: User = SYSTEM, *, dry_run: bool = False
+) -> Manifest:
+    """Create an object. Raises AlreadyExists, Invalid, Forbidden (admission), NotFound (namespace)."""
+    kind = resource_of(resource)
+    obj = _named(world, kind, obj)
+    fresh = prepared_for_create(kind, obj, uid=ids.uid(world.streams), now=world.now())
+    fresh = admission.mutate(world, "CREATE", kind, apply_defaults(kind, fresh), None, user)
+    if resource == "services":
+        fresh = allocation.with_addresses(world, fresh, None)
+    errors = validation.validate_create(kind, fresh)
+    name = fresh["metadata"]["name"]
+    if errors:
+        raise status.invalid(kind, name, errors)
+    admission.validate(world, "CREATE", kind, fresh, None, user)
+    if world.store.get(resource, fresh["metadata"].get("namespace", ""), name) is not None:
+        raise status.already_exists(kind, name)
+    return fresh if dry_run else world.store.put(resource, fresh)
+
+
+def update(
+    world: SimWorld, resource: str, obj: Manifest, user: User = SYSTEM, *, dry_run: bool = False
+) -> Manifest:
+    """Put a whole object. A resourceVersion in it must be the current one. Unchanged objects are not written."""
+    kind = resource_of(resource)
+    old = _existing(world, kind, obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
+    _check_preconditions(kind, obj, old)
+    new = prepared_for_update(kind, apply_defaults(kind, obj), old)
+    new = admission.mutate(world, "UPDATE", kind, new, old, user)
+    if resource == "services":
+        new = allocation.with_addresses(world, new, old)
+    if new == old:
+        return old
+    errors = validation.validate_update(kind, new, old)
+    if errors:
+        raise status.invalid(kind, old["metadata"]["name"], errors)
+    admission.validate(world, "UPDATE", kind, new, old, user)
+    return new if dry_run else _commit(world, kind, new)
+
+
+def update_status(
+    world: SimWorld, resource: str, namespace: str, name: str, new_status: Mapping[str, Any]
+) -> Manifest | None:
+    """Replace an object's status; nothing is written when it is equal. None if the object is gone."""
+    old = world.store.get(resource, namespace, name)
+    if old is None:
+        return None
+    if old.get("status") == new_status:
+        return old
+    return world.store.put(resource, {**old, "status": dict(new_status)})
+
+
+def patch_metadata(
+    world: SimWorld,
+    resource: str,
+    namespace: str,
+    name: str,
+    *,
+    annotations: Changes | None = None,
+    labels: Changes | None = None,
+    finalizers: Sequence[str] | None = None,
+    owner_references: Sequence[Mapping[str, Any]] | None = None,
+) -> Manifest | None:
+    """Change metadata of an object. Taking away the last finalizer of a deleted object removes it."""
+    old = world.store.get(resource, namespace, name)
+    if old is None:
+        return None
+    metadata = dict(old["metadata"])
+    for field, changes in (("annotations", annotations), ("labels", labels)):
+        if changes is not None:
+            _replace(metadata, field, _merged(metadata.get(field, {}), changes))
+    if finalizers is not None:
+        _replace(metadata, "finalizers", list(finalizers))
+    if owner_references is not None:
+        _replace(metadata, "ownerReferences", [dict(owner) for owner in owner_references])
+    if metadata == old["metadata"]:
+        return old
+    return _commit(world, resource_of(resource), {**old, "metadata": metadata})
+
+
+def delete(
+    world: SimWorld,
+    resource: str,
+    namespace: str,
+    name: str,
+    *,
+    grace: int | None = None,
+    propagation: Propagation = "Background",
+    uid: str | None = None,
+) -> Manifest | None:
+    """Begin or complete the deletion of an object; what is left of it, or None if it was not there.
+
+    A scheduled pod gets ``grace`` seconds (its own by default) and is removed by its kubelet; finalizers
+    keep any object; ``Foreground`` and ``Orphan`` add theirs for the garbage collector.
+    """
+    kind = resource_of(resource)
+    old = world.store.get(resource, namespace, name)
+    if old is None or (uid is not None and old["metadata"]["uid"] != uid):
+        return None
+    metadata = dict(old["metadata"])
+    finalizers = list(metadata.get("finalizers", ()))
+    for wanted, finalizer in (("Foreground", "foregroundDeletion"), ("Orphan", "orphan")):
+        if propagation == wanted and finalizer not in finalizers and "deletionTimestamp" not in metadata:
+            finalizers.append(finalizer)
+    seconds = _grace(kind, old, grace)
+    if resource == "namespaces":
+        return _terminate_namespace(world, kind, old)
+    if not finalizers and seconds == 0:
+        world.store.remove(resource, namespace, name)
+        return old
+    if finalizers:
+        metadata["finalizers"] = finalizers
+    known = metadata.get("deletionGracePeriodSeconds")
+    if known is None or (resource == "pods" and seconds < known):
+        metadata["deletionTimestamp"] = rfc3339(world.now() + seconds * SECOND)
+        metadata["deletionGracePeriodSeconds"] = seconds
+        if has_generation(kind):
+            metadata["generation"] = metadata.get("generation", 1) + 1
+    if metadata == old["metadata"]:
+        return old
+    return world.store.put(resource, {**old, "metadata": metadata})
+
+
+def finalize_delete(world: SimWorld, resource: str, namespace: str, name: str) -> None:
+    """Remove an object for good, unless finalizers still keep it."""
+    old = world.store.get(resource, namespace, name)
+    if old is None:
+        return
+    if old["metadata"].get("finalizers"):
+        if old["metadata"].get("deletionGracePeriodSeconds"):
+            metadata = {**old["metadata"], "deletionGracePeriodSeconds": 0}
+            world.store.put(resource, {**old, "metadata": metadata})
+        return
+    world.store.remove(resource, namespace, name)
+
+
+def _named(world: SimWorld, kind: Resource, obj: Manifest) -> Manifest:
+    metadata = obj.get("metadata") or {}
+    if metadata.get("name"):
+        return obj
+    prefix = metadata.get("generateName")
+    if not prefix:
+        error = status.required("metadata.name", "name or generateName is required")
+        raise status.invalid(kind, "", [error])
+    name = prefix[:58] + ids.name_suffix(world.streams)
+    return {**obj, "metadata": {**metadata, "name": name}}
+
+
+def _existing(world: SimWorld, kind: Resource, namespace: str, name: str) -> Manifest:
+    if kind.namespaced and not namespace:
+        namespace = "default"
+    old = world.store.get(kind.storage_key, namespace, name)
+    if old is None:
+        raise status.not_found(kind, name)
+    return old
+
+
+def _check_preconditions(kind: Resource, obj: Manifest, old: Manifest) -> None:
+    metadata, known = obj["metadata"], old["metadata"]
+    if metadata.get("resourceVersion") not in (None, "", known["resourceVersion"]):
+        raise status.conflict(kind, known["name"])
+    if metadata.get("uid") not in (None, "", known["uid"]):
+        text = (
+            f"Precondition failed: UID in precondition: {metadata['uid']}, "
+            f"UID in object meta: {known['uid']}"
+        )
+        raise status.conflict(kind, known["name"], text)
+
+
+def _commit(world: SimWorld, kind: Resource, new: Manifest) -> Manifest:
+    metadata = new["metadata"]
+    stored = world.store.put(kind.storage_key, new)
+    gone = "deletionTimestamp" in metadata and not metadata.get("finalizers")
+    if gone and metadata.get("deletionGracePeriodSeconds", 0) == 0 and kind.key != "namespaces":
+        world.store.remove(kind.storage_key, metadata.get("namespace", ""), metadata["name"])
+    return stored
+
+
+def _grace(kind: Resource, obj: Manifest, grace: int | None) -> int:
+    """Seconds of grace; only pods that a node may be running have any."""
+    if kind.key != "pods":
+        return 0
+    spec = obj["spec"]
+    if not spec.get("nodeName") or obj.get("status", {}).get("phase") in ("Succeeded", "Failed"):
+        return 0
+    if grace is None:
+        grace = int(spec.get("terminationGracePeriodSeconds", 30))
+    return max(0, grace)
+
+
+def _terminate_namespace(world: SimWorld, kind: Resource, old: Manifest) -> Manifest:
+    if "deletionTimestamp" in old["metadata"]:
+        return old
+    metadata = {**old["metadata"], "deletionTimestamp": rfc3339(world.now())}
+    terminating = {**old.get("status", {}), "phase": "Terminating"}
+    return world.store.put(kind.key, {**old, "metadata": metadata, "status": terminating})
+
+
+def _replace(metadata: dict[str, Any], field: str, value: Any) -> None:
+    if value:
+        metadata[field] = value
+    else:
+        metadata.pop(field, None)
+
+
+def _merged(current: Mapping[str, str], changes: Changes) -> dict[str, str]:
+    merged = {**current, **{key: value for key, value in changes.items() if value is not None}}
+    return {key: value for key, value in merged.items() if changes.get(key, value) is not None}
+
+
+__all__ = [
+    "SYSTEM", "create", "delete", "finalize_delete", "has_status", "patch_metadata", "resource_of",
+    "served", "update", "update_status",
+]  # fmt: skip

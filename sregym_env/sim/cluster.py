@@ -1,0 +1,360 @@
+"""The Kubernetes API of the embedded cluster as one identity sees it: the seam's ``Cluster``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from sregym_env.cluster.api import ADMIN, ExecResult, PatchType, Propagation, User
+from sregym_env.kube import patch as patches
+from sregym_env.kube import schema, selectors, status
+from sregym_env.kube.registry import Resource
+from sregym_env.kube.types import Json, Manifest
+from sregym_env.sim import apiserver, container_logs, metrics, nodes, strategy, subresources
+from sregym_env.sim.programs import exec as programs_exec
+from sregym_env.sim.rbac import Authorizer, Grant
+from sregym_env.sim.world import SimWorld
+
+VERSION: Mapping[str, str] = {
+    "major": "1",
+    "minor": "32",
+    "emulationMajor": "1",
+    "emulationMinor": "32",
+    "minCompatibilityMajor": "1",
+    "minCompatibilityMinor": "31",
+    "gitVersion": "v1.32.5",
+    "gitCommit": "9894294ef13a5b32803e3ca2c0d620a088cc84d1",
+    "gitTreeState": "clean",
+    "buildDate": "2025-05-15T09:01:33Z",
+    "goVersion": "go1.23.8",
+    "compiler": "gc",
+    "platform": "linux/amd64",
+}
+"""The ``/version`` document of the version profile."""
+
+_REVIEWS = frozenset(
+    {
+        "SelfSubjectAccessReview", "SelfSubjectRulesReview", "SelfSubjectReview", "SubjectAccessReview",
+        "LocalSubjectAccessReview",
+    }
+)  # fmt: skip
+
+_COMPUTED: Mapping[str, Callable[[SimWorld], list[Manifest]]] = {
+    "pods.metrics.k8s.io": lambda world: metrics.pod_metrics(world),
+    "nodes.metrics.k8s.io": lambda world: metrics.node_metrics(world),
+}
+"""Resources that are views of the world and have no stored objects."""
+
+
+class SimCluster:
+    """Implements :class:`sregym_env.cluster.api.Cluster` in process."""
+
+    __slots__ = ("_authorizer", "_world", "user")
+
+    def __init__(self, world: SimWorld, user: User = ADMIN) -> None:
+        self._world = world
+        self.user = user
+        self._authorizer = Authorizer(world, user)
+
+    def as_user(self, user: User) -> SimCluster:
+        """The same cluster through another identity's eyes."""
+        return SimCluster(self._world, user)
+
+    # --- reading ----------------------------------------------------------------------------------
+
+    def get(self, resource: str, name: str, namespace: str | None = None) -> Manifest:
+        """One object. Raises NotFound, Forbidden."""
+        kind = apiserver.resource_of(resource)
+        self._authorize("get", kind, namespace, name)
+        if resource in _COMPUTED:
+            for obj in _COMPUTED[resource](self._world):
+                metadata = obj["metadata"]
+                if metadata["name"] == name and metadata.get("namespace") == namespace:
+                    return obj
+            raise status.not_found(kind, name)
+        return self._present(kind, self._stored(kind, namespace, name))
+
+    def list(
+        self,
+        resource: str,
+        namespace: str | None = None,
+        *,
+        label_selector: str = "",
+        field_selector: str = "",
+    ) -> list[Manifest]:
+        """Objects in (namespace, name) order. Raises Forbidden, BadRequest (selectors)."""
+        kind = apiserver.resource_of(resource)
+        self._authorize("list", kind, namespace, "")
+        if resource in _COMPUTED:
+            found = [
+                obj for obj in _COMPUTED[resource](self._world)
+                if namespace is None or obj["metadata"].get("namespace") == namespace
+            ]  # fmt: skip
+        else:
+            found = self._world.store.list(kind.storage_key, namespace if kind.namespaced else None)
+        try:
+            if label_selector:
+                labels = selectors.parse_labels(label_selector)
+                found = [obj for obj in found if labels.matches(obj["metadata"].get("labels") or {})]
+            if field_selector:
+                fields = selectors.parse_fields(field_selector, kind)
+                found = [obj for obj in found if fields.matches(obj)]
+        except selectors.SelectorError as error:
+            raise status.bad_request(str(error)) from error
+        return [self._present(kind, obj) for obj in found]
+
+    def logs(
+        self,
+        namespace: str,
+        pod: str,
+        *,
+        container: str | None = None,
+        previous: bool = False,
+        tail: int | None = None,
+        since_seconds: int | None = None,
+        timestamps: bool = False,
+        limit_bytes: int | None = None,
+    ) -> str:
+        """The log of one container. Raises BadRequest with the kubelet's text where there is none yet."""
+        pods = apiserver.resource_of("pods")
+        self._authorize("get", pods, namespace, pod, "log")
+        found = self._stored(pods, namespace, pod)
+        return container_logs.read(
+            self._world,
+            found,
+            container_logs.choose_container(found, container),
+            previous=previous,
+            tail=tail,
+            since_seconds=since_seconds,
+            timestamps=timestamps,
+            limit_bytes=limit_bytes,
+        )
+
+    # --- writing ----------------------------------------------------------------------------------
+
+    def create(
+        self,
+        manifest: Manifest,
+        *,
+        namespace: str | None = None,
+        subresource: str = "",
+        name: str = "",
+        dry_run: bool = False,
+        strict: bool = True,
+    ) -> Manifest:
+        """Create an object, or post to a subresource of the object ``name``."""
+        if subresource:
+            return self._post(manifest, namespace or "default", subresource, name, dry_run)
+        kind = self._kind_of(manifest)
+        if kind.kind in _REVIEWS:
+            return subresources.review(self._world, self.user, manifest)
+        manifest = self._in_namespace(kind, manifest, namespace)
+        wanted = manifest.get("metadata", {})
+        self._authorize("create", kind, wanted.get("namespace"), "")
+        obj, _ = schema.decode(kind, manifest, strict)
+        return apiserver.create(self._world, kind.storage_key, obj, self.user, dry_run=dry_run)
+
+    def replace(
+        self, manifest: Manifest, *, subresource: str = "", dry_run: bool = False, strict: bool = True
+    ) -> Manifest:
+        """Put a whole object; a resourceVersion in it is checked."""
+        kind = self._kind_of(manifest)
+        manifest = self._in_namespace(kind, manifest, None)
+        metadata = manifest["metadata"]
+        self._authorize("update", kind, metadata.get("namespace"), metadata["name"], subresource)
+        obj, _ = schema.decode(kind, manifest, strict)
+        if subresource == "status":
+            old = self._stored(kind, metadata.get("namespace"), metadata["name"])
+            return self._put_status(kind, old, obj, dry_run)
+        return apiserver.update(self._world, kind.storage_key, obj, self.user, dry_run=dry_run)
+
+    def patch(
+        self,
+        resource: str,
+        name: str,
+        patch: Json,
+        *,
+        namespace: str | None = None,
+        type: PatchType = "strategic",
+        subresource: str = "",
+        dry_run: bool = False,
+        strict: bool = True,
+    ) -> Manifest:
+        """Patch an object or its ``status`` / ``scale`` subresource."""
+        kind = apiserver.resource_of(resource)
+        self._authorize("patch", kind, namespace, name, subresource)
+        if type == "apply" and self._find(kind, namespace, name) is None:
+            return self.create(patch, namespace=namespace, dry_run=dry_run, strict=strict)
+        old = self._stored(kind, namespace, name)
+        if subresource == "scale":
+            view = subresources.scale_of(old)
+            changed = _patched(kind, view, patch, "merge" if type != "json" else "json")
+            scaled = subresources.with_scale(kind, old, changed)
+            stored = apiserver.update(self._world, kind.storage_key, scaled, self.user, dry_run=dry_run)
+            return subresources.scale_of(stored)
+        raw = _patched(kind, old, patch, type)
+        obj, _ = schema.decode_patched(kind, raw, patch, type == "strategic", strict)
+        _check_identity(kind, obj, old)
+        if subresource == "status":
+            return self._put_status(kind, old, obj, dry_run)
+        if subresource == "ephemeralcontainers":
+            stored = {**old, "spec": obj["spec"]}
+            return stored if dry_run else self._world.store.put(kind.storage_key, stored)
+        return apiserver.update(self._world, kind.storage_key, obj, self.user, dry_run=dry_run)
+
+    def delete(
+        self,
+        resource: str,
+        name: str,
+        namespace: str | None = None,
+        *,
+        grace_period_seconds: int | None = None,
+        propagation: Propagation | None = None,
+        dry_run: bool = False,
+    ) -> Manifest:
+        """Ask for deletion; the object (perhaps with a deletionTimestamp) as it was left."""
+        kind = apiserver.resource_of(resource)
+        self._authorize("delete", kind, namespace, name)
+        old = self._stored(kind, namespace, name)
+        if resource == "namespaces" and name in ("default", "kube-system", "kube-public"):
+            raise status.forbidden_admission(kind, name, "this namespace may not be deleted")
+        if dry_run:
+            return old
+        left = apiserver.delete(
+            self._world,
+            kind.storage_key,
+            old["metadata"].get("namespace", ""),
+            name,
+            grace=grace_period_seconds,
+            propagation=propagation or "Background",
+        )
+        return old if left is None else left
+
+    def exec(
+        self, namespace: str, pod: str, command: Sequence[str], *, container: str | None = None, stdin: str = ""
+    ) -> ExecResult:
+        """Run a command in a container. Raises BadRequest or InternalError with the kubelet's refusal."""
+        pods = apiserver.resource_of("pods")
+        self._authorize("create", pods, namespace, pod, "exec")
+        found = self._stored(pods, namespace, pod)
+        chosen = container_logs.choose_container(found, container)
+        if not found["spec"].get("nodeName"):
+            raise status.bad_request(f"pod {pod} does not have a host assigned")
+        known = container_logs.container_status(found, chosen)
+        if known is None or "running" not in known.get("state", {}):
+            raise status.internal_error(f'unable to upgrade connection: container not found ("{chosen}")')
+        return programs_exec.run(self._world, found, chosen, list(command), stdin)
+
+    # --- the rest ---------------------------------------------------------------------------------
+
+    def review_access(
+        self, verb: str, resource: str, namespace: str | None = None, name: str = "", subresource: str = ""
+    ) -> bool:
+        """Whether RBAC allows this identity the verb."""
+        kind = apiserver.resource_of(resource)
+        return self._allowed(verb, kind, namespace, name, subresource)
+
+    @property
+    def grants(self) -> tuple[Grant, ...]:
+        """The RBAC rules of this identity."""
+        return self._authorizer.grants
+
+    def version(self) -> Mapping[str, str]:
+        """The ``/version`` document."""
+        return VERSION
+
+    def now(self) -> int:
+        """The cluster's time."""
+        return self._world.now()
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass."""
+        self._world.advance(seconds)
+
+    # --- inside -----------------------------------------------------------------------------------
+
+    def _allowed(self, verb: str, kind: Resource, namespace: str | None, name: str, subresource: str) -> bool:
+        what = f"{kind.plural}/{subresource}" if subresource else kind.plural
+        return self._authorizer.allows(verb, kind.group, what, namespace, name)
+
+    def _authorize(
+        self, verb: str, kind: Resource, namespace: str | None, name: str, subresource: str = ""
+    ) -> None:
+        if not self._allowed(verb, kind, namespace, name, subresource):
+            raise status.forbidden(kind, name, self.user.name, verb, namespace or "", subresource)
+
+    def _find(self, kind: Resource, namespace: str | None, name: str) -> Manifest | None:
+        where = (namespace or "default") if kind.namespaced else ""
+        return self._world.store.get(kind.storage_key, where, name)
+
+    def _stored(self, kind: Resource, namespace: str | None, name: str) -> Manifest:
+        found = self._find(kind, namespace, name)
+        if found is None:
+            raise status.not_found(kind, name)
+        return found
+
+    def _present(self, kind: Resource, obj: Manifest) -> Manifest:
+        """The object as it reads now: heartbeats are filled in on the way out, not written every few seconds."""
+        if kind.key in ("nodes", "leases.coordination.k8s.io"):
+            return nodes.present(self._world, obj)
+        return obj
+
+    def _kind_of(self, manifest: Manifest) -> Resource:
+        api_version, name = str(manifest.get("apiVersion", "")), str(manifest.get("kind", ""))
+        found = apiserver.served(api_version, name)
+        if found is None:
+            raise status.unknown_path()
+        return found
+
+    def _in_namespace(self, kind: Resource, manifest: Manifest, namespace: str | None) -> Manifest:
+        metadata = manifest.get("metadata")
+        metadata = metadata if isinstance(metadata, dict) else {}
+        own = metadata.get("namespace")
+        if not kind.namespaced:
+            return manifest if own is None else {**manifest, "metadata": _without(metadata, "namespace")}
+        if namespace and own and own != namespace:
+            text = f"the namespace of the provided object does not match the namespace sent on the request"
+            raise status.bad_request(text)
+        if own:
+            return manifest
+        return {**manifest, "metadata": {**metadata, "namespace": namespace or "default"}}
+
+    def _post(self, body: Manifest, namespace: str, subresource: str, name: str, dry_run: bool) -> Manifest:
+        owner = apiserver.resource_of("serviceaccounts" if subresource == "token" else "pods")
+        self._authorize("create", owner, namespace, name, subresource)
+        if subresource == "eviction":
+            return subresources.evict(self._world, namespace, name, body, dry_run=dry_run)
+        if subresource == "binding":
+            return subresources.bind(self._world, namespace, name, body)
+        if subresource == "token":
+            return subresources.token(self._world, namespace, name, body)
+        raise status.unknown_path()
+
+    def _put_status(self, kind: Resource, old: Manifest, new: Manifest, dry_run: bool) -> Manifest:
+        if not strategy.has_status(kind):
+            raise status.unknown_path()
+        changed = {**old, "status": new.get("status") or {}}
+        if dry_run or changed == old:
+            return changed
+        return self._world.store.put(kind.storage_key, changed)
+
+
+def _patched(kind: Resource, old: Manifest, patch: Json, type: PatchType) -> Any:
+    if type == "json":
+        return patches.json_patch(old, patch)
+    if not isinstance(patch, dict):
+        raise status.bad_request("json: cannot unmarshal array into Go value of type map[string]interface {}")
+    if type == "merge":
+        return patches.merge_patch(old, patch)
+    return patches.strategic_merge_patch(old, patch, kind)
+
+
+def _check_identity(kind: Resource, new: Manifest, old: Manifest) -> None:
+    found, known = new.get("metadata", {}).get("name"), old["metadata"]["name"]
+    if found != known:
+        text = f"the name of the object ({found}) does not match the name on the URL ({known})"
+        raise status.bad_request(text)
+
+
+def _without(mapping: Mapping[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in mapping.items() if name != key}

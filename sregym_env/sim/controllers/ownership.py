@@ -1,0 +1,133 @@
+"""Owner references: who controls an object, and how controllers adopt and release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from sregym_env.kube.types import Manifest
+from sregym_env.sim import apiserver
+from sregym_env.sim.controllers.selection import Selector, matcher, selects
+from sregym_env.sim.store import Change, Key
+
+if TYPE_CHECKING:
+    from sregym_env.sim.world import SimWorld
+
+
+def reference(owner: Manifest, api_version: str, kind: str) -> dict[str, Any]:
+    """A controlling owner reference to ``owner``."""
+    metadata = owner["metadata"]
+    return {
+        "apiVersion": api_version,
+        "kind": kind,
+        "name": metadata["name"],
+        "uid": metadata["uid"],
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+
+
+def controller_of(obj: Manifest) -> dict[str, Any] | None:
+    """The owner reference of the object's controller, or None."""
+    for owner in obj["metadata"].get("ownerReferences") or ():
+        if owner.get("controller"):
+            return owner  # type: ignore[no-any-return]
+    return None
+
+
+def controlled(world: SimWorld, resource: str, owner: Manifest) -> list[Manifest]:
+    """Objects of ``resource`` whose controller is ``owner``, in key order."""
+    uid = owner["metadata"]["uid"]
+    found = []
+    for obj in world.store.owned_by(resource, uid):
+        reference = controller_of(obj)
+        if reference is not None and reference["uid"] == uid:
+            found.append(obj)
+    return found
+
+
+def claim(
+    world: SimWorld, resource: str, owner: Manifest, api_version: str, kind: str, selector: Selector
+) -> list[Manifest]:
+    """The objects ``owner`` controls, after adopting matching orphans and releasing what no longer matches.
+
+    In key order. An owner that is being deleted adopts and releases nothing.
+    """
+    metadata = owner["metadata"]
+    mine = controlled(world, resource, owner)
+    if "deletionTimestamp" in metadata:
+        return mine
+    matches = matcher(selector)
+    kept = [obj for obj in mine if matches(obj["metadata"].get("labels"))]
+    if len(kept) != len(mine):
+        for obj in mine:
+            if not matches(obj["metadata"].get("labels")):
+                _release(world, resource, obj, metadata["uid"])
+    adopted = [
+        _adopt(world, resource, obj, reference(owner, api_version, kind))
+        for obj in world.store.list(resource, metadata["namespace"])
+        if controller_of(obj) is None
+        and "deletionTimestamp" not in obj["metadata"]
+        and matches(obj["metadata"].get("labels"))
+    ]
+    found = [obj for obj in adopted if obj is not None]
+    if found:
+        kept = sorted([*kept, *found], key=lambda obj: str(obj["metadata"]["name"]))
+    return kept
+
+
+def _adopt(world: SimWorld, resource: str, obj: Manifest, owner: dict[str, Any]) -> Manifest | None:
+    metadata = obj["metadata"]
+    owners = [*(metadata.get("ownerReferences") or ()), owner]
+    return apiserver.patch_metadata(
+        world, resource, metadata["namespace"], metadata["name"], owner_references=owners
+    )
+
+
+def _release(world: SimWorld, resource: str, obj: Manifest, uid: str) -> None:
+    metadata = obj["metadata"]
+    owners = [owner for owner in metadata.get("ownerReferences") or () if owner["uid"] != uid]
+    apiserver.patch_metadata(
+        world, resource, metadata["namespace"], metadata["name"], owner_references=owners
+    )
+
+
+def wake_owner(
+    kind: str,
+    owners: str,
+    selector_of: Callable[[Manifest], Selector],
+    concerns: Callable[[Change], bool] | None = None,
+) -> Callable[[SimWorld, Change], Iterable[Key]]:
+    """A wake function: the controlling owner of that kind, before and after the change; for an orphan, every
+    object of the resource ``owners`` in its namespace that would select it."""
+
+    def wake(world: SimWorld, change: Change) -> Iterable[Key]:
+        if concerns is not None and not concerns(change):
+            return ()
+        namespace = change.key[0]
+        keys: list[Key] = []
+        orphan = change.new is not None
+        for obj in (change.old, change.new):
+            owner = None if obj is None else controller_of(obj)
+            if owner is None:
+                continue
+            orphan = orphan and obj is not change.new
+            if owner["kind"] == kind and (namespace, owner["name"]) not in keys:
+                keys.append((namespace, owner["name"]))
+        if orphan:
+            labels = change.object["metadata"].get("labels")
+            if labels:
+                keys.extend(
+                    (namespace, candidate["metadata"]["name"])
+                    for candidate in world.store.list(owners, namespace)
+                    if selects(selector_of(candidate), labels)
+                )
+        return keys
+
+    return wake
+
+
+def spec_selector(obj: Manifest) -> Selector:
+    """``spec.selector`` of a workload."""
+    found: Selector = obj["spec"].get("selector")
+    return found

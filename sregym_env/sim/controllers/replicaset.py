@@ -1,0 +1,171 @@
+"""The ReplicaSet controller: as many pods as wanted, made in slow-starting batches, the least useful deleted first.
+
+Follows ``pkg/controller/replicaset`` of v1.32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sregym_env.kube.status import StatusError
+from sregym_env.kube.types import Manifest
+from sregym_env.sim import apiserver, events
+from sregym_env.sim.controllers import conditions, pods
+from sregym_env.sim.controllers.controller import Controller, own_key
+from sregym_env.sim.controllers.ownership import (
+    claim,
+    controlled,
+    controller_of,
+    reference,
+    spec_selector,
+    wake_owner,
+)
+from sregym_env.sim.controllers.retry import retried
+from sregym_env.sim.store import Key
+
+if TYPE_CHECKING:
+    from sregym_env.sim.world import SimWorld
+
+RESOURCE = "replicasets.apps"
+COMPONENT = "replicaset-controller"
+BURST = 500
+"""At most so many pods are made or deleted in one go (BurstReplicas)."""
+
+
+def reconcile(world: SimWorld, key: Key) -> int | None:
+    """Bring one ReplicaSet to its number of replicas. Raises StatusError where a pod could not be made."""
+    replica_set = world.store.get(RESOURCE, *key)
+    if replica_set is None:
+        return None
+    claimed = claim(world, "pods", replica_set, "apps/v1", "ReplicaSet", spec_selector(replica_set))
+    active = [pod for pod in claimed if pods.is_active(pod)]
+    failure: StatusError | None = None
+    missing = replica_set["spec"].get("replicas", 1) - len(active)
+    if "deletionTimestamp" not in replica_set["metadata"]:
+        if missing > 0:
+            failure = _create_pods(world, replica_set, missing)
+        elif missing < 0:
+            _delete_pods(world, replica_set, active, -missing)
+    status = _status(world, replica_set, active, missing, failure)
+    apiserver.update_status(world, RESOURCE, *key, status)
+    if failure is not None:
+        raise failure
+    min_ready = replica_set["spec"].get("minReadySeconds", 0)
+    return pods.next_available(active, min_ready, world.now())
+
+
+def _create_pods(world: SimWorld, replica_set: Manifest, count: int) -> StatusError | None:
+    metadata = replica_set["metadata"]
+    pod = pods.from_template(
+        replica_set["spec"]["template"],
+        reference(replica_set, "apps/v1", "ReplicaSet"),
+        generate_name=f"{metadata['name']}-",
+        namespace=metadata["namespace"],
+    )
+    return slow_start(min(count, BURST), lambda: create_pod(world, replica_set, pod, COMPONENT))
+
+
+def slow_start(count: int, create: Callable[[], StatusError | None]) -> StatusError | None:
+    """Call ``create`` ``count`` times in batches of 1, 2, 4, ...; a batch with a failure is the last.
+
+    The first failure of that batch, or None. Thus a quota that refuses everything is asked once, not 500 times.
+    """
+    batch = 1
+    while count > 0:
+        batch = min(batch, count)
+        failures = [failure for failure in (create() for _ in range(batch)) if failure is not None]
+        if failures:
+            return failures[0]
+        count -= batch
+        batch *= 2
+    return None
+
+
+def create_pod(world: SimWorld, owner: Manifest, pod: Manifest, component: str) -> StatusError | None:
+    """Create a pod for its owner and record the event; what the API server refused it with, or None."""
+    try:
+        made = apiserver.create(world, "pods", pod)
+    except StatusError as error:
+        if not is_namespace_terminating(error):
+            text = f"Error creating: {error.message}"
+            events.record(world, owner, "Warning", "FailedCreate", text, component=component)
+        return error
+    text = f"Created pod: {made['metadata']['name']}"
+    events.record(world, owner, "Normal", "SuccessfulCreate", text, component=component)
+    return None
+
+
+def is_namespace_terminating(error: StatusError) -> bool:
+    """Whether the API server refused because the namespace is going away."""
+    return any(cause.get("reason") == "NamespaceTerminating" for cause in error.details.get("causes") or ())
+
+
+def _delete_pods(world: SimWorld, replica_set: Manifest, active: list[Manifest], count: int) -> None:
+    ranked = pods.in_deletion_order(active, _related(world, replica_set))
+    for pod in ranked[: min(count, BURST)]:
+        delete_pod(world, replica_set, pod, COMPONENT)
+
+
+def _related(world: SimWorld, replica_set: Manifest) -> list[Manifest]:
+    """Active pods of all ReplicaSets with the same controller: pods doubled up on a node go first."""
+    owner = controller_of(replica_set)
+    siblings = [replica_set]
+    if owner is not None:
+        siblings = [
+            other
+            for other in world.store.owned_by(RESOURCE, owner["uid"])
+            if (controller_of(other) or {}).get("uid") == owner["uid"]
+        ]
+    return [pod for other in siblings for pod in controlled(world, "pods", other) if pods.is_active(pod)]
+
+
+def delete_pod(world: SimWorld, owner: Manifest, pod: Manifest, component: str) -> None:
+    """Delete a pod of an owner and record the event."""
+    metadata = pod["metadata"]
+    apiserver.delete(world, "pods", metadata["namespace"], metadata["name"])
+    text = f"Deleted pod: {metadata['name']}"
+    events.record(world, owner, "Normal", "SuccessfulDelete", text, component=component)
+
+
+def _status(
+    world: SimWorld, replica_set: Manifest, active: list[Manifest], missing: int, failure: StatusError | None
+) -> dict[str, Any]:
+    # As upstream: the counts are those before this round's creations, which will wake this loop again.
+    spec, now = replica_set["spec"], world.now()
+    wanted_labels = (spec["template"].get("metadata") or {}).get("labels") or {}
+    min_ready = spec.get("minReadySeconds", 0)
+    labelled = ready = available = 0
+    for pod in active:
+        labels = pod["metadata"].get("labels") or {}
+        labelled += all(labels.get(name) == value for name, value in wanted_labels.items())
+        if pods.is_ready(pod):
+            ready += 1
+            available += pods.available_in(pod, min_ready, now) == 0
+    status: dict[str, Any] = {"replicas": len(active)}
+    if labelled:
+        status["fullyLabeledReplicas"] = labelled
+    if ready:
+        status["readyReplicas"] = ready
+    if available:
+        status["availableReplicas"] = available
+    status["observedGeneration"] = replica_set["metadata"].get("generation", 1)
+    known = (replica_set.get("status") or {}).get("conditions") or []
+    if failure is None:
+        known = conditions.without(known, "ReplicaFailure")
+    elif conditions.find({"conditions": known}, "ReplicaFailure") is None:
+        reason = "FailedCreate" if missing > 0 else "FailedDelete"
+        known = conditions.put(known, now, "ReplicaFailure", "True", reason, failure.message)
+    if known:
+        status["conditions"] = known
+    return status
+
+
+CONTROLLER = Controller(
+    "replicaset",
+    {
+        RESOURCE: own_key,
+        "pods": wake_owner("ReplicaSet", RESOURCE, spec_selector, pods.matters_to_owner),
+    },
+    retried("replicaset", reconcile),
+)

@@ -1,0 +1,115 @@
+"""The embedded world behind the seam: :class:`~sregym_env.cluster.api.ForkableWorld` in process."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Any
+
+import orjson
+
+from sregym_env.cluster.api import ADMIN, Alert, ScheduledAction
+from sregym_env.cluster.disturbances import Disturbance
+from sregym_env.runtime.clock import seconds
+from sregym_env.sim import alerts, apiserver
+from sregym_env.sim.cluster import SimCluster
+from sregym_env.sim.logs import ContainerLog
+from sregym_env.sim.programs import runtime
+from sregym_env.sim.shared import SharedLog
+from sregym_env.sim.traffic import SimTraffic
+from sregym_env.sim.world import SimWorld
+
+
+class SimNodes:
+    """The machines of an embedded world."""
+
+    __slots__ = ("_world",)
+
+    def __init__(self, world: SimWorld) -> None:
+        self._world = world
+
+    def apply(self, disturbance: Disturbance) -> None:
+        """Let a disturbance begin; one that is there already stays as it is."""
+        if disturbance not in self._world.disturbances:
+            self._world.disturbances = (*self._world.disturbances, disturbance)
+            self._world.touch()
+            runtime.disturbed(self._world, disturbance)
+
+    def heal(self, disturbance: Disturbance) -> None:
+        """Let it end. Healing what is not there does nothing."""
+        left = tuple(other for other in self._world.disturbances if other != disturbance)
+        if left != self._world.disturbances:
+            self._world.disturbances = left
+            self._world.touch()
+
+
+class EmbeddedWorld(SimWorld):
+    """A :class:`SimWorld` with the faces that tools, faults and oracles know."""
+
+    __slots__ = ()
+
+    @property
+    def cluster(self) -> SimCluster:
+        """The API as the environment's own (admin) identity."""
+        return SimCluster(self, ADMIN)
+
+    @property
+    def nodes(self) -> SimNodes:
+        """The machines."""
+        return SimNodes(self)
+
+    @property
+    def traffic(self) -> SimTraffic:
+        """The users."""
+        return SimTraffic(self)
+
+    def alerts(self) -> list[Alert]:
+        """Alerts that are pending or firing now."""
+        return alerts.alerts(self)
+
+    def schedule(self, delay_seconds: float, action: ScheduledAction) -> None:
+        """Let something outside the cluster happen later."""
+        self.after(seconds(delay_seconds), "outside", action)
+
+    def digest(self) -> str:
+        """A hash of everything that can influence the future or be observed."""
+        hashed = blake2b(digest_size=16)
+        for resource in self.store.resources():
+            hashed.update(orjson.dumps([resource, self.store.list(resource)], option=orjson.OPT_SORT_KEYS))
+        parts = (
+            self.clock,
+            [tuple(event) for event in self.queue],
+            self.streams.state(),
+            sorted(self.processes.items()),
+            sorted(self.runtime.items()),
+            sorted(self.volumes.items()),
+            self.disturbances,
+            sorted((key, list(log._entries)) for key, log in self.logs.items()),
+            sorted((key, plain(value)) for key, value in self.memory.items() if not key.startswith("cache.")),
+        )
+        hashed.update(repr(parts).encode())
+        return hashed.hexdigest()
+
+
+def plain(value: Any) -> Any:
+    """A value whose ``repr`` depends on nothing but its content."""
+    if isinstance(value, SharedLog):
+        return list(value)
+    if isinstance(value, (set, frozenset)):
+        return sorted(value, key=repr)
+    return value
+
+
+def outside(world: EmbeddedWorld, action: ScheduledAction) -> None:
+    """Carry out a scheduled action."""
+    if action.kind == "apply" and action.disturbance is not None:
+        world.nodes.apply(action.disturbance)
+    elif action.kind == "heal" and action.disturbance is not None:
+        world.nodes.heal(action.disturbance)
+    elif action.kind == "delete_pod":
+        namespace, name = action.arguments
+        apiserver.delete(world, "pods", namespace, name, grace=0)
+
+
+HANDLERS = {"outside": outside}
+
+__all__ = ["HANDLERS", "ContainerLog", "EmbeddedWorld", "SimNodes"]

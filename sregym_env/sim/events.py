@@ -1,0 +1,141 @@
+"""Recording Kubernetes Events, with the correlation that client-go's recorder does.
+
+The same thing said again of the same object raises ``count`` and ``lastTimestamp``; more than ten different
+messages for one reason in ten minutes are folded into one (client-go ``tools/record`` defaults).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sregym_env.kube.durations import parse_rfc3339, rfc3339
+from sregym_env.kube.types import Manifest
+from sregym_env.runtime import ids
+from sregym_env.runtime.clock import MINUTE
+from sregym_env.sim.world import SimWorld
+
+SIMILAR_LIMIT = 10
+SIMILAR_WINDOW = 10 * MINUTE
+
+
+def record(
+    world: SimWorld,
+    obj: Manifest,
+    type: str,
+    reason: str,
+    message: str,
+    *,
+    component: str,
+    host: str = "",
+    field_path: str = "",
+    uid: str | None = None,
+) -> None:
+    """Say that something happened to ``obj``.
+
+    ``type`` is ``Normal`` or ``Warning``; ``component`` and ``host`` name who says so; ``uid`` overrides the
+    object's own (the kubelet uses the node's name). Events of cluster-scoped objects go to ``default``.
+    """
+    reference = _reference(obj, field_path, uid)
+    namespace = reference.get("namespace", "default")
+    name = world.store.get("namespaces", "", namespace)
+    if name is None or name.get("status", {}).get("phase") == "Terminating":
+        return
+    known = _correlated(world, namespace, reference, type, reason, message, component)
+    now = rfc3339(world.now())
+    if known is not None:
+        world.store.put("events", {**known, "count": known.get("count", 1) + 1, "lastTimestamp": now})
+        return
+    if _too_similar(world, namespace, reference, reason):
+        message = f"(combined from similar events): {message}"
+        known = _correlated(world, namespace, reference, type, reason, message[:36], component)
+        if known is not None:
+            count = known.get("count", 1) + 1
+            world.store.put("events", {**known, "message": message, "count": count, "lastTimestamp": now})
+            return
+    source = {"component": component, **({"host": host} if host else {})}
+    world.store.put(
+        "events",
+        {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {
+                "name": f"{reference['name']}.{world.streams.bits('event') >> 4:015x}"[:253],
+                "namespace": namespace,
+                "uid": ids.uid(world.streams),
+                "creationTimestamp": now,
+            },
+            "involvedObject": reference,
+            "reason": reason,
+            "message": message,
+            "source": source,
+            "firstTimestamp": now,
+            "lastTimestamp": now,
+            "count": 1,
+            "type": type,
+            "eventTime": None,
+            "reportingComponent": component,
+            "reportingInstance": host,
+        },
+    )
+    _index(world, namespace, reference)
+
+
+def _reference(obj: Manifest, field_path: str, uid: str | None) -> dict[str, Any]:
+    metadata = obj["metadata"]
+    reference = {"kind": obj["kind"], "apiVersion": obj["apiVersion"], "name": metadata["name"]}
+    if metadata.get("namespace"):
+        reference["namespace"] = metadata["namespace"]
+    reference["uid"] = metadata.get("uid", "") if uid is None else uid
+    if metadata.get("resourceVersion") and uid is None:
+        reference["resourceVersion"] = metadata["resourceVersion"]
+    if field_path:
+        reference["fieldPath"] = field_path
+    return reference
+
+
+def _index(world: SimWorld, namespace: str, reference: dict[str, Any]) -> None:
+    """Remember the newest event per object, so that correlation need not search all events."""
+    last = world.store.changes.last()
+    assert last is not None
+    slot = f"events:{namespace}:{reference['uid'] or reference['name']}"
+    world.memory[slot] = (*world.memory.get(slot, ())[-40:], last.key[1])
+
+
+def _about(world: SimWorld, namespace: str, reference: dict[str, Any]) -> list[Manifest]:
+    slot = f"events:{namespace}:{reference['uid'] or reference['name']}"
+    found = (world.store.get("events", namespace, name) for name in world.memory.get(slot, ()))
+    return [event for event in found if event is not None]
+
+
+def _correlated(
+    world: SimWorld,
+    namespace: str,
+    reference: dict[str, Any],
+    type: str,
+    reason: str,
+    message: str,
+    component: str,
+) -> Manifest | None:
+    combined = message.startswith("(combined from similar events)")
+    for event in reversed(_about(world, namespace, reference)):
+        same_text = event["message"].startswith(message) if combined else event["message"] == message
+        involved = event["involvedObject"]
+        if (
+            event["reason"] == reason
+            and same_text
+            and event["type"] == type
+            and involved.get("fieldPath") == reference.get("fieldPath")
+            and event["source"]["component"] == component
+        ):
+            return event
+    return None
+
+
+def _too_similar(world: SimWorld, namespace: str, reference: dict[str, Any], reason: str) -> bool:
+    oldest = world.now() - SIMILAR_WINDOW
+    similar = [
+        event
+        for event in _about(world, namespace, reference)
+        if event["reason"] == reason and parse_rfc3339(event["lastTimestamp"]) >= oldest
+    ]
+    return len(similar) >= SIMILAR_LIMIT

@@ -1,0 +1,116 @@
+"""Image references: how they are written in full, which image they name, and why a pull fails."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+from sregym_env.cluster.app import Image
+from sregym_env.runtime.clock import SECOND, seconds
+from sregym_env.runtime.streams import keyed_bits
+
+PULL_RATE = 50_000_000
+"""Bytes per second that a node pulls from a registry."""
+PULL_OVERHEAD = seconds(0.5)
+"""Time of a pull besides the transfer, microseconds."""
+BACKOFF = 10 * SECOND
+"""First back-off between pulls; doubles up to :data:`BACKOFF_CAP` (kubelet ``imageBackOffPeriod``)."""
+BACKOFF_CAP = 300 * SECOND
+
+_REFERENCE = re.compile(
+    r"^(?:[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?(?::[0-9]+)?/)?"
+    r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*"
+    r"(?::[\w][\w.-]{0,127})?(?:@[a-z0-9]+(?:[+._-][a-z0-9]+)*:[0-9a-fA-F]{32,})?$"
+)
+_REGISTRIES = frozenset(
+    ("docker.io", "ghcr.io", "gcr.io", "quay.io", "registry.k8s.io", "mcr.microsoft.com", "public.ecr.aws")
+)
+
+
+@lru_cache(maxsize=4096)
+def is_valid(reference: str) -> bool:
+    """Whether a reference can be parsed."""
+    return _REFERENCE.match(reference) is not None
+
+
+@lru_cache(maxsize=4096)
+def canonical(reference: str) -> str:
+    """The reference in full: ``mongo`` is ``docker.io/library/mongo:latest``."""
+    name, at, digest = reference.partition("@")
+    first, slash, _ = name.partition("/")
+    if not slash:
+        name = f"docker.io/library/{name}"
+    elif "." not in first and ":" not in first and first != "localhost":
+        name = f"docker.io/{name}"
+    if not at and ":" not in name.rsplit("/", 1)[-1]:
+        name = f"{name}:latest"
+    return f"{name}{at}{digest}"
+
+
+@lru_cache(maxsize=4096)
+def repository(reference: str) -> str:
+    """The full reference without tag and digest."""
+    name = canonical(reference).partition("@")[0]
+    head, _, tail = name.rpartition("/")
+    return f"{head}/{tail.partition(':')[0]}"
+
+
+def find(images: Mapping[str, Image], reference: str) -> Image | None:
+    """The image that a reference names, however much of it is left out."""
+    found = images.get(reference)
+    if found is not None:
+        return found
+    full = canonical(reference)
+    found = images.get(full)
+    if found is not None:
+        return found
+    for known in images:
+        if canonical(known) == full:
+            return images[known]
+    return None
+
+
+@lru_cache(maxsize=4096)
+def image_id(reference: str) -> str:
+    """A stable content digest for an image: ``docker.io/library/mongo@sha256:<64 hex>``."""
+    digest = "".join(f"{keyed_bits('image', canonical(reference), part):016x}" for part in range(4))
+    return f"{repository(reference)}@sha256:{digest}"
+
+
+def pull_duration(image: Image | None, unit: float) -> int:
+    """How long a pull takes, microseconds; ``unit`` in [0, 1) varies it. A refusal is quick."""
+    if image is None:
+        return seconds(0.6 + 0.8 * unit)
+    return PULL_OVERHEAD + round(image.size / PULL_RATE * SECOND * (0.8 + 0.4 * unit))
+
+
+def pull_error(images: Mapping[str, Image], reference: str) -> str:
+    """What containerd says of a reference that no registry serves."""
+    full = canonical(reference)
+    host, _, path = full.partition("/")
+    prefix = f'failed to pull and unpack image "{full}": failed to resolve reference "{full}": '
+    repo = repository(reference)
+    known_host = host in _REGISTRIES or any(canonical(known).startswith(f"{host}/") for known in images)
+    if not known_host:
+        name, _, tag = path.rpartition(":")
+        lookup = f"dial tcp: lookup {host.partition(':')[0]} on 172.18.0.1:53: no such host"
+        return (
+            f"rpc error: code = Unknown desc = {prefix}failed to do request: "
+            f'Head "https://{host}/v2/{name}/manifests/{tag}": {lookup}'
+        )
+    if any(repository(known) == repo for known in images):
+        return f"rpc error: code = NotFound desc = {prefix}{full}: not found"
+    if host == "docker.io":
+        return (
+            f"rpc error: code = Unknown desc = {prefix}pull access denied, repository does not exist or may "
+            "require authorization: server message: insufficient_scope: authorization failed"
+        )
+    if host == "ghcr.io":
+        scope = repo.partition("/")[2].replace("/", "%2F")
+        url = f"https://ghcr.io/token?scope=repository%3A{scope}%3Apull&service=ghcr.io"
+        return (
+            f"rpc error: code = Unknown desc = {prefix}failed to authorize: failed to fetch anonymous token: "
+            f"unexpected status from GET request to {url}: 403 Forbidden"
+        )
+    return f"rpc error: code = NotFound desc = {prefix}{full}: not found"

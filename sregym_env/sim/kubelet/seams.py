@@ -1,0 +1,46 @@
+"""Where the kubelet meets what runs in containers and the network.
+
+Programs call the kubelet when they exit and the kubelet calls programs when they start; importing at the
+time of the call keeps the two packages free of an import cycle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.app import Image
+from sregym_env.kube.types import Manifest
+from sregym_env.sim.process import Process, ProcessKey
+
+if TYPE_CHECKING:
+    from sregym_env.sim.world import SimWorld
+
+
+def executable(world: SimWorld, image: Image, argv0: str) -> tuple[str, str] | None:
+    """(binary, program) that ``argv0`` names in an image, or None."""
+    from sregym_env.sim.programs import runtime
+
+    return runtime.executable(world, image, argv0)
+
+
+def start(world: SimWorld, process: Process) -> None:
+    """Let a main process begin."""
+    from sregym_env.sim.programs import runtime
+
+    runtime.start(world, process)
+
+
+def terminate(world: SimWorld, key: ProcessKey) -> tuple[float, int]:
+    """Send SIGTERM: seconds until the process exits by itself, and its exit code."""
+    from sregym_env.sim.programs import runtime
+
+    return runtime.terminate(world, key)
+
+
+def execute(world: SimWorld, pod: Manifest, container: str, argv: Sequence[str]) -> ExecResult:
+    """Run a command in a running container, as exec probes and hooks do."""
+    from sregym_env.sim.programs import exec as container_exec
+
+    return container_exec.run(world, pod, container, list(argv), "")

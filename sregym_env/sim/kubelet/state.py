@@ -1,0 +1,128 @@
+"""What a kubelet knows about the pods of its node, as frozen values in ``world.runtime``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from sregym_env.kube.types import Manifest
+
+ProbeKind = Literal["startup", "liveness", "readiness"]
+Role = Literal["init", "main", "ephemeral"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How one run of a container ended."""
+
+    exit_code: int
+    reason: str
+    finished_at: int
+    started_at: int = 0
+    message: str = ""
+    container_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """A container's image on its way: being pulled until ``due``, or backing off until ``due``."""
+
+    state: Literal["pulling", "failed", "backoff"]
+    due: int
+    started_at: int
+    failures: int = 0
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What a kubelet remembers of one probe of a running container."""
+
+    next_at: int
+    passed: bool
+    """The probe's verdict, after thresholds."""
+    streak: int = 0
+    """Equal results in a row: positive for successes, negative for failures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A container that was told to end: when it will, and why."""
+
+    exit_at: int
+    exit_code: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """One container of a pod as its kubelet sees it."""
+
+    name: str
+    role: Role
+    image: str
+    """The reference in the spec when it was last started."""
+    sidecar: bool = False
+    state: Literal["waiting", "running", "ended"] = "waiting"
+    reason: str = ""
+    """Why it waits."""
+    message: str = ""
+    id: str = ""
+    image_id: str = ""
+    started_at: int = 0
+    restarts: int = 0
+    ended: Ended | None = None
+    """How the newest run ended; None while one runs or before the first."""
+    last: Ended | None = None
+    """How the run before the newest ended."""
+    backoff: int = 0
+    """The present restart back-off, microseconds; 0 before the first restart."""
+    backoff_at: int = 0
+    """When it was last raised."""
+    retry_at: int = 0
+    """Not to be looked at again before."""
+    pull: Pull | None = None
+    pull_failures: int = 0
+    stop: Stop | None = None
+    started: bool = False
+    """Whether the startup probe (if any) has passed."""
+    ready: bool = False
+    probes: Mapping[ProbeKind, Probe] = field(default_factory=dict)
+    frozen_volumes: Mapping[str, Manifest | None] = field(default_factory=dict)
+    """Volume sources as they were when the container started: what subPath mounts show."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether its main process runs."""
+        return self.state == "running"
+
+
+@dataclass(frozen=True, slots=True)
+class PodRecord:
+    """One pod as its kubelet sees it."""
+
+    uid: str
+    namespace: str
+    name: str
+    node: str
+    seen_at: int
+    containers: Mapping[str, Container]
+    sources: Mapping[str, Manifest | None] = field(default_factory=dict)
+    """The ConfigMap or Secret behind each such volume, as last synced into it."""
+    refresh_at: int = 0
+    """When changed ConfigMaps and Secrets reach the volumes; 0 if none has changed."""
+    mounted: bool = False
+    mount_failures: int = 0
+    mount_retry_at: int = 0
+    sandbox_at: int = 0
+    ip: str = ""
+    failed: tuple[str, str] | None = None
+    """(reason, message) once the kubelet itself has failed the pod."""
+    terminate_by: int = 0
+    """When the grace period of its deletion ends; 0 while it is not being deleted."""
+    initialized: bool = False
+
+    def with_container(self, container: Container) -> PodRecord:
+        """The record with one container replaced."""
+        return replace(self, containers={**self.containers, container.name: container})

@@ -1,0 +1,62 @@
+"""Processes: what runs in containers, as frozen values that worlds share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+ProcessKey = tuple[str, str]
+"""(pod UID, container name)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A directory or file that a volume puts into a container."""
+
+    path: str
+    volume: str
+    """Name of the volume in the pod spec."""
+    kind: Literal["configmap", "secret", "projected", "downward", "emptydir", "pvc", "hostpath"]
+    source: str = ""
+    """ConfigMap or Secret name, PersistentVolume name, or host path."""
+    sub_path: str = ""
+    read_only: bool = False
+    items: tuple[tuple[str, str], ...] = ()
+    """For ConfigMaps and Secrets: (key, relative path); empty for every key under its own name."""
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """The main process of a running container."""
+
+    key: ProcessKey
+    namespace: str
+    pod: str
+    container: str
+    node: str
+    ip: str
+    host_network: bool
+    hostname: str
+    image: str
+    binary: str
+    """Name of the executable in the image."""
+    program: str
+    """Which simulated program it is (a key of the program registry)."""
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    mounts: tuple[Mount, ...]
+    cpu_limit: float | None
+    """Cores, or None for no limit."""
+    memory_limit: int | None
+    """Bytes, or None for no limit."""
+    restart: int
+    """The container's restart count when it started."""
+    started_at: int
+    listening: tuple[int, ...] = ()
+    """TCP ports on which it accepts connections."""
+    memory: int = 0
+    """Resident memory, bytes."""
+    state: Mapping[str, Any] = field(default_factory=dict)
+    """The program's own state: immutable values only."""

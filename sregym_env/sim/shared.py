@@ -1,0 +1,68 @@
+"""An append-only log that forks share until one of them writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class SharedLog(Generic[T]):
+    """A list one can append to and fork at no cost.
+
+    Forks share the underlying list and remember how much of it is theirs; the first to append past what
+    another has added copies its own part. With ``keep`` set, the oldest entries are forgotten in batches.
+    """
+
+    __slots__ = ("_items", "_keep", "_length", "forgotten")
+
+    def __init__(self, keep: int = 0) -> None:
+        self._items: list[T] = []
+        self._length = 0
+        self._keep = keep
+        self.forgotten = 0
+        """How many of the oldest entries are no longer held."""
+
+    def append(self, item: T) -> None:
+        """Add an entry at the end."""
+        if len(self._items) != self._length:
+            self._items = self._items[: self._length]
+        if self._keep and self._length >= 2 * self._keep:
+            self.forgotten += self._length - self._keep
+            self._items = self._items[self._length - self._keep :]
+            self._length = self._keep
+        self._items.append(item)
+        self._length += 1
+
+    def fork(self) -> SharedLog[T]:
+        """An independent log with the same entries."""
+        copy: SharedLog[T] = SharedLog(self._keep)
+        copy._items = self._items
+        copy._length = self._length
+        copy.forgotten = self.forgotten
+        return copy
+
+    def last(self) -> T | None:
+        """The newest entry, or None."""
+        return self._items[self._length - 1] if self._length else None
+
+    def replace_last(self, item: T) -> None:
+        """Put ``item`` in the place of the newest entry."""
+        self._items = self._items[: self._length - 1]
+        self._length -= 1
+        self.append(item)
+
+    def newest_first(self) -> Iterator[T]:
+        """Entries from the newest to the oldest."""
+        items = self._items
+        for index in range(self._length - 1, -1, -1):
+            yield items[index]
+
+    def __iter__(self) -> Iterator[T]:
+        items = self._items
+        for index in range(self._length):
+            yield items[index]
+
+    def __len__(self) -> int:
+        return self._length

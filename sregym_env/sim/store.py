@@ -1,0 +1,149 @@
+"""The object store: what etcd and the watch cache are to a real API server.
+
+Objects are immutable once stored; a write stores a new object. Tables are copied only when a forked store
+first writes to them, so a fork costs a handful of pointers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Literal, NamedTuple
+
+from sregym_env.kube.types import Manifest
+from sregym_env.sim.shared import SharedLog
+
+Key = tuple[str, str]
+"""(namespace, name); the namespace of a cluster-scoped object is empty."""
+
+ChangeType = Literal["ADDED", "MODIFIED", "DELETED"]
+
+
+class Change(NamedTuple):
+    """One committed write."""
+
+    revision: int
+    type: ChangeType
+    resource: str
+    key: Key
+    old: Manifest | None
+    new: Manifest | None
+
+    @property
+    def object(self) -> Manifest:
+        """The object after the write, or its last state if it is gone."""
+        found = self.new if self.new is not None else self.old
+        assert found is not None
+        return found
+
+
+class Store:
+    """All objects of a cluster by resource and key, with one global revision counter.
+
+    ``listener`` is called after every committed write.
+    """
+
+    __slots__ = ("_by_owner", "_owned", "_sorted", "_tables", "changes", "listener", "revision")
+
+    def __init__(self) -> None:
+        self._tables: dict[str, dict[Key, Manifest]] = {}
+        self._owned: set[str] = set()
+        self._sorted: dict[str, list[Manifest]] = {}
+        self._by_owner: dict[str, dict[str, tuple[Key, ...]]] = {}
+        self.revision = 0
+        self.changes: SharedLog[Change] = SharedLog(keep=4096)
+        self.listener: Callable[[Change], None] = _nobody
+
+    def get(self, resource: str, namespace: str, name: str) -> Manifest | None:
+        """One object or None. Cluster-scoped objects have the namespace ``""``."""
+        table = self._tables.get(resource)
+        return None if table is None else table.get((namespace, name))
+
+    def list(self, resource: str, namespace: str | None = None) -> list[Manifest]:
+        """Objects in (namespace, name) order; of every namespace if it is None. Do not change the list."""
+        ordered = self._sorted.get(resource)
+        if ordered is None:
+            table = self._tables.get(resource, {})
+            ordered = [table[key] for key in sorted(table)]
+            self._sorted[resource] = ordered
+        if namespace is None:
+            return ordered
+        return [obj for obj in ordered if obj["metadata"].get("namespace", "") == namespace]
+
+    def owned_by(self, resource: str, uid: str) -> list[Manifest]:
+        """Objects of ``resource`` that have ``uid`` among their owner references, in key order."""
+        index = self._by_owner.get(resource)
+        if index is None:
+            index = self._by_owner[resource] = _owner_index(self.list(resource))
+        table = self._tables.get(resource, {})
+        return [table[key] for key in index.get(uid, ())]
+
+    def resources(self) -> Iterable[str]:
+        """Keys of the resources that have ever held an object, sorted."""
+        return sorted(self._tables)
+
+    def put(self, resource: str, obj: Manifest) -> Manifest:
+        """Store ``obj`` under its name with the next resourceVersion and return what was stored."""
+        metadata = obj["metadata"]
+        key = (metadata.get("namespace", ""), metadata["name"])
+        table = self._writable(resource)
+        old = table.get(key)
+        self.revision += 1
+        stored = {**obj, "metadata": {**metadata, "resourceVersion": str(self.revision)}}
+        table[key] = stored
+        self._commit("ADDED" if old is None else "MODIFIED", resource, key, old, stored)
+        return stored
+
+    def remove(self, resource: str, namespace: str, name: str) -> Manifest | None:
+        """Remove an object for good; what it last was, or None if it was not there."""
+        key = (namespace, name)
+        old = self._writable(resource).pop(key, None)
+        if old is None:
+            return None
+        self.revision += 1
+        self._commit("DELETED", resource, key, old, None)
+        return old
+
+    def fork(self) -> Store:
+        """An independent store with the same objects. The listener is not carried over."""
+        copy = Store()
+        copy._tables = self._tables.copy()
+        copy._sorted = self._sorted.copy()
+        copy._by_owner = self._by_owner.copy()
+        copy.revision = self.revision
+        copy.changes = self.changes.fork()
+        self._owned = set()
+        return copy
+
+    def _writable(self, resource: str) -> dict[Key, Manifest]:
+        if resource not in self._owned:
+            self._tables[resource] = self._tables.get(resource, {}).copy()
+            self._owned.add(resource)
+        return self._tables[resource]
+
+    def _commit(
+        self, type: ChangeType, resource: str, key: Key, old: Manifest | None, new: Manifest | None
+    ) -> None:
+        self._sorted.pop(resource, None)
+        if _owners(old) != _owners(new) or type != "MODIFIED":
+            self._by_owner.pop(resource, None)
+        change = Change(self.revision, type, resource, key, old, new)
+        self.changes.append(change)
+        self.listener(change)
+
+
+def _nobody(_: Change) -> None:
+    """The listener of a store that nobody listens to."""
+
+
+def _owners(obj: Manifest | None) -> list[Manifest] | None:
+    return None if obj is None else obj["metadata"].get("ownerReferences")
+
+
+def _owner_index(objects: list[Manifest]) -> dict[str, tuple[Key, ...]]:
+    index: dict[str, tuple[Key, ...]] = {}
+    for obj in objects:
+        metadata = obj["metadata"]
+        for owner in metadata.get("ownerReferences", ()):
+            key = (metadata.get("namespace", ""), metadata["name"])
+            index[owner["uid"]] = (*index.get(owner["uid"], ()), key)
+    return index

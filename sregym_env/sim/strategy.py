@@ -1,0 +1,101 @@
+"""What a resource lets a client set: the create and update strategies of the API server.
+
+Status belongs to the status subresource, generation to the server, and some metadata to nobody but it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sregym_env.kube.durations import rfc3339
+from sregym_env.kube.registry import Resource
+from sregym_env.kube.types import Manifest
+
+_WITHOUT_GENERATION = frozenset(
+    {
+        "pods", "services", "configmaps", "secrets", "events", "nodes", "namespaces", "endpoints",
+        "persistentvolumeclaims", "persistentvolumes", "serviceaccounts", "limitranges", "resourcequotas",
+        "leases.coordination.k8s.io", "roles.rbac.authorization.k8s.io",
+        "rolebindings.rbac.authorization.k8s.io", "clusterroles.rbac.authorization.k8s.io",
+        "clusterrolebindings.rbac.authorization.k8s.io", "storageclasses.storage.k8s.io",
+        "csinodes.storage.k8s.io", "csidrivers.storage.k8s.io", "volumeattachments.storage.k8s.io",
+        "controllerrevisions.apps", "horizontalpodautoscalers.autoscaling", "podtemplates",
+    }
+)  # fmt: skip
+"""Resources whose strategy never sets ``metadata.generation`` (v1.32 registry packages)."""
+
+_INITIAL_STATUS: dict[str, dict[str, Any]] = {
+    "pods": {"phase": "Pending"},
+    "namespaces": {"phase": "Active"},
+    "persistentvolumeclaims": {"phase": "Pending"},
+    "persistentvolumes": {"phase": "Pending"},
+    "services": {"loadBalancer": {}},
+    "ingresses.networking.k8s.io": {"loadBalancer": {}},
+}
+
+_SERVER_METADATA = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation")
+
+EMPTY_STATUS: dict[str, Any] = {}
+
+
+def has_status(resource: Resource) -> bool:
+    """Whether status is written only through its subresource."""
+    return "status" in resource.subresources
+
+
+def has_generation(resource: Resource) -> bool:
+    """Whether the server counts changes of desired state in ``metadata.generation``."""
+    return resource.key not in _WITHOUT_GENERATION
+
+
+def prepared_for_create(resource: Resource, obj: Manifest, *, uid: str, now: int) -> Manifest:
+    """The object as the server starts to keep it: no foreign status, server-owned metadata set."""
+    metadata = {
+        key: value
+        for key, value in obj["metadata"].items()
+        if key not in ("resourceVersion", "selfLink", "managedFields", *_SERVER_METADATA)
+    }
+    if resource.namespaced and not metadata.get("namespace"):
+        metadata["namespace"] = "default"
+    if not resource.namespaced:
+        metadata.pop("namespace", None)
+    metadata["uid"] = uid
+    metadata["creationTimestamp"] = rfc3339(now)
+    if has_generation(resource):
+        metadata["generation"] = 1
+    fresh = {**obj, "apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata}
+    if has_status(resource):
+        fresh["status"] = _INITIAL_STATUS.get(resource.key, EMPTY_STATUS)
+        if not fresh["status"]:
+            fresh["status"] = EMPTY_STATUS
+    return fresh
+
+
+def prepared_for_update(resource: Resource, new: Manifest, old: Manifest) -> Manifest:
+    """The new object with everything that an ordinary update may not change taken from the old one."""
+    metadata = dict(new["metadata"])
+    metadata.pop("managedFields", None)
+    metadata.pop("selfLink", None)
+    for field in _SERVER_METADATA:
+        if field in old["metadata"]:
+            metadata[field] = old["metadata"][field]
+        else:
+            metadata.pop(field, None)
+    for field in ("name", "namespace"):
+        if field in old["metadata"]:
+            metadata[field] = old["metadata"][field]
+    metadata["resourceVersion"] = old["metadata"]["resourceVersion"]
+    updated = {**new, "apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata}
+    if has_status(resource):
+        if "status" in old:
+            updated["status"] = old["status"]
+        else:
+            updated.pop("status", None)
+    if has_generation(resource) and desired(resource, updated) != desired(resource, old):
+        metadata["generation"] = old["metadata"].get("generation", 1) + 1
+    return updated
+
+
+def desired(resource: Resource, obj: Manifest) -> dict[str, Any]:
+    """The part of an object that says what is wanted: all but metadata and status."""
+    return {key: value for key, value in obj.items() if key not in ("metadata", "status")}

@@ -1,0 +1,271 @@
+"""``kubectl`` in process: the same words, texts and exit codes as the real one, on a Cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from sregym_env.cluster.api import Cluster, ExecResult, User
+from sregym_env.errors import SREGymError
+from sregym_env.kube.jsonpath import JSONPathError
+from sregym_env.kube.registry import BUILTIN, Registry, Resource, custom_resources
+from sregym_env.kube.status import StatusError, forbidden
+from sregym_env.kube.types import Manifest
+from sregym_env.tools.kubectl.call import Call, FileReader, Verb
+from sregym_env.tools.kubectl.errors import KubectlError, server_text
+from sregym_env.tools.kubectl.flags import GLOBAL_FLAGS, Parsed, flag_set
+from sregym_env.tools.kubectl.usage import root_help, unknown_command, verb_help
+from sregym_env.tools.kubectl.verbs import VERBS
+
+CommandResult = ExecResult
+"""What a kubectl command left: ``stdout``, ``stderr`` and ``exit_code``."""
+
+_CRDS = "customresourcedefinitions.apiextensions.k8s.io"
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A kubeconfig context."""
+
+    name: str
+    cluster: str
+    user: str
+    namespace: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KubeConfig:
+    """What ``~/.kube/config`` says: one cluster, some contexts, the current one."""
+
+    contexts: tuple[Context, ...]
+    current: str
+    cluster: str = "kubernetes"
+    server: str = "https://kubernetes.default.svc:6443"
+
+    def context(self, name: str = "") -> Context | None:
+        """The context of that name, the current one by default."""
+        wanted = name or self.current
+        return next((context for context in self.contexts if context.name == wanted), None)
+
+
+def default_config(user: str, namespace: str) -> KubeConfig:
+    """A kubeconfig with one context, as kubeadm writes it."""
+    name = f"{user}@kubernetes"
+    return KubeConfig((Context(name, "kubernetes", user, namespace),), name)
+
+
+class Kubectl:
+    """kubectl of one person: an API identity and a kubeconfig. Everything else is in the cluster."""
+
+    __slots__ = ("_custom", "_definitions", "cluster", "config", "registry")
+
+    def __init__(
+        self, cluster: Cluster, namespace: str = "default", *, config: KubeConfig | None = None
+    ) -> None:
+        """``cluster`` answers as the person's own user; ``namespace`` is that of the current context."""
+        self.cluster = cluster
+        user = cluster.user.name.rpartition(":")[2] or "user"
+        self.config = config or default_config(user, "" if namespace == "default" else namespace)
+        self.registry: Registry = BUILTIN
+        self._custom: tuple[tuple[str, str], ...] = ()
+        self._definitions: dict[str, Manifest] = {}
+
+    def with_cluster(self, cluster: Cluster) -> Kubectl:
+        """The same kubectl, configuration included, on another cluster (a fork)."""
+        return Kubectl(cluster, config=self.config)
+
+    def run(
+        self, argv: Sequence[str], stdin: str = "", files: FileReader | None = None
+    ) -> CommandResult:
+        """Carry out ``kubectl ARGV...``. Never raises for what the person or the cluster does wrong."""
+        try:
+            line = _understand(tuple(argv))
+        except KubectlError as error:
+            return CommandResult("", error.text + "\n", error.exit_code)
+        if isinstance(line, CommandResult):
+            return line
+        parsed = line.parsed
+        call = Call(
+            self, self.cluster, line.command, parsed.values, parsed.given, parsed.args, parsed.dash, stdin, files
+        )
+        try:
+            self._check_globals(call)
+            assert line.verb.run is not None
+            line.verb.run(call)
+        except StatusError as error:
+            call.warn(server_text(error))
+            call.exit_code = 1
+        except KubectlError as error:
+            if error.text:
+                call.warn(error.text)
+            call.exit_code = error.exit_code
+        except JSONPathError as error:
+            call.warn(f"error: {error}")
+            call.exit_code = 1
+        except SREGymError as error:
+            call.warn(f"error: {error}")
+            call.exit_code = 1
+        return CommandResult("".join(call.out), "".join(call.err), call.exit_code)
+
+    def context_namespace(self, context: str = "") -> str:
+        """Namespace of a context, ``default`` when it names none."""
+        found = self.config.context(context)
+        return (found.namespace if found else "") or "default"
+
+    def set_context(self, context: Context) -> None:
+        """Add a context, or replace the one of that name."""
+        others = tuple(c for c in self.config.contexts if c.name != context.name)
+        self.config = replace(self.config, contexts=(*others, context))
+
+    def find(self, token: str, cluster: Cluster) -> Resource | None:
+        """The resource a word names, custom ones included."""
+        resource = BUILTIN.find(token)
+        if resource is not None:
+            return resource
+        self.discover(cluster)
+        return self.registry.find(token)
+
+    def resource_of(self, api_version: str, kind: str, cluster: Cluster) -> Resource | None:
+        """The resource of a manifest."""
+        resource = BUILTIN.by_kind(api_version, kind)
+        if resource is not None:
+            return resource
+        self.discover(cluster)
+        return self.registry.by_kind(api_version, kind)
+
+    def definition(self, resource: Resource) -> Manifest | None:
+        """The CustomResourceDefinition behind a custom resource."""
+        return self._definitions.get(resource.key) if resource.custom else None
+
+    def discover(self, cluster: Cluster) -> Registry:
+        """Learn which custom resources are served now."""
+        definitions = _definitions(cluster)
+        seen = tuple((d["metadata"]["name"], d["metadata"].get("resourceVersion", "")) for d in definitions)
+        if seen != self._custom:
+            self._custom = seen
+            extra = [resource for definition in definitions for resource in custom_resources(definition)]
+            self.registry = BUILTIN.with_resources(extra) if extra else BUILTIN
+            self._definitions = {definition["metadata"]["name"]: definition for definition in definitions}
+        return self.registry
+
+    def _check_globals(self, call: Call) -> None:
+        flags = call.flags
+        if flags["context"] and self.config.context(flags["context"]) is None:
+            raise KubectlError(f'error: context "{flags["context"]}" does not exist')
+        if flags["cluster"] and flags["cluster"] != self.config.cluster:
+            raise KubectlError(f'error: cluster "{flags["cluster"]}" does not exist')
+        if flags["kubeconfig"] and call.files is not None:
+            _must_exist(call.files, flags["kubeconfig"])
+        if flags["as"]:
+            call.cluster = self._impersonate(flags["as"], flags["as-group"])
+
+    def _impersonate(self, name: str, groups: tuple[str, ...]) -> Cluster:
+        own = self.cluster
+        for resource, value in (("users", name), *(("groups", group) for group in groups)):
+            if resource == "users" and name.startswith("system:serviceaccount:"):
+                resource = "serviceaccounts"
+            if not own.review_access("impersonate", resource, name=value):
+                raise forbidden(own.user.name, "impersonate", resource, value)
+        return own.as_user(User(name, (*groups, "system:authenticated")))
+
+
+def _definitions(cluster: Cluster) -> list[Manifest]:
+    try:
+        return cluster.list(_CRDS)
+    except StatusError:
+        return []
+
+
+def _must_exist(files: FileReader, path: str) -> None:
+    try:
+        files.read_text(path)
+    except OSError:
+        raise KubectlError(
+            f"error: stat {path}: no such file or directory"
+        ) from None
+
+
+# --- understanding a command line -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    verb: Verb
+    command: str
+    parsed: Parsed
+
+
+@lru_cache(maxsize=4096)
+def _understand(argv: tuple[str, ...]) -> _Line | CommandResult:
+    """The command of a line with its flags, or the help it asks for. Errors are not cached."""
+    rest = list(argv)
+    verbs: Sequence[Verb] = VERBS
+    path: list[str] = []
+    verb: Verb | None = None
+    while verbs:
+        at = _next_word(rest)
+        if at < 0:
+            break
+        found = _named(verbs, rest[at])
+        if found is None:
+            if verb is None:
+                raise KubectlError(unknown_command(rest[at], verbs))
+            break
+        del rest[at]
+        verb = found
+        path.append(found.name)
+        verbs = found.verbs
+    if verb is None:
+        return _root(rest)
+    command = " ".join(path)
+    if verb.run is None:
+        return _group(verb, command, rest)
+    parsed = flag_set(verb.flags).parse(rest, command)
+    if parsed.values["help"]:
+        return CommandResult(verb_help(verb, command))
+    return _Line(verb, command, parsed)
+
+
+def _root(rest: list[str]) -> CommandResult:
+    flag_set(()).parse(rest, "") if rest and rest[0] not in ("-h", "--help") else None
+    return CommandResult(root_help(VERBS))
+
+
+def _group(verb: Verb, command: str, rest: list[str]) -> CommandResult:
+    text = verb_help(verb, command)
+    if "-h" in rest or "--help" in rest:
+        return CommandResult(text)
+    at = _next_word(rest)
+    if at >= 0:
+        return CommandResult(
+            "", f'error: unknown command "{rest[at]}"\nSee \'kubectl {command} -h\' for help and examples\n', 1
+        )
+    return CommandResult("", text, 1)
+
+
+def _named(verbs: Sequence[Verb], word: str) -> Verb | None:
+    for verb in verbs:
+        if verb.name == word or word in verb.aliases:
+            return verb
+    return None
+
+
+_VALUED_LONG = frozenset(flag.name for flag in GLOBAL_FLAGS if flag.kind != "bool")
+_VALUED_SHORT = frozenset(flag.short for flag in GLOBAL_FLAGS if flag.short and flag.kind != "bool")
+
+
+def _next_word(words: Sequence[str]) -> int:
+    """Index of the first word that is no flag and no global flag's value; -1 when there is none."""
+    i = 0
+    while i < len(words):
+        word = words[i]
+        if word == "--":
+            return -1
+        if not word.startswith("-") or word == "-":
+            return i
+        bare = word[2:] if word.startswith("--") else ""
+        if bare in _VALUED_LONG or (len(word) == 2 and word[1] in _VALUED_SHORT):
+            i += 1
+        i += 1
+    return -1

@@ -1,0 +1,118 @@
+"""One kubectl command while it runs: what was typed, which cluster it talks to, what it has printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sregym_env.cluster.api import Cluster
+from sregym_env.kube.registry import Registry, Resource
+from sregym_env.kube.status import StatusError
+from sregym_env.kube.types import Manifest
+from sregym_env.tools.kubectl.errors import KubectlError, server_text
+from sregym_env.tools.kubectl.flags import Flag
+
+if TYPE_CHECKING:
+    from sregym_env.tools.kubectl.app import Kubectl
+
+
+class FileReader(Protocol):
+    """The files of the machine on which kubectl runs."""
+
+    def read_text(self, path: str) -> str:
+        """Content of a file. Raises FileNotFoundError, IsADirectoryError."""
+        ...
+
+    def list_files(self, path: str) -> Sequence[str]:
+        """Paths of the files directly in a directory, sorted; empty when ``path`` is no directory."""
+        ...
+
+
+@dataclass(slots=True)
+class Call:
+    """A command being carried out."""
+
+    kubectl: Kubectl
+    cluster: Cluster
+    command: str
+    """The words of the command as help names it: ``get``, ``rollout status``."""
+    flags: Mapping[str, Any]
+    given: frozenset[str]
+    args: tuple[str, ...]
+    dash: int
+    stdin: str
+    files: FileReader | None
+    out: list[str] = field(default_factory=list)
+    err: list[str] = field(default_factory=list)
+    exit_code: int = 0
+
+    @property
+    def registry(self) -> Registry:
+        """The resources kubectl has discovered so far."""
+        return self.kubectl.registry
+
+    @property
+    def namespace(self) -> str:
+        """Namespace of the request: ``-n``, else the one of the context."""
+        return self.flags.get("namespace") or self.kubectl.context_namespace(self.flags.get("context", ""))
+
+    @property
+    def all_namespaces(self) -> bool:
+        """Whether ``-A`` was given."""
+        return bool(self.flags.get("all-namespaces"))
+
+    @property
+    def scope(self) -> str | None:
+        """Namespace to list in: None for all namespaces."""
+        return None if self.flags.get("all-namespaces") else self.namespace
+
+    def find(self, token: str) -> Resource:
+        """The resource a word names; raises kubectl's error when the server does not have it."""
+        resource = self.kubectl.find(token, self.cluster)
+        if resource is None:
+            raise KubectlError(f'error: the server doesn\'t have a resource type "{token}"')
+        return resource
+
+    def resource_of(self, manifest: Manifest) -> Resource | None:
+        """The resource of a manifest's apiVersion and kind."""
+        return self.kubectl.resource_of(manifest.get("apiVersion", ""), manifest.get("kind", ""), self.cluster)
+
+    def print(self, text: str) -> None:
+        """Write to stdout; no newline is added."""
+        self.out.append(text)
+
+    def warn(self, line: str) -> None:
+        """Write a line to stderr."""
+        self.err.append(line + "\n")
+
+    def fail(self, error: StatusError | KubectlError) -> None:
+        """Report an error and go on; the command will exit with a failure."""
+        if isinstance(error, StatusError):
+            self.warn(server_text(error))
+            self.exit_code = 1
+        else:
+            self.warn(error.text)
+            self.exit_code = error.exit_code
+
+
+Handler = Callable[[Call], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """A kubectl command: its words, flags and what it does."""
+
+    name: str
+    summary: str
+    run: Handler | None = None
+    """None for a command that only groups others."""
+    flags: tuple[Flag, ...] = ()
+    usage: str = ""
+    """What follows ``kubectl`` in the usage line."""
+    description: str = ""
+    examples: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    verbs: tuple[Verb, ...] = ()
+    group: str = ""
+    """The heading under which ``kubectl --help`` lists it."""

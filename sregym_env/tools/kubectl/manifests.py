@@ -1,0 +1,112 @@
+"""Manifests a person hands to kubectl: files, directories, standard input; YAML with several documents, or JSON."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import yaml
+
+from sregym_env.kube.types import Manifest
+from sregym_env.tools.kubectl.call import Call
+from sregym_env.tools.kubectl.errors import KubectlError
+
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class ManifestLoader(_Loader):  # type: ignore[misc]
+    """PyYAML's safe loader without dates: as in Go's YAML-to-JSON, a timestamp stays a string."""
+
+
+ManifestLoader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in _Loader.yaml_implicit_resolvers.items()
+}
+
+
+def read_manifests(call: Call, files: Sequence[str]) -> list[Manifest]:
+    """Every object in the files, lists unrolled. Raises kubectl's errors."""
+    found: list[Manifest] = []
+    for path, text in _sources(call, files):
+        found.extend(parse_manifests(text, path))
+    if not found:
+        raise KubectlError("error: no objects passed to " + call.command.split()[0])
+    return found
+
+
+def _sources(call: Call, files: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for path in files:
+        if path == "-":
+            yield "STDIN", call.stdin
+        elif path.startswith(("http://", "https://")):
+            host = path.split("/")[2]
+            raise KubectlError(
+                f'error: unable to read URL "{path}": Get "{path}": dial tcp: lookup {host}: no such host'
+            )
+        else:
+            yield from _file(call, path)
+
+
+def _file(call: Call, path: str) -> Iterator[tuple[str, str]]:
+    if call.files is None:
+        raise KubectlError(f'error: the path "{path}" does not exist')
+    try:
+        yield path, call.files.read_text(path)
+        return
+    except IsADirectoryError:
+        pass
+    except OSError:
+        raise KubectlError(f'error: the path "{path}" does not exist') from None
+    names = [n for n in call.files.list_files(path) if n.endswith((".yaml", ".yml", ".json"))]
+    if not names:
+        raise KubectlError(
+            f"error: error reading [{path}]: recognized file extensions are [.json .yaml .yml]"
+        )
+    for name in names:
+        full = name if "/" in name else posixpath.join(path, name)
+        yield full, call.files.read_text(full)
+
+
+def parse_manifests(text: str, source: str = "STDIN") -> list[Manifest]:
+    """The objects of one text. Raises kubectl's errors about what is not a manifest."""
+    try:
+        documents = list(yaml.load_all(text, Loader=ManifestLoader))
+    except yaml.YAMLError as error:
+        raise KubectlError(f"error: error parsing {source}: error converting YAML to JSON: yaml: {_yaml_text(error)}") from None
+    found: list[Manifest] = []
+    for document in documents:
+        if document is None:
+            continue
+        if not isinstance(document, dict):
+            kind = "array" if isinstance(document, list) else "string"
+            raise KubectlError(
+                f"error: error parsing {source}: json: cannot unmarshal {kind} into Go value of type "
+                "map[string]interface {}"
+            )
+        found.extend(_unrolled(document, source))
+    return found
+
+
+def _unrolled(document: Manifest, source: str) -> list[Manifest]:
+    if not document.get("kind"):
+        raise KubectlError(f'error: unable to decode "{source}": Object \'Kind\' is missing in \'{_short(document)}\'')
+    if not document.get("apiVersion"):
+        raise KubectlError(
+            f'error: unable to decode "{source}": Object \'apiVersion\' is missing in \'{_short(document)}\''
+        )
+    if str(document["kind"]).endswith("List") and isinstance(document.get("items"), list):
+        return [obj for item in document["items"] for obj in _unrolled(item, source)]
+    return [document]
+
+
+def _short(document: Manifest) -> str:
+    from sregym_env.kube.yamlout import to_compact_json
+
+    return to_compact_json(document)
+
+
+def _yaml_text(error: yaml.YAMLError) -> str:
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or str(error)
+    return f"line {mark.line + 1}: {problem}" if mark is not None else str(problem)

@@ -1,0 +1,231 @@
+"""From words to objects: ``pods``, ``pod/x``, ``deploy,svc -l app=x``, ``-f file`` (kubectl's resource builder)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sregym_env.kube.registry import Resource
+from sregym_env.kube.status import StatusError
+from sregym_env.kube.types import Manifest
+from sregym_env.tools.kubectl.call import Call
+from sregym_env.tools.kubectl.errors import KubectlError
+from sregym_env.tools.kubectl.manifests import read_manifests
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A resource type to list, or one named object of it."""
+
+    resource: Resource
+    name: str | None = None
+    namespace: str | None = None
+    """Set when a manifest named it; otherwise the request's namespace applies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """An object that was found, with its resource."""
+
+    resource: Resource
+    object: Manifest
+
+    @property
+    def name(self) -> str:
+        """The object's name."""
+        return str(self.object["metadata"]["name"])
+
+    @property
+    def namespace(self) -> str | None:
+        """The object's namespace, None when cluster scoped."""
+        return self.object["metadata"].get("namespace")
+
+    @property
+    def label(self) -> str:
+        """``pod/x``, ``deployment.apps/x``: how kubectl names it in messages."""
+        return f"{self.resource.group_kind.lower()}/{self.name}"
+
+
+def targets(call: Call, words: Sequence[str] | None = None, *, categories: bool = True) -> list[Target]:
+    """What the arguments name. Raises kubectl's complaints about malformed ones."""
+    args = list(call.args if words is None else words)
+    files = call.flags.get("filename") or ()
+    if files:
+        if args:
+            raise KubectlError("error: when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well")
+        return from_files(call, files)
+    if any("/" in arg for arg in args):
+        found = _slashed(call, args)
+    elif args:
+        found = _typed(call, args, categories)
+    else:
+        return []
+    if any(target.name for target in found):
+        _check_named(call)
+    return found
+
+
+def from_files(call: Call, files: Sequence[str]) -> list[Target]:
+    """The objects that manifests name, by identity only."""
+    found = []
+    for manifest in read_manifests(call, files):
+        resource = call.resource_of(manifest)
+        metadata = manifest.get("metadata") or {}
+        if resource is None:
+            raise no_match(manifest, files)
+        found.append(Target(resource, metadata.get("name", ""), metadata.get("namespace")))
+    return found
+
+
+def no_match(manifest: Manifest, files: Sequence[str]) -> KubectlError:
+    """The error for a manifest whose kind the server does not know."""
+    metadata = manifest.get("metadata") or {}
+    source = "STDIN" if tuple(files) == ("-",) else files[0]
+    return KubectlError(
+        f'error: resource mapping not found for name: "{metadata.get("name", "")}" '
+        f'namespace: "{metadata.get("namespace", "")}" from "{source}": no matches for kind '
+        f'"{manifest.get("kind", "")}" in version "{manifest.get("apiVersion", "")}"\n'
+        "ensure CRDs are installed first"
+    )
+
+
+def _slashed(call: Call, args: Sequence[str]) -> list[Target]:
+    found = []
+    for arg in args:
+        if "/" not in arg:
+            raise KubectlError(
+                "error: there is no need to specify a resource type as a separate argument when passing "
+                "arguments in resource/name form (e.g. 'kubectl get resource/<resource_name>' instead of "
+                "'kubectl get resource resource/<resource_name>'"
+            )
+        type_, _, name = arg.partition("/")
+        if "/" in name:
+            raise KubectlError("error: arguments in resource/name form may not have more than one slash")
+        if not type_ or not name:
+            raise KubectlError("error: arguments in resource/name form must have a single resource and name")
+        found.append(Target(call.find(type_), name))
+    return found
+
+
+def _typed(call: Call, args: Sequence[str], categories: bool) -> list[Target]:
+    resources: list[Resource] = []
+    for token in args[0].split(","):
+        if not token:
+            raise KubectlError("error: the server doesn't have a resource type \"\"")
+        members = call.registry.in_category(token) if categories else ()
+        resources.extend(members or (call.find(token),))
+    names = args[1:]
+    if not names:
+        return [Target(resource) for resource in resources]
+    return [Target(resource, name) for resource in resources for name in names]
+
+
+def _check_named(call: Call) -> None:
+    if call.flags.get("selector"):
+        raise KubectlError("error: name cannot be provided when a selector is specified")
+    if call.flags.get("field-selector"):
+        raise KubectlError("error: field selectors cannot be used when resources are provided by name")
+    if call.all_namespaces:
+        raise KubectlError("error: a resource cannot be retrieved by name across all namespaces")
+
+
+def namespace_of(call: Call, target: Target) -> str | None:
+    """Namespace of the request for one named object."""
+    if not target.resource.namespaced:
+        return None
+    return target.namespace or call.namespace
+
+
+def get_object(call: Call, target: Target) -> Manifest:
+    """The named object. Raises ``StatusError``."""
+    assert target.name is not None
+    return call.cluster.get(target.resource.key, target.name, namespace_of(call, target))
+
+
+def list_objects(call: Call, resource: Resource) -> list[Manifest]:
+    """The objects of a type in the request's scope, by its selectors."""
+    flags = call.flags
+    return call.cluster.list(
+        resource.key,
+        call.scope if resource.namespaced else None,
+        label_selector=flags.get("selector") or "",
+        field_selector=flags.get("field-selector") or "",
+    )
+
+
+def visit(call: Call, wanted: Sequence[Target], *, ignore_not_found: bool = False) -> Iterator[Info]:
+    """Every object the targets name; failures are reported on the call and skipped (ContinueOnError)."""
+    for target in wanted:
+        try:
+            if target.name is None:
+                objects = list_objects(call, target.resource)
+            else:
+                objects = [get_object(call, target)]
+        except StatusError as error:
+            if not (ignore_not_found and error.code == 404):
+                call.fail(error)
+            continue
+        for obj in objects:
+            yield Info(target.resource, obj)
+
+
+def one_pod(call: Call, word: str) -> Manifest:
+    """The pod a word means: a pod's name, ``pod/x``, or the first pod of ``deploy/x``, ``svc/x``, ``job/x``, ..."""
+    if "/" not in word:
+        return call.cluster.get("pods", word, call.namespace)
+    target = targets(call, [word])[0]
+    obj = get_object(call, target)
+    if target.resource.key == "pods":
+        return obj
+    pods = pods_of(call, Info(target.resource, obj))
+    if not pods:
+        raise KubectlError(
+            f"error: timed out waiting for the condition"
+        )
+    return pods[0]
+
+
+def pods_of(call: Call, info: Info) -> list[Manifest]:
+    """Pods a workload or service selects, best first: running and ready before others, then the youngest."""
+    selector = pod_selector(info)
+    if selector is None:
+        raise KubectlError(
+            f"error: cannot attach to *unstructured.Unstructured: selector for {info.object.get('kind')} not implemented"
+        )
+    pods = call.cluster.list("pods", info.namespace, label_selector=selector)
+    return sorted(pods, key=_preference)
+
+
+def pod_selector(info: Info) -> str | None:
+    """Label selector of the pods behind an object, None when it has none."""
+    spec = info.object.get("spec") or {}
+    selector = spec.get("selector")
+    if info.resource.key in ("services", "replicationcontrollers"):
+        return ",".join(f"{k}={v}" for k, v in sorted((selector or {}).items())) or None
+    if not isinstance(selector, dict):
+        return None
+    return selector_text(selector)
+
+
+def selector_text(selector: Manifest) -> str:
+    """A LabelSelector as the string a list request carries."""
+    terms = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]
+    for term in selector.get("matchExpressions") or ():
+        key, operator = term["key"], term["operator"]
+        if operator == "Exists":
+            terms.append(key)
+        elif operator == "DoesNotExist":
+            terms.append(f"!{key}")
+        else:
+            word = "in" if operator == "In" else "notin"
+            terms.append(f"{key} {word} ({','.join(sorted(term.get('values') or ()))})")
+    return ",".join(terms)
+
+
+def _preference(pod: Manifest) -> tuple[bool, int, bool, int, str]:
+    status = pod.get("status") or {}
+    phase = {"Pending": 0, "Unknown": 1}.get(status.get("phase", ""), 2)
+    ready = any(c["type"] == "Ready" and c["status"] == "True" for c in status.get("conditions") or ())
+    restarts = sum(c.get("restartCount", 0) for c in status.get("containerStatuses") or ())
+    created = pod["metadata"].get("creationTimestamp") or ""
+    return (not pod["spec"].get("nodeName"), -phase, not ready, restarts, created)

@@ -1,0 +1,289 @@
+"""The tools an agent may call: one declaration each, rendered in every dialect that model servers speak.
+
+A tool is words and typed arguments; what it does is a line on the agent's workstation, or a submission.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sregym_env.tools.call import Action, CommandLine, Refusal, Submission, ToolCall
+
+ToolFormat = Literal["openai", "openai_responses", "anthropic", "mcp", "text"]
+
+MAX_WAIT_SECONDS = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One flat, scalar argument of a tool. A ``default`` of None makes it required."""
+
+    name: str
+    type: Literal["string", "integer"]
+    description: str
+    default: str | int | None = None
+    aliases: tuple[str, ...] = ()
+    """Other names under which models tend to pass it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool's declaration: name, what it is for, arguments, and the action a call means."""
+
+    name: str
+    description: str
+    arguments: tuple[Argument, ...]
+    action: Callable[[Mapping[str, Any]], Action]
+    aliases: tuple[str, ...] = ()
+
+    def schema(self) -> dict[str, Any]:
+        """JSON Schema of the arguments."""
+        return {
+            "type": "object",
+            "properties": {argument.name: _property(argument) for argument in self.arguments},
+            "required": [argument.name for argument in self.arguments if argument.default is None],
+            "additionalProperties": False,
+        }
+
+
+def _property(argument: Argument) -> dict[str, Any]:
+    described: dict[str, Any] = {"type": argument.type, "description": argument.description}
+    if argument.default is not None:
+        described["default"] = argument.default
+    return described
+
+
+def _shell(arguments: Mapping[str, Any]) -> Action:
+    return CommandLine(arguments["command"], "shell")
+
+
+def _kubectl(arguments: Mapping[str, Any]) -> Action:
+    command = arguments["command"].strip()
+    if command != "kubectl" and not command.startswith(("kubectl ", "kubectl\t", "kubectl\n")):
+        command = f"kubectl {command}"
+    return CommandLine(command, "kubectl")
+
+
+def _alerts(_: Mapping[str, Any]) -> Action:
+    return CommandLine("alerts", "alerts")
+
+
+def _wait(arguments: Mapping[str, Any]) -> Action:
+    seconds = arguments["seconds"]
+    if not 0 <= seconds <= MAX_WAIT_SECONDS:
+        return Refusal(f"wait: seconds must be between 0 and {MAX_WAIT_SECONDS}", "parse_error", "wait")
+    return CommandLine(f"sleep {seconds}", "wait")
+
+
+def _submit_diagnosis(arguments: Mapping[str, Any]) -> Action:
+    return Submission("diagnosis", arguments["text"])
+
+
+def _submit_mitigation(_: Mapping[str, Any]) -> Action:
+    return Submission("mitigation")
+
+
+def _submit(arguments: Mapping[str, Any]) -> Action:
+    stage = arguments["stage"].strip().lower()
+    if stage not in {"", "diagnosis", "mitigation"}:
+        return Refusal("submit: stage must be diagnosis or mitigation", "parse_error", "submit")
+    return Submission(stage, arguments["text"])
+
+
+TOOLS: tuple[Tool, ...] = (
+    Tool(
+        "shell",
+        "Run a bash command line on the on-call workstation. kubectl is configured for the cluster; curl, "
+        "grep, awk, sed, jq, sleep, date and other common commands are there too. Nothing is interactive.",
+        (
+            Argument(
+                "command",
+                "string",
+                "The command line, e.g. kubectl get pods -A | grep -v Running",
+                aliases=("cmd", "script", "input", "code", "line"),
+            ),
+        ),
+        _shell,
+        aliases=("bash", "sh", "terminal", "run", "execute", "execute_bash", "exec_shell", "run_command"),
+    ),
+    Tool(
+        "kubectl",
+        "Run one kubectl command against the cluster.",
+        (
+            Argument(
+                "command",
+                "string",
+                "The arguments of kubectl, e.g. get pods -n default -o wide",
+                aliases=("cmd", "args", "arguments", "line"),
+            ),
+        ),
+        _kubectl,
+        aliases=("exec_kubectl_cmd_safely", "exec_read_only_kubectl_cmd", "run_kubectl"),
+    ),
+    Tool("alerts", "List the alerts that are pending or firing now.", (), _alerts, aliases=("get_alerts",)),
+    Tool(
+        "wait",
+        "Let time pass in the cluster.",
+        (
+            Argument(
+                "seconds",
+                "integer",
+                f"How many seconds, at most {MAX_WAIT_SECONDS}.",
+                aliases=("duration", "time"),
+            ),
+        ),
+        _wait,
+        aliases=("sleep", "wait_tool"),
+    ),
+    Tool(
+        "submit_diagnosis",
+        "Hand in the root cause, once: which component is at fault, what exactly is wrong with it (field, "
+        "value, object), and whom it affects.",
+        (
+            Argument(
+                "text",
+                "string",
+                "The diagnosis in your own words.",
+                aliases=("diagnosis", "ans", "answer", "solution"),
+            ),
+        ),
+        _submit_diagnosis,
+    ),
+    Tool("submit_mitigation", "Hand in the repaired system. This ends the episode.", (), _submit_mitigation),
+)
+"""Every tool, in the order in which an agent is told about them."""
+
+_SUBMIT = Tool(
+    "submit",
+    "Hand in what the current stage asks for.",
+    (
+        Argument(
+            "text",
+            "string",
+            "The diagnosis; empty for a mitigation.",
+            "",
+            ("ans", "answer", "solution", "diagnosis"),
+        ),
+        Argument("stage", "string", "diagnosis or mitigation; the current one if left out.", "", ("kind",)),
+    ),
+    _submit,
+)
+
+BY_NAME: Mapping[str, Tool] = {
+    name: tool for tool in (*TOOLS, _SUBMIT) for name in (tool.name, *tool.aliases)
+}
+"""Every name under which a tool answers. ``submit`` is understood but not advertised."""
+
+
+def action(call: ToolCall) -> Action:
+    """What a tool call asks for; a :class:`Refusal` says what is wrong with it."""
+    tool = BY_NAME.get(call.name)
+    if tool is None:
+        known = ", ".join(tool.name for tool in TOOLS)
+        return Refusal(f'unknown tool "{_short(call.name)}"; the tools are: {known}', "unknown_tool")
+    arguments = _bind(tool, call.arguments)
+    return arguments if isinstance(arguments, Refusal) else tool.action(arguments)
+
+
+def _bind(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any] | Refusal:
+    bound: dict[str, Any] = {}
+    used: set[str] = set()
+    for argument in tool.arguments:
+        name = next((name for name in (argument.name, *argument.aliases) if name in given), None)
+        if name is None:
+            if argument.default is None:
+                return _refused(tool, f'argument "{argument.name}" is missing')
+            bound[argument.name] = argument.default
+            continue
+        used.add(name)
+        value = _coerced(argument, given[name])
+        if value is None:
+            return _refused(tool, f'argument "{argument.name}" must be a {_type_name(argument)}')
+        bound[argument.name] = value
+    extra = sorted(str(name) for name in given if name not in used)
+    if extra:
+        return _refused(tool, f'unknown argument "{_short(extra[0])}"')
+    return bound
+
+
+def _coerced(argument: Argument, value: Any) -> str | int | None:
+    if argument.type == "string":
+        if isinstance(value, list) and all(isinstance(word, str) for word in value):
+            return " ".join(value)
+        return value if isinstance(value, str) else None
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, str) and value.strip().isdecimal() and len(value.strip()) < 10:
+        return int(value)
+    return None
+
+
+def _type_name(argument: Argument) -> str:
+    return "whole number" if argument.type == "integer" else "string"
+
+
+def _refused(tool: Tool, why: str) -> Refusal:
+    return Refusal(f"{tool.name}: {why}; {usage(tool)}", "parse_error", tool.name)
+
+
+def _short(text: str, limit: int = 60) -> str:
+    return text if len(text) <= limit else f"{text[:limit]}..."
+
+
+def usage(tool: Tool) -> str:
+    """The tool's one-line signature, e.g. ``usage: wait(seconds: integer)``."""
+    inside = ", ".join(
+        f"{a.name}: {a.type}" + ("" if a.default is None else f" = {a.default!r}") for a in tool.arguments
+    )
+    return f"usage: {tool.name}({inside})"
+
+
+def schemas(format: ToolFormat = "openai") -> list[dict[str, Any]]:
+    """Every tool's schema in the dialect of OpenAI chat, OpenAI Responses, Anthropic or MCP."""
+    return [_RENDERERS[format](tool) for tool in TOOLS]
+
+
+def text_help() -> str:
+    """Every tool, for a prompt without native tool calling."""
+    return "\n".join(f"- {usage(tool).removeprefix('usage: ')}: {tool.description}" for tool in TOOLS)
+
+
+def _openai(tool: Tool) -> dict[str, Any]:
+    function = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.schema(),
+        "strict": True,
+    }
+    return {"type": "function", "function": function}
+
+
+def _openai_responses(tool: Tool) -> dict[str, Any]:
+    return {"type": "function", **_openai(tool)["function"]}
+
+
+def _anthropic(tool: Tool) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description, "input_schema": tool.schema()}
+
+
+def _mcp(tool: Tool) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description, "inputSchema": tool.schema()}
+
+
+def _text(tool: Tool) -> dict[str, Any]:
+    return {"name": tool.name, "usage": usage(tool), "description": tool.description}
+
+
+_RENDERERS: Mapping[str, Callable[[Tool], dict[str, Any]]] = {
+    "openai": _openai,
+    "openai_responses": _openai_responses,
+    "anthropic": _anthropic,
+    "mcp": _mcp,
+    "text": _text,
+}
