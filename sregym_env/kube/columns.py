@@ -48,9 +48,7 @@ def parse_columns(spec: str) -> CustomColumns:
     for part in spec.split(","):
         header, colon, expression = part.partition(":")
         if not colon:
-            raise JSONPathError(
-                f"unexpected custom-columns spec: {part}, expected <header>:<json-path-expr>"
-            )
+            raise JSONPathError(f"unexpected custom-columns spec: {part}, expected <header>:<json-path-expr>")
         headers.append(header)
         templates.append(compile_template(relaxed(expression)))
     return CustomColumns(headers, templates)

@@ -9,7 +9,6 @@ storage class, priorities) belong to admission and to the strategies of the serv
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.types import Json, Manifest

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sregym_env.kube.registry import Resource
-from sregym_env.kube.schema import Field, Struct, Type, struct_of
+from sregym_env.kube.schema import Field, Struct, Type, go_format, struct_of
 from sregym_env.kube.types import Json, Manifest
 
 
@@ -40,10 +40,12 @@ def json_patch(obj: Json, operations: Sequence[Mapping[str, Any]]) -> Json:
 
 
 def _apply_operation(obj: Json, operation: Mapping[str, Any]) -> Json:
-    kind = operation.get("op")
+    kind = operation.get("op") or "unknown"
     path = operation.get("path")
+    if kind not in ("add", "remove", "replace", "move", "copy", "test"):
+        raise PatchError(f"Unexpected kind: {kind}")
     if not isinstance(path, str):
-        raise PatchError(f"{kind or 'unknown'} operation failed to decode path: missing field")
+        raise PatchError(f"{kind} operation failed to decode path: missing value")
     if kind == "test":
         return _test(obj, path, operation)
     if kind == "add":
@@ -52,15 +54,14 @@ def _apply_operation(obj: Json, operation: Mapping[str, Any]) -> Json:
         return _point(obj, path, _split(path), _Replace(operation.get("value"), path))
     if kind == "remove":
         return _point(obj, path, _split(path), _Remove(path))
-    if kind in ("move", "copy"):
-        source = operation.get("from")
-        if not isinstance(source, str):
-            raise PatchError(f"{kind} operation failed to decode from: missing field")
-        value = _lookup(obj, source, f"error in {kind} for path: '{source}'")
-        if kind == "move":
-            obj = _point(obj, source, _split(source), _Remove(source))
-        return _point(obj, path, _split(path), _Add(value, path))
-    raise PatchError(f"Unexpected kind: {kind}")
+    source = operation.get("from")
+    if not isinstance(source, str):
+        raise PatchError(f"{kind} operation failed to decode from: missing value")
+    if kind == "copy":
+        return _point(obj, path, _split(path), _Add(_lookup(obj, source), path))
+    value = _lookup(obj, source, moving=True)
+    obj = _point(obj, source, _split(source), _Remove(source))
+    return _point(obj, path, _split(path), _Add(value, path))
 
 
 def _split(path: str) -> list[str]:
@@ -71,7 +72,7 @@ def _split(path: str) -> list[str]:
 
 def _test(obj: Json, path: str, operation: Mapping[str, Any]) -> Json:
     try:
-        value = _lookup(obj, path, "")
+        value = _lookup(obj, path)
     except PatchError:
         value = None
     if not json_equal(value, operation.get("value")):
@@ -95,14 +96,22 @@ def json_equal(left: Json, right: Json) -> bool:
     return bool(left == right)
 
 
-def _lookup(obj: Json, path: str, context: str) -> Json:
-    for step in _split(path):
+def _lookup(obj: Json, path: str, moving: bool = False) -> Json:
+    steps = _split(path)
+    for depth, step in enumerate(steps):
         if isinstance(obj, dict) and step in obj:
             obj = obj[step]
         elif isinstance(obj, list) and step.isdigit() and int(step) < len(obj):
             obj = obj[int(step)]
+        elif moving and depth == len(steps) - 1 and isinstance(obj, dict):
+            raise PatchError(
+                f"error in move for path: '{step}': Unable to remove nonexistent key: {step}: missing value"
+            )
         else:
-            raise PatchError(f"{context}: missing key: missing value" if context else "missing value")
+            verb = "move" if moving else "copy"
+            raise PatchError(
+                f"{verb} operation does not apply: doc is missing from path: {path}: missing value"
+            )
     return obj
 
 
@@ -119,11 +128,10 @@ class _Add:
         if key == "-":
             return [*target, self.value]
         index = _index(key, self.path, "add")
-        if not -len(target) <= index <= len(target):
-            raise PatchError(
-                f'add operation does not apply: doc is missing path: "{self.path}": '
-                f"Unable to access invalid index: {index}: invalid index referenced"
-            )
+        if not -len(target) - 1 <= index <= len(target):
+            raise PatchError(_bad_index("add", self.path, index))
+        if index < 0:
+            index += len(target) + 1
         return [*target[:index], self.value, *target[index:]]
 
 
@@ -134,18 +142,14 @@ class _Replace:
     verb: str = "replace"
 
     def in_dict(self, target: dict[str, Json], key: str) -> Json:
-        if key not in target:
-            raise PatchError(
-                f'replace operation does not apply: doc is missing key: "{self.path}": missing value'
-            )
+        # Unlike the RFC, the API server's library lets a replace create the key.
         return {**target, key: self.value}
 
     def in_list(self, target: list[Json], key: str) -> Json:
         index = _index(key, self.path, "replace")
-        if not 0 <= index < len(target):
-            raise PatchError(
-                f'replace operation does not apply: doc is missing key: "{self.path}": missing value'
-            )
+        if not -len(target) <= index < len(target):
+            raise PatchError(_bad_index("replace", self.path, index))
+        index %= len(target)
         return [*target[:index], self.value, *target[index + 1 :]]
 
 
@@ -157,32 +161,35 @@ class _Remove:
     def in_dict(self, target: dict[str, Json], key: str) -> Json:
         if key not in target:
             raise PatchError(
-                f'remove operation does not apply: doc is missing key: "{self.path}": '
+                f"error in remove for path: '{self.path}': "
                 f"Unable to remove nonexistent key: {key}: missing value"
-            ) from None
+            )
         return {k: v for k, v in target.items() if k != key}
 
     def in_list(self, target: list[Json], key: str) -> Json:
         index = _index(key, self.path, "remove")
-        if not 0 <= index < len(target):
-            raise PatchError(
-                f'remove operation does not apply: doc is missing key: "{self.path}": '
-                f"Unable to access invalid index: {index}: invalid index referenced"
-            )
+        if not -len(target) <= index < len(target):
+            raise PatchError(_bad_index("remove", self.path, index))
+        index %= len(target)
         return [*target[:index], *target[index + 1 :]]
 
 
 _Change = _Add | _Replace | _Remove
 
 
+def _bad_index(verb: str, path: str, index: int) -> str:
+    return (
+        f"error in {verb} for path: '{path}': "
+        f"Unable to access invalid index: {index}: invalid index referenced"
+    )
+
+
 def _index(key: str, path: str, verb: str) -> int:
     try:
         return int(key)
     except ValueError:
-        raise PatchError(
-            f'{verb} operation does not apply: doc is missing path: "{path}": '
-            f'strconv.Atoi: parsing "{key}": invalid syntax'
-        ) from None
+        text = f'strconv.Atoi: parsing "{key}": invalid syntax'
+        raise PatchError(f"error in {verb} for path: '{path}': {text}") from None
 
 
 def _point(obj: Json, path: str, steps: list[str], change: _Change) -> Json:
@@ -201,7 +208,8 @@ def _point(obj: Json, path: str, steps: list[str], change: _Change) -> Json:
     elif isinstance(obj, list) and step.isdigit() and int(step) < len(obj):
         index = int(step)
         return [*obj[:index], _point(obj[index], path, steps[1:], change), *obj[index + 1 :]]
-    raise PatchError(f'{change.verb} operation does not apply: doc is missing path: "{path}": missing value')
+    shown = path if change.verb == "replace" else f'"{path}"'
+    raise PatchError(f"{change.verb} operation does not apply: doc is missing path: {shown}: missing value")
 
 
 # --- RFC 7386 ---------------------------------------------------------------------------------------
@@ -368,19 +376,16 @@ def _replaced(directive: Json, patch: Mapping[str, Any]) -> Manifest:
         return {}
     if directive == "merge":
         return {k: v for k, v in patch.items() if k != _PATCH}
-    raise PatchError(f"Unknown patch type found: {directive}")
+    raise PatchError(f"unknown patch type: {directive} in map: {go_format(patch)}")
 
 
 def _retain_keys(draft: _Draft, patch: Mapping[str, Any]) -> None:
     keep = patch[_RETAIN]
     if not isinstance(keep, list):
-        raise PatchError("invalid value for $retainKeys: it must be a list")
+        raise PatchError("invalid patch format of retainKeys")
     for key in patch:
         if not key.startswith("$") and key not in keep:
-            raise PatchError(
-                "$retainKeys list doesn't contain all the fields present in the patch; "
-                f"{key} is missing from the $retainKeys list"
-            )
+            raise PatchError("invalid patch format of retainKeys")
     for key in draft.key_list():
         if key not in keep:
             draft.delete(key)
@@ -445,6 +450,8 @@ def _merge_list(
 ) -> list[Json]:
     if not old and not patch:
         return old
+    if order is not None:
+        _check_order(patch, order, field.merge_key)
     sample = old[0] if old else patch[0]
     if not isinstance(sample, dict):
         merged = list(dict.fromkeys([*old, *patch]))
@@ -460,6 +467,17 @@ def _merge_list(
     return _ordered(merged, guide, old, key)
 
 
+def _check_order(patch: list[Json], order: list[Json], key: str) -> None:
+    """The items of a patch must come in the order that its ``$setElementOrder`` gives."""
+    kept = [p for p in patch if not (isinstance(p, dict) and p.get(_PATCH) == "delete")]
+    wanted = iter(_identities(order, key))
+    if not all(identity in wanted for identity in _identities(kept, key)):
+        shown, guide = go_format(patch), go_format(order)
+        raise PatchError(
+            f"The order in patch list:\n{shown}\n doesn't match $setElementOrder list:\n{guide}\n"
+        )
+
+
 def _merge_items(old: list[Json], patch: list[Json], field: Field, apply: bool) -> list[Json]:
     key = field.merge_key
     struct = _below(field)
@@ -469,7 +487,7 @@ def _merge_items(old: list[Json], patch: list[Json], field: Field, apply: bool) 
             raise PatchError("list element of patch is not an object")
         identity = item.get(key)
         if key not in item:
-            raise PatchError(f"map: {go_map(item)} does not contain declared merge key: {key}")
+            raise PatchError(f"map: {go_format(item)} does not contain declared merge key: {key}")
         index = _position(merged, key, identity)
         if item.get(_PATCH) == "delete" and apply:
             merged = [m for m in merged if m.get(key) != identity]
@@ -478,11 +496,6 @@ def _merge_items(old: list[Json], patch: list[Json], field: Field, apply: bool) 
         else:
             merged[index] = _merge_map(merged[index], item, struct, apply)
     return merged
-
-
-def go_map(value: Mapping[str, Any]) -> str:
-    """A map as Go's ``%v`` prints it."""
-    return "map[" + " ".join(f"{k}:{value[k]}" for k in sorted(value)) + "]"
 
 
 def _position(items: Sequence[Json], key: str, identity: Json) -> int:

@@ -307,7 +307,13 @@ def _struct_cleaner(struct: Struct) -> Callable[[Json], Json]:
                 child_type = declared.type
                 drops = not declared.required and child_type.kind in ("list", "map")
                 rule = ready[name] = (_cleaner(child_type), drops)
-            if child is None or (rule[1] and not child and type(child) in (dict, list)):
+            if child is None:
+                if name == "creationTimestamp":
+                    continue  # the one null that Go writes: the zero time of an embedded ObjectMeta
+                changed = dict(value) if changed is None else changed
+                del changed[name]
+                continue
+            if rule[1] and not child and type(child) in (dict, list):
                 changed = dict(value) if changed is None else changed
                 del changed[name]
                 continue

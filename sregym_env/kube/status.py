@@ -358,6 +358,12 @@ def unauthorized(message: str = "Unauthorized") -> StatusError:
     return StatusError(401, "Unauthorized", message)
 
 
+def unprocessable() -> StatusError:
+    """422: a JSON or merge patch does not apply to the object (the server does not say why)."""
+    message = "the server rejected our request due to an error in our request"
+    return StatusError(422, "Invalid", message)
+
+
 def method_not_allowed(resource: Resource | str, action: str) -> StatusError:
     """405: the resource does not support that verb."""
     key, _, _ = _names(resource)

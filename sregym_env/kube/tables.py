@@ -232,9 +232,7 @@ def _restarts(statuses: Iterable[Mapping[str, Any]]) -> tuple[int, str]:
     return count, last
 
 
-def _init_summary(
-    statuses: Sequence[Mapping[str, Any]], sidecars: frozenset[str], count: int
-) -> PodSummary:
+def _init_summary(statuses: Sequence[Mapping[str, Any]], sidecars: frozenset[str], count: int) -> PodSummary:
     """Readiness of sidecars, and the reason why initialisation has not finished ("" when it has)."""
     ready = 0
     for i, status in enumerate(statuses):
@@ -309,7 +307,9 @@ def _replicaset(obj: Manifest, now: int) -> Row:
     spec, status = obj["spec"], obj.get("status") or _NO_STATE
     names, images = _containers(spec.get("template"))
     selector = spec.get("selector")
-    text = format_labels(selector) if obj.get("kind") == "ReplicationController" else format_selector(selector)
+    text = (
+        format_labels(selector) if obj.get("kind") == "ReplicationController" else format_selector(selector)
+    )
     return (
         obj["metadata"]["name"],
         spec.get("replicas", 1),
@@ -1105,7 +1105,9 @@ def _from_columns(declared: Sequence[Mapping[str, Any]]) -> Printer:
     return Printer(tuple(columns), row)
 
 
-def table_object(printer_: Printer, objects: Iterable[Manifest], now: int, resource_version: str = "") -> Manifest:
+def table_object(
+    printer_: Printer, objects: Iterable[Manifest], now: int, resource_version: str = ""
+) -> Manifest:
     """The ``meta.k8s.io/v1`` Table the API server would send for these objects."""
     return {
         "kind": "Table",

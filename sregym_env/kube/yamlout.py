@@ -360,16 +360,21 @@ def _escaped(char: str) -> str:
 
 
 def go_float(value: float) -> str:
-    """A float as Go's ``%v`` prints it (shortest form, exponent outside 1e-5 … 1e21)."""
+    """A float as Go's ``%v`` and go-yaml print it: shortest form, exponent below 1e-4 and from 1e6 on."""
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
         return "+Inf" if value > 0 else "-Inf"
-    text = repr(value)
-    mantissa, _, exponent = text.partition("e")
-    if not exponent:
-        return text.removesuffix(".0") if abs(value) < 1e21 else text
-    power = int(exponent)
-    if -5 < power < 21:
-        return f"{value:.0f}"
-    return f"{mantissa.removesuffix('.0')}e{'-' if power < 0 else '+'}{abs(power):02d}"
+    if value == 0:
+        return "0"
+    digits, exponent = _shortest_scientific(value)
+    if -5 < exponent < 6:
+        return repr(value).removesuffix(".0")
+    sign = "-" if exponent < 0 else "+"
+    return f"{digits}e{sign}{abs(exponent):02d}"
+
+
+def _shortest_scientific(value: float) -> tuple[str, int]:
+    precision = next(p for p in range(18) if p == 17 or float(f"{value:.{p}e}") == value)
+    mantissa, _, exponent = f"{value:.{precision}e}".partition("e")
+    return mantissa, int(exponent)

@@ -67,7 +67,10 @@ def checklist() -> Checklist:
     document = yaml.safe_load(files("sregym_env.rewards").joinpath("checklist.yaml").read_text("utf-8"))
     questions = tuple(
         Question(
-            question["id"], question["text"], dimension["id"], dimension["weight"] / len(dimension["questions"])
+            question["id"],
+            question["text"],
+            dimension["id"],
+            dimension["weight"] / len(dimension["questions"]),
         )
         for dimension in document["dimensions"]
         for question in dimension["questions"]

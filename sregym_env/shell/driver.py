@@ -51,7 +51,10 @@ def _expand_subscript(ctx: Any, subscript: str) -> str:
 
 expansion._expand_subscript_vars = _expand_subscript
 
-LONGEST_expand_sequence_plain = expansion._expand_sequence
+LONGESTLONGEST_RANGE = 100_000
+"""Items of one ``{1..n}``."""
+
+_expand_sequence_plain = expansion._expand_sequence
 
 
 def _expand_sequence(content: str) -> list[str]:

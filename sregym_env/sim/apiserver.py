@@ -205,8 +205,7 @@ def _check_preconditions(kind: Resource, obj: Manifest, old: Manifest) -> None:
         raise status.conflict(kind, known["name"])
     if metadata.get("uid") not in (None, "", known["uid"]):
         text = (
-            f"Precondition failed: UID in precondition: {metadata['uid']}, "
-            f"UID in object meta: {known['uid']}"
+            f"Precondition failed: UID in precondition: {metadata['uid']}, UID in object meta: {known['uid']}"
         )
         raise status.conflict(kind, known["name"], text)
 

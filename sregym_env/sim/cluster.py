@@ -231,7 +231,13 @@ class SimCluster:
         return old if left is None else left
 
     def exec(
-        self, namespace: str, pod: str, command: Sequence[str], *, container: str | None = None, stdin: str = ""
+        self,
+        namespace: str,
+        pod: str,
+        command: Sequence[str],
+        *,
+        container: str | None = None,
+        stdin: str = "",
     ) -> ExecResult:
         """Run a command in a container. Raises BadRequest or InternalError with the kubelet's refusal."""
         pods = apiserver.resource_of("pods")

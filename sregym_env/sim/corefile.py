@@ -13,16 +13,87 @@ from functools import lru_cache
 PATH = "/etc/coredns/Corefile"
 
 PLUGINS = frozenset(
-    "metadata geoip cancel tls quic timeouts multisocket reload nsid bufsize root bind debug trace ready health pprof "
-    "prometheus errors log dnstap local dns64 acl any chaos loadbalance tsig cache rewrite header dnssec autopath "
-    "minimal template transfer hosts route53 azure clouddns k8s_external kubernetes file auto secondary etcd loop "
-    "forward grpc erratic whoami on sign view nomad".split()
+    [
+        "metadata",
+        "geoip",
+        "cancel",
+        "tls",
+        "quic",
+        "timeouts",
+        "multisocket",
+        "reload",
+        "nsid",
+        "bufsize",
+        "root",
+        "bind",
+        "debug",
+        "trace",
+        "ready",
+        "health",
+        "pprof",
+        "prometheus",
+        "errors",
+        "log",
+        "dnstap",
+        "local",
+        "dns64",
+        "acl",
+        "any",
+        "chaos",
+        "loadbalance",
+        "tsig",
+        "cache",
+        "rewrite",
+        "header",
+        "dnssec",
+        "autopath",
+        "minimal",
+        "template",
+        "transfer",
+        "hosts",
+        "route53",
+        "azure",
+        "clouddns",
+        "k8s_external",
+        "kubernetes",
+        "file",
+        "auto",
+        "secondary",
+        "etcd",
+        "loop",
+        "forward",
+        "grpc",
+        "erratic",
+        "whoami",
+        "on",
+        "sign",
+        "view",
+        "nomad",
+    ]
 )
 """Directives of the standard build (plugin.cfg)."""
 
 _KUBERNETES_PROPERTIES = frozenset(
-    "endpoint_pod_names pods namespaces endpoint tls kubeconfig labels namespace_labels fallthrough ttl noendpoints "
-    "transfer ignore multicluster apiserver_qps apiserver_burst apiserver_max_inflight startup_timeout".split()
+    [
+        "endpoint_pod_names",
+        "pods",
+        "namespaces",
+        "endpoint",
+        "tls",
+        "kubeconfig",
+        "labels",
+        "namespace_labels",
+        "fallthrough",
+        "ttl",
+        "noendpoints",
+        "transfer",
+        "ignore",
+        "multicluster",
+        "apiserver_qps",
+        "apiserver_burst",
+        "apiserver_max_inflight",
+        "startup_timeout",
+    ]
 )
 
 
@@ -228,7 +299,9 @@ def _directives(
             return found, index
         if words[0] == "import" and len(words) == 2:
             if words[1] not in snippets:
-                raise CorefileError(f"{path}:{number} - Error during parsing: File to import not found: {words[1]}")
+                raise CorefileError(
+                    f"{path}:{number} - Error during parsing: File to import not found: {words[1]}"
+                )
             found.extend(snippets[words[1]])
             continue
         if words[-1] != "{":
@@ -304,7 +377,9 @@ def _rewrites(directive: Directive, path: str) -> list[Rewrite]:
     if not words or words[0] != "name":
         return []
     words = words[1:]
-    kind = words.pop(0) if words and words[0] in ("exact", "prefix", "suffix", "substring", "regex") else "exact"
+    kind = (
+        words.pop(0) if words and words[0] in ("exact", "prefix", "suffix", "substring", "regex") else "exact"
+    )
     if len(words) < 2:
         raise _refuse("rewrite", path, directive.line, "too few arguments for a name rule")
     return [Rewrite(kind, words[0], words[1], stop)]
@@ -313,7 +388,10 @@ def _rewrites(directive: Directive, path: str) -> list[Rewrite]:
 def _template(directive: Directive, zones: tuple[str, ...], path: str) -> Template:
     if len(directive.arguments) < 2:
         raise _refuse(
-            "template", path, directive.line, "Wrong argument count or unexpected line ending after 'template'"
+            "template",
+            path,
+            directive.line,
+            "Wrong argument count or unexpected line ending after 'template'",
         )
     matches: list[str] = []
     answers: list[str] = []

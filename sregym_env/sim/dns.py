@@ -30,7 +30,17 @@ CLUSTER_DOMAIN = "cluster.local"
 UPSTREAM = "172.18.0.1"
 """The resolver in the machines' own resolv.conf (the container network's gateway)."""
 PUBLIC_RESOLVERS = frozenset(
-    (UPSTREAM, "8.8.8.8", "8.8.4.4", "1.1.1.1", "1.0.0.1", "9.9.9.9", "208.67.222.222", "208.67.220.220", "114.114.114.114")
+    (
+        UPSTREAM,
+        "8.8.8.8",
+        "8.8.4.4",
+        "1.1.1.1",
+        "1.0.0.1",
+        "9.9.9.9",
+        "208.67.222.222",
+        "208.67.220.220",
+        "114.114.114.114",
+    )
 )
 """Servers outside the cluster that answer anybody."""
 
@@ -41,7 +51,35 @@ ATTEMPTS = 2
 Rcode = Literal["NOERROR", "NXDOMAIN", "SERVFAIL", "REFUSED", "TIMEOUT"]
 """What a query came to; ``TIMEOUT`` stands for no answer at all."""
 
-_PUBLIC_SUFFIXES = frozenset("com org net io dev edu gov us uk de fr jp cn cloud app ai info co sh me tech run".split())
+_PUBLIC_SUFFIXES = frozenset(
+    [
+        "com",
+        "org",
+        "net",
+        "io",
+        "dev",
+        "edu",
+        "gov",
+        "us",
+        "uk",
+        "de",
+        "fr",
+        "jp",
+        "cn",
+        "cloud",
+        "app",
+        "ai",
+        "info",
+        "co",
+        "sh",
+        "me",
+        "tech",
+        "run",
+    ]
+)
+
+
+_RCODES: dict[str, Rcode] = {"NXDOMAIN": "NXDOMAIN", "SERVFAIL": "SERVFAIL", "REFUSED": "REFUSED"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +197,7 @@ def hosts_entries(world: SimWorld, source: Source) -> tuple[tuple[str, tuple[str
         return tuple(entries)
     if source.ip:
         subdomain = pod["spec"].get("subdomain")
-        own = (source.hostname,)
+        own: tuple[str, ...] = (source.hostname,)
         if subdomain:
             namespace = pod["metadata"]["namespace"]
             own = (f"{source.hostname}.{subdomain}.{namespace}.svc.{CLUSTER_DOMAIN}", source.hostname)
@@ -299,9 +337,7 @@ def _peer(world: SimWorld, source: Source) -> Peer:
     return Peer(addressing.source_ip(world, source), source.node, pod)
 
 
-def _server_process(
-    world: SimWorld, source: Source, server: str
-) -> tuple[Process | None, float, bool]:
+def _server_process(world: SimWorld, source: Source, server: str) -> tuple[Process | None, float, bool]:
     """The DNS process behind an address: (process, round trip or time lost, whether packets were rejected)."""
     if source == NodeSource():
         return None, QUERY_TIMEOUT, False
@@ -310,7 +346,10 @@ def _server_process(
         targets = [(server, 53)]
     else:
         metadata = service["metadata"]
-        port = next((p for p in service["spec"].get("ports") or () if p["port"] == 53 and p.get("protocol") == "UDP"), None)
+        port = next(
+            (p for p in service["spec"].get("ports") or () if p["port"] == 53 and p.get("protocol") == "UDP"),
+            None,
+        )
         if port is None:
             return None, QUERY_TIMEOUT, False
         behind = addressing.usable(addressing.endpoints(world, metadata["namespace"], metadata["name"], port))
@@ -385,7 +424,7 @@ def _plugins(
     for template in block.templates:
         if template.concerns(name):
             addresses = tuple(word for text in template.answers if _is_address(word := text.split()[-1]))
-            rcode: Rcode = template.rcode if template.rcode in ("NXDOMAIN", "SERVFAIL", "REFUSED") else "NOERROR"  # type: ignore[assignment]
+            rcode = _RCODES.get(template.rcode, "NOERROR")
             if addresses or rcode != "NOERROR" or not template.fallthrough:
                 return Answer(rcode, addresses)
     for hosts in block.hosts:
@@ -432,11 +471,19 @@ def public_answer(name: str) -> Answer:
     if len(labels) < 2 or labels[-1] not in _PUBLIC_SUFFIXES:
         return Answer("NXDOMAIN")
     bits = keyed_bits("public", name)
-    return Answer("NOERROR", (f"{151 + bits % 60}.{bits >> 8 & 255}.{bits >> 16 & 255}.{1 + (bits >> 24) % 254}",))
+    return Answer(
+        "NOERROR", (f"{151 + bits % 60}.{bits >> 8 & 255}.{bits >> 16 & 255}.{1 + (bits >> 24) % 254}",)
+    )
 
 
 def _records(
-    world: SimWorld, process: Process, config: Corefile, plugin: KubernetesPlugin, zone: str, name: str, depth: int
+    world: SimWorld,
+    process: Process,
+    config: Corefile,
+    plugin: KubernetesPlugin,
+    zone: str,
+    name: str,
+    depth: int,
 ) -> Answer:
     labels = name[: len(name) - len(zone)].rstrip(".").split(".") if name != zone else []
     if not labels:
@@ -474,9 +521,10 @@ def _service_record(
         return Answer("NOERROR", tuple(ip for ip in (spec["clusterIP"],) if ":" not in ip))
     found = [
         endpoint.ip
-        for endpoint in addressing.endpoints(world, service["metadata"]["namespace"], service["metadata"]["name"])
-        if endpoint.ready
-        and (not prefix or prefix[0] in (endpoint.hostname, endpoint.ip.replace(".", "-")))
+        for endpoint in addressing.endpoints(
+            world, service["metadata"]["namespace"], service["metadata"]["name"]
+        )
+        if endpoint.ready and (not prefix or prefix[0] in (endpoint.hostname, endpoint.ip.replace(".", "-")))
     ]
     return Answer("NOERROR", _unique(found)) if found else Answer("NXDOMAIN")
 

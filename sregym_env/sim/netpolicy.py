@@ -68,7 +68,9 @@ class _From:
     def matches(self, world: SimWorld, peer: Peer, own_namespace: str) -> bool:
         if self.block is not None:
             address = ip_address(peer.ip) if peer.ip else None
-            return address is not None and address in self.block and not any(address in e for e in self.excepted)
+            return (
+                address is not None and address in self.block and not any(address in e for e in self.excepted)
+            )
         if peer.pod is None:
             return False
         if self.namespaces is None:
@@ -115,7 +117,9 @@ def allowed(world: SimWorld, source: Peer, destination: Peer, port: int, protoco
             for policy in policies.get(source.namespace, ())
             if policy.egress is not None and policy.selector.matches(source.labels)
         ]
-        if selecting and not _any(world, selecting, destination, source.namespace, destination, port, protocol):
+        if selecting and not _any(
+            world, selecting, destination, source.namespace, destination, port, protocol
+        ):
             return False
     if destination.pod is None or (source.pod is None and source.node and source.node == destination.node):
         return True

@@ -44,9 +44,7 @@ def _has(values: Iterable[str] | None, wanted: str) -> bool:
 
 def _covers(values: Iterable[str], wanted: str) -> bool:
     _, _, subresource = wanted.partition("/")
-    return any(
-        value in ("*", wanted) or (subresource and value == f"*/{subresource}") for value in values
-    )
+    return any(value in ("*", wanted) or (subresource and value == f"*/{subresource}") for value in values)
 
 
 def grants(world: SimWorld, user: User) -> tuple[Grant, ...]:

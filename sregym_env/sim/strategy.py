@@ -33,7 +33,13 @@ _INITIAL_STATUS: dict[str, dict[str, Any]] = {
     "ingresses.networking.k8s.io": {"loadBalancer": {}},
 }
 
-_SERVER_METADATA = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation")
+_SERVER_METADATA = (
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "generation",
+)
 
 EMPTY_STATUS: dict[str, Any] = {}
 

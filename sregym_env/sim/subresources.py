@@ -145,6 +145,4 @@ def _rules(world: SimWorld, user: User, namespace: str) -> dict[str, Any]:
     return {"resourceRules": rules, "nonResourceRules": urls, "incomplete": False}
 
 
-SCALABLE = frozenset(
-    resource.key for resource in registry.RESOURCES if "scale" in resource.subresources
-)
+SCALABLE = frozenset(resource.key for resource in registry.RESOURCES if "scale" in resource.subresources)

@@ -26,7 +26,16 @@ _BASELINE_CAPABILITIES = frozenset(
     }
 )  # fmt: skip
 _RESTRICTED_VOLUMES = frozenset(
-    {"configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "persistentVolumeClaim", "projected", "secret"}
+    {
+        "configMap",
+        "csi",
+        "downwardAPI",
+        "emptyDir",
+        "ephemeral",
+        "persistentVolumeClaim",
+        "projected",
+        "secret",
+    }
 )
 
 Containers = list[dict[str, Any]]
@@ -79,9 +88,7 @@ def _capabilities(_: dict[str, Any], containers: Containers) -> str:
     ]  # fmt: skip
     if not bad:
         return ""
-    added = sorted(
-        {cap for c in bad for cap in _context(c)["capabilities"]["add"]} - _BASELINE_CAPABILITIES
-    )
+    added = sorted({cap for c in bad for cap in _context(c)["capabilities"]["add"]} - _BASELINE_CAPABILITIES)
     listed = ", ".join(f'"{cap}"' for cap in added)
     return f"non-default capabilities ({_names(bad)} must not include {listed} in securityContext.capabilities.add)"
 
@@ -124,8 +131,9 @@ def _volume_types(spec: dict[str, Any], _: Containers) -> str:
     if not bad:
         return ""
     names = ", ".join(f'"{name}"' for name in bad)
-    return f"restricted volume types (volume{'s' if len(bad) > 1 else ''} {names} uses restricted volume type " + (
-        ", ".join(f'"{kind}"' for kind in sorted(set(bad.values()))) + ")"
+    return (
+        f"restricted volume types (volume{'s' if len(bad) > 1 else ''} {names} uses restricted volume type "
+        + (", ".join(f'"{kind}"' for kind in sorted(set(bad.values()))) + ")")
     )
 
 
@@ -133,14 +141,18 @@ def _non_root(spec: dict[str, Any], containers: Containers) -> str:
     pod_wide = (spec.get("securityContext") or {}).get("runAsNonRoot")
     bad = [c for c in containers if _context(c).get("runAsNonRoot", pod_wide) is not True]
     return (
-        f"runAsNonRoot != true (pod or {_names(bad)} must set securityContext.runAsNonRoot=true)" if bad else ""
+        f"runAsNonRoot != true (pod or {_names(bad)} must set securityContext.runAsNonRoot=true)"
+        if bad
+        else ""
     )
 
 
 def _seccomp(spec: dict[str, Any], containers: Containers) -> str:
     allowed = ("RuntimeDefault", "Localhost")
     pod_wide = (spec.get("securityContext") or {}).get("seccompProfile", {}).get("type")
-    bad = [c for c in containers if _context(c).get("seccompProfile", {}).get("type", pod_wide) not in allowed]
+    bad = [
+        c for c in containers if _context(c).get("seccompProfile", {}).get("type", pod_wide) not in allowed
+    ]
     return (
         f'seccompProfile (pod or {_names(bad)} must set securityContext.seccompProfile.type to "RuntimeDefault" '
         'or "Localhost")'

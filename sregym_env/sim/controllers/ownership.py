@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from sregym_env.kube.selectors import from_dict
 from sregym_env.kube.types import Manifest
 from sregym_env.sim import apiserver
-from sregym_env.sim.controllers.selection import Selector, matcher, selects
 from sregym_env.sim.store import Change, Key
 
 if TYPE_CHECKING:
     from sregym_env.sim.world import SimWorld
+
+Selector = Mapping[str, Any] | None
+"""A ``LabelSelector``; None selects nothing."""
 
 
 def reference(owner: Manifest, api_version: str, kind: str) -> dict[str, Any]:
@@ -57,7 +60,7 @@ def claim(
     mine = controlled(world, resource, owner)
     if "deletionTimestamp" in metadata:
         return mine
-    matches = matcher(selector)
+    matches = from_dict(selector).matches
     kept = [obj for obj in mine if matches(obj["metadata"].get("labels"))]
     if len(kept) != len(mine):
         for obj in mine:
@@ -120,7 +123,7 @@ def wake_owner(
                 keys.extend(
                     (namespace, candidate["metadata"]["name"])
                     for candidate in world.store.list(owners, namespace)
-                    if selects(selector_of(candidate), labels)
+                    if from_dict(selector_of(candidate)).matches(labels)
                 )
         return keys
 

@@ -11,7 +11,11 @@ from sregym_env.kube.types import Manifest
 
 _INDEXED = re.compile(r"^metadata\.(labels|annotations)\['([^']*)'\]$")
 
-_UNITS_PER_RESOURCE = {"cpu": 8 * 10**9, "memory": 16 * 2**30 * 10**9, "ephemeral-storage": 100 * 2**30 * 10**9}
+_UNITS_PER_RESOURCE = {
+    "cpu": 8 * 10**9,
+    "memory": 16 * 2**30 * 10**9,
+    "ephemeral-storage": 100 * 2**30 * 10**9,
+}
 """What a container without a limit is told: its node's capacity, nano-units."""
 
 

@@ -79,7 +79,9 @@ def _value(
     return ""
 
 
-def _key(world: SimWorld, pod: Manifest, resource: str, kind: str, reference: Mapping[str, Any]) -> str | None:
+def _key(
+    world: SimWorld, pod: Manifest, resource: str, kind: str, reference: Mapping[str, Any]
+) -> str | None:
     namespace, name = pod["metadata"]["namespace"], reference.get("name", "")
     obj = world.store.get(resource, namespace, name)
     text = None if obj is None else decoded(obj, reference["key"])

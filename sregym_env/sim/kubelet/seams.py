@@ -7,12 +7,13 @@ time of the call keeps the two packages free of an import cycle.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from sregym_env.cluster.api import ExecResult
 from sregym_env.cluster.app import Image
 from sregym_env.kube.types import Manifest
 from sregym_env.sim.process import Process, ProcessKey
+from sregym_env.sim.programs.program import HttpRequest
 
 if TYPE_CHECKING:
     from sregym_env.sim.world import SimWorld
@@ -44,3 +45,24 @@ def execute(world: SimWorld, pod: Manifest, container: str, argv: Sequence[str])
     from sregym_env.sim.programs import exec as container_exec
 
     return container_exec.run(world, pod, container, list(argv), "")
+
+
+def probe(
+    world: SimWorld,
+    node: str,
+    host: str,
+    port: int,
+    kind: Literal["tcp", "http", "grpc"],
+    *,
+    scheme: str = "http",
+    request: HttpRequest | None = None,
+    service: str = "",
+    timeout: float = 1.0,
+) -> tuple[bool, str]:
+    """Probe a port from a node: whether it answered well, and what a failed probe says."""
+    from sregym_env.sim import network
+
+    done = network.probe(
+        world, node, host, port, kind, scheme=scheme, request=request, service=service, timeout=timeout
+    )
+    return done.ok, done.text

@@ -26,7 +26,11 @@ def phase(pod: Manifest, record: PodRecord) -> str:
     containers = record.containers
     if not record.initialized:
         broken = any(
-            c.role == "init" and c.state == "ended" and c.ended is not None and c.ended.exit_code and not c.sidecar
+            c.role == "init"
+            and c.state == "ended"
+            and c.ended is not None
+            and c.ended.exit_code
+            and not c.sidecar
             for c in containers.values()
         )
         return "Failed" if broken and policy == "Never" else "Pending"
@@ -42,7 +46,11 @@ def phase(pod: Manifest, record: PodRecord) -> str:
             stopped += 1
             # A container that waits to be restarted has not succeeded.
             succeeded += container.state == "ended" and ended.exit_code == 0
-    if running or policy == "Always" or any(containers[c["name"]].state == "waiting" for c in pod["spec"]["containers"]):
+    if (
+        running
+        or policy == "Always"
+        or any(containers[c["name"]].state == "waiting" for c in pod["spec"]["containers"])
+    ):
         return "Running"
     if succeeded == stopped:
         return "Succeeded"
@@ -136,9 +144,7 @@ def _verdicts(
     done = {"Succeeded": "PodCompleted", "Failed": "PodFailed"}.get(current, "")
     sandbox = "True" if record.sandbox_at < 0 and not terminal else "False"
     incomplete = [
-        c["name"]
-        for c in spec.get("initContainers", ())
-        if not _initialised(record.containers[c["name"]])
+        c["name"] for c in spec.get("initContainers", ()) if not _initialised(record.containers[c["name"]])
     ]
     if record.initialized or not incomplete:
         initialised: Verdict = ("True", "PodCompleted" if current == "Succeeded" else "", "")

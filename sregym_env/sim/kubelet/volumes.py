@@ -114,7 +114,9 @@ def decoded(obj: Manifest, key: str) -> str | None:
     return str(value)
 
 
-def mounts(world: SimWorld, pod: Manifest, container: Mapping[str, Any], env: Mapping[str, str]) -> tuple[Mount, ...]:
+def mounts(
+    world: SimWorld, pod: Manifest, container: Mapping[str, Any], env: Mapping[str, str]
+) -> tuple[Mount, ...]:
     """The mounts of one container, in the order of its spec."""
     volumes = {volume["name"]: volume for volume in pod["spec"].get("volumes", ())}
     found = []

@@ -75,9 +75,7 @@ class Kubectl:
         """The same kubectl, configuration included, on another cluster (a fork)."""
         return Kubectl(cluster, config=self.config)
 
-    def run(
-        self, argv: Sequence[str], stdin: str = "", files: FileReader | None = None
-    ) -> CommandResult:
+    def run(self, argv: Sequence[str], stdin: str = "", files: FileReader | None = None) -> CommandResult:
         """Carry out ``kubectl ARGV...``. Never raises for what the person or the cluster does wrong."""
         try:
             line = _understand(tuple(argv))
@@ -87,7 +85,15 @@ class Kubectl:
             return line
         parsed = line.parsed
         call = Call(
-            self, self.cluster, line.command, parsed.values, parsed.given, parsed.args, parsed.dash, stdin, files
+            self,
+            self.cluster,
+            line.command,
+            parsed.values,
+            parsed.given,
+            parsed.args,
+            parsed.dash,
+            stdin,
+            files,
         )
         try:
             self._check_globals(call)
@@ -166,7 +172,7 @@ class Kubectl:
             if resource == "users" and name.startswith("system:serviceaccount:"):
                 resource = "serviceaccounts"
             if not own.review_access("impersonate", resource, name=value):
-                raise forbidden(own.user.name, "impersonate", resource, value)
+                raise forbidden(resource, value, own.user.name, "impersonate")
         return own.as_user(User(name, (*groups, "system:authenticated")))
 
 
@@ -181,9 +187,7 @@ def _must_exist(files: FileReader, path: str) -> None:
     try:
         files.read_text(path)
     except OSError:
-        raise KubectlError(
-            f"error: stat {path}: no such file or directory"
-        ) from None
+        raise KubectlError(f"error: stat {path}: no such file or directory") from None
 
 
 # --- understanding a command line -----------------------------------------------------------------
@@ -239,7 +243,9 @@ def _group(verb: Verb, command: str, rest: list[str]) -> CommandResult:
     at = _next_word(rest)
     if at >= 0:
         return CommandResult(
-            "", f'error: unknown command "{rest[at]}"\nSee \'kubectl {command} -h\' for help and examples\n', 1
+            "",
+            f"error: unknown command \"{rest[at]}\"\nSee 'kubectl {command} -h' for help and examples\n",
+            1,
         )
     return CommandResult("", text, 1)
 

@@ -76,7 +76,9 @@ class Call:
 
     def resource_of(self, manifest: Manifest) -> Resource | None:
         """The resource of a manifest's apiVersion and kind."""
-        return self.kubectl.resource_of(manifest.get("apiVersion", ""), manifest.get("kind", ""), self.cluster)
+        return self.kubectl.resource_of(
+            manifest.get("apiVersion", ""), manifest.get("kind", ""), self.cluster
+        )
 
     def print(self, text: str) -> None:
         """Write to stdout; no newline is added."""

@@ -20,7 +20,9 @@ def failure(message: str) -> KubectlError:
     return KubectlError(f"error: {message}")
 
 
-def usage_failure(message: str, command: str, flag: str = "-h", tail: str = " for help and examples") -> KubectlError:
+def usage_failure(
+    message: str, command: str, flag: str = "-h", tail: str = " for help and examples"
+) -> KubectlError:
     """An error of usage, which points at the command's help (``cmdutil.UsageErrorf``)."""
     return KubectlError(f"error: {message}\nSee 'kubectl {command} {flag}'{tail}")
 
@@ -29,48 +31,22 @@ def server_text(error: StatusError) -> str:
     """What kubectl prints for an error of the API server (``cmdutil.StandardErrorMessage``)."""
     if error.code == 401:
         return f"error: You must be logged in to the server ({error.message})"
-    if error.reason == "Invalid" and not error.message:
-        return "Error from server (Invalid)"
     if error.reason == "Invalid":
-        return f"The {_before_invalid(error.message)}"
+        return _invalid_text(error)
     if error.reason in ("", "Unknown"):
         return f"Error from server: {error.message}"
     return f"Error from server ({error.reason}): {error.message}"
 
 
-def _before_invalid(message: str) -> str:
-    """``Deployment.apps "x" is invalid: ...`` keeps its words; several causes become a list of stars."""
-    head, found, rest = message.partition(" is invalid: ")
-    if not found:
-        return message
-    if not rest.startswith("["):
-        return message
-    causes = _split_causes(rest[1:-1])
-    lines = "".join(f"\n* {cause}" for cause in causes)
-    return f"{head} is invalid: {lines}"
-
-
-def _split_causes(text: str) -> list[str]:
-    causes: list[str] = []
-    depth = 0
-    quoted = False
-    start = 0
-    for i, char in enumerate(text):
-        if char == '"' and text[i - 1 : i] != "\\":
-            quoted = not quoted
-        elif quoted:
-            continue
-        elif char in "[{(":
-            depth += 1
-        elif char in "]})":
-            depth -= 1
-        elif char == "," and depth == 0 and _begins_field(text[i + 2 :]):
-            causes.append(text[start:i])
-            start = i + 2
-    causes.append(text[start:])
-    return causes
-
-
-def _begins_field(text: str) -> bool:
-    path, colon, _ = text.partition(": ")
-    return bool(colon) and " " not in path.split("[")[0]
+def _invalid_text(error: StatusError) -> str:
+    """``The Deployment "x" is invalid: cause``; several causes become a starred list."""
+    details = error.details
+    if not details:
+        return f"The request is invalid: {error.message}"
+    head = f'The {details.get("kind", "")} "{details.get("name", "")}" is invalid'
+    causes = list(dict.fromkeys(f"{c['field']}: {c['message']}" for c in details.get("causes") or ()))
+    if not causes:
+        return head
+    if len(causes) == 1:
+        return f"{head}: {causes[0]}"
+    return f"{head}: " + "".join(f"\n* {cause}" for cause in causes)

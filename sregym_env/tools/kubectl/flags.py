@@ -81,9 +81,7 @@ class FlagSet:
             raise KubectlError(f"error: {error}\nSee 'kubectl {command} --help' for usage.") from None
         return Parsed(values, tuple(args), dash, frozenset(given))
 
-    def _long(
-        self, word: str, argv: Sequence[str], i: int, values: dict[str, Any], given: set[str]
-    ) -> int:
+    def _long(self, word: str, argv: Sequence[str], i: int, values: dict[str, Any], given: set[str]) -> int:
         name, equals, text = word[2:].partition("=")
         if not name or name[0] == "-":
             raise _FlagError(f"bad flag syntax: {word}")
@@ -102,9 +100,7 @@ class FlagSet:
         _store(flag, text, values, given)
         return i
 
-    def _short(
-        self, word: str, argv: Sequence[str], i: int, values: dict[str, Any], given: set[str]
-    ) -> int:
+    def _short(self, word: str, argv: Sequence[str], i: int, values: dict[str, Any], given: set[str]) -> int:
         rest = word[1:]
         while rest:
             letter, rest = rest[0], rest[1:]
@@ -174,7 +170,9 @@ def _value(kind: Kind, text: str) -> Any:
 
 GLOBAL_FLAGS = (
     Flag("as", help="Username to impersonate for the operation."),
-    Flag("as-group", kind="strings", help="Group to impersonate for the operation, this flag can be repeated."),
+    Flag(
+        "as-group", kind="strings", help="Group to impersonate for the operation, this flag can be repeated."
+    ),
     Flag("as-uid", help="UID to impersonate for the operation."),
     Flag("cache-dir", help="Default cache directory"),
     Flag("certificate-authority", help="Path to a cert file for the certificate authority"),
@@ -183,7 +181,9 @@ GLOBAL_FLAGS = (
     Flag("cluster", help="The name of the kubeconfig cluster to use"),
     Flag("context", help="The name of the kubeconfig context to use"),
     Flag("disable-compression", kind="bool", help="If true, opt-out of response compression."),
-    Flag("insecure-skip-tls-verify", kind="bool", help="If true, the server's certificate will not be checked."),
+    Flag(
+        "insecure-skip-tls-verify", kind="bool", help="If true, the server's certificate will not be checked."
+    ),
     Flag("kubeconfig", help="Path to the kubeconfig file to use for CLI requests."),
     Flag("log-flush-frequency", kind="duration", help="Maximum number of seconds between log flushes"),
     Flag("match-server-version", kind="bool", help="Require server version to match client version"),
@@ -191,7 +191,11 @@ GLOBAL_FLAGS = (
     Flag("password", help="Password for basic authentication to the API server"),
     Flag("profile", default="none", help="Name of profile to capture."),
     Flag("profile-output", default="profile.pprof", help="Name of the file to write the profile to"),
-    Flag("request-timeout", default="0", help="The length of time to wait before giving up on a single request."),
+    Flag(
+        "request-timeout",
+        default="0",
+        help="The length of time to wait before giving up on a single request.",
+    ),
     Flag("server", "s", help="The address and port of the Kubernetes API server"),
     Flag("tls-server-name", help="Server name to use for server certificate validation."),
     Flag("token", help="Bearer token for authentication to the API server"),
@@ -211,7 +215,9 @@ def flag_set(flags: tuple[Flag, ...]) -> FlagSet:
     own = {flag.name for flag in flags}
     shorts = {flag.short for flag in flags if flag.short}
     rest = tuple(
-        flag if flag.short not in shorts else Flag(flag.name, "", flag.kind, flag.default, flag.help, flag.bare)
+        flag
+        if flag.short not in shorts
+        else Flag(flag.name, "", flag.kind, flag.default, flag.help, flag.bare)
         for flag in GLOBAL_FLAGS
         if flag.name not in own
     )
@@ -220,22 +226,37 @@ def flag_set(flags: tuple[Flag, ...]) -> FlagSet:
 
 # Flags many commands share.
 OUTPUT = Flag("output", "o", help="Output format.")
-SELECTOR = Flag("selector", "l", help="Selector (label query) to filter on, supports '=', '==', '!=', 'in', 'notin'.")
-FIELD_SELECTOR = Flag("field-selector", help="Selector (field query) to filter on, supports '=', '==', and '!='.")
+SELECTOR = Flag(
+    "selector", "l", help="Selector (label query) to filter on, supports '=', '==', '!=', 'in', 'notin'."
+)
+FIELD_SELECTOR = Flag(
+    "field-selector", help="Selector (field query) to filter on, supports '=', '==', and '!='."
+)
 ALL_NAMESPACES = Flag(
     "all-namespaces", "A", kind="bool", help="If present, list the requested object(s) across all namespaces."
 )
-FILENAME = Flag("filename", "f", kind="csv", help="Filename, directory, or URL to files identifying the resource.")
+FILENAME = Flag(
+    "filename", "f", kind="csv", help="Filename, directory, or URL to files identifying the resource."
+)
 KUSTOMIZE = Flag("kustomize", "k", help="Process the kustomization directory.")
-RECURSIVE = Flag("recursive", "R", kind="bool", help="Process the directory used in -f, --filename recursively.")
-CHUNK_SIZE = Flag("chunk-size", kind="int", default=500, help="Return large lists in chunks rather than all at once.")
+RECURSIVE = Flag(
+    "recursive", "R", kind="bool", help="Process the directory used in -f, --filename recursively."
+)
+CHUNK_SIZE = Flag(
+    "chunk-size", kind="int", default=500, help="Return large lists in chunks rather than all at once."
+)
 SHOW_MANAGED_FIELDS = Flag(
     "show-managed-fields", kind="bool", help="If true, keep the managedFields when printing objects."
 )
 TEMPLATE = Flag("template", help="Template string or path to template file to use when -o=go-template.")
 ALLOW_MISSING = Flag(
-    "allow-missing-template-keys", kind="bool", default=True, help="If true, ignore missing keys in templates."
+    "allow-missing-template-keys",
+    kind="bool",
+    default=True,
+    help="If true, ignore missing keys in templates.",
 )
 CONTAINER = Flag("container", "c", help="Container name.")
-NO_HEADERS = Flag("no-headers", kind="bool", help="When using the default output format, don't print headers.")
+NO_HEADERS = Flag(
+    "no-headers", kind="bool", help="When using the default output format, don't print headers."
+)
 DRY_RUN = Flag("dry-run", bare="unchanged", default="none", help='Must be "none", "server", or "client".')

@@ -27,9 +27,14 @@ ManifestLoader.yaml_implicit_resolvers = {
 
 def read_manifests(call: Call, files: Sequence[str]) -> list[Manifest]:
     """Every object in the files, lists unrolled. Raises kubectl's errors."""
-    found: list[Manifest] = []
+    return [manifest for _, manifest in read_sources(call, files)]
+
+
+def read_sources(call: Call, files: Sequence[str]) -> list[tuple[str, Manifest]]:
+    """Every object in the files with the name of the file it came from. Raises kubectl's errors."""
+    found: list[tuple[str, Manifest]] = []
     for path, text in _sources(call, files):
-        found.extend(parse_manifests(text, path))
+        found.extend((path, manifest) for manifest in parse_manifests(text, path))
     if not found:
         raise KubectlError("error: no objects passed to " + call.command.split()[0])
     return found
@@ -73,7 +78,9 @@ def parse_manifests(text: str, source: str = "STDIN") -> list[Manifest]:
     try:
         documents = list(yaml.load_all(text, Loader=ManifestLoader))
     except yaml.YAMLError as error:
-        raise KubectlError(f"error: error parsing {source}: error converting YAML to JSON: yaml: {_yaml_text(error)}") from None
+        raise KubectlError(
+            f"error: error parsing {source}: error converting YAML to JSON: yaml: {_yaml_text(error)}"
+        ) from None
     found: list[Manifest] = []
     for document in documents:
         if document is None:
@@ -90,10 +97,12 @@ def parse_manifests(text: str, source: str = "STDIN") -> list[Manifest]:
 
 def _unrolled(document: Manifest, source: str) -> list[Manifest]:
     if not document.get("kind"):
-        raise KubectlError(f'error: unable to decode "{source}": Object \'Kind\' is missing in \'{_short(document)}\'')
+        raise KubectlError(
+            f"error: unable to decode \"{source}\": Object 'Kind' is missing in '{_short(document)}'"
+        )
     if not document.get("apiVersion"):
         raise KubectlError(
-            f'error: unable to decode "{source}": Object \'apiVersion\' is missing in \'{_short(document)}\''
+            f"error: unable to decode \"{source}\": Object 'apiVersion' is missing in '{_short(document)}'"
         )
     if str(document["kind"]).endswith("List") and isinstance(document.get("items"), list):
         return [obj for item in document["items"] for obj in _unrolled(item, source)]

@@ -52,7 +52,9 @@ def targets(call: Call, words: Sequence[str] | None = None, *, categories: bool 
     files = call.flags.get("filename") or ()
     if files:
         if args:
-            raise KubectlError("error: when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well")
+            raise KubectlError(
+                "error: when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well"
+            )
         return from_files(call, files)
     if any("/" in arg for arg in args):
         found = _slashed(call, args)
@@ -111,7 +113,7 @@ def _typed(call: Call, args: Sequence[str], categories: bool) -> list[Target]:
     resources: list[Resource] = []
     for token in args[0].split(","):
         if not token:
-            raise KubectlError("error: the server doesn't have a resource type \"\"")
+            raise KubectlError('error: the server doesn\'t have a resource type ""')
         members = call.registry.in_category(token) if categories else ()
         resources.extend(members or (call.find(token),))
     names = args[1:]
@@ -179,9 +181,7 @@ def one_pod(call: Call, word: str) -> Manifest:
         return obj
     pods = pods_of(call, Info(target.resource, obj))
     if not pods:
-        raise KubectlError(
-            f"error: timed out waiting for the condition"
-        )
+        raise KubectlError("error: timed out waiting for the condition")
     return pods[0]
 
 

@@ -45,7 +45,9 @@ def verb_help(verb: Verb, command: str) -> str:
         out.append("\nAvailable Commands:\n")
         out += [f"  {v.name:<{width}} {v.summary}\n" for v in verb.verbs]
     if verb.flags:
-        out.append("\nOptions:\n" + "\n".join(flag_help(flag) for flag in sorted(verb.flags, key=lambda f: f.name)))
+        out.append(
+            "\nOptions:\n" + "\n".join(flag_help(flag) for flag in sorted(verb.flags, key=lambda f: f.name))
+        )
     usage = verb.usage or f"{command} [flags] [options]"
     out.append(f"\nUsage:\n  kubectl {usage}\n\n")
     if verb.verbs:

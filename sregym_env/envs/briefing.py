@@ -1,0 +1,62 @@
+"""What an on-call engineer is told at the start: the application, the tools, the task. Never the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from sregym_env.cluster.api import Alert
+from sregym_env.cluster.app import App
+from sregym_env.rewards.reward import Stage
+
+Mode = Literal["proactive", "reactive"]
+"""Whether the engineer looks because something may be wrong, or because alerts fired."""
+
+
+def briefing(app: App, *, mode: Mode, stage: Stage, alerts: Sequence[Alert], steps: int) -> str:
+    """The first observation of an episode."""
+    parts = [
+        f"You are the site reliability engineer on call for {app.title}.",
+        f"Application: {app.description.strip()}",
+        f"It runs on Kubernetes in the namespace {app.namespace}.",
+        _occasion(app, mode, alerts),
+        _TASKS[stage],
+        _TOOLS.format(namespace=app.namespace),
+        f"{_SUBMITTING[stage]} You have {steps} actions; each takes some of the cluster's time.",
+    ]
+    return "\n\n".join(parts)
+
+
+_TASKS: dict[Stage, str] = {
+    "e2e": "Your task: (1) find the root cause and hand in a diagnosis; (2) repair the running system so that its "
+    "users are served again and the cause is gone, then hand in the repair. Repair the cause, not the symptom: "
+    "nothing that belongs to the application may be deleted, scaled down or weakened to make a problem invisible.",
+    "diagnosis": "Your task: find the root cause and hand in a diagnosis. You need not repair anything.",
+    "mitigation": "Your task: repair the running system so that its users are served again and the cause is gone, "
+    "then hand in the repair. Repair the cause, not the symptom: nothing that belongs to the application may be "
+    "deleted, scaled down or weakened to make a problem invisible.",
+}
+
+_TOOLS = (
+    "Every action is a bash command line on your workstation (or a tool call as JSON). kubectl is configured for the "
+    "cluster, e.g. kubectl get pods -n {namespace}. There are also alerts, curl, sleep and the usual text tools. "
+    "Nothing is interactive."
+)
+
+_SUBMITTING: dict[Stage, str] = {
+    "e2e": 'Hand in with: submit diagnosis "which component, what exactly is wrong with it, whom it affects", once; '
+    "then submit mitigation, which ends the episode.",
+    "diagnosis": 'Hand in with: submit diagnosis "which component, what exactly is wrong with it, whom it affects", '
+    "which ends the episode.",
+    "mitigation": "Hand in with: submit mitigation, which ends the episode.",
+}
+
+
+def _occasion(app: App, mode: Mode, alerts: Sequence[Alert]) -> str:
+    if mode == "proactive":
+        return "Users report that something is not right."
+    firing = [alert for alert in alerts if alert.state == "firing"]
+    if not firing:
+        return "You have been paged: the application does not meet its objectives, although no alert is firing."
+    lines = [f"- {alert.name} ({alert.severity}): {alert.summary}" for alert in firing]
+    return "You have been paged. Firing alerts:\n" + "\n".join(lines)

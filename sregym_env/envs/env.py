@@ -1,0 +1,220 @@
+"""The Gymnasium environment: text in, text out, one problem per episode."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gymnasium
+
+from sregym_env.envs.episode import Episode, Rules
+from sregym_env.envs.spaces import Text
+from sregym_env.envs.staging import Assignment, stage
+from sregym_env.errors import UsageError
+from sregym_env.rewards.judge import Judge, SpecJudge
+from sregym_env.rewards.oracle import Patience
+from sregym_env.rewards.reward import rule
+from sregym_env.tools.parse import MAX_ACTION_CHARS
+from sregym_env.tools.tool import ToolFormat, schemas, text_help
+
+MIN_OBSERVATION_CHARS = 1_000
+"""Shorter observations could not even say what was left out."""
+
+NOISE_PATIENCE = 300.0
+"""Seconds the oracle waits longer where disturbances come and go: one period of the noise."""
+
+OPTIONS = frozenset({"problem", "fault", "app", "target", "params", "noise", "mode", "stage"})
+"""Keys that ``reset(options=...)`` understands."""
+
+
+class SREGymEnv(gymnasium.Env[str, str]):
+    """A cluster with a fault in it, and a shell to find and repair it with.
+
+    Args:
+        problem: a curated problem's id, or a problem as a mapping.
+        fault, app, target, params: a (fault, target) pair, instead of ``problem``.
+        problems: a list of problems of which the seed draws one per episode, instead of ``problem``.
+        mode: ``proactive``, or ``reactive``: the episode begins when alerts fire, and lists them.
+        stage: ``e2e``, ``diagnosis`` or ``mitigation``.
+        noise: whether transient disturbances that are not the cause come and go.
+        reward: a preset (``composite``, ``sparse``, ``graded``) or its fields.
+        judge: who grades the diagnosis; the deterministic :class:`SpecJudge` by default.
+        max_steps: actions after which the episode is truncated.
+        time_limit: simulated seconds after which it is truncated.
+        obs_chars: length of an observation at most; a longer one is cut with a note that says so.
+        render_mode: ``ansi`` for a transcript.
+        raise_errors: let defects of the environment raise instead of ending the episode as ``infra``.
+    """
+
+    metadata = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012
+
+    def __init__(
+        self,
+        problem: str | Mapping[str, Any] | None = None,
+        *,
+        fault: str | None = None,
+        app: str | None = None,
+        target: str | None = None,
+        params: Mapping[str, Any] | None = None,
+        problems: Sequence[str | Mapping[str, Any]] = (),
+        mode: str = "proactive",
+        stage: str = "e2e",
+        noise: bool = False,
+        reward: str | Mapping[str, Any] | None = None,
+        judge: Judge | None = None,
+        max_steps: int = 60,
+        time_limit: float = 4 * 3600.0,
+        obs_chars: int = 16_000,
+        render_mode: str | None = None,
+        raise_errors: bool = False,
+    ) -> None:
+        if obs_chars < MIN_OBSERVATION_CHARS:
+            raise UsageError(f"obs_chars must be at least {MIN_OBSERVATION_CHARS}")
+        if max_steps < 1:
+            raise UsageError("max_steps must be at least 1")
+        if render_mode not in (None, "ansi"):
+            raise UsageError(f"no render mode {render_mode!r}; there is ansi")
+        self.render_mode = render_mode
+        self.observation_space = Text(obs_chars)
+        self.action_space = Text(MAX_ACTION_CHARS, min_length=1)
+        self._assignment = Assignment(
+            problem=problem,
+            fault=fault,
+            app=app,
+            target=target,
+            params=dict(params or {}),
+            problems=tuple(problems),
+            noise=noise,
+        )
+        self._rules = Rules(
+            mode=_one_of("mode", mode, ("proactive", "reactive")),
+            stage=_one_of("stage", stage, ("e2e", "diagnosis", "mitigation")),
+            reward=rule(reward),
+            max_steps=max_steps,
+            time_limit=float(time_limit),
+            observation_chars=obs_chars,
+        )
+        self._judge: Judge = judge if judge is not None else SpecJudge()
+        self._raise_errors = raise_errors
+        self._episode: Episode | None = None
+        self._transcript: list[str] = []
+
+    # --- Gymnasium --------------------------------------------------------------------------------
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        """Set up a problem: deploy, inject, wait for the symptoms; returns the briefing.
+
+        The seed fixes everything; without one the environment's own generator draws it. ``options`` may
+        replace, for this episode, any of ``problem``, ``fault``, ``app``, ``target``, ``params``, ``noise``,
+        ``mode`` and ``stage``. Raises ProblemError or UsageError where they make no sense.
+        """
+        super().reset(seed=seed)
+        world_seed = seed if seed is not None else int(self.np_random.integers(2**31))
+        assignment, rules = self._with_options(options or {})
+        problem = assignment.resolve(self.np_random)
+        if problem.noise_on:
+            rules = _patient(rules)
+        staged = stage(problem, world_seed, mode=rules.mode)
+        self._episode = Episode(staged, rules, self._judge)
+        observation, info = self._episode.begin()
+        self._transcript = [observation] if self.render_mode == "ansi" else []
+        return observation, info
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """Carry out one command line or tool call. Bad input is answered, never raised."""
+        episode = self._current()
+        try:
+            played = episode.play(action if isinstance(action, str) else str(action))
+        except Exception as error:
+            if self._raise_errors:
+                raise
+            played = episode.abort(error)
+        if self.render_mode == "ansi":
+            self._transcript.append(f"$ {action}\n{played.observation}")
+        return played.observation, played.reward, played.terminated, played.truncated, played.info
+
+    def render(self) -> str | None:  # type: ignore[override]
+        """The transcript of the episode so far, in ``ansi`` mode."""
+        return "\n".join(self._transcript) if self.render_mode == "ansi" else None
+
+    # --- beyond Gymnasium -------------------------------------------------------------------------
+
+    def tools(self, format: ToolFormat = "openai") -> list[dict[str, Any]]:
+        """The tools' schemas in a dialect: openai, openai_responses, anthropic, mcp or text."""
+        return schemas(format)
+
+    def tools_text(self) -> str:
+        """The tools described in words, for a prompt."""
+        return text_help()
+
+    def fork(self) -> SREGymEnv:
+        """An independent environment in the same state, for search and for groups of rollouts."""
+        copy = object.__new__(SREGymEnv)
+        copy.__dict__.update(self.__dict__)
+        copy._episode = None if self._episode is None else self._episode.fork()
+        copy._transcript = list(self._transcript)
+        copy._np_random = None
+        if self._np_random is not None:
+            copy._np_random, copy._np_random_seed = gymnasium.utils.seeding.np_random(None)
+            copy._np_random.bit_generator.state = self._np_random.bit_generator.state
+        return copy
+
+    def snapshot(self) -> Snapshot:
+        """The present, to :meth:`restore` later, any number of times."""
+        return Snapshot(self._current().fork(), tuple(self._transcript))
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Return to a snapshot of this environment or of one with the same arguments."""
+        self._episode = snapshot.episode.fork()
+        self._transcript = list(snapshot.transcript)
+
+    def state(self) -> dict[str, Any]:
+        """Privileged: the truth, verdicts and a digest of the world. Not for agents."""
+        return self._current().state()
+
+    @property
+    def episode(self) -> Episode:
+        """Privileged: the episode being played, its world included. Raises before the first reset."""
+        return self._current()
+
+    def _current(self) -> Episode:
+        if self._episode is None:
+            raise gymnasium.error.ResetNeeded("call reset() before anything else")
+        return self._episode
+
+    def _with_options(self, options: Mapping[str, Any]) -> tuple[Assignment, Rules]:
+        from dataclasses import replace
+
+        unknown = sorted(set(options) - OPTIONS)
+        if unknown:
+            raise UsageError(f"unknown reset option {unknown[0]!r}; there are {', '.join(sorted(OPTIONS))}")
+        rules = self._rules
+        if "mode" in options:
+            rules = replace(rules, mode=_one_of("mode", options["mode"], ("proactive", "reactive")))
+        if "stage" in options:
+            rules = replace(rules, stage=_one_of("stage", options["stage"], ("e2e", "diagnosis", "mitigation")))
+        return self._assignment.changed(options), rules
+
+
+class Snapshot:
+    """An episode at one moment. Opaque; see :meth:`SREGymEnv.restore`."""
+
+    __slots__ = ("episode", "transcript")
+
+    def __init__(self, episode: Episode, transcript: tuple[str, ...]) -> None:
+        self.episode = episode
+        self.transcript = transcript
+
+
+def _patient(rules: Rules) -> Rules:
+    from dataclasses import replace
+
+    return replace(rules, patience=Patience(noise=NOISE_PATIENCE))
+
+
+def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> Any:
+    if value not in allowed:
+        raise UsageError(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
+    return value

@@ -1,0 +1,344 @@
+"""One playing of a problem, without Gymnasium: actions in, observations out, a reward at the end.
+
+:class:`Episode` holds what changes; it can be forked at any step. Everything it does follows from the
+problem, the seed and the actions.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol, Self
+
+from sregym_env.cluster.api import ForkableWorld
+from sregym_env.cluster.app import App
+from sregym_env.envs.briefing import Mode, briefing
+from sregym_env.envs.observation import fit
+from sregym_env.faults.spec import FaultSpec
+from sregym_env.rewards.baseline import Baseline
+from sregym_env.rewards.checklist import Grade
+from sregym_env.rewards.judge import Judge, JudgeError
+from sregym_env.rewards.oracle import Cause, Patience, judge_state
+from sregym_env.rewards.reward import NOTHING, RewardRule, Stage, score
+from sregym_env.rewards.verdict import Verdict
+from sregym_env.runtime.clock import SECOND
+from sregym_env.tools.call import Action, CommandLine, ErrorType, Refusal, Submission, ToolOutcome
+from sregym_env.tools.parse import parse
+
+ExitReason = Literal["", "submitted", "max_steps", "time_limit", "infra"]
+
+THINKING_SECONDS = 1.0
+"""What an action costs that reaches no tool: the cluster does not wait for typing errors."""
+
+
+class Workstation(Protocol):
+    """Where the agent's command lines run."""
+
+    def run(self, line: str) -> ToolOutcome:
+        """Run one command line; virtual time passes in its world."""
+        ...
+
+    def fork(self, world: Any) -> Self:
+        """The same workstation in a forked world."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How an episode is played, whatever the problem is."""
+
+    mode: Mode = "proactive"
+    stage: Stage = "e2e"
+    reward: RewardRule = RewardRule()
+    max_steps: int = 60
+    time_limit: float = 4 * 3600.0
+    """Simulated seconds."""
+    observation_chars: int = 16_000
+    patience: Patience = Patience()
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A problem that has been set up: the fault is in, the symptoms show, nobody has acted yet."""
+
+    task_id: str
+    """Says which task it is without saying what is wrong."""
+    episode_id: str
+    app: App
+    world: ForkableWorld
+    baseline: Baseline
+    specs: tuple[FaultSpec, ...]
+    causes: tuple[Cause, ...]
+    workstation: Workstation
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What one step led to."""
+
+    observation: str
+    reward: float
+    terminated: bool
+    truncated: bool
+    info: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """Where an episode stands."""
+
+    step: int = 0
+    diagnosis: str | None = None
+    grade: Grade | None = None
+    verdict: Verdict | None = None
+    mitigated: bool = False
+    ttl: float = -1.0
+    ttm: float = -1.0
+    terminated: bool = False
+    truncated: bool = False
+    exit_reason: ExitReason = ""
+    trainable: bool = True
+    success: bool = False
+    terms: Mapping[str, float] = NOTHING
+
+    @property
+    def over(self) -> bool:
+        return self.terminated or self.truncated
+
+
+class Episode:
+    """A problem being played."""
+
+    def __init__(self, staged: Staged, rules: Rules, judge: Judge) -> None:
+        self.staged = staged
+        self.world = staged.world
+        self.workstation = staged.workstation
+        self.rules = rules
+        self._judge = judge
+        self._started = self.world.now()
+        self._state = _State()
+        self.failure: BaseException | None = None
+        """What went wrong inside the environment, if it did."""
+
+    def fork(self) -> Episode:
+        """An independent episode with the same past and, given the same actions, the same future."""
+        copy = object.__new__(Episode)
+        copy.staged = self.staged
+        copy.world = self.world.fork()
+        copy.workstation = self.workstation.fork(copy.world)
+        copy.rules = self.rules
+        copy._judge = self._judge
+        copy._started = self._started
+        copy._state = self._state
+        copy.failure = self.failure
+        return copy
+
+    @property
+    def seconds(self) -> float:
+        """Simulated seconds since the episode began."""
+        return (self.world.now() - self._started) / SECOND
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended."""
+        return self._state.over
+
+    # --- playing ----------------------------------------------------------------------------------
+
+    def begin(self) -> tuple[str, dict[str, Any]]:
+        """The briefing and the first info."""
+        rules = self.rules
+        alerts = self.world.alerts() if rules.mode == "reactive" else ()
+        text = briefing(
+            self.staged.app, mode=rules.mode, stage=rules.stage, alerts=alerts, steps=rules.max_steps
+        )
+        observation, cut = fit(text, rules.observation_chars)
+        return observation, self._info(ToolOutcome("", tool=""), observation, cut)
+
+    def play(self, text: str) -> Played:
+        """One action, whatever it looks like."""
+        if self._state.over:
+            return self._result(ToolOutcome("The episode is over; reset the environment.", 1, "forbidden"), 0.0)
+        self._state = replace(self._state, step=self._state.step + 1)
+        outcomes = self._carry_out(parse(text))
+        self._enforce_limits()
+        reward = -self.rules.reward.step_cost
+        if self._state.over:
+            reward += self._settle_accounts()
+        return self._result(_joined(outcomes), reward)
+
+    def abort(self, failure: BaseException) -> Played:
+        """End because the environment itself failed: no reward, not fit for training."""
+        self.failure = failure
+        self._state = replace(
+            self._state, truncated=True, exit_reason="infra", trainable=False, terms=NOTHING, success=False
+        )
+        text = "The environment failed; this episode ends here."
+        return self._result(ToolOutcome(text, 1, "infra"), 0.0)
+
+    def _carry_out(self, actions: Sequence[Action]) -> list[ToolOutcome]:
+        outcomes = []
+        for action in actions:
+            outcomes.append(self._one(action))
+            if self._state.over:
+                break
+        return outcomes
+
+    def _one(self, action: Action) -> ToolOutcome:
+        if isinstance(action, Refusal):
+            self.world.advance(THINKING_SECONDS)
+            return ToolOutcome(action.text, 2, action.error_type, action.tool)
+        if isinstance(action, Submission):
+            return self._submit(action)
+        return self._run(action)
+
+    def _run(self, action: CommandLine) -> ToolOutcome:
+        outcome = self.workstation.run(action.line)
+        if outcome.submission is not None:
+            submitted = self._submit(outcome.submission)
+            return replace(submitted, text=outcome.text + submitted.text)
+        return outcome
+
+    def _enforce_limits(self) -> None:
+        if self._state.over:
+            return
+        if self._state.step >= self.rules.max_steps:
+            self._state = replace(self._state, truncated=True, exit_reason="max_steps")
+        elif self.seconds >= self.rules.time_limit:
+            self._state = replace(self._state, truncated=True, exit_reason="time_limit")
+
+    # --- submissions ------------------------------------------------------------------------------
+
+    def _submit(self, submission: Submission) -> ToolOutcome:
+        stage = submission.stage or self._waiting_for()
+        self.world.advance(THINKING_SECONDS)
+        if stage == "diagnosis":
+            return self._submit_diagnosis(submission.text)
+        return self._submit_mitigation()
+
+    def _waiting_for(self) -> Literal["diagnosis", "mitigation"]:
+        if self.rules.stage == "mitigation" or self._state.diagnosis is not None:
+            return "mitigation"
+        return "diagnosis"
+
+    def _submit_diagnosis(self, text: str) -> ToolOutcome:
+        if self.rules.stage == "mitigation":
+            return _refused("No diagnosis is asked for; hand in the repair with: submit mitigation")
+        if self._state.diagnosis is not None:
+            return _refused("A diagnosis has been handed in already; the first one counts.")
+        if not text.strip():
+            return _refused('The diagnosis is empty. usage: submit diagnosis "TEXT"')
+        state = replace(self._state, diagnosis=text, ttl=self.seconds)
+        try:
+            state = replace(state, grade=self._judge.grade(text, self.staged.specs, self.staged.app))
+        except JudgeError as error:
+            self.failure = error
+            state = replace(state, trainable=False)
+        if self.rules.stage == "diagnosis":
+            state = replace(state, terminated=True, exit_reason="submitted")
+        self._state = state
+        rest = "" if state.terminated else " Now repair the system, then: submit mitigation"
+        return ToolOutcome(f"Diagnosis received.{rest}\n", tool="submit")
+
+    def _submit_mitigation(self) -> ToolOutcome:
+        if self.rules.stage == "diagnosis":
+            return _refused('No repair is asked for; hand in the diagnosis with: submit diagnosis "TEXT"')
+        verdict = judge_state(self.world, self.staged.baseline, self.staged.causes, self.rules.patience)
+        self._state = replace(
+            self._state,
+            verdict=verdict,
+            mitigated=True,
+            ttm=self.seconds,
+            terminated=True,
+            exit_reason="submitted",
+        )
+        return ToolOutcome("Mitigation received. The episode is over.\n", tool="submit")
+
+    def _settle_accounts(self) -> float:
+        state = self._state
+        if not state.trainable:
+            return 0.0
+        reward = score(self.rules.reward, self.rules.stage, state.verdict, state.grade)
+        self._state = replace(state, terms=reward.terms, success=reward.success)
+        return reward.value
+
+    # --- results ----------------------------------------------------------------------------------
+
+    def _result(self, outcome: ToolOutcome, reward: float) -> Played:
+        observation, cut = fit(outcome.text, self.rules.observation_chars)
+        state = self._state
+        info = self._info(outcome, observation, cut)
+        return Played(observation, reward, state.terminated, state.truncated, info)
+
+    def _info(self, outcome: ToolOutcome, observation: str, cut: bool) -> dict[str, Any]:
+        """The same flat keys and types at every step; fresh, deterministic, without wall-clock."""
+        state = self._state
+        terms = state.terms
+        cost = -self.rules.reward.step_cost * state.step
+        return {
+            "episode_id": self.staged.episode_id,
+            "task_id": self.staged.task_id,
+            "step": state.step,
+            "tool": outcome.tool,
+            "exit_code": outcome.exit_code,
+            "error_type": outcome.error_type,
+            "obs_chars": len(observation),
+            "obs_truncated": cut,
+            "sim_time_s": self.seconds,
+            "stage": "done" if state.over else self._waiting_for(),
+            "is_success": state.success,
+            "Diagnosis": state.grade is not None and state.grade.passed,
+            "Mitigation": state.verdict is not None and state.verdict.passed,
+            "TTL": state.ttl,
+            "TTM": state.ttm,
+            "reward_mitigation": terms["mitigation"],
+            "reward_diagnosis": terms["diagnosis"],
+            "reward_cost": cost if cost else 0.0,
+            "exit_reason": state.exit_reason,
+            "trainable": state.trainable,
+            "grade": self._grade_json() if state.over else "",
+        }
+
+    def _grade_json(self) -> str:
+        """Every named check and answer, as JSON: why the episode earned what it earned."""
+        state = self._state
+        return json.dumps(
+            {
+                "oracle": None if state.verdict is None else state.verdict.to_dict(),
+                "judge": None if state.grade is None else {"name": self._judge.name, **state.grade.to_dict()},
+            },
+            sort_keys=True,
+        )
+
+    def state(self) -> dict[str, Any]:
+        """Privileged: everything about the episode, the truth included. Not for agents."""
+        state = self._state
+        return {
+            "task_id": self.staged.task_id,
+            "episode_id": self.staged.episode_id,
+            "specs": [spec.model_dump() for spec in self.staged.specs],
+            "root_cause": [spec.root_cause for spec in self.staged.specs],
+            "diagnosis": state.diagnosis,
+            "grade": None if state.grade is None else state.grade.to_dict(),
+            "verdict": None if state.verdict is None else state.verdict.to_dict(),
+            "digest": self.world.digest(),
+            "step": state.step,
+            "sim_time_s": self.seconds,
+            "exit_reason": state.exit_reason,
+            "trainable": state.trainable,
+        }
+
+
+def _refused(text: str) -> ToolOutcome:
+    return ToolOutcome(f"{text}\n", 1, "forbidden", "submit")
+
+
+def _joined(outcomes: Sequence[ToolOutcome]) -> ToolOutcome:
+    """Several outcomes of one action as one: the texts under headings, the last failure's code."""
+    if len(outcomes) == 1:
+        return outcomes[0]
+    parts = [f"[{n}/{len(outcomes)}]\n{outcome.text}" for n, outcome in enumerate(outcomes, 1)]
+    failed: ErrorType = next((o.error_type for o in reversed(outcomes) if o.error_type), "")
+    code = next((o.exit_code for o in reversed(outcomes) if o.exit_code), 0)
+    return ToolOutcome("\n".join(parts), code, failed, outcomes[-1].tool)

@@ -1,0 +1,544 @@
+"""Go templates (``-o go-template``): the part of ``text/template`` that people use with kubectl.
+
+Fields, variables, ``if``/``else if``/``with``/``range``/``end``, pipelines, parentheses, literals, trimming markers,
+comments, and the functions ``index len print printf println eq ne lt le gt ge and or not slice html js urlquery``
+plus kubectl's own ``base64decode`` and ``exists``. Not supported: ``define``/``template``/``block`` and methods.
+Data are decoded JSON: integers are int64, other numbers float64.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import html
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+from urllib.parse import quote_plus
+
+from sregym_env.kube.jsonpath import JSONPathError, unquote
+from sregym_env.kube.yamlout import go_float
+
+_TOKEN = re.compile(
+    r"""\s+|"(?:[^"\\]|\\.)*"|`[^`]*`|:=|[|(),=]|\$[A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*|(?:\.[A-Za-z_][A-Za-z0-9_]*)+|\."""
+    r"""|[-+]?[0-9]+(?:\.[0-9]+)?|[A-Za-z_][A-Za-z0-9_]*"""
+)
+_NO_VALUE = object()
+
+
+class TemplateError(ValueError):
+    """A template that does not parse or does not fit the data; ``str()`` is close to Go's text."""
+
+
+@dataclass(slots=True)
+class _Node:
+    """A piece of a template: ``text``, ``pipe``, ``if``, ``with`` or ``range``."""
+
+    kind: str
+    text: str = ""
+    pipe: _Pipe | None = None
+    body: list[_Node] = field(default_factory=list)
+    other: list[_Node] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Pipe:
+    names: tuple[str, ...]
+    declares: bool
+    commands: list[list[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Path:
+    root: str
+    """Empty for the dot, else the variable's name."""
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    pipe: _Pipe
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    value: Any
+
+
+class GoTemplate:
+    """A compiled template."""
+
+    __slots__ = ("_nodes",)
+
+    def __init__(self, source: str) -> None:
+        """Parse ``source``; raises ``TemplateError``."""
+        self._nodes = _parse(source)
+
+    def render(self, data: Any) -> str:
+        """The template filled with ``data``; raises ``TemplateError``."""
+        out: list[str] = []
+        _Run(out, {"$": data}).nodes(self._nodes, data)
+        return "".join(out)
+
+
+@lru_cache(maxsize=512)
+def compile_go_template(source: str) -> GoTemplate:
+    """The compiled template for ``source`` (cached)."""
+    return GoTemplate(source)
+
+
+# --- parsing --------------------------------------------------------------------------------------
+
+
+def _pieces(source: str) -> list[tuple[str, str, int]]:
+    """(kind, text, line) of every text and action, trimming markers applied."""
+    pieces: list[tuple[str, str, int]] = []
+    pos, trim = 0, False
+    while True:
+        start = source.find("{{", pos)
+        text = source[pos:] if start < 0 else source[pos:start]
+        if trim:
+            text = text.lstrip(" \t\r\n")
+        if start < 0:
+            pieces.append(("text", text, 0))
+            return pieces
+        if re.match(r"\{\{-\s", source[start : start + 4]):
+            text = text.rstrip(" \t\r\n")
+        pieces.append(("text", text, 0))
+        line = source.count("\n", 0, start) + 1
+        end = _close(source, start + 2)
+        if end < 0:
+            raise TemplateError(f"template: output:{line}: unclosed action")
+        body = source[start + 2 : end]
+        trim = bool(re.search(r"\s-\Z", body))
+        pos = end + 2
+        body = re.sub(r"\A-\s|\s-\Z", " ", body).strip()
+        if not body.startswith("/*"):
+            pieces.append(("action", body, line))
+
+
+def _close(source: str, pos: int) -> int:
+    quote = ""
+    while pos < len(source):
+        char = source[pos]
+        if quote:
+            if char == "\\" and quote == '"':
+                pos += 1
+            elif char == quote:
+                quote = ""
+        elif char in '"`':
+            quote = char
+        elif source.startswith("}}", pos):
+            return pos
+        pos += 1
+    return -1
+
+
+def _parse(source: str) -> list[_Node]:
+    root: list[_Node] = []
+    stack: list[tuple[_Node, bool]] = []
+    current = root
+    for kind, text, line in _pieces(source):
+        if kind == "text":
+            if text:
+                current.append(_Node("text", text))
+            continue
+        word = text.split(None, 1)[0] if text else ""
+        rest = text[len(word) :].strip()
+        if word in ("if", "with", "range"):
+            node = _Node(word, pipe=_pipe(rest, line))
+            current.append(node)
+            stack.append((node, False))
+            current = node.body
+        elif word == "else":
+            if not stack:
+                raise TemplateError(f"template: output:{line}: unexpected {{{{else}}}}")
+            current = stack[-1][0].other
+            if rest:
+                nested, _, condition = rest.partition(" ")
+                node = _Node(nested, pipe=_pipe(condition, line))
+                current.append(node)
+                stack.append((node, True))
+                current = node.body
+        elif word == "end":
+            if not stack:
+                raise TemplateError(f"template: output:{line}: unexpected {{{{end}}}}")
+            while stack.pop()[1]:
+                pass
+            current = _current(root, stack)
+        else:
+            current.append(_Node("pipe", pipe=_pipe(text, line)))
+    if stack:
+        raise TemplateError("template: output:1: unexpected EOF")
+    return root
+
+
+def _current(root: list[_Node], stack: Sequence[tuple[_Node, bool]]) -> list[_Node]:
+    if not stack:
+        return root
+    node = stack[-1][0]
+    return node.other if node.other else node.body
+
+
+def _pipe(text: str, line: int) -> _Pipe:
+    tokens: list[str] = []
+    pos = 0
+    while pos < len(text):
+        match = _TOKEN.match(text, pos)
+        if match is None:
+            raise TemplateError(f'template: output:{line}: unexpected "{text[pos]}" in operand')
+        pos = match.end()
+        if not match.group().isspace():
+            tokens.append(match.group())
+    if not tokens:
+        raise TemplateError(f"template: output:{line}: missing value for command")
+    names: tuple[str, ...] = ()
+    declares = True
+    for i, token in enumerate(tokens):
+        if token in (":=", "="):
+            names = tuple(name for name in tokens[:i] if name != ",")
+            declares = token == ":="
+            tokens = tokens[i + 1 :]
+            break
+    commands, rest = _commands(tokens, line)
+    if rest:
+        raise TemplateError(f"template: output:{line}: unexpected right paren")
+    return _Pipe(names, declares, commands)
+
+
+def _commands(tokens: list[str], line: int) -> tuple[list[list[Any]], list[str]]:
+    commands: list[list[Any]] = [[]]
+    while tokens:
+        token, tokens = tokens[0], tokens[1:]
+        if token == "|":
+            commands.append([])
+        elif token == "(":
+            inner, tokens = _commands(tokens, line)
+            if not tokens:
+                raise TemplateError(f"template: output:{line}: unclosed left paren")
+            tokens = tokens[1:]
+            group = _Pipe((), True, inner)
+            if tokens and tokens[0][0] == "." and len(tokens[0]) > 1:
+                fields = tuple(part for part in tokens[0].split(".") if part)
+                commands[-1].append(_Chain(group, fields))
+                tokens = tokens[1:]
+            else:
+                commands[-1].append(group)
+        elif token == ")":
+            return commands, [token, *tokens]
+        else:
+            commands[-1].append(_operand(token, line))
+    return commands, tokens
+
+
+def _operand(token: str, line: int) -> Any:
+    head = token[0]
+    if head == '"':
+        try:
+            return _Value(unquote(token))
+        except JSONPathError as error:
+            raise TemplateError(f"template: output:{line}: {error}") from None
+    if head == "`":
+        return _Value(token[1:-1])
+    if head == "$":
+        root, *fields = token.split(".")
+        return _Path(root, tuple(fields))
+    if head == ".":
+        return _Path("", tuple(part for part in token.split(".") if part))
+    if head.isdecimal() or head in "+-":
+        return _Value(float(token) if "." in token else int(token))
+    if token in ("true", "false"):
+        return _Value(token == "true")
+    if token == "nil":
+        return _Value(None)
+    if token not in _FUNCTIONS and token not in ("and", "or"):
+        raise TemplateError(f'template: output:{line}: function "{token}" not defined')
+    return _Word(token)
+
+
+# --- execution ------------------------------------------------------------------------------------
+
+
+class _Run:
+    """One execution: where it writes and the variables in scope."""
+
+    __slots__ = ("_out", "_variables")
+
+    def __init__(self, out: list[str], variables: dict[str, Any]) -> None:
+        self._out = out
+        self._variables = variables
+
+    def nodes(self, nodes: Sequence[_Node], dot: Any) -> None:
+        for node in nodes:
+            if node.kind == "text":
+                self._out.append(node.text)
+                continue
+            assert node.pipe is not None
+            if node.kind == "range":
+                self._range(node, dot)
+                continue
+            scope = self if node.kind == "pipe" else _Run(self._out, dict(self._variables))
+            value = scope.pipe(node.pipe, dot)
+            if node.kind == "pipe":
+                if not node.pipe.names:
+                    self._out.append(to_text(value))
+            elif truth(value):
+                scope.nodes(node.body, value if node.kind == "with" else dot)
+            else:
+                scope.nodes(node.other, dot)
+
+    def _range(self, node: _Node, dot: Any) -> None:
+        assert node.pipe is not None
+        value = self.pipe(_Pipe((), True, node.pipe.commands), dot)
+        entries: list[tuple[Any, Any]]
+        if isinstance(value, dict):
+            entries = [(key, value[key]) for key in sorted(value)]
+        elif isinstance(value, list):
+            entries = list(enumerate(value))
+        elif value is None or value is _NO_VALUE:
+            entries = []
+        else:
+            raise TemplateError(f"range can't iterate over {to_text(value)}")
+        if not entries:
+            _Run(self._out, dict(self._variables)).nodes(node.other, dot)
+        for key, item in entries:
+            scope = dict(self._variables)
+            if node.pipe.names:
+                scope[node.pipe.names[-1]] = item
+                if len(node.pipe.names) == 2:
+                    scope[node.pipe.names[0]] = key
+            _Run(self._out, scope).nodes(node.body, item)
+
+    def pipe(self, pipe: _Pipe, dot: Any) -> Any:
+        value: Any = _NO_VALUE
+        for i, command in enumerate(pipe.commands):
+            value = self._command(command, dot, (value,) if i else ())
+        for name in pipe.names:
+            self._variables[name] = value
+        return value
+
+    def _command(self, command: Sequence[Any], dot: Any, piped: tuple[Any, ...]) -> Any:
+        if not command:
+            raise TemplateError("missing value for command")
+        head = command[0]
+        if isinstance(head, _Word):
+            if head.name in ("and", "or"):
+                return self._logic(head.name, command[1:], dot, piped)
+            arguments = [self._value(operand, dot) for operand in command[1:]]
+            return _FUNCTIONS[head.name](*_checked(head.name, [*arguments, *piped]))
+        if len(command) > 1 or piped:
+            raise TemplateError("can't give argument to non-function")
+        return self._value(head, dot)
+
+    def _logic(self, name: str, operands: Sequence[Any], dot: Any, piped: tuple[Any, ...]) -> Any:
+        value: Any = None
+        for value in (*(self._value(operand, dot) for operand in operands), *piped):
+            if truth(value) is (name == "or"):
+                return value
+        return value
+
+    def _value(self, operand: Any, dot: Any) -> Any:
+        if isinstance(operand, _Value):
+            return operand.value
+        if isinstance(operand, _Pipe):
+            return self.pipe(operand, dot)
+        if isinstance(operand, _Word):
+            return _FUNCTIONS[operand.name](*_checked(operand.name, []))
+        if isinstance(operand, _Chain):
+            value = self.pipe(operand.pipe, dot)
+            for name in operand.fields:
+                value = _member(value, name)
+            return value
+        value = dot
+        if operand.root:
+            if operand.root not in self._variables:
+                raise TemplateError(f'undefined variable "{operand.root}"')
+            value = self._variables[operand.root]
+        for name in operand.fields:
+            value = _member(value, name)
+        return value
+
+
+def _member(value: Any, name: str) -> Any:
+    if isinstance(value, dict):
+        return value.get(name, _NO_VALUE)
+    if value is None or value is _NO_VALUE:
+        if value is None:
+            raise TemplateError(f"nil pointer evaluating interface {{}}.{name}")
+        return _NO_VALUE
+    raise TemplateError(f"can't evaluate field {name} in type interface {{}}")
+
+
+def truth(value: Any) -> bool:
+    """Whether Go templates take a value for true."""
+    return value is not _NO_VALUE and bool(value)
+
+
+def to_text(value: Any) -> str:
+    """A value as Go prints it."""
+    if isinstance(value, str):
+        return value
+    if value is _NO_VALUE or value is None:
+        return "<no value>"
+    return _nested(value)
+
+
+def _nested(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None or value is _NO_VALUE:
+        return "<nil>"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict):
+        return "map[" + " ".join(f"{key}:{_nested(value[key])}" for key in sorted(value)) + "]"
+    if isinstance(value, list):
+        return "[" + " ".join(map(_nested, value)) + "]"
+    return go_float(value) if isinstance(value, float) else str(value)
+
+
+# --- functions ------------------------------------------------------------------------------------
+
+
+def _checked(name: str, arguments: list[Any]) -> list[Any]:
+    least = _LEAST.get(name, 1)
+    if len(arguments) < least:
+        raise TemplateError(f"wrong number of args for {name}: want at least {least} got {len(arguments)}")
+    return arguments
+
+
+def _index(value: Any, *keys: Any) -> Any:
+    for key in keys:
+        if isinstance(value, dict):
+            value = value.get(key, _NO_VALUE)
+        elif isinstance(value, list | str):
+            if not isinstance(key, int):
+                raise TemplateError(
+                    f"error calling index: cannot index slice/array with type {type(key).__name__}"
+                )
+            if not 0 <= key < len(value):
+                raise TemplateError(f"error calling index: index out of range: {key}")
+            value = value[key]
+        else:
+            raise TemplateError("error calling index: index of untyped nil")
+    return value
+
+
+def _length(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value.encode())
+    if isinstance(value, dict | list):
+        return len(value)
+    raise TemplateError("error calling len: len of nil pointer")
+
+
+def _slice(value: Any, *bounds: int) -> Any:
+    return value[slice(*bounds)] if len(bounds) == 2 else value[bounds[0] :] if bounds else value
+
+
+def _equal(first: Any, *others: Any) -> bool:
+    for other in others:
+        if first is not None and other is not None and type(first) is not type(other):
+            raise TemplateError("error calling eq: incompatible types for comparison")
+    return any(first == other for other in others)
+
+
+def _ordered(name: str, compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+    def run(a: Any, b: Any) -> bool:
+        try:
+            return compare(a, b)
+        except TypeError:
+            raise TemplateError(f"error calling {name}: incompatible types for comparison") from None
+
+    return run
+
+
+def _decode(text: Any) -> str:
+    try:
+        return base64.b64decode(str(text), validate=True).decode(errors="replace")
+    except (binascii.Error, ValueError):
+        raise TemplateError("error calling base64decode: base64 decode failed: illegal base64 data") from None
+
+
+def _exists(value: Any, *keys: Any) -> bool:
+    try:
+        return _index(value, *keys) is not _NO_VALUE
+    except TemplateError:
+        return False
+
+
+_VERB = re.compile(r"%([-+ 0#]*)([0-9]*)(?:\.([0-9]+))?([%vsdqtfgx])")
+
+
+def _printf(pattern: str, *values: Any) -> str:
+    rest = list(values)
+
+    def replace(match: re.Match[str]) -> str:
+        flags, width, precision, verb = match.groups()
+        if verb == "%":
+            return "%"
+        if not rest:
+            return f"%!{verb}(MISSING)"
+        text = _formatted(verb, rest.pop(0), precision)
+        wanted = int(width or 0)
+        if "-" in flags:
+            return text.ljust(wanted)
+        return text.rjust(wanted, "0" if "0" in flags and verb in "dfg" else " ")
+
+    text = _VERB.sub(replace, pattern)
+    if rest:
+        text += "%!(EXTRA " + ", ".join(to_text(value) for value in rest) + ")"
+    return text
+
+
+def _formatted(verb: str, value: Any, precision: str | None) -> str:
+    if verb == "q":
+        return '"' + to_text(value).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+    if verb == "d":
+        return str(value) if isinstance(value, int) else f"%!d(float64={to_text(value)})"
+    if verb == "f" and isinstance(value, int | float):
+        return f"{value:.{int(precision or 6)}f}"
+    if verb == "x" and isinstance(value, str):
+        return value.encode().hex()
+    text = to_text(value)
+    return text[: int(precision)] if precision and verb == "s" else text
+
+
+def _print(*values: Any) -> str:
+    out = ""
+    for i, value in enumerate(values):
+        if i and not isinstance(value, str) and not isinstance(values[i - 1], str):
+            out += " "
+        out += to_text(value)
+    return out
+
+
+_LEAST = {"eq": 2, "ne": 2, "lt": 2, "le": 2, "gt": 2, "ge": 2, "print": 0, "println": 0}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "index": _index,
+    "len": _length,
+    "slice": _slice,
+    "print": _print,
+    "printf": _printf,
+    "println": lambda *values: " ".join(map(to_text, values)) + "\n",
+    "eq": _equal,
+    "ne": lambda a, b: not _equal(a, b),
+    "lt": _ordered("lt", lambda a, b: bool(a < b)),
+    "le": _ordered("le", lambda a, b: bool(a <= b)),
+    "gt": _ordered("gt", lambda a, b: bool(a > b)),
+    "ge": _ordered("ge", lambda a, b: bool(a >= b)),
+    "not": lambda value: not truth(value),
+    "html": lambda *values: html.escape(_print(*values)),
+    "js": lambda *values: _print(*values).replace("\\", "\\\\").replace("'", "\\'").replace('"', '\\"'),
+    "urlquery": lambda *values: quote_plus(_print(*values)),
+    "base64decode": _decode,
+    "exists": _exists,
+}

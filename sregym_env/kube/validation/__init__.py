@@ -1,0 +1,116 @@
+"""Validation of objects as the API server does it, with the texts of the real field errors.
+
+:func:`validate_create` and :func:`validate_update` expect decoded and defaulted objects and return the
+complaints; wrap them with :func:`sregym_env.kube.status.invalid`. The common kinds are checked field by
+field; every other kind has its metadata and the required fields of its schema checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sregym_env.kube.registry import Resource
+from sregym_env.kube.schema import missing_required
+from sregym_env.kube.status import required
+from sregym_env.kube.types import Manifest
+from sregym_env.kube.validation import pods, policies, services, storage, workloads
+from sregym_env.kube.validation.metadata import (
+    Errors,
+    validate_metadata,
+    validate_metadata_update,
+)
+
+_Rule = Callable[[Manifest, Errors], None]
+_UpdateRule = Callable[[Manifest, Manifest, Errors], None]
+
+_RULES: dict[str, _Rule] = {
+    "pods": pods.validate_pod,
+    "replicationcontrollers": workloads.validate_replication_controller,
+    "services": services.validate_service,
+    "endpoints": services.validate_endpoints,
+    "configmaps": services.validate_config_map,
+    "secrets": services.validate_secret,
+    "persistentvolumeclaims": storage.validate_claim,
+    "persistentvolumes": storage.validate_volume,
+    "resourcequotas": policies.validate_quota,
+    "limitranges": policies.validate_limit_range,
+    "nodes": policies.validate_node,
+    "deployments.apps": workloads.validate_deployment,
+    "replicasets.apps": workloads.validate_replica_set,
+    "statefulsets.apps": workloads.validate_stateful_set,
+    "daemonsets.apps": workloads.validate_daemon_set,
+    "jobs.batch": workloads.validate_job,
+    "cronjobs.batch": workloads.validate_cron_job,
+    "horizontalpodautoscalers.autoscaling": policies.validate_autoscaler,
+    "poddisruptionbudgets.policy": policies.validate_disruption_budget,
+    "ingresses.networking.k8s.io": services.validate_ingress,
+    "networkpolicies.networking.k8s.io": services.validate_network_policy,
+    "endpointslices.discovery.k8s.io": services.validate_endpoint_slice,
+    "storageclasses.storage.k8s.io": storage.validate_storage_class,
+    "priorityclasses.scheduling.k8s.io": policies.validate_priority_class,
+    "roles.rbac.authorization.k8s.io": policies.validate_role,
+    "clusterroles.rbac.authorization.k8s.io": policies.validate_cluster_role,
+    "rolebindings.rbac.authorization.k8s.io": policies.validate_role_binding,
+    "clusterrolebindings.rbac.authorization.k8s.io": policies.validate_cluster_role_binding,
+    "customresourcedefinitions.apiextensions.k8s.io": policies.validate_definition,
+}
+
+_UPDATE_RULES: dict[str, _UpdateRule] = {
+    "pods": pods.validate_pod_update,
+    "services": services.update_service,
+    "configmaps": services.update_config_map,
+    "secrets": services.update_secret,
+    "persistentvolumeclaims": storage.update_claim,
+    "persistentvolumes": storage.update_volume,
+    "deployments.apps": workloads.update_deployment,
+    "replicasets.apps": workloads.update_deployment,
+    "statefulsets.apps": workloads.update_stateful_set,
+    "daemonsets.apps": workloads.update_deployment,
+    "jobs.batch": workloads.update_job,
+    "storageclasses.storage.k8s.io": storage.update_storage_class,
+    "priorityclasses.scheduling.k8s.io": policies.update_priority_class,
+    "rolebindings.rbac.authorization.k8s.io": policies.update_binding,
+    "clusterrolebindings.rbac.authorization.k8s.io": policies.update_binding,
+}
+
+
+def validate_create(resource: Resource, obj: Manifest) -> Errors:
+    """Complaints about a new object; empty when it may be stored."""
+    out = validate_metadata(resource, obj)
+    _validate(resource, obj, out)
+    return out
+
+
+def validate_update(resource: Resource, new: Manifest, old: Manifest) -> Errors:
+    """Complaints about a changed object; empty when it may be stored.
+
+    Parts that are the very same objects in ``old`` and ``new`` were valid before and are not checked again.
+    """
+    out: Errors = []
+    if new.get("metadata") is not old.get("metadata"):
+        out += validate_metadata(resource, new)
+        out += validate_metadata_update(new, old)
+    if not _same_body(new, old):
+        _validate(resource, new, out)
+        update = _UPDATE_RULES.get(resource.key)
+        if update is not None:
+            update(new, old, out)
+    return out
+
+
+def _same_body(new: Manifest, old: Manifest) -> bool:
+    """Whether all but metadata and status is shared."""
+    if new.keys() != old.keys():
+        return False
+    return all(v is old[k] for k, v in new.items() if k not in ("metadata", "status", "apiVersion", "kind"))
+
+
+def _validate(resource: Resource, obj: Manifest, out: Errors) -> None:
+    rule = _RULES.get(resource.key)
+    if rule is not None:
+        rule(obj, out)
+    else:
+        out += [required(path) for path in missing_required(resource, obj)]
+
+
+__all__ = ["validate_create", "validate_update"]

@@ -1,0 +1,328 @@
+"""Validation of access rules, quotas, autoscalers, disruption budgets, nodes and definitions."""
+
+from __future__ import annotations
+
+from sregym_env.kube import names, quantity
+from sregym_env.kube.status import (
+    GoValue,
+    duplicate,
+    forbidden_field,
+    go_quote,
+    invalid_value,
+    required,
+    unsupported,
+)
+from sregym_env.kube.types import Json, Manifest
+from sregym_env.kube.validation.metadata import (
+    IMMUTABLE,
+    NOT_NEGATIVE,
+    Errors,
+    count_or_percent,
+    needed,
+    validate_selector,
+)
+
+
+def _spec(obj: Manifest) -> Manifest:
+    spec: Manifest = obj.get("spec") or {}
+    return spec
+
+
+# --- access ---------------------------------------------------------------------------------------------------
+
+
+def validate_role(obj: Manifest, out: Errors) -> None:
+    """A Role."""
+    _rules(obj, True, out)
+
+
+def validate_cluster_role(obj: Manifest, out: Errors) -> None:
+    """A ClusterRole."""
+    _rules(obj, False, out)
+
+
+def _rules(obj: Manifest, namespaced: bool, out: Errors) -> None:
+    for index, rule in enumerate(obj.get("rules") or ()):
+        where = f"rules[{index}]"
+        needed(rule, "verbs", where, out, "verbs must contain at least one value")
+        if rule.get("nonResourceURLs"):
+            if namespaced:
+                text = "namespaced rules cannot apply to non-resource URLs"
+                out.append(invalid_value(f"{where}.nonResourceURLs", rule["nonResourceURLs"], text))
+            if rule.get("apiGroups") or rule.get("resources") or rule.get("resourceNames"):
+                text = "rules cannot apply to both regular resources and non-resource URLs"
+                out.append(invalid_value(f"{where}.nonResourceURLs", rule["nonResourceURLs"], text))
+            continue
+        needed(rule, "apiGroups", where, out, "resource rules must supply at least one api group")
+        needed(rule, "resources", where, out, "resource rules must supply at least one resource")
+
+
+_RBAC = "rbac.authorization.k8s.io"
+
+
+def validate_role_binding(obj: Manifest, out: Errors) -> None:
+    """A RoleBinding."""
+    _binding(obj, ("Role", "ClusterRole"), out)
+
+
+def validate_cluster_role_binding(obj: Manifest, out: Errors) -> None:
+    """A ClusterRoleBinding."""
+    _binding(obj, ("ClusterRole",), out)
+
+
+def _binding(obj: Manifest, kinds: tuple[str, ...], out: Errors) -> None:
+    ref = obj.get("roleRef") or {}
+    if ref.get("apiGroup") != _RBAC:
+        out.append(unsupported("roleRef.apiGroup", ref.get("apiGroup", ""), (_RBAC,)))
+    if ref.get("kind") not in kinds:
+        out.append(unsupported("roleRef.kind", ref.get("kind", ""), kinds))
+    if not ref.get("name"):
+        out.append(required("roleRef.name"))
+    for index, subject in enumerate(obj.get("subjects") or ()):
+        where = f"subjects[{index}]"
+        needed(subject, "name", where, out)
+        kind = subject.get("kind")
+        if kind == "ServiceAccount":
+            name = subject.get("name")
+            if name:
+                complaints = names.dns1123_subdomain(name)
+                out += [invalid_value(f"{where}.name", name, text) for text in complaints]
+            if subject.get("apiGroup"):
+                out.append(unsupported(f"{where}.apiGroup", subject["apiGroup"], ("",)))
+            needed(subject, "namespace", where, out)
+        elif kind in ("User", "Group"):
+            if subject.get("apiGroup") != _RBAC:
+                out.append(unsupported(f"{where}.apiGroup", subject.get("apiGroup", ""), (_RBAC,)))
+        else:
+            out.append(unsupported(f"{where}.kind", kind or "", ("ServiceAccount", "User", "Group")))
+
+
+def update_binding(new: Manifest, old: Manifest, out: Errors) -> None:
+    """What a binding cannot change: the role it gives."""
+    ref = new.get("roleRef") or {}
+    if ref != old.get("roleRef"):
+        fields = ", ".join(
+            f"{go}:{go_quote(ref.get(key, ''))}"
+            for go, key in (("APIGroup", "apiGroup"), ("Kind", "kind"), ("Name", "name"))
+        )
+        out.append(invalid_value("roleRef", GoValue(f"rbac.RoleRef{{{fields}}}"), "cannot change roleRef"))
+
+
+# --- scaling and disruption ---------------------------------------------------------------------------------------
+
+
+def validate_autoscaler(obj: Manifest, out: Errors) -> None:
+    """A HorizontalPodAutoscaler (v1 or v2)."""
+    spec = _spec(obj)
+    least, most = spec.get("minReplicas", 1), spec.get("maxReplicas") or 0
+    if least < 1:
+        out.append(invalid_value("spec.minReplicas", least, "must be greater than or equal to 1"))
+    if most < 1:
+        out.append(invalid_value("spec.maxReplicas", most, "must be greater than 0"))
+    if most < least:
+        text = "must be greater than or equal to `minReplicas`"
+        out.append(invalid_value("spec.maxReplicas", most, text))
+    target = spec.get("scaleTargetRef") or {}
+    needed(target, "kind", "spec.scaleTargetRef", out)
+    needed(target, "name", "spec.scaleTargetRef", out)
+    for index, metric in enumerate(spec.get("metrics") or ()):
+        _metric(metric, f"spec.metrics[{index}]", out)
+
+
+_METRIC_FIELDS = {
+    "ContainerResource": "containerResource",
+    "External": "external",
+    "Object": "object",
+    "Pods": "pods",
+    "Resource": "resource",
+}
+
+
+def _metric(metric: Manifest, where: str, out: Errors) -> None:
+    kind = metric.get("type")
+    if not kind:
+        out.append(required(f"{where}.type", "must specify a metric source type"))
+        return
+    field = _METRIC_FIELDS.get(kind)
+    if field is None:
+        out.append(unsupported(f"{where}.type", kind, tuple(_METRIC_FIELDS)))
+    elif metric.get(field) is None:
+        text = "must populate information for the given metric source"
+        out.append(required(f"{where}.{field}", text))
+    else:
+        target = metric[field].get("target") or {}
+        at = f"{where}.{field}.target"
+        needed(target, "type", at, out, "must specify a metric target type")
+        share = target.get("averageUtilization")
+        if share is not None and share < 1:
+            out.append(invalid_value(f"{at}.averageUtilization", share, "must be greater than 0"))
+
+
+def validate_disruption_budget(obj: Manifest, out: Errors) -> None:
+    """A PodDisruptionBudget."""
+    spec = _spec(obj)
+    least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
+    if least is not None and most is not None:
+        text = "minAvailable and maxUnavailable cannot be both set"
+        out.append(invalid_value("spec", GoValue("policy.PodDisruptionBudgetSpec{...}"), text))
+    for key, value in (("minAvailable", least), ("maxUnavailable", most)):
+        if value is not None:
+            count_or_percent(value, f"spec.{key}", out)
+    validate_selector(spec.get("selector"), "spec.selector", out)
+
+
+def validate_priority_class(obj: Manifest, out: Errors) -> None:
+    """A PriorityClass."""
+    name = (obj.get("metadata") or {}).get("name") or ""
+    value = obj.get("value") or 0
+    if name.startswith("system-") and name not in ("system-node-critical", "system-cluster-critical"):
+        text = "priority class names with 'system-' prefix are reserved for system use only"
+        out.append(forbidden_field("metadata.name", text))
+    elif value > 1_000_000_000 and not name.startswith("system-"):
+        text = "maximum allowed value of a user defined priority is 1000000000"
+        out.append(forbidden_field("value", text))
+
+
+def update_priority_class(new: Manifest, old: Manifest, out: Errors) -> None:
+    """What a PriorityClass cannot change."""
+    if new.get("value") != old.get("value"):
+        out.append(forbidden_field("value", "may not be changed in an update."))
+    if new.get("preemptionPolicy") != old.get("preemptionPolicy"):
+        out.append(invalid_value("preemptionPolicy", new.get("preemptionPolicy"), IMMUTABLE))
+
+
+# --- quotas and limits ----------------------------------------------------------------------------------------------
+
+_QUOTA_NAMES = frozenset(
+    (
+        "cpu",
+        "memory",
+        "ephemeral-storage",
+        "requests.cpu",
+        "requests.memory",
+        "requests.storage",
+        "requests.ephemeral-storage",
+        "limits.cpu",
+        "limits.memory",
+        "limits.ephemeral-storage",
+        "pods",
+        "resourcequotas",
+        "services",
+        "replicationcontrollers",
+        "secrets",
+        "persistentvolumeclaims",
+        "configmaps",
+        "services.nodeports",
+        "services.loadbalancers",
+    )
+)
+
+
+def validate_quota(obj: Manifest, out: Errors) -> None:
+    """A ResourceQuota."""
+    for name, amount in (_spec(obj).get("hard") or {}).items():
+        where = f"spec.hard[{name}]"
+        complaints = names.qualified_name(name)
+        out += [invalid_value(where, name, text) for text in complaints]
+        known = name in _QUOTA_NAMES or "/" in name or "hugepages-" in name or name.startswith("count/")
+        if not complaints and not known:
+            text = "must be a standard resource for quota"
+            out.append(invalid_value(where, name, "must be a standard resource type or fully qualified"))
+            out.append(invalid_value(where, name, text))
+        if quantity.nano(amount) < 0:
+            out.append(invalid_value(where, amount, NOT_NEGATIVE))
+
+
+def validate_limit_range(obj: Manifest, out: Errors) -> None:
+    """A LimitRange."""
+    seen: set[Json] = set()
+    for index, limit in enumerate(_spec(obj).get("limits") or ()):
+        where = f"spec.limits[{index}]"
+        kind = limit.get("type")
+        if kind in seen:
+            out.append(duplicate(f"{where}.type", kind))
+        seen.add(kind)
+        if kind == "Pod":
+            for key in ("default", "defaultRequest"):
+                if limit.get(key):
+                    text = "may not be specified when `type` is 'Pod'"
+                    out.append(forbidden_field(f"{where}.{key}", text))
+        _limit_order(limit, where, out)
+
+
+_ORDER = (
+    ("min", "max", "min value {0} is greater than max value {1}"),
+    ("defaultRequest", "default", "default request value {0} is greater than default limit value {1}"),
+    ("min", "defaultRequest", "min value {0} is greater than default request value {1}"),
+    ("min", "default", "min value {0} is greater than default value {1}"),
+    ("defaultRequest", "max", "default request value {0} is greater than max value {1}"),
+    ("default", "max", "default value {0} is greater than max value {1}"),
+)
+
+
+def _limit_order(limit: Manifest, where: str, out: Errors) -> None:
+    for low, high, text in _ORDER:
+        lows, highs = limit.get(low) or {}, limit.get(high) or {}
+        for name in lows:
+            if name in highs and quantity.compare(lows[name], highs[name]) > 0:
+                field = low if low != "defaultRequest" else "defaultRequest"
+                message = text.format(lows[name], highs[name])
+                out.append(invalid_value(f"{where}.{field}[{name}]", lows[name], message))
+
+
+# --- cluster -----------------------------------------------------------------------------------------------------------
+
+
+def validate_node(obj: Manifest, out: Errors) -> None:
+    """A Node."""
+    seen: set[Json] = set()
+    for index, taint in enumerate(_spec(obj).get("taints") or ()):
+        where = f"spec.taints[{index}]"
+        key = taint.get("key") or ""
+        out += [invalid_value(f"{where}.key", key, text) for text in names.qualified_name(key)]
+        value = taint.get("value") or ""
+        out += [invalid_value(f"{where}.value", value, text) for text in names.label_value(value)]
+        effect = taint.get("effect")
+        if not effect:
+            out.append(required(f"{where}.effect"))
+        elif effect not in ("NoSchedule", "PreferNoSchedule", "NoExecute"):
+            allowed = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+            out.append(unsupported(f"{where}.effect", effect, allowed))
+        if (key, effect) in seen:
+            shown = GoValue(
+                f"core.Taint{{Key:{go_quote(key)}, Value:{go_quote(value)}, Effect:{go_quote(effect or '')}, "
+                "TimeAdded:<nil>}"
+            )
+            out.append(duplicate(where, shown))
+        seen.add((key, effect))
+
+
+def validate_definition(obj: Manifest, out: Errors) -> None:
+    """A CustomResourceDefinition."""
+    spec = _spec(obj)
+    name = (obj.get("metadata") or {}).get("name") or ""
+    kinds = spec.get("names") or {}
+    expected = f"{kinds.get('plural', '')}.{spec.get('group', '')}"
+    if name != expected:
+        text = 'must be spec.names.plural+"."+spec.group'
+        out.append(invalid_value("metadata.name", name, text))
+    needed(spec, "group", "spec", out)
+    if spec.get("scope") not in ("Cluster", "Namespaced"):
+        out.append(unsupported("spec.scope", spec.get("scope", ""), ("Cluster", "Namespaced")))
+    for key in ("plural", "kind"):
+        needed(kinds, key, "spec.names", out)
+    versions = spec.get("versions") or []
+    if not versions:
+        text = "must have exactly one version marked as storage version"
+        out.append(
+            invalid_value(
+                "spec.versions", GoValue("[]apiextensions.CustomResourceDefinitionVersion(nil)"), text
+            )
+        )
+    elif sum(1 for v in versions if v.get("storage")) != 1:
+        shown = GoValue("[]apiextensions.CustomResourceDefinitionVersion{...}")
+        text = "must have exactly one version marked as storage version"
+        out.append(invalid_value("spec.versions", shown, text))
+    for index, version in enumerate(versions):
+        if not (version.get("schema") or {}).get("openAPIV3Schema"):
+            out.append(required(f"spec.versions[{index}].schema.openAPIV3Schema", "schemas are required"))

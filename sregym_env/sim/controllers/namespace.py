@@ -1,0 +1,106 @@
+"""The namespace controller: a namespace that is deleted takes everything in it along.
+
+Follows ``pkg/controller/namespace/deletion`` of v1.32.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from sregym_env.kube.registry import BUILTIN
+from sregym_env.kube.types import Manifest
+from sregym_env.runtime.clock import SECOND
+from sregym_env.sim import apiserver
+from sregym_env.sim.controllers import conditions
+from sregym_env.sim.controllers.controller import Controller, own_key
+from sregym_env.sim.controllers.retry import retried
+from sregym_env.sim.store import Change, Key
+
+if TYPE_CHECKING:
+    from sregym_env.sim.world import SimWorld
+
+RESOURCE = "namespaces"
+RETRY = 15 * SECOND
+"""While content remains the controller estimates how long to wait: half the pods' grace by default."""
+
+
+def reconcile(world: SimWorld, key: Key) -> int | None:
+    """Delete the contents of a terminating namespace, and the namespace when it is empty."""
+    namespace = world.store.get(RESOURCE, *key)
+    if namespace is None or "deletionTimestamp" not in namespace["metadata"]:
+        return None
+    name = key[1]
+    for resource in world.store.resources():
+        for obj in world.store.list(resource, name):
+            if "deletionTimestamp" not in obj["metadata"]:
+                apiserver.delete(world, resource, name, obj["metadata"]["name"])
+    remaining = {
+        resource: found
+        for resource in world.store.resources()
+        if (found := world.store.list(resource, name)) and resource != "events"
+    }
+    if remaining:
+        status = _status(world, namespace, remaining)
+        apiserver.update_status(world, RESOURCE, *key, status)
+        return RETRY
+    for event in world.store.list("events", name):
+        apiserver.delete(world, "events", name, event["metadata"]["name"])
+    if not (namespace["metadata"].get("finalizers") or ()):
+        apiserver.finalize_delete(world, RESOURCE, *key)
+    return None
+
+
+def _status(world: SimWorld, namespace: Manifest, remaining: dict[str, list[Manifest]]) -> Manifest:
+    contents = ", ".join(
+        f"{_dotted(resource)} has {len(found)} resource instances" for resource, found in remaining.items()
+    )
+    held: Counter[str] = Counter()
+    for found in remaining.values():
+        for obj in found:
+            held.update(obj["metadata"].get("finalizers") or ())
+    verdicts = [
+        ("NamespaceDeletionDiscoveryFailure", "False", "ResourcesDiscovered",
+         "All resources successfully discovered"),
+        ("NamespaceDeletionGroupVersionParsingFailure", "False", "ParsedGroupVersions",
+         "All legacy kube types successfully parsed"),
+        ("NamespaceDeletionContentFailure", "False", "ContentDeleted",
+         "All content successfully deleted, may be waiting on finalization"),
+        ("NamespaceContentRemaining", "True", "SomeResourcesRemain",
+         f"Some resources are remaining: {contents}"),
+    ]  # fmt: skip
+    if held:
+        kept = ", ".join(f"{finalizer} in {held[finalizer]} resource instances" for finalizer in sorted(held))
+        text = f"Some content in the namespace has finalizers remaining: {kept}"
+        verdicts.append(("NamespaceFinalizersRemaining", "True", "SomeFinalizersRemain", text))
+    else:
+        text = "All content-preserving finalizers finished"
+        verdicts.append(("NamespaceFinalizersRemaining", "False", "ContentHasNoFinalizers", text))
+    status = {**(namespace.get("status") or {}), "phase": "Terminating"}
+    listed = status.get("conditions") or []
+    for verdict in verdicts:
+        listed = conditions.put_in_place(listed, world.now(), *verdict)
+    return {**status, "conditions": listed}
+
+
+def _dotted(resource: str) -> str:
+    """``pods.``: a GroupResource of the core group as upstream prints it here."""
+    return resource if "." in resource else f"{resource}."
+
+
+def _emptied(world: SimWorld, change: Change) -> Iterable[Key]:
+    """Something that is gone may have been the last thing in a terminating namespace."""
+    if change.new is not None or not change.key[0]:
+        return ()
+    namespace = world.store.get(RESOURCE, "", change.key[0])
+    if namespace is None or "deletionTimestamp" not in namespace["metadata"]:
+        return ()
+    return (("", change.key[0]),)
+
+
+CONTROLLER = Controller(
+    "namespace",
+    {**{r.key: _emptied for r in BUILTIN.preferred() if r.namespaced}, RESOURCE: own_key},
+    retried("namespace", reconcile),
+)

@@ -1,0 +1,131 @@
+"""Node-pressure eviction: what a kubelet does when its node runs out of memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sregym_env.kube.durations import rfc3339
+from sregym_env.kube.quantity import format_bytes
+from sregym_env.kube.types import Manifest
+from sregym_env.runtime.clock import MINUTE, SECOND
+from sregym_env.sim import apiserver, events
+from sregym_env.sim.kubelet.state import PodRecord
+from sregym_env.sim.resources import allocatable, pod_requests
+
+if TYPE_CHECKING:
+    from sregym_env.sim.world import SimWorld
+
+THRESHOLD = 100 * 2**20
+"""Hard eviction threshold ``memory.available<100Mi``, bytes."""
+TRANSITION = 5 * MINUTE
+"""How long pressure must have been over before the condition says so."""
+MONITOR = 10 * SECOND
+
+
+def look(world: SimWorld) -> None:
+    """Evict one pod from every node whose memory is short, and keep the pressure conditions."""
+    used: dict[str, int] = {}
+    for process in world.processes.values():
+        used[process.node] = used.get(process.node, 0) + process.memory
+    again = False
+    for node in world.store.list("nodes"):
+        name = node["metadata"]["name"]
+        slot = f"node.pressure:{name}"
+        free = allocatable(node).get("memory", 0) - used.get(name, 0)
+        if free < THRESHOLD and f"node.down:{name}" not in world.memory:
+            world.memory[slot] = world.clock
+            _set_pressure(world, node, True)
+            _evict(world, node, free)
+            again = True
+        elif slot in world.memory:
+            again = True
+            if world.clock - world.memory[slot] >= TRANSITION:
+                del world.memory[slot]
+                _set_pressure(world, node, False)
+    if again:
+        world.after(MONITOR, "kubelet.look")
+
+
+def _evict(world: SimWorld, node: Manifest, free: int) -> None:
+    """Fail the pod that exceeds its memory request the most, lowest priority first."""
+    name = node["metadata"]["name"]
+    ranked = []
+    for record in world.runtime.values():
+        if not isinstance(record, PodRecord) or record.node != name or record.failed is not None:
+            continue
+        pod = world.store.get("pods", record.namespace, record.name)
+        if pod is None or pod["metadata"].get("annotations", {}).get("kubernetes.io/config.mirror"):
+            continue
+        usage = sum(_resident(world, record.uid, c["name"]) for c in pod["spec"]["containers"])
+        if usage == 0:
+            continue
+        over = usage - pod_requests(pod).memory
+        ranked.append(
+            (over <= 0, pod["spec"].get("priority", 0), -over, record.namespace, record.name, record, pod)
+        )
+    if not ranked:
+        return
+    *_, record, pod = min(ranked, key=lambda entry: entry[:5])
+    message = (
+        f"The node was low on resource: memory. Threshold quantity: {format_bytes(THRESHOLD)}, "
+        f"available: {max(free, 0) // 1024}Ki. {_consumption(world, record, pod)}"
+    )
+    events.record(world, pod, "Warning", "Evicted", message, component="kubelet", host=name)
+    world.runtime[record.uid] = replace(record, failed=("Evicted", message))
+    world.wake("kubelet", (record.namespace, record.name), 0)
+
+
+def _consumption(world: SimWorld, record: PodRecord, pod: Manifest) -> str:
+    out = []
+    for container in pod["spec"]["containers"]:
+        usage = _resident(world, record.uid, container["name"])
+        request = ((container.get("resources") or {}).get("requests") or {}).get("memory", "0")
+        out.append(
+            f"Container {container['name']} was using {usage // 1024}Ki, request is {request}, "
+            "has larger consumption of memory. "
+        )
+    return "".join(out)
+
+
+def _resident(world: SimWorld, uid: str, container: str) -> int:
+    process = world.processes.get((uid, container))
+    return 0 if process is None else process.memory
+
+
+def _set_pressure(world: SimWorld, node: Manifest, pressed: bool) -> None:
+    old = node.get("status") or {}
+    wanted = "True" if pressed else "False"
+    made: list[dict[str, Any]] = []
+    changed = False
+    for condition in old.get("conditions", ()):
+        if condition["type"] == "MemoryPressure" and condition["status"] != wanted:
+            changed = True
+            condition = {
+                **condition,
+                "status": wanted,
+                "lastTransitionTime": rfc3339(world.clock),
+                "reason": "KubeletHasInsufficientMemory" if pressed else "KubeletHasSufficientMemory",
+                "message": f"kubelet has {'in' if pressed else ''}sufficient memory available",
+            }
+        made.append(condition)
+    if not changed:
+        return
+    name = node["metadata"]["name"]
+    reason = "NodeHasInsufficientMemory" if pressed else "NodeHasSufficientMemory"
+    if pressed:
+        text = "Attempting to reclaim memory"
+        events.record(
+            world, node, "Warning", "EvictionThresholdMet", text, component="kubelet", host=name, uid=name
+        )
+    events.record(
+        world,
+        node,
+        "Normal",
+        reason,
+        f"Node {name} status is now: {reason}",
+        component="kubelet",
+        host=name,
+        uid=name,
+    )
+    apiserver.update_status(world, "nodes", "", name, {**old, "conditions": made})

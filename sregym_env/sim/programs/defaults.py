@@ -1,0 +1,46 @@
+"""What most programs have in common: they ignore wake-ups, speak no HTTP and add no commands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sregym_env.sim.programs.context import ProcessContext
+from sregym_env.sim.programs.program import Call, Command, Flow, HttpRequest, HttpResponse, Usage
+
+MIB = 1024 * 1024
+NEVER = 86_400.0
+"""Seconds that are longer than any grace period: a process that ignores SIGTERM."""
+
+
+class Quiet:
+    """A program that stays up, uses little and answers every call at once."""
+
+    name = "quiet"
+
+    def start(self, ctx: ProcessContext) -> None:
+        """Begin."""
+        ctx.set_memory(2 * MIB)
+
+    def wake(self, ctx: ProcessContext, reason: str) -> None:
+        """Nothing was deferred."""
+
+    def serve(self, ctx: ProcessContext, call: Call, port: int) -> Flow:
+        """Answer within half a millisecond."""
+        return Flow(1.0, 0.0005)
+
+    def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
+        """Speak no HTTP."""
+        return None
+
+    def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
+        """Exit cleanly on SIGTERM."""
+        return 0.2, 0
+
+    def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
+        """A milli-core at rest, a tenth of a millisecond of CPU per request."""
+        return Usage(0.001 + 0.0001 * sum(rates.values()), ctx.process.memory)
+
+    @property
+    def commands(self) -> Mapping[str, Command]:
+        """None of its own."""
+        return {}

@@ -1,0 +1,102 @@
+"""Starts, wakes and ends processes: between the kubelet, the event queue and the programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from sregym_env.cluster.app import Image
+from sregym_env.cluster.disturbances import DiskReadErrors, Disturbance
+from sregym_env.sim.logs import Line
+from sregym_env.sim.process import Process, ProcessKey
+from sregym_env.sim.programs.context import ProcessContext
+from sregym_env.sim.programs.registry import PROGRAMS, TOOLBOX_PROGRAMS
+
+if TYPE_CHECKING:
+    from sregym_env.sim.world import Handler, SimWorld
+
+_BINS = ("/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/")
+
+
+def executable(world: SimWorld, image: Image, argv0: str) -> tuple[str, str] | None:
+    """(binary, program) that ``argv0`` names in an image, or None where runc would find no executable."""
+    name = argv0
+    if name not in image.binaries:
+        for prefix in _BINS:
+            if argv0.startswith(prefix):
+                name = argv0[len(prefix) :]
+                break
+        else:
+            name = argv0.removeprefix("./")
+    if name in image.binaries:
+        return name, image.binaries[name].program
+    if argv0 in image.files:
+        return argv0, "shell"
+    program = TOOLBOX_PROGRAMS[image.toolbox].get(name)
+    return None if program is None else (name, program)
+
+
+def start(world: SimWorld, process: Process) -> None:
+    """Let a main process begin its run."""
+    world.put_process(process)
+    PROGRAMS[process.program].start(ProcessContext(world, process))
+
+
+def terminate(world: SimWorld, key: ProcessKey) -> tuple[float, int]:
+    """Send SIGTERM: seconds until the process exits by itself, and its exit code."""
+    process = world.processes.get(key)
+    if process is None:
+        return 0.0, 0
+    return PROGRAMS[process.program].terminate(ProcessContext(world, process))
+
+
+def disturbed(world: SimWorld, disturbance: Disturbance) -> None:
+    """Tell the programs whose disk begins to fail; other disturbances show by themselves."""
+    if not isinstance(disturbance, DiskReadErrors):
+        return
+    for process in list(world.processes.values()):
+        if process.node == disturbance.node and any(mount.kind == "pvc" for mount in process.mounts):
+            PROGRAMS[process.program].wake(ProcessContext(world, process), "disk")
+
+
+def live_lines(
+    world: SimWorld, key: ProcessKey, *, since: int = 0, limit: int | None = None
+) -> list[Line]:
+    """Log lines that a running program prints at a steady pace and that are rendered only when read.
+
+    They come after everything in the container's stored log, oldest first.
+    """
+    process = world.processes.get(key)
+    render = None if process is None else getattr(PROGRAMS[process.program], "lines", None)
+    if process is None or render is None:
+        return []
+    lines: list[Line] = render(ProcessContext(world, process), since)
+    return lines if limit is None else lines[-limit:] if limit else []
+
+
+def _wake(world: SimWorld, key: ProcessKey, restart: int, reason: str) -> None:
+    process = world.processes.get(key)
+    if process is not None and process.restart == restart:
+        PROGRAMS[process.program].wake(ProcessContext(world, process), reason)
+
+
+def _exit(world: SimWorld, key: ProcessKey, restart: int, code: int, reason: str) -> None:
+    process = world.processes.get(key)
+    if process is not None and process.restart == restart:
+        from sregym_env.sim import kubelet
+
+        kubelet.exited(world, key, code, reason, restart=restart)
+
+
+def _settle(world: SimWorld) -> None:
+    for key, restart, items in world.memory.pop("program.settle", ()):
+        process = world.processes.get(key)
+        if process is not None and process.restart == restart:
+            world.change_process(key, state={**process.state, **dict(items)})
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "program.wake": _wake,
+    "program.exit": _exit,
+    "program.settle": _settle,
+}

@@ -1,0 +1,131 @@
+"""What a container's processes see of files: mounted volumes over the image, and writes on top.
+
+Everything a container can write lies in ``world.volumes``: persistent volumes under the name of their
+PersistentVolume, and scratch space under the keys made here. A volume's content is a frozen mapping of
+relative path to text; keys that begin with ``\\0`` hold a program's structured data and are no files.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from sregym_env.cluster.disturbances import DiskReadErrors
+from sregym_env.sim.process import Mount, Process
+
+if TYPE_CHECKING:
+    from sregym_env.sim.world import SimWorld
+
+Content = Mapping[str, Any]
+EMPTY: Content = {}
+WRITABLE = ("pvc", "emptydir", "hostpath")
+
+
+def storage_key(process: Process, mount: Mount) -> str:
+    """Where the content of a writable mount lies in ``world.volumes``."""
+    if mount.kind == "pvc":
+        return mount.source
+    if mount.kind == "hostpath":
+        return f"hostpath/{process.node}/{mount.source}"
+    return f"emptydir/{process.key[0]}/{mount.volume}"
+
+
+def overlay_key(process: Process) -> str:
+    """Where a container's writes to its own root file system lie in ``world.volumes``."""
+    return f"overlay/{process.key[0]}/{process.container}/{process.restart}"
+
+
+def mount_of(process: Process, path: str) -> Mount | None:
+    """The innermost mount that holds ``path``."""
+    best: Mount | None = None
+    for mount in process.mounts:
+        root = mount.path.rstrip("/")
+        if (path == root or path.startswith(root + "/")) and (best is None or len(root) > len(best.path)):
+            best = mount
+    return best
+
+
+def relative(mount: Mount, path: str) -> str:
+    """``path`` as a path inside the mounted volume."""
+    inner = path[len(mount.path.rstrip("/")) :].lstrip("/")
+    if mount.sub_path:
+        return f"{mount.sub_path}/{inner}" if inner else mount.sub_path
+    return inner
+
+
+def content(world: SimWorld, process: Process, mount: Mount) -> Content:
+    """Everything in the volume behind a mount."""
+    if mount.kind in WRITABLE:
+        found: Content = world.volumes.get(storage_key(process, mount)) or EMPTY
+        return found
+    from sregym_env.sim.kubelet import mounted
+
+    return mounted(world, process, mount)
+
+
+def failing_fraction(world: SimWorld, process: Process, mount: Mount | None) -> float:
+    """The share of reads from the mount's disk that fail."""
+    if mount is None or mount.kind != "pvc":
+        return 0.0
+    for disturbance in world.disturbances:
+        if isinstance(disturbance, DiskReadErrors) and disturbance.node == process.node:
+            return disturbance.fraction
+    return 0.0
+
+
+def files(world: SimWorld, process: Process) -> dict[str, str]:
+    """Every file the container sees, by absolute path."""
+    image = world.images.get(process.image)
+    tree = dict(image.files) if image is not None else {}
+    for path, text in (world.volumes.get(overlay_key(process)) or EMPTY).items():
+        if text is None:
+            tree.pop(path, None)
+        else:
+            tree[path] = text
+    for mount in sorted(process.mounts, key=lambda m: len(m.path)):
+        root = mount.path.rstrip("/")
+        for path in [p for p in tree if p.startswith(root + "/")]:
+            del tree[path]
+        prefix = mount.sub_path
+        for name, text in content(world, process, mount).items():
+            if name.startswith("\0") or not isinstance(text, str):
+                continue
+            if not prefix:
+                tree[f"{root}/{name}"] = text
+            elif name == prefix:
+                tree[root] = text
+            elif name.startswith(prefix + "/"):
+                tree[root + name[len(prefix) :]] = text
+    return tree
+
+
+def read(world: SimWorld, process: Process, path: str, chance: float) -> str:
+    """One file. Raises FileNotFoundError, or OSError(EIO) where ``chance`` falls into the failing share."""
+    mount = mount_of(process, path)
+    if chance < failing_fraction(world, process, mount):
+        raise OSError(errno.EIO, "Input/output error", path)
+    text: Any
+    if mount is not None:
+        text = content(world, process, mount).get(relative(mount, path))
+    else:
+        overlay = world.volumes.get(overlay_key(process)) or EMPTY
+        image = world.images.get(process.image)
+        text = overlay.get(path) if path in overlay else None if image is None else image.files.get(path)
+    if not isinstance(text, str):
+        raise FileNotFoundError(errno.ENOENT, "No such file or directory", path)
+    return text
+
+
+def write(world: SimWorld, process: Process, path: str, text: str | None) -> None:
+    """Write one file, or with None remove it. Raises OSError(EROFS) on read-only mounts."""
+    mount = mount_of(process, path)
+    if mount is not None and (mount.kind not in WRITABLE or mount.read_only):
+        raise OSError(errno.EROFS, "Read-only file system", path)
+    key = overlay_key(process) if mount is None else storage_key(process, mount)
+    name = path if mount is None else relative(mount, path)
+    known = world.volumes.get(key) or EMPTY
+    if mount is not None and text is None:
+        world.volumes[key] = {n: t for n, t in known.items() if n != name}
+    else:
+        world.volumes[key] = {**known, name: text}

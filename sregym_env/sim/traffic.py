@@ -1,0 +1,512 @@
+"""The users: load generators, what becomes of their requests, and what that does to the servers.
+
+Traffic is looked at once after something changed (at most once a second) and then holds until the next
+change: a steady state costs nothing. Each look appends a :class:`Segment` to the history, from which health,
+metrics and alerts are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from sregym_env.cluster.api import ComponentHealth, JourneyHealth
+from sregym_env.cluster.app import App, Journey
+from sregym_env.runtime.clock import seconds
+from sregym_env.sim import addressing
+from sregym_env.sim.components import app_of, workload_of
+from sregym_env.sim.flow import Evaluation, Pressure, Visit
+from sregym_env.sim.logs import Burst
+from sregym_env.sim.network import NodeSource, connect, program
+from sregym_env.sim.process import Process, ProcessKey
+from sregym_env.sim.programs.program import Call, Failure, Flow
+from sregym_env.sim.shared import SharedLog
+from sregym_env.sim.world import Handler, LogKey, SimWorld
+
+HISTORY = "traffic.history"
+"""``world.memory`` key of the history: a :class:`SharedLog` of :class:`Segment`."""
+BURSTS = "traffic.bursts"
+"""``world.memory`` key of the log lines that steady traffic keeps writing, per run of a container."""
+CRASHES = "traffic.crashes"
+"""``world.memory`` key of the processes that requests are about to kill."""
+
+KEPT_SEGMENTS = 4000
+"""At most one segment per second: more than an hour of them."""
+
+Offer = tuple[str, float, str, int, Call]
+"""What a load generator offers: (journey name, requests per second, host, port, call)."""
+
+BUSY = 0.6
+"""Utilisation of a CPU limit from which queueing is worth computing."""
+SATURATED = 0.98
+"""Utilisation at which the queue is taken as bounded by the callers' patience."""
+
+
+@dataclass(frozen=True, slots=True)
+class JourneyState:
+    """How one journey fares while a segment holds."""
+
+    name: str
+    rate: float
+    ok: float
+    latency: float
+    errors: tuple[tuple[str, float], ...]
+    """(error text, share of the requests)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentState:
+    """What one workload serves while a segment holds. ``ok`` is the share of requests that succeed there."""
+
+    namespace: str
+    name: str
+    rate: float
+    ok: float
+    latency: float
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Requests per second per operation at one run of a process."""
+
+    process: ProcessKey
+    restart: int
+    rates: tuple[tuple[str, float], ...]
+    ok: float
+    latency: float
+    throttled: float = 0.0
+    """Share of CFS periods in which its CPU limit held it back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """The steady state of the traffic from ``start`` until the next segment."""
+
+    start: int
+    journeys: tuple[JourneyState, ...]
+    components: tuple[ComponentState, ...]
+    loads: tuple[Load, ...]
+    probes: tuple[tuple[str, str, int, bool], ...] = ()
+    """(namespace, Service, port, reachable): what a blackbox prober would see of the app's Services."""
+
+    def same_as(self, other: Segment) -> bool:
+        """Whether both describe the same state."""
+        return (
+            self.journeys == other.journeys
+            and self.loads == other.loads
+            and self.components == other.components
+            and self.probes == other.probes
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Doom:
+    """A process that some requests kill: how often, and how it ends."""
+
+    key: ProcessKey
+    restart: int
+    rate: float
+    text: str
+    code: int
+
+
+# --- looking --------------------------------------------------------------------------------------------
+
+
+def look(world: SimWorld) -> None:
+    """Handler of the ``traffic`` event: evaluate the present and act on it."""
+    world.memory.pop("traffic.due", None)
+    evaluation, states = evaluate(world)
+    by_process = _by_process(evaluation)
+    segment = Segment(
+        world.clock,
+        states,
+        _components(world, by_process),
+        _loads(evaluation, by_process),
+        _probes(world),
+    )
+    previous = history(world)
+    last = previous.last()
+    if last is None or not last.same_as(segment):
+        grown = previous.fork()
+        grown.append(segment)
+        world.memory[HISTORY] = grown
+    _write_logs(world, evaluation)
+    _doom(world, evaluation)
+
+
+def evaluate(world: SimWorld) -> tuple[Evaluation, tuple[JourneyState, ...]]:
+    """What becomes of everything that is offered right now. Changes nothing."""
+    offers = list(offered(world))
+    evaluation, flows = _walk(world, offers, {})
+    for _ in range(3):
+        pressure = _pressure(evaluation)
+        if not pressure:
+            break
+        evaluation, flows = _walk(world, offers, pressure)
+    return evaluation, _journeys(offers, flows)
+
+
+def offered(world: SimWorld) -> Iterator[tuple[Process, Offer]]:
+    """Everything the running load generators offer."""
+    for process in world.processes.values():
+        offers: Callable[..., tuple[Offer, ...]] | None = getattr(program(process), "offers", None)
+        if offers is not None:
+            from sregym_env.sim.programs.context import ProcessContext  # contexts call back into flow
+
+            for offer in offers(ProcessContext(world, process)):
+                yield process, offer
+
+
+def _walk(
+    world: SimWorld, offers: list[tuple[Process, Offer]], pressure: Mapping[ProcessKey, Pressure]
+) -> tuple[Evaluation, list[Flow]]:
+    evaluation = Evaluation(world, pressure)
+    flows = [
+        evaluation.call(process, host, port, call, rate=rate)
+        for process, (_, rate, host, port, call) in offers
+    ]
+    evaluation.send_rates()
+    return evaluation, flows
+
+
+def _journeys(offers: list[tuple[Process, Offer]], flows: list[Flow]) -> tuple[JourneyState, ...]:
+    parts: dict[str, list[tuple[float, Flow]]] = {}
+    for (_, (name, rate, *_)), flow in zip(offers, flows, strict=True):
+        parts.setdefault(name, []).append((rate, flow))
+    states = []
+    for name, flowing in parts.items():
+        total = sum(rate for rate, _ in flowing)
+        if total <= 0.0:
+            continue
+        errors: dict[str, float] = {}
+        for rate, flow in flowing:
+            for failure, share in flow.failures:
+                text = error_text(failure)
+                errors[text] = errors.get(text, 0.0) + share * rate / total
+        states.append(
+            JourneyState(
+                name,
+                total,
+                sum(rate * flow.ok for rate, flow in flowing) / total,
+                sum(rate * flow.latency for rate, flow in flowing) / total,
+                tuple(errors.items()),
+            )
+        )
+    return tuple(states)
+
+
+def error_text(failure: Failure) -> str:
+    """A failure as a user's client reports it."""
+    return f"HTTP {failure.status}: {failure.text}" if failure.status else failure.text
+
+
+def _pressure(evaluation: Evaluation) -> dict[ProcessKey, Pressure]:
+    """Processes whose CPU demand nears their limit: an M/M/1 queue, cut off where callers give up.
+
+    Empty once the evaluation already took the same pressure into account.
+    """
+    found: dict[ProcessKey, Pressure] = {}
+    for key, visits in _by_process(evaluation).items():
+        busy = _busy(evaluation, visits)
+        if busy > BUSY:
+            slowdown = (1.0 - BUSY) / (1.0 - min(busy, SATURATED))
+            found[key] = Pressure(slowdown, min(1.0, SATURATED / busy))
+    if all(_close(evaluation.pressure.get(key), value) for key, value in found.items()):
+        return {}
+    return found
+
+
+def _close(known: Pressure | None, value: Pressure) -> bool:
+    if known is None:
+        return False
+    return (
+        abs(known.served - value.served) < 0.02
+        and abs(known.slowdown - value.slowdown) < 0.05 * value.slowdown
+    )
+
+
+def _busy(evaluation: Evaluation, visits: list[Visit]) -> float:
+    """CPU demand of a process as a share of its limit; 0 without a limit."""
+    process = visits[0].process
+    if not process.cpu_limit:
+        return 0.0
+    used = program(process).usage(evaluation.context(process), _rates(visits))
+    return used.cpu / process.cpu_limit
+
+
+def _rates(visits: list[Visit]) -> dict[str, float]:
+    """Requests per second per operation."""
+    rates: dict[str, float] = {}
+    for visit in visits:
+        rates[visit.call.operation] = rates.get(visit.call.operation, 0.0) + visit.rate
+    return rates
+
+
+def _by_process(evaluation: Evaluation) -> dict[ProcessKey, list[Visit]]:
+    found: dict[ProcessKey, list[Visit]] = {}
+    for visit in evaluation.visits.values():
+        if visit.rate > 0.0:
+            found.setdefault(visit.process.key, []).append(visit)
+    return found
+
+
+def _totals(visits: list[Visit]) -> tuple[float, float, float]:
+    rate = sum(visit.rate for visit in visits)
+    ok = sum(visit.rate * visit.flow.ok for visit in visits) / rate
+    latency = sum(visit.rate * visit.flow.latency for visit in visits) / rate
+    return rate, ok, latency
+
+
+def _loads(evaluation: Evaluation, by_process: dict[ProcessKey, list[Visit]]) -> tuple[Load, ...]:
+    loads = []
+    for key, visits in by_process.items():
+        process = visits[0].process
+        _, ok, latency = _totals(visits)
+        throttled = round(min(1.0, max(0.0, (_busy(evaluation, visits) - BUSY) / (1.0 - BUSY))), 4)
+        loads.append(Load(key, process.restart, tuple(_rates(visits).items()), ok, latency, throttled))
+    return tuple(loads)
+
+
+def _components(world: SimWorld, by_process: dict[ProcessKey, list[Visit]]) -> tuple[ComponentState, ...]:
+    grouped: dict[tuple[str, str], list[Visit]] = {}
+    for visits in by_process.values():
+        pod = addressing.pod_of(world, visits[0].process)
+        if pod is not None:
+            name = workload_of(world, pod)[1]
+            grouped.setdefault((visits[0].process.namespace, name), []).extend(visits)
+    return tuple(
+        ComponentState(namespace, name, *_totals(visits)) for (namespace, name), visits in grouped.items()
+    )
+
+
+def _probes(world: SimWorld) -> tuple[tuple[str, str, int, bool], ...]:
+    """TCP probes of the Services in front of the app's serving components, as a blackbox exporter sees them."""
+    app = app_of(world)
+    if app is None:
+        return ()
+    namespace = app.namespace
+    found = []
+    prober = NodeSource(_first_node(world))
+    for name, port in _probed(app):
+        host = f"{name}.{namespace}.svc.cluster.local"
+        service = world.store.get("services", namespace, name)
+        up = service is not None and connect(world, prober, service["spec"].get("clusterIP") or host, port).ok
+        found.append((namespace, name, port, up))
+    return tuple(found)
+
+
+def _first_node(world: SimWorld) -> str:
+    nodes = world.store.list("nodes")
+    return nodes[0]["metadata"]["name"] if nodes else ""
+
+
+def _probed(app: App) -> list[tuple[str, int]]:
+    """Services with their ports: those of components that serve requests themselves, stores left out."""
+    return [
+        (component.service, component.port)
+        for component in app.components
+        if component.service
+        and component.port
+        and component.kind in ("grpc_service", "web", "go_grpc", "go_web")
+    ]
+
+
+# --- consequences ---------------------------------------------------------------------------------------
+
+
+def _write_logs(world: SimWorld, evaluation: Evaluation) -> None:
+    """Open and close the streams of lines that the requests of this state write."""
+    wanted: dict[LogKey, dict[str, float]] = {}
+    for visit in evaluation.visits.values():
+        if visit.rate > 0.0 and visit.logs:
+            process = visit.process
+            lines = wanted.setdefault((*process.key, process.restart), {})
+            for template, share in visit.logs.items():
+                lines[template] = lines.get(template, 0.0) + visit.rate * share
+    now_open = tuple(
+        (key, tuple((template, round(rate, 4)) for template, rate in lines.items() if rate >= 1e-4))
+        for key, lines in wanted.items()
+    )
+    was_open = world.memory.get(BURSTS, ())
+    if now_open == was_open:
+        return
+    before, after = dict(was_open), dict(now_open)
+    for key in before:
+        if before[key] != after.get(key) and key in world.logs:
+            world.log(key).close_bursts(world.clock)
+    for key, bursts in now_open:
+        if before.get(key) != bursts:
+            log = world.log(key)
+            for number, (template, rate) in enumerate(bursts):
+                seed = f"{world.streams.seed}:{key[0]}:{key[1]}:{key[2]}:{number}"
+                log.open_burst(Burst(world.clock, None, rate, template, seed))
+    world.memory[BURSTS] = now_open
+
+
+def _doom(world: SimWorld, evaluation: Evaluation) -> None:
+    """Have processes die that requests kill: the first such request comes after an exponential time."""
+    rates: dict[ProcessKey, tuple[float, Process, str, int]] = {}
+    for visit in evaluation.visits.values():
+        for share, text, code in visit.crashes:
+            rate = visit.rate * share
+            if rate <= 0.0:
+                continue
+            known = rates.get(visit.process.key)
+            if known is None or rate > known[0]:
+                total = rate + (0.0 if known is None else known[0])
+                rates[visit.process.key] = (total, visit.process, text, code)
+            else:
+                rates[visit.process.key] = (known[0] + rate, *known[1:])
+    doomed = tuple(
+        Doom(key, process.restart, round(rate, 6), text, code)
+        for key, (rate, process, text, code) in rates.items()
+    )
+    known: dict[tuple[ProcessKey, int], float] = {
+        (doom.key, doom.restart): doom.rate for doom in world.memory.get(CRASHES, ())
+    }
+    if doomed or known:
+        world.memory[CRASHES] = doomed
+    for doom in doomed:
+        before = known.get((doom.key, doom.restart), 0.0)
+        if doom.rate > 2.0 * before:
+            wait = world.streams.exponential(f"crash:{'/'.join(doom.key)}", 1.0 / doom.rate)
+            world.after(seconds(wait), "traffic.crash", doom.key, doom.restart)
+
+
+def crash(world: SimWorld, key: ProcessKey, restart: int) -> None:
+    """Handler of ``traffic.crash``: the fatal request arrives, if such requests still come."""
+    process = world.processes.get(key)
+    doom = next((d for d in world.memory.get(CRASHES, ()) if d.key == key and d.restart == restart), None)
+    if process is None or process.restart != restart or doom is None:
+        return
+    from sregym_env.sim import kubelet  # the kubelet probes through this layer
+
+    for line in doom.text.split("\n"):
+        world.log((*key, restart)).write(world.clock, _timed(line, world.clock))
+    kubelet.exited(world, key, doom.code, restart=restart)
+
+
+def _timed(line: str, now: int) -> str:
+    if "{time}" not in line:
+        return line
+    from sregym_env.kube.durations import rfc3339
+
+    return line.replace("{time}", rfc3339(now))
+
+
+# --- the past --------------------------------------------------------------------------------------------
+
+
+def history(world: SimWorld) -> SharedLog[Segment]:
+    """All segments that are still kept, oldest first. Do not append to it: fork it first."""
+    found: SharedLog[Segment] | None = world.memory.get(HISTORY)
+    return SharedLog(keep=KEPT_SEGMENTS) if found is None else found
+
+
+def segment_at(world: SimWorld, time: int) -> Segment | None:
+    """The segment that held at an instant."""
+    return next((segment for segment in history(world).newest_first() if segment.start <= time), None)
+
+
+def window(world: SimWorld, start: int, end: int) -> list[tuple[Segment, float]]:
+    """Segments that held between two instants, newest first, each with the seconds it held there."""
+    found: list[tuple[Segment, float]] = []
+    until = end
+    for segment in history(world).newest_first():
+        if until <= start:
+            break
+        begin = max(segment.start, start)
+        if begin < until:
+            found.append((segment, (until - begin) / 1e6))
+            until = begin
+        if segment.start <= start:
+            break
+    return found
+
+
+class SimTraffic:
+    """The users of the embedded cluster's application (implements :class:`sregym_env.cluster.api.Traffic`)."""
+
+    __slots__ = ("_world",)
+
+    def __init__(self, world: SimWorld) -> None:
+        self._world = world
+
+    def health(self, window_seconds: float) -> list[JourneyHealth]:
+        """Every journey of the app, averaged over the last ``window_seconds``."""
+        now = self._world.clock
+        sums: dict[str, _Sum] = {}
+        app = app_of(self._world)
+        if app is not None:
+            sums = {journey.name: _Sum() for journey in app.journeys}
+        for segment, held in window(self._world, now - seconds(window_seconds), now):
+            for state in segment.journeys:
+                sums.setdefault(state.name, _Sum()).add(
+                    state.rate * held, state.ok, state.latency, state.errors
+                )
+        return [total.health(name) for name, total in sums.items()]
+
+    def components(self, window_seconds: float) -> list[ComponentHealth]:
+        """Every component that served requests over the window."""
+        now = self._world.clock
+        app = app_of(self._world)
+        namespace = None if app is None else app.namespace
+        sums: dict[str, _Sum] = {}
+        covered = 0.0
+        for segment, held in window(self._world, now - seconds(window_seconds), now):
+            covered += held
+            for state in segment.components:
+                if namespace is None or state.namespace == namespace:
+                    sums.setdefault(state.name, _Sum()).add(state.rate * held, state.ok, state.latency, ())
+        return [
+            ComponentHealth(name, total.requests / covered, total.ok_ratio, total.mean_latency)
+            for name, total in sorted(sums.items())
+            if total.requests > 0.0
+        ]
+
+    def probe(self, journey: Journey) -> JourneyHealth:
+        """What a user of ``journey`` would meet right now, judged without sending load."""
+        world = self._world
+        offers = [(process, offer) for process, offer in offered(world) if offer[0] == journey.name]
+        if not offers:
+            return JourneyHealth(journey.name, 0.0, 0.0, 0.0, {"no such traffic is offered": 1.0})
+        _, flows = _walk(world, offers, {})
+        total = _Sum()
+        for state in _journeys(offers, flows):
+            total.add(state.rate, state.ok, state.latency, state.errors)
+        health = total.health(journey.name)
+        return JourneyHealth(journey.name, 0.0, health.success_ratio, health.latency_seconds, health.errors)
+
+
+class _Sum:
+    """Request-weighted sums over a window."""
+
+    __slots__ = ("errors", "latency", "ok", "requests")
+
+    def __init__(self) -> None:
+        self.requests = self.ok = self.latency = 0.0
+        self.errors: dict[str, float] = {}
+
+    def add(self, requests: float, ok: float, latency: float, errors: tuple[tuple[str, float], ...]) -> None:
+        self.requests += requests
+        self.ok += requests * ok
+        self.latency += requests * latency
+        for text, share in errors:
+            self.errors[text] = self.errors.get(text, 0.0) + requests * share
+
+    @property
+    def ok_ratio(self) -> float:
+        return self.ok / self.requests if self.requests else 0.0
+
+    @property
+    def mean_latency(self) -> float:
+        return self.latency / self.requests if self.requests else 0.0
+
+    def health(self, journey: str) -> JourneyHealth:
+        errors = {text: count / self.requests for text, count in self.errors.items()} if self.requests else {}
+        return JourneyHealth(journey, self.requests, self.ok_ratio, self.mean_latency, errors)
+
+
+HANDLERS: Mapping[str, Handler] = {"traffic": look, "traffic.crash": crash}
+"""Event kinds this module handles."""

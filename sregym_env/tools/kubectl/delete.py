@@ -1,0 +1,163 @@
+"""``kubectl delete``."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from sregym_env.kube.status import StatusError
+from sregym_env.tools.kubectl.call import Call, Verb
+from sregym_env.tools.kubectl.errors import KubectlError, failure
+from sregym_env.tools.kubectl.flags import (
+    ALL_NAMESPACES,
+    DRY_RUN,
+    FIELD_SELECTOR,
+    FILENAME,
+    KUSTOMIZE,
+    OUTPUT,
+    RECURSIVE,
+    SELECTOR,
+    Flag,
+)
+from sregym_env.tools.kubectl.resolve import Info, targets, visit
+from sregym_env.tools.kubectl.writing import ALL, TIMEOUT, dry_run_of, timeout_of, until
+
+_PROPAGATION = {
+    "background": "Background",
+    "foreground": "Foreground",
+    "orphan": "Orphan",
+    "true": "Background",
+    "false": "Orphan",
+}
+
+
+def delete(call: Call) -> None:
+    """Delete objects by name, selector or file, and wait until they are gone."""
+    flags = call.flags
+    wanted = targets(call)
+    if not wanted:
+        raise failure(
+            "You must provide one or more resources by argument or filename.\nExample resource specifications include:\n   '-f rsrc.yaml'\n   '--filename=rsrc.json'\n   '<resource> <name>'\n   '<resource>'"
+        )
+    named = any(target.name is not None for target in wanted)
+    if not named and not (flags["all"] or flags["selector"] or flags["field-selector"]):
+        raise KubectlError("error: resource(s) were provided, but no name was specified")
+    if named and flags["all"]:
+        raise failure("name cannot be provided when a selector is specified")
+    propagation = _PROPAGATION.get(str(flags["cascade"]))
+    if propagation is None:
+        raise failure(
+            f'invalid cascade value ({flags["cascade"]}). Must be "background", "foreground", or "orphan"'
+        )
+    grace = int(flags["grace-period"])
+    if flags["now"]:
+        grace = 1
+    force = flags["force"] or grace == 0
+    if flags["force"] and grace < 0:
+        grace = 0
+    if grace == 0 and flags["force"]:
+        call.warn(
+            "Warning: Immediate deletion does not wait for confirmation that the running resource has been "
+            "terminated. The resource may continue to run on the cluster indefinitely."
+        )
+    elif grace == 0:
+        grace = 1
+    gone: list[Info] = []
+    found = False
+    for info in visit(call, wanted, ignore_not_found=flags["ignore-not-found"]):
+        found = True
+        if _delete_one(call, info, grace, propagation, "force " if force and grace == 0 else ""):  # type: ignore[arg-type]
+            gone.append(info)
+    if not found and not call.exit_code and not named:
+        call.print("No resources found\n")
+    if flags["wait"] and dry_run_of(call) == "none" and gone:
+        limit = timeout_of(call)
+        if not until(call, lambda: all(_is_gone(call, info) for info in gone), limit):
+            raise KubectlError(
+                "error: timed out waiting for the condition"
+                + "".join(
+                    f" on {info.resource.plural}/{info.name}" for info in gone if not _is_gone(call, info)
+                )
+            )
+
+
+def _delete_one(
+    call: Call, info: Info, grace: int, propagation: Literal["Background", "Foreground", "Orphan"], how: str
+) -> bool:
+    dry_run = dry_run_of(call)
+    try:
+        if dry_run != "client":
+            call.cluster.delete(
+                info.resource.key,
+                info.name,
+                info.namespace,
+                grace_period_seconds=None if grace < 0 else grace,
+                propagation=propagation,
+                dry_run=dry_run == "server",
+            )
+    except StatusError as error:
+        if not (error.code == 404 and call.flags["ignore-not-found"]):
+            call.fail(error)
+        return False
+    note = {"none": "", "client": " (dry run)", "server": " (server dry run)"}[dry_run]
+    kind = info.resource.group_kind.lower()
+    if call.flags["output"] == "name":
+        call.print(f"{kind}/{info.name}\n")
+    else:
+        call.print(f'{kind} "{info.name}" {how}deleted{note}\n')
+    return True
+
+
+def _is_gone(call: Call, info: Info) -> bool:
+    try:
+        found = call.cluster.get(info.resource.key, info.name, info.namespace)
+    except StatusError as error:
+        return error.code in (404, 403)
+    return bool(found["metadata"]["uid"] != info.object["metadata"]["uid"])
+
+
+DELETE = Verb(
+    "delete",
+    "Delete resources by file names, stdin, resources and names, or by resources and label selector",
+    delete,
+    (
+        FILENAME,
+        KUSTOMIZE,
+        RECURSIVE,
+        SELECTOR,
+        FIELD_SELECTOR,
+        ALL,
+        ALL_NAMESPACES,
+        OUTPUT,
+        DRY_RUN,
+        TIMEOUT,
+        Flag(
+            "cascade",
+            bare="background",
+            default="background",
+            help='Must be "background", "orphan", or "foreground".',
+        ),
+        Flag(
+            "force",
+            kind="bool",
+            help="If true, immediately remove resources from API and bypass graceful deletion.",
+        ),
+        Flag(
+            "grace-period",
+            kind="int",
+            default=-1,
+            help="Period of time in seconds given to the resource to terminate gracefully.",
+        ),
+        Flag("ignore-not-found", kind="bool", help='Treat "resource not found" as a successful delete.'),
+        Flag(
+            "now",
+            kind="bool",
+            help="If true, resources are signaled for immediate shutdown (same as --grace-period=1).",
+        ),
+        Flag(
+            "wait", kind="bool", default=True, help="If true, wait for resources to be gone before returning."
+        ),
+        Flag("interactive", "i", kind="bool", help="If true, delete resource only when user confirms."),
+    ),
+    usage="delete ([-f FILENAME] | [-k DIRECTORY] | TYPE [(NAME | -l label | --all)])",
+    group="Basic Commands (Intermediate)",
+)

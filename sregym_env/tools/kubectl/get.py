@@ -1,0 +1,220 @@
+"""``kubectl get``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sregym_env.kube.columns import sort_objects
+from sregym_env.kube.registry import Resource
+from sregym_env.kube.status import StatusError
+from sregym_env.kube.tables import Printer, align, cell_text, format_labels, printer
+from sregym_env.kube.types import Manifest
+from sregym_env.tools.kubectl import flags as f
+from sregym_env.tools.kubectl.call import Call, Verb
+from sregym_env.tools.kubectl.errors import KubectlError, failure
+from sregym_env.tools.kubectl.flags import Flag
+from sregym_env.tools.kubectl.output import check_format, print_infos, split_format
+from sregym_env.tools.kubectl.raw import get_raw
+from sregym_env.tools.kubectl.resolve import Info, Target, targets, visit
+from sregym_env.tools.kubectl.watch import watch
+
+_NOTHING_ASKED = """\
+You must specify the type of resource to get. Use "kubectl api-resources" for a complete list of supported resources.
+
+error: Required resource not specified.
+Use "kubectl explain <resource>" for a detailed description of that resource (e.g. kubectl explain pods).
+See 'kubectl get -h' for help and examples"""
+
+
+def run(call: Call) -> None:
+    """Print what the arguments name, as a table or in another format."""
+    flags = call.flags
+    if flags["raw"]:
+        get_raw(call, flags["raw"])
+        return
+    if not call.args and not flags["filename"] and not flags["kustomize"]:
+        raise KubectlError(_NOTHING_ASKED)
+    name, argument = split_format(call)
+    check_format(call, name, argument)
+    wanted = targets(call)
+    if flags["watch"] or flags["watch-only"]:
+        watch(call, _one_type(wanted), TablePrinter(call, wide=name == "wide"))
+        return
+    infos = _sorted(call, list(visit(call, wanted, ignore_not_found=flags["ignore-not-found"])))
+    if name in ("", "wide"):
+        _print_tables(call, infos, wanted, wide=name == "wide")
+        return
+    single = len(wanted) == 1 and wanted[0].name is not None
+    if infos or not (single or call.exit_code):
+        print_infos(call, name, argument, infos, single=single)
+
+
+def _one_type(wanted: Sequence[Target]) -> Target:
+    if len(wanted) != 1:
+        raise failure("you may only specify a single resource type")
+    return wanted[0]
+
+
+def _sorted(call: Call, infos: list[Info]) -> list[Info]:
+    expression = call.flags["sort-by"]
+    if not expression or not infos:
+        return infos
+    by_object = {id(info.object): info for info in infos}
+    return [by_object[id(obj)] for obj in sort_objects([info.object for info in infos], expression)]
+
+
+class TablePrinter:
+    """Tables of objects with the columns the flags ask for."""
+
+    __slots__ = ("_call", "_headers", "_labels", "_show_labels", "_wide")
+
+    def __init__(self, call: Call, *, wide: bool) -> None:
+        self._call = call
+        self._wide = wide
+        self._headers = not call.flags.get("no-headers")
+        self._labels: tuple[str, ...] = call.flags.get("label-columns") or ()
+        self._show_labels = bool(call.flags.get("show-labels"))
+
+    def lines(
+        self, resource: Resource, objects: Sequence[Manifest], *, kind: bool, headers: bool | None = None
+    ) -> list[list[str]]:
+        """Cells of the table of one type, header line first when wanted."""
+        call = self._call
+        chosen = printer(resource, call.kubectl.definition(resource))
+        with_namespace = call.all_namespaces and resource.namespaced
+        out: list[list[str]] = []
+        if self._headers if headers is None else headers:
+            out.append(self._header(chosen, with_namespace))
+        prefix = resource.group_kind.lower() + "/" if kind else ""
+        name_at = next((i for i, c in enumerate(chosen.columns) if c.format == "name"), -1)
+        now, wide = call.cluster.now(), self._wide
+        plain = not (with_namespace or prefix or self._labels or self._show_labels)
+        for obj in objects:
+            line = [
+                cell if type(cell) is str and "\n" not in cell else cell_text(cell)
+                for cell in chosen.cells(obj, now, wide)
+            ]
+            if not plain:
+                if prefix and 0 <= name_at < len(line):
+                    line[name_at] = prefix + line[name_at]
+                self._decorate(line, obj, with_namespace)
+            out.append(line)
+        return out
+
+    def _header(self, chosen: Printer, with_namespace: bool) -> list[str]:
+        header = ["NAMESPACE"] if with_namespace else []
+        header += chosen.headers(self._wide)
+        header += [label.rpartition("/")[2].upper() for label in self._labels]
+        if self._show_labels:
+            header.append("LABELS")
+        return header
+
+    def _decorate(self, line: list[str], obj: Manifest, with_namespace: bool) -> None:
+        metadata = obj["metadata"]
+        if with_namespace:
+            line.insert(0, metadata.get("namespace", ""))
+        labels = metadata.get("labels") or {}
+        line.extend(labels.get(label, "<none>") for label in self._labels)
+        if self._show_labels:
+            line.append(format_labels(labels))
+
+
+def _print_tables(call: Call, infos: Sequence[Info], wanted: Sequence[Target], *, wide: bool) -> None:
+    if not infos:
+        if not call.exit_code and not call.flags["ignore-not-found"]:
+            call.warn(nothing_found(call))
+        return
+    table = TablePrinter(call, wide=wide)
+    kind = call.flags["show-kind"] or len({target.resource.key for target in wanted}) > 1
+    start = 0
+    while start < len(infos):
+        resource = infos[start].resource
+        end = start
+        while end < len(infos) and infos[end].resource is resource:
+            end += 1
+        if start:
+            call.print("\n")
+        objects = [info.object for info in infos[start:end]]
+        call.print(align(table.lines(resource, objects, kind=kind)))
+        start = end
+
+
+def nothing_found(call: Call) -> str:
+    """The note on stderr when a list is empty."""
+    if call.all_namespaces:
+        return "No resources found"
+    return f"No resources found in {call.namespace} namespace."
+
+
+__all__ = ["VERB", "StatusError", "TablePrinter", "nothing_found", "run"]
+
+VERB = Verb(
+    "get",
+    "Display one or many resources",
+    run,
+    flags=(
+        f.ALL_NAMESPACES,
+        f.ALLOW_MISSING,
+        f.CHUNK_SIZE,
+        f.FIELD_SELECTOR,
+        f.FILENAME,
+        Flag(
+            "ignore-not-found",
+            kind="bool",
+            help="If the requested object does not exist the command will return exit code 0.",
+        ),
+        f.KUSTOMIZE,
+        Flag("label-columns", "L", kind="csv", help="Labels that are going to be presented as columns."),
+        f.NO_HEADERS,
+        f.OUTPUT,
+        Flag(
+            "output-watch-events",
+            kind="bool",
+            help="Output watch event objects when --watch or --watch-only is used.",
+        ),
+        Flag("raw", help="Raw URI to request from the server."),
+        f.RECURSIVE,
+        f.SELECTOR,
+        Flag(
+            "server-print",
+            kind="bool",
+            default=True,
+            help="If true, have the server return the appropriate table output.",
+        ),
+        Flag(
+            "show-kind", kind="bool", help="If present, list the resource type for the requested object(s)."
+        ),
+        Flag("show-labels", kind="bool", help="When printing, show all labels as the last column."),
+        f.SHOW_MANAGED_FIELDS,
+        Flag(
+            "sort-by",
+            help="If non-empty, sort list types using this field specification, a JSONPath expression.",
+        ),
+        Flag("subresource", help="If specified, gets the subresource of the requested object."),
+        f.TEMPLATE,
+        Flag(
+            "watch", "w", kind="bool", help="After listing/getting the requested object, watch for changes."
+        ),
+        Flag(
+            "watch-only",
+            kind="bool",
+            help="Watch for changes to the requested object(s), without listing first.",
+        ),
+    ),
+    usage="get [(-o|--output=)json|yaml|name|go-template|go-template-file|template|templatefile|jsonpath|"
+    "jsonpath-as-json|jsonpath-file|custom-columns|custom-columns-file|wide] (TYPE[.VERSION][.GROUP] "
+    "[NAME | -l label] | TYPE[.VERSION][.GROUP]/NAME ...) [flags] [options]",
+    description="Display one or many resources.\n\n Prints a table of the most important information about the "
+    "specified resources. You can filter the list using a label selector and the --selector flag. If the desired "
+    "resource type is namespaced you will only see results in the current namespace if you don't specify any "
+    'namespace.\n\nUse "kubectl api-resources" for a complete list of supported resources.',
+    examples=(
+        "# List all pods in ps output format\n  kubectl get pods",
+        "# List all pods in ps output format with more information (such as node name)\n  kubectl get pods -o wide",
+        "# List a single pod in JSON output format\n  kubectl get -o json pod web-pod-13je7",
+        "# Return only the phase value of the specified pod\n  kubectl get -o template pod/web-pod-13je7 "
+        "--template={{.status.phase}}",
+        "# List all replication controllers and services together in ps output format\n  kubectl get rc,services",
+    ),
+    group="Basic Commands (Intermediate)",
+)

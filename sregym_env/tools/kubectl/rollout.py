@@ -1,0 +1,309 @@
+"""``kubectl rollout``: status, history, undo, restart, pause, resume."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sregym_env.kube.durations import rfc3339
+from sregym_env.kube.status import StatusError
+from sregym_env.kube.types import Manifest
+from sregym_env.kube.yamlout import to_yaml
+from sregym_env.tools.kubectl.call import Call, Verb
+from sregym_env.tools.kubectl.errors import KubectlError, failure
+from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, Flag
+from sregym_env.tools.kubectl.resolve import Info, targets, visit
+from sregym_env.tools.kubectl.writing import FIELD_MANAGER, TIMEOUT, patch_object, report, timeout_of
+
+REVISION = "deployment.kubernetes.io/revision"
+CAUSE = "kubernetes.io/change-cause"
+RESTARTED = "kubectl.kubernetes.io/restartedAt"
+
+_DEPLOYMENTS, _DAEMONSETS, _STATEFULSETS = "deployments.apps", "daemonsets.apps", "statefulsets.apps"
+_ROLLED = (_DEPLOYMENTS, _DAEMONSETS, _STATEFULSETS)
+
+STATUS_LIMIT = 600.0
+"""Virtual seconds after which ``rollout status`` stops watching when no ``--timeout`` was given."""
+
+
+def _wanted(call: Call, doing: str) -> list[Info]:
+    found = targets(call)
+    if not found:
+        raise failure("required resource not specified")
+    infos = list(visit(call, found))
+    if not infos and not call.exit_code:
+        raise failure(
+            f"no resources found in {call.namespace} namespace"
+            if doing == "status"
+            else "no objects passed to rollout"
+        )
+    return infos
+
+
+# --- status ---------------------------------------------------------------------------------------
+
+
+def status(call: Call) -> None:
+    """Watch a rollout until it is done, telling each new state."""
+    for info in _wanted(call, "status"):
+        viewer = _VIEWERS.get(info.resource.key)
+        if viewer is None:
+            raise failure(f"no status viewer has been implemented for {info.resource.kind}")
+        revision = int(call.flags["revision"])
+        limit = timeout_of(call, STATUS_LIMIT)
+        waited = 0.0
+        said = ""
+        while True:
+            obj = call.cluster.get(info.resource.key, info.name, info.namespace)
+            text, done = viewer(obj, revision)
+            if text != said:
+                call.print(text)
+                said = text
+            if done or not call.flags["watch"]:
+                break
+            if waited >= limit:
+                raise KubectlError("error: timed out waiting for the condition")
+            call.cluster.advance(1.0)
+            waited += 1.0
+
+
+def _deployment(obj: Manifest, revision: int) -> tuple[str, bool]:
+    name, spec, state = obj["metadata"]["name"], obj["spec"], obj.get("status", {})
+    current = int((obj["metadata"].get("annotations") or {}).get(REVISION, 0))
+    if revision and revision != current:
+        raise failure(f"desired revision ({revision}) is different from the running revision ({current})")
+    if obj["metadata"].get("generation", 0) > state.get("observedGeneration", 0):
+        return "Waiting for deployment spec update to be observed...\n", False
+    for condition in state.get("conditions", ()):
+        if condition["type"] == "Progressing" and condition.get("reason") == "ProgressDeadlineExceeded":
+            raise failure(f'deployment "{name}" exceeded its progress deadline')
+    wanted, updated = int(spec.get("replicas", 1)), int(state.get("updatedReplicas", 0))
+    total, available = int(state.get("replicas", 0)), int(state.get("availableReplicas", 0))
+    waiting = f'Waiting for deployment "{name}" rollout to finish: '
+    if updated < wanted:
+        return f"{waiting}{updated} out of {wanted} new replicas have been updated...\n", False
+    if total > updated:
+        return f"{waiting}{total - updated} old replicas are pending termination...\n", False
+    if available < updated:
+        return f"{waiting}{available} of {updated} updated replicas are available...\n", False
+    return f'deployment "{name}" successfully rolled out\n', True
+
+
+def _daemonset(obj: Manifest, revision: int) -> tuple[str, bool]:
+    del revision
+    name, state = obj["metadata"]["name"], obj.get("status", {})
+    if obj["spec"].get("updateStrategy", {}).get("type", "RollingUpdate") != "RollingUpdate":
+        raise failure("rollout status is only available for RollingUpdate strategy type")
+    if obj["metadata"].get("generation", 0) > state.get("observedGeneration", 0):
+        return "Waiting for daemon set spec update to be observed...\n", False
+    wanted, updated = state.get("desiredNumberScheduled", 0), state.get("updatedNumberScheduled", 0)
+    waiting = f'Waiting for daemon set "{name}" rollout to finish: '
+    if updated < wanted:
+        return f"{waiting}{updated} out of {wanted} new pods have been updated...\n", False
+    available = state.get("numberAvailable", 0)
+    if available < wanted:
+        return f"{waiting}{available} of {wanted} updated pods are available...\n", False
+    return f'daemon set "{name}" successfully rolled out\n', True
+
+
+def _statefulset(obj: Manifest, revision: int) -> tuple[str, bool]:
+    del revision
+    spec, state = obj["spec"], obj.get("status", {})
+    strategy = spec.get("updateStrategy", {})
+    if strategy.get("type", "RollingUpdate") != "RollingUpdate":
+        raise failure("rollout status is only available for RollingUpdate strategy type")
+    if obj["metadata"].get("generation", 0) > state.get("observedGeneration", 0):
+        return "Waiting for statefulset spec update to be observed...\n", False
+    replicas = int(spec.get("replicas", 1))
+    if state.get("readyReplicas", 0) < replicas:
+        return f"Waiting for {replicas - state.get('readyReplicas', 0)} pods to be ready...\n", False
+    partition = strategy.get("rollingUpdate", {}).get("partition", 0)
+    updated = state.get("updatedReplicas", 0)
+    if partition:
+        if updated < replicas - partition:
+            return (
+                f"Waiting for partitioned roll out to finish: {updated} out of {replicas - partition} new pods have been updated...\n",
+                False,
+            )
+        return f"partitioned roll out complete: {updated} new pods have been updated...\n", True
+    if state.get("updateRevision") != state.get("currentRevision"):
+        return (
+            f"waiting for statefulset rolling update to complete {updated} pods at revision {state.get('updateRevision')}...\n",
+            False,
+        )
+    return (
+        f"statefulset rolling update complete {state.get('currentReplicas', 0)} pods at revision {state.get('currentRevision')}...\n",
+        True,
+    )
+
+
+_VIEWERS: dict[str, Callable[[Manifest, int], tuple[str, bool]]] = {
+    _DEPLOYMENTS: _deployment,
+    _DAEMONSETS: _daemonset,
+    _STATEFULSETS: _statefulset,
+}
+
+
+# --- history and undo -----------------------------------------------------------------------------
+
+
+def _revisions(call: Call, info: Info) -> dict[int, Manifest]:
+    """Stored revisions: number to ReplicaSet (Deployments) or ControllerRevision."""
+    if info.resource.key not in _ROLLED:
+        raise failure(f"no history viewer has been implemented for {info.resource.kind}")
+    source = "replicasets.apps" if info.resource.key == _DEPLOYMENTS else "controllerrevisions.apps"
+    uid = info.object["metadata"]["uid"]
+    found = {}
+    for obj in call.cluster.list(source, info.namespace):
+        owners = obj["metadata"].get("ownerReferences", ())
+        if any(owner["uid"] == uid for owner in owners):
+            if source == "replicasets.apps":
+                number = int((obj["metadata"].get("annotations") or {}).get(REVISION, 0))
+            else:
+                number = int(obj["revision"])
+            found[number] = obj
+    return dict(sorted(found.items()))
+
+
+def _template(info: Info, revision: Manifest) -> Manifest:
+    if info.resource.key == _DEPLOYMENTS:
+        template = revision["spec"]["template"]
+        labels = {k: v for k, v in template["metadata"].get("labels", {}).items() if k != "pod-template-hash"}
+        return {**template, "metadata": {**template["metadata"], "labels": labels}}
+    found: Manifest = revision["data"]["spec"]["template"]
+    return {key: value for key, value in found.items() if key != "$patch"}
+
+
+def history(call: Call) -> None:
+    """List stored revisions, or show one."""
+    for info in _wanted(call, "history"):
+        revisions = _revisions(call, info)
+        label = f"{info.resource.group_kind.lower()}/{info.name}"
+        wanted = int(call.flags["revision"])
+        if wanted:
+            if wanted not in revisions:
+                raise failure("unable to find the specified revision")
+            from sregym_env.tools.kubectl.templates import template_text
+
+            if call.flags["output"] == "yaml":
+                call.print(to_yaml(revisions[wanted]))
+            else:
+                text = template_text(_template(info, revisions[wanted]))
+                call.print(f"{label} with revision #{wanted}\n{text}\n")
+            continue
+        rows = [("REVISION", "CHANGE-CAUSE")]
+        for number, obj in revisions.items():
+            rows.append((str(number), (obj["metadata"].get("annotations") or {}).get(CAUSE) or "<none>"))
+        width = max(len(row[0]) for row in rows) + 2
+        lines = "".join(f"{row[0]:<{width}}{row[1]}\n" for row in rows)
+        call.print(f"{label} \n{lines}\n")
+
+
+def undo(call: Call) -> None:
+    """Go back to the previous revision, or to the one asked for."""
+    for info in _wanted(call, "undo"):
+        if info.object["spec"].get("paused"):
+            raise failure(
+                f"you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume "
+                f"deployment/{info.name}' and try again"
+            )
+        revisions = _revisions(call, info)
+        wanted = int(call.flags["to-revision"])
+        if wanted and wanted not in revisions:
+            raise failure(f"unable to find specified revision {wanted} in history")
+        if not wanted and len(revisions) < 2:
+            raise failure(f'no rollout history found for {info.resource.singular} "{info.name}"')
+        number = wanted or sorted(revisions)[-2]
+        template = _template(info, revisions[number])
+        if template == info.object["spec"]["template"]:
+            report(
+                call,
+                info.resource,
+                info.object,
+                f"skipped rollback (current template already matches revision {number})",
+            )
+            continue
+        body: Any = [{"op": "replace", "path": "/spec/template", "value": template}]
+        patch_object(call, info, body, "rolled back", type="json")
+
+
+# --- restart, pause, resume -----------------------------------------------------------------------
+
+
+def restart(call: Call) -> None:
+    """Have every pod replaced by marking the template."""
+    for info in _wanted(call, "restart"):
+        if info.resource.key not in _ROLLED:
+            raise failure(f'{info.resource.plural} "{info.name}" restarting is not supported')
+        if info.object["spec"].get("paused"):
+            raise failure("can't restart paused deployment (run rollout resume first)")
+        mark = {RESTARTED: rfc3339(call.cluster.now())}
+        body = {"spec": {"template": {"metadata": {"annotations": mark}}}}
+        try:
+            patch_object(call, info, body, "restarted")
+        except StatusError as error:
+            call.fail(error)
+
+
+def pause(call: Call) -> None:
+    """Stop a deployment from rolling out."""
+    _set_paused(call, True)
+
+
+def resume(call: Call) -> None:
+    """Let a paused deployment roll out again."""
+    _set_paused(call, False)
+
+
+def _set_paused(call: Call, wanted: bool) -> None:
+    word = "paused" if wanted else "resumed"
+    for info in _wanted(call, word):
+        if info.resource.key != _DEPLOYMENTS:
+            raise failure(
+                f'{info.resource.plural} "{info.name}" {"pausing" if wanted else "resuming"} is not supported'
+            )
+        if bool(info.object["spec"].get("paused")) == wanted:
+            state = "already paused" if wanted else "not paused"
+            raise failure(f'{info.resource.key} "{info.name}" is {state}')
+        patch_object(call, info, {"spec": {"paused": True if wanted else None}}, word)
+
+
+_SELECTION = (FILENAME, KUSTOMIZE, RECURSIVE, SELECTOR, OUTPUT)
+_TO = Flag("to-revision", kind="int", help="The revision to rollback to. Default to 0 (last revision).")
+
+ROLLOUT = Verb(
+    "rollout",
+    "Manage the rollout of a resource",
+    verbs=(
+        Verb(
+            "history",
+            "View rollout history",
+            history,
+            (*_SELECTION, Flag("revision", kind="int", help="See the details of the revision specified")),
+        ),
+        Verb("pause", "Mark the provided resource as paused", pause, (*_SELECTION, FIELD_MANAGER)),
+        Verb("restart", "Restart a resource", restart, (*_SELECTION, FIELD_MANAGER, DRY_RUN)),
+        Verb("resume", "Resume a paused resource", resume, (*_SELECTION, FIELD_MANAGER)),
+        Verb(
+            "status",
+            "Show the status of the rollout",
+            status,
+            (
+                *_SELECTION,
+                TIMEOUT,
+                Flag("revision", kind="int", help="Pin to a specific revision"),
+                Flag(
+                    "watch",
+                    "w",
+                    kind="bool",
+                    default=True,
+                    help="Watch the status of the rollout until it's done.",
+                ),
+            ),
+        ),
+        Verb("undo", "Undo a previous rollout", undo, (*_SELECTION, DRY_RUN, _TO)),
+    ),
+    usage="rollout SUBCOMMAND",
+    description="Manage the rollout of one or many resources.\n\nValid resource types include:\n\n  *  deployments\n  *  daemonsets\n  *  statefulsets",
+    group="Deploy Commands",
+)

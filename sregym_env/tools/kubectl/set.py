@@ -1,0 +1,348 @@
+"""``kubectl set``: image, env, resources, serviceaccount, selector, subject."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable
+from typing import Any
+
+from sregym_env.kube import patch as patches
+from sregym_env.kube import quantity
+from sregym_env.kube.status import StatusError
+from sregym_env.kube.types import Manifest
+from sregym_env.tools.kubectl.call import Call, Verb
+from sregym_env.tools.kubectl.errors import KubectlError, failure
+from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, Flag
+from sregym_env.tools.kubectl.resolve import Info, targets, visit
+from sregym_env.tools.kubectl.writing import ALL, FIELD_MANAGER, LOCAL, patch_object
+
+Change = Callable[[Manifest], Manifest]
+
+
+def template_path(info: Info) -> tuple[str, ...]:
+    """Where an object keeps its pod spec. Raises kubectl's complaint for kinds without one."""
+    if info.resource.key == "pods":
+        return ("spec",)
+    if info.resource.key == "cronjobs.batch":
+        return ("spec", "jobTemplate", "spec", "template", "spec")
+    if "template" in (info.object.get("spec") or {}):
+        return ("spec", "template", "spec")
+    raise failure(
+        f"{info.resource.group_kind.lower()}/{info.name} the object is not a pod or does not have a pod template"
+    )
+
+
+def pod_spec(info: Info) -> Manifest:
+    """The pod spec of an object."""
+    found: Any = info.object
+    for key in template_path(info):
+        found = found[key]
+    return dict(found)
+
+
+def with_pod_spec(info: Info, spec: Manifest) -> Manifest:
+    """The object with another pod spec."""
+
+    def put(node: Manifest, path: tuple[str, ...]) -> Manifest:
+        if not path:
+            return spec
+        return {**node, path[0]: put(node[path[0]], path[1:])}
+
+    return put(info.object, template_path(info))
+
+
+def _change_all(call: Call, words: list[str], change: Callable[[Info], Manifest], operation: str) -> None:
+    """Patch every selected object with what ``change`` makes of its pod spec."""
+    wanted = targets(call, words)
+    if not wanted:
+        raise failure("one or more resources must be specified as <resource> <name> or <resource>/<name>")
+    named = any(target.name is not None for target in wanted)
+    if not named and not (call.flags["all"] or call.flags["selector"] or call.flags["filename"]):
+        raise failure("resource(s) were provided, but no name was specified")
+    for info in visit(call, wanted):
+        try:
+            changed = with_pod_spec(info, change(info))
+            delta = patches.two_way(info.object, changed, info.resource)
+            if delta:
+                patch_object(call, info, delta, operation)
+        except StatusError as error:
+            call.fail(error)
+
+
+def _assignments(call: Call) -> tuple[list[str], list[str]]:
+    words = [
+        arg for arg in call.args if "=" not in arg and not (arg.endswith("-") and call.command == "set env")
+    ]
+    return words, [arg for arg in call.args if arg not in words]
+
+
+# --- image ----------------------------------------------------------------------------------------
+
+
+def image(call: Call) -> None:
+    """Change the images of containers."""
+    words, changes = _assignments(call)
+    if not changes:
+        raise failure("at least one image update is required")
+    wanted = dict(change.split("=", 1) for change in changes)
+    for name, reference in wanted.items():
+        if not name or not reference:
+            raise failure(f"invalid image update: {name}={reference}")
+
+    def change_one(info: Info) -> Manifest:
+        spec = pod_spec(info)
+        for name in wanted:
+            if name != "*" and not any(
+                c["name"] == name for f in ("containers", "initContainers") for c in spec.get(f, ())
+            ):
+                raise failure(f'unable to find container named "{name}"')
+        for field in ("initContainers", "containers"):
+            if field in spec:
+                spec[field] = [
+                    {**c, "image": wanted.get(c["name"], wanted.get("*", c["image"]))} for c in spec[field]
+                ]
+        return spec
+
+    _change_all(call, words, change_one, "image updated")
+
+
+# --- env ------------------------------------------------------------------------------------------
+
+
+def env(call: Call) -> None:
+    """Set, remove or list environment variables."""
+    words, changes = _assignments(call)
+    if call.flags["list"]:
+        _list_env(call, words)
+        return
+    source = call.flags["from"]
+    if not changes and not source:
+        raise failure("at least one environment variable must be provided")
+    added = {c.partition("=")[0]: c.partition("=")[2] for c in changes if not c.endswith("-") or "=" in c}
+    if "-" in added:
+        del added["-"]
+    removed = {c[:-1] for c in changes if c.endswith("-") and "=" not in c}
+    imported = _from_source(call, source) if source else []
+
+    def change_one(info: Info) -> Manifest:
+        spec = pod_spec(info)
+        spec["containers"] = [
+            _with_env(container, added, removed, imported, call.flags["overwrite"])
+            if fnmatch.fnmatchcase(container["name"], call.flags["containers"])
+            else container
+            for container in spec["containers"]
+        ]
+        return spec
+
+    _change_all(call, words, change_one, "env updated")
+
+
+def _from_source(call: Call, source: str) -> list[Manifest]:
+    kind, _, name = source.partition("/")
+    resource = call.find(kind)
+    obj = call.cluster.get(resource.key, name, call.namespace)
+    field = "secretKeyRef" if resource.key == "secrets" else "configMapKeyRef"
+    keys = call.flags["keys"] or sorted(obj.get("data") or {})
+    prefix = call.flags["prefix"]
+    return [
+        {
+            "name": prefix + "".join(ch if ch.isalnum() else "_" for ch in key).upper(),
+            "valueFrom": {field: {"name": name, "key": key}},
+        }
+        for key in keys
+    ]
+
+
+def _with_env(
+    container: Manifest, added: dict[str, str], removed: set[str], imported: list[Manifest], overwrite: bool
+) -> Manifest:
+    known = list(container.get("env") or ())
+    entries = [{"name": name, "value": value} for name, value in added.items()] + imported
+    for entry in entries:
+        at = next((i for i, old in enumerate(known) if old["name"] == entry["name"]), None)
+        if at is None:
+            known.append(entry)
+        elif not overwrite:
+            raise failure(
+                f"'{entry['name']}' already has a value ({known[at].get('value', '')}), and --overwrite is false"
+            )
+        else:
+            known[at] = entry
+    known = [entry for entry in known if entry["name"] not in removed]
+    rest = {key: value for key, value in container.items() if key != "env"}
+    return {**rest, "env": known} if known else rest
+
+
+def _list_env(call: Call, words: list[str]) -> None:
+    for info in visit(call, targets(call, words)):
+        for container in pod_spec(info)["containers"]:
+            if not fnmatch.fnmatchcase(container["name"], call.flags["containers"]):
+                continue
+            call.print(f"# {info.resource.plural} {info.name}, container {container['name']}\n")
+            for entry in container.get("env") or ():
+                call.print(_env_line(entry))
+
+
+def _env_line(entry: Manifest) -> str:
+    source = entry.get("valueFrom")
+    if not source:
+        return f"{entry['name']}={entry.get('value', '')}\n"
+    if "configMapKeyRef" in source:
+        ref = source["configMapKeyRef"]
+        return f"# {entry['name']} from configmap {ref['name']}, key {ref['key']}\n"
+    if "secretKeyRef" in source:
+        ref = source["secretKeyRef"]
+        return f"# {entry['name']} from secret {ref['name']}, key {ref['key']}\n"
+    path = (source.get("fieldRef") or {}).get("fieldPath") or (source.get("resourceFieldRef") or {}).get(
+        "resource"
+    )
+    return f"# {entry['name']} from field path {path}\n"
+
+
+# --- resources ------------------------------------------------------------------------------------
+
+
+def resources(call: Call) -> None:
+    """Set requests and limits of containers."""
+    flags = call.flags
+    if not flags["limits"] and not flags["requests"]:
+        raise failure("you must specify an update to requests or limits (in the form of --requests/--limits)")
+    limits, requests = _amounts(flags["limits"], "limits"), _amounts(flags["requests"], "requests")
+
+    def change_one(info: Info) -> Manifest:
+        spec = pod_spec(info)
+        chosen = [c for c in spec["containers"] if fnmatch.fnmatchcase(c["name"], flags["containers"])]
+        if not chosen:
+            raise failure(f"unable to find container named {flags['containers']}")
+        spec["containers"] = [
+            _with_resources(c, limits, requests) if c in chosen else c for c in spec["containers"]
+        ]
+        return spec
+
+    _change_all(call, list(call.args), change_one, "resource requirements updated")
+
+
+def _amounts(text: str, field: str) -> dict[str, str]:
+    found = {}
+    for part in filter(None, text.split(",")):
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise failure(f"Invalid argument syntax {part}, expected <resource>=<value>")
+        if not quantity.is_valid(value):
+            raise KubectlError(
+                f"error: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+            )
+        found[name] = value
+    del field
+    return found
+
+
+def _with_resources(container: Manifest, limits: dict[str, str], requests: dict[str, str]) -> Manifest:
+    old = dict(container.get("resources") or {})
+    for field, amounts in (("limits", limits), ("requests", requests)):
+        if amounts:
+            merged = {**(old.get(field) or {}), **amounts}
+            merged = {k: v for k, v in merged.items() if not (k in amounts and quantity.is_zero(v))}
+            if merged:
+                old[field] = merged
+            else:
+                old.pop(field, None)
+    return {**container, "resources": old}
+
+
+# --- service account, selector --------------------------------------------------------------------
+
+
+def serviceaccount(call: Call) -> None:
+    """Change the service account of a pod template."""
+    if len(call.args) < 2:
+        raise failure("serviceaccount is required")
+    account = call.args[-1]
+
+    def change_one(info: Info) -> Manifest:
+        spec = pod_spec(info)
+        return {**spec, "serviceAccountName": account, "serviceAccount": account}
+
+    _change_all(call, list(call.args[:-1]), change_one, "serviceaccount updated")
+
+
+def selector(call: Call) -> None:
+    """Change the selector of a Service."""
+    words = [arg for arg in call.args if "=" not in arg]
+    expressions = [part for arg in call.args if "=" in arg for part in arg.split(",")]
+    if not expressions:
+        raise failure("a selector expression must be provided")
+    wanted = dict(part.split("=", 1) for part in expressions)
+    for info in visit(call, targets(call, words)):
+        if info.resource.key != "services":
+            raise failure(f"setting a selector is only supported for Services, not {info.resource.kind}")
+        old = info.object["spec"].get("selector") or {}
+        replaced = {**dict.fromkeys(old), **wanted}
+        patch_object(call, info, {"spec": {"selector": replaced}}, "selector updated", type="merge")
+
+
+_COMMON = (FILENAME, KUSTOMIZE, RECURSIVE, SELECTOR, ALL, OUTPUT, DRY_RUN, FIELD_MANAGER, LOCAL)
+_CONTAINERS = Flag(
+    "containers", "c", default="*", help="The names of containers in the selected pod templates to change."
+)
+
+SET = Verb(
+    "set",
+    "Set specific features on objects",
+    verbs=(
+        Verb(
+            "env",
+            "Update environment variables on a pod template",
+            env,
+            (
+                *_COMMON,
+                _CONTAINERS,
+                Flag("env", "e", kind="strings", help="Key-value pairs to set into each pod template."),
+                Flag("from", help="The name of a resource from which to inject environment variables"),
+                Flag(
+                    "keys", kind="csv", help="Comma-separated list of keys to import from specified resource"
+                ),
+                Flag("list", kind="bool", help="If true, display the environment and any changes."),
+                Flag(
+                    "overwrite",
+                    kind="bool",
+                    default=True,
+                    help="If true, allow environment to be overwritten.",
+                ),
+                Flag("prefix", help="Prefix to append to variable names"),
+                Flag(
+                    "resolve",
+                    kind="bool",
+                    help="If true, show secret or configmap references when listing variables.",
+                ),
+            ),
+        ),
+        Verb("image", "Update the image of a pod template", image, _COMMON),
+        Verb(
+            "resources",
+            "Update resource requests/limits on objects with pod templates",
+            resources,
+            (
+                *_COMMON,
+                _CONTAINERS,
+                Flag("limits", help="The resource requirement limits for this container."),
+                Flag("requests", help="The resource requirement requests for this container."),
+            ),
+        ),
+        Verb(
+            "selector",
+            "Set the selector on a resource",
+            selector,
+            (*_COMMON, Flag("resource-version", help="Precondition for resource version.")),
+        ),
+        Verb(
+            "serviceaccount",
+            "Update the service account of a resource",
+            serviceaccount,
+            _COMMON,
+            aliases=("sa",),
+        ),
+    ),
+    usage="set SUBCOMMAND",
+    group="Basic Commands (Beginner)",
+)

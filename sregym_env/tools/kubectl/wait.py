@@ -1,0 +1,140 @@
+"""``kubectl wait``: let time pass until objects meet a condition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sregym_env.kube.jsonpath import compile_template, relaxed
+from sregym_env.kube.status import StatusError
+from sregym_env.kube.types import Manifest
+from sregym_env.tools.kubectl.call import Call, Verb
+from sregym_env.tools.kubectl.errors import KubectlError, failure
+from sregym_env.tools.kubectl.flags import (
+    ALL_NAMESPACES,
+    FIELD_SELECTOR,
+    FILENAME,
+    OUTPUT,
+    RECURSIVE,
+    SELECTOR,
+    Flag,
+)
+from sregym_env.tools.kubectl.resolve import Info, targets, visit
+from sregym_env.tools.kubectl.writing import ALL, report, until
+
+Condition = Callable[[Manifest | None], bool]
+
+
+def wait(call: Call) -> None:
+    """Wait for a condition, a JSONPath value, creation or deletion."""
+    condition, deletion = _condition(str(call.flags["for"]))
+    nanoseconds = int(call.flags["timeout"])
+    limit = nanoseconds / 1e9 if nanoseconds >= 0 else 7 * 24 * 3600.0
+    wanted = targets(call)
+    if not wanted:
+        raise failure("You must provide one or more resources by argument or filename.")
+    if str(call.flags["for"]).lower() == "create":
+        until(call, lambda: all(_exists(call, t.resource.key, t.name, call.namespace) for t in wanted), limit)
+    infos = list(visit(call, wanted, ignore_not_found=deletion))
+    if not infos and not deletion:
+        if not call.exit_code:
+            raise KubectlError("error: no matching resources found")
+        return
+    for info in infos:
+        if until(call, lambda i=info: condition(_current(call, i)), limit):  # type: ignore[misc]
+            report(call, info.resource, info.object, "deleted" if deletion else "condition met")
+        else:
+            call.warn(f"error: timed out waiting for the condition on {info.resource.plural}/{info.name}")
+            call.exit_code = 1
+
+
+def _exists(call: Call, resource: str, name: str | None, namespace: str) -> bool:
+    try:
+        return bool(
+            call.cluster.get(resource, name, namespace) if name else call.cluster.list(resource, namespace)
+        )
+    except StatusError:
+        return False
+
+
+def _current(call: Call, info: Info) -> Manifest | None:
+    try:
+        found = call.cluster.get(info.resource.key, info.name, info.namespace)
+    except StatusError as error:
+        if error.code == 404:
+            return None
+        raise
+    return found
+
+
+def _condition(text: str) -> tuple[Condition, bool]:
+    lowered = text.lower()
+    if lowered == "delete":
+        return (lambda obj: obj is None), True
+    if lowered == "create":
+        return (lambda obj: obj is not None), False
+    if lowered.startswith("condition="):
+        name, _, value = text.partition("=")[2].partition("=")
+        wanted = (value or "true").lower()
+        return (lambda obj: _has_condition(obj, name.lower(), wanted)), False
+    if lowered.startswith("jsonpath="):
+        return _jsonpath(text[len("jsonpath=") :]), False
+    raise failure(f'unrecognized condition: "{text}"')
+
+
+def _has_condition(obj: Manifest | None, name: str, wanted: str) -> bool:
+    if obj is None:
+        return False
+    generation = obj["metadata"].get("generation", 0)
+    status = obj.get("status") or {}
+    if status.get("observedGeneration", generation) < generation:
+        return False
+    return any(
+        c["type"].lower() == name and c["status"].lower() == wanted for c in status.get("conditions") or ()
+    )
+
+
+def _jsonpath(text: str) -> Condition:
+    expression, _, value = text.strip("'\"").partition("}=") if "}=" in text else (text.strip("'\""), "", "")
+    if not expression.endswith("}") and expression.startswith("{"):
+        expression += "}"
+    if not expression:
+        raise failure("jsonpath expression cannot be empty")
+    template = compile_template(relaxed(expression))
+    wanted = value.strip("'\"")
+
+    def met(obj: Manifest | None) -> bool:
+        if obj is None:
+            return False
+        found = template.render(obj)
+        return found == wanted if wanted else bool(found)
+
+    return met
+
+
+WAIT = Verb(
+    "wait",
+    "Experimental: Wait for a specific condition on one or many resources",
+    wait,
+    (
+        FILENAME,
+        RECURSIVE,
+        SELECTOR,
+        FIELD_SELECTOR,
+        ALL,
+        ALL_NAMESPACES,
+        OUTPUT,
+        Flag(
+            "for",
+            help="The condition to wait on: [create|delete|condition=NAME[=VALUE]|jsonpath='{PATH}'=VALUE].",
+        ),
+        Flag(
+            "timeout",
+            kind="duration",
+            default=30_000_000_000,
+            help="The length of time to wait before giving up.",
+        ),
+        Flag("local", kind="bool", help="If true, do not contact the API server."),
+    ),
+    usage="wait ([-f FILENAME] | resource.group/resource.name | resource.group [(-l label | --all)]) [--for=create|--for=delete|--for condition=available|--for=jsonpath='{}'[=value]]",
+    group="Other Commands",
+)

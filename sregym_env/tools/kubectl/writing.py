@@ -1,0 +1,218 @@
+"""What the writing verbs share: dry runs, reports, sources of errors, and waiting in virtual time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
+
+from sregym_env.kube.jsonpath import compile_template
+from sregym_env.kube.registry import Resource
+from sregym_env.kube.status import StatusError
+from sregym_env.kube.types import Json, Manifest
+from sregym_env.kube.yamlout import to_json, to_yaml
+from sregym_env.tools.kubectl.call import Call
+from sregym_env.tools.kubectl.errors import KubectlError, failure
+from sregym_env.tools.kubectl.flags import Flag
+from sregym_env.tools.kubectl.manifests import read_sources
+from sregym_env.tools.kubectl.resolve import Info, no_match
+
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+DryRun = Literal["none", "client", "server"]
+
+FIELD_MANAGER = Flag("field-manager", help="Name of the manager used to track field ownership.")
+VALIDATE = Flag(
+    "validate",
+    bare="strict",
+    default="strict",
+    help="Must be one of: strict (or true), warn, ignore (or false).",
+)
+SAVE_CONFIG = Flag("save-config", kind="bool", help="Save the configuration of the object in its annotation.")
+LOCAL = Flag("local", kind="bool", help="If true, do not contact the API server.")
+ALL = Flag("all", kind="bool", help="Select all resources in the namespace of the specified resource types.")
+TIMEOUT = Flag("timeout", kind="duration", help="The length of time to wait before giving up.")
+
+PATIENCE = 300.0
+"""Virtual seconds after which a waiting command gives up even without a --timeout."""
+
+
+def dry_run_of(call: Call) -> DryRun:
+    """The dry-run strategy. Raises kubectl's complaint about an unknown one."""
+    value = str(call.flags.get("dry-run", "none"))
+    if value in ("none", "client", "server"):
+        return value  # type: ignore[return-value]
+    if value in ("unchanged", "true"):
+        call.warn("W0806 helpers.go:703] --dry-run is deprecated and can be replaced with --dry-run=client.")
+        return "client"
+    if value == "false":
+        return "none"
+    raise failure(f'Invalid dry-run value ({value}). Must be "none", "server", or "client".')
+
+
+def strict_of(call: Call) -> bool:
+    """Whether unknown fields are refused."""
+    return str(call.flags.get("validate", "strict")) not in ("ignore", "false", "warn")
+
+
+def identity(resource: Resource, obj: Manifest) -> str:
+    """``deployment.apps/web``."""
+    return f"{resource.group_kind.lower()}/{obj['metadata'].get('name', '')}"
+
+
+def report(call: Call, resource: Resource, obj: Manifest, operation: str, dry_run: DryRun = "none") -> None:
+    """Say what was done to an object, in the format that ``-o`` asks for."""
+    output = str(call.flags.get("output") or "")
+    if output in ("", "wide"):
+        note = {"none": "", "client": " (dry run)", "server": " (server dry run)"}[dry_run]
+        call.print(f"{identity(resource, obj)} {operation}{note}\n")
+    else:
+        show(call, resource, obj, output)
+
+
+def show(call: Call, resource: Resource, obj: Manifest, output: str) -> None:
+    """Print one object as name, yaml, json or by a jsonpath template."""
+    if output == "name":
+        call.print(f"{identity(resource, obj)}\n")
+    elif output == "yaml":
+        call.print(to_yaml(obj))
+    elif output == "json":
+        call.print(to_json(obj))
+    elif output.startswith("jsonpath="):
+        call.print(compile_template(output.partition("=")[2]).render(obj))
+    else:
+        raise failure(
+            f'unable to match a printer suitable for the output format "{output}", allowed formats are: '
+            "go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,name,template,"
+            "templatefile,yaml"
+        )
+
+
+def sourced(error: StatusError, doing: str, source: str) -> StatusError:
+    """An API error that says which file it is about; validation errors name their object already."""
+    if error.reason == "Invalid":
+        return error
+    message = f'error when {doing} "{source}": {error.message}'
+    return StatusError(error.code, error.reason, message, error.details)
+
+
+def from_files(call: Call) -> Iterator[tuple[str, Resource, Manifest]]:
+    """(source, resource, manifest in the request's namespace) for every object that ``-f`` names."""
+    files = call.flags.get("filename") or ()
+    if call.flags.get("kustomize"):
+        raise failure(
+            f"unable to find one of 'kustomization.yaml', 'kustomization.yml' or 'Kustomization' in directory '{call.flags['kustomize']}'"
+        )
+    for source, manifest in read_sources(call, files):
+        resource = call.resource_of(manifest)
+        if resource is None:
+            raise no_match(manifest, files)
+        yield source, resource, in_namespace(call, resource, manifest)
+
+
+def in_namespace(call: Call, resource: Resource, manifest: Manifest) -> Manifest:
+    """The manifest with the request's namespace where it names none. Raises on a mismatch with ``-n``."""
+    metadata = manifest.get("metadata") or {}
+    if not isinstance(metadata, dict):
+        raise failure("unable to decode metadata")
+    own = metadata.get("namespace")
+    if not resource.namespaced:
+        return manifest
+    if own and "namespace" in call.given and own != call.namespace:
+        raise failure(
+            f'the namespace from the provided object "{own}" does not match the namespace '
+            f"\"{call.namespace}\". You must pass '--namespace={own}' to perform this operation."
+        )
+    if own:
+        return manifest
+    return {**manifest, "metadata": {**metadata, "namespace": call.namespace}}
+
+
+def create_object(call: Call, resource: Resource, obj: Manifest, operation: str = "created") -> None:
+    """Create an object unless this is a client-side dry run, and report it."""
+    dry_run = dry_run_of(call)
+    if resource.namespaced:
+        obj = in_namespace(call, resource, obj)
+    if call.flags.get("save-config"):
+        obj = with_last_applied(obj)
+    if dry_run == "client":
+        report(call, resource, shown_locally(call, obj), operation, dry_run)
+        return
+    stored = call.cluster.create(obj, dry_run=dry_run == "server", strict=strict_of(call))
+    report(call, resource, stored, operation, dry_run)
+
+
+def shown_locally(call: Call, obj: Manifest) -> Manifest:
+    """An object that never went to the server, as kubectl prints it: no namespace unless one was asked for."""
+    metadata = obj["metadata"]
+    if "namespace" in call.given or not call.command.startswith(("create ", "run", "expose")):
+        return obj
+    return {**obj, "metadata": {k: v for k, v in metadata.items() if k != "namespace"}}
+
+
+def with_last_applied(manifest: Manifest) -> Manifest:
+    """The manifest carrying itself in the annotation that ``kubectl apply`` compares with."""
+    from sregym_env.kube.yamlout import to_compact_json
+
+    metadata = dict(manifest["metadata"])
+    annotations = {k: v for k, v in (metadata.get("annotations") or {}).items() if k != LAST_APPLIED}
+    bare = {**manifest, "metadata": {**metadata, "annotations": annotations}}
+    text = to_compact_json(bare) + "\n"
+    return {**bare, "metadata": {**metadata, "annotations": {**annotations, LAST_APPLIED: text}}}
+
+
+def patch_object(
+    call: Call,
+    info: Info,
+    patch: Json,
+    operation: str,
+    *,
+    type: Literal["strategic", "merge", "json"] = "strategic",
+    unchanged: str = "",
+) -> None:
+    """Patch an object and report it; ``unchanged`` is said instead where nothing changed."""
+    dry_run = dry_run_of(call) if "dry-run" in call.flags else "none"
+    if dry_run == "client":
+        report(call, info.resource, info.object, operation, dry_run)
+        return
+    stored = call.cluster.patch(
+        info.resource.key, info.name, patch, namespace=info.namespace, type=type, dry_run=dry_run == "server"
+    )
+    same = stored["metadata"].get("resourceVersion") == info.object["metadata"].get("resourceVersion")
+    same = same and (dry_run == "none" or stored == info.object)
+    report(call, info.resource, stored, unchanged if same and unchanged else operation, dry_run)
+
+
+def until(call: Call, done: Callable[[], bool], timeout: float, step: float = 1.0) -> bool:
+    """Let time pass until ``done()``; False if that takes longer than ``timeout`` virtual seconds."""
+    waited = 0.0
+    while not done():
+        if waited >= timeout:
+            return False
+        call.cluster.advance(min(step, timeout - waited))
+        waited += step
+    return True
+
+
+def timeout_of(call: Call, default: float = PATIENCE) -> float:
+    """``--timeout`` in seconds; 0 and negative values mean as long as a command may wait."""
+    nanoseconds = int(call.flags.get("timeout") or 0)
+    return min(nanoseconds / 1e9, 7 * 24 * 3600.0) if nanoseconds > 0 else default
+
+
+def pairs(words: tuple[str, ...], what: str) -> dict[str, Any]:
+    """``a=b`` words as a mapping. Raises kubectl's complaint about others."""
+    found = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or not key:
+            raise failure(f"invalid {what}: {word}")
+        found[key] = value
+    return found
+
+
+__all__ = [
+    "ALL", "FIELD_MANAGER", "LAST_APPLIED", "LOCAL", "PATIENCE", "SAVE_CONFIG", "TIMEOUT", "VALIDATE", "DryRun",
+    "KubectlError", "create_object", "dry_run_of", "from_files", "identity", "in_namespace", "pairs",
+    "patch_object", "report", "show", "shown_locally", "sourced", "strict_of", "timeout_of", "until",
+    "with_last_applied",
+]  # fmt: skip
