@@ -1,1 +1,35 @@
-"""A Gymnasium environment in which language-model agents learn site reliability engineering."""
+"""A Gymnasium environment in which language-model agents learn site reliability engineering.
+
+Importing the package registers its environments; everything else is imported when it is first used::
+
+    import gymnasium as gym, sregym_env
+    env = gym.make("SREGym/latent_sector_error-v0")
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sregym_env.envs.registration import register_all
+
+if TYPE_CHECKING:
+    from sregym_env.envs.env import SREGymEnv
+    from sregym_env.errors import ClusterError, ProblemError, SREGymError, UsageError
+
+__version__ = "0.1.0"
+
+__all__ = ["ClusterError", "ProblemError", "SREGymEnv", "SREGymError", "UsageError", "__version__"]
+
+register_all()
+
+
+def __getattr__(name: str) -> Any:
+    if name == "SREGymEnv":
+        from sregym_env.envs.env import SREGymEnv
+
+        return SREGymEnv
+    if name in ("SREGymError", "ClusterError", "ProblemError", "UsageError"):
+        from sregym_env import errors
+
+        return getattr(errors, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,7 +8,7 @@ reason and message. Times are integer microseconds since the Unix epoch.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, Self
 
 from sregym_env.cluster.app import App, Journey
@@ -141,7 +141,13 @@ class Cluster(Protocol):
         ...
 
     def exec(
-        self, namespace: str, pod: str, command: Sequence[str], *, container: str | None = None, stdin: str = ""
+        self,
+        namespace: str,
+        pod: str,
+        command: Sequence[str],
+        *,
+        container: str | None = None,
+        stdin: str = "",
     ) -> ExecResult:
         """Run a command in a container."""
         ...
@@ -199,6 +205,24 @@ class Alert:
     active_at: int
 
 
+@dataclass(frozen=True, slots=True)
+class HttpExchange:
+    """What became of one HTTP request: the answer, or how far it got and why it failed."""
+
+    outcome: Literal["ok", "no_such_host", "dns_timeout", "refused", "timeout", "reset"]
+    phase: Literal["lookup", "connect", "wait", "done"]
+    address: str
+    """IP address it was sent to, empty if the name did not resolve."""
+    port: int
+    status: int = 0
+    """HTTP status; 0 where the far end did not speak HTTP."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: str = ""
+    seconds: float = 0.0
+    """How long it took in all."""
+    connect_seconds: float = 0.0
+
+
 class Nodes(Protocol):
     """The physics below Kubernetes."""
 
@@ -252,6 +276,17 @@ class World(Protocol):
 
     def alerts(self) -> list[Alert]:
         """Alerts that are pending or firing now."""
+        ...
+
+    def request(
+        self,
+        url: str,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        body: str = "",
+        timeout: float = 0.0,
+    ) -> HttpExchange:
+        """One HTTP request from the workstation, which stands in the cluster's network and asks its DNS."""
         ...
 
     def now(self) -> int:

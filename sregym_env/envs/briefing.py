@@ -57,6 +57,8 @@ def _occasion(app: App, mode: Mode, alerts: Sequence[Alert]) -> str:
         return "Users report that something is not right."
     firing = [alert for alert in alerts if alert.state == "firing"]
     if not firing:
-        return "You have been paged: the application does not meet its objectives, although no alert is firing."
+        return (
+            "You have been paged: the application does not meet its objectives, although no alert is firing."
+        )
     lines = [f"- {alert.name} ({alert.severity}): {alert.summary}" for alert in firing]
     return "You have been paged. Firing alerts:\n" + "\n".join(lines)

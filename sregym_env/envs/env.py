@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import gymnasium
@@ -46,7 +47,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
         raise_errors: let defects of the environment raise instead of ending the episode as ``infra``.
     """
 
-    metadata = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012
+    metadata = {"render_modes": ["ansi"], "render_fps": 1}
 
     def __init__(
         self,
@@ -185,8 +186,6 @@ class SREGymEnv(gymnasium.Env[str, str]):
         return self._episode
 
     def _with_options(self, options: Mapping[str, Any]) -> tuple[Assignment, Rules]:
-        from dataclasses import replace
-
         unknown = sorted(set(options) - OPTIONS)
         if unknown:
             raise UsageError(f"unknown reset option {unknown[0]!r}; there are {', '.join(sorted(OPTIONS))}")
@@ -194,7 +193,9 @@ class SREGymEnv(gymnasium.Env[str, str]):
         if "mode" in options:
             rules = replace(rules, mode=_one_of("mode", options["mode"], ("proactive", "reactive")))
         if "stage" in options:
-            rules = replace(rules, stage=_one_of("stage", options["stage"], ("e2e", "diagnosis", "mitigation")))
+            rules = replace(
+                rules, stage=_one_of("stage", options["stage"], ("e2e", "diagnosis", "mitigation"))
+            )
         return self._assignment.changed(options), rules
 
 
@@ -209,8 +210,6 @@ class Snapshot:
 
 
 def _patient(rules: Rules) -> Rules:
-    from dataclasses import replace
-
     return replace(rules, patience=Patience(noise=NOISE_PATIENCE))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, Self
 
 from sregym_env.cluster.api import ForkableWorld
@@ -50,12 +50,23 @@ class Rules:
 
     mode: Mode = "proactive"
     stage: Stage = "e2e"
-    reward: RewardRule = RewardRule()
+    reward: RewardRule = field(default_factory=RewardRule)
     max_steps: int = 60
     time_limit: float = 4 * 3600.0
     """Simulated seconds."""
     observation_chars: int = 16_000
-    patience: Patience = Patience()
+    patience: Patience = field(default_factory=Patience)
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """How an engineer who knows the answer plays one fault."""
+
+    investigation: tuple[str, ...]
+    """Commands that look where the trouble is."""
+    diagnosis: str
+    remedies: tuple[tuple[str, ...], ...]
+    """Alternative repairs, each a list of actions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +81,9 @@ class Staged:
     baseline: Baseline
     specs: tuple[FaultSpec, ...]
     causes: tuple[Cause, ...]
+    solutions: tuple[Solution, ...]
+    problem_json: Mapping[str, Any]
+    """The problem as plain JSON: ground truth."""
     workstation: Workstation
 
 
@@ -159,7 +173,9 @@ class Episode:
     def play(self, text: str) -> Played:
         """One action, whatever it looks like."""
         if self._state.over:
-            return self._result(ToolOutcome("The episode is over; reset the environment.", 1, "forbidden"), 0.0)
+            return self._result(
+                ToolOutcome("The episode is over; reset the environment.", 1, "forbidden"), 0.0
+            )
         self._state = replace(self._state, step=self._state.step + 1)
         outcomes = self._carry_out(parse(text))
         self._enforce_limits()

@@ -22,9 +22,7 @@ class Text(spaces.Text):
     """Any string of ``min_length`` to ``max_length`` characters."""
 
     def __init__(self, max_length: int, *, min_length: int = 0, seed: Any = None) -> None:
-        super().__init__(
-            max_length, min_length=min_length, charset=frozenset(string.printable), seed=seed
-        )
+        super().__init__(max_length, min_length=min_length, charset=frozenset(string.printable), seed=seed)
 
     def contains(self, x: Any) -> bool:
         """Whether ``x`` is a string of an admissible length."""

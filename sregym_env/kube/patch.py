@@ -56,10 +56,12 @@ def _apply_operation(obj: Json, operation: Mapping[str, Any]) -> Json:
         return _point(obj, path, _split(path), _Remove(path))
     source = operation.get("from")
     if not isinstance(source, str):
-        raise PatchError(f"{kind} operation failed to decode from: missing value")
+        raise PatchError(
+            f"{kind} operation failed to decode from: operation, missing from field: missing value"
+        )
     if kind == "copy":
-        return _point(obj, path, _split(path), _Add(_lookup(obj, source), path))
-    value = _lookup(obj, source, moving=True)
+        return _point(obj, path, _split(path), _Add(_lookup(obj, source, "copy"), path))
+    value = _lookup(obj, source, "move")
     obj = _point(obj, source, _split(source), _Remove(source))
     return _point(obj, path, _split(path), _Add(value, path))
 
@@ -71,10 +73,7 @@ def _split(path: str) -> list[str]:
 
 
 def _test(obj: Json, path: str, operation: Mapping[str, Any]) -> Json:
-    try:
-        value = _lookup(obj, path)
-    except PatchError:
-        value = None
+    value = _lookup(obj, path, "test")
     if not json_equal(value, operation.get("value")):
         raise PatchError(f"testing value {path} failed: test failed")
     return obj
@@ -96,22 +95,30 @@ def json_equal(left: Json, right: Json) -> bool:
     return bool(left == right)
 
 
-def _lookup(obj: Json, path: str, moving: bool = False) -> Json:
+def _lookup(obj: Json, path: str, verb: str) -> Json:
+    """The value at a pointer. A missing last key of an object is null, except for a move."""
     steps = _split(path)
     for depth, step in enumerate(steps):
+        last = depth == len(steps) - 1
         if isinstance(obj, dict) and step in obj:
             obj = obj[step]
         elif isinstance(obj, list) and step.isdigit() and int(step) < len(obj):
             obj = obj[int(step)]
-        elif moving and depth == len(steps) - 1 and isinstance(obj, dict):
+        elif last and isinstance(obj, dict):
+            if verb == "move":
+                raise PatchError(
+                    f"error in move for path: '{step}': "
+                    f"Unable to remove nonexistent key: {step}: missing value"
+                )
+            return None
+        elif last and isinstance(obj, list) and step.isdigit():
+            where = f"path: '{step}'" if verb == "move" else f"from: '{path}'"
             raise PatchError(
-                f"error in move for path: '{step}': Unable to remove nonexistent key: {step}: missing value"
+                f"error in {verb} for {where}: Unable to access invalid index: {step}: invalid index referenced"
             )
         else:
-            verb = "move" if moving else "copy"
-            raise PatchError(
-                f"{verb} operation does not apply: doc is missing from path: {path}: missing value"
-            )
+            what = "is missing path" if verb == "test" else "doc is missing from path"
+            raise PatchError(f"{verb} operation does not apply: {what}: {path}: missing value")
     return obj
 
 
@@ -148,7 +155,7 @@ class _Replace:
     def in_list(self, target: list[Json], key: str) -> Json:
         index = _index(key, self.path, "replace")
         if not -len(target) <= index < len(target):
-            raise PatchError(_bad_index("replace", self.path, index))
+            raise PatchError(f"Object to be patched is missing field ({self.path}: missing value)")
         index %= len(target)
         return [*target[:index], self.value, *target[index + 1 :]]
 
@@ -323,7 +330,9 @@ def _merge_map(
                 draft.set(key, value)
             elif key.startswith(_DELETE):
                 _delete_primitives(draft, key.removeprefix(_DELETE), value)
-            elif not key.startswith(_ORDER) and key != _RETAIN:
+            elif key.startswith(_ORDER):
+                _check_list_order(key.removeprefix(_ORDER), value, patch, struct)
+            elif key != _RETAIN:
                 raise PatchError(f"Unknown directive: {key}")  # nothing else starts with a dollar sign
             continue
         _merge_key(draft, key, value, patch, struct, apply)
@@ -383,8 +392,8 @@ def _retain_keys(draft: _Draft, patch: Mapping[str, Any]) -> None:
     keep = patch[_RETAIN]
     if not isinstance(keep, list):
         raise PatchError("invalid patch format of retainKeys")
-    for key in patch:
-        if not key.startswith("$") and key not in keep:
+    for key, value in patch.items():
+        if value is not None and not key.startswith("$") and key not in keep:
             raise PatchError("invalid patch format of retainKeys")
     for key in draft.key_list():
         if key not in keep:
@@ -425,7 +434,7 @@ def _merge_key(
             draft.set(key, _merge_map(old, value, _below(field), apply))
     elif isinstance(value, list):
         if field is not None and field.merges:
-            order = patch.get(_ORDER + key) if apply else None
+            order = patch.get(_ORDER + key)
             draft.set(key, _merge_list(old, value, field, order, apply))
         else:
             draft.set(key, value)
@@ -450,21 +459,24 @@ def _merge_list(
 ) -> list[Json]:
     if not old and not patch:
         return old
-    if order is not None:
-        _check_order(patch, order, field.merge_key)
     sample = old[0] if old else patch[0]
     if not isinstance(sample, dict):
         merged = list(dict.fromkeys([*old, *patch]))
         return _ordered(merged, order if order is not None else patch, old, "")
     key = field.merge_key
-    replaced = [p for p in patch if isinstance(p, dict) and p.get(_PATCH) == "replace"]
+    replaced = any(isinstance(p, dict) and p.get(_PATCH) == "replace" for p in patch)
     if replaced and apply:
-        return [
-            _without_directives(p) for p in patch if not (isinstance(p, dict) and _PATCH in p and len(p) == 1)
-        ]
+        kept: list[Json] = _without_directives(patch)
+        return kept
     merged = _merge_items(old, patch, field, apply)
     guide = order if order is not None else [p for p in patch if p.get(_PATCH) != "delete"]
     return _ordered(merged, guide, old, key)
+
+
+def _check_list_order(key: str, order: Json, patch: Mapping[str, Any], struct: Struct | None) -> None:
+    field, items = _field_of(struct, key), patch.get(key)
+    if field is not None and isinstance(items, list) and isinstance(order, list):
+        _check_order(items, order, field.merge_key)
 
 
 def _check_order(patch: list[Json], order: list[Json], key: str) -> None:
@@ -607,7 +619,7 @@ def _diff_map(
         for key in old:
             if key not in new:
                 patch[key] = None
-    if retain and (patch or any(k not in old for k in new)):
+    if retain and (patch or any(k not in new for k, v in old.items() if v is not None)):
         patch[_RETAIN] = sorted(k for k, v in new.items() if v is not None)
     return patch
 

@@ -1,0 +1,1 @@
+"""Playing many episodes: policies, the runner, trajectory records, validation of the problem space."""

@@ -29,6 +29,8 @@ class NodeSource:
     """
 
     node: str = ""
+    cluster_dns: bool = False
+    """Whether it is set up to ask the cluster's DNS instead of the machine's own resolver."""
 
 
 Source = Process | NodeSource
@@ -302,6 +304,9 @@ def usable(found: list[Endpoint]) -> list[Endpoint]:
 
 
 def reachable_machine(world: SimWorld, node: str) -> bool:
-    """Whether a machine's network works. A machine whose kubelet alone is stopped still serves its pods."""
-    down = world.memory.get(f"node.down:{node}")
-    return not down or down == "kubelet"
+    """Whether a machine's network works.
+
+    A machine that is off (``world.memory["node.off:<name>"]``) reaches nobody. One whose kubelet alone is
+    stopped (``node.down:<name>``) still serves from its pods.
+    """
+    return not world.memory.get(f"node.off:{node}")

@@ -2,12 +2,62 @@
 
 from __future__ import annotations
 
-from sregym_env.sim import controllers, embedded, kubelet, scheduler, traffic
+from sregym_env.sim import dns, embedded, kubelet, scheduler, traffic
+from sregym_env.sim.controllers import (
+    autoscaler,
+    cronjob,
+    daemonset,
+    deployment,
+    disruption,
+    endpoints,
+    endpointslice,
+    eventttl,
+    garbage,
+    job,
+    namespace,
+    nodelifecycle,
+    podgarbage,
+    provisioner,
+    replicaset,
+    resourcequota,
+    serviceaccount,
+    statefulset,
+    tainteviction,
+    ttlafterfinished,
+    volumebinding,
+    volumeprotection,
+)
 from sregym_env.sim.controllers.controller import Controller
 from sregym_env.sim.programs import runtime
 from sregym_env.sim.world import Handler, Machinery
 
-CONTROLLERS: tuple[Controller, ...] = (*controllers.CONTROLLERS, scheduler.CONTROLLER, kubelet.CONTROLLER)
+CONTROLLERS: tuple[Controller, ...] = (
+    deployment.CONTROLLER,
+    replicaset.CONTROLLER,
+    statefulset.CONTROLLER,
+    daemonset.CONTROLLER,
+    job.CONTROLLER,
+    cronjob.CONTROLLER,
+    scheduler.CONTROLLER,
+    kubelet.CONTROLLER,
+    endpointslice.CONTROLLER,
+    endpoints.CONTROLLER,
+    *volumebinding.CONTROLLERS,
+    *provisioner.CONTROLLERS,
+    *volumeprotection.CONTROLLERS,
+    namespace.CONTROLLER,
+    serviceaccount.CONTROLLER,
+    garbage.CONTROLLER,
+    podgarbage.CONTROLLER,
+    ttlafterfinished.CONTROLLER,
+    resourcequota.CONTROLLER,
+    disruption.CONTROLLER,
+    autoscaler.CONTROLLER,
+    nodelifecycle.CONTROLLER,
+    tainteviction.CONTROLLER,
+    eventttl.CONTROLLER,
+    dns.CONTROLLER,
+)
 
 HANDLERS: dict[str, Handler] = {
     **embedded.HANDLERS,

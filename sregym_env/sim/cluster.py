@@ -319,7 +319,7 @@ class SimCluster:
         if not kind.namespaced:
             return manifest if own is None else {**manifest, "metadata": _without(metadata, "namespace")}
         if namespace and own and own != namespace:
-            text = f"the namespace of the provided object does not match the namespace sent on the request"
+            text = "the namespace of the provided object does not match the namespace sent on the request"
             raise status.bad_request(text)
         if own:
             return manifest

@@ -8,6 +8,7 @@ from sregym_env.kube import status
 from sregym_env.kube.durations import rfc3339_nano
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
+from sregym_env.sim.programs import runtime
 from sregym_env.sim.world import SimWorld
 
 DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
@@ -86,11 +87,16 @@ def read(
 ) -> str:
     """The text of a container's log."""
     run = run_of(pod, container, previous)
-    log = world.logs.get((pod["metadata"]["uid"], container, run))
-    if log is None or tail == 0:
+    if tail == 0:
         return ""
+    key = (pod["metadata"]["uid"], container)
+    log = world.logs.get((*key, run))
     since = 0 if since_seconds is None else world.now() - since_seconds * SECOND
-    lines = log.read(world.now(), since=since, limit=tail)
+    lines = [] if log is None else log.read(world.now(), since=since, limit=tail)
+    process = world.processes.get(key)
+    if process is not None and process.restart == run:
+        lines = [*lines, *runtime.live_lines(world, key, since=since, limit=tail)]
+        lines = lines if tail is None else lines[-tail:]
     if timestamps:
         texts = [f"{rfc3339_nano(line.time)} {line.text}" for line in lines]
     else:

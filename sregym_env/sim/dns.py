@@ -149,6 +149,8 @@ def resolv_conf(world: SimWorld, source: Source) -> ResolvConf:
     """The resolv.conf of a client, from its pod's dnsPolicy and dnsConfig."""
     pod = addressing.pod_of(world, source) if isinstance(source, Process) else None
     if pod is None:
+        if isinstance(source, NodeSource) and source.cluster_dns:
+            return ResolvConf((CLUSTER_DNS,), (f"svc.{CLUSTER_DOMAIN}", CLUSTER_DOMAIN), 5)
         return ResolvConf((UPSTREAM,), (), 1)
     spec = pod["spec"]
     policy = spec.get("dnsPolicy", "ClusterFirst")

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any
 
 import orjson
 
-from sregym_env.cluster.api import ADMIN, Alert, ScheduledAction
+from sregym_env.cluster.api import ADMIN, Alert, HttpExchange, ScheduledAction
 from sregym_env.cluster.disturbances import Disturbance
 from sregym_env.runtime.clock import seconds
-from sregym_env.sim import alerts, apiserver
+from sregym_env.sim import alerts, apiserver, network
+from sregym_env.sim.addressing import NodeSource
 from sregym_env.sim.cluster import SimCluster
 from sregym_env.sim.logs import ContainerLog
 from sregym_env.sim.programs import runtime
 from sregym_env.sim.shared import SharedLog
 from sregym_env.sim.traffic import SimTraffic
 from sregym_env.sim.world import SimWorld
+
+CONTROL_PLANE = "sre-control-plane"
+"""The machine next to which the workstation stands."""
 
 
 class SimNodes:
@@ -65,6 +70,30 @@ class EmbeddedWorld(SimWorld):
     def alerts(self) -> list[Alert]:
         """Alerts that are pending or firing now."""
         return alerts.alerts(self)
+
+    def request(
+        self,
+        url: str,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        body: str = "",
+        timeout: float = 0.0,
+    ) -> HttpExchange:
+        """One HTTP request from the workstation, which stands in the cluster's network and asks its DNS."""
+        source = NodeSource(CONTROL_PLANE, cluster_dns=True)
+        done = network.http_request(self, source, url, method, headers, body, timeout)
+        answer = done.response
+        return HttpExchange(
+            outcome=done.outcome,
+            phase=done.phase,
+            address=done.address,
+            port=done.port,
+            status=0 if answer is None else answer.status,
+            headers={} if answer is None else answer.headers,
+            body="" if answer is None else answer.body,
+            seconds=done.total_seconds,
+            connect_seconds=done.connect_seconds,
+        )
 
     def schedule(self, delay_seconds: float, action: ScheduledAction) -> None:
         """Let something outside the cluster happen later."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from sregym_env.kube import status
 from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
@@ -62,8 +63,24 @@ def scraped_at(now: int) -> int:
     return (now // SCRAPE - 1) * SCRAPE
 
 
+def available(world: SimWorld) -> bool:
+    """Whether metrics-server answers: the metrics API is only as available as the Service behind it."""
+    return bool(addressing.usable(addressing.endpoints(world, "kube-system", "metrics-server")))
+
+
+def _require(world: SimWorld, resource: str) -> None:
+    if not available(world):
+        raise status.service_unavailable(
+            f"the server is currently unable to handle the request (get {resource}.metrics.k8s.io)"
+        )
+
+
 def pod_usage(world: SimWorld, pod: Manifest) -> PodUsage | None:
-    """What a pod used in the last complete window, or None while there are no samples of it yet."""
+    """What a pod used in the last complete window, or None while there are no samples of it."""
+    return _pod_usage(world, pod) if available(world) else None
+
+
+def _pod_usage(world: SimWorld, pod: Manifest) -> PodUsage | None:
     time = scraped_at(world.clock)
     segment = segment_at(world, time)
     found = [
@@ -97,12 +114,16 @@ def container_usage(world: SimWorld, process: Process, segment: Segment | None, 
 
 
 def pod_metrics(world: SimWorld) -> list[Manifest]:
-    """``PodMetrics`` of every pod that has samples, in (namespace, name) order."""
+    """``PodMetrics`` of every pod that has samples, in (namespace, name) order.
+
+    Raises ServiceUnavailable where metrics-server does not answer.
+    """
+    _require(world, "pods")
     found = []
     for pod in world.store.list("pods"):
         if pod.get("status", {}).get("phase") != "Running":
             continue
-        usage = pod_usage(world, pod)
+        usage = _pod_usage(world, pod)
         if usage is not None:
             found.append(_pod_metrics(world, pod, usage))
     return found
@@ -124,7 +145,11 @@ def _pod_metrics(world: SimWorld, pod: Manifest, usage: PodUsage) -> Manifest:
 
 
 def node_metrics(world: SimWorld) -> list[Manifest]:
-    """``NodeMetrics`` of every machine whose kubelet answers, by name."""
+    """``NodeMetrics`` of every machine whose kubelet answers, by name.
+
+    Raises ServiceUnavailable where metrics-server does not answer.
+    """
+    _require(world, "nodes")
     time = scraped_at(world.clock)
     segment = segment_at(world, time)
     sums: dict[str, list[float]] = {}

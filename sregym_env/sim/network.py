@@ -317,9 +317,11 @@ class Exchange:
     response: HttpResponse | None = None
     """The answer; None where the far end failed or does not speak HTTP."""
     address: str = ""
+    """The address that was dialled, before Service translation."""
     port: int = 0
     lookup_seconds: float = 0.0
     connect_seconds: float = 0.0
+    """Seconds from the start until the connection stood (curl's ``time_connect``)."""
     total_seconds: float = 0.0
     phase: Literal["lookup", "connect", "wait", "done"] = "done"
     """Where it ended."""
@@ -337,10 +339,13 @@ def http_request(
 ) -> Exchange:
     """One HTTP request to a URL, as ``curl`` makes it; ``timeout`` limits the whole of it, 0 for none.
 
-    The port defaults to 80 (443 for https).
+    The port defaults to 80 (443 for https). A URL that makes no sense fails in the lookup phase.
     """
-    parts = urlsplit(url if "://" in url else f"http://{url}")
-    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError as error:
+        return Exchange("no_such_host", f"parse {url!r}: {error}", phase="lookup")
     target = parts.path or "/"
     if parts.query:
         target += "?" + parts.query
@@ -367,8 +372,8 @@ def http_get(
     base = Exchange(
         leg.outcome,
         leg.text,
-        address=leg.address,
-        port=leg.port,
+        address=_dialled(connection, leg),
+        port=port,
         lookup_seconds=lookup,
         resolution=connection.resolution,
     )
@@ -377,6 +382,12 @@ def http_get(
         spent = min(patience, leg.latency if phase == "lookup" else lookup + leg.latency)
         return replace(base, phase=phase, connect_seconds=spent, total_seconds=spent)
     return _exchange(world, source, connection, leg, request, patience, base)
+
+
+def _dialled(connection: Connection, leg: Leg) -> str:
+    """The address a client saw: the only one its name has, else the pod's own (a headless Service)."""
+    addresses = connection.resolution.addresses
+    return addresses[0] if len(addresses) == 1 else leg.address
 
 
 def _exchange(

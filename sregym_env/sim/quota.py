@@ -119,7 +119,7 @@ def used(world: SimWorld, quota: Manifest) -> Usage:
     """What the namespace uses now of everything the quota constrains."""
     hard: Mapping[str, Any] = quota["spec"].get("hard", {})
     namespace = quota["metadata"]["namespace"]
-    totals = {name: "0" for name in hard}
+    totals = dict.fromkeys(hard, "0")
     for resource in resources_of(hard):
         for obj in world.store.list(resource, namespace):
             if in_scope(quota, resource, obj):

@@ -8,7 +8,7 @@ metrics and alerts are read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sregym_env.cluster.api import ComponentHealth, JourneyHealth
 from sregym_env.cluster.app import App, Journey
@@ -346,32 +346,34 @@ def _write_logs(world: SimWorld, evaluation: Evaluation) -> None:
 
 def _doom(world: SimWorld, evaluation: Evaluation) -> None:
     """Have processes die that requests kill: the first such request comes after an exponential time."""
-    rates: dict[ProcessKey, tuple[float, Process, str, int]] = {}
+    before = {(doom.key, doom.restart): doom.rate for doom in world.memory.get(CRASHES, ())}
+    doomed = _doomed(evaluation)
+    if doomed or before:
+        world.memory[CRASHES] = doomed
+    for doom in doomed:
+        if doom.rate > 2.0 * before.get((doom.key, doom.restart), 0.0):
+            wait = world.streams.exponential(f"crash:{'/'.join(doom.key)}", 1.0 / doom.rate)
+            world.after(seconds(wait), "traffic.crash", doom.key, doom.restart)
+
+
+def _doomed(evaluation: Evaluation) -> tuple[Doom, ...]:
+    """Every process that requests kill, with the last words of the most frequent kind of them."""
+    found: dict[ProcessKey, Doom] = {}
+    strongest: dict[ProcessKey, float] = {}
     for visit in evaluation.visits.values():
+        process = visit.process
         for share, text, code in visit.crashes:
             rate = visit.rate * share
             if rate <= 0.0:
                 continue
-            known = rates.get(visit.process.key)
-            if known is None or rate > known[0]:
-                total = rate + (0.0 if known is None else known[0])
-                rates[visit.process.key] = (total, visit.process, text, code)
+            known = found.get(process.key)
+            if known is None or rate > strongest[process.key]:
+                strongest[process.key] = rate
+                total = rate + (0.0 if known is None else known.rate)
+                found[process.key] = Doom(process.key, process.restart, total, text, code)
             else:
-                rates[visit.process.key] = (known[0] + rate, *known[1:])
-    doomed = tuple(
-        Doom(key, process.restart, round(rate, 6), text, code)
-        for key, (rate, process, text, code) in rates.items()
-    )
-    known: dict[tuple[ProcessKey, int], float] = {
-        (doom.key, doom.restart): doom.rate for doom in world.memory.get(CRASHES, ())
-    }
-    if doomed or known:
-        world.memory[CRASHES] = doomed
-    for doom in doomed:
-        before = known.get((doom.key, doom.restart), 0.0)
-        if doom.rate > 2.0 * before:
-            wait = world.streams.exponential(f"crash:{'/'.join(doom.key)}", 1.0 / doom.rate)
-            world.after(seconds(wait), "traffic.crash", doom.key, doom.restart)
+                found[process.key] = replace(known, rate=known.rate + rate)
+    return tuple(found.values())
 
 
 def crash(world: SimWorld, key: ProcessKey, restart: int) -> None:
@@ -467,7 +469,7 @@ class SimTraffic:
 
     def probe(self, journey: Journey) -> JourneyHealth:
         """What a user of ``journey`` would meet right now, judged without sending load."""
-        world = self._world
+        world = self._world.fork()  # programs may note what requests leave behind
         offers = [(process, offer) for process, offer in offered(world) if offer[0] == journey.name]
         if not offers:
             return JourneyHealth(journey.name, 0.0, 0.0, 0.0, {"no such traffic is offered": 1.0})

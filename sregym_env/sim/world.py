@@ -219,7 +219,10 @@ class SimWorld:
         self.epoch += 1
         if "traffic.due" not in self.memory:
             self.memory["traffic.due"] = True
-            self.queue.push(self.clock - self.clock % SECOND + SECOND, "traffic")
+            due = self.clock - self.clock % SECOND + SECOND
+            self.queue.push(due, "traffic")
+            if "kubelet.look" in self._machinery.handlers:
+                self.queue.push(due, "kubelet.look")
 
     # --- processes and logs -----------------------------------------------------------------------
 

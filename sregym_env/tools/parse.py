@@ -131,7 +131,7 @@ def _items_of(item: Any) -> list[Any]:
             return list(item["tool_calls"])
         if isinstance(item.get("content"), list):
             return [part for part in item["content"] if _is_tool_use(part)]
-        if item.get("type") in {"text", "thinking", "reasoning"}:
+        if item.get("type") in ("text", "thinking", "reasoning"):
             return []
     return [item]
 

@@ -85,7 +85,9 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
     return again
 
 
-def _note_finished(world: SimWorld, cron_job: Manifest, status: dict[str, Any], owned: list[Manifest]) -> None:
+def _note_finished(
+    world: SimWorld, cron_job: Manifest, status: dict[str, Any], owned: list[Manifest]
+) -> None:
     active = list(status.get("active") or ())
     by_uid = {job["metadata"]["uid"]: job for job in owned}
     for job in owned:

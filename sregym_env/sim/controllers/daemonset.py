@@ -32,7 +32,7 @@ FAILED_FIRST = SECOND
 FAILED_LONGEST = 15 * MINUTE
 """Back-off between deletions of failed daemon pods: 1 s, doubled, at most 15 min."""
 
-_TOLERATED = (
+_TOLERATED: tuple[tuple[str, str], ...] = (
     ("not-ready", "NoExecute"),
     ("unreachable", "NoExecute"),
     ("disk-pressure", "NoSchedule"),
@@ -85,11 +85,12 @@ def _placement(world: SimWorld, daemon_set: Manifest, claimed: Iterable[Manifest
             by_node.setdefault(node, []).append(pod)
     spec = daemon_set["spec"]["template"]["spec"]
     tolerations = [*(spec.get("tolerations") or ()), *extra_tolerations(spec)]
-    wanted, allowed = [], set()
-    for node in world.store.list("nodes"):
-        if not nodefit.matches_node(spec, node):
+    wanted: list[str] = []
+    allowed: set[str] = set()
+    for machine in world.store.list("nodes"):
+        if not nodefit.matches_node(spec, machine):
             continue
-        name, taints = node["metadata"]["name"], nodefit.taints_of(node)
+        name, taints = machine["metadata"]["name"], nodefit.taints_of(machine)
         if nodefit.untolerated(tolerations, taints, ("NoSchedule", "NoExecute")) is None:
             wanted.append(name)
         if nodefit.untolerated(tolerations, taints, ("NoExecute",)) is None:

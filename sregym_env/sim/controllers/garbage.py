@@ -101,9 +101,7 @@ def _collect_first(world: SimWorld, resource: str, owner: Manifest) -> None:
         blocking = blocking or bool(reference.get("blockOwnerDeletion"))
         if "deletionTimestamp" not in metadata:
             deeper: Propagation = "Foreground" if _dependents(world, metadata["uid"]) else "Background"
-            apiserver.delete(
-                world, kind, metadata.get("namespace", ""), metadata["name"], propagation=deeper
-            )
+            apiserver.delete(world, kind, metadata.get("namespace", ""), metadata["name"], propagation=deeper)
     still = [found for _, found in _dependents(world, uid)] if blocking else []
     if not any(_blocks(found, uid) for found in still):
         _unhold(world, resource, owner, FOREGROUND)
@@ -111,7 +109,8 @@ def _collect_first(world: SimWorld, resource: str, owner: Manifest) -> None:
 
 def _blocks(dependent: Manifest, uid: str) -> bool:
     return any(
-        ref["uid"] == uid and ref.get("blockOwnerDeletion") for ref in dependent["metadata"]["ownerReferences"]
+        ref["uid"] == uid and ref.get("blockOwnerDeletion")
+        for ref in dependent["metadata"]["ownerReferences"]
     )
 
 
@@ -135,7 +134,9 @@ def _disown(world: SimWorld, resource: str, dependent: Manifest, uids: set[str])
 def _unhold(world: SimWorld, resource: str, owner: Manifest, finalizer: str) -> None:
     metadata = owner["metadata"]
     rest = [name for name in metadata.get("finalizers") or () if name != finalizer]
-    apiserver.patch_metadata(world, resource, metadata.get("namespace", ""), metadata["name"], finalizers=rest)
+    apiserver.patch_metadata(
+        world, resource, metadata.get("namespace", ""), metadata["name"], finalizers=rest
+    )
 
 
 def _wake(world: SimWorld, change: Change) -> Iterable[Key]:

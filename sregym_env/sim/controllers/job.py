@@ -423,6 +423,4 @@ def _restarted(change: Change) -> bool:
 
 _owner = owner_keys("Job")
 
-CONTROLLER = Controller(
-    "job", {RESOURCE: own_key, "pods": _wake_for_pod}, retried("job", reconcile)
-)
+CONTROLLER = Controller("job", {RESOURCE: own_key, "pods": _wake_for_pod}, retried("job", reconcile))

@@ -165,7 +165,9 @@ def _released(_: SimWorld, change: Change) -> Iterable[Key]:
 def _is_worker(change: Change) -> bool:
     label, value = POD_LABEL
     new = change.new
-    return new is not None and (new["metadata"].get("labels") or {}).get(label) == value and pods.is_ready(new)
+    return (
+        new is not None and (new["metadata"].get("labels") or {}).get(label) == value and pods.is_ready(new)
+    )
 
 
 def _claims_waiting(world: SimWorld, change: Change) -> Iterable[Key]:

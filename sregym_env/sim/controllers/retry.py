@@ -29,7 +29,7 @@ def retried(name: str, reconcile: Reconcile) -> Reconcile:
         try:
             again = reconcile(world, key)
         except StatusError:
-            failures = memory.get(slot, 0)
+            failures: int = memory.get(slot, 0)
             memory[slot] = failures + 1
             return min(FIRST_DELAY << min(failures, 20), LONGEST_DELAY)
         if slot in memory:

@@ -72,9 +72,7 @@ class _Round:
     def is_available(self, pod: Manifest) -> bool:
         """Whether a pod runs and has been ready for minReadySeconds."""
         least = self.set["spec"].get("minReadySeconds", 0)
-        return (
-            pods.phase(pod) == "Running" and pods.available_in(pod, least, self.world.now()) == 0
-        )
+        return pods.phase(pod) == "Running" and pods.available_in(pod, least, self.world.now()) == 0
 
     def is_healthy(self, pod: Manifest | None) -> bool:
         """Whether an ordinal's pod is available and stays."""
@@ -100,9 +98,7 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
             failure = error
     apiserver.update_status(world, RESOURCE, *key, _status(round_))
     used = {pod["metadata"].get("labels", {}).get(revisions.HASH_LABEL, "") for pod in claimed}
-    revisions.truncate(
-        world, stateful_set, history, used | {current["metadata"]["name"]}, HISTORY_LIMIT
-    )
+    revisions.truncate(world, stateful_set, history, used | {current["metadata"]["name"]}, HISTORY_LIMIT)
     if failure is not None:
         raise failure
     least = stateful_set["spec"].get("minReadySeconds", 0)
@@ -143,19 +139,16 @@ def _process_replica(round_: _Round, ordinal: int) -> bool:
     """See to one wanted ordinal; whether to go on to the next."""
     pod = round_.existing.get(ordinal)
     if pod is not None and pods.is_finished(pod):
+        # One that is on its way out already still holds the name.
         if not pods.is_terminating(pod):
             _recreate_finished(round_, pod)
-            return False
-        # Its finalizers hold it: nothing can take its name yet.
         return False
     if pod is None:
         _create(round_, ordinal)
         return not round_.monotonic
     if pods.phase(pod) == "Pending" and not pods.is_terminating(pod):
         _create_claims(round_, pod["metadata"]["name"], pod["spec"])
-    if round_.monotonic and (pods.is_terminating(pod) or not round_.is_available(pod)):
-        return False
-    return True
+    return not round_.monotonic or round_.is_healthy(pod)
 
 
 def _recreate_finished(round_: _Round, pod: Manifest) -> None:

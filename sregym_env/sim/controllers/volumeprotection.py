@@ -34,7 +34,9 @@ def _is_held(obj: Manifest | None, finalizer: str) -> bool:
 def _let_go(world: SimWorld, resource: str, obj: Manifest, finalizer: str) -> None:
     metadata = obj["metadata"]
     rest = [name for name in metadata["finalizers"] if name != finalizer]
-    apiserver.patch_metadata(world, resource, metadata.get("namespace", ""), metadata["name"], finalizers=rest)
+    apiserver.patch_metadata(
+        world, resource, metadata.get("namespace", ""), metadata["name"], finalizers=rest
+    )
 
 
 def reconcile_claim(world: SimWorld, key: Key) -> int | None:

@@ -119,8 +119,7 @@ def env(call: Call) -> None:
     if not changes and not source:
         raise failure("at least one environment variable must be provided")
     added = {c.partition("=")[0]: c.partition("=")[2] for c in changes if not c.endswith("-") or "=" in c}
-    if "-" in added:
-        del added["-"]
+    added.pop("-", None)
     removed = {c[:-1] for c in changes if c.endswith("-") and "=" not in c}
     imported = _from_source(call, source) if source else []
 
@@ -230,7 +229,7 @@ def _amounts(text: str, field: str) -> dict[str, str]:
             raise failure(f"Invalid argument syntax {part}, expected <resource>=<value>")
         if not quantity.is_valid(value):
             raise KubectlError(
-                f"error: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+                "error: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
             )
         found[name] = value
     del field

@@ -1,0 +1,168 @@
+"""``sregym``: list what there is, play it, watch the expert, validate the problem space, measure promises.
+
+Commands import what they need when they run, so that ``sregym --help`` stays quick.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(
+    name="sregym",
+    help="Site reliability engineering on an embedded Kubernetes cluster, for agents and people.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Seed = Annotated[int, typer.Option(help="Fixes everything that is left to chance.")]
+Noise = Annotated[bool, typer.Option("--noise", help="Let transient disturbances come and go.")]
+
+
+@app.command("list")
+def list_(
+    what: Annotated[str, typer.Argument(help="problems, faults, apps or pairs")] = "problems",
+    as_json: AsJson = False,
+) -> None:
+    """List curated problems, declared faults, applications, or every (fault, target) pair."""
+    from sregym_env.cli.listing import LISTINGS
+
+    listing = LISTINGS.get(what)
+    if listing is None:
+        _fail(f"cannot list {what!r}; there are {', '.join(LISTINGS)}")
+    rows = listing()
+    if as_json:
+        _print_json(rows)
+    else:
+        _table(rows)
+
+
+@app.command()
+def play(
+    problem: Annotated[str, typer.Argument(help="A curated problem's id.")],
+    seed: Seed = 0,
+    noise: Noise = False,
+    reactive: Annotated[bool, typer.Option(help="Begin when alerts fire.")] = False,
+) -> None:
+    """Be the agent: type commands until you submit."""
+    from sregym_env.cli.playing import play as play_by_hand
+
+    with _told_errors():
+        play_by_hand(problem, seed=seed, noise=noise, mode="reactive" if reactive else "proactive")
+
+
+@app.command()
+def demo(
+    problem: Annotated[str, typer.Argument(help="A curated problem's id.")] = "latent_sector_error",
+    seed: Seed = 7,
+) -> None:
+    """Watch the expert find and repair a fault."""
+    from sregym_env.cli.playing import demonstrate
+
+    with _told_errors():
+        ok = demonstrate(problem, seed=seed)
+    raise typer.Exit(0 if ok else 1)
+
+
+@app.command()
+def run(
+    problem: Annotated[str, typer.Argument(help="A curated problem's id.")],
+    policy: Annotated[str, typer.Option(help="expert or random")] = "expert",
+    seed: Seed = 0,
+    noise: Noise = False,
+    as_json: AsJson = False,
+) -> None:
+    """Play one episode with a built-in policy and print what came of it."""
+    from sregym_env.cli.playing import run_policy
+
+    with _told_errors():
+        rollout = run_policy(problem, policy, seed=seed, noise=noise)
+    if as_json:
+        print(rollout.record.to_json())
+        return
+    from sregym_env.cli.playing import summary
+
+    _table([summary(rollout.record)])
+
+
+@app.command()
+def validate(
+    app_name: Annotated[str, typer.Option("--app", help="Only this application.")] = "",
+    fault: Annotated[str, typer.Option(help="Only this fault.")] = "",
+    target: Annotated[str, typer.Option(help="Only this target.")] = "",
+    sample: Annotated[int, typer.Option(help="Only so many pairs, spread evenly; 0 for all.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Processes.")] = 1,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Check, for every (fault, target) pair, everything that a declared fault promises."""
+    from sregym_env.cli.validation import matrix, print_matrix
+    from sregym_env.rollouts.validate import validate_pairs
+
+    with _told_errors():
+        reports = validate_pairs(app=app_name, fault=fault, target=target, sample=sample, jobs=jobs, seed=seed)
+    if as_json:
+        _print_json(matrix(reports))
+    else:
+        print_matrix(reports)
+    raise typer.Exit(0 if reports and all(report.passed for report in reports) else 1)
+
+
+@app.command()
+def bench(as_json: AsJson = False) -> None:
+    """Measure what the design promises, beside the promises."""
+    from sregym_env.rollouts.bench import measure
+
+    rows = [measurement.to_dict() for measurement in measure()]
+    if as_json:
+        _print_json(rows)
+    else:
+        _table(rows)
+    raise typer.Exit(0 if all(row["verdict"] != "below floor" for row in rows) else 1)
+
+
+class _told_errors:  # noqa: N801 - reads as a statement
+    """Prints the project's own errors as one line and exits with 2."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, _: Any) -> None:
+        from sregym_env.errors import SREGymError
+
+        if isinstance(error, SREGymError):
+            _fail(str(error))
+
+
+def _fail(text: str) -> Any:
+    print(f"sregym: {text}", file=sys.stderr)
+    raise typer.Exit(2)
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, indent=2))
+
+
+def _table(rows: list[dict[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    if not rows:
+        console.print("nothing to show")
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in rows[0]:
+        table.add_column(name.replace("_", " "), overflow="fold")
+    for row in rows:
+        table.add_row(*("" if value is None else str(value) for value in row.values()))
+    console.print(table)
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,327 @@
+"""Making an edit, and going back: every edit returns what undoes it.
+
+Undoing restores the desired state exactly (spec, data, labels, annotations, and a deleted Service's
+address), whatever has happened to the object since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sregym_env.cluster.api import Cluster, World
+from sregym_env.cluster.edits import (
+    REMOVED,
+    Create,
+    Delete,
+    Edit,
+    Exec,
+    JsonPatch,
+    MergePatch,
+    ObjectRef,
+    RecreatePods,
+    Redeploy,
+)
+from sregym_env.errors import ClusterError
+from sregym_env.kube import registry
+from sregym_env.kube.status import StatusError
+from sregym_env.kube.types import Manifest
+
+GONE_LIMIT = 120.0
+"""Seconds to wait for a deleted object to be gone: four times a pod's default grace period."""
+
+POD_LIMIT = 120.0
+"""Seconds to wait for a pod in which a command can be run."""
+
+SERVER_FIELDS = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink")
+"""Metadata that the API server owns."""
+
+CONTROLLER_ANNOTATIONS = (
+    "deployment.kubernetes.io/revision",
+    "pv.kubernetes.io/bind-completed",
+    "pv.kubernetes.io/bound-by-controller",
+    "volume.kubernetes.io/selected-node",
+    "volume.kubernetes.io/storage-provisioner",
+    "volume.beta.kubernetes.io/storage-provisioner",
+)
+"""Annotations that controllers own; they are neither restored nor re-created."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """Bring an object back to what it was."""
+
+    manifest: Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Discard:
+    """Delete an object that was created."""
+
+    target: ObjectRef
+
+
+@dataclass(frozen=True, slots=True)
+class Revert:
+    """Run a command that takes back what another did."""
+
+    component: str
+    command: tuple[str, ...]
+
+
+Undo = Restore | Discard | Revert | None
+"""What undoes an edit; None when there is nothing to undo."""
+
+
+def apply(world: World, edit: Edit) -> Undo:
+    """Make an edit as the cluster's administrator. Raises ClusterError if it cannot be made."""
+    match edit:
+        case JsonPatch():
+            return _json_patch(world.cluster, edit)
+        case MergePatch():
+            before = _get(world.cluster, edit.target)
+            world.cluster.patch(
+                edit.target.resource,
+                edit.target.name,
+                dict(edit.patch),
+                namespace=edit.target.namespace,
+                type="merge",
+            )
+            return Restore(before)
+        case Create():
+            made = world.cluster.create(edit.manifest)
+            return Discard(ref(made))
+        case Delete():
+            before = _get(world.cluster, edit.target)
+            _delete(world, edit.target)
+            return Restore(before)
+        case Exec():
+            execute(world, edit.component, edit.command)
+            return Revert(edit.component, edit.undo)
+        case RecreatePods():
+            recreate_pods(world, edit.component)
+            return None
+        case Redeploy():
+            return _redeploy(world, edit)
+
+
+def undo(world: World, change: Undo) -> None:
+    """Take an edit back. Undoing what is already undone does nothing."""
+    match change:
+        case Restore():
+            _restore(world.cluster, change.manifest)
+        case Discard():
+            _delete(world, change.target)
+        case Revert():
+            execute(world, change.component, change.command)
+        case None:
+            pass
+
+
+def ref(manifest: Manifest) -> ObjectRef:
+    """The reference of a manifest."""
+    resource = registry.by_kind(manifest["apiVersion"], manifest["kind"])
+    if resource is None:
+        raise ClusterError(f"no resource for kind {manifest['kind']} of {manifest['apiVersion']}")
+    metadata = manifest["metadata"]
+    return ObjectRef(resource.key, metadata["name"], metadata.get("namespace"))
+
+
+def cleaned(manifest: Manifest) -> Manifest:
+    """A manifest as a person would write it: without status and without what the server filled in."""
+    metadata = {key: value for key, value in manifest["metadata"].items() if key not in SERVER_FIELDS}
+    annotations = {
+        key: value
+        for key, value in metadata.get("annotations", {}).items()
+        if key not in CONTROLLER_ANNOTATIONS
+    }
+    if annotations:
+        metadata["annotations"] = annotations
+    else:
+        metadata.pop("annotations", None)
+    for key in ("deletionTimestamp", "deletionGracePeriodSeconds", "finalizers"):
+        metadata.pop(key, None)
+    return {**{key: value for key, value in manifest.items() if key != "status"}, "metadata": metadata}
+
+
+def changed(manifest: Manifest, changes: Mapping[str, Any]) -> Manifest:
+    """A manifest with the fields at JSON pointers set, or removed where the value is ``REMOVED``."""
+    result: Any = manifest
+    for pointer, value in changes.items():
+        result = _set(result, _parts(pointer), value)
+    found: Manifest = result
+    return found
+
+
+def execute(world: World, component: str, command: tuple[str, ...]) -> str:
+    """Run a command in a component's first running pod, waiting for one if need be, and return its output.
+
+    Raises ClusterError if there is no such pod or the command fails.
+    """
+    waited = 0.0
+    while (pod := _running_pod(world, component)) is None:
+        if waited >= POD_LIMIT:
+            raise ClusterError(f"{component} has no running pod to run a command in")
+        world.advance(2.0)
+        waited += 2.0
+    container = world.app.by_name[component].container
+    result = world.cluster.exec(world.app.namespace, pod, list(command), container=container)
+    if result.exit_code != 0:
+        raise ClusterError(f"{component}: {' '.join(command)}: exit code {result.exit_code}: {result.text}")
+    return result.text
+
+
+def recreate_pods(world: World, component: str) -> None:
+    """Delete a component's pods."""
+    for pod in _pods(world, component):
+        try:
+            world.cluster.delete("pods", pod["metadata"]["name"], world.app.namespace)
+        except StatusError as error:
+            if error.code != 404:
+                raise
+
+
+def _json_patch(cluster: Cluster, edit: JsonPatch) -> Undo:
+    target = edit.target
+    before = _get(cluster, target)
+    operation = {"op": "remove", "path": edit.path}
+    if edit.value is not REMOVED:
+        operation = {"op": "add", "path": edit.path, "value": edit.value}
+        present = _present(before, _parts(edit.path))
+        if present:
+            operation["op"] = "replace"
+    cluster.patch(target.resource, target.name, [operation], namespace=target.namespace, type="json")
+    return Restore(before)
+
+
+def _redeploy(world: World, edit: Redeploy) -> Undo:
+    before = _get(world.cluster, edit.target)
+    _delete(world, edit.target, foreground=True)
+    world.cluster.create(changed(cleaned(before), edit.changes))
+    return Restore(before)
+
+
+def _restore(cluster: Cluster, before: Manifest) -> None:
+    target = ref(before)
+    try:
+        now = _get(cluster, target)
+    except StatusError as error:
+        if error.code != 404:
+            raise
+        cluster.create(cleaned(before))
+        return
+    metadata = dict(now["metadata"])
+    for key in ("labels", "annotations"):
+        wanted = dict(before["metadata"].get(key, {}))
+        kept = now["metadata"].get(key, {})
+        for owned in CONTROLLER_ANNOTATIONS:
+            wanted.pop(owned, None)
+            if owned in kept:
+                wanted[owned] = kept[owned]
+        if wanted:
+            metadata[key] = wanted
+        else:
+            metadata.pop(key, None)
+    restored = {key: value for key, value in before.items() if key not in ("metadata", "status")}
+    if "status" in now:
+        restored["status"] = now["status"]
+    cluster.replace({**restored, "metadata": metadata})
+
+
+def _delete(world: World, target: ObjectRef, *, foreground: bool = False) -> None:
+    try:
+        world.cluster.delete(
+            target.resource,
+            target.name,
+            target.namespace,
+            propagation="Foreground" if foreground else "Background",
+        )
+    except StatusError as error:
+        if error.code != 404:
+            raise
+        return
+    _await_gone(world, target)
+
+
+def _await_gone(world: World, target: ObjectRef) -> None:
+    waited = 0.0
+    while _exists(world.cluster, target):
+        if waited >= GONE_LIMIT:
+            raise ClusterError(f"{target.resource} {target.name} is still there after {waited:.0f} s")
+        world.advance(1.0)
+        waited += 1.0
+
+
+def _exists(cluster: Cluster, target: ObjectRef) -> bool:
+    try:
+        _get(cluster, target)
+    except StatusError as error:
+        if error.code != 404:
+            raise
+        return False
+    return True
+
+
+def _get(cluster: Cluster, target: ObjectRef) -> Manifest:
+    return cluster.get(target.resource, target.name, target.namespace)
+
+
+def _pods(world: World, component: str) -> list[Manifest]:
+    declared = world.app.by_name[component]
+    workload = world.cluster.get(declared.workload, declared.name, world.app.namespace)
+    labels: Mapping[str, str] = workload["spec"]["selector"]["matchLabels"]
+    selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
+    return world.cluster.list("pods", world.app.namespace, label_selector=selector)
+
+
+def _running_pod(world: World, component: str) -> str | None:
+    container = world.app.by_name[component].container
+    for pod in _pods(world, component):
+        if "deletionTimestamp" in pod["metadata"]:
+            continue
+        for status in pod.get("status", {}).get("containerStatuses", ()):
+            if status["name"] == container and "running" in status.get("state", {}):
+                name: str = pod["metadata"]["name"]
+                return name
+    return None
+
+
+def _parts(pointer: str) -> list[str]:
+    return [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
+
+
+def _present(obj: Any, parts: list[str]) -> bool:
+    for part in parts:
+        if isinstance(obj, list):
+            if not part.isdigit() or int(part) >= len(obj):
+                return False
+            obj = obj[int(part)]
+        elif isinstance(obj, Mapping) and part in obj:
+            obj = obj[part]
+        else:
+            return False
+    return True
+
+
+def _set(obj: Any, parts: list[str], value: Any) -> Any:
+    if not parts:
+        return value
+    head, rest = parts[0], parts[1:]
+    if isinstance(obj, list):
+        items = list(obj)
+        if head == "-":
+            return [*items, value]
+        index = int(head)
+        if not rest and value is REMOVED:
+            del items[index]
+        else:
+            items[index] = _set(items[index], rest, value)
+        return items
+    fields = dict(obj or {})
+    if not rest and value is REMOVED:
+        fields.pop(head, None)
+        return fields
+    fallback: Any = [] if rest == ["-"] else {}
+    fields[head] = _set(fields.get(head, fallback if rest else None), rest, value)
+    return fields

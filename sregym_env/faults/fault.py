@@ -1,0 +1,248 @@
+"""Faults: what a declaration is, what it does to one target, and the two bound together.
+
+A fault is one decorated function in a module of its own name::
+
+    @fault(layer="network", mechanism="wrong_target_port", targets=services())
+    def service_target_port_mismatch(target: ServiceTarget, wrong_port: int = 9999) -> Fault:
+        ...
+
+Its parameters are the function's, typed and with defaults; undo is derived from the edits; which pairs of
+fault and target exist is computed from the inventory.
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import orjson
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+
+from sregym_env.cluster import apply as edits_apply
+from sregym_env.cluster.api import World
+from sregym_env.cluster.apply import Undo
+from sregym_env.cluster.disturbances import Disturbance
+from sregym_env.cluster.edits import Edit, ObjectRef
+from sregym_env.cluster.inventory import Inventory
+from sregym_env.cluster.targets import TargetRule
+from sregym_env.errors import ProblemError
+from sregym_env.faults.spec import FaultSpec, Layer, Level
+from sregym_env.kube import registry
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The answer of a fault's own predicate about the state."""
+
+    name: str
+    passed: bool
+    observed: str = ""
+    expected: str = ""
+
+
+Predicate = Callable[[World], Finding]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """What a declared fault does to one target, and what repairs it."""
+
+    resource: ObjectRef
+    """The object that is wrong."""
+    cause: str
+    """The cause in a sentence or two, with its concrete values."""
+    edits: Sequence[Edit] = ()
+    disturbances: Sequence[Disturbance] = ()
+    trigger: Sequence[Edit] = ()
+    """What makes it bite at once: restarts of what would otherwise notice only later."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """``field``, ``wrong`` and ``right``."""
+    kind: str = ""
+    """What the wrong thing is called, where it is not an object's kind (``MongoDB account``)."""
+    remedies: Sequence[Sequence[str]]
+    """Alternative repairs, each a sequence of command lines."""
+    look: Sequence[str] = ()
+    """Command lines that show the cause, beside those that suit every fault of this kind of target."""
+    accepts: Sequence[ObjectRef] = ()
+    """Objects that a legal repair may change, replace or lose, beside the one that is wrong."""
+    aliases: Sequence[str] = ()
+    """More names by which the cause's place may rightly be called."""
+    cured: Sequence[Predicate] = ()
+    """Questions about the state, where the users' experience cannot tell whether the cause is gone."""
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """A declared fault: a function from a target and parameters to a :class:`Fault`."""
+
+    name: str
+    layer: Layer
+    level: Level
+    mechanism: str
+    targets: TargetRule
+    build: Callable[..., Fault]
+
+    @property
+    def summary(self) -> str:
+        """The first line of the docstring."""
+        return (inspect.getdoc(self.build) or "").split("\n", 1)[0]
+
+    @property
+    def description(self) -> str:
+        """The whole docstring."""
+        return inspect.getdoc(self.build) or ""
+
+    @cached_property
+    def parameters(self) -> type[BaseModel]:
+        """The model of the parameters: the function's arguments after the target."""
+        hints = typing.get_type_hints(self.build)
+        arguments = list(inspect.signature(self.build).parameters.values())[1:]
+        fields: dict[str, Any] = {a.name: (hints[a.name], a.default) for a in arguments}
+        model: type[BaseModel] = create_model(
+            f"{self.name}_parameters", __config__=ConfigDict(extra="forbid", frozen=True), **fields
+        )
+        return model
+
+    def bind(
+        self, inventory: Inventory, target: str = "", parameters: Mapping[str, Any] | None = None
+    ) -> FaultInstance:
+        """The fault on a target; an empty name means the first target. Raises ProblemError."""
+        try:
+            values = self.parameters(**(parameters or {})).model_dump()
+        except ValidationError as error:
+            problems = "; ".join(
+                f"{'.'.join(map(str, e['loc'])) or 'value'}: {e['msg']}" for e in error.errors()
+            )
+            raise ProblemError(f"parameters of {self.name}: {problems}") from error
+        struck = self.targets.named(inventory, target)
+        return FaultInstance(self, struck, values, self.build(struck, **values))
+
+
+def fault(
+    *, layer: Layer, mechanism: str, targets: TargetRule, level: Level = "medium"
+) -> Callable[[Callable[..., Fault]], Declaration]:
+    """Declare the decorated function as a fault of that name."""
+
+    def declare(build: Callable[..., Fault]) -> Declaration:
+        return Declaration(build.__name__, layer, level, mechanism, targets, build)
+
+    return declare
+
+
+@dataclass(frozen=True)
+class FaultInstance:
+    """A fault bound to a target: what is injected, graded and demonstrated in an episode."""
+
+    declaration: Declaration
+    target: Any
+    parameters: Mapping[str, Any]
+    fault: Fault
+
+    @property
+    def name(self) -> str:
+        """``fault:target``."""
+        return f"{self.declaration.name}:{self.target.name}"
+
+    def inject(self, world: World) -> tuple[Undo, ...]:
+        """Let the fault happen, and return what :meth:`heal` needs to take it back."""
+        changes = tuple(edits_apply.apply(world, edit) for edit in self.fault.edits)
+        for disturbance in self.fault.disturbances:
+            world.nodes.apply(disturbance)
+        self.replay(world)
+        return changes
+
+    def heal(self, world: World, changes: Sequence[Undo]) -> None:
+        """Take the fault back: the desired state is what it was before :meth:`inject`."""
+        for disturbance in self.fault.disturbances:
+            world.nodes.heal(disturbance)
+        for change in reversed(changes):
+            edits_apply.undo(world, change)
+
+    def replay(self, world: World) -> None:
+        """Do again what makes the fault bite."""
+        for edit in self.fault.trigger:
+            edits_apply.apply(world, edit)
+
+    def cured(self, world: World) -> tuple[Finding, ...]:
+        """The fault's own questions about the state, answered."""
+        return tuple(predicate(world) for predicate in self.fault.cured)
+
+    def accepts(self) -> frozenset[tuple[str, str, str]]:
+        """(resource, namespace or "", name) of the objects that a legal repair may change or replace."""
+        refs = (self.fault.resource, *self.fault.accepts)
+        return frozenset((ref.resource, ref.namespace or "", ref.name) for ref in refs)
+
+    @property
+    def remedies(self) -> tuple[tuple[str, ...], ...]:
+        """Alternative repairs as command lines."""
+        return tuple(tuple(remedy) for remedy in self.fault.remedies)
+
+    @cached_property
+    def investigation(self) -> tuple[str, ...]:
+        """Commands with which an engineer would look for the cause, the broad ones first."""
+        namespace = self.target.namespace
+        broad = [
+            f"kubectl get pods -n {namespace} -o wide",
+            f"kubectl get events -n {namespace} --sort-by=.lastTimestamp",
+            f"kubectl get deployments,services -n {namespace} -o wide",
+        ]
+        close = []
+        for name in self.target.components[:3]:
+            component = self.target.app.by_name[name]
+            close.append(f"kubectl describe deployment {name} -n {namespace}")
+            close.append(f"kubectl logs deployment/{name} -n {namespace} --tail=30")
+            if component.service:
+                close.append(f"kubectl get endpoints {component.service} -n {namespace}")
+            for caller in self.target.app.affected(name)[:1]:
+                close.append(f"kubectl logs deployment/{caller} -n {namespace} --tail=30")
+        return tuple(dict.fromkeys((*broad, *close, *self.fault.look)))
+
+    @cached_property
+    def spec(self) -> FaultSpec:
+        """The ground truth for the judge."""
+        app, names = self.target.app, self.target.components
+        details = self.fault.details
+        affected: dict[str, None] = {}
+        for name in names:
+            affected.update(dict.fromkeys(app.affected(name)))
+        resource = registry.by_key(self.fault.resource.resource)
+        touched = {*names, *affected}
+        return FaultSpec(
+            fault=self.declaration.name,
+            layer=self.declaration.layer,
+            mechanism=self.declaration.mechanism,
+            namespace=self.target.namespace,
+            components=names,
+            aliases=self._aliases(),
+            resource_kind=self.fault.kind or (resource.kind if resource else self.fault.resource.resource),
+            resource_name=self.fault.resource.name,
+            cause=self.fault.cause,
+            field=str(details.get("field", "")),
+            wrong=text(details.get("wrong")),
+            right=text(details.get("right")),
+            affected=tuple(name for name in affected if name not in names),
+            journeys=tuple(
+                journey.name for journey in app.journeys if not journey.through or touched & {*journey.through}
+            ),
+        )
+
+    def _aliases(self) -> tuple[str, ...]:
+        found = [self.target.name, self.fault.resource.name]
+        for name in self.target.components:
+            component = self.target.app.by_name[name]
+            found += [component.service, component.container, component.volume]
+        found += self.fault.aliases
+        return tuple(dict.fromkeys(name for name in found if name and name not in self.target.components))
+
+
+def text(value: Any) -> str:
+    """A detail's value as text: scalars plainly, everything else as JSON, nothing as the empty string."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    return orjson.dumps(value).decode()

@@ -1,0 +1,42 @@
+"""The registry of faults: every module of this package that declares a fault of its own name."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from difflib import get_close_matches
+from functools import cache
+
+import sregym_env.faults
+from sregym_env.errors import ProblemError
+from sregym_env.faults.fault import Declaration
+
+
+@cache
+def declarations() -> tuple[Declaration, ...]:
+    """Every declared fault, by name."""
+    found = []
+    for module in sorted(pkgutil.iter_modules(sregym_env.faults.__path__), key=lambda m: m.name):
+        declared = _declared(module.name)
+        if declared is not None:
+            found.append(declared)
+    return tuple(found)
+
+
+@cache
+def declaration(name: str) -> Declaration:
+    """The fault called ``name``. Raises ProblemError with near names if there is none."""
+    names = {module.name for module in pkgutil.iter_modules(sregym_env.faults.__path__)}
+    declared = _declared(name) if name in names else None
+    if declared is None:
+        known = [each.name for each in declarations()]
+        near = get_close_matches(name, known, n=3)
+        hint = f"; did you mean {' or '.join(near)}?" if near else f"; there are: {', '.join(known)}"
+        raise ProblemError(f"no fault {name!r}{hint}")
+    return declared
+
+
+def _declared(name: str) -> Declaration | None:
+    module = importlib.import_module(f"sregym_env.faults.{name}")
+    found = getattr(module, name, None)
+    return found if isinstance(found, Declaration) else None

@@ -1,0 +1,93 @@
+"""Describing service accounts, roles and bindings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sregym_env.kube.describe.text import Reader, Sheet, events_of, header
+from sregym_env.kube.types import Manifest
+
+
+def describe_service_account(obj: Manifest, reader: Reader) -> str:
+    """A ServiceAccount."""
+    sheet = Sheet(reader.now())
+    metadata = obj["metadata"]
+    header(sheet, obj)
+    tokens = [
+        secret["metadata"]["name"]
+        for secret in reader.list("secrets", metadata.get("namespace"))
+        if secret.get("type") == "kubernetes.io/service-account-token"
+        and (secret["metadata"].get("annotations") or {}).get("kubernetes.io/service-account.name") == metadata["name"]
+    ]
+    secrets = [ref["name"] for ref in obj.get("secrets") or ()]
+    pulls = [ref["name"] for ref in obj.get("imagePullSecrets") or ()]
+    for title, names in (("Image pull secrets", pulls), ("Mountable secrets", secrets), ("Tokens", tokens)):
+        lead = f"{title}:\t"
+        if not names:
+            sheet.line(0, f"{lead}<none>")
+        for name in names:
+            sheet.line(0, lead + name)
+            lead = "\t"
+    sheet.events(events_of(reader, obj))
+    return sheet.render()
+
+
+def describe_role(obj: Manifest, reader: Reader) -> str:
+    """A Role or ClusterRole."""
+    sheet = Sheet(reader.now())
+    metadata = obj["metadata"]
+    sheet.line(0, f"Name:\t{metadata['name']}")
+    sheet.labels("Labels", metadata.get("labels"))
+    sheet.annotations(metadata.get("annotations"))
+    sheet.line(0, "PolicyRule:")
+    policy_rules(sheet, obj.get("rules") or (), 1)
+    return sheet.render()
+
+
+def policy_rules(sheet: Sheet, rules: Iterable[Mapping[str, Any]], level: int) -> None:
+    """The table of RBAC rules: one line per resource, verbs of equal lines joined."""
+    sheet.line(level, "Resources\tNon-Resource URLs\tResource Names\tVerbs")
+    sheet.line(level, "---------\t-----------------\t--------------\t-----")
+    for resource, urls, names, verbs in compact_rules(rules):
+        sheet.line(level, f"{resource}\t[{' '.join(urls)}]\t[{' '.join(names)}]\t[{' '.join(verbs)}]")
+
+
+Row = tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+
+
+def compact_rules(rules: Iterable[Mapping[str, Any]]) -> Sequence[Row]:
+    """Rules broken down to one resource and name each, then merged and sorted as kubectl shows them."""
+    merged: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for rule in rules:
+        verbs = rule.get("verbs") or []
+        names = rule.get("resourceNames") or [None]
+        for group in rule.get("apiGroups") or [""]:
+            for resource in rule.get("resources") or []:
+                for name in names:
+                    text = f"{resource}.{group}" if group else resource
+                    key = (text, (), (name,) if name is not None else ())
+                    _merge(merged.setdefault(key, []), verbs)
+        for url in rule.get("nonResourceURLs") or []:
+            _merge(merged.setdefault(("", (url,), ()), []), verbs)
+    rows = [(resource, urls, names, tuple(verbs)) for (resource, urls, names), verbs in merged.items()]
+    return sorted(rows, key=lambda row: (row[0], row[2], row[1]))
+
+
+def _merge(verbs: list[str], more: Iterable[str]) -> None:
+    verbs.extend(verb for verb in more if verb not in verbs)
+
+
+def describe_binding(obj: Manifest, reader: Reader) -> str:
+    """A RoleBinding or ClusterRoleBinding."""
+    sheet = Sheet(reader.now())
+    metadata, role = obj["metadata"], obj["roleRef"]
+    sheet.line(0, f"Name:\t{metadata['name']}")
+    sheet.labels("Labels", metadata.get("labels"))
+    sheet.annotations(metadata.get("annotations"))
+    sheet.line(0, f"Role:\n  Kind:\t{role['kind']}\n  Name:\t{role['name']}")
+    sheet.line(0, "Subjects:\n  Kind\tName\tNamespace")
+    sheet.line(1, "----\t----\t---------")
+    for subject in obj.get("subjects") or ():
+        sheet.line(1, f"{subject['kind']}\t{subject['name']}\t{subject.get('namespace', '')}")
+    return sheet.render()

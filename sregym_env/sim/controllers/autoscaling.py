@@ -1,0 +1,201 @@
+"""How many replicas a HorizontalPodAutoscaler wants, from what its pods use.
+
+The replica calculator of ``pkg/controller/podautoscaler/replica_calculator.go`` of v1.32.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sregym_env.kube import quantity
+from sregym_env.kube.durations import parse_rfc3339
+from sregym_env.kube.types import Manifest
+from sregym_env.runtime.clock import MINUTE, SECOND
+from sregym_env.sim.controllers import pods
+from sregym_env.sim.metrics import PodUsage, pod_usage
+
+if TYPE_CHECKING:
+    from sregym_env.sim.world import SimWorld
+
+TOLERANCE = 0.1
+CPU_INITIALIZATION = 5 * MINUTE
+READINESS_DELAY = 30 * SECOND
+METRICS_WINDOW = 15 * SECOND
+
+
+class MetricError(Exception):
+    """A metric from which no replica count follows; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What one metric asks for."""
+
+    replicas: int
+    description: str
+    """The metric in words, as events name it."""
+    current: Mapping[str, Any]
+    """The entry of ``status.currentMetrics``."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    measured: dict[str, float]
+    """Usage of pods that count, by name."""
+    unready: list[str]
+    missing: list[str]
+
+
+def proposal(
+    world: SimWorld, metric: Mapping[str, Any], replicas: int, selected: Sequence[Manifest]
+) -> Proposal:
+    """What a metric of an autoscaler asks for. Raises MetricError."""
+    type = metric["type"]
+    if type not in ("Resource", "ContainerResource"):
+        name = ((metric.get(type.lower()) or {}).get("metric") or {}).get("name", "")
+        raise MetricError(
+            f"unable to get {type.lower()} metric {name}: unable to fetch metrics from custom metrics API: "
+            "no custom metrics API (custom.metrics.k8s.io) registered"
+        )
+    source = metric["resource" if type == "Resource" else "containerResource"]
+    name, target, container = source["name"], source["target"], source.get("container", "")
+    try:
+        if target.get("averageUtilization") is not None:
+            return _by_utilization(world, name, container, target["averageUtilization"], replicas, selected)
+        return _by_value(world, name, container, target["averageValue"], replicas, selected)
+    except MetricError as error:
+        word = "utilization" if target.get("averageUtilization") is not None else "usage"
+        raise MetricError(f"failed to get {name} {word}: {error}") from None
+
+
+def _by_utilization(
+    world: SimWorld, name: str, container: str, target: int, replicas: int, selected: Sequence[Manifest]
+) -> Proposal:
+    group = _grouped(world, name, container, selected)
+    requests = {pod["metadata"]["name"]: _request(pod, name, container) for pod in selected}
+    if not group.measured:
+        raise MetricError("did not receive metrics for targeted pods (pods might be unready)")
+
+    def ratio(usage: Mapping[str, float]) -> float:
+        asked = sum(requests[pod] for pod in usage)
+        if asked == 0:
+            raise MetricError("no metrics returned matched known pods")
+        return int(sum(usage.values()) * 100 / asked) / target
+
+    asked = sum(requests[pod] for pod in group.measured)
+    used = sum(group.measured.values())
+    wanted = _replicas(replicas, group, ratio, lambda pod: requests[pod] * max(target, 100) / 100)
+    average = used / len(group.measured)
+    current = {
+        "type": "Resource",
+        "resource": {
+            "name": name,
+            "current": {"averageUtilization": int(used * 100 / asked), "averageValue": _text(name, average)},
+        },
+    }
+    return Proposal(wanted, f"{name} resource utilization (percentage of request)", current)
+
+
+def _by_value(
+    world: SimWorld, name: str, container: str, target: str, replicas: int, selected: Sequence[Manifest]
+) -> Proposal:
+    group = _grouped(world, name, container, selected)
+    if not group.measured:
+        raise MetricError("did not receive metrics for targeted pods (pods might be unready)")
+    wanted_each = _number(name, target)
+
+    def ratio(usage: Mapping[str, float]) -> float:
+        return sum(usage.values()) / len(usage) / wanted_each
+
+    wanted = _replicas(replicas, group, ratio, lambda _: wanted_each)
+    average = sum(group.measured.values()) / len(group.measured)
+    current = {
+        "type": "Resource",
+        "resource": {"name": name, "current": {"averageValue": _text(name, average)}},
+    }
+    return Proposal(wanted, f"{name} resource", current)
+
+
+def _replicas(replicas: int, group: _Group, ratio: Any, expected: Any) -> int:
+    """The replica count for a usage ratio, cautious about pods that are not measured."""
+    first = ratio(group.measured)
+    if not group.missing and not (group.unready and first > 1.0):
+        if abs(1.0 - first) <= TOLERANCE:
+            return replicas
+        return math.ceil(first * len(group.measured))
+    usage = dict(group.measured)
+    # Missing pods count as fully used when shrinking and as idle when growing; unready ones as idle.
+    for pod in group.missing:
+        usage[pod] = expected(pod) if first < 1.0 else 0.0
+    if first > 1.0:
+        for pod in group.unready:
+            usage[pod] = 0.0
+    second = ratio(usage)
+    if abs(1.0 - second) <= TOLERANCE or (first < 1.0 < second) or (first > 1.0 > second):
+        return replicas
+    wanted = math.ceil(second * len(usage))
+    if (second < 1.0 and wanted > replicas) or (second > 1.0 and wanted < replicas):
+        return replicas
+    return wanted
+
+
+def _grouped(world: SimWorld, name: str, container: str, selected: Sequence[Manifest]) -> _Group:
+    group = _Group({}, [], [])
+    found = False
+    for pod in selected:
+        if pods.phase(pod) == "Failed" or pods.is_terminating(pod):
+            continue
+        key = pod["metadata"]["name"]
+        usage = pod_usage(world, pod)
+        found = found or usage is not None
+        if pods.phase(pod) == "Pending":
+            group.unready.append(key)
+        elif usage is None:
+            group.missing.append(key)
+        elif name == "cpu" and _is_warming_up(world, pod, usage):
+            group.unready.append(key)
+        else:
+            group.measured[key] = _used(usage, name, container)
+    if not found:
+        text = "no metrics returned from resource metrics API"
+        raise MetricError(f"unable to get metrics for resource {name}: {text}")
+    return group
+
+
+def _is_warming_up(world: SimWorld, pod: Manifest, usage: PodUsage) -> bool:
+    ready, started = pods.condition(pod, "Ready"), (pod.get("status") or {}).get("startTime")
+    if ready is None or not started:
+        return True
+    begun, changed = parse_rfc3339(started), parse_rfc3339(ready["lastTransitionTime"])
+    if begun + CPU_INITIALIZATION > world.now():
+        return ready["status"] == "False" or usage.timestamp < changed + METRICS_WINDOW
+    return ready["status"] == "False" and begun + READINESS_DELAY > changed
+
+
+def _used(usage: PodUsage, name: str, container: str) -> float:
+    counted = [c for c in usage.containers if not container or c.name == container]
+    return float(sum(c.cpu if name == "cpu" else c.memory for c in counted))
+
+
+def _request(pod: Manifest, name: str, container: str) -> float:
+    total = 0.0
+    for found in pod["spec"]["containers"]:
+        if container and found["name"] != container:
+            continue
+        asked = ((found.get("resources") or {}).get("requests") or {}).get(name)
+        if asked is None:
+            where = f"container {found['name']} of Pod {pod['metadata']['name']}"
+            raise MetricError(f"missing request for {name} in {where}")
+        total += _number(name, asked)
+    return total
+
+
+def _number(name: str, text: str) -> float:
+    return quantity.cpu_cores(text) if name == "cpu" else float(quantity.bytes_(text))
+
+
+def _text(name: str, amount: float) -> str:
+    return f"{round(amount * 1000)}m" if name == "cpu" else str(round(amount))

@@ -1,0 +1,84 @@
+"""``kubectl exec``: a command in a running container, with that image's commands, files and network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sregym_env.cluster.api import ExecResult
+from sregym_env.kube.types import Manifest
+from sregym_env.runtime.streams import keyed_bits
+from sregym_env.sim.programs import runtime
+from sregym_env.sim.programs.context import ProcessContext
+
+if TYPE_CHECKING:
+    from sregym_env.sim.world import SimWorld
+
+NOT_RUNNING = 126
+NOT_FOUND = 127
+
+
+def run(world: SimWorld, pod: Manifest, container: str, argv: Sequence[str], stdin: str = "") -> ExecResult:
+    """Run ``argv`` in a container of ``pod``.
+
+    A missing executable is answered with the OCI runtime's text and exit code 127, a container without a
+    running process with exit code 126.
+    """
+    metadata = pod["metadata"]
+    process = world.processes.get((metadata["uid"], container))
+    if process is None:
+        return ExecResult(
+            stderr=f'error: Internal error occurred: unable to upgrade connection: container not found ("{container}")\n',
+            exit_code=NOT_RUNNING,
+        )
+    if not argv:
+        return ExecResult(stderr="error: you must specify at least one command for the container\n", exit_code=1)
+    from sregym_env.sim.programs import toolbox
+
+    ctx = ProcessContext(world, process)
+    shell = toolbox.container_shell(ctx)
+    name = argv[0]
+    if not shell.has(name):
+        image = world.images[process.image]
+        if runtime.executable(world, image, name) is None:
+            return ExecResult(stderr=_oci(world, name), exit_code=NOT_FOUND)
+        if name in image.files:
+            argv = ["sh", *argv]
+        else:
+            text = f"{name}: listen tcp: bind: address already in use\n"
+            return ExecResult(stderr=text, exit_code=1)
+    failed = _unreadable(ctx, argv)
+    if failed:
+        return ExecResult(stderr=failed, exit_code=1)
+    before = shell.files.texts()
+    result = shell.call(list(argv), stdin)
+    complaints = toolbox.save(ctx, shell, before)
+    if complaints:
+        return ExecResult(result.stdout, result.stderr + complaints, result.exit_code or 1)
+    return result
+
+
+def _unreadable(ctx: ProcessContext, argv: Sequence[str]) -> str:
+    """The complaint of a command that meets a failing disk in one of the files it was given."""
+    words = argv[1:]
+    if argv[0].rpartition("/")[2] in ("sh", "bash"):
+        words = " ".join(argv[1:]).replace(";", " ").split()
+    for word in words:
+        if word.startswith("/"):
+            fraction = ctx.disk_failing(word)
+            if fraction and ctx.chance("disk") < fraction:
+                return f"{argv[0]}: {word}: Input/output error\n"
+    return ""
+
+
+def _oci(world: SimWorld, name: str) -> str:
+    """What the container runtime says about an executable that is not there."""
+    identity = "".join(f"{keyed_bits(world.clock, name, part):016x}" for part in range(4))
+    where = "executable file not found in $PATH"
+    if "/" in name:
+        where = f"stat {name}: no such file or directory"
+    return (
+        "error: Internal error occurred: Internal error occurred: error executing command in container: failed to "
+        f'exec in container: failed to start exec "{identity}": OCI runtime exec failed: exec failed: unable to '
+        f'start container process: exec: "{name}": {where}: unknown\n'
+    )

@@ -1,0 +1,494 @@
+"""The general commands inside containers: what ``kubectl exec`` and shell scripts in containers can run.
+
+Text tools come from the shell interpreter; what looks at the machine, the processes or the network is here,
+and sees the container's own files, limits and network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from sregym_env.cluster.api import ExecResult
+from sregym_env.kube.durations import rfc3339
+from sregym_env.runtime.clock import EPOCH, SECOND
+from sregym_env.sim.programs import net_tools, view
+from sregym_env.sim.programs.context import ProcessContext
+
+if TYPE_CHECKING:
+    from sregym_env.shell.shell import Shell, ShellCommand
+
+Tool = Callable[[ProcessContext, Sequence[str], str, "Shell"], ExecResult]
+
+_TEXT = frozenset(
+    "cat head tail wc grep fgrep egrep sed awk sort uniq cut paste tr rev nl fold expand tee xargs find basename "
+    "dirname tree du true false clear sh base64 diff seq expr md5sum sha1sum sha256sum tac od rmdir echo printf "
+    "ls mkdir touch rm cp mv ln chmod pwd readlink stat strings split comm gzip gunzip zcat tar".split()
+)
+_DEBIAN_ONLY = frozenset("bash join column file".split())
+_NETWORK_BUSYBOX = frozenset("nslookup wget nc telnet ping netstat ifconfig ip route traceroute arp".split())
+_MACHINE = frozenset(
+    "env printenv ps id whoami hostname uname date df mount free uptime sleep kill which sync nproc arch dd killall "
+    "pidof top dmesg lsof timeout time test".split()
+)
+
+TEXT_TOOLS: Mapping[str, frozenset[str]] = {
+    "busybox": _TEXT - {"strings", "split", "comm", "gzip", "zcat"} | {"gzip", "zcat"},
+    "debian": _TEXT | _DEBIAN_ONLY,
+    "none": frozenset(),
+}
+"""Commands of the interpreter that each kind of image has."""
+
+OUR_TOOLS: Mapping[str, frozenset[str]] = {
+    "busybox": _MACHINE | _NETWORK_BUSYBOX,
+    "debian": _MACHINE | frozenset(("getent", "apt-get", "apt")),
+    "none": frozenset(),
+}
+"""Commands of this package that each kind of image has. Images may add more (``curl``, ``dig``) as binaries."""
+
+
+def container_shell(ctx: ProcessContext, *, setup: bool = False) -> Shell:
+    """A shell in the container of ``ctx``. ``setup``: as the image's entrypoint before the server is up."""
+    from sregym_env.shell.files import Files
+    from sregym_env.shell.shell import Shell
+
+    world, process = ctx.world, ctx.process
+    image = world.images[process.image]
+    now = ctx.now() / SECOND
+    tree = Files(mtime=process.started_at / SECOND)
+    tree.add(view.files(world, process))
+    tree.add(_synthetic(ctx))
+    tree.add_directories(mount.path for mount in process.mounts if not mount.sub_path)
+    tree.add_directories((image.workdir, "/tmp", "/proc", "/bin", "/usr/bin"))
+    names = OUR_TOOLS[image.toolbox] | (image.binaries.keys() & TOOLS.keys())
+    commands: dict[str, ShellCommand] = {name: _bound(ctx, name, TOOLS[name]) for name in sorted(names)}
+    for name, command in program_commands(ctx, setup).items():
+        commands[name] = command
+    return Shell(
+        tree,
+        commands,
+        env=environment(ctx),
+        cwd=image.workdir,
+        only=TEXT_TOOLS[image.toolbox],
+        seed=process.started_at,
+        name="sh" if image.toolbox == "busybox" else "bash",
+        clock=lambda: now,
+    )
+
+
+def environment(ctx: ProcessContext) -> dict[str, str]:
+    """The environment of the container's processes."""
+    process = ctx.process
+    path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    return {"PATH": path, "HOSTNAME": process.hostname, **process.env, "HOME": "/root"}
+
+
+def program_commands(ctx: ProcessContext, setup: bool) -> dict[str, ShellCommand]:
+    """Commands that the container's own program brings (``mongo``, ``consul`` ...)."""
+    from sregym_env.sim.programs.registry import PROGRAMS
+
+    found: dict[str, ShellCommand] = {}
+    image = ctx.world.images[ctx.process.image]
+    for program in sorted({binary.program for binary in image.binaries.values()}):
+        for name, command in PROGRAMS[program].commands.items():
+            if name in image.binaries or name not in TOOLS:
+                found[name] = _program_command(ctx, command, setup)
+    return found
+
+
+def _program_command(ctx: ProcessContext, command: Callable[..., ExecResult], setup: bool) -> ShellCommand:
+    def call(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        if setup and argv[0] == "mongo":
+            from sregym_env.sim.programs import mongo_shell
+
+            return mongo_shell.run(ctx, argv, stdin, setup=True)
+        return command(ctx, argv, stdin)
+
+    return call
+
+
+def _bound(ctx: ProcessContext, name: str, tool: Tool) -> ShellCommand:
+    def call(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        return tool(ctx, argv, stdin, shell)
+
+    return call
+
+
+def save(ctx: ProcessContext, shell: Shell, before: Mapping[str, str]) -> str:
+    """Write what a script changed back to the container; complaints about read-only places."""
+    after = shell.files.texts()
+    complaints = []
+    for path in sorted({*after, *before}):
+        text = after.get(path)
+        if text == before.get(path) or path.startswith(("/proc/", "/sys/", "/dev/")):
+            continue
+        try:
+            view.write(ctx.world, ctx.process, path, text)
+        except OSError:
+            complaints.append(f"sh: can't create {path}: Read-only file system\n")
+    return "".join(complaints)
+
+
+def _synthetic(ctx: ProcessContext) -> dict[str, str]:
+    """Files that the kubelet and the kernel provide."""
+    from sregym_env.sim import dns
+
+    process, world = ctx.process, ctx.world
+    hosts = ["# Kubernetes-managed hosts file.", "127.0.0.1\tlocalhost", "::1\tlocalhost ip6-localhost ip6-loopback"]
+    entries = dns.hosts_entries(world, process)
+    if entries:
+        hosts = ["# Kubernetes-managed hosts file."]
+        hosts += [f"{address}\t{chr(9).join(names)}" for address, names in entries]
+    limit = process.memory_limit
+    cpu = process.cpu_limit
+    return {
+        "/etc/hosts": "\n".join(hosts) + "\n",
+        "/etc/hostname": process.hostname + "\n",
+        "/etc/resolv.conf": dns.resolv_conf(world, process).text,
+        "/proc/1/cmdline": "\0".join(process.argv) + "\0",
+        "/proc/1/comm": process.binary.rpartition("/")[2][:15] + "\n",
+        "/proc/1/environ": "\0".join(f"{k}={v}" for k, v in environment(ctx).items()) + "\0",
+        "/proc/1/status": (
+            f"Name:\t{process.binary}\nState:\tS (sleeping)\nPid:\t1\nPPid:\t0\nVmRSS:\t{process.memory >> 10} kB\n"
+        ),
+        "/proc/meminfo": "MemTotal:       16777216 kB\nMemFree:         6291456 kB\nMemAvailable:   11534336 kB\n",
+        "/proc/loadavg": "0.42 0.38 0.35 2/912 57\n",
+        "/proc/uptime": f"{_host_uptime(ctx):.2f} {_host_uptime(ctx) * 7:.2f}\n",
+        "/sys/fs/cgroup/memory.max": "max\n" if limit is None else f"{limit}\n",
+        "/sys/fs/cgroup/memory.current": f"{process.memory}\n",
+        "/sys/fs/cgroup/cpu.max": "max 100000\n" if cpu is None else f"{int(cpu * 100000)} 100000\n",
+    }
+
+
+def _host_uptime(ctx: ProcessContext) -> float:
+    return (ctx.now() - (EPOCH - 41 * 86_400 * SECOND)) / SECOND
+
+
+# --- commands about the machine and its processes ------------------------------------------------------
+
+
+def _ok(text: str) -> ExecResult:
+    return ExecResult(text)
+
+
+def _fail(text: str, code: int = 1) -> ExecResult:
+    return ExecResult(stderr=text, exit_code=code)
+
+
+def _env(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    wanted = [word for word in argv[1:] if not word.startswith("-")]
+    variables = shell.exported
+    if argv[0] == "printenv" and wanted:
+        missing = [name for name in wanted if name not in variables]
+        return ExecResult("".join(f"{variables[n]}\n" for n in wanted if n in variables), exit_code=int(bool(missing)))
+    while wanted and "=" in wanted[0]:
+        name, _, value = wanted.pop(0).partition("=")
+        variables[name] = value
+    if wanted and argv[0] == "env":
+        if not shell.has(wanted[0]):
+            return _fail(f"env: can't execute '{wanted[0]}': No such file or directory\n", 127)
+        return shell.call(wanted, stdin)
+    return _ok("".join(f"{name}={value}\n" for name, value in variables.items()))
+
+
+def _ps(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    process = ctx.process
+    command = " ".join(process.argv)
+    minutes = (ctx.now() - process.started_at) // SECOND // 60
+    shown = f"{minutes // 60}:{minutes % 60:02d}" if minutes >= 60 else f"0:{minutes:02d}"
+    if any("u" in word.lstrip("-") for word in argv[1:]) or ctx.world.images[process.image].toolbox == "debian":
+        rss = process.memory >> 10
+        return _ok(
+            "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n"
+            f"root           1  0.1  {rss / 167772.16:3.1f} {rss * 9:6d} {rss:5d} ?        Ssl  10:00   {shown} {command}\n"
+            f"root          57  0.0  0.0   7064  1560 ?        R    10:01   0:00 {' '.join(argv)}\n"
+        )
+    return _ok(
+        f"PID   USER     TIME  COMMAND\n    1 root      {shown} {command}\n   57 root      0:00 {' '.join(argv)}\n"
+    )
+
+
+def _top(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    process = ctx.process
+    total, rss = 16 << 20, process.memory >> 10
+    return _ok(
+        f"Mem: {total - 6291456}K used, 6291456K free, 2304K shrd, 212992K buff, 4718592K cached\n"
+        "CPU:   3% usr   1% sys   0% nic  95% idle   0% io   0% irq   0% sirq\n"
+        "Load average: 0.42 0.38 0.35 2/912 57\n  PID  PPID USER     STAT   VSZ %VSZ CPU %CPU COMMAND\n"
+        f"    1     0 root     S     {rss}  {rss * 100 // total}%   1   0% {' '.join(process.argv)}\n"
+    )
+
+
+def _id(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    user = ctx.world.images[ctx.process.image].user
+    name = "root" if user == 0 else str(user)
+    if argv[0] == "whoami":
+        return _ok(name + "\n") if user == 0 else _fail(f"whoami: unknown uid {user}\n")
+    if "-u" in argv:
+        return _ok(f"{user}\n")
+    return _ok(f"uid={user}({name}) gid={user}({name}) groups={user}({name})\n" if user == 0 else f"uid={user} gid=0(root)\n")
+
+
+def _hostname(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    if any(word in ("-i", "-I") for word in argv[1:]):
+        return _ok(ctx.process.ip + "\n")
+    return _ok(ctx.process.hostname + "\n")
+
+
+def _uname(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    if "-r" in argv:
+        return _ok("6.1.0-32-amd64\n")
+    if "-m" in argv or argv[0] == "arch":
+        return _ok("x86_64\n")
+    if "-a" in argv:
+        return _ok(
+            f"Linux {ctx.process.hostname} 6.1.0-32-amd64 #1 SMP PREEMPT_DYNAMIC Debian 6.1.129-1 x86_64 Linux\n"
+        )
+    return _ok("Linux\n")
+
+
+def format_date(time: int, form: str) -> str:
+    """An instant (microseconds, UTC) in strftime's notation: the directives that scripts use."""
+    text = rfc3339(time)
+    day, clock = text[:10], text[11:19]
+    days = time // (86_400 * SECOND)
+    week = ("Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed")[days % 7]
+    months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+    table = {
+        "Y": day[:4],
+        "m": day[5:7],
+        "d": day[8:],
+        "e": f"{int(day[8:]):2d}",
+        "H": clock[:2],
+        "M": clock[3:5],
+        "S": clock[6:],
+        "F": day,
+        "T": clock,
+        "s": str(time // SECOND),
+        "N": f"{time % SECOND:06d}000",
+        "Z": "UTC",
+        "z": "+0000",
+        "a": week,
+        "b": months[int(day[5:7]) - 1],
+        "y": day[2:4],
+        "R": clock[:5],
+        "n": "\n",
+        "%": "%",
+        "3N": f"{time % SECOND // 1000:03d}",
+    }
+    out, index = [], 0
+    while index < len(form):
+        if form[index] == "%" and index + 1 < len(form):
+            length = 2 if form[index + 1 : index + 3] == "3N" else 1
+            out.append(table.get(form[index + 1 : index + 1 + length], form[index : index + 1 + length]))
+            index += 1 + length
+        else:
+            out.append(form[index])
+            index += 1
+    return "".join(out)
+
+
+def _date(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    form = next((word[1:] for word in argv[1:] if word.startswith("+")), "%a %b %e %H:%M:%S %Z %Y")
+    if any(word.startswith("-I") for word in argv[1:]):
+        form = "%Y-%m-%dT%H:%M:%S+00:00" if "-Iseconds" in argv else "%F"
+    return _ok(format_date(ctx.now(), form) + "\n")
+
+
+def _df(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    human = any("h" in word for word in argv[1:] if word.startswith("-"))
+    rows = [("overlay", "/"), ("tmpfs", "/dev"), ("/dev/nvme1n1p1", "/etc/hosts")]
+    rows += [("/dev/nvme1n1p1", m.path) for m in ctx.process.mounts if m.kind in ("pvc", "hostpath", "emptydir")]
+    rows += [("tmpfs", m.path) for m in ctx.process.mounts if m.kind in ("secret", "projected")]
+    lines = ["Filesystem                Size      Used Available Use% Mounted on" if human
+             else "Filesystem           1K-blocks      Used Available Use% Mounted on"]  # fmt: skip
+    for device, path in rows:
+        big = device != "tmpfs"
+        size, used = (98_831_908, 30_720_000) if big else (65_536, 0)
+        free, share = size - used, used * 100 // size
+        if human:
+            cells = [f"{n / 1048576:.1f}G" if n >= 1048576 else f"{n / 1024:.1f}M" if n else "0" for n in (size, used, free)]
+            lines.append(f"{device:<22}{cells[0]:>9}{cells[1]:>10}{cells[2]:>10}{share:>4}% {path}")
+        else:
+            lines.append(f"{device:<21}{size:>9}{used:>10}{free:>10}{share:>4}% {path}")
+    return _ok("\n".join(lines) + "\n")
+
+
+def _mount(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    lines = ["overlay on / type overlay (rw,relatime)", "proc on /proc type proc (rw,nosuid,nodev,noexec,relatime)"]
+    for mount in ctx.process.mounts:
+        mode = "ro" if mount.read_only or mount.kind in ("configmap", "secret", "projected") else "rw"
+        kind, device = ("tmpfs", "tmpfs") if mount.kind in ("secret", "projected") else ("ext4", "/dev/nvme1n1p1")
+        lines.append(f"{device} on {mount.path} type {kind} ({mode},relatime)")
+    return _ok("\n".join(lines) + "\n")
+
+
+def _free(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    divide = 1024 if "-m" in argv else 1
+    total, used, free, cached = (n // divide for n in (16777216, 5242880, 6291456, 5242880))
+    return _ok(
+        "              total        used        free      shared  buff/cache   available\n"
+        f"Mem:    {total:>11} {used:>11} {free:>11} {2304 // divide:>11} {cached:>11} {free + cached:>11}\n"
+        "Swap:             0           0           0\n"
+    )
+
+
+def _uptime(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    days = int(_host_uptime(ctx) // 86_400)
+    clock = format_date(ctx.now(), "%T")
+    return _ok(f" {clock} up {days} days,  2:11,  0 users,  load average: 0.42, 0.38, 0.35\n")
+
+
+def _sleep(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    if len(argv) < 2:
+        return _fail("sleep: missing operand\n")
+    try:
+        duration(argv[1])
+    except ValueError:
+        return _fail(f"sleep: invalid number '{argv[1]}'\n")
+    return ExecResult()
+
+
+def duration(text: str) -> float:
+    """Seconds of ``5``, ``1.5``, ``2m``, ``1h``, ``infinity``. Raises ValueError."""
+    if text in ("infinity", "inf"):
+        return float("inf")
+    factor = {"s": 1, "m": 60, "h": 3600, "d": 86_400}.get(text[-1:])
+    value = float(text[:-1] if factor else text)
+    if not value >= 0.0:
+        raise ValueError(text)
+    return value * (factor or 1)
+
+
+def _kill(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    words = list(argv[1:])
+    signal = "TERM"
+    if words and words[0].startswith("-"):
+        signal = words.pop(0).lstrip("-").upper().removeprefix("SIG")
+        if signal == "S" and words:
+            signal = words.pop(0).upper().removeprefix("SIG")
+        if signal == "L":
+            return _ok("HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM\n")
+    if argv[0] in ("killall", "pkill"):
+        if not words or words[0] != ctx.process.binary.rpartition("/")[2]:
+            return _fail(f"{argv[0]}: {words[0] if words else ''}: no process killed\n")
+    elif not words:
+        return _fail("kill: you need to specify whom to kill\n")
+    elif words[0] != "1":
+        return _fail(f"sh: can't kill pid {words[0]}: No such process\n")
+    if signal in ("TERM", "15", "INT", "2", "QUIT", "3"):
+        from sregym_env.sim.programs.registry import PROGRAMS
+
+        wait, code = PROGRAMS[ctx.process.program].terminate(ctx)
+        if wait < 3600:
+            ctx.exit(code, delay=wait)
+    return ExecResult()
+
+
+def _pidof(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    name = argv[1] if len(argv) > 1 else ""
+    return _ok("1\n") if name == ctx.process.binary.rpartition("/")[2] else ExecResult(exit_code=1)
+
+
+def _which(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    image = ctx.world.images[ctx.process.image]
+    lines = []
+    for name in argv[1:]:
+        if name in image.binaries:
+            lines.append(f"/usr/local/bin/{name}\n")
+        elif shell.has(name):
+            lines.append(f"/{'usr/' if image.toolbox == 'debian' else ''}bin/{name}\n")
+    return ExecResult("".join(lines), exit_code=int(len(lines) < len(argv) - 1))
+
+
+def _dd(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    options = dict(word.partition("=")[::2] for word in argv[1:])
+    source = options.get("if", "")
+    if source and not source.startswith("/dev/"):
+        path = shell.resolve(source)
+        fraction = ctx.disk_failing(path)
+        if fraction and ctx.chance("disk") < fraction:
+            return _fail(f"dd: error reading '{source}': Input/output error\n0+0 records in\n0+0 records out\n")
+        if shell.files.text(path) is None:
+            return _fail(f"dd: can't open '{source}': No such file or directory\n")
+    target = options.get("of", "")
+    if target and not target.startswith("/dev/"):
+        try:
+            view.write(ctx.world, ctx.process, shell.resolve(target), "")
+        except OSError:
+            return _fail(f"dd: can't open '{target}': Read-only file system\n")
+    count = options.get("count", "1")
+    return ExecResult(stderr=f"{count}+0 records in\n{count}+0 records out\n")
+
+
+def _nproc(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    return _ok("8\n")
+
+
+def _quiet(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    return ExecResult()
+
+
+def _prefix(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """``timeout DURATION command`` and ``time command``: no command here takes time of its own."""
+    words = [word for word in argv[1:] if not word.startswith("-")]
+    if argv[0] == "timeout":
+        words = words[1:]
+    if not words:
+        return _fail(f"{argv[0]}: missing operand\n", 125)
+    if not shell.has(words[0]):
+        return _fail(f"{argv[0]}: can't execute '{words[0]}': No such file or directory\n", 127)
+    return shell.call(words, stdin)
+
+
+def _no_packages(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    return _fail(
+        "E: Could not get lock /var/lib/dpkg/lock-frontend - open (30: Read-only file system)\n"
+        "E: Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), are you root?\n",
+        100,
+    )
+
+
+def _getent(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    from sregym_env.sim import dns
+
+    if len(argv) < 3 or argv[1] not in ("hosts", "ahosts", "ahostsv4"):
+        return ExecResult(exit_code=2)
+    found = dns.resolve(ctx.world, ctx.process, argv[2])
+    if found.error or not found.addresses:
+        return ExecResult(exit_code=2)
+    return _ok("".join(f"{address:<15} {found.canonical or argv[2]}\n" for address in found.addresses))
+
+
+TOOLS: Mapping[str, Tool] = {
+    "env": _env,
+    "printenv": _env,
+    "ps": _ps,
+    "top": _top,
+    "id": _id,
+    "whoami": _id,
+    "hostname": _hostname,
+    "uname": _uname,
+    "arch": _uname,
+    "date": _date,
+    "df": _df,
+    "mount": _mount,
+    "free": _free,
+    "uptime": _uptime,
+    "sleep": _sleep,
+    "kill": _kill,
+    "killall": _kill,
+    "pidof": _pidof,
+    "which": _which,
+    "dd": _dd,
+    "nproc": _nproc,
+    "sync": _quiet,
+    "dmesg": _quiet,
+    "lsof": _quiet,
+    "timeout": _prefix,
+    "time": _prefix,
+    "apt-get": _no_packages,
+    "apt": _no_packages,
+    "getent": _getent,
+    **net_tools.TOOLS,
+}

@@ -1,0 +1,245 @@
+"""``curl`` as agents use it, on the cluster's own network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from sregym_env.cluster.api import ExecResult, HttpExchange, World
+
+VERSION = "curl 8.5.0 (x86_64-pc-linux-gnu)"
+
+_TAKES_VALUE = frozenset(
+    "-X --request -H --header -d --data --data-raw --data-binary --data-urlencode -m --max-time "
+    "--connect-timeout -o --output -w --write-out -u --user -A --user-agent -b --cookie -e --referer "
+    "--retry --retry-delay --resolve --cacert -x --proxy --url -T --upload-file".split()
+)
+_BARE = frozenset(
+    "-s --silent -S --show-error -i --include -I --head -k --insecure -L --location -v --verbose -f --fail "
+    "-g --globoff -N --no-buffer -4 --ipv4 -6 --ipv6 --compressed -# --progress-bar --http1.1 --http2 -G --get "
+    "--fail-with-body --no-progress-meter".split()
+)
+
+_REASONS = {
+    200: "OK", 201: "Created", 204: "No Content", 301: "Moved Permanently", 302: "Found", 304: "Not Modified",
+    307: "Temporary Redirect", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
+    405: "Method Not Allowed", 429: "Too Many Requests", 500: "Internal Server Error", 502: "Bad Gateway",
+    503: "Service Unavailable", 504: "Gateway Timeout",
+}  # fmt: skip
+
+
+class CurlError(Exception):
+    """A command line that curl refuses; carries its exit code."""
+
+    def __init__(self, text: str, code: int) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+@dataclass(slots=True)
+class Request:
+    """A parsed curl command line."""
+
+    urls: list[str] = field(default_factory=list)
+    method: str = ""
+    headers: dict[str, str] = field(default_factory=dict)
+    data: list[str] = field(default_factory=list)
+    flags: set[str] = field(default_factory=set)
+    max_time: float = 0.0
+    connect_timeout: float = 0.0
+    output: str = ""
+    write_out: str = ""
+
+    def has(self, *names: str) -> bool:
+        """Whether one of these options was given."""
+        return any(name in self.flags for name in names)
+
+
+def parse(arguments: list[str]) -> Request:
+    """Understand curl's arguments. Raises CurlError with curl's text."""
+    request = Request()
+    words = list(arguments)
+    while words:
+        word = words.pop(0)
+        if word.startswith("--") and "=" in word and word.partition("=")[0] in _TAKES_VALUE:
+            word, _, value = word.partition("=")
+            words.insert(0, value)
+        if not word.startswith("-") or word == "-":
+            request.urls.append(word)
+        elif word in _TAKES_VALUE:
+            if not words:
+                raise CurlError(f"curl: option {word}: requires parameter", 2)
+            _store(request, word, words.pop(0))
+        elif word in _BARE or word in ("-h", "--help", "-V", "--version"):
+            request.flags.add(word)
+        elif word.startswith("--"):
+            raise CurlError(f"curl: option {word}: is unknown", 2)
+        else:
+            _bundle(request, word, words)
+    return request
+
+
+def _bundle(request: Request, word: str, words: list[str]) -> None:
+    for index, letter in enumerate(word[1:], 1):
+        option = f"-{letter}"
+        if option in _TAKES_VALUE:
+            rest = word[index + 1 :]
+            if not rest and not words:
+                raise CurlError(f"curl: option {option}: requires parameter", 2)
+            _store(request, option, rest or words.pop(0))
+            return
+        if option not in _BARE:
+            raise CurlError(f"curl: option {word}: is unknown", 2)
+        request.flags.add(option)
+
+
+def _store(request: Request, option: str, value: str) -> None:
+    if option in ("-X", "--request"):
+        request.method = value.upper()
+    elif option in ("-H", "--header"):
+        name, _, text = value.partition(":")
+        request.headers[name.strip()] = text.strip()
+    elif option.startswith(("-d", "--data")):
+        request.data.append(value)
+    elif option in ("-m", "--max-time", "--connect-timeout"):
+        try:
+            seconds = float(value)
+        except ValueError:
+            raise CurlError(
+                f"curl: expected a proper numerical parameter\ncurl: option {option}: {value}", 2
+            ) from None
+        if option == "--connect-timeout":
+            request.connect_timeout = seconds
+        else:
+            request.max_time = seconds
+    elif option in ("-o", "--output"):
+        request.output = value
+    elif option in ("-w", "--write-out"):
+        request.write_out = value
+    elif option in ("-A", "--user-agent"):
+        request.headers["User-Agent"] = value
+    elif option == "--url":
+        request.urls.append(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A finished curl run: what it printed, where the body should go, and how long it took."""
+
+    result: ExecResult
+    seconds: float
+    file: str = ""
+    body: str = ""
+
+
+def curl(world: World, arguments: list[str]) -> Answer:
+    """Run ``curl ARGUMENTS...``; the body goes to ``file`` instead of stdout where ``-o`` says so."""
+    try:
+        request = parse(arguments)
+        if request.has("-V", "--version"):
+            return Answer(ExecResult(f"{VERSION}\nProtocols: http https\n"), 0.0)
+        if request.has("-h", "--help"):
+            return Answer(ExecResult("Usage: curl [options...] <url>\n"), 0.0)
+        if not request.urls:
+            raise CurlError(
+                "curl: no URL specified!\ncurl: try 'curl --help' or 'curl --manual' for more information", 2
+            )
+    except CurlError as error:
+        return Answer(ExecResult(stderr=f"{error}\n", exit_code=error.code), 0.0)
+    answers = [_fetch(world, request, url) for url in request.urls[:10]]
+    stdout = "".join(answer.result.stdout for answer in answers)
+    stderr = "".join(answer.result.stderr for answer in answers)
+    last = answers[-1]
+    seconds = sum(answer.seconds for answer in answers)
+    return Answer(ExecResult(stdout, stderr, last.result.exit_code), seconds, last.file, last.body)
+
+
+def _fetch(world: World, request: Request, url: str) -> Answer:
+    full = url if "://" in url else f"http://{url}"
+    try:
+        parts = urlsplit(full)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError:
+        return _failed(
+            request, 3, "URL rejected: Port number was not a decimal number between 0 and 65535", 0.0
+        )
+    if parts.scheme not in ("http", "https"):
+        return _failed(request, 1, f'Protocol "{parts.scheme}" not supported', 0.0)
+    if not parts.hostname:
+        return _failed(request, 3, "URL rejected: No host part in the URL", 0.0)
+    data = "&".join(request.data)
+    method = request.method or ("HEAD" if request.has("-I", "--head") else "POST" if data else "GET")
+    if data and request.has("-G", "--get"):
+        full, data, method = f"{full}{'&' if parts.query else '?'}{data}", "", request.method or "GET"
+    done = world.request(full, method, request.headers, data, request.max_time or request.connect_timeout)
+    if done.outcome != "ok":
+        return _unreached(request, done, parts.hostname, port)
+    if parts.scheme == "https" or not done.status:
+        text = "OpenSSL/3.0.13: error:0A00010B:SSL routines::wrong version number"
+        code, text = (35, text) if parts.scheme == "https" else (1, "Received HTTP/0.9 when not allowed")
+        return _failed(request, code, text, done.seconds)
+    return _answered(request, done, method)
+
+
+def _unreached(request: Request, done: HttpExchange, host: str, port: int) -> Answer:
+    spent = round(done.seconds * 1000)
+    if done.outcome == "no_such_host":
+        return _failed(request, 6, f"Could not resolve host: {host}", done.seconds)
+    if done.outcome == "dns_timeout":
+        return _failed(request, 28, f"Resolving timed out after {spent} milliseconds", done.seconds)
+    if done.outcome == "reset":
+        return _failed(request, 56, "Recv failure: Connection reset by peer", done.seconds)
+    if done.outcome == "timeout" and done.phase == "wait":
+        text = f"Operation timed out after {spent} milliseconds with 0 bytes received"
+        return _failed(request, 28, text, done.seconds)
+    if done.outcome == "timeout" and (request.max_time or request.connect_timeout):
+        return _failed(request, 28, f"Connection timed out after {spent} milliseconds", done.seconds)
+    code = 7 if done.outcome == "refused" else 28
+    text = f"Failed to connect to {host} port {port} after {spent} ms: Couldn't connect to server"
+    return _failed(request, code, text, done.seconds)
+
+
+def _failed(request: Request, code: int, text: str, seconds: float) -> Answer:
+    quiet = request.has("-s", "--silent") and not request.has("-S", "--show-error")
+    stderr = "" if quiet else f"curl: ({code}) {text}\n"
+    return Answer(ExecResult(_written(request, None), stderr, code), seconds)
+
+
+def _answered(request: Request, done: HttpExchange, method: str) -> Answer:
+    head = ""
+    if request.has("-i", "--include", "-I", "--head", "-v", "--verbose"):
+        reason = _REASONS.get(done.status, "")
+        fields = {"Content-Length": str(len(done.body.encode())), **done.headers}
+        lines = [f"HTTP/1.1 {done.status} {reason}".rstrip(), *(f"{k}: {v}" for k, v in fields.items())]
+        head = "".join(f"{line}\n" for line in lines) + "\n"
+    if done.status >= 400 and request.has("-f", "--fail"):
+        text = f"curl: (22) The requested URL returned error: {done.status}\n"
+        return Answer(ExecResult(_written(request, done), text, 22), done.seconds)
+    body = "" if method == "HEAD" else done.body
+    shown = head if request.has("-i", "--include", "-I", "--head") else ""
+    stderr = "".join(f"< {line}\n" for line in head.splitlines()) if request.has("-v", "--verbose") else ""
+    if request.output and request.output != "-":
+        return Answer(ExecResult(_written(request, done), stderr), done.seconds, request.output, shown + body)
+    return Answer(ExecResult(shown + body + _written(request, done), stderr), done.seconds)
+
+
+def _written(request: Request, done: HttpExchange | None) -> str:
+    text = request.write_out
+    if not text:
+        return ""
+    values = {
+        "http_code": f"{0 if done is None else done.status:03d}",
+        "response_code": f"{0 if done is None else done.status:03d}",
+        "time_total": f"{0.0 if done is None else done.seconds:.6f}",
+        "time_connect": f"{0.0 if done is None else done.connect_seconds:.6f}",
+        "time_starttransfer": f"{0.0 if done is None else done.seconds:.6f}",
+        "time_namelookup": "0.000412",
+        "size_download": str(0 if done is None else len(done.body.encode())),
+        "remote_ip": "" if done is None else done.address,
+        "remote_port": "0" if done is None else str(done.port),
+        "num_connects": "0" if done is None else "1",
+        "errormsg": "",
+    }
+    for name, value in values.items():
+        text = text.replace(f"%{{{name}}}", value)
+    return text.replace("\\n", "\n").replace("\\t", "\t").replace("\\r", "\r")

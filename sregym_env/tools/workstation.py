@@ -1,0 +1,320 @@
+"""The on-call workstation: a shell with kubectl, curl, alerts and submit, whose every command takes time.
+
+Simple command lines go straight to the command; everything else goes through the interpreted shell. The
+files, variables and kubeconfig of the session persist from action to action. Nothing typed here reaches a
+real shell, file or socket.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from sregym_env.cluster.api import ExecResult, ForkableWorld, User
+from sregym_env.runtime.clock import SECOND
+from sregym_env.shell.files import Files
+from sregym_env.shell.shell import Limits, Shell, ShellCommand
+from sregym_env.tools.alerts import alerts
+from sregym_env.tools.call import Submission, ToolOutcome
+from sregym_env.tools.curl import curl
+from sregym_env.tools.kubectl.app import Kubectl
+from sregym_env.tools.submit import USAGE, from_argv, from_line
+
+READ_SECONDS = 1.0
+"""What looking costs in the cluster's time."""
+WRITE_SECONDS = 2.0
+"""What changing something costs."""
+LINE_LIMIT = 3600.0
+"""Seconds of the cluster's time after which a command line is killed."""
+MAX_SLEEP = 600.0
+"""The longest single ``sleep``, seconds."""
+MAX_LINE = 256 * 1024
+"""Characters in one action."""
+
+HOME = "/home/oncall"
+
+_WRITING = frozenset(
+    "create apply replace delete patch set scale label annotate rollout run expose autoscale cordon uncordon "
+    "drain taint edit".split()
+)
+_SINGLE_QUOTED = re.compile(r"'[^']*'")
+_SHELL_SYNTAX = re.compile(r"[|&;<>()$`\\\n*?\[\]{}~#!]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([smhd]?)\Z")
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+class Workstation:
+    """One engineer's session on a world."""
+
+    def __init__(
+        self,
+        world: ForkableWorld,
+        user: User,
+        namespace: str = "default",
+        *,
+        _parent: Workstation | None = None,
+    ) -> None:
+        """``user`` is the API identity; ``namespace`` the kubeconfig's current one."""
+        self.world = world
+        self.user = user
+        self._spent = 0.0
+        self._submission: Submission | None = None
+        self._used = ""
+        cluster = world.cluster.as_user(user)
+        if _parent is None:
+            self._kubectl = Kubectl(cluster, namespace)
+            self._session: Shell | None = None
+        else:
+            self._kubectl = _parent._kubectl.with_cluster(cluster)
+            self._session = (
+                None if _parent._session is None else _parent._session.fork(self._commands(), self._clock)
+            )
+
+    def fork(self, world: ForkableWorld) -> Workstation:
+        """The same session, files and all, in a forked world."""
+        return Workstation(world, self.user, _parent=self)
+
+    def run(self, line: str) -> ToolOutcome:
+        """Run one command line; the world's time moves by what it takes."""
+        self._spent, self._submission, self._used = 0.0, None, ""
+        if len(line) > MAX_LINE:
+            self._pass(READ_SECONDS)
+            text = f"bash: command line too long: {len(line)} characters, the limit is {MAX_LINE}\n"
+            return ToolOutcome(text, 126, "parse_error", "shell")
+        line = _CONTROL.sub("", line).strip()
+        if not line:
+            self._pass(READ_SECONDS)
+            return ToolOutcome("", 0, "", "shell")
+        submitted = from_line(line)
+        if isinstance(submitted, Submission):
+            return ToolOutcome("", 0, "", "submit", submitted)
+        if isinstance(submitted, str):
+            self._pass(READ_SECONDS)
+            return ToolOutcome(submitted, 2, "parse_error", "submit")
+        result = self._direct(line)
+        if result is None:
+            result = self._shell.run(line)
+            self._used = self._used or "shell"
+        if not self._spent and self._submission is None:
+            self._pass(READ_SECONDS)
+        return self._outcome(result)
+
+    def _outcome(self, result: ExecResult) -> ToolOutcome:
+        error = ""
+        if result.exit_code:
+            error = "forbidden" if "(Forbidden)" in result.stderr else "command_error"
+        return ToolOutcome(result.text, result.exit_code, error, self._used, self._submission)  # type: ignore[arg-type]
+
+    def _direct(self, line: str) -> ExecResult | None:
+        """Run a line without shell syntax at once; None if it needs the shell."""
+        if _SHELL_SYNTAX.search(_SINGLE_QUOTED.sub("''", line)):
+            return None
+        try:
+            words = shlex.split(line)
+        except ValueError:
+            return None
+        if not words or "=" in words[0]:
+            return None
+        command = self._commands().get(words[0])
+        return None if command is None else command(words, "", self._shell)
+
+    # --- the session ------------------------------------------------------------------------------
+
+    @property
+    def _shell(self) -> Shell:
+        if self._session is None:
+            self._session = Shell(
+                Files({f"{HOME}/.kube/config": _KUBECONFIG}, mtime=self._clock()),
+                self._commands(),
+                env={
+                    "HOME": HOME,
+                    "USER": "oncall",
+                    "LANG": "C.UTF-8",
+                    "PATH": "/usr/local/bin:/usr/bin:/bin",
+                    "TERM": "dumb",
+                },
+                cwd=HOME,
+                limits=Limits(),
+                clock=self._clock,
+            )
+        return self._session
+
+    def _clock(self) -> float:
+        return self.world.now() / SECOND
+
+    def _commands(self) -> Mapping[str, ShellCommand]:
+        """Our own commands, bound to this session."""
+        own: dict[str, ShellCommand] = {
+            "kubectl": self._run_kubectl,
+            "k": self._run_kubectl,
+            "curl": self._run_curl,
+            "alerts": self._run_alerts,
+            "sleep": self._run_sleep,
+            "timeout": self._run_timeout,
+            "date": self._run_date,
+            "submit": self._run_submit,
+            "hostname": lambda argv, stdin, shell: ExecResult("oncall\n"),
+            "whoami": lambda argv, stdin, shell: ExecResult("oncall\n"),
+            "which": _which,
+            "help": lambda argv, stdin, shell: ExecResult(HELP),
+        }
+        return own
+
+    def _pass(self, seconds: float) -> None:
+        seconds = min(seconds, LINE_LIMIT - self._spent)
+        if seconds > 0:
+            self._spent += seconds
+            self.world.advance(seconds)
+
+    def _expired(self) -> ExecResult | None:
+        if self._spent >= LINE_LIMIT:
+            return ExecResult(
+                stderr=f"bash: killed: command line took more than {LINE_LIMIT:.0f} seconds\n", exit_code=137
+            )
+        return None
+
+    # --- commands ---------------------------------------------------------------------------------
+
+    def _run_kubectl(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        if (expired := self._expired()) is not None:
+            return expired
+        self._used = "kubectl"
+        before = self.world.now()
+        result = self._kubectl.run(tuple(argv[1:]), stdin, _Reader(shell))
+        # Commands that wait (rollout status, delete, wait) have let time pass themselves.
+        self._spent += (self.world.now() - before) / SECOND
+        self._pass(WRITE_SECONDS if any(word in _WRITING for word in argv[1:4]) else READ_SECONDS)
+        return result
+
+    def _run_curl(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        if (expired := self._expired()) is not None:
+            return expired
+        self._used = "curl"
+        answer = curl(self.world, list(argv[1:]))
+        self._pass(max(answer.seconds, 0.1))
+        if answer.file:
+            shell.files._write_file_sync(shell.resolve(answer.file), answer.body)
+        return answer.result
+
+    def _run_alerts(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        self._used = "alerts"
+        result = alerts(self.world.alerts(), list(argv[1:]), self.world.now())
+        self._pass(READ_SECONDS)
+        return result
+
+    def _run_sleep(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        self._used = self._used or "wait"
+        if len(argv) < 2:
+            return ExecResult(
+                stderr="sleep: missing operand\nTry 'sleep --help' for more information.\n", exit_code=1
+            )
+        total = 0.0
+        for word in argv[1:]:
+            match = _DURATION.match(word)
+            if match is None:
+                return ExecResult(stderr=f"sleep: invalid time interval '{word}'\n", exit_code=1)
+            total += float(match[1]) * _UNITS[match[2]]
+        note = ""
+        if total > MAX_SLEEP:
+            note = f"sleep: {total:g} seconds is too long here; slept {MAX_SLEEP:g}\n"
+            total = MAX_SLEEP
+        self._pass(total)
+        return self._expired() or ExecResult(stderr=note)
+
+    def _run_timeout(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        words = [word for word in argv[1:] if not word.startswith("-")]
+        if len(words) < 2 or _DURATION.match(words[0]) is None:
+            return ExecResult(
+                stderr="timeout: missing operand\nTry 'timeout --help' for more information.\n", exit_code=125
+            )
+        start = argv.index(words[0]) + 1
+        match = _DURATION.match(words[0])
+        assert match is not None
+        limit = float(match[1]) * _UNITS[match[2]]
+        command = self._commands().get(argv[start])
+        before = self._spent
+        if command is not None:
+            result = command(list(argv[start:]), stdin, shell)
+        elif shell.has(argv[start]):
+            result = shell.call(list(argv[start:]), stdin)
+        else:
+            text = f"timeout: failed to run command '{argv[start]}': No such file or directory\n"
+            return ExecResult(stderr=text, exit_code=127)
+        if limit and self._spent - before > limit + WRITE_SECONDS:
+            return ExecResult(result.stdout, result.stderr, 124)
+        return result
+
+    def _run_date(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        moment = datetime.fromtimestamp(self.world.now() // SECOND, UTC)
+        formats = [word for word in argv[1:] if word.startswith("+")]
+        if not formats:
+            if any(word.startswith(("-I", "--iso")) for word in argv[1:]):
+                return ExecResult(moment.strftime("%Y-%m-%dT%H:%M:%S+00:00\n"))
+            return ExecResult(moment.strftime("%a %b %e %H:%M:%S UTC %Y\n"))
+        text = formats[0][1:].replace("%s", str(int(moment.timestamp()))).replace("%N", "000000000")
+        return ExecResult(moment.strftime(text) + "\n")
+
+    def _run_submit(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        self._used = "submit"
+        understood = from_argv(list(argv[1:]), stdin)
+        if isinstance(understood, Submission):
+            self._submission = understood
+            return ExecResult()
+        return ExecResult(stderr=f"{USAGE}\n", exit_code=2)
+
+
+class _Reader:
+    """The session's files as kubectl reads them."""
+
+    __slots__ = ("_shell",)
+
+    def __init__(self, shell: Shell) -> None:
+        self._shell = shell
+
+    def read_text(self, path: str) -> str:
+        """Content of a file. Raises FileNotFoundError, IsADirectoryError."""
+        full = self._shell.resolve(path)
+        text = self._shell.files.text(full)
+        if text is not None:
+            return text
+        if self.list_files(path):
+            raise IsADirectoryError(path)
+        raise FileNotFoundError(path)
+
+    def list_files(self, path: str) -> Sequence[str]:
+        """Paths of the files directly in a directory, sorted."""
+        full = self._shell.resolve(path)
+        return sorted(name for name in self._shell.files.texts() if posixpath.dirname(name) == full)
+
+
+def _which(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    found = [name for name in argv[1:] if shell.has(name)]
+    code = 0 if len(found) == len(argv) - 1 else 1
+    return ExecResult("".join(f"/usr/bin/{name}\n" for name in found), exit_code=code)
+
+
+HELP = """Commands here: kubectl, curl, alerts, sleep, date, timeout, submit, and the usual text tools
+(grep, awk, sed, jq, sort, head, tail, cut, wc, xargs, ...).
+kubectl --help, alerts --help and submit say more. Nothing is interactive.
+"""
+
+_KUBECONFIG = """apiVersion: v1
+kind: Config
+clusters:
+- name: kubernetes
+  cluster:
+    server: https://kubernetes.default.svc:6443
+contexts:
+- name: oncall
+  context:
+    cluster: kubernetes
+    user: oncall
+current-context: oncall
+users:
+- name: oncall
+  user: {}
+"""

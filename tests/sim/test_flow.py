@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from dataplane import FakeProgram, expose, pod, service, web_world
+
+from sregym_env.cluster.disturbances import LinkDelay, LinkLoss, PodFreeze
+from sregym_env.sim import network
+from sregym_env.sim.flow import Evaluation, Pressure
+from sregym_env.sim.programs.program import Call, Failure, Flow
+
+CALL = Call("get")
+PROGRAMS = {
+    "echo": FakeProgram("echo", latency=0.01),
+    "coredns": FakeProgram("coredns"),
+    "front": FakeProgram("front", calls=(("web", 8080, 1.0), ("web", 8080, 0.5)), log="{time} ERR failed"),
+    "loop": FakeProgram("loop", calls=(("self", 80, 1.0),)),
+    "fragile": FakeProgram("fragile", crash=0.25),
+}
+
+
+@pytest.fixture(autouse=True)
+def programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "_programs", lambda: PROGRAMS)
+
+
+def with_front(program: str = "front") -> tuple[Any, Any]:
+    world, client, _ = web_world()
+    pod(world, "app", "front-1", "10.244.1.9", "w1", program=program)
+    service(world, "app", "front", "10.96.1.2", 80, 80)
+    expose(world, "app", "front", ["front-1"], 80)
+    return world, client
+
+
+def test_latency_adds_up_along_the_path() -> None:
+    world, client, _ = web_world()
+    flow = Evaluation(world).call(client, "web", 8080, CALL)
+    assert flow == Flow(1.0, pytest.approx(0.0106))
+    world, client = with_front()
+    flow = Evaluation(world).call(client, "front", 80, CALL)
+    assert flow.latency == pytest.approx(0.0002 + 0.001 + 1.5 * 0.0106)
+
+
+def test_each_kind_of_call_is_served_once_and_rates_go_down() -> None:
+    world, client = with_front()
+    evaluation = Evaluation(world)
+    evaluation.call(client, "front", 80, CALL, rate=10.0)
+    evaluation.call(client, "front", 80, CALL, rate=6.0)
+    evaluation.send_rates()
+    rates = {visit.process.pod: visit.rate for visit in evaluation.visits.values()}
+    assert rates == {"web-1": pytest.approx(24.0), "front-1": 16.0}
+
+
+def test_rates_follow_the_legs() -> None:
+    world, client = with_front()
+    pod(world, "app", "web-2", "10.244.1.6", "w1")
+    expose(world, "app", "web", ["web-1", "web-2"], 80)
+    evaluation = Evaluation(world)
+    evaluation.call(client, "front", 80, CALL, rate=8.0)
+    evaluation.send_rates()
+    rates = {visit.process.pod: visit.rate for visit in evaluation.visits.values()}
+    assert rates["web-1"] == rates["web-2"] == pytest.approx(6.0)
+
+
+def test_failures_carry_shares_and_texts() -> None:
+    world, client = with_front()
+    pod(world, "app", "web-2", "10.244.1.6", "w1", ports=(81,))
+    expose(world, "app", "web", ["web-1", "web-2"], 80)
+    flow = Evaluation(world).call(client, "web", 8080, CALL)
+    refused = Failure("refused", "dial tcp 10.96.1.1:8080: connect: connection refused")
+    assert flow.ok == 0.5
+    assert flow.failures == ((refused, 0.5),)
+
+
+def test_notes_belong_to_the_request_being_served() -> None:
+    world, client = with_front("fragile")
+    evaluation = Evaluation(world)
+    evaluation.call(client, "front", 80, CALL, rate=4.0)
+    visit = next(iter(evaluation.visits.values()))
+    assert visit.crashes == [(0.25, "panic: boom", 2)]
+    world, client = with_front()
+    expose(world, "app", "web", ["web-1"], 80, ready=False)
+    evaluation = Evaluation(world)
+    evaluation.call(client, "front", 80, CALL, rate=4.0)
+    assert list(evaluation.visits.values())[-1].logs == {"{time} ERR failed": 1.0}
+
+
+def test_recursion_ends() -> None:
+    world, client = with_front("loop")
+    service(world, "app", "self", "10.96.1.3", 80, 80)
+    expose(world, "app", "self", ["front-1"], 80)
+    evaluation = Evaluation(world)
+    evaluation.call(client, "front", 80, Call("op"), rate=1.0)
+    evaluation.send_rates()
+    assert [visit.rate for visit in evaluation.visits.values()] == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("disturbance", "timeout", "ok", "latency"),
+    [
+        (LinkDelay("app", "web-1", 0.5, 0.2), 0.0, 1.0, 0.5106),
+        (LinkDelay("app", "web-1", 0.5, 0.2), 0.1, 0.0, 0.1),
+        (LinkDelay("app", "client", 0.5, 0.0), 1.0, 1.0, 0.5106),
+        (LinkLoss("app", "web-1", 0.5), 1.0, 0.875, None),
+        (PodFreeze("app", "web-1"), 2.0, 0.0, 2.0),
+        (PodFreeze("app", "client"), 2.0, 1.0, 0.0106),
+    ],
+)
+def test_disturbances(disturbance: Any, timeout: float, ok: float, latency: float | None) -> None:
+    world, client, _ = web_world()
+    world.disturbances = (disturbance,)
+    world.touch()
+    flow = Evaluation(world).call(client, "web", 8080, CALL, timeout=timeout)
+    assert flow.ok == pytest.approx(ok)
+    assert flow.ok + sum(share for _, share in flow.failures) == pytest.approx(1.0)
+    if latency is not None:
+        assert flow.latency == pytest.approx(latency)
+
+
+def test_pressure_sheds_and_slows() -> None:
+    world, client, server = web_world()
+    flow = Evaluation(world, {server.key: Pressure(10.0, 0.6)}).call(client, "web", 8080, CALL)
+    assert flow.ok == pytest.approx(0.6)
+    assert flow.latency == pytest.approx(0.1006)
