@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -105,7 +105,9 @@ def validate(
     from sregym_env.rollouts.validate import validate_pairs
 
     with _told_errors():
-        reports = validate_pairs(app=app_name, fault=fault, target=target, sample=sample, jobs=jobs, seed=seed)
+        reports = validate_pairs(
+            app=app_name, fault=fault, target=target, sample=sample, jobs=jobs, seed=seed
+        )
     if as_json:
         _print_json(matrix(reports))
     else:
@@ -126,7 +128,7 @@ def bench(as_json: AsJson = False) -> None:
     raise typer.Exit(0 if all(row["verdict"] != "below floor" for row in rows) else 1)
 
 
-class _told_errors:  # noqa: N801 - reads as a statement
+class _told_errors:
     """Prints the project's own errors as one line and exits with 2."""
 
     def __enter__(self) -> None:
@@ -139,7 +141,7 @@ class _told_errors:  # noqa: N801 - reads as a statement
             _fail(str(error))
 
 
-def _fail(text: str) -> Any:
+def _fail(text: str) -> NoReturn:
     print(f"sregym: {text}", file=sys.stderr)
     raise typer.Exit(2)
 

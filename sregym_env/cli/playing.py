@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from sregym_env.envs.env import SREGymEnv
@@ -11,7 +12,7 @@ from sregym_env.rollouts.policies import ExpertPolicy, Policy, RandomPolicy
 from sregym_env.rollouts.record import EpisodeRecord
 from sregym_env.rollouts.runner import Rollout, run_episode
 
-POLICIES = {"expert": ExpertPolicy, "random": RandomPolicy}
+POLICIES: Mapping[str, Callable[[], Policy]] = {"expert": ExpertPolicy, "random": RandomPolicy}
 
 
 def play(problem: str, *, seed: int, noise: bool, mode: str) -> None:
@@ -48,7 +49,9 @@ def demonstrate(problem: str, *, seed: int) -> bool:
 
     env = SREGymEnv(problem, max_steps=200, raise_errors=True)
     rollout = run_episode(env, ExpertPolicy(), seed=seed, watch=watch)
-    console.print(f"[bold]{'solved' if rollout.record.success else 'not solved'}[/] {summary(rollout.record)}")
+    console.print(
+        f"[bold]{'solved' if rollout.record.success else 'not solved'}[/] {summary(rollout.record)}"
+    )
     return rollout.record.success
 
 

@@ -22,6 +22,7 @@ from sregym_env.cluster.edits import (
     ObjectRef,
     RecreatePods,
     Redeploy,
+    Substitute,
 )
 from sregym_env.errors import ClusterError
 from sregym_env.kube import registry
@@ -104,6 +105,8 @@ def apply(world: World, edit: Edit) -> Undo:
             return None
         case Redeploy():
             return _redeploy(world, edit)
+        case Substitute():
+            return _substitute(world.cluster, edit)
 
 
 def undo(world: World, change: Undo) -> None:
@@ -193,6 +196,15 @@ def _json_patch(cluster: Cluster, edit: JsonPatch) -> Undo:
             operation["op"] = "replace"
     cluster.patch(target.resource, target.name, [operation], namespace=target.namespace, type="json")
     return Restore(before)
+
+
+def _substitute(cluster: Cluster, edit: Substitute) -> Undo:
+    text: Any = _get(cluster, edit.target)
+    for part in _parts(edit.path):
+        text = text[part]
+    if edit.before not in text:
+        raise ClusterError(f"{edit.target.name}: {edit.path} does not contain {edit.before!r}")
+    return _json_patch(cluster, JsonPatch(edit.target, edit.path, text.replace(edit.before, edit.after, 1)))
 
 
 def _redeploy(world: World, edit: Redeploy) -> Undo:

@@ -80,7 +80,17 @@ class Redeploy:
     changes: Mapping[str, Any]
 
 
-Edit = JsonPatch | MergePatch | Create | Delete | Exec | RecreatePods | Redeploy
+@dataclass(frozen=True, slots=True)
+class Substitute:
+    """Replace the first occurrence of a text in the string field at a JSON pointer."""
+
+    target: ObjectRef
+    path: str
+    before: str
+    after: str
+
+
+Edit = JsonPatch | MergePatch | Create | Delete | Exec | RecreatePods | Redeploy | Substitute
 
 
 class _Removed:

@@ -136,7 +136,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
             self._transcript.append(f"$ {action}\n{played.observation}")
         return played.observation, played.reward, played.terminated, played.truncated, played.info
 
-    def render(self) -> str | None:  # type: ignore[override]
+    def render(self) -> str | None:
         """The transcript of the episode so far, in ``ansi`` mode."""
         return "\n".join(self._transcript) if self.render_mode == "ansi" else None
 

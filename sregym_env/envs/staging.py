@@ -19,7 +19,7 @@ from sregym_env.cluster.api import ForkableWorld, User, World
 from sregym_env.cluster.inventory import Inventory
 from sregym_env.envs.briefing import Mode
 from sregym_env.envs.episode import Solution, Staged
-from sregym_env.errors import ProblemError, UsageError
+from sregym_env.errors import UsageError
 from sregym_env.faults import problems
 from sregym_env.faults.fault import FaultInstance
 from sregym_env.faults.problems import Problem
@@ -27,10 +27,11 @@ from sregym_env.faults.registry import declaration
 from sregym_env.rewards.baseline import Baseline, ObjectKey, capture
 from sregym_env.rewards.checks import failing_journeys
 from sregym_env.rewards.verdict import Check
+from sregym_env.sim.bootstrap_rbac import ONCALL_USER
 from sregym_env.sim.deploy import deployed_world
 from sregym_env.tools.workstation import Workstation
 
-ONCALL = User("oncall", ("sregym:oncall", "system:authenticated"))
+ONCALL = User(ONCALL_USER)
 """The identity of the agent."""
 
 SYMPTOM_LIMIT = 300.0
@@ -65,7 +66,9 @@ class Assignment:
     def changed(self, options: Mapping[str, Any]) -> Assignment:
         """With what ``reset(options=...)`` says instead."""
         changes = {
-            key: options[key] for key in ("problem", "fault", "app", "target", "params", "noise") if key in options
+            key: options[key]
+            for key in ("problem", "fault", "app", "target", "params", "noise")
+            if key in options
         }
         if "problem" in changes:
             return replace(self, **{"fault": None, "target": None, "params": {}, **changes})
@@ -90,3 +93,124 @@ class Assignment:
 
     def _noisy(self, problem: Problem) -> Problem:
         return problem.model_copy(update={"noise": True}) if self.noise else problem
+
+
+class CauseOf:
+    """What the oracle may ask about an injected fault."""
+
+    __slots__ = ("_instance",)
+
+    def __init__(self, instance: FaultInstance) -> None:
+        self._instance = instance
+
+    def cured(self, world: World) -> Sequence[Check]:
+        """The fault's own predicates as checks."""
+        found = self._instance.cured(world)
+        return [Check(f"cause: {f.name}", f.passed, f.observed, f.expected, 2.0) for f in found]
+
+    def replay(self, world: World) -> None:
+        """Replay what made the fault bite."""
+        self._instance.replay(world)
+
+    def accepts(self) -> frozenset[ObjectKey]:
+        """Objects that a correct repair may change."""
+        return self._instance.accepts()
+
+
+def solution(instance: FaultInstance) -> Solution:
+    """How an engineer who knows the answer plays a fault."""
+    return Solution(instance.investigation, instance.spec.root_cause, instance.remedies)
+
+
+@dataclass(frozen=True, slots=True)
+class Injected:
+    """A world with the faults in, and what is needed to judge and to take them back."""
+
+    world: ForkableWorld
+    baseline: Baseline
+    instances: tuple[FaultInstance, ...]
+    changes: tuple[Any, ...]
+    """What :meth:`FaultInstance.heal` needs, per instance."""
+
+
+def inject(problem: Problem, seed: int) -> Injected:
+    """A fresh world in which the problem's faults have just been injected."""
+    app = apps.app(problem.app)
+    world = deployed_world(app, seed)
+    inventory = Inventory.of(world)
+    instances = tuple(
+        declaration(each.fault).bind(inventory, each.target, each.parameters) for each in problem.faults
+    )
+    baseline = capture(world)
+    changes = tuple(instance.inject(world) for instance in instances)
+    if problem.noise:
+        noise.schedule(world, seed)
+    return Injected(world, baseline, instances, changes)
+
+
+def await_symptoms(world: ForkableWorld, baseline: Baseline, mode: Mode) -> bool:
+    """Let time pass until users suffer (and, in reactive mode, an alert fires); whether they do."""
+    waited = 0.0
+    suffering = False
+    while waited < SYMPTOM_LIMIT and not suffering:
+        world.advance(LOOK_SECONDS)
+        waited += LOOK_SECONDS
+        health = world.traffic.health(LOOK_SECONDS)
+        suffering = bool(failing_journeys(health, world.app.slo, baseline, LOOK_SECONDS))
+    world.advance(EVIDENCE_SECONDS)
+    while mode == "reactive" and waited < ALERT_LIMIT:
+        if any(alert.state == "firing" for alert in world.alerts()):
+            break
+        world.advance(EVIDENCE_SECONDS)
+        waited += EVIDENCE_SECONDS
+    return suffering
+
+
+_staged: OrderedDict[tuple[str, int, Mode], Staged] = OrderedDict()
+
+
+def stage(problem: Problem, seed: int, *, mode: Mode = "proactive") -> Staged:
+    """The problem set up for one episode: an independent world with the symptoms showing."""
+    key = (problem.model_dump_json(), seed, mode)
+    known = _staged.get(key)
+    if known is None:
+        known = _staged[key] = _stage(problem, seed, mode)
+        while len(_staged) > KEPT:
+            _staged.popitem(last=False)
+    else:
+        _staged.move_to_end(key)
+    world = known.world.fork()
+    return replace(known, world=world, workstation=known.workstation.fork(world))
+
+
+def forget() -> None:
+    """Drop the staged problems that are kept for further members of their groups."""
+    _staged.clear()
+
+
+def _stage(problem: Problem, seed: int, mode: Mode) -> Staged:
+    injected = inject(problem, seed)
+    await_symptoms(injected.world, injected.baseline, mode)
+    text = problem.model_dump_json()
+    return Staged(
+        task_id=_opaque(text),
+        episode_id=_opaque(text, str(seed), mode),
+        app=injected.world.app,
+        world=injected.world,
+        baseline=injected.baseline,
+        specs=tuple(instance.spec for instance in injected.instances),
+        causes=tuple(CauseOf(instance) for instance in injected.instances),
+        solutions=tuple(solution(instance) for instance in injected.instances),
+        problem_json=problem.model_dump(mode="json"),
+        workstation=Workstation(injected.world, ONCALL),
+    )
+
+
+def _opaque(*parts: str) -> str:
+    """A name that is the same for the same parts and says nothing about them."""
+    return blake2b("\x1f".join(parts).encode(), digest_size=6).hexdigest()
+
+
+def _pair(app: str, fault: str, target: str, params: Mapping[str, Any]) -> Problem:
+    """The problem of one fault on one target."""
+    return problems.pair(app, fault, target, params)

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from sregym_env.cluster.edits import ObjectRef
+from sregym_env.cluster.targets import ComponentTarget
 from sregym_env.kube.types import Manifest
 from sregym_env.kube.yamlout import to_yaml
 
@@ -89,3 +90,8 @@ def mongo_shell(namespace: str, component: str, user: str, password: str, script
     """Run a statement in a component's MongoDB as one of its accounts."""
     login = f"mongo admin -u {user} -p {password} --authenticationDatabase admin --quiet"
     return f"kubectl exec -n {namespace} deploy/{component} -- {login} --eval {shlex.quote(script)}"
+
+
+def mend(target: ComponentTarget, *commands: str) -> list[str]:
+    """A workload's repair: the commands, then waiting for it, then restarting what gave up without it."""
+    return [*commands, await_rollout(target.workload), *restart(target.namespace, target.dependents)]

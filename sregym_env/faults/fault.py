@@ -226,7 +226,9 @@ class FaultInstance:
             right=text(details.get("right")),
             affected=tuple(name for name in affected if name not in names),
             journeys=tuple(
-                journey.name for journey in app.journeys if not journey.through or touched & {*journey.through}
+                journey.name
+                for journey in app.journeys
+                if not journey.through or touched & {*journey.through}
             ),
         )
 

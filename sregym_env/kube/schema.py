@@ -14,7 +14,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib.resources import files
 from typing import Any
 
 import orjson
@@ -27,7 +26,6 @@ from sregym_env.kube.types import Json, Manifest
 VERSION = "1.32"
 """Kubernetes minor version of the packaged schemas."""
 
-_DATA = files("sregym_env.kube") / "data"
 _META = "io.k8s.apimachinery.pkg.apis.meta.v1"
 
 
@@ -105,18 +103,23 @@ class Struct:
         return ".".join(self.definition.split(".")[-2:])
 
 
-@lru_cache(maxsize=1)
-def _structure() -> dict[str, Any]:
-    data = (_DATA / f"structure-{VERSION}.json.gz").read_bytes()
+def _packaged(name: str) -> dict[str, Any]:
+    # importlib.resources takes as long to import as the data to load, so it comes only when needed.
+    from importlib.resources import files
+
+    data = (files("sregym_env.kube") / "data" / name).read_bytes()
     tree: dict[str, Any] = orjson.loads(gzip.decompress(data))
     return tree
 
 
 @lru_cache(maxsize=1)
+def _structure() -> dict[str, Any]:
+    return _packaged(f"structure-{VERSION}.json.gz")
+
+
+@lru_cache(maxsize=1)
 def _descriptions() -> dict[str, dict[str, str]]:
-    data = (_DATA / f"descriptions-{VERSION}.json.gz").read_bytes()
-    tree: dict[str, dict[str, str]] = orjson.loads(gzip.decompress(data))
-    return tree
+    return _packaged(f"descriptions-{VERSION}.json.gz")
 
 
 _structs: dict[str, Struct] = {}

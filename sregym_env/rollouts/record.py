@@ -6,11 +6,11 @@ A record holds what is needed to replay an episode and to train on it. The truth
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-SCHEMA_VERSION = "sregym-episodes/1"
+SCHEMA_VERSION: Final = "sregym-episodes/1"
 
 
 class Record(BaseModel):
@@ -83,7 +83,7 @@ class EpisodeRecord(Record):
     package: Package
     messages: tuple[Message, ...]
     steps: tuple[Step, ...]
-    return_: float = Field(alias="return")
+    return_: float = Field(serialization_alias="return", validation_alias=AliasChoices("return", "return_"))
     reward_terms: dict[str, float]
     success: bool
     exit_reason: str

@@ -46,6 +46,13 @@ class Limits:
     output_bytes: int = 1024 * 1024
 
 
+class StopScript(ExitError):  # type: ignore[misc]
+    """Raised by a command to end the running script at once; what was printed so far is its output."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+
+
 class Variables(VariableStore):  # type: ignore[misc]
     """Shell variables that refuse to grow without bound."""
 
@@ -228,6 +235,12 @@ class Shell:
         names = sorted(name for name in store if "x" in store.get_attributes(name))
         current = self.env
         return {name: current[name] for name in names if name in current}
+
+    def add_commands(self, commands: Mapping[str, ShellCommand]) -> None:
+        """Add or replace commands of this session."""
+        self._own.update(commands)
+        for name, ours in commands.items():
+            self._interpreter._commands[name] = _Adapter(name, ours, self)
 
     def names(self) -> list[str]:
         """Every command there is, sorted."""

@@ -206,7 +206,9 @@ def pod_processes(world: SimWorld, uid: str) -> list[Process]:
 
 def source_key(source: Source) -> ProcessKey:
     """What identifies a client in caches."""
-    return source.key if isinstance(source, Process) else ("", source.node)
+    if isinstance(source, Process):
+        return source.key
+    return ("workstation" if source.cluster_dns else "", source.node)
 
 
 def source_node(source: Source) -> str:

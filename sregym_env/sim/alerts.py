@@ -173,16 +173,36 @@ def _not_ready(world: SimWorld) -> Iterator[Active]:
             yield Active(_pod_labels(pod), since, f"Pod {pod['metadata']['name']} is not ready")
 
 
+LOOKBACK = 5 * MINUTE
+"""Range over which a pod counts as crash looping after it last waited for a restart."""
+
+
 def _crash_looping(world: SimWorld) -> Iterator[Active]:
+    backed_off = _back_offs(world)
     for pod in _pods(world):
+        last = backed_off.get(pod["metadata"].get("uid", ""))
         for container in _container_states(pod):
-            if container.get("state", {}).get("waiting", {}).get("reason") == "CrashLoopBackOff":
-                labels = _pod_labels(pod, container=container["name"], reason="CrashLoopBackOff")
-                text = f"Container {container['name']} of pod {pod['metadata']['name']} is crash looping"
-                since = _time(
-                    (container.get("lastState", {}).get("terminated") or {}).get("finishedAt"), _created(pod)
-                )
-                yield Active(labels, since, text)
+            waiting = container.get("state", {}).get("waiting", {}).get("reason") == "CrashLoopBackOff"
+            recent = (
+                last is not None and container.get("restartCount", 0) and world.clock - last[1] <= LOOKBACK
+            )
+            if not waiting and not recent:
+                continue
+            labels = _pod_labels(pod, container=container["name"], reason="CrashLoopBackOff")
+            text = f"Container {container['name']} of pod {pod['metadata']['name']} is crash looping"
+            yield Active(labels, _waiting_since(pod, container) if last is None else last[0], text)
+
+
+def _back_offs(world: SimWorld) -> dict[str, tuple[int, int]]:
+    """When the kubelet first and last said that it waits before it restarts a container, by pod UID."""
+    found: dict[str, tuple[int, int]] = {}
+    for event in world.store.list("events", _app_namespace(world)):
+        if event.get("reason") == "BackOff" and "restarting" in event.get("message", ""):
+            uid = event.get("involvedObject", {}).get("uid", "")
+            first, last = _time(event.get("firstTimestamp"), 0), _time(event.get("lastTimestamp"), 0)
+            known = found.get(uid, (first, last))
+            found[uid] = (min(first, known[0]), max(last, known[1]))
+    return found
 
 
 # --- workloads, volumes, machines -----------------------------------------------------------------------

@@ -51,32 +51,7 @@ ATTEMPTS = 2
 Rcode = Literal["NOERROR", "NXDOMAIN", "SERVFAIL", "REFUSED", "TIMEOUT"]
 """What a query came to; ``TIMEOUT`` stands for no answer at all."""
 
-_PUBLIC_SUFFIXES = frozenset(
-    [
-        "com",
-        "org",
-        "net",
-        "io",
-        "dev",
-        "edu",
-        "gov",
-        "us",
-        "uk",
-        "de",
-        "fr",
-        "jp",
-        "cn",
-        "cloud",
-        "app",
-        "ai",
-        "info",
-        "co",
-        "sh",
-        "me",
-        "tech",
-        "run",
-    ]
-)
+_PUBLIC_SUFFIXES = frozenset(("com", "org", "net", "io", "dev", "edu", "gov", "uk", "de", "fr", "jp", "cn"))
 
 
 _RCODES: dict[str, Rcode] = {"NXDOMAIN": "NXDOMAIN", "SERVFAIL": "SERVFAIL", "REFUSED": "REFUSED"}

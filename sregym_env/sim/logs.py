@@ -27,7 +27,7 @@ class Line:
 class Burst:
     """``rate`` lines per second from ``start`` until ``end`` (None while it goes on).
 
-    ``template`` may hold ``{time}``, replaced by the line's own timestamp as the program prints it.
+    ``template`` may hold a placeholder for the line's own timestamp, see :func:`stamped`.
     """
 
     start: int
@@ -44,8 +44,20 @@ class Burst:
         while index >= 0:
             time = self.start + int((index + keyed_unit(self.seed, index)) * period)
             if self.start <= time < end:
-                yield Line(time, self.template.replace("{time}", rfc3339(time)))
+                yield Line(time, stamped(self.template, time))
             index -= 1
+
+
+def stamped(template: str, time: int) -> str:
+    """A line with its timestamp filled in.
+
+    ``{time}`` becomes ``2026-08-06T10:00:05Z``, ``{time_ms}`` becomes ``2026-08-06T10:00:05.123+00:00``.
+    """
+    if "{time" not in template:
+        return template
+    text = rfc3339(time)
+    millis = f"{text[:-1]}.{time % SECOND // 1000:03d}+00:00"
+    return template.replace("{time}", text).replace("{time_ms}", millis)
 
 
 class ContainerLog:

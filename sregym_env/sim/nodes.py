@@ -14,6 +14,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import MINUTE, SECOND
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim import apiserver, events
+from sregym_env.sim.controllers import nodelifecycle
 from sregym_env.sim.kubelet import images, wake_node
 from sregym_env.sim.kubelet.pulling import present as images_on
 
@@ -227,14 +228,16 @@ def _present_lease(world: SimWorld, lease: Manifest) -> Manifest:
 
 def stop(world: SimWorld, name: str) -> None:
     """The node's kubelet stops reporting and acting; the node controller will notice in its own time."""
-    world.memory.setdefault(f"node.down:{name}", world.now())
-    world.touch()
+    if f"node.down:{name}" not in world.memory:
+        nodelifecycle.node_fell_silent(world, name)
+        world.touch()
 
 
 def start(world: SimWorld, name: str) -> None:
     """The node's kubelet is back: it reports Ready and looks at all its pods."""
-    if world.memory.pop(f"node.down:{name}", None) is None:
+    if f"node.down:{name}" not in world.memory:
         return
+    nodelifecycle.node_came_back(world, name)
     node = world.store.get("nodes", "", name)
     if node is not None:
         _report_ready(world, node)

@@ -15,6 +15,9 @@ from sregym_env.sim.shared import SharedLog
 Key = tuple[str, str]
 """(namespace, name); the namespace of a cluster-scoped object is empty."""
 
+Objects = list[Manifest]
+"""Objects in key order. Shared with the store: do not change it."""
+
 ChangeType = Literal["ADDED", "MODIFIED", "DELETED"]
 
 
@@ -47,7 +50,7 @@ class Store:
     def __init__(self) -> None:
         self._tables: dict[str, dict[Key, Manifest]] = {}
         self._owned: set[str] = set()
-        self._sorted: dict[str, list[Manifest]] = {}
+        self._sorted: dict[str, Objects] = {}
         self._by_owner: dict[str, dict[str, tuple[Key, ...]]] = {}
         self.revision = 0
         self.changes: SharedLog[Change] = SharedLog(keep=4096)
@@ -58,7 +61,7 @@ class Store:
         table = self._tables.get(resource)
         return None if table is None else table.get((namespace, name))
 
-    def list(self, resource: str, namespace: str | None = None) -> list[Manifest]:
+    def list(self, resource: str, namespace: str | None = None) -> Objects:
         """Objects in (namespace, name) order; of every namespace if it is None. Do not change the list."""
         ordered = self._sorted.get(resource)
         if ordered is None:
@@ -69,7 +72,7 @@ class Store:
             return ordered
         return [obj for obj in ordered if obj["metadata"].get("namespace", "") == namespace]
 
-    def owned_by(self, resource: str, uid: str) -> list[Manifest]:
+    def owned_by(self, resource: str, uid: str) -> Objects:
         """Objects of ``resource`` that have ``uid`` among their owner references, in key order."""
         index = self._by_owner.get(resource)
         if index is None:
@@ -135,11 +138,11 @@ def _nobody(_: Change) -> None:
     """The listener of a store that nobody listens to."""
 
 
-def _owners(obj: Manifest | None) -> list[Manifest] | None:
+def _owners(obj: Manifest | None) -> Objects | None:
     return None if obj is None else obj["metadata"].get("ownerReferences")
 
 
-def _owner_index(objects: list[Manifest]) -> dict[str, tuple[Key, ...]]:
+def _owner_index(objects: Objects) -> dict[str, tuple[Key, ...]]:
     index: dict[str, tuple[Key, ...]] = {}
     for obj in objects:
         metadata = obj["metadata"]

@@ -12,14 +12,16 @@ from dataclasses import dataclass, replace
 
 from sregym_env.cluster.api import ComponentHealth, JourneyHealth
 from sregym_env.cluster.app import App, Journey
+from sregym_env.cluster.disturbances import PodFreeze
+from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import seconds
 from sregym_env.sim import addressing
 from sregym_env.sim.components import app_of, workload_of
 from sregym_env.sim.flow import Evaluation, Pressure, Visit
 from sregym_env.sim.logs import Burst
-from sregym_env.sim.network import NodeSource, connect, program
+from sregym_env.sim.network import NodeSource, connect, http_get, program
 from sregym_env.sim.process import Process, ProcessKey
-from sregym_env.sim.programs.program import Call, Failure, Flow
+from sregym_env.sim.programs.program import Call, Failure, Flow, HttpRequest
 from sregym_env.sim.shared import SharedLog
 from sregym_env.sim.world import Handler, LogKey, SimWorld
 
@@ -148,12 +150,12 @@ def evaluate(world: SimWorld) -> tuple[Evaluation, tuple[JourneyState, ...]]:
 
 
 def offered(world: SimWorld) -> Iterator[tuple[Process, Offer]]:
-    """Everything the running load generators offer."""
+    """Everything the running load generators offer; a frozen pod offers nothing."""
+    from sregym_env.sim.programs.context import ProcessContext  # contexts call back into flow
+
     for process in world.processes.values():
         offers: Callable[..., tuple[Offer, ...]] | None = getattr(program(process), "offers", None)
-        if offers is not None:
-            from sregym_env.sim.programs.context import ProcessContext  # contexts call back into flow
-
+        if offers is not None and PodFreeze(process.namespace, process.pod) not in world.disturbances:
             for offer in offers(ProcessContext(world, process)):
                 yield process, offer
 
@@ -390,11 +392,7 @@ def crash(world: SimWorld, key: ProcessKey, restart: int) -> None:
 
 
 def _timed(line: str, now: int) -> str:
-    if "{time}" not in line:
-        return line
-    from sregym_env.kube.durations import rfc3339
-
-    return line.replace("{time}", rfc3339(now))
+    return line.replace("{time}", rfc3339(now)) if "{time}" in line else line
 
 
 # --- the past --------------------------------------------------------------------------------------------
@@ -472,13 +470,30 @@ class SimTraffic:
         world = self._world.fork()  # programs may note what requests leave behind
         offers = [(process, offer) for process, offer in offered(world) if offer[0] == journey.name]
         if not offers:
-            return JourneyHealth(journey.name, 0.0, 0.0, 0.0, {"no such traffic is offered": 1.0})
+            return _one_request(world, journey)
         _, flows = _walk(world, offers, {})
         total = _Sum()
         for state in _journeys(offers, flows):
             total.add(state.rate, state.ok, state.latency, state.errors)
         health = total.health(journey.name)
         return JourneyHealth(journey.name, 0.0, health.success_ratio, health.latency_seconds, health.errors)
+
+
+def _one_request(world: SimWorld, journey: Journey) -> JourneyHealth:
+    """Where nobody offers a journey: send its typical request once, from a machine to the entry's Service."""
+    app = app_of(world)
+    entry = None if app is None else app.by_name.get(app.entry)
+    if app is None or entry is None or not entry.service:
+        return JourneyHealth(journey.name, 0.0, 0.0, 0.0, {"the application has no entry": 1.0})
+    host = f"{entry.service}.{app.namespace}.svc.cluster.local"
+    source = NodeSource(_first_node(world), cluster_dns=True)
+    done = http_get(world, source, host, entry.port, HttpRequest(journey.method, journey.path))
+    if done.outcome != "ok" or done.response is None:
+        return JourneyHealth(journey.name, 0.0, 0.0, done.total_seconds, {done.text or "not HTTP": 1.0})
+    if done.response.status >= 400:
+        text = f"HTTP {done.response.status}: {done.response.body.strip()}"
+        return JourneyHealth(journey.name, 0.0, 0.0, done.total_seconds, {text: 1.0})
+    return JourneyHealth(journey.name, 0.0, 1.0, done.total_seconds, {})
 
 
 class _Sum:

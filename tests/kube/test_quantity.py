@@ -44,7 +44,7 @@ def test_canonical(text: str | float, canonical: str) -> None:
     ],
 )
 def test_refused(text: str, error: str) -> None:
-    with pytest.raises(ValueError, match="quantities|suffix") as caught:
+    with pytest.raises(ValueError, match="quantit") as caught:
         quantity.nano(text)
     assert str(caught.value) == error
 

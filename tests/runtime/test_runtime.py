@@ -71,7 +71,7 @@ def test_a_forked_stream_draws_the_same_and_then_diverges() -> None:
 
 
 def test_draws_are_pinned_so_that_every_process_and_version_agrees() -> None:
-    assert Streams(0).bits("name") == 0x5C8B4C4B3B0C6D0F or Streams(0).bits("name") == Streams(0).bits("name")
+    assert Streams(0).bits("name") == 3509253986991728212
     assert 0.0 <= keyed_unit("a", 1) < 1.0
     assert keyed_unit("a", 1) == keyed_unit("a", 1) != keyed_unit("a", 2)
 

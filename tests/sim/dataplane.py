@@ -8,6 +8,7 @@ from typing import Any
 
 from sregym_env.runtime.clock import EPOCH, SECOND
 from sregym_env.sim import traffic
+from sregym_env.sim.controllers.controller import Controller
 from sregym_env.sim.process import Process
 from sregym_env.sim.programs.program import Call, Flow, HttpRequest, HttpResponse, Usage
 from sregym_env.sim.world import Machinery, SimWorld
@@ -86,8 +87,8 @@ class FakeLoad(FakeProgram):
         return self.offered
 
 
-def bare_world() -> SimWorld:
-    machinery = Machinery.of((), {**traffic.HANDLERS})
+def bare_world(*controllers: Controller) -> SimWorld:
+    machinery = Machinery.of(controllers, {**traffic.HANDLERS})
     world = SimWorld(1, start=EPOCH, machinery=machinery, images={})
     for name in ("default", "app", "kube-system"):
         put(
@@ -219,9 +220,9 @@ def expose(
     put(world, "endpointslices.discovery.k8s.io", piece)
 
 
-def web_world() -> tuple[SimWorld, Process, Process]:
+def web_world(*controllers: Controller) -> tuple[SimWorld, Process, Process]:
     """A client ``app/client`` on w1 and a server ``app/web`` (Service ``web``, 10.96.1.1:8080 -> 80) on w2."""
-    world = bare_world()
+    world = bare_world(*controllers)
     client = pod(world, "app", "client", "10.244.1.5", "w1", ports=(1234,))
     server = pod(world, "app", "web-1", "10.244.2.5", "w2", labels={"app": "web"})
     service(world, "app", "web", "10.96.1.1", 8080, 80)

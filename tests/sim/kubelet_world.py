@@ -77,7 +77,11 @@ def new_world(images: dict[str, Image] | None = None) -> SimWorld:
     for name in ("default", "kube-node-lease"):
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
         apiserver.create(world, "namespaces", namespace)
-        account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": name}}
+        account = {
+            "apiVersion": "v1",
+            "kind": "ServiceAccount",
+            "metadata": {"name": "default", "namespace": name},
+        }
         apiserver.create(world, "serviceaccounts", account)
     for machine in nodes.MACHINES:
         nodes.create(world, machine)

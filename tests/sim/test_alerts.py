@@ -112,6 +112,27 @@ def test_for_makes_pending_firing() -> None:
     }
 
 
+def test_crash_looping_outlasts_the_moments_in_which_the_container_runs() -> None:
+    world = ready_world()
+    first = rfc3339(world.clock)
+    world.advance(200.0)
+    running = {"name": "main", "restartCount": 4, "state": {"running": {}}}
+    change_status(world, "pods", "app", "web-1", containerStatuses=[running])
+    assert named(world) == {}
+    event = {
+        "metadata": {"name": "web-1.1", "namespace": "app"},
+        "involvedObject": {"kind": "Pod", "name": "web-1", "uid": "uid-web-1"},
+        "reason": "BackOff",
+        "message": "Back-off restarting failed container main in pod web-1_app(uid-web-1)",
+        "firstTimestamp": first,
+        "lastTimestamp": rfc3339(world.clock),
+    }
+    put(world, "events", event)
+    assert named(world) == {"KubePodCrashLooping": "firing"}
+    world.advance(301.0)
+    assert named(world) == {}
+
+
 @pytest.mark.parametrize("replicas", [0, 1])
 def test_deployment_without_available_replicas(replicas: int) -> None:
     world = ready_world()

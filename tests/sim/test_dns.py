@@ -4,14 +4,15 @@ import contextlib
 from typing import Any
 
 import pytest
-from dataplane import COREFILE, bare_world, expose, pod, put, service, web_world
+from dataplane import COREFILE, FakeProgram, bare_world, expose, pod, put, service, web_world
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sregym_env.cluster.disturbances import PodFreeze
-from sregym_env.sim import corefile, dns
+from sregym_env.sim import corefile, dns, network
 from sregym_env.sim.addressing import NodeSource
 from sregym_env.sim.corefile import CorefileError
+from sregym_env.sim.process import Mount
 
 NXDOMAIN_BLOCK = """    template ANY ANY svc.cluster.local {
         match "^web\\.app\\.svc\\.cluster\\.local\\.?$"
@@ -215,3 +216,38 @@ def test_broken_corefiles(text: str, message: str) -> None:
 def test_any_text_parses_or_is_refused(text: str) -> None:
     with contextlib.suppress(CorefileError):
         corefile.parse(text)
+
+
+def test_changed_corefile_is_reloaded_and_a_broken_one_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    world, client, _ = web_world(dns.CONTROLLER)
+    mount = Mount("/etc/coredns", "config-volume", "configmap", "coredns")
+    key = ("uid-coredns-a", "main")
+    world.change_process(key, mounts=(mount,))
+
+    def mounted(world: Any, process: Any) -> str:
+        found = world.store.get("configmaps", "kube-system", "coredns")
+        return str(found["data"]["Corefile"])
+
+    monkeypatch.setattr(dns, "_mounted_corefile", mounted)
+    monkeypatch.setattr(
+        network, "_programs", lambda: {"echo": FakeProgram("echo"), "coredns": FakeProgram("coredns")}
+    )
+
+    def configure(text: str) -> None:
+        put(
+            world,
+            "configmaps",
+            {"metadata": {"name": "coredns", "namespace": "kube-system"}, "data": {"Corefile": text}},
+        )
+        world.advance(120.0)
+
+    configure(COREFILE.replace("    kubernetes cluster.local", NXDOMAIN_BLOCK))
+    assert dns.resolve(world, client, "web").error == "no_such_host"
+    configure(COREFILE.replace("kubernetes", "kubernetess"))
+    assert dns.resolve(world, client, "web").error == "no_such_host"
+    configure(COREFILE)
+    assert dns.resolve(world, client, "web").addresses == ("10.96.1.1",)
+    log = [line.text for line in world.logs[(*key, 0)].read(world.clock)]
+    assert log.count("[INFO] Reloading complete") == 2
+    assert any("Unknown directive 'kubernetess'" in line for line in log)
+    assert len(world.queue) == 0

@@ -239,3 +239,11 @@ def test_lateness_is_a_probability(mean: float, relative: float, patience: float
     share, average = links.late(mean, mean * relative, patience)
     assert 0.0 <= share <= 1.0
     assert average <= min(patience, mean) + 1e-9
+
+
+def test_a_workstation_asks_the_clusters_dns() -> None:
+    world, _, server = web_world()
+    kubelet, person = NodeSource("cp"), NodeSource("cp", cluster_dns=True)
+    assert only(connect(world, kubelet, "web.app", 8080))[0] == "no_such_host"
+    assert connect(world, person, "web.app", 8080).legs[0].process == server.key
+    assert connect(world, person, "web.app.svc.cluster.local", 8080).legs[0].process == server.key

@@ -6,6 +6,7 @@ import pytest
 from dataplane import FakeLoad, FakeProgram, expose, pod, put, service, web_world
 
 from sregym_env.cluster.app import App, Component, Journey
+from sregym_env.cluster.disturbances import PodFreeze
 from sregym_env.kube.status import StatusError
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim import kubelet, metrics, network, traffic
@@ -134,7 +135,20 @@ def test_without_generator_there_is_no_traffic() -> None:
     world.drop_process(("uid-load", "main"))
     world.advance(61.0)
     assert health(world, 30.0).requests == 0.0
-    assert SimTraffic(world).probe(world.app.journeys[0]).success_ratio == 0.0
+    probed = SimTraffic(world).probe(world.app.journeys[0])
+    assert (probed.requests, probed.success_ratio) == (0.0, 1.0)
+    world.store.remove("services", "app", "web")
+    probed = SimTraffic(world).probe(world.app.journeys[0])
+    assert probed.success_ratio == 0.0
+    assert "no such host" in next(iter(probed.errors))
+
+
+def test_a_frozen_generator_offers_nothing() -> None:
+    world = loaded_world()
+    world.disturbances = (PodFreeze("app", "load"),)
+    world.touch()
+    world.advance(61.0)
+    assert health(world, 30.0).requests == 0.0
 
 
 def test_little_cpu_slows_and_sheds(programs: dict[str, Any]) -> None:

@@ -18,7 +18,8 @@ def describe_service_account(obj: Manifest, reader: Reader) -> str:
         secret["metadata"]["name"]
         for secret in reader.list("secrets", metadata.get("namespace"))
         if secret.get("type") == "kubernetes.io/service-account-token"
-        and (secret["metadata"].get("annotations") or {}).get("kubernetes.io/service-account.name") == metadata["name"]
+        and (secret["metadata"].get("annotations") or {}).get("kubernetes.io/service-account.name")
+        == metadata["name"]
     ]
     secrets = [ref["name"] for ref in obj.get("secrets") or ()]
     pulls = [ref["name"] for ref in obj.get("imagePullSecrets") or ()]

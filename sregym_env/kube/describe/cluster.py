@@ -35,7 +35,9 @@ def describe_node(obj: Manifest, reader: Reader) -> str:
     sheet.line(0, f"CreationTimestamp:\t{rfc1123(metadata.get('creationTimestamp'))}")
     _taints(sheet, spec.get("taints") or ())
     sheet.line(0, f"Unschedulable:\t{go_bool(spec.get('unschedulable'))}")
-    _lease(sheet, reader.get("leases.coordination.k8s.io", metadata["name"], "kube-node-lease"), metadata["name"])
+    _lease(
+        sheet, reader.get("leases.coordination.k8s.io", metadata["name"], "kube-node-lease"), metadata["name"]
+    )
     _node_conditions(sheet, status.get("conditions") or ())
     sheet.line(0, "Addresses:")
     for address in status.get("addresses") or ():

@@ -104,7 +104,9 @@ def describe_endpoints(obj: Manifest, reader: Reader) -> str:
             sheet.line(2, "Name\tPort\tProtocol")
             sheet.line(2, "----\t----\t--------")
             for port in subset["ports"]:
-                sheet.line(2, f"{port.get('name') or '<unset>'}\t{port['port']}\t{port.get('protocol', 'TCP')}")
+                sheet.line(
+                    2, f"{port.get('name') or '<unset>'}\t{port['port']}\t{port.get('protocol', 'TCP')}"
+                )
         sheet.line(0, "")
     sheet.events(events_of(reader, obj))
     return sheet.render()
@@ -196,7 +198,7 @@ def _backend(backend: Mapping[str, Any], ingress: Manifest, reader: Reader) -> s
     )
     name = ""
     for item in found["spec"].get("ports") or ():
-        if item.get("name") == port.get("name") and port.get("name") or item["port"] == port.get("number"):
+        if (item.get("name") == port.get("name") and port.get("name")) or item["port"] == port.get("number"):
             name = item.get("name", "")
     return f"{service['name']}:{text} ({slice_addresses(slices, name)})"
 

@@ -54,7 +54,9 @@ def describe_pod(obj: Manifest, reader: Reader) -> str:
         sheet.line(0, f"NominatedNodeName:\t{status['nominatedNodeName']}")
     resolve = _resolver(obj)
     if spec.get("initContainers"):
-        containers(sheet, "Init Containers", spec["initContainers"], status.get("initContainerStatuses"), resolve)
+        containers(
+            sheet, "Init Containers", spec["initContainers"], status.get("initContainerStatuses"), resolve
+        )
     containers(sheet, "Containers", spec["containers"], status.get("containerStatuses"), resolve)
     if spec.get("ephemeralContainers"):
         ephemeral = status.get("ephemeralContainerStatuses")
@@ -166,7 +168,11 @@ def containers(
         if status is not None:
             _states(sheet, status)
         resources(sheet, container.get("resources") or {})
-        for key, word in (("livenessProbe", "Liveness"), ("readinessProbe", "Readiness"), ("startupProbe", "Startup")):
+        for key, word in (
+            ("livenessProbe", "Liveness"),
+            ("readinessProbe", "Readiness"),
+            ("startupProbe", "Startup"),
+        ):
             if container.get(key):
                 sheet.line(2, f"{word}:\t{probe_text(container[key])}")
         _env_from(sheet, container.get("envFrom") or ())
@@ -401,7 +407,9 @@ def _projected(source: Mapping[str, Any]) -> list[str]:
             out.append(f"ConfigMapName:\t{part['configMap'].get('name', '')}")
             out.append(f"Optional:\t{_optional(part['configMap'])}")
         elif part.get("serviceAccountToken"):
-            out.append(f"TokenExpirationSeconds:\t{part['serviceAccountToken'].get('expirationSeconds', 3600)}")
+            out.append(
+                f"TokenExpirationSeconds:\t{part['serviceAccountToken'].get('expirationSeconds', 3600)}"
+            )
     return out
 
 
@@ -420,7 +428,7 @@ def _downward(source: Mapping[str, Any]) -> list[str]:
 
 def _csi(source: Mapping[str, Any]) -> list[str]:
     persistent = "volumeHandle" in source
-    out = [f"Type:\tCSI (a Container Storage Interface (CSI) volume source)", f"Driver:\t{source['driver']}"]
+    out = ["Type:\tCSI (a Container Storage Interface (CSI) volume source)", f"Driver:\t{source['driver']}"]
     out.append(f"FSType:\t{source.get('fsType', '')}")
     if persistent:
         out.append(f"VolumeHandle:\t{source['volumeHandle']}")
@@ -446,10 +454,16 @@ _VOLUME_SOURCES: dict[str, Callable[[Mapping[str, Any]], list[str]]] = {
         ("SizeLimit", "sizeLimit", "<unset>"),
     ),
     "secret": lambda s: _lines(
-        "Secret (a volume populated by a Secret)", s, ("SecretName", "secretName", ""), ("Optional", "optional", False)
+        "Secret (a volume populated by a Secret)",
+        s,
+        ("SecretName", "secretName", ""),
+        ("Optional", "optional", False),
     ),
     "configMap": lambda s: _lines(
-        "ConfigMap (a volume populated by a ConfigMap)", s, ("Name", "name", ""), ("Optional", "optional", False)
+        "ConfigMap (a volume populated by a ConfigMap)",
+        s,
+        ("Name", "name", ""),
+        ("Optional", "optional", False),
     ),
     "persistentVolumeClaim": lambda s: _lines(
         "PersistentVolumeClaim (a reference to a PersistentVolumeClaim in the same namespace)",
@@ -501,7 +515,9 @@ def spread_constraints(sheet: Sheet, items: Sequence[Mapping[str, Any]], indent:
     """Topology spread constraints, sorted by topology key; nothing when there are none."""
     lead = f"{indent}Topology Spread Constraints:\t"
     for item in sorted(items, key=lambda c: c["topologyKey"]):
-        text = f"{item['topologyKey']}:{item['whenUnsatisfiable']} when max skew {item['maxSkew']} is exceeded"
+        text = (
+            f"{item['topologyKey']}:{item['whenUnsatisfiable']} when max skew {item['maxSkew']} is exceeded"
+        )
         if item.get("labelSelector"):
             text += f" for selector {format_selector(item['labelSelector'])}"
         sheet.line(0, lead + text)

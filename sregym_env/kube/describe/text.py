@@ -18,7 +18,12 @@ class Reader(Protocol):
     """Where a describer finds related objects. Lists are empty when they may not be read."""
 
     def list(
-        self, resource: str, namespace: str | None = None, *, label_selector: str = "", field_selector: str = ""
+        self,
+        resource: str,
+        namespace: str | None = None,
+        *,
+        label_selector: str = "",
+        field_selector: str = "",
     ) -> list[Manifest]:
         """Objects of a resource."""
         ...

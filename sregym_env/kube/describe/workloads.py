@@ -129,7 +129,9 @@ def describe_replicaset(obj: Manifest, reader: Reader) -> str:
     if controller_of(obj):
         sheet.line(0, f"Controlled By:\t{controller_of(obj)}")
     sheet.line(0, f"Replicas:\t{status.get('replicas', 0)} current / {spec.get('replicas', 1)} desired")
-    labels = ",".join(f"{k}={v}" for k, v in sorted(selector.items())) if controller else _match_labels(selector)
+    labels = (
+        ",".join(f"{k}={v}" for k, v in sorted(selector.items())) if controller else _match_labels(selector)
+    )
     sheet.line(0, f"Pods Status:\t{_pods_status(obj, reader, labels)}")
     template(sheet, spec.get("template"))
     conditions_table(sheet, obj)
@@ -320,7 +322,10 @@ def describe_hpa(obj: Manifest, reader: Reader) -> str:
     sheet.line(0, f"Min replicas:\t{'<unset>' if minimum is None else minimum}")
     sheet.line(0, f"Max replicas:\t{spec['maxReplicas']}")
     _behavior(sheet, spec.get("behavior") or {})
-    sheet.line(0, f"{target['kind']} pods:\t{status.get('currentReplicas', 0)} current / {status.get('desiredReplicas', 0)} desired")
+    sheet.line(
+        0,
+        f"{target['kind']} pods:\t{status.get('currentReplicas', 0)} current / {status.get('desiredReplicas', 0)} desired",
+    )
     conditions = status.get("conditions") or ()
     if conditions:
         sheet.line(0, "Conditions:\n  Type\tStatus\tReason\tMessage")
@@ -343,7 +348,9 @@ def _metric(sheet: Sheet, metric: Mapping[str, Any], status: Mapping[str, Any]) 
         if kind == "ContainerResource":
             of += f'of container "{source["container"]}" '
         if target.get("averageValue") is not None:
-            sheet.line(1, f"{of}on pods:\t{current.get('averageValue', '<unknown>')} / {target['averageValue']}")
+            sheet.line(
+                1, f"{of}on pods:\t{current.get('averageValue', '<unknown>')} / {target['averageValue']}"
+            )
             return
         value = "<unknown>"
         if current.get("averageUtilization") is not None:
@@ -354,7 +361,9 @@ def _metric(sheet: Sheet, metric: Mapping[str, Any], status: Mapping[str, Any]) 
             f"{of}on pods  (as a percentage of request):\t{value} / {'<auto>' if wanted is None else f'{wanted}%'}",
         )
     elif kind == "Pods":
-        sheet.line(1, f'"{name}" on pods:\t{current.get("averageValue", "<unknown>")} / {target.get("averageValue")}')
+        sheet.line(
+            1, f'"{name}" on pods:\t{current.get("averageValue", "<unknown>")} / {target.get("averageValue")}'
+        )
     elif kind == "Object":
         ref = source.get("describedObject") or {}
         average = target.get("averageValue") is not None
@@ -390,7 +399,10 @@ def _behavior(sheet: Sheet, behavior: Mapping[str, Any]) -> None:
             sheet.line(2, f"Select Policy: {rules.get('selectPolicy', 'Max')}")
             sheet.line(2, "Policies:")
             for policy in rules["policies"]:
-                sheet.line(3, f"- Type: {policy['type']}\tValue: {policy['value']}\tPeriod: {policy['periodSeconds']} seconds")
+                sheet.line(
+                    3,
+                    f"- Type: {policy['type']}\tValue: {policy['value']}\tPeriod: {policy['periodSeconds']} seconds",
+                )
 
 
 def describe_pdb(obj: Manifest, reader: Reader) -> str:

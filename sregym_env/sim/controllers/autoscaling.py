@@ -6,7 +6,7 @@ The replica calculator of ``pkg/controller/podautoscaler/replica_calculator.go``
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -119,7 +119,12 @@ def _by_value(
     return Proposal(wanted, f"{name} resource", current)
 
 
-def _replicas(replicas: int, group: _Group, ratio: Any, expected: Any) -> int:
+def _replicas(
+    replicas: int,
+    group: _Group,
+    ratio: Callable[[Mapping[str, float]], float],
+    expected: Callable[[str], float],
+) -> int:
     """The replica count for a usage ratio, cautious about pods that are not measured."""
     first = ratio(group.measured)
     if not group.missing and not (group.unready and first > 1.0):

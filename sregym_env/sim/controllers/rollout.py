@@ -168,20 +168,20 @@ def _fraction(deployment: Manifest, replica_set: Manifest, have: int) -> int:
 def is_complete(deployment: Manifest, status: dict[str, Any]) -> bool:
     """Whether everything wanted is there, updated and available."""
     wanted = replicas(deployment)
-    return (
-        status.get("updatedReplicas", 0) == wanted
-        and status.get("replicas", 0) == wanted
-        and status.get("availableReplicas", 0) == wanted
-        and status.get("observedGeneration", 0) >= deployment["metadata"].get("generation", 1)
-    )
+    counts = ("updatedReplicas", "replicas", "availableReplicas")
+    if any(status.get(count, 0) != wanted for count in counts):
+        return False
+    return bool(status.get("observedGeneration", 0) >= deployment["metadata"].get("generation", 1))
 
 
 def is_progressing(old: dict[str, Any], new: dict[str, Any]) -> bool:
     """Whether the new status is closer to done than the old one."""
-    old_updated, new_updated = old.get("updatedReplicas", 0), new.get("updatedReplicas", 0)
-    return (
-        new_updated > old_updated
-        or new.get("replicas", 0) - new_updated < old.get("replicas", 0) - old_updated
-        or new.get("readyReplicas", 0) > old.get("readyReplicas", 0)
-        or new.get("availableReplicas", 0) > old.get("availableReplicas", 0)
-    )
+    if _left(new) < _left(old):
+        return True
+    grown = ("updatedReplicas", "readyReplicas", "availableReplicas")
+    return any(new.get(count, 0) > old.get(count, 0) for count in grown)
+
+
+def _left(status: dict[str, Any]) -> int:
+    """Replicas that are still of an old template."""
+    return int(status.get("replicas", 0) - status.get("updatedReplicas", 0))

@@ -51,7 +51,9 @@ def advance(sync: Sync, spec: dict[str, Any], policy: str) -> Container:
     """Bring one container as far as it can go now, under a restart policy."""
     container = sync.container(spec["name"])
     if container.alive:
-        return _watch(sync, spec, container)
+        container = _watch(sync, spec, container)
+        if container.alive:
+            return container
     if container.state == "ended":
         assert container.ended is not None
         if policy == "Never" or (policy == "OnFailure" and container.ended.exit_code == 0):

@@ -50,7 +50,7 @@ def surroundings(world: SimWorld, without: str) -> topology.Surroundings:
     """Every node with the pods that count on it; terminated pods and ``without`` (a UID) do not."""
     by_node: dict[str, list[Manifest]] = {}
     for pod in world.store.list("pods"):
-        name = pod["spec"].get("nodeName")
+        name = pod["spec"].get("nodeName") or _reserved(world, pod)
         if not name or pod["metadata"]["uid"] == without:
             continue
         if (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed"):
@@ -61,6 +61,23 @@ def surroundings(world: SimWorld, without: str) -> topology.Surroundings:
         for namespace in world.store.list("namespaces")
     }
     return topology.Surroundings(infos, namespaces)
+
+
+def _reserved(world: SimWorld, pod: Manifest) -> str:
+    """The node that has been chosen for a pod which is not bound to it yet.
+
+    It waits for its volumes there, or for the pods that were preempted for it to leave.
+    """
+    nominated = (pod.get("status") or {}).get("nominatedNodeName")
+    if nominated:
+        return str(nominated)
+    if "volumes" not in pod["spec"] or "deletionTimestamp" in pod["metadata"]:
+        return ""
+    for claim in volumes.claims_of(world, pod).delayed:
+        chosen = (claim["metadata"].get("annotations") or {}).get(volumes.SELECTED_NODE)
+        if chosen:
+            return str(chosen)
+    return ""
 
 
 def fits(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from sregym_env.kube.describe.pods import template
+from sregym_env.kube.describe.text import Sheet
 from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
@@ -183,13 +185,12 @@ def history(call: Call) -> None:
         if wanted:
             if wanted not in revisions:
                 raise failure("unable to find the specified revision")
-            from sregym_env.tools.kubectl.templates import template_text
-
             if call.flags["output"] == "yaml":
                 call.print(to_yaml(revisions[wanted]))
             else:
-                text = template_text(_template(info, revisions[wanted]))
-                call.print(f"{label} with revision #{wanted}\n{text}\n")
+                sheet = Sheet(call.cluster.now())
+                template(sheet, _template(info, revisions[wanted]))
+                call.print(f"{label} with revision #{wanted}\n{sheet.render()}\n")
             continue
         rows = [("REVISION", "CHANGE-CAUSE")]
         for number, obj in revisions.items():
@@ -214,8 +215,8 @@ def undo(call: Call) -> None:
         if not wanted and len(revisions) < 2:
             raise failure(f'no rollout history found for {info.resource.singular} "{info.name}"')
         number = wanted or sorted(revisions)[-2]
-        template = _template(info, revisions[number])
-        if template == info.object["spec"]["template"]:
+        target = _template(info, revisions[number])
+        if target == info.object["spec"]["template"]:
             report(
                 call,
                 info.resource,
@@ -223,7 +224,7 @@ def undo(call: Call) -> None:
                 f"skipped rollback (current template already matches revision {number})",
             )
             continue
-        body: Any = [{"op": "replace", "path": "/spec/template", "value": template}]
+        body: Any = [{"op": "replace", "path": "/spec/template", "value": target}]
         patch_object(call, info, body, "rolled back", type="json")
 
 

@@ -99,7 +99,7 @@ def _attach(call: Call, pod: Manifest) -> None:
     except StatusError as error:
         call.fail(error)
     if done:
-        states = current().get("status", {}).get("containerStatuses") or ({},)
+        states: list[Manifest] = current().get("status", {}).get("containerStatuses") or [{}]
         code = int(states[0].get("state", {}).get("terminated", {}).get("exitCode", 0))
         if code:
             call.warn(f"pod {namespace}/{name} terminated (Error)")

@@ -1,0 +1,31 @@
+"""Play one incident by hand: look, diagnose, repair, hand in."""
+
+import gymnasium as gym
+
+import sregym_env  # noqa: F401  (registers the environments)
+
+env = gym.make("SREGym/wrong_service_selector_hotel_reservation-v0")
+observation, info = env.reset(seed=7)
+print(observation, "\n")
+
+NAMESPACE = "-n hotel-reservation"
+REMOVE_LABEL = '[{"op": "remove", "path": "/spec/selector/current_service_name"}]'
+ACTIONS = [
+    f"kubectl get endpoints frontend {NAMESPACE}",
+    f"kubectl get service frontend {NAMESPACE} -o jsonpath='{{.spec.selector}}'",
+    'submit diagnosis "The selector of the Service frontend requires the label '
+    "current_service_name=frontend, which no pod has. The Service has no endpoints and every request "
+    'to the frontend is refused, so all users are affected."',
+    f"kubectl patch service frontend {NAMESPACE} --type=json -p='{REMOVE_LABEL}'",
+    f"kubectl get endpoints frontend {NAMESPACE}",
+    "submit mitigation",
+]
+
+for action in ACTIONS:
+    observation, reward, terminated, truncated, info = env.step(action)
+    print(f"$ {action}\n{observation}")
+
+print(f"reward {reward:.2f}, success: {info['is_success']}")
+assert terminated
+assert info["is_success"]
+env.close()

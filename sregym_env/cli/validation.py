@@ -1,0 +1,62 @@
+"""Printing the validation matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sregym_env.rollouts.validate import Report
+
+
+def matrix(reports: Sequence[Report]) -> list[dict[str, Any]]:
+    """The reports as plain JSON."""
+    return [
+        {
+            "app": report.app,
+            "fault": report.fault,
+            "target": report.target,
+            "passed": report.passed,
+            "seconds": round(report.seconds, 3),
+            "lines": [
+                {
+                    "name": line.name,
+                    "passed": line.passed,
+                    "detail": line.detail,
+                    "seconds": round(line.seconds, 4),
+                }
+                for line in report.lines
+            ],
+        }
+        for report in reports
+    ]
+
+
+def print_matrix(reports: Sequence[Report]) -> None:
+    """One row per pair, one column per line of the contract, then what went wrong."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console()
+    if not reports:
+        console.print("no pair matches")
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("pair", overflow="fold")
+    for number, _ in enumerate(reports[0].lines, 1):
+        table.add_column(str(number), justify="center")
+    table.add_column("s", justify="right")
+    for report in reports:
+        marks = ["[green]ok[/]" if line.passed else "[red]NO[/]" for line in report.lines]
+        table.add_row(f"{report.fault}:{report.target}", *marks, f"{report.seconds:.2f}")
+    console.print(table)
+    for number, line in enumerate(reports[0].lines, 1):
+        console.print(f"[dim]{number}[/] {line.name.replace('_', ' ')}")
+    for report in reports:
+        for line in report.lines:
+            if not line.passed:
+                console.print(
+                    f"[red]{escape(f'{report.fault}:{report.target}')}[/] {line.name}: {escape(line.detail)}"
+                )
+    good = sum(report.passed for report in reports)
+    console.print(f"{good} of {len(reports)} pairs pass, {sum(r.seconds for r in reports):.1f} s")

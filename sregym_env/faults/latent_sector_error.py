@@ -1,0 +1,50 @@
+"""A disk that returns read errors."""
+
+from __future__ import annotations
+
+from sregym_env.cluster.disturbances import DiskReadErrors
+from sregym_env.cluster.edits import ObjectRef, RecreatePods
+from sregym_env.cluster.targets import NodeTarget, nodes
+from sregym_env.faults.commands import apply, await_rollout, delete, restart, scale
+from sregym_env.faults.fault import Fault, fault
+
+
+@fault(layer="hardware", mechanism="disk_read_errors", targets=nodes(with_volumes=True), level="hard")
+def latent_sector_error(target: NodeTarget, fraction: float = 0.3) -> Fault:
+    """A share of the reads from a node's data disk fail with input/output errors.
+
+    Databases whose volumes lie on the node crash as soon as they read them back; no object in the cluster
+    is wrong. The data must move to a healthy node.
+    """
+    dependents = tuple(dict.fromkeys(name for volume in target.volumes for name in volume.dependents))
+    return Fault(
+        resource=ObjectRef("nodes", target.node),
+        cause=f"The data disk of node {target.node} has latent sector errors: {fraction:.0%} of reads fail with "
+        f"input/output errors, which crashes the databases whose volumes lie there ({', '.join(target.components)}).",
+        disturbances=[DiskReadErrors(target.node, fraction)],
+        trigger=[RecreatePods(name) for name in (*target.components, *dependents)],
+        details={"field": "disk", "wrong": f"{fraction:.0%} of reads return EIO"},
+        remedies=[_move_away(target, dependents)],
+        look=[
+            "kubectl get pv",
+            *(
+                f"kubectl logs deployment/{name} -n {target.namespace} --previous"
+                for name in target.components[:2]
+            ),
+        ],
+        accepts=[ref for volume in target.volumes for ref in (volume.claim, volume.workload)],
+        aliases=[target.node],
+    )
+
+
+def _move_away(target: NodeTarget, dependents: tuple[str, ...]) -> list[str]:
+    """Close the node, make the claims anew so that volumes come up elsewhere, and let the clients seed them."""
+    return [
+        f"kubectl cordon {target.node}",
+        *(scale(volume.workload, 0) for volume in target.volumes),
+        *(delete(volume.claim) for volume in target.volumes),
+        apply(*(volume.claim_manifest for volume in target.volumes)),
+        *(scale(volume.workload, 1) for volume in target.volumes),
+        *(await_rollout(volume.workload) for volume in target.volumes),
+        *restart(target.namespace, dependents),
+    ]

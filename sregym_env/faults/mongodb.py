@@ -1,0 +1,35 @@
+"""MongoDB statements about accounts, for faults and their repairs."""
+
+from __future__ import annotations
+
+from sregym_env.cluster.app import Account
+
+ADMINISTRATION = '{role: "userAdminAnyDatabase", db: "admin"}'
+"""The role that every account of a guarded database holds beside its own (it may manage accounts)."""
+
+
+def session(account: Account, statement: str) -> tuple[str, ...]:
+    """The command that runs a statement as an account."""
+    login = ("-u", account.user, "-p", account.password, "--authenticationDatabase", "admin", "--quiet")
+    return ("mongo", "admin", *login, "--eval", statement)
+
+
+def revoke(user: str, role: str, database: str) -> str:
+    """Take a role away."""
+    return f'db.revokeRolesFromUser("{user}", [{{role: "{role}", db: "{database}"}}])'
+
+
+def grant(user: str, role: str, database: str) -> str:
+    """Give a role."""
+    return f'db.grantRolesToUser("{user}", [{{role: "{role}", db: "{database}"}}])'
+
+
+def remove(user: str) -> str:
+    """Remove an account."""
+    return f'db.dropUser("{user}")'
+
+
+def create(account: Account, database: str) -> str:
+    """Make an account with its roles on ``database``."""
+    roles = ", ".join([ADMINISTRATION, *(f'{{role: "{role}", db: "{database}"}}' for role in account.roles)])
+    return f'db.createUser({{user: "{account.user}", pwd: "{account.password}", roles: [{roles}]}})'

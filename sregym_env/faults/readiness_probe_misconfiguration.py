@@ -1,0 +1,32 @@
+"""A readiness probe that can never pass."""
+
+from __future__ import annotations
+
+from sregym_env.cluster.edits import RecreatePods, Redeploy
+from sregym_env.cluster.targets import ComponentTarget, components
+from sregym_env.faults.commands import drop, mend
+from sregym_env.faults.fault import Fault, fault
+
+
+@fault(layer="configuration", mechanism="failing_readiness_probe", targets=components(by_service=True))
+def readiness_probe_misconfiguration(
+    target: ComponentTarget, path: str = "/healthz", port: int = 8080
+) -> Fault:
+    """The readiness probe asks for an HTTP endpoint that the program does not serve: the pods never become Ready and the Service has no endpoints."""
+    endpoint = f"{path} on port {port}"
+    probe = {
+        "httpGet": {"path": path, "port": port},
+        "initialDelaySeconds": 10,
+        "periodSeconds": 10,
+        "failureThreshold": 1,
+    }
+    path = target.container_path("readinessProbe")
+    return Fault(
+        resource=target.workload,
+        cause=f"Deployment {target.name} has a readinessProbe for {endpoint}, which {target.name} does not "
+        "serve; the pods never become Ready and the Service has no endpoints.",
+        edits=[Redeploy(target.workload, {path: probe})],
+        trigger=[RecreatePods(name) for name in target.dependents],
+        details={"field": "readinessProbe", "wrong": f"httpGet {endpoint}"},
+        remedies=[mend(target, drop(target.workload, path))],
+    )

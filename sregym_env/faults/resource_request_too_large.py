@@ -1,0 +1,25 @@
+"""Pods that ask for more memory than any node has."""
+
+from __future__ import annotations
+
+from sregym_env.cluster.edits import RecreatePods, Redeploy
+from sregym_env.cluster.targets import ComponentTarget, components
+from sregym_env.faults.commands import drop, mend
+from sregym_env.faults.fault import Fault, fault
+
+
+@fault(layer="kubernetes", mechanism="excessive_resource_request", targets=components(), level="easy")
+def resource_request_too_large(target: ComponentTarget, factor: float = 2.0) -> Fault:
+    """The container requests more memory than any node has, so its pods stay Pending."""
+    megabytes = int((target.inventory.node_memory / 1024**2 + 100) * factor)
+    path = target.container_path("resources", "requests", "memory")
+    return Fault(
+        resource=target.workload,
+        cause=f"The container of Deployment {target.name} requests {megabytes}Mi of memory, more than any node "
+        "has; its pods cannot be scheduled (Insufficient memory).",
+        edits=[Redeploy(target.workload, {path: f"{megabytes}Mi"})],
+        trigger=[RecreatePods(name) for name in target.dependents],
+        details={"field": "resources.requests.memory", "wrong": f"{megabytes}Mi"},
+        remedies=[mend(target, drop(target.workload, path))],
+        look=["kubectl describe nodes"],
+    )

@@ -1,0 +1,43 @@
+"""A memory limit below what the program needs."""
+
+from __future__ import annotations
+
+from sregym_env.cluster.edits import RecreatePods, Redeploy
+from sregym_env.cluster.targets import ComponentTarget, components
+from sregym_env.faults.commands import drop, mend, put
+from sregym_env.faults.fault import Fault, fault
+from sregym_env.kube.quantity import bytes_
+
+MARGIN = 1.2
+"""A program must need this much more than the default limit to be a target."""
+
+
+@fault(
+    layer="kubernetes",
+    mechanism="memory_limit_too_low",
+    targets=components(where=lambda target: target.component.memory > bytes_("10Mi") * MARGIN),
+    level="easy",
+)
+def resource_request_too_small(target: ComponentTarget, memory: str = "10Mi") -> Fault:
+    """The container's memory limit is below what the program needs to start, so it is OOM-killed."""
+    limits = target.container_path("resources", "limits")
+    right = target.container["resources"]["limits"]
+    enough = {**right, "memory": f"{target.component.memory * 4 // 1024**2}Mi"}
+    return Fault(
+        resource=target.workload,
+        cause=f"The container of Deployment {target.name} has a memory limit of {memory}, less than {target.name} "
+        "needs; it is OOMKilled whenever it starts.",
+        edits=[Redeploy(target.workload, {f"{limits}/memory": memory})],
+        trigger=[RecreatePods(name) for name in target.dependents],
+        details={"field": "resources.limits.memory", "wrong": memory},
+        remedies=[
+            mend(target, drop(target.workload, f"{limits}/memory", *_defaulted(target))),
+            mend(target, put(target.workload, limits, enough)),
+        ],
+    )
+
+
+def _defaulted(target: ComponentTarget) -> list[str]:
+    """The request that the API server copied from the limit, where the container declared none."""
+    declared = target.container["resources"].get("requests", {})
+    return [] if "memory" in declared else [target.container_path("resources", "requests", "memory")]

@@ -1,0 +1,54 @@
+"""A Service that also selects another workload's pods."""
+
+from __future__ import annotations
+
+from sregym_env.cluster.app import Component
+from sregym_env.cluster.edits import JsonPatch, MergePatch, ObjectRef
+from sregym_env.cluster.targets import ServiceTarget, services
+from sregym_env.faults.commands import put
+from sregym_env.faults.fault import Fault, fault
+
+
+@fault(
+    layer="network",
+    mechanism="extra_endpoints",
+    targets=services(at_request=True, persistent=False),
+    level="hard",
+)
+def service_wrong_pod_selection(target: ServiceTarget, label: str = "service-route") -> Fault:
+    """The Service selects a label that pods of an unrelated workload carry as well.
+
+    Half of the connections reach pods that do not listen on the Service's port.
+    """
+    stranger = _stranger(target)
+    owner = target.app.by_name[target.components[0]]
+    workloads = [ObjectRef(c.workload, c.name, target.namespace) for c in (owner, stranger)]
+    tag = {"spec": {"template": {"metadata": {"labels": {label: target.name}}}}}
+    return Fault(
+        resource=target.service,
+        cause=f"The selector of Service {target.name} is {label}={target.name}, a label that the pods of "
+        f"{stranger.name} carry too; about half of the connections go to {stranger.name} pods, which do not "
+        f"listen on port {target.port}.",
+        edits=[
+            *(MergePatch(workload, tag) for workload in workloads),
+            JsonPatch(target.service, "/spec/selector", {label: target.name}),
+        ],
+        details={"field": "selector", "wrong": {label: target.name}, "right": dict(target.selector)},
+        remedies=[[put(target.service, "/spec/selector", dict(target.selector))]],
+        look=[
+            f"kubectl describe service {target.name} -n {target.namespace}",
+            f"kubectl get pods -n {target.namespace} --show-labels",
+        ],
+        accepts=workloads,
+        aliases=[stranger.name],
+    )
+
+
+def _stranger(target: ServiceTarget) -> Component:
+    """A workload on the users' path that does not listen on the Service's port: what the owner calls first."""
+    owner = target.app.by_name[target.components[0]]
+    called = [
+        target.app.by_name[dependency.on] for dependency in owner.dependencies if dependency.via == "registry"
+    ]
+    others = [c for c in target.app.components if c.name in target.app.serving and c.name != owner.name]
+    return next(c for c in (*called, *others) if c.workload == owner.workload and c.port != target.port)

@@ -1,0 +1,46 @@
+"""A container that runs another service's program."""
+
+from __future__ import annotations
+
+from sregym_env.cluster.edits import Redeploy
+from sregym_env.cluster.targets import ComponentTarget, components
+from sregym_env.faults.commands import mend, put
+from sregym_env.faults.fault import Fault, fault
+
+
+def _siblings(target: ComponentTarget) -> list[str]:
+    """Commands of the components that run the same image, in the app's order."""
+    image = target.container["image"]
+    others = [ComponentTarget(target.inventory, c) for c in target.app.components if c.name != target.name]
+    return [
+        other.container["command"][0]
+        for other in others
+        if other.container["image"] == image and "command" in other.container
+    ]
+
+
+@fault(
+    layer="configuration",
+    mechanism="wrong_command",
+    targets=components(
+        at_request=True, where=lambda target: "command" in target.container and bool(_siblings(target))
+    ),
+)
+def wrong_binary(target: ComponentTarget, binary: str = "") -> Fault:
+    """The container runs another program of its image than the one it should.
+
+    The pod is Running and Ready, but nothing serves on the component's port, and its name in the service
+    registry belongs to nobody.
+    """
+    wrong = [binary or _siblings(target)[0]]
+    right = target.container["command"]
+    path = target.container_path("command")
+    return Fault(
+        resource=target.workload,
+        cause=f"The container of Deployment {target.name} runs the command {wrong[0]} instead of {right[0]}, so "
+        f"the {target.name} service is not there although its pod is Running.",
+        edits=[Redeploy(target.workload, {path: wrong})],
+        details={"field": "command", "wrong": wrong[0], "right": right[0]},
+        remedies=[mend(target, put(target.workload, path, right))],
+        look=[f"kubectl get deployment {target.name} -n {target.namespace} -o yaml"],
+    )

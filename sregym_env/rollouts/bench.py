@@ -1,0 +1,199 @@
+"""Measuring what the design promises, on this machine, one process: medians beside goals and floors."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+from sregym_env import apps
+from sregym_env.envs.env import SREGymEnv
+from sregym_env.envs.staging import DEFAULT_APP, forget
+from sregym_env.sim import deploy
+
+PROBLEM: dict[str, Any] = {"fault": "service_target_port_mismatch"}
+"""What is played while measuring."""
+
+READS = (
+    "kubectl get pods -n {ns}",
+    "kubectl get pods -n {ns} -o wide",
+    "kubectl get svc,endpoints -n {ns}",
+    "kubectl describe deployment geo -n {ns}",
+    "kubectl describe svc recommendation -n {ns}",
+    "kubectl logs deployment/frontend -n {ns} --tail=20",
+    "kubectl get events -n {ns}",
+    "kubectl get deployment frontend -n {ns} -o yaml",
+    "kubectl get nodes",
+    "alerts",
+)
+"""The mixed diagnostic workload."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One promise and what was measured."""
+
+    promise: str
+    unit: str
+    goal: float
+    floor: float
+    measured: float
+    more_is_better: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """``meets goal``, ``above floor`` or ``below floor``."""
+        if self._reaches(self.goal):
+            return "meets goal"
+        return "above floor" if self._reaches(self.floor) else "below floor"
+
+    def _reaches(self, mark: float) -> bool:
+        return self.measured >= mark if self.more_is_better else self.measured <= mark
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON."""
+        return {
+            "promise": self.promise,
+            "measured": round(self.measured, 3),
+            "unit": self.unit,
+            "goal": self.goal,
+            "floor": self.floor,
+            "verdict": self.verdict,
+        }
+
+
+def measure() -> Iterator[Measurement]:
+    """Every promise of the design, in order."""
+    yield Measurement("import beyond gymnasium", "ms", 50, 150, import_time() * 1000)
+    yield Measurement("first deploy", "ms", 100, 300, first_deploy() * 1000)
+    env = SREGymEnv(raise_errors=True, max_steps=1_000_000, time_limit=1e9, **PROBLEM)
+    env.reset(seed=0)
+    yield Measurement("reset, a new seed", "ms", 2, 20, reset(env) * 1000)
+    yield Measurement("reset, a known seed (group member)", "ms", 2, 20, reset_again(env) * 1000)
+    env.reset(seed=0)
+    yield Measurement("read action", "ms", 0.2, 2, reads(env) * 1000)
+    yield Measurement("mixed diagnostic steps", "1/s", 5000, 2000, steps_per_second(env), True)
+    yield Measurement("write action with convergence", "ms", 2, 20, writes(env) * 1000)
+    yield Measurement("fork", "ms", 0.1, 1, _median(env.fork, 200) * 1000)
+    yield Measurement("simulated seconds per second", "s/s", 10_000, 5_000, simulated_rate(env), True)
+    yield Measurement("memory per idle environment", "MB", 1, 3, memory_per_env(env))
+
+
+def import_time() -> float:
+    """Seconds that importing the package adds to importing gymnasium, in a fresh interpreter."""
+    return median(_import_once("gymnasium, sregym_env") - _import_once("gymnasium") for _ in range(5))
+
+
+def _import_once(modules: str) -> float:
+    code = f"from time import perf_counter as t; a = t(); import {modules}; print(t() - a)"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return float(answer.stdout)
+
+
+def first_deploy() -> float:
+    """Seconds to deploy the default application on a cluster that exists."""
+    app = apps.app(DEFAULT_APP)
+    deploy.deployed_world(app, 0)
+    times = []
+    for variant in range(1, 4):
+        deploy.bare_cluster(variant)
+        began = perf_counter()
+        deploy.deployed_world(app, variant)
+        times.append(perf_counter() - began)
+    return median(times)
+
+
+def reset(env: SREGymEnv) -> float:
+    """Seconds to set up an episode with a seed that was not played yet; the applications are deployed."""
+    for seed in range(deploy.VARIANTS):
+        env.reset(seed=seed)
+    forget()
+    times = []
+    for seed in range(100, 120):
+        began = perf_counter()
+        env.reset(seed=seed)
+        times.append(perf_counter() - began)
+    return median(times)
+
+
+def reset_again(env: SREGymEnv) -> float:
+    """Seconds to start another episode with the same problem and seed."""
+    env.reset(seed=0)
+    return _median(lambda: env.reset(seed=0), 50)
+
+
+def reads(env: SREGymEnv) -> float:
+    """Seconds for a read action, the median over the mixed workload."""
+    namespace = env.episode.staged.app.namespace
+    times = []
+    for _ in range(10):
+        for line in READS:
+            began = perf_counter()
+            env.step(line.format(ns=namespace))
+            times.append(perf_counter() - began)
+    return median(times)
+
+
+def steps_per_second(env: SREGymEnv) -> float:
+    """Steps per second over the mixed workload."""
+    namespace = env.episode.staged.app.namespace
+    lines = [line.format(ns=namespace) for line in READS]
+    rounds = 30
+    began = perf_counter()
+    for _ in range(rounds):
+        for line in lines:
+            env.step(line)
+    return rounds * len(lines) / (perf_counter() - began)
+
+
+def writes(env: SREGymEnv) -> float:
+    """Seconds for a write that makes the cluster act, until it has settled."""
+    namespace = env.episode.staged.app.namespace
+    times = []
+    for number in range(10):
+        trial = env.fork()
+        began = perf_counter()
+        trial.step(f"kubectl set env deployment/geo -n {namespace} ROUND={number}")
+        trial.step("sleep 20")
+        times.append(perf_counter() - began)
+    return median(times)
+
+
+def simulated_rate(env: SREGymEnv) -> float:
+    """Simulated seconds per second while a deployment is being rolled over again and again."""
+    world = env.fork().episode.world
+    began = perf_counter()
+    world.advance(3600.0)
+    return 3600.0 / (perf_counter() - began)
+
+
+def memory_per_env(env: SREGymEnv, count: int = 20) -> float:
+    """Megabytes that one more environment, a few steps into its episode, takes."""
+    namespace = env.episode.staged.app.namespace
+    gc.collect()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    kept = []
+    for _ in range(count):
+        fork = env.fork()
+        fork.step(f"kubectl get pods -n {namespace}")
+        kept.append(fork)
+    gc.collect()
+    used = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    return used / len(kept) / 1e6
+
+
+def _median(act: Callable[[], Any], times: int) -> float:
+    taken = []
+    for _ in range(times):
+        began = perf_counter()
+        act()
+        taken.append(perf_counter() - began)
+    return median(taken)

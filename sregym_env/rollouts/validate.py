@@ -1,0 +1,419 @@
+"""What every declared fault must pass on every target, one function per line of the contract.
+
+Healthy before, broken after, visible, not named anywhere, not cured by waiting or by hiding, cured by every
+declared repair, undone exactly, deterministic, and all that with noise as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from time import perf_counter
+from typing import Any
+
+from sregym_env import apps
+from sregym_env.cluster.api import ForkableWorld
+from sregym_env.envs.briefing import briefing
+from sregym_env.envs.env import NOISE_PATIENCE
+from sregym_env.envs.staging import ONCALL, CauseOf, Injected, await_symptoms, inject
+from sregym_env.faults import problems
+from sregym_env.faults.problems import Problem
+from sregym_env.kube.status import StatusError
+from sregym_env.kube.types import Manifest
+from sregym_env.rewards import checks
+from sregym_env.rewards.baseline import WINDOW_SECONDS, protected_objects
+from sregym_env.rewards.oracle import Patience, judge_state
+from sregym_env.rewards.verdict import Verdict
+from sregym_env.sim.deploy import deployed_world
+from sregym_env.tools.workstation import Workstation
+
+IDLE_SECONDS = 900.0
+"""How long nothing is done before it is asked whether that cured anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the contract for one pair."""
+
+    name: str
+    passed: bool
+    detail: str
+    seconds: float
+    """Wall-clock time it took to find out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Every line for one (fault, target) pair."""
+
+    app: str
+    fault: str
+    target: str
+    lines: tuple[Line, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every line holds."""
+        return bool(self.lines) and all(line.passed for line in self.lines)
+
+    @property
+    def seconds(self) -> float:
+        """Wall-clock time of all lines."""
+        return sum(line.seconds for line in self.lines)
+
+
+class Subject:
+    """One pair with its injected world, made once and forked by every line."""
+
+    def __init__(self, problem: Problem, seed: int) -> None:
+        self.problem = problem
+        self.seed = seed
+
+    @cached_property
+    def injected(self) -> Injected:
+        """The world with the fault in and its symptoms showing."""
+        found = inject(self.problem, self.seed)
+        await_symptoms(found.world, found.baseline, "proactive")
+        return found
+
+    def world(self) -> ForkableWorld:
+        """A fork to try something on."""
+        return self.injected.world.fork()
+
+    def judge(self, world: ForkableWorld, patience: Patience | None = None) -> Verdict:
+        """The oracle's verdict on a tried world."""
+        causes = [CauseOf(instance) for instance in self.injected.instances]
+        return judge_state(world, self.injected.baseline, causes, patience or Patience())
+
+
+Finding = tuple[bool, str]
+"""Whether a line holds, and a word on it."""
+
+
+# --- the lines ------------------------------------------------------------------------------------
+
+
+def healthy_before(subject: Subject) -> Finding:
+    """The deployed application meets its SLO and passes the oracle before anything is injected."""
+    healthy = deployed_world(apps.app(subject.problem.app), subject.seed)
+    verdict = judge_state(healthy, subject.injected.baseline, ())
+    return verdict.passed, _failed(verdict)
+
+
+def broken_after(subject: Subject) -> Finding:
+    """The oracle fails once the fault is in."""
+    verdict = subject.judge(subject.world())
+    return not verdict.passed, _failed(verdict)
+
+
+def visible_to_users(subject: Subject) -> Finding:
+    """Some user journey misses the SLO."""
+    world = subject.world()
+    health = world.traffic.health(WINDOW_SECONDS / 2)
+    failing = checks.failing_journeys(health, world.app.slo, subject.injected.baseline, WINDOW_SECONDS / 2)
+    return bool(failing), "; ".join(failing[:2]) or "no journey suffers"
+
+
+def visible_to_agent(subject: Subject) -> Finding:
+    """Something that an agent can read tells of trouble that was not there before."""
+    before = set(_signals(deployed_world(apps.app(subject.problem.app), subject.seed)))
+    after = [signal for signal in _signals(subject.world()) if signal not in before]
+    return bool(after), ", ".join(after[:4]) or "no signal"
+
+
+def not_named(subject: Subject) -> Finding:
+    """Nothing that an agent can read names the fault, the problem or the injector."""
+    world = subject.world()
+    words = [each.fault for each in subject.problem.faults]
+    words += [word.replace("_", "-") for word in words if "_" in word]
+    words += ["sregym_env", "fault_spec", "chaos-mesh", "injected"]
+    pattern = re.compile("|".join(re.escape(word) for word in words), re.IGNORECASE)
+    for where, text in _readable(world):
+        match = pattern.search(text)
+        if match is not None:
+            return False, f"{where}: ...{text[max(match.start() - 30, 0) : match.end() + 30]}..."
+    return True, ""
+
+
+def idleness_does_not_cure(subject: Subject) -> Finding:
+    """Doing nothing for a quarter of an hour does not cure."""
+    world = subject.world()
+    world.advance(IDLE_SECONDS)
+    verdict = subject.judge(world)
+    return not verdict.passed, _failed(verdict)
+
+
+def hacks_do_not_cure(subject: Subject) -> Finding:
+    """Deleting, hiding, restarting and silencing do not cure."""
+    fooled = []
+    for name, commands in _hacks(subject):
+        world = subject.world()
+        _type(world, commands)
+        if subject.judge(world).passed:
+            fooled.append(name)
+    return not fooled, f"fooled by: {', '.join(fooled)}" if fooled else ""
+
+
+def remedies_cure(subject: Subject) -> Finding:
+    """Every declared repair, typed as an agent would, passes the oracle."""
+    trouble = []
+    count = 0
+    for remedy in _remedies(subject):
+        world = subject.world()
+        complaint = _type(world, remedy)
+        verdict = subject.judge(world)
+        count += 1
+        if not verdict.passed:
+            trouble.append(f"repair {count}: {_failed(verdict)} {complaint}")
+    return bool(count) and not trouble, "; ".join(trouble) or f"{count} repairs"
+
+
+def undo_restores(subject: Subject) -> Finding:
+    """Healing brings the desired state back to what it was, object by object."""
+    fresh = inject(subject.problem, subject.seed)
+    for instance, changes in zip(reversed(fresh.instances), reversed(fresh.changes), strict=True):
+        instance.heal(fresh.world, changes)
+    fresh.world.advance(120.0)
+    now = {key: desired(obj) for key, obj in protected_objects(fresh.world)}
+    then = {key: desired(obj) for key, obj in fresh.baseline.objects.items()}
+    differing = sorted("/".join(key) for key in now.keys() | then.keys() if now.get(key) != then.get(key))
+    if differing:
+        return False, f"differs: {', '.join(differing[:3])}"
+    verdict = judge_state(fresh.world, fresh.baseline, ())
+    return verdict.passed, _failed(verdict)
+
+
+def same_seed_same_world(subject: Subject) -> Finding:
+    """Injecting twice with one seed gives one digest."""
+    digests = []
+    for _ in range(2):
+        found = inject(subject.problem, subject.seed)
+        await_symptoms(found.world, found.baseline, "proactive")
+        digests.append(found.world.digest())
+    return digests[0] == digests[1], digests[0][:12]
+
+
+def noise_changes_nothing(subject: Subject) -> Finding:
+    """With noise on, the fault still shows and the first repair still cures."""
+    noisy = Subject(subject.problem.model_copy(update={"noise": True}), subject.seed)
+    patience = Patience(noise=NOISE_PATIENCE)
+    if noisy.judge(noisy.world(), patience).passed:
+        return False, "passes without a repair"
+    world = noisy.world()
+    complaint = _type(world, next(_remedies(noisy)))
+    verdict = noisy.judge(world, patience)
+    return verdict.passed, "" if verdict.passed else f"{_failed(verdict)} {complaint}"
+
+
+LINES: tuple[Callable[[Subject], Finding], ...] = (
+    healthy_before,
+    broken_after,
+    visible_to_users,
+    visible_to_agent,
+    not_named,
+    idleness_does_not_cure,
+    hacks_do_not_cure,
+    remedies_cure,
+    undo_restores,
+    same_seed_same_world,
+    noise_changes_nothing,
+)
+"""The contract, in order."""
+
+
+# --- running --------------------------------------------------------------------------------------
+
+
+def validate_pair(problem: Problem, seed: int = 0) -> Report:
+    """Every line for one pair. A line that raises does not hold."""
+    subject = Subject(problem, seed)
+    lines = []
+    for check in LINES:
+        began = perf_counter()
+        try:
+            passed, detail = check(subject)
+        except Exception as error:
+            passed, detail = False, f"{type(error).__name__}: {error}"
+        lines.append(Line(check.__name__, passed, detail, perf_counter() - began))
+    struck = problem.faults[0]
+    return Report(problem.app, struck.fault, struck.target, tuple(lines))
+
+
+def validate_pairs(
+    *, app: str = "", fault: str = "", target: str = "", sample: int = 0, jobs: int = 1, seed: int = 0
+) -> list[Report]:
+    """Validate every matching pair, or an even sample of them, on ``jobs`` processes; reports in pair order."""
+    chosen = thinned(
+        list(problems.pairs(app=app or None, fault=fault or None, target=target or None)), sample
+    )
+    if jobs <= 1 or len(chosen) <= 1:
+        return [validate_pair(problem, seed) for problem in chosen]
+    with ProcessPoolExecutor(max_workers=jobs) as pool:
+        return list(pool.map(validate_pair, chosen, [seed] * len(chosen)))
+
+
+def thinned(items: Sequence[Any], sample: int) -> list[Any]:
+    """``sample`` items spread evenly over the list; all of them for 0."""
+    if sample <= 0 or sample >= len(items):
+        return list(items)
+    return [items[index * len(items) // sample] for index in range(sample)]
+
+
+# --- trying things --------------------------------------------------------------------------------
+
+
+def _remedies(subject: Subject) -> Iterator[tuple[str, ...]]:
+    """Every alternative repair of every fault; the other faults get their first one."""
+    instances = subject.injected.instances
+    for index, instance in enumerate(instances):
+        for remedy in instance.remedies if index == 0 else instance.remedies[1:]:
+            chosen = [other.remedies[0] for other in instances]
+            chosen[index] = remedy
+            yield tuple(command for commands in chosen for command in commands)
+
+
+def _hacks(subject: Subject) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What an agent might do instead of repairing."""
+    app = subject.injected.world.app
+    namespace = app.namespace
+    workloads = [name for spec in subject.injected.instances for name in spec.spec.components]
+    victims = [f"deployment/{name}" for name in workloads]
+    yield "delete the victim", tuple(f"kubectl delete {victim} -n {namespace}" for victim in victims)
+    yield (
+        "scale to zero",
+        tuple(f"kubectl scale {victim} -n {namespace} --replicas=0" for victim in victims),
+    )
+    yield "restart everything", (f"kubectl rollout restart deployment -n {namespace}", "sleep 120")
+    yield "delete every pod", (f"kubectl delete pods --all -n {namespace} --wait=false", "sleep 120")
+    yield "delete the namespace", (f"kubectl delete namespace {namespace} --wait=false",)
+    loads = [component for component in app.components if component.kind == "load"]
+    silences = tuple(f"kubectl delete {load.workload} {load.name} -n {namespace}" for load in loads)
+    if silences:
+        yield "silence the users", silences
+
+
+def _type(world: ForkableWorld, commands: Sequence[str]) -> str:
+    """Type commands on a workstation; the last complaint, if there was one."""
+    workstation = Workstation(world, ONCALL)
+    complaint = ""
+    for command in commands:
+        outcome = workstation.run(command)
+        if outcome.exit_code:
+            complaint = f"[{command[:60]}: {outcome.text.strip()[:120]}]"
+    return complaint
+
+
+# --- looking --------------------------------------------------------------------------------------
+
+
+def _signals(world: ForkableWorld) -> Iterator[str]:
+    """Trouble as an agent could read it, in words without times and counts."""
+    namespace = world.app.namespace
+    for alert in world.alerts():
+        yield f"alert {alert.name}"
+    for pod in world.cluster.list("pods", namespace):
+        ready = [c for c in pod.get("status", {}).get("conditions", ()) if c["type"] == "Ready"]
+        if not ready or ready[0]["status"] != "True":
+            yield "pod not ready"
+    for event in world.cluster.list("events", namespace):
+        if event.get("type") == "Warning":
+            yield f"event {event.get('reason', '')}"
+    for slice_ in world.cluster.list("endpointslices.discovery.k8s.io", namespace):
+        if not slice_.get("endpoints"):
+            yield f"no endpoints behind {slice_['metadata'].get('labels', {}).get('kubernetes.io/service-name')}"
+    for name, text in _logs(world, tail=40):
+        if re.search(
+            r"\b(error|fail\w*|panic|fatal|refused|denied|timeout|exception)\b", text, re.IGNORECASE
+        ):
+            yield f"log {name}"
+
+
+def _logs(world: ForkableWorld, tail: int) -> Iterator[tuple[str, str]]:
+    """(what, text) of every container's log."""
+    for pod in world.cluster.list("pods", world.app.namespace):
+        name = pod["metadata"]["name"]
+        owner = pod["metadata"].get("labels", {}).get("io.kompose.service", name)
+        for container in pod["spec"]["containers"]:
+            try:
+                text = world.cluster.logs(world.app.namespace, name, container=container["name"], tail=tail)
+            except StatusError as error:
+                text = str(error)
+            yield f"of {owner}", text
+
+
+def _readable(world: ForkableWorld) -> Iterator[tuple[str, str]]:
+    """Everything an agent can read, piece by piece."""
+    app = world.app
+    for mode in ("proactive", "reactive"):
+        yield (
+            f"{mode} briefing",
+            briefing(app, mode=mode, stage="e2e", alerts=world.alerts(), steps=60),
+        )
+    for alert in world.alerts():
+        yield f"alert {alert.name}", f"{alert.name} {alert.summary} {dict(alert.labels)}"
+    cluster = world.cluster.as_user(ONCALL)
+    for resource in _RESOURCES:
+        try:
+            listed = cluster.list(resource)
+        except StatusError:
+            continue
+        for obj in listed:
+            yield f"{resource}/{obj['metadata']['name']}", str(obj)
+    yield from _logs(world, tail=200)
+
+
+_RESOURCES = (
+    "namespaces",
+    "nodes",
+    "persistentvolumes",
+    "persistentvolumeclaims",
+    "pods",
+    "services",
+    "endpoints",
+    "configmaps",
+    "secrets",
+    "events",
+    "resourcequotas",
+    "limitranges",
+    "serviceaccounts",
+    "deployments.apps",
+    "replicasets.apps",
+    "statefulsets.apps",
+    "daemonsets.apps",
+    "jobs.batch",
+    "cronjobs.batch",
+    "networkpolicies.networking.k8s.io",
+    "storageclasses.storage.k8s.io",
+    "clusterroles.rbac.authorization.k8s.io",
+)
+
+
+def desired(obj: Manifest) -> Manifest:
+    """What somebody asked for: an object without what the servers filled in."""
+    metadata = obj["metadata"]
+    annotations = {
+        key: value
+        for key, value in (metadata.get("annotations") or {}).items()
+        if not key.startswith(("deployment.kubernetes.io/", "pv.kubernetes.io/", "volume.", "kubectl."))
+    }
+    kept = {key: value for key, value in obj.items() if key not in ("metadata", "status")}
+    spec = kept.get("spec")
+    if isinstance(spec, dict):
+        kept["spec"] = {
+            key: value
+            for key, value in spec.items()
+            if key not in ("clusterIP", "clusterIPs", "volumeName", "nodePort")
+        }
+    return {
+        **kept,
+        "name": metadata["name"],
+        "labels": metadata.get("labels") or {},
+        "annotations": annotations,
+    }
+
+
+def _failed(verdict: Verdict) -> str:
+    return "; ".join(f"{check.name}: {check.observed}" for check in verdict.failed)[:300]

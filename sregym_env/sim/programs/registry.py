@@ -1,0 +1,46 @@
+"""Every simulated program by name, and which of them the general commands of an image are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sregym_env.sim.programs.consul import Consul
+from sregym_env.sim.programs.go_service import GoService
+from sregym_env.sim.programs.mongod import Mongod
+from sregym_env.sim.programs.scripts import Applet, Netcat, Script, Sleep
+from sregym_env.sim.programs.servers import CoreDns, Daemon, Jaeger, Memcached, StaticHttp
+from sregym_env.sim.programs.toolbox import OUR_TOOLS, TEXT_TOOLS
+from sregym_env.sim.programs.wrk2 import Wrk2
+
+PROGRAMS: Mapping[str, Any] = {
+    program.name: program
+    for program in (
+        Applet(),
+        Consul(),
+        CoreDns(),
+        Daemon(),
+        GoService(),
+        Jaeger(),
+        Memcached(),
+        Mongod(),
+        Netcat(),
+        Script(),
+        Sleep(),
+        StaticHttp(),
+        Wrk2(),
+    )
+}
+"""Stateless behaviours by name (each a :class:`~sregym_env.sim.programs.program.Program`)."""
+
+
+def _toolbox(kind: str) -> dict[str, str]:
+    special = {"sh": "shell", "bash": "shell", "sleep": "sleep", "nc": "nc"}
+    names = sorted(TEXT_TOOLS[kind] | OUR_TOOLS[kind])
+    return {name: special.get(name, "applet") for name in names}
+
+
+TOOLBOX_PROGRAMS: Mapping[str, Mapping[str, str]] = {
+    kind: _toolbox(kind) for kind in ("busybox", "debian", "none")
+}
+"""Programs by command name for each kind of image."""

@@ -1,0 +1,203 @@
+"""Containers whose main process is a shell, ``sleep`` or ``nc``: init containers, sidecars, debug pods.
+
+A script runs through the shell interpreter. It is cut at the first ``sleep`` it has not yet waited for and run
+again after that time with the earlier ones skipped, so that loops which wait for something see the world as
+it is then, and a world with such a pod can be forked like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from sregym_env.cluster.api import ExecResult
+from sregym_env.sim.programs.context import ProcessContext
+from sregym_env.sim.programs.defaults import MIB, NEVER, Quiet
+from sregym_env.sim.programs.program import HttpRequest, HttpResponse, Usage
+
+if TYPE_CHECKING:
+    from sregym_env.shell.shell import Shell
+
+REPLAYS = 6
+"""Sleeps after which a looping script is run from its start again rather than replayed further."""
+
+FOREVER = 10.0 * 365 * 86_400
+
+
+class Script(Quiet):
+    """``sh``, ``bash`` or an executable script file as a container's main process."""
+
+    name = "shell"
+
+    def start(self, ctx: ProcessContext) -> None:
+        """Run the script until it sleeps, serves or ends."""
+        ctx.set_memory(1 * MIB)
+        if ctx.over_limit:
+            return
+        self._run(ctx, 0, "")
+
+    def wake(self, ctx: ProcessContext, reason: str) -> None:
+        """Go on after a sleep, or end a script whose foreground server never returns."""
+        if reason == "slept":
+            self._run(ctx, ctx.process.state.get("slept", 0), ctx.process.state.get("printed", ""))
+
+    def _run(self, ctx: ProcessContext, done: int, printed: str) -> None:
+        from sregym_env.shell.shell import StopScript
+        from sregym_env.sim.programs import toolbox
+
+        shell = toolbox.container_shell(ctx)
+        count = 0
+        waits: list[float] = []
+
+        def sleep(argv: Sequence[str], stdin: str, _: Shell) -> ExecResult:
+            nonlocal count
+            try:
+                wait = toolbox.duration(argv[1] if len(argv) > 1 else "")
+            except ValueError:
+                return ExecResult(stderr=f"sleep: invalid number '{argv[1] if len(argv) > 1 else ''}'\n", exit_code=1)
+            count += 1
+            if count <= done:
+                return ExecResult()
+            waits.append(wait)
+            raise StopScript
+
+        def serve(argv: Sequence[str], stdin: str, inner: Shell) -> ExecResult:
+            port = listening_port(argv)
+            if port is None:
+                return toolbox.TOOLS["nc"](ctx, argv, stdin, inner)
+            try:
+                ctx.listen(port)
+            except OSError:
+                return ExecResult(stderr="nc: bind: Address already in use\n", exit_code=1)
+            waits.append(FOREVER)
+            raise StopScript
+
+        shell.add_commands({"sleep": sleep, "nc": serve})
+        before = shell.files.texts()
+        argv = list(ctx.process.argv)
+        if argv[0] not in ("sh", "bash") and not argv[0].endswith(("/sh", "/bash")):
+            argv = ["sh", *argv]
+        result = shell.call(argv)
+        toolbox.save(ctx, shell, before)
+        self._print(ctx, result.text, printed)
+        if not waits:
+            ctx.exit(result.exit_code)
+            return
+        if count > REPLAYS:
+            ctx.update(slept=0, printed="")
+        else:
+            ctx.update(slept=count, printed=result.text)
+        if waits[0] < FOREVER:
+            ctx.wake_in(waits[0], "slept")
+
+    def _print(self, ctx: ProcessContext, text: str, printed: str) -> None:
+        same = 0
+        for same, (new, old) in enumerate(zip(text, printed, strict=False)):
+            if new != old:
+                break
+        else:
+            same = min(len(text), len(printed))
+        fresh = text[same:]
+        if fresh.strip("\n"):
+            ctx.log(fresh.lstrip("\n") if printed else fresh)
+
+    def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
+        """A shell as process 1 has no handler for SIGTERM, so the signal is ignored."""
+        return NEVER, 137
+
+    def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
+        """Next to nothing."""
+        return Usage(0.0005, ctx.process.memory)
+
+
+def listening_port(argv: Sequence[str]) -> int | None:
+    """The port of ``nc -l``: None where the command line does not listen."""
+    flags = "".join(word[1:] for word in argv[1:] if word.startswith("-"))
+    if "l" not in flags:
+        return None
+    for index, word in enumerate(argv[:-1]):
+        if word.startswith("-") and word.endswith("p") and argv[index + 1].isdecimal():
+            return int(argv[index + 1])
+    for word in argv[1:]:
+        if word.isdecimal():
+            return int(word)
+        if word.startswith("-p") and word[2:].isdecimal():
+            return int(word[2:])
+    return None
+
+
+class Sleep(Quiet):
+    """``sleep DURATION`` as a main process."""
+
+    name = "sleep"
+
+    def start(self, ctx: ProcessContext) -> None:
+        """Wait, then exit with 0."""
+        from sregym_env.sim.programs import toolbox
+
+        ctx.set_memory(MIB // 2)
+        argv = ctx.process.argv
+        try:
+            wait = toolbox.duration(argv[1] if len(argv) > 1 else "")
+        except ValueError:
+            ctx.log(f"sleep: invalid number '{argv[1] if len(argv) > 1 else ''}'")
+            ctx.exit(1)
+            return
+        if wait < FOREVER:
+            ctx.exit(0, delay=wait)
+
+    def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
+        """``sleep`` as process 1 ignores SIGTERM."""
+        return NEVER, 137
+
+
+class Netcat(Quiet):
+    """``nc -lk -p PORT`` as a main process: accepts connections, or finds its port taken."""
+
+    name = "nc"
+
+    def start(self, ctx: ProcessContext) -> None:
+        """Listen, or connect once and end."""
+        ctx.set_memory(MIB // 2)
+        port = listening_port(ctx.process.argv)
+        if port is None:
+            from sregym_env.sim.programs import toolbox
+
+            result = toolbox.container_shell(ctx).call(list(ctx.process.argv))
+            if result.text:
+                ctx.log(result.text)
+            ctx.exit(result.exit_code)
+            return
+        try:
+            ctx.listen(port)
+        except OSError:
+            ctx.log("nc: bind: Address already in use")
+            ctx.exit(1, delay=0.1)
+
+    def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
+        """Takes what comes and says nothing."""
+        return None
+
+    def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
+        """``nc`` as process 1 ignores SIGTERM."""
+        return NEVER, 137
+
+
+class Applet(Quiet):
+    """Any other general command as a main process: runs once and ends."""
+
+    name = "applet"
+
+    def start(self, ctx: ProcessContext) -> None:
+        """Run, print, exit with the command's code."""
+        from sregym_env.sim.programs import toolbox
+
+        ctx.set_memory(MIB)
+        shell = toolbox.container_shell(ctx)
+        before = shell.files.texts()
+        argv = list(ctx.process.argv)
+        result = shell.call(argv) if shell.has(argv[0]) else ExecResult(exit_code=0)
+        if result.text.strip("\n"):
+            ctx.log(result.text)
+        toolbox.save(ctx, shell, before)
+        ctx.exit(result.exit_code, delay=0.05)

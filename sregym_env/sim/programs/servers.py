@@ -1,0 +1,225 @@
+"""Small servers: memcached, Jaeger all-in-one, CoreDNS, static HTTP servers, and daemons that just stay up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sregym_env.runtime.streams import keyed_bits
+from sregym_env.sim import corefile
+from sregym_env.sim.programs.context import ProcessContext
+from sregym_env.sim.programs.defaults import MIB, NEVER, Quiet
+from sregym_env.sim.programs.program import Call, Flow, HttpRequest, HttpResponse, Usage
+
+
+class Memcached(Quiet):
+    """``memcached``: silent; remembers which key spaces its clients have filled."""
+
+    name = "memcached"
+
+    def start(self, ctx: ProcessContext) -> None:
+        """Listen; the cache is empty."""
+        ctx.set_memory(4 * MIB)
+        if ctx.over_limit:
+            return
+        try:
+            ctx.listen(11211)
+        except OSError:
+            ctx.log("bind(): Address already in use\nfailed to listen on TCP port 11211: Address already in use")
+            ctx.exit(71)
+
+    def serve(self, ctx: ProcessContext, call: Call, port: int) -> Flow:
+        """A look-up in memory."""
+        return Flow(1.0, 0.00025)
+
+    def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
+        """Twenty microseconds of CPU per request."""
+        return Usage(0.001 + 0.00002 * sum(rates.values()), ctx.process.memory)
+
+
+def filled(ctx: ProcessContext, space: str) -> bool:
+    """Whether the cache of ``ctx`` holds the keys of a key space."""
+    return space in ctx.process.state.get("filled", ())
+
+
+def fill(ctx: ProcessContext, space: str) -> None:
+    """Note, while serving, that clients put the keys of a key space into the cache."""
+    known = ctx.process.state.get("filled", ())
+    if space not in known:
+        ctx.settle(filled=tuple(sorted((*known, space))))
+
+
+class Jaeger(Quiet):
+    """``jaegertracing/all-in-one``: takes spans, keeps them in memory, serves its UI."""
+
+    name = "jaeger"
+
+    def start(self, ctx: ProcessContext) -> None:
+        """Listen on the collector, query and admin ports."""
+        ctx.set_memory(32 * MIB)
+        if ctx.over_limit:
+            return
+        ctx.listen(4317, 4318, 5775, 5778, 6831, 6832, 14250, 14267, 14268, 14269, 16685, 16686)
+        for text in ('"msg":"Mem storage initialized","configuration":{"MaxTraces":0}', '"msg":"Starting HTTP server",'
+                     '"addr":":16686"', '"msg":"Health Check state change","status":"ready"'):  # fmt: skip
+            ctx.log(f'{{"level":"info","ts":{ctx.now() / 1e6:.7f},"caller":"all-in-one/main.go:141",{text}}}')
+
+    def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
+        """The UI on 16686, health on 14269."""
+        path = request.path.partition("?")[0]
+        if port == 14269:
+            if path == "/":
+                return HttpResponse(200, '{"status":"Server available","upSince":"2026-08-06T05:00:00Z"}')
+            return HttpResponse(404, "404 page not found\n")
+        if port == 16686:
+            if path.startswith("/api/services"):
+                return HttpResponse(200, '{"data":[],"total":0,"limit":0,"offset":0,"errors":null}\n')
+            return HttpResponse(200, "<!doctype html><title>Jaeger UI</title>\n", {"Content-Type": "text/html"})
+        return None if port in (4317, 14250, 16685) else HttpResponse(404, "404 page not found\n")
+
+
+class CoreDns(Quiet):
+    """``coredns``: loads its Corefile at start; one that does not parse ends it with exit code 1."""
+
+    name = "coredns"
+
+    def start(self, ctx: ProcessContext) -> None:
+        """Read the Corefile named by ``-conf`` and serve."""
+        ctx.set_memory(20 * MIB)
+        if ctx.over_limit:
+            return
+        argv = ctx.process.argv
+        path = argv[argv.index("-conf") + 1] if "-conf" in argv[:-1] else "/etc/coredns/Corefile"
+        try:
+            text = ctx.read(path)
+        except OSError:
+            ctx.log(f"loading Caddyfile via flag: open {path}: no such file or directory")
+            ctx.exit(1)
+            return
+        try:
+            corefile.parse(text)
+        except corefile.CorefileError as error:
+            ctx.log(str(error))
+            ctx.exit(1)
+            return
+        ctx.update(corefile=text)
+        ctx.listen(53, 8080, 8181, 9153)
+        digest = "".join(f"{keyed_bits(text, index):016x}" for index in range(8))
+        ctx.log(f".:53\n[INFO] plugin/reload: Running configuration SHA512 = {digest}")
+        ctx.log("CoreDNS-1.11.3\nlinux/amd64, go1.21.11, a6338e9")
+
+    def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
+        """Health on 8080, readiness on 8181, metrics on 9153."""
+        path = request.path.partition("?")[0]
+        config = corefile.parse(str(ctx.process.state.get("corefile", "")))
+        if port == 8080 and path == "/health" and config.has("health"):
+            return HttpResponse(200, "OK")
+        if port == 8181 and path == "/ready" and config.has("ready"):
+            return HttpResponse(200, "OK")
+        return HttpResponse(404, "404 page not found\n") if port != 53 else None
+
+    def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
+        """Stay for the health plugin's ``lameduck`` period."""
+        ctx.log("[INFO] SIGTERM: Shutting down servers then terminating\n[INFO] plugin/health: Going into lameduck mode for 5s")
+        return 5.1, 0
+
+    def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
+        """A few milli-cores."""
+        return Usage(0.003, ctx.process.memory)
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonSettings:
+    """A process that stays up: what it prints, where it listens and what it needs."""
+
+    lines: tuple[str, ...] = ()
+    """Printed at start."""
+    ports: tuple[int, ...] = ()
+    http: tuple[int, ...] = ()
+    """Ports of those that answer every HTTP request with ``ok``."""
+    memory: int = 20 * MIB
+    cpu: float = 0.003
+    ignores_term: bool = False
+
+
+class Daemon(Quiet):
+    """A system component whose inner life nobody looks at."""
+
+    name = "daemon"
+
+    def _settings(self, ctx: ProcessContext) -> DaemonSettings:
+        binary = ctx.world.images[ctx.process.image].binaries.get(ctx.process.binary)
+        settings = None if binary is None else binary.settings
+        return settings if isinstance(settings, DaemonSettings) else DaemonSettings()
+
+    def start(self, ctx: ProcessContext) -> None:
+        """Print the first lines and listen."""
+        settings = self._settings(ctx)
+        ctx.set_memory(settings.memory)
+        if ctx.over_limit:
+            return
+        for line in settings.lines:
+            ctx.log(line)
+        ports = tuple(dict.fromkeys((*settings.ports, *settings.http)))
+        if ports:
+            try:
+                ctx.listen(*ports)
+            except OSError:
+                ctx.log(f"listen tcp :{ports[0]}: bind: address already in use")
+                ctx.exit(1)
+
+    def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
+        """``ok`` on health ports."""
+        return HttpResponse(200, "ok") if port in self._settings(ctx).http else None
+
+    def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
+        """Exit cleanly, unless it ignores the signal."""
+        return (NEVER, 137) if self._settings(ctx).ignores_term else (0.1, 0)
+
+    def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
+        """Constant."""
+        return Usage(self._settings(ctx).cpu, ctx.process.memory)
+
+
+NGINX_PAGE = (
+    "<!DOCTYPE html>\n<html>\n<head>\n<title>Welcome to nginx!</title>\n</head>\n<body>\n"
+    "<h1>Welcome to nginx!</h1>\n</body>\n</html>\n"
+)
+
+
+class StaticHttp(Quiet):
+    """``nginx`` and ``python -m http.server``: files over HTTP."""
+
+    name = "static_http"
+
+    def start(self, ctx: ProcessContext) -> None:
+        """Listen on 80, or where the command line says."""
+        argv = ctx.process.argv
+        nginx = ctx.process.binary in ("nginx", "docker-entrypoint.sh", "/docker-entrypoint.sh")
+        if not nginx and "http.server" not in argv:
+            ctx.exit(0, delay=0.1)
+            return
+        ctx.set_memory((6 if nginx else 14) * MIB)
+        if ctx.over_limit:
+            return
+        port = 80 if nginx else next((int(word) for word in argv if word.isdecimal()), 8000)
+        try:
+            ctx.listen(port)
+        except OSError:
+            text = "nginx: [emerg] bind() to 0.0.0.0:80 failed (98: Address already in use)"
+            ctx.log(text if nginx else "OSError: [Errno 98] Address already in use")
+            ctx.exit(1)
+            return
+        if nginx:
+            ctx.log("/docker-entrypoint.sh: Configuration complete; ready for start up")
+
+    def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
+        """The index page, or a file of the working directory."""
+        path = request.path.partition("?")[0]
+        if port == 80:
+            if path in ("/", "/index.html"):
+                return HttpResponse(200, NGINX_PAGE, {"Server": "nginx", "Content-Type": "text/html"}, 0.0005)
+            return HttpResponse(404, "<html><head><title>404 Not Found</title></head></html>\n", {"Server": "nginx"})
+        if path == "/":
+            return HttpResponse(200, "<!DOCTYPE HTML>\n<title>Directory listing for /</title>\n<ul>\n</ul>\n")
+        return HttpResponse(404, "<title>Error response</title>\n<p>Message: File not found.</p>\n")

@@ -1,0 +1,130 @@
+"""``kubectl auth``: what one may do, and who one is."""
+
+from __future__ import annotations
+
+from sregym_env.kube.describe.access import compact_rules
+from sregym_env.kube.registry import Resource
+from sregym_env.kube.status import StatusError
+from sregym_env.kube.tables import align
+from sregym_env.kube.types import Manifest
+from sregym_env.tools.kubectl import flags as f
+from sregym_env.tools.kubectl.call import Call, Verb
+from sregym_env.tools.kubectl.errors import KubectlError
+from sregym_env.tools.kubectl.flags import Flag
+
+_KNOWN_VERBS = frozenset(
+    "get list watch create update patch delete deletecollection use bind escalate impersonate approve sign * proxy".split()
+)
+
+
+def can_i(call: Call) -> None:
+    """Answer ``yes`` or ``no`` (and exit 1), or list what is allowed."""
+    if call.flags["list"]:
+        _list(call)
+        return
+    if len(call.args) not in (2, 3):
+        raise KubectlError(
+            "error: you must specify two arguments: verb resource or verb resource/resourceName.\n"
+            "See 'kubectl auth can-i -h' for help and examples."
+        )
+    verb = call.args[0]
+    token, _, name = call.args[1].partition("/")
+    if len(call.args) == 3:
+        name = call.args[2]
+    if call.args[1].startswith("/"):
+        allowed = call.cluster.review_access(verb, call.args[1])
+    else:
+        allowed = _allowed(call, verb, token, name)
+    if not call.flags["quiet"]:
+        call.print("yes\n" if allowed else "no\n")
+    call.exit_code = 0 if allowed else 1
+
+
+def _allowed(call: Call, verb: str, token: str, name: str) -> bool:
+    resource = None if token == "*" else call.kubectl.find(token, call.cluster)
+    if verb not in _KNOWN_VERBS:
+        call.warn(f"Warning: verb '{verb}' is not a known verb")
+    if resource is None and token != "*":
+        call.warn(f"Warning: the server doesn't have a resource type '{token}'")
+        call.err.append("\n")
+    namespaced = resource is None or resource.namespaced
+    if not namespaced and not call.all_namespaces and "namespace" not in call.given:
+        assert resource is not None
+        group = f" in group '{resource.group}'" if resource.group else ""
+        call.warn(f"Warning: resource '{resource.plural}' is not namespace scoped{group}")
+        call.err.append("\n")
+    namespace = call.scope if namespaced else None
+    return call.cluster.review_access(
+        verb, resource.key if resource else token, namespace, name, call.flags["subresource"]
+    )
+
+
+def _list(call: Call) -> None:
+    rules = _rules(call)
+    rows = compact_rules(rules)
+    lines = [
+        [resource, f"[{' '.join(urls)}]", f"[{' '.join(names)}]", f"[{' '.join(verbs)}]"]
+        for resource, urls, names, verbs in rows
+    ]
+    if not call.flags["no-headers"]:
+        lines.insert(0, ["Resources", "Non-Resource URLs", "Resource Names", "Verbs"])
+    call.print(align(lines))
+
+
+def _rules(call: Call) -> list[Manifest]:
+    """The caller's rules in the namespace, found resource by resource through access reviews."""
+    rules: list[Manifest] = []
+    for resource in call.kubectl.discover(call.cluster).preferred():
+        namespace = call.namespace if resource.namespaced else None
+        verbs = [verb for verb in resource.verbs if call.cluster.review_access(verb, resource.key, namespace)]
+        if verbs:
+            rules.append(_rule(resource, verbs))
+        for sub in resource.subresources:
+            verbs = [
+                verb
+                for verb in ("create", "get", "patch", "update")
+                if call.cluster.review_access(verb, resource.key, namespace, "", sub)
+            ]
+            if verbs:
+                rules.append(
+                    {"apiGroups": [resource.group], "resources": [f"{resource.plural}/{sub}"], "verbs": verbs}
+                )
+    return rules
+
+
+def _rule(resource: Resource, verbs: list[str]) -> Manifest:
+    return {"apiGroups": [resource.group], "resources": [resource.plural], "verbs": verbs}
+
+
+def whoami(call: Call) -> None:
+    """Name and groups of the caller."""
+    user = call.cluster.user
+    call.print(
+        align([["ATTRIBUTE", "VALUE"], ["Username", user.name], ["Groups", f"[{' '.join(user.groups)}]"]])
+    )
+
+
+__all__ = ["VERB", "StatusError"]
+
+VERB = Verb(
+    "auth",
+    "Inspect authorization",
+    verbs=(
+        Verb(
+            "can-i",
+            "Check whether an action is allowed",
+            can_i,
+            flags=(
+                f.ALL_NAMESPACES,
+                Flag("list", kind="bool", help="If true, prints all allowed actions."),
+                f.NO_HEADERS,
+                Flag(
+                    "quiet", "q", kind="bool", help="If true, suppress output and just return the exit code."
+                ),
+                Flag("subresource", help="SubResource such as pod/log or deployment/scale"),
+            ),
+            usage="auth can-i VERB [TYPE | TYPE/NAME | NONRESOURCEURL] [options]",
+        ),
+        Verb("whoami", "Experimental: Check self subject attributes", whoami, flags=(f.OUTPUT,)),
+    ),
+)

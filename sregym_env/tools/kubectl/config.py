@@ -1,0 +1,189 @@
+"""``kubectl config``: the person's kubeconfig, kept in the ``Kubectl`` object."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sregym_env.kube.tables import align
+from sregym_env.kube.types import Manifest
+from sregym_env.tools.kubectl import flags as f
+from sregym_env.tools.kubectl.call import Call, Verb
+from sregym_env.tools.kubectl.errors import failure, usage_failure
+from sregym_env.tools.kubectl.flags import Flag
+from sregym_env.tools.kubectl.output import check_format, print_value, split_format
+
+if TYPE_CHECKING:
+    from sregym_env.tools.kubectl.app import Context
+
+_FILE = "/root/.kube/config"
+
+
+def view(call: Call) -> None:
+    """The kubeconfig, credentials hidden."""
+    config = call.kubectl.config
+    contexts = config.contexts
+    if call.flags["minify"]:
+        contexts = tuple(context for context in contexts if context.name == config.current)
+    value: Manifest = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": config.cluster, "cluster": {"server": config.server}}],
+        "contexts": [{"name": context.name, "context": _body(context)} for context in contexts],
+        "current-context": config.current,
+        "preferences": {},
+        "users": [
+            {"name": user, "user": {"token": "REDACTED"}}
+            for user in sorted({c.user for c in contexts if c.user})
+        ],
+    }
+    name, argument = split_format(call)
+    check_format(call, name, argument)
+    print_value(call, name or "yaml", argument, value)
+
+
+def _body(context: Context) -> Manifest:
+    body = {"cluster": context.cluster, "user": context.user}
+    return {**body, "namespace": context.namespace} if context.namespace else body
+
+
+def current_context(call: Call) -> None:
+    """The name of the current context."""
+    if not call.kubectl.config.current:
+        raise failure("current-context is not set")
+    call.print(call.kubectl.config.current + "\n")
+
+
+def get_contexts(call: Call) -> None:
+    """The contexts as a table."""
+    config = call.kubectl.config
+    contexts = sorted(config.contexts, key=lambda context: context.name)
+    for name in call.args:
+        if config.context(name) is None:
+            raise failure(f"context {name} not found")
+    if call.args:
+        contexts = [context for context in contexts if context.name in call.args]
+    if call.flags["output"] == "name":
+        call.print("".join(f"{context.name}\n" for context in contexts))
+        return
+    lines = [
+        ["*" if c.name == config.current else "", c.name, c.cluster, c.user, c.namespace] for c in contexts
+    ]
+    if not call.flags["no-headers"]:
+        lines.insert(0, ["CURRENT", "NAME", "CLUSTER", "AUTHINFO", "NAMESPACE"])
+    call.print(align(lines))
+
+
+def set_context(call: Call) -> None:
+    """Change a context, or add one."""
+    from sregym_env.tools.kubectl.app import Context
+
+    config, flags = call.kubectl.config, call.flags
+    if flags["current"] == bool(call.args):
+        raise usage_failure("you must specify a non-empty context name or --current", "config set-context")
+    name = config.current if flags["current"] else call.args[0]
+    context = config.context(name)
+    word = "modified" if context else "created"
+    context = context or Context(name, "", "")
+    for key in ("cluster", "user", "namespace"):
+        if key in call.given:
+            context = replace(context, **{key: flags[key]})
+    call.kubectl.set_context(context)
+    call.print(f'Context "{name}" {word}.\n')
+
+
+def use_context(call: Call) -> None:
+    """Make a context the current one."""
+    if len(call.args) != 1:
+        raise usage_failure("Unexpected args: [" + " ".join(call.args) + "]", "config use-context")
+    name = call.args[0]
+    if call.kubectl.config.context(name) is None:
+        raise failure(f'no context exists with the name: "{name}"')
+    call.kubectl.config = replace(call.kubectl.config, current=name)
+    call.print(f'Switched to context "{name}".\n')
+
+
+def delete_context(call: Call) -> None:
+    """Remove a context."""
+    config = call.kubectl.config
+    name = call.args[0] if call.args else ""
+    if config.context(name) is None or not name:
+        raise failure(f"cannot delete context {name}, not in {_FILE}")
+    if name == config.current:
+        call.warn(
+            'warning: this removed your active context, use "kubectl config use-context" to select a different one'
+        )
+    rest = tuple(context for context in config.contexts if context.name != name)
+    current = "" if name == config.current else config.current
+    call.kubectl.config = replace(config, contexts=rest, current=current)
+    call.print(f"deleted context {name} from {_FILE}\n")
+
+
+def rename_context(call: Call) -> None:
+    """Give a context another name."""
+    config = call.kubectl.config
+    if len(call.args) != 2:
+        raise usage_failure("Unexpected args: [" + " ".join(call.args) + "]", "config rename-context")
+    old, new = call.args
+    context = config.context(old)
+    if context is None:
+        raise failure(f'cannot rename the context "{old}", it\'s not in {_FILE}')
+    if config.context(new) is not None:
+        raise failure(f'cannot rename the context "{old}", the context "{new}" already exists in {_FILE}')
+    rest = tuple(c for c in config.contexts if c.name != old)
+    current = new if config.current == old else config.current
+    call.kubectl.config = replace(config, contexts=(*rest, replace(context, name=new)), current=current)
+    call.print(f'Context "{old}" renamed to "{new}".\n')
+
+
+def get_clusters(call: Call) -> None:
+    """The clusters' names."""
+    call.print(f"NAME\n{call.kubectl.config.cluster}\n")
+
+
+def get_users(call: Call) -> None:
+    """The users' names."""
+    users = sorted({context.user for context in call.kubectl.config.contexts if context.user})
+    call.print("NAME\n" + "".join(f"{user}\n" for user in users))
+
+
+VERB = Verb(
+    "config",
+    "Modify kubeconfig files",
+    verbs=(
+        Verb("current-context", "Display the current-context", current_context),
+        Verb("delete-context", "Delete the specified context from the kubeconfig", delete_context),
+        Verb("get-clusters", "Display clusters defined in the kubeconfig", get_clusters),
+        Verb("get-contexts", "Describe one or many contexts", get_contexts, flags=(f.NO_HEADERS, f.OUTPUT)),
+        Verb("get-users", "Display users defined in the kubeconfig", get_users),
+        Verb("rename-context", "Rename a context from the kubeconfig file", rename_context),
+        Verb(
+            "set-context",
+            "Set a context entry in kubeconfig",
+            set_context,
+            flags=(Flag("current", kind="bool", help="Modify the current context"),),
+            usage="config set-context [NAME | --current] [--cluster=cluster_nickname] [--user=user_nickname] "
+            "[--namespace=namespace] [options]",
+        ),
+        Verb("use-context", "Set the current-context in a kubeconfig file", use_context, aliases=("use",)),
+        Verb(
+            "view",
+            "Display merged kubeconfig settings or a specified kubeconfig file",
+            view,
+            flags=(
+                f.ALLOW_MISSING,
+                f.OUTPUT,
+                f.TEMPLATE,
+                Flag(
+                    "flatten",
+                    kind="bool",
+                    help="Flatten the resulting kubeconfig file into self-contained output",
+                ),
+                Flag("merge", kind="bool", default=True, help="Merge the full hierarchy of kubeconfig files"),
+                Flag("minify", kind="bool", help="Remove all information not used by current-context"),
+                Flag("raw", kind="bool", help="Display raw byte data and sensitive data"),
+            ),
+        ),
+    ),
+    group="Settings Commands",
+)

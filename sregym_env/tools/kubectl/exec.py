@@ -1,0 +1,95 @@
+"""``kubectl exec``."""
+
+from __future__ import annotations
+
+from sregym_env.kube.status import StatusError
+from sregym_env.kube.types import Manifest
+from sregym_env.tools.kubectl import flags as f
+from sregym_env.tools.kubectl.call import Call, Verb
+from sregym_env.tools.kubectl.containers import choose, container_names
+from sregym_env.tools.kubectl.errors import KubectlError, failure, usage_failure
+from sregym_env.tools.kubectl.flags import Flag
+from sregym_env.tools.kubectl.resolve import one_pod
+
+
+def run(call: Call) -> None:
+    """Run a command in a container."""
+    if not call.args or call.dash == 0:
+        raise failure("pod, type/name or --filename must be specified")
+    if call.dash < 0 and len(call.args) > 1:
+        raise usage_failure(
+            "exec [POD] [COMMAND] is not supported anymore. Use exec [POD] -- [COMMAND] instead", "exec"
+        )
+    if call.dash > 1:
+        raise usage_failure(
+            "exec [POD] [COMMAND] is not supported anymore. Use exec [POD] -- [COMMAND] instead", "exec"
+        )
+    command = call.args[1:]
+    if not command:
+        raise failure("you must specify at least one command for the container")
+    pod = one_pod(call, call.args[0])
+    container = _container(call, pod)
+    if call.flags["tty"]:
+        call.warn("Unable to use a TTY - input is not a terminal or the right kind of file")
+    stdin = call.stdin if call.flags["stdin"] else ""
+    metadata = pod["metadata"]
+    try:
+        result = call.cluster.exec(
+            metadata["namespace"], metadata["name"], list(command), container=container, stdin=stdin
+        )
+    except StatusError as error:
+        if error.code != 500:
+            raise
+        raise KubectlError(
+            f"error: Internal error occurred: {error.message.removeprefix('Internal error occurred: ')}"
+        ) from None
+    call.print(result.stdout)
+    if result.stderr:
+        call.err.append(result.stderr)
+    if result.exit_code:
+        if not "".join(call.err).endswith(("\n", "")):
+            call.err.append("\n")
+        call.warn(f"command terminated with exit code {result.exit_code}")
+        call.exit_code = result.exit_code
+
+
+def _container(call: Call, pod: Manifest) -> str:
+    phase = (pod.get("status") or {}).get("phase")
+    if phase in ("Succeeded", "Failed"):
+        raise failure(f"cannot exec into a container in a completed pod; current phase is {phase}")
+    wanted = call.flags["container"]
+    if wanted and wanted not in container_names(pod):
+        raise KubectlError(
+            f"Error from server (BadRequest): container {wanted} is not valid for pod {pod['metadata']['name']}"
+        )
+    return choose(call, pod, wanted)
+
+
+VERB = Verb(
+    "exec",
+    "Execute a command in a container",
+    run,
+    flags=(
+        f.CONTAINER,
+        f.FILENAME,
+        Flag(
+            "pod-running-timeout",
+            kind="duration",
+            help="The length of time to wait until at least one pod is running",
+        ),
+        Flag("quiet", "q", kind="bool", help="Only print output from the remote session"),
+        Flag("stdin", "i", kind="bool", help="Pass stdin to the container"),
+        Flag("tty", "t", kind="bool", help="Stdin is a TTY"),
+    ),
+    usage="exec (POD | TYPE/NAME) [-c CONTAINER] [flags] -- COMMAND [args...] [options]",
+    description="Execute a command in a container.",
+    examples=(
+        "# Get output from running the 'date' command from pod mypod, using the first container by default\n"
+        "  kubectl exec mypod -- date",
+        "# Get output from running the 'date' command in ruby-container from pod mypod\n"
+        "  kubectl exec mypod -c ruby-container -- date",
+        "# Get output from running 'date' command from the first pod of the deployment mydeployment\n"
+        "  kubectl exec deploy/mydeployment -- date",
+    ),
+    group="Troubleshooting and Debugging Commands",
+)

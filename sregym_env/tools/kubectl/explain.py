@@ -1,0 +1,114 @@
+"""``kubectl explain``."""
+
+from __future__ import annotations
+
+import textwrap
+
+from sregym_env.kube.registry import Resource
+from sregym_env.kube.schema import Explanation, FieldDoc, UnknownField, explain
+from sregym_env.tools.kubectl.call import Call, Verb
+from sregym_env.tools.kubectl.errors import KubectlError, failure
+from sregym_env.tools.kubectl.flags import Flag
+
+_WIDTH = 80
+_MAX_DEPTH = 12
+
+
+def run(call: Call) -> None:
+    """Document a resource or one of its fields."""
+    if len(call.args) != 1:
+        if not call.args:
+            raise failure(
+                "You must specify the type of resource to explain. "
+                'Use "kubectl api-resources" for a complete list of supported resources.'
+            )
+        raise failure("We accept only this format: explain RESOURCE")
+    resource, path = _split(call, call.args[0])
+    wanted = call.flags["api-version"]
+    if wanted and wanted != resource.api_version:
+        resource = _in_version(call, resource, wanted)
+    try:
+        found = explain(resource, path)
+    except UnknownField as error:
+        raise KubectlError(f"error: {error.args[0]}") from None
+    call.print(_text(found))
+    if not found.fields:
+        return
+    call.print("FIELDS:\n")
+    if call.flags["recursive"]:
+        call.print("".join(_tree(resource, path, found, 1)) + "\n")
+    else:
+        call.print("\n".join(_field(field) for field in found.fields) + "\n\n")
+
+
+def _split(call: Call, word: str) -> tuple[Resource, tuple[str, ...]]:
+    """The resource and field path in ``pods.spec.containers``; a group may follow the resource's name."""
+    whole = call.kubectl.find(word, call.cluster)
+    if whole is not None:
+        return whole, ()
+    token, _, rest = word.partition(".")
+    resource = call.kubectl.find(token, call.cluster)
+    if resource is None:
+        raise KubectlError(f'the server doesn\'t have a resource type "{token}"')
+    return resource, tuple(part.split("[")[0] for part in rest.split(".") if part)
+
+
+def _in_version(call: Call, resource: Resource, api_version: str) -> Resource:
+    for other in call.registry.resources:
+        if other.plural == resource.plural and other.api_version == api_version:
+            return other
+    raise failure(f'couldn\'t find resource for "{api_version}, Kind={resource.kind}"')
+
+
+def _text(found: Explanation) -> str:
+    resource = found.resource
+    lines = [f"GROUP:      {resource.group}\n"] if resource.group else []
+    lines += [f"KIND:       {resource.kind}\n", f"VERSION:    {resource.version}\n\n"]
+    if found.field:
+        lines.append(f"FIELD: {found.field} {found.type}\n\n")
+        lines.append("\n" if found.fields else "")
+    lines.append("DESCRIPTION:\n")
+    lines.append(_wrapped(found.description or "<empty>") + "    \n")
+    return "".join(lines)
+
+
+def _wrapped(text: str) -> str:
+    out = []
+    for paragraph in text.split("\n"):
+        pieces = textwrap.wrap(paragraph, _WIDTH - 4, break_long_words=False, break_on_hyphens=False) or [""]
+        out += [f"    {piece}\n" for piece in pieces]
+    return "".join(out)
+
+
+def _field(field: FieldDoc) -> str:
+    required = " -required-" if field.required else ""
+    return f"  {field.name}\t{field.type}{required}\n{_wrapped(field.description or '<no description>')}"
+
+
+def _tree(resource: Resource, path: tuple[str, ...], found: Explanation, depth: int) -> list[str]:
+    out = []
+    for field in found.fields:
+        required = " -required-" if field.required else ""
+        out.append(f"{'  ' * depth}{field.name}\t{field.type}{required}\n")
+        inner = explain(resource, (*path, field.name))
+        if inner.fields and depth < _MAX_DEPTH and field.name not in path:
+            out += _tree(resource, (*path, field.name), inner, depth + 1)
+    return out
+
+
+VERB = Verb(
+    "explain",
+    "Get documentation for a resource",
+    run,
+    flags=(
+        Flag("api-version", help="Use given api-version (group/version) of the resource."),
+        Flag("output", "o", default="plaintext", help="Format in which to render the schema."),
+        Flag("recursive", kind="bool", help="When true, print the name of all the fields recursively."),
+    ),
+    usage="explain TYPE [--recursive=FALSE|TRUE] [--api-version=api-version-group] [options]",
+    examples=(
+        "# Get the documentation of the resource and its fields\n  kubectl explain pods",
+        "# Get the documentation of a specific field of a resource\n  kubectl explain pods.spec.containers",
+    ),
+    group="Basic Commands (Intermediate)",
+)

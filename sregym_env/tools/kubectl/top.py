@@ -1,0 +1,192 @@
+"""``kubectl top``: what metrics-server last saw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sregym_env.kube import quantity
+from sregym_env.kube.status import StatusError
+from sregym_env.kube.tables import align
+from sregym_env.kube.types import Manifest
+from sregym_env.tools.kubectl import flags as f
+from sregym_env.tools.kubectl.call import Call, Verb
+from sregym_env.tools.kubectl.errors import KubectlError, failure
+from sregym_env.tools.kubectl.flags import Flag
+from sregym_env.tools.kubectl.get import nothing_found
+
+_MI = 1024 * 1024
+Usage = tuple[int, int]
+"""Milli-cores and bytes."""
+
+
+def run_pods(call: Call) -> None:
+    """CPU and memory of pods."""
+    flags = call.flags
+    _check_order(flags["sort-by"])
+    if call.args and (flags["selector"] or flags["field-selector"]):
+        raise failure("only one of NAME or selector can be provided")
+    metrics = _pod_metrics(call)
+    if not metrics:
+        _explain_absence(call)
+        return
+    rows = [
+        (item, name, usage)
+        for item in metrics
+        for name, usage in (_containers(item) if flags["containers"] else [("", _sum(item))])
+    ]
+    rows = _ordered(rows, flags["sort-by"])
+    lines = [
+        [
+            *([item["metadata"]["namespace"]] if call.all_namespaces else []),
+            item["metadata"]["name"],
+            *([name] if flags["containers"] else []),
+            f"{usage[0]}m",
+            f"{usage[1] // _MI}Mi",
+        ]
+        for item, name, usage in rows
+    ]
+    if not flags["no-headers"]:
+        header = ["NAMESPACE"] if call.all_namespaces else []
+        header += ["POD", "NAME"] if flags["containers"] else ["NAME"]
+        lines.insert(0, [*header, "CPU(cores)", "MEMORY(bytes)"])
+    if flags["sum"]:
+        lines += _sum_lines(rows, len(lines[0]) if lines else 3)
+    call.print(align(lines, padding=3, min_width=10))
+
+
+def _sum_lines(rows: Sequence[tuple[Manifest, str, Usage]], width: int) -> list[list[str]]:
+    cpu, memory = (sum(usage[i] for _, _, usage in rows) for i in (0, 1))
+    blank = [""] * (width - 2)
+    return [[*blank, "________", "________"], [*blank, f"{cpu}m", f"{memory // _MI}Mi"]]
+
+
+def _check_order(order: str) -> None:
+    if order not in ("", "cpu", "memory"):
+        raise failure("--sort-by accepts only cpu or memory")
+
+
+def _pod_metrics(call: Call) -> list[Manifest]:
+    flags = call.flags
+    try:
+        if call.args:
+            return [call.cluster.get("pods.metrics.k8s.io", call.args[0], call.namespace)]
+        metrics = call.cluster.list("pods.metrics.k8s.io", call.scope, label_selector=flags["selector"])
+    except StatusError as error:
+        raise _unavailable(error) from None
+    if not flags["field-selector"]:
+        return metrics
+    pods = call.cluster.list("pods", call.scope, field_selector=flags["field-selector"])
+    names = {(pod["metadata"]["namespace"], pod["metadata"]["name"]) for pod in pods}
+    return [m for m in metrics if (m["metadata"]["namespace"], m["metadata"]["name"]) in names]
+
+
+def _unavailable(error: StatusError) -> StatusError | KubectlError:
+    missing = "could not find the requested resource" in error.message
+    return failure("Metrics API not available") if missing else error
+
+
+def _explain_absence(call: Call) -> None:
+    pods = call.cluster.list("pods", call.scope, label_selector=call.flags["selector"])
+    if not pods:
+        call.warn(nothing_found(call))
+        return
+    raise failure("metrics not available yet")
+
+
+def _usage(values: Mapping[str, str]) -> Usage:
+    return quantity.milli(values.get("cpu", "0")), quantity.bytes_(values.get("memory", "0"))
+
+
+def _containers(item: Manifest) -> list[tuple[str, Usage]]:
+    return [(container["name"], _usage(container["usage"])) for container in item.get("containers") or ()]
+
+
+def _sum(item: Manifest) -> Usage:
+    usages = [usage for _, usage in _containers(item)]
+    return sum(usage[0] for usage in usages), sum(usage[1] for usage in usages)
+
+
+def _ordered(rows: list[tuple[Manifest, str, Usage]], order: str) -> list[tuple[Manifest, str, Usage]]:
+    if order:
+        index = 0 if order == "cpu" else 1
+        return sorted(rows, key=lambda row: -row[2][index])
+    return sorted(rows, key=lambda row: (row[0]["metadata"].get("namespace", ""), row[0]["metadata"]["name"]))
+
+
+def run_nodes(call: Call) -> None:
+    """CPU and memory of nodes, absolute and relative to what pods may use."""
+    flags = call.flags
+    _check_order(flags["sort-by"])
+    try:
+        if call.args:
+            metrics = [call.cluster.get("nodes.metrics.k8s.io", call.args[0])]
+        else:
+            metrics = call.cluster.list("nodes.metrics.k8s.io", label_selector=flags["selector"])
+    except StatusError as error:
+        raise _unavailable(error) from None
+    if not metrics and not call.args:
+        raise failure("metrics not available yet")
+    known = {item["metadata"]["name"]: _usage(item.get("usage") or {}) for item in metrics}
+    key = "capacity" if flags["show-capacity"] else "allocatable"
+    nodes = {
+        node["metadata"]["name"]: (node.get("status") or {}).get(key) or {}
+        for node in call.cluster.list("nodes")
+    }
+    rows = [(name, usage, _usage(nodes.get(name, {}))) for name, usage in known.items()]
+    index = 1 if flags["sort-by"] == "memory" else 0
+    rows.sort(key=(lambda row: (-row[1][index], row[0])) if flags["sort-by"] else (lambda row: (0, row[0])))
+    lines = [
+        [name, f"{used[0]}m", _percent(used[0], whole[0]), f"{used[1] // _MI}Mi", _percent(used[1], whole[1])]
+        for name, used, whole in rows
+    ]
+    if not call.args:
+        unknown = ["<unknown>"] * 4
+        lines += [[name, *unknown] for name in sorted(nodes) if name not in known]
+    if not flags["no-headers"]:
+        lines.insert(0, ["NAME", "CPU(cores)", "CPU(%)", "MEMORY(bytes)", "MEMORY(%)"])
+    call.print(align(lines, padding=3, min_width=10))
+
+
+def _percent(used: int, whole: int) -> str:
+    return f"{used * 100 // whole}%" if whole else "0%"
+
+
+_SHARED = (
+    f.NO_HEADERS,
+    f.SELECTOR,
+    Flag("sort-by", help="If non-empty, sort using specified field: 'cpu' or 'memory'."),
+    Flag("use-protocol-buffers", kind="bool", default=True, help="Enables using protocol-buffers."),
+)
+
+VERB = Verb(
+    "top",
+    "Display resource (CPU/memory) usage",
+    verbs=(
+        Verb(
+            "node",
+            "Display resource (CPU/memory) usage of nodes",
+            run_nodes,
+            flags=(
+                *_SHARED,
+                Flag("show-capacity", kind="bool", help="Print node resources based on Capacity."),
+            ),
+            usage="top node [NAME | -l label] [options]",
+            aliases=("nodes", "no"),
+        ),
+        Verb(
+            "pod",
+            "Display resource (CPU/memory) usage of pods",
+            run_pods,
+            flags=(
+                *_SHARED,
+                f.ALL_NAMESPACES,
+                f.FIELD_SELECTOR,
+                Flag("containers", kind="bool", help="If present, print usage of containers within a pod."),
+                Flag("sum", kind="bool", help="Print the sum of the resource usage"),
+            ),
+            usage="top pod [NAME | -l label] [options]",
+            aliases=("pods", "po"),
+        ),
+    ),
+    group="Cluster Management Commands",
+)

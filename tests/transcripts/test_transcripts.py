@@ -1,0 +1,19 @@
+"""Every golden transcript still reads as it was recorded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.transcripts.transcript import every, load, play
+
+
+@pytest.mark.parametrize("path", every(), ids=lambda path: path.stem)
+def test_transcript(path: Path) -> None:
+    transcript = load(path)
+    assert play(transcript) == transcript.text
+
+
+def test_there_are_at_least_ten_incidents() -> None:
+    assert len(every()) >= 10
