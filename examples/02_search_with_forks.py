@@ -9,7 +9,9 @@ env.reset(seed=3)
 env.step("kubectl describe deployment profile -n hotel-reservation")
 
 WAIT = "kubectl rollout status deployment/profile -n hotel-reservation --timeout=120s"
-RIGHT_COMMAND = '[{"op": "replace", "path": "/spec/template/spec/containers/0/command", "value": ["profile"]}]'
+RIGHT_COMMAND = (
+    '[{"op": "replace", "path": "/spec/template/spec/containers/0/command", "value": ["profile"]}]'
+)
 CANDIDATES = {
     "restart it": "kubectl rollout restart deployment/profile -n hotel-reservation",
     "give it more memory": "kubectl set resources deployment/profile -n hotel-reservation --limits=memory=1Gi",

@@ -18,7 +18,10 @@ def model(messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> dict[s
     script: list[tuple[str, dict[str, Any]]] = [
         ("kubectl", {"command": "get deployments -n hotel-reservation"}),
         ("kubectl", {"command": "get pods -n hotel-reservation -l io.kompose.service=mongodb-rate"}),
-        ("submit_diagnosis", {"text": "The memory limit of mongodb-rate (10Mi) is too low: it is OOMKilled."}),
+        (
+            "submit_diagnosis",
+            {"text": "The memory limit of mongodb-rate (10Mi) is too low: it is OOMKilled."},
+        ),
         (
             "shell",
             {
@@ -30,7 +33,11 @@ def model(messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> dict[s
         ("submit_mitigation", {}),
     ]
     name, arguments = script[min(turn, len(script) - 1)]
-    call = {"id": f"call-{turn}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+    call = {
+        "id": f"call-{turn}",
+        "type": "function",
+        "function": {"name": name, "arguments": json.dumps(arguments)},
+    }
     return {"role": "assistant", "content": None, "tool_calls": [call]}
 
 

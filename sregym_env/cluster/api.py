@@ -325,3 +325,8 @@ class ScheduledAction:
     kind: Literal["apply", "heal", "delete_pod"]
     disturbance: Disturbance | None = None
     arguments: tuple[Any, ...] = ()
+    """For ``delete_pod``: (namespace, pod)."""
+    draw: float = 0.0
+    """In [0, 1): picks the pod, in name order, when the action is due and names none."""
+    seconds: float = 0.0
+    """How long an applied disturbance lasts; 0 until something heals it."""

@@ -228,16 +228,21 @@ class ConfigTarget(ComponentTarget):
 
 @dataclass(frozen=True)
 class NodeTarget:
-    """One worker node and the volumes it holds."""
+    """One worker node and the volumes it holds.
+
+    It is called after one of the components whose data lie on it, because which node that is differs from
+    world to world.
+    """
 
     inventory: Inventory
     node: str
     volumes: tuple[VolumeTarget, ...]
+    namesake: str
 
     @property
     def name(self) -> str:
-        """The node's name."""
-        return self.node
+        """``node-of-mongodb-geo``."""
+        return f"node-of-{self.namesake}"
 
     @property
     def components(self) -> tuple[str, ...]:
@@ -360,18 +365,17 @@ def configmaps() -> TargetRule:
     return TargetRule("configmap", search)
 
 
-def nodes(*, with_volumes: bool = True) -> TargetRule:
-    """Worker nodes, those that hold the most of the app's volumes first."""
+def nodes_with_volumes() -> TargetRule:
+    """Nodes that hold volumes of components whose loss reaches the users, those with the most first."""
 
     def search(inventory: Inventory) -> Iterable[NodeTarget]:
-        held: dict[str, list[VolumeTarget]] = {node: [] for node in inventory.nodes}
+        held: dict[str, list[VolumeTarget]] = {}
         for target in volumes().find(inventory):
-            if target.node in held:
-                held[target.node].append(target)
-        order = sorted(held, key=lambda node: (-len(held[node]), node))
-        for node in order:
-            if held[node] or not with_volumes:
-                yield NodeTarget(inventory, node, tuple(held[node]))
+            if target.node:
+                held.setdefault(target.node, []).append(target)
+        for node in sorted(held, key=lambda node: (-len(held[node]), node)):
+            for target in held[node]:
+                yield NodeTarget(inventory, node, tuple(held[node]), target.component.name)
 
     return TargetRule("node", search)
 

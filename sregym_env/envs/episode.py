@@ -114,7 +114,7 @@ class _State:
     exit_reason: ExitReason = ""
     trainable: bool = True
     success: bool = False
-    terms: Mapping[str, float] = NOTHING
+    terms: Mapping[str, float] = field(default_factory=lambda: NOTHING)
 
     @property
     def over(self) -> bool:

@@ -92,7 +92,9 @@ class Assignment:
         return self._noisy(problems.problem(chosen))
 
     def _noisy(self, problem: Problem) -> Problem:
-        return problem.model_copy(update={"noise": True}) if self.noise else problem
+        if self.noise and not problem.noise_on:
+            return problem.model_copy(update={"noise": True})
+        return problem
 
 
 class CauseOf:
@@ -143,8 +145,8 @@ def inject(problem: Problem, seed: int) -> Injected:
     )
     baseline = capture(world)
     changes = tuple(instance.inject(world) for instance in instances)
-    if problem.noise:
-        noise.schedule(world, seed)
+    if problem.noise_on:
+        noise.schedule(world, seed, problem.noise)
     return Injected(world, baseline, instances, changes)
 
 

@@ -210,7 +210,6 @@ class FaultInstance:
         for name in names:
             affected.update(dict.fromkeys(app.affected(name)))
         resource = registry.by_key(self.fault.resource.resource)
-        touched = {*names, *affected}
         return FaultSpec(
             fault=self.declaration.name,
             layer=self.declaration.layer,
@@ -225,15 +224,23 @@ class FaultInstance:
             wrong=text(details.get("wrong")),
             right=text(details.get("right")),
             affected=tuple(name for name in affected if name not in names),
-            journeys=tuple(
-                journey.name
-                for journey in app.journeys
-                if not journey.through or touched & {*journey.through}
-            ),
+            journeys=self._journeys(),
+        )
+
+    def _journeys(self) -> tuple[str, ...]:
+        """Journeys that pass the faulty components, or what needs these to start where none passes them."""
+        app = self.target.app
+        passed = {name for journey in app.journeys for name in journey.through}
+        struck: set[str] = set()
+        for name in self.target.components:
+            starts = [component.name for component in app.dependents(name, "start")]
+            struck.update([name] if name in passed else starts)
+        return tuple(
+            journey.name for journey in app.journeys if not journey.through or struck & {*journey.through}
         )
 
     def _aliases(self) -> tuple[str, ...]:
-        found = [self.target.name, self.fault.resource.name]
+        found = [self.fault.resource.name]
         for name in self.target.components:
             component = self.target.app.by_name[name]
             found += [component.service, component.container, component.volume]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from sregym_env.cluster.disturbances import DiskReadErrors
 from sregym_env.cluster.edits import ObjectRef, RecreatePods
-from sregym_env.cluster.targets import NodeTarget, nodes
+from sregym_env.cluster.targets import NodeTarget, nodes_with_volumes
 from sregym_env.faults.commands import apply, await_rollout, delete, restart, scale
 from sregym_env.faults.fault import Fault, fault
 
 
-@fault(layer="hardware", mechanism="disk_read_errors", targets=nodes(with_volumes=True), level="hard")
+@fault(layer="hardware", mechanism="disk_read_errors", targets=nodes_with_volumes(), level="hard")
 def latent_sector_error(target: NodeTarget, fraction: float = 0.3) -> Fault:
     """A share of the reads from a node's data disk fail with input/output errors.
 

@@ -27,8 +27,8 @@ def service_wrong_pod_selection(target: ServiceTarget, label: str = "service-rou
     return Fault(
         resource=target.service,
         cause=f"The selector of Service {target.name} is {label}={target.name}, a label that the pods of "
-        f"{stranger.name} carry too; about half of the connections go to {stranger.name} pods, which do not "
-        f"listen on port {target.port}.",
+        f"{stranger.name} carry too, so it also selects {stranger.name} pods; about half of the connections go "
+        f"to them, and they do not listen on port {target.port}.",
         edits=[
             *(MergePatch(workload, tag) for workload in workloads),
             JsonPatch(target.service, "/spec/selector", {label: target.name}),
@@ -45,10 +45,12 @@ def service_wrong_pod_selection(target: ServiceTarget, label: str = "service-rou
 
 
 def _stranger(target: ServiceTarget) -> Component:
-    """A workload on the users' path that does not listen on the Service's port: what the owner calls first."""
+    """A stateless workload that does not listen on the Service's port: what the owner calls, if anything."""
     owner = target.app.by_name[target.components[0]]
-    called = [
-        target.app.by_name[dependency.on] for dependency in owner.dependencies if dependency.via == "registry"
-    ]
+    called = [target.app.by_name[d.on] for d in owner.dependencies if d.via == "registry"]
     others = [c for c in target.app.components if c.name in target.app.serving and c.name != owner.name]
-    return next(c for c in (*called, *others) if c.workload == owner.workload and c.port != target.port)
+    return next(
+        c
+        for c in (*called, *others)
+        if c.workload == owner.workload and not c.volume and c.port != target.port
+    )

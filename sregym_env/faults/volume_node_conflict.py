@@ -17,7 +17,8 @@ def volume_node_conflict(target: VolumeTarget) -> Fault:
     return Fault(
         resource=target.workload,
         cause=f"Deployment {target.component.name} is pinned to node {other} by its nodeSelector, but its volume "
-        f"({target.name}) is local to node {target.node}; its pods cannot be scheduled.",
+        f"({target.name}) is local to node {target.node}; its pods cannot be scheduled (volume node affinity "
+        "conflict).",
         edits=[Redeploy(target.workload, {path: wanted})],
         trigger=[RecreatePods(name) for name in target.dependents],
         details={"field": "nodeSelector", "wrong": wanted},

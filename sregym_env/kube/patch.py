@@ -365,6 +365,11 @@ class _Draft:
             self.copy = dict(self.base)
         self.copy[key] = value
 
+    def put(self, key: str, value: Json) -> None:
+        if self.copy is None:
+            self.copy = dict(self.base)
+        self.copy[key] = value
+
     def delete(self, key: str) -> None:
         if key in self:
             if self.copy is None:
@@ -431,7 +436,11 @@ def _merge_key(
         if field is not None and field.strategy == "replace":
             draft.set(key, _without_directives(value))
         else:
-            draft.set(key, _merge_map(old, value, _below(field), apply))
+            merged = _merge_map(old, value, _below(field), apply)
+            if _PATCH in value:
+                draft.set(key, merged)
+            elif merged is not old:
+                draft.put(key, merged)  # known to differ: no need to compare
     elif isinstance(value, list):
         if field is not None and field.merges:
             order = patch.get(_ORDER + key)

@@ -391,6 +391,12 @@ class _Findings:
     """Word type errors as the converter behind strategic patches does."""
 
 
+class _MapKey(str):
+    """A step of a path that is the key of a map: Go names only the struct field that holds the map."""
+
+    __slots__ = ()
+
+
 def _path(path: tuple[str | int, ...]) -> str:
     out = ""
     for step in path:
@@ -417,7 +423,7 @@ def _careful(type_: Type, value: Json, where: tuple[str | int, ...], owner: str,
             if child is None:
                 cleaned[str(key)] = zero(type_.item)
             else:
-                cleaned[str(key)] = _careful(type_.item, child, (*where, key), owner, out)
+                cleaned[str(key)] = _careful(type_.item, child, (*where, _MapKey(key)), owner, out)
         return cleaned
     try:
         return _LEAVES[type_.kind](value)
@@ -476,19 +482,9 @@ def _decoder_error(type_: Type, value: Json, where: tuple[str | int, ...], owner
     if special:
         return special
     what = _json_name(value, type_)
-    fields = [s for s in where if isinstance(s, str)]
-    # Map keys are no struct fields: Go names only the field that holds the map.
-    path = ".".join(fields[:-1]) if _inside_map(where, owner) else ".".join(fields)
+    path = ".".join(s for s in where if isinstance(s, str) and not isinstance(s, _MapKey))
     target = f"Go struct field {owner}.{path}" if owner and path else "Go value"
     return f"json: cannot unmarshal {what} into {target} of type {go_type(type_)}"
-
-
-def _inside_map(where: tuple[str | int, ...], owner: str) -> bool:
-    last = next((s for s in reversed(where) if isinstance(s, str)), "")
-    for struct in _structs.values():
-        if struct.go_name == owner and last in struct.fields:
-            return False
-    return bool(owner)
 
 
 def _special_error(type_: Type, value: Json) -> str:

@@ -77,7 +77,11 @@ def to_yaml(value: Any) -> str:
 def to_json(value: Any) -> str:
     """``value`` as ``kubectl -o json`` prints it: four spaces, sorted keys, ``<>&`` escaped, final newline."""
     text = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode()
-    return _html_escaped(_INDENT.sub(r"\1\1", text)) + "\n"
+    # Two spaces of indentation become four. Raw tabs cannot occur in JSON text, so they may stand in for them;
+    # the deepest lines go first, for a replaced line no longer begins with a space.
+    for depth in range(_depth(text), 0, -1):
+        text = text.replace("\n" + "  " * depth, "\n" + "\t" * depth)
+    return _html_escaped(text.replace("\t", "    ")) + "\n"
 
 
 def to_compact_json(value: Any) -> str:
@@ -85,7 +89,11 @@ def to_compact_json(value: Any) -> str:
     return _html_escaped(orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode())
 
 
-_INDENT = re.compile(r"^( +)", re.MULTILINE)
+def _depth(text: str) -> int:
+    depth = 0
+    while "\n" + "  " * (depth + 1) in text:
+        depth += 1
+    return depth
 
 
 def _html_escaped(text: str) -> str:

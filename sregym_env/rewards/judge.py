@@ -146,6 +146,8 @@ class _Case:
         for clause in self.reading.clauses:
             if clause.role in ("cause", "plain") and any(_states(m, clause.text) for m in self.mechanisms):
                 return clause.text
+        if self.found and (told := self._told_in_other_words()):
+            return told
         for clause in self.reading.clauses:
             if (
                 clause.role == "effect"
@@ -153,6 +155,20 @@ class _Case:
                 and any(_states(m, clause.text) for m in self.mechanisms)
             ):
                 return clause.text
+        return ""
+
+    def _told_in_other_words(self) -> str:
+        """All statements, where they share most of the content words of a fault's own account."""
+        said = _content_words(self.reading.statements)
+        for spec in self.specs:
+            own = _content_words(self.names.normalise(spec.cause)) - set(spec.components)
+            if len(own & said) >= _RETOLD_SHARE * len(own) > 1:
+                return self.reading.statements
+            kin = (MECHANISMS[key] for key in MECHANISMS[spec.mechanism].kin)
+            if _names_detail(spec, self.reading.text, self.names) and any(
+                _states(mechanism, self.reading.statements) for mechanism in kin
+            ):
+                return self.reading.statements
         return ""
 
     @cached_property
@@ -175,6 +191,9 @@ class _Case:
         return unique(alone) + (unique(beside) if len(set(beside)) > _INCIDENTAL else [])
 
 
+_RETOLD_SHARE = 0.6
+"""Share of the content words of the true account that makes a text a retelling of it."""
+
 _INCIDENTAL = 2
 """Phrases of other mechanisms that one clause may contain by chance."""
 
@@ -186,6 +205,11 @@ def _states(mechanism: Mechanism, text: str) -> bool:
 @lru_cache(maxsize=256)
 def _compiled(phrases: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(phrase) for phrase in phrases)
+
+
+def _content_words(text: str) -> set[str]:
+    """Words that carry meaning, cut to a stem-like prefix."""
+    return {word[:6] for word in re.findall(r"[a-z0-9][a-z0-9._-]*[a-z0-9]", text) if len(word) > 3}
 
 
 def _says(value: str, text: str) -> bool:
@@ -259,9 +283,18 @@ def _detail(case: _Case) -> str:
         return ""
     text = case.reading.text
     for spec in case.specs:
-        for word in _detail_words(spec, case.names):
-            if _says(word, text) or _says(_humanised(word), text):
-                return word
+        if word := _names_detail(spec, text, case.names):
+            return word
+        absent_or_added = not spec.wrong or not spec.right
+        if case.explained and absent_or_added and _says(spec.resource_kind, text):
+            return spec.resource_kind
+    return ""
+
+
+def _names_detail(spec: FaultSpec, text: str, names: Names) -> str:
+    for word in _detail_words(spec, names):
+        if _says(word, text) or _says(_humanised(word), text):
+            return word
     return ""
 
 
@@ -275,8 +308,6 @@ def _detail_words(spec: FaultSpec, names: Names) -> Iterator[str]:
         yield from (word for word in words if not names.find(word.lower()))
     if not names.find(spec.resource_name.lower()):
         yield spec.resource_name
-    if not spec.wrong or not spec.right:
-        yield spec.resource_kind
 
 
 def _humanised(word: str) -> str:

@@ -107,7 +107,10 @@ def _name_pattern(name: str) -> str:
         return rf"{_BEFORE}{word}{_SUFFIX}{_AFTER}"
     hashed = rf"{_BEFORE}{word}-{_SAFE}{{8,10}}(?:-{_SAFE}{{5}})?(?![\w-])"
     described = rf"{_BEFORE}{word}[ -]{_WORKLOAD}(?!\w)"
-    prefixed = rf"(?:{_WORKLOAD}|deploy)(?:[/=]| named | called |: ?){word}(?![\w-])"
+    prefixed = (
+        rf"(?:{_WORKLOAD}|deploy)(?:[/=]| named | called |: ?){word}(?![\w-])"
+        rf"|(?:deployment|component|workload|svc|(?:service|pods?|containers?) of) {word}(?![\w-])"
+    )
     quoted = rf"[\"']{word}[\"'](?: {_WORKLOAD})"
     listed = rf"component(?:=|s?\": ?\[?\"?|: ?){word}(?![\w-])"
     return f"{hashed}|{described}|{prefixed}|{quoted}|{listed}"

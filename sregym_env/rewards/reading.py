@@ -30,7 +30,7 @@ _CAUSE = re.compile(
     r"|comes? from|traced (?:back )?to|attributable to|triggered by)\b"
     r"|\b(?P<fresh>(?:the )?(?:actual |true |real |underlying )?root[ -]cause(?: of [^:,.]{0,60}?)?(?: is| was|:|=)"
     r"|(?:the )?(?:culprit|origin|faulty component|fault|problem|issue|diagnosis)(?: is| lies| was|:|=)"
-    r"|component=)"
+    r"|(?=component=))"
 )
 _EFFECT = re.compile(
     r"(?:,|\band\b)? ?\b(?:which |that |thereby |thus |therefore |hence |this |it )*(?:now )?"

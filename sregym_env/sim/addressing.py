@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 from sregym_env.kube.types import Manifest
 from sregym_env.sim.process import Process, ProcessKey
@@ -85,13 +85,25 @@ class Present:
     """Answers of the layers above for this state, by their own keys."""
 
 
-_PRESENT: WeakKeyDictionary[SimWorld, Present] = WeakKeyDictionary()
+class _Views:
+    """The present of every living world, the one looked at last at hand."""
+
+    def __init__(self) -> None:
+        self.all: WeakKeyDictionary[SimWorld, Present] = WeakKeyDictionary()
+        self.last: tuple[ReferenceType[SimWorld], Present] | None = None
+
+
+_VIEWS = _Views()
 
 
 def present(world: SimWorld) -> Present:
     """The derived view of the world as it is now."""
-    found = _PRESENT.get(world)
+    last = _VIEWS.last
+    if last is not None and last[1].epoch == world.epoch and last[0]() is world:
+        return last[1]
+    found = _VIEWS.all.get(world)
     if found is not None and found.epoch == world.epoch:
+        _VIEWS.last = (ref(world), found)
         return found
     by_pod: dict[str, list[Process]] = {}
     by_node: dict[str, list[Process]] = {}
@@ -100,7 +112,8 @@ def present(world: SimWorld) -> Present:
         if process.host_network:
             by_node.setdefault(process.node, []).append(process)
     fresh = Present(world.epoch, by_pod, by_node)
-    _PRESENT[world] = fresh
+    _VIEWS.all[world] = fresh
+    _VIEWS.last = (ref(world), fresh)
     return fresh
 
 

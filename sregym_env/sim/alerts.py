@@ -16,15 +16,17 @@ from sregym_env.kube.durations import parse_rfc3339
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import MINUTE, SECOND
 from sregym_env.sim.components import app_of
+from sregym_env.sim.flow import SPREAD
 from sregym_env.sim.traffic import ComponentState, Segment, history, window
 from sregym_env.sim.world import SimWorld
 
 ERROR_RATIO = 0.10
 LATENCY_SECONDS = 3.0
-REQUEST_RATE = 50.0
 THROTTLED_SHARE = 0.25
 MINIMAL_RATE = 0.1
 """Thresholds of the golden-signal and throttling rules."""
+P95_OF_MEAN = 1.0 + 0.9 * SPREAD
+"""The 95th percentile of a response time relative to its mean, for the spread the data plane assumes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,7 +372,7 @@ def _high_errors(state: ComponentState) -> bool:
 
 
 def _high_latency(state: ComponentState) -> bool:
-    return state.latency * 1.5 > LATENCY_SECONDS
+    return state.latency * P95_OF_MEAN > LATENCY_SECONDS
 
 
 RULES: tuple[Rule, ...] = (

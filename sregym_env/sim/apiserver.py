@@ -19,7 +19,13 @@ from sregym_env.kube.types import Manifest
 from sregym_env.runtime import ids
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim import admission, allocation
-from sregym_env.sim.strategy import has_generation, has_status, prepared_for_create, prepared_for_update
+from sregym_env.sim.strategy import (
+    completed,
+    has_generation,
+    has_status,
+    prepared_for_create,
+    prepared_for_update,
+)
 from sregym_env.sim.world import SimWorld
 
 SYSTEM = User("system:admin", ("system:masters", "system:authenticated"))
@@ -49,7 +55,8 @@ def create(
     kind = resource_of(resource)
     obj = _named(world, kind, obj)
     fresh = prepared_for_create(kind, obj, uid=ids.uid(world.streams), now=world.now())
-    fresh = admission.mutate(world, "CREATE", kind, apply_defaults(kind, fresh), None, user)
+    fresh = apply_defaults(kind, completed(kind, fresh))
+    fresh = admission.mutate(world, "CREATE", kind, fresh, None, user)
     if resource == "services":
         fresh = allocation.with_addresses(world, fresh, None)
     errors = validation.validate_create(kind, fresh)
@@ -69,7 +76,7 @@ def update(
     kind = resource_of(resource)
     old = _existing(world, kind, obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
     _check_preconditions(kind, obj, old)
-    new = prepared_for_update(kind, apply_defaults(kind, obj), old)
+    new = prepared_for_update(kind, apply_defaults(kind, completed(kind, obj)), old)
     new = admission.mutate(world, "UPDATE", kind, new, old, user)
     if resource == "services":
         new = allocation.with_addresses(world, new, old)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from sregym_env.sim import dns, embedded, kubelet, scheduler, traffic
 from sregym_env.sim.controllers import (
-    autoscaler,
     cronjob,
     daemonset,
     deployment,
@@ -13,6 +12,7 @@ from sregym_env.sim.controllers import (
     endpointslice,
     eventttl,
     garbage,
+    horizontalpodautoscaler,
     job,
     namespace,
     nodelifecycle,
@@ -52,7 +52,7 @@ CONTROLLERS: tuple[Controller, ...] = (
     ttlafterfinished.CONTROLLER,
     resourcequota.CONTROLLER,
     disruption.CONTROLLER,
-    autoscaler.CONTROLLER,
+    horizontalpodautoscaler.CONTROLLER,
     nodelifecycle.CONTROLLER,
     tainteviction.CONTROLLER,
     eventttl.CONTROLLER,

@@ -27,6 +27,8 @@ CALICO_NODE_IMAGE = f"docker.io/calico/node:{CALICO_VERSION}"
 CALICO_CONTROLLERS_IMAGE = f"docker.io/calico/kube-controllers:{CALICO_VERSION}"
 METRICS_IMAGE = "registry.k8s.io/metrics-server/metrics-server:v0.7.2"
 LOCALPV_IMAGE = "openebs/provisioner-localpv:3.5.0"
+CONTROL_PLANE_COMPONENTS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
+"""Their images are ``registry.k8s.io/<name>:<version>``."""
 
 COREFILE = """\
 .:53 {

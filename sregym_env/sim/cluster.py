@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sregym_env.cluster.api import ADMIN, ExecResult, PatchType, Propagation, User
+from sregym_env.kube import conversion, schema, selectors, status
 from sregym_env.kube import patch as patches
-from sregym_env.kube import schema, selectors, status
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.types import Json, Manifest
 from sregym_env.sim import apiserver, container_logs, metrics, nodes, strategy, subresources
@@ -92,15 +92,8 @@ class SimCluster:
             ]  # fmt: skip
         else:
             found = self._world.store.list(kind.storage_key, namespace if kind.namespaced else None)
-        try:
-            if label_selector:
-                labels = selectors.parse_labels(label_selector)
-                found = [obj for obj in found if labels.matches(obj["metadata"].get("labels") or {})]
-            if field_selector:
-                fields = selectors.parse_fields(field_selector, kind)
-                found = [obj for obj in found if fields.matches(obj)]
-        except selectors.SelectorError as error:
-            raise status.bad_request(str(error)) from error
+        if label_selector or field_selector:
+            found = _selected(kind, found, label_selector, field_selector)
         return [self._present(kind, obj) for obj in found]
 
     def logs(
@@ -151,7 +144,7 @@ class SimCluster:
         manifest = self._in_namespace(kind, manifest, namespace)
         wanted = manifest.get("metadata", {})
         self._authorize("create", kind, wanted.get("namespace"), "")
-        obj, _ = schema.decode(kind, manifest, strict)
+        obj = self._decoded(kind, manifest, strict)
         return apiserver.create(self._world, kind.storage_key, obj, self.user, dry_run=dry_run)
 
     def replace(
@@ -162,7 +155,7 @@ class SimCluster:
         manifest = self._in_namespace(kind, manifest, None)
         metadata = manifest["metadata"]
         self._authorize("update", kind, metadata.get("namespace"), metadata["name"], subresource)
-        obj, _ = schema.decode(kind, manifest, strict)
+        obj = self._decoded(kind, manifest, strict)
         if subresource == "status":
             old = self._stored(kind, metadata.get("namespace"), metadata["name"])
             return self._put_status(kind, old, obj, dry_run)
@@ -279,6 +272,10 @@ class SimCluster:
 
     # --- inside -----------------------------------------------------------------------------------
 
+    def _decoded(self, kind: Resource, manifest: Manifest, strict: bool) -> Manifest:
+        obj, _ = schema.decode(kind, manifest, strict)
+        return conversion.to_storage(kind, obj)
+
     def _allowed(self, verb: str, kind: Resource, namespace: str | None, name: str, subresource: str) -> bool:
         what = f"{kind.plural}/{subresource}" if subresource else kind.plural
         return self._authorizer.allows(verb, kind.group, what, namespace, name)
@@ -303,7 +300,7 @@ class SimCluster:
         """The object as it reads now: heartbeats are filled in on the way out, not written every few seconds."""
         if kind.key in ("nodes", "leases.coordination.k8s.io"):
             return nodes.present(self._world, obj)
-        return obj
+        return conversion.from_storage(kind, obj)
 
     def _kind_of(self, manifest: Manifest) -> Resource:
         api_version, name = str(manifest.get("apiVersion", "")), str(manifest.get("kind", ""))
@@ -345,14 +342,39 @@ class SimCluster:
         return self._world.store.put(kind.storage_key, changed)
 
 
+def _selected(
+    kind: Resource, found: list[Manifest], label_selector: str, field_selector: str
+) -> list[Manifest]:
+    try:
+        if label_selector:
+            labels = selectors.parse_labels(label_selector)
+            found = [obj for obj in found if labels.matches(obj["metadata"].get("labels") or {})]
+        if field_selector:
+            fields = selectors.parse_fields_of(kind, field_selector)
+            found = [obj for obj in found if fields.matches(obj)]
+    except selectors.SelectorError as error:
+        text = (
+            f'Unable to find "{kind.gvr_text}" that match label selector "{label_selector}", '
+            f'field selector "{field_selector}": {error}'
+        )
+        raise status.bad_request(text) from error
+    return found
+
+
 def _patched(kind: Resource, old: Manifest, patch: Json, type: PatchType) -> Any:
-    if type == "json":
-        return patches.json_patch(old, patch)
-    if not isinstance(patch, dict):
-        raise status.bad_request("json: cannot unmarshal array into Go value of type map[string]interface {}")
-    if type == "merge":
-        return patches.merge_patch(old, patch)
-    return patches.strategic_merge_patch(old, patch, kind)
+    try:
+        if type == "json":
+            return patches.json_patch(old, patch)
+        if not isinstance(patch, dict):
+            text = "json: cannot unmarshal array into Go value of type map[string]interface {}"
+            raise status.bad_request(text)
+        if type == "merge":
+            return patches.merge_patch(old, patch)
+        return patches.strategic_merge_patch(old, patch, kind)
+    except patches.PatchError as error:
+        if type == "json":
+            raise status.unprocessable() from error
+        raise status.bad_request(str(error)) from error
 
 
 def _check_identity(kind: Resource, new: Manifest, old: Manifest) -> None:

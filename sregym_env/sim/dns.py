@@ -316,6 +316,16 @@ def _peer(world: SimWorld, source: Source) -> Peer:
 
 def _server_process(world: SimWorld, source: Source, server: str) -> tuple[Process | None, float, bool]:
     """The DNS process behind an address: (process, round trip or time lost, whether packets were rejected)."""
+    cache = addressing.present(world).cache
+    key = ("dns server", addressing.source_key(source), server)
+    found: tuple[Process | None, float, bool] | None = cache.get(key)
+    if found is None:
+        found = cache[key] = _find_server(world, source, server)
+    return found
+
+
+def _find_server(world: SimWorld, source: Source, server: str) -> tuple[Process | None, float, bool]:
+    """The DNS process behind an address: (process, round trip or time lost, whether packets were rejected)."""
     if source == NodeSource():
         return None, QUERY_TIMEOUT, False
     service = addressing.service_at(world, server)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
 import orjson
 
 from sregym_env.cluster.api import ADMIN, Alert, HttpExchange, ScheduledAction
-from sregym_env.cluster.disturbances import Disturbance
+from sregym_env.cluster.disturbances import DiskReadErrors, Disturbance
 from sregym_env.runtime.clock import seconds
 from sregym_env.sim import alerts, apiserver, network
 from sregym_env.sim.addressing import NodeSource
@@ -130,13 +131,37 @@ def plain(value: Any) -> Any:
 
 def outside(world: EmbeddedWorld, action: ScheduledAction) -> None:
     """Carry out a scheduled action."""
-    if action.kind == "apply" and action.disturbance is not None:
-        world.nodes.apply(action.disturbance)
-    elif action.kind == "heal" and action.disturbance is not None:
-        world.nodes.heal(action.disturbance)
-    elif action.kind == "delete_pod":
+    if action.kind == "delete_pod":
         namespace, name = action.arguments
-        apiserver.delete(world, "pods", namespace, name, grace=0)
+        name = name or _pod(world, namespace, action.draw)
+        if name:
+            apiserver.delete(world, "pods", namespace, name, grace=0)
+        return
+    disturbance = action.disturbance
+    if disturbance is None:
+        return
+    if action.kind == "heal":
+        world.nodes.heal(disturbance)
+        return
+    if not isinstance(disturbance, DiskReadErrors) and not disturbance.pod:
+        name = _pod(world, disturbance.namespace, action.draw)
+        if not name:
+            return
+        disturbance = replace(disturbance, pod=name)
+    world.nodes.apply(disturbance)
+    if action.seconds:
+        world.schedule(action.seconds, ScheduledAction("heal", disturbance))
+
+
+def _pod(world: EmbeddedWorld, namespace: str, draw: float) -> str:
+    """A living pod of the namespace, or nothing if there is none."""
+    names = [
+        pod["metadata"]["name"]
+        for pod in world.store.list("pods", namespace)
+        if "deletionTimestamp" not in pod["metadata"]
+        and pod.get("status", {}).get("phase") not in ("Succeeded", "Failed")
+    ]
+    return names[int(draw * len(names))] if names else ""
 
 
 HANDLERS = {"outside": outside}

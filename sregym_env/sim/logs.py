@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import SECOND
@@ -97,12 +98,7 @@ class ContainerLog:
                 if entry.time >= since and entry.time <= now:
                     newest.append(entry)
                 continue
-            taken = 0
-            for line in entry.lines_before(now):
-                if line.time < since or taken >= cap:
-                    break
-                newest.append(line)
-                taken += 1
+            newest.extend(line for line in islice(entry.lines_before(now), cap) if line.time >= since)
         newest.sort(key=lambda line: line.time, reverse=True)
         return newest[:cap][::-1]
 

@@ -5,6 +5,7 @@ Status belongs to the status subresource, generation to the server, and some met
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import Any
 
 from sregym_env.kube.durations import rfc3339
@@ -75,6 +76,35 @@ def prepared_for_create(resource: Resource, obj: Manifest, *, uid: str, now: int
         if not fresh["status"]:
             fresh["status"] = EMPTY_STATUS
     return fresh
+
+
+def completed(resource: Resource, obj: Manifest) -> Manifest:
+    """What the server derives from other fields of a new object: a Job's selector, a Secret's data."""
+    if resource.key == "jobs.batch" and not obj.get("spec", {}).get("manualSelector"):
+        return _with_job_selector(obj)
+    if resource.key == "secrets" and obj.get("stringData"):
+        encoded = {key: b64encode(text.encode()).decode() for key, text in obj["stringData"].items()}
+        rest = {key: value for key, value in obj.items() if key != "stringData"}
+        return {**rest, "data": {**obj.get("data", {}), **encoded}}
+    return obj
+
+
+def _with_job_selector(job: Manifest) -> Manifest:
+    spec, metadata = job["spec"], job["metadata"]
+    template = spec.get("template")
+    if not isinstance(template, dict) or spec.get("selector"):
+        return job
+    uid, name = metadata["uid"], metadata["name"]
+    added = {
+        "batch.kubernetes.io/controller-uid": uid,
+        "batch.kubernetes.io/job-name": name,
+        "controller-uid": uid,
+        "job-name": name,
+    }
+    old = template.get("metadata") or {}
+    labelled = {**old, "labels": {**(old.get("labels") or {}), **added}}
+    selector = {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}
+    return {**job, "spec": {**spec, "selector": selector, "template": {**template, "metadata": labelled}}}
 
 
 def prepared_for_update(resource: Resource, new: Manifest, old: Manifest) -> Manifest:

@@ -463,3 +463,13 @@ def test_other_kinds_need_what_their_schema_requires() -> None:
         "webhooks": [{"name": "a.b.c", "clientConfig": {}, "admissionReviewVersions": ["v1"]}],
     }
     assert _complaints(lease) == ["webhooks[0].sideEffects: Required value"]
+
+
+def test_stateful_sets_mount_volumes_of_their_claims() -> None:
+    claim = {
+        "metadata": {"name": "data"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    }
+    obj = _with(EVERYTHING[8], "spec/volumeClaimTemplates", [claim])
+    mount = [{"name": "data", "mountPath": "/data"}]
+    assert _complaints(_with(obj, "spec/template/spec/containers/0/volumeMounts", mount)) == []

@@ -497,3 +497,69 @@ def test_heartbeats_are_fresh_without_events(behaviour: Behaviour) -> None:
     shown = nodes.present(world, node)
     assert condition(shown, "Ready")["lastHeartbeatTime"] > "2026-08-13T08:34"
     assert nodes.present(world, lease)["spec"]["renewTime"] > "2026-08-13T08:39:4"
+
+
+def test_a_finalizer_keeps_the_pod_and_how_it_ended(behaviour: Behaviour) -> None:
+    behaviour.sigterm = (1.0, 143)
+    world = new_world()
+    kept = pod()
+    kept["metadata"]["finalizers"] = ["example.com/keep"]
+    create(world, kept)
+    world.advance(5)
+    apiserver.delete(world, "pods", "default", "web")
+    world.advance(60)
+    found = get(world)
+    assert found["status"]["phase"] == "Failed"
+    assert found["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"] == 143
+    assert not world.processes
+    apiserver.patch_metadata(world, "pods", "default", "web", finalizers=[])
+    world.advance(5)
+    assert world.store.get("pods", "default", "web") is None
+
+
+def test_an_empty_dir_has_a_limit(behaviour: Behaviour) -> None:
+    world = new_world()
+    volume = {"name": "scratch", "emptyDir": {"sizeLimit": "1Ki"}}
+    create(
+        world, pod(volumes=[volume], container={"volumeMounts": [{"name": "scratch", "mountPath": "/tmp"}]})
+    )
+    world.advance(5)
+    uid = get(world)["metadata"]["uid"]
+    world.volumes[f"emptydir/{uid}/scratch"] = {"big": "x" * 2000}
+    world.touch()
+    world.advance(5)
+    status = get(world)["status"]
+    assert status["reason"] == "Evicted"
+    assert status["message"] == 'Usage of EmptyDir volume "scratch" exceeds the limit "1Ki". '
+
+
+def test_a_pre_stop_pause_counts_against_the_grace_period(behaviour: Behaviour) -> None:
+    world = new_world()
+    hook = {"preStop": {"exec": {"command": ["sh", "-c", "sleep 10"]}}}
+    create(world, pod(container={"lifecycle": hook}))
+    world.advance(5)
+    apiserver.delete(world, "pods", "default", "web")
+    world.advance(9)
+    assert world.processes
+    world.advance(2)
+    assert not world.processes
+
+
+def test_a_failed_post_start_hook_kills_the_container(behaviour: Behaviour) -> None:
+    behaviour.command = ExecResult("", "no\n", 1)
+    world = new_world()
+    create(world, pod(container={"lifecycle": {"postStart": {"exec": {"command": ["app", "warm"]}}}}))
+    world.advance(8)
+    assert events(world, "FailedPostStartHook") == ["PostStartHook failed"]
+    assert state(world)["restartCount"] >= 1
+
+
+def test_the_last_words_become_the_termination_message(behaviour: Behaviour) -> None:
+    world = new_world()
+    create(world, pod(container={"terminationMessagePolicy": "FallbackToLogsOnError"}, restartPolicy="Never"))
+    world.advance(5)
+    process = behaviour.started[0]
+    world.log((process.key[0], "main", 0)).write(world.clock, "panic: no reachable servers")
+    kubelet.exited(world, process.key, 2)
+    world.advance(2)
+    assert state(world)["state"]["terminated"]["message"] == "panic: no reachable servers\n"

@@ -239,6 +239,40 @@ def test_preemption(behaviour: Behaviour) -> None:
     assert len(world.store.list("pods", "default")) == 3
 
 
+def test_preemption_spares_what_a_budget_protects(behaviour: Behaviour) -> None:
+    world = new_world()
+    urgent = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": "urgent"},
+        "value": 1000,
+    }
+    apiserver.create(world, "priorityclasses.scheduling.k8s.io", urgent)
+    for index in range(3):
+        kind = "cheap" if index == 2 else "precious"
+        create(world, labelled(pod(f"web-{index}", container=requests(cpu="5")), kind=kind))
+        world.advance(3)
+    budget = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "keep", "namespace": "default"},
+        "spec": {"minAvailable": "100%", "selector": {"matchLabels": {"kind": "precious"}}},
+    }
+    apiserver.create(world, "poddisruptionbudgets.policy", budget)
+    create(world, pod("vip", container=requests(cpu="5"), priorityClassName="urgent"))
+    world.advance(15)
+    assert world.store.get("pods", "default", "web-2") is None
+    assert get(world, "vip")["spec"].get("nodeName")
+
+
+def test_preemption_policy_never(behaviour: Behaviour) -> None:
+    world = new_world()
+    create(world, pod(container=requests(cpu="100"), preemptionPolicy="Never"))
+    world.advance(1)
+    text = "preemption: not eligible due to preemptionPolicy=Never."
+    assert events(world, "FailedScheduling")[0].endswith(text)
+
+
 def test_unbound_immediate_claims(behaviour: Behaviour) -> None:
     world = new_world()
     storage_class(world, "Immediate")

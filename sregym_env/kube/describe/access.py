@@ -14,9 +14,11 @@ def describe_service_account(obj: Manifest, reader: Reader) -> str:
     sheet = Sheet(reader.now())
     metadata = obj["metadata"]
     header(sheet, obj)
+    stored = reader.list("secrets", metadata.get("namespace"))
+    known = {secret["metadata"]["name"] for secret in stored}
     tokens = [
         secret["metadata"]["name"]
-        for secret in reader.list("secrets", metadata.get("namespace"))
+        for secret in stored
         if secret.get("type") == "kubernetes.io/service-account-token"
         and (secret["metadata"].get("annotations") or {}).get("kubernetes.io/service-account.name")
         == metadata["name"]
@@ -28,7 +30,7 @@ def describe_service_account(obj: Manifest, reader: Reader) -> str:
         if not names:
             sheet.line(0, f"{lead}<none>")
         for name in names:
-            sheet.line(0, lead + name)
+            sheet.line(0, lead + name + ("" if name in known else " (not found)"))
             lead = "\t"
     sheet.events(events_of(reader, obj))
     return sheet.render()
@@ -72,7 +74,17 @@ def compact_rules(rules: Iterable[Mapping[str, Any]]) -> Sequence[Row]:
         for url in rule.get("nonResourceURLs") or []:
             _merge(merged.setdefault(("", (url,), ()), []), verbs)
     rows = [(resource, urls, names, tuple(verbs)) for (resource, urls, names), verbs in merged.items()]
-    return sorted(rows, key=lambda row: (row[0], row[2], row[1]))
+    return sorted(rows, key=_go_order)
+
+
+def _go_order(row: Row) -> str:
+    """kubectl sorts rules by the text of their Go value, in which the verbs come first."""
+    resource, urls, names, verbs = row
+    plural, _, group = resource.partition(".")
+    return (
+        f"Verbs:[{' '.join(verbs)}],APIGroups:[{group}],Resources:[{plural}],"
+        f"ResourceNames:[{' '.join(names)}],NonResourceURLs:[{' '.join(urls)}],"
+    )
 
 
 def _merge(verbs: list[str], more: Iterable[str]) -> None:

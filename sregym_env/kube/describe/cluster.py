@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sregym_env.kube import quantity
-from sregym_env.kube.describe.text import Reader, Sheet, event_age, events_of, go_bool, header, rfc1123
+from sregym_env.kube.describe.text import Reader, Sheet, events_of, go_bool, rfc1123
 from sregym_env.kube.tables import age, node_roles
 from sregym_env.kube.types import Manifest
 
@@ -280,15 +280,3 @@ def describe_priority_class(obj: Manifest, reader: Reader) -> str:
     sheet.annotations(obj["metadata"].get("annotations"))
     sheet.events(events_of(reader, obj))
     return sheet.render()
-
-
-__all__ = [
-    "describe_limit_range",
-    "describe_namespace",
-    "describe_node",
-    "describe_priority_class",
-    "describe_resource_quota",
-    "event_age",
-    "header",
-    "pod_resources",
-]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sregym_env.kube.describe.text import Reader, Sheet, events_of, header, rfc1123
+from sregym_env.kube.describe.text import Reader, Sheet, events_of, header
 from sregym_env.kube.tables import format_labels, format_selector, join_host_port, load_balancer
 from sregym_env.kube.types import Manifest
 
@@ -74,7 +74,8 @@ def slice_addresses(slices: Iterable[Manifest], port_name: str | None) -> str:
     found: list[str] = []
     any_port = False
     for piece in slices:
-        for port in piece.get("ports") or ({},):
+        ports: Sequence[Mapping[str, Any]] = piece.get("ports") or ({},)
+        for port in ports:
             if port and port_name is not None and (port.get("name") or "") != port_name:
                 continue
             any_port = True
@@ -294,14 +295,3 @@ def _go_time(stamp: str | None) -> str:
     if not stamp:
         return "0001-01-01 00:00:00 +0000 UTC"
     return f"{stamp[:10]} {stamp[11:19]} +0000 UTC"
-
-
-__all__ = [
-    "describe_endpoint_slice",
-    "describe_endpoints",
-    "describe_ingress",
-    "describe_ingress_class",
-    "describe_network_policy",
-    "describe_service",
-    "rfc1123",
-]

@@ -319,24 +319,14 @@ def _resource_value(container: Mapping[str, Any], ref: Mapping[str, Any]) -> str
 
 
 def _resolver(pod: Manifest) -> Resolver:
-    """Values of downward-API fields, as describe fills them in."""
-    spec, status, metadata = pod["spec"], pod.get("status") or {}, pod["metadata"]
+    """Values of downward-API fields; describe fills in those of the metadata only."""
+    metadata = pod["metadata"]
 
     def resolve(ref: Mapping[str, Any]) -> str:
         path = ref["fieldPath"]
-        simple = {
-            "metadata.name": metadata.get("name"),
-            "metadata.namespace": metadata.get("namespace"),
-            "metadata.uid": metadata.get("uid"),
-            "spec.nodeName": spec.get("nodeName"),
-            "spec.serviceAccountName": spec.get("serviceAccountName"),
-            "status.podIP": status.get("podIP"),
-            "status.hostIP": status.get("hostIP"),
-            "status.phase": status.get("phase"),
-            "status.podIPs": ",".join(ip["ip"] for ip in status.get("podIPs") or ()),
-        }
-        if path in simple:
-            return str(simple[path] or "")
+        _, _, name = path.partition(".")
+        if path in ("metadata.name", "metadata.namespace", "metadata.uid"):
+            return str(metadata.get(name, ""))
         for part in ("labels", "annotations"):
             values = metadata.get(part) or {}
             if path == f"metadata.{part}":
@@ -400,12 +390,12 @@ def _projected(source: Mapping[str, Any]) -> list[str]:
     for part in source.get("sources") or ():
         if part.get("secret"):
             out.append(f"SecretName:\t{part['secret'].get('name', '')}")
-            out.append(f"Optional:\t{_optional(part['secret'])}")
+            out.append(f"SecretOptionalName:\t{_optional(part['secret'])}")
         elif part.get("downwardAPI"):
             out.append("DownwardAPI:\ttrue")
         elif part.get("configMap"):
             out.append(f"ConfigMapName:\t{part['configMap'].get('name', '')}")
-            out.append(f"Optional:\t{_optional(part['configMap'])}")
+            out.append(f"ConfigMapOptional:\t{_optional(part['configMap'])}")
         elif part.get("serviceAccountToken"):
             out.append(
                 f"TokenExpirationSeconds:\t{part['serviceAccountToken'].get('expirationSeconds', 3600)}"
@@ -503,7 +493,7 @@ def tolerations(sheet: Sheet, items: Iterable[Mapping[str, Any]], indent: str = 
 
 def _toleration(toleration: Mapping[str, Any]) -> str:
     key, value, effect = (toleration.get(name, "") for name in ("key", "value", "effect"))
-    text = key + (f"={value}" if value else "") + (f":{effect}" if effect else "")
+    text: str = key + (f"={value}" if value else "") + (f":{effect}" if effect else "")
     if toleration.get("operator") == "Exists" and not value:
         text += " op=Exists" if text else "op=Exists"
     if toleration.get("tolerationSeconds") is not None:
@@ -533,7 +523,7 @@ def template(sheet: Sheet, spec: Mapping[str, Any] | None) -> None:
     metadata, pod = spec.get("metadata") or {}, spec.get("spec") or {}
     sheet.labels("Labels", metadata.get("labels"), "  ")
     if metadata.get("annotations"):
-        sheet.labels("Annotations", metadata["annotations"], "  ")
+        sheet.annotations(metadata["annotations"], "  ")
     if pod.get("serviceAccountName"):
         sheet.line(0, f"  Service Account:\t{pod['serviceAccountName']}")
     if pod.get("initContainers"):

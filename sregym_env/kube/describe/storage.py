@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sregym_env.kube.describe.pods import volume_source
 from sregym_env.kube.describe.text import Reader, Sheet, events_of, header, title_bool
-from sregym_env.kube.tables import access_modes, format_selector, is_default_class
+from sregym_env.kube.tables import access_modes, is_default_class
 from sregym_env.kube.types import Manifest
 
 
@@ -144,12 +144,12 @@ def _node_affinity(sheet: Sheet, obj: Manifest) -> None:
     if not affinity:
         sheet.line(0, "Node Affinity:\t<none>")
         return
-    sheet.line(0, "Node Affinity:")
+    sheet.line(0, "Node Affinity:\t")
     terms = (affinity.get("required") or {}).get("nodeSelectorTerms") or ()
     if not terms:
         sheet.line(1, "Required Terms:\t<none>")
         return
-    sheet.line(1, "Required Terms:")
+    sheet.line(1, "Required Terms:\t")
     for i, term in enumerate(terms):
         lead = f"Term {i}:\t"
         expressions = term.get("matchExpressions") or ()
@@ -195,13 +195,3 @@ def describe_storage_class(obj: Manifest, reader: Reader) -> str:
                 lead = "\t"
     sheet.events(events_of(reader, obj))
     return sheet.render()
-
-
-__all__ = [
-    "describe_claim",
-    "describe_config_map",
-    "describe_secret",
-    "describe_storage_class",
-    "describe_volume",
-    "format_selector",
-]

@@ -80,22 +80,22 @@ class Sheet:
             self.line(0, f"{lead}{key}={values[key]}")
             lead = f"{indent}\t"
 
-    def annotations(self, values: Mapping[str, str] | None, title: str = "Annotations") -> None:
+    def annotations(self, values: Mapping[str, str] | None, indent: str = "") -> None:
         """Annotations; long ones shortened, the last-applied configuration left out."""
         shown = [key for key in sorted(values or ()) if key not in _SKIPPED_ANNOTATIONS]
         if not shown or values is None:
-            self.line(0, f"{title}:\t<none>")
+            self.line(0, f"{indent}Annotations:\t<none>")
             return
-        lead = f"{title}:\t"
+        lead = f"{indent}Annotations:\t"
         for key in shown:
             value = values[key].removesuffix("\n")
             if len(value) + len(key) + 2 > MAX_ANNOTATION or "\n" in value:
                 self.line(0, f"{lead}{key}:")
                 for part in value.split("\n"):
-                    self.line(0, f"\t  {_short(part)}")
+                    self.line(0, f"{indent}\t  {_short(part)}")
             else:
                 self.line(0, f"{lead}{key}: {value}")
-            lead = "\t"
+            lead = f"{indent}\t"
 
     def events(self, events: Sequence[Manifest]) -> None:
         """The events block."""

@@ -183,7 +183,6 @@ def describe_daemonset(obj: Manifest, reader: Reader) -> str:
     sheet = Sheet(reader.now())
     spec, status, metadata = obj["spec"], obj.get("status") or {}, obj["metadata"]
     sheet.line(0, f"Name:\t{metadata['name']}")
-    sheet.line(0, f"Namespace:\t{metadata.get('namespace', '')}")
     sheet.line(0, f"Selector:\t{format_selector(spec.get('selector'))}")
     sheet.line(0, f"Node-Selector:\t{format_labels(spec['template']['spec'].get('nodeSelector'))}")
     sheet.labels("Labels", metadata.get("labels"))

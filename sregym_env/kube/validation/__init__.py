@@ -98,11 +98,15 @@ def validate_update(resource: Resource, new: Manifest, old: Manifest) -> Errors:
     return out
 
 
+_NOT_BODY = frozenset(("apiVersion", "kind", "metadata", "status"))
+
+
 def _same_body(new: Manifest, old: Manifest) -> bool:
     """Whether all but metadata and status is shared."""
-    if new.keys() != old.keys():
-        return False
-    return all(v is old[k] for k, v in new.items() if k not in ("metadata", "status", "apiVersion", "kind"))
+    for key, value in new.items():
+        if key not in _NOT_BODY and old.get(key) is not value:
+            return False
+    return all(key in new or key in _NOT_BODY for key in old)
 
 
 def _validate(resource: Resource, obj: Manifest, out: Errors) -> None:

@@ -44,8 +44,9 @@ def validate_pod(obj: Manifest, out: Errors) -> None:
     validate_pod_spec(spec, "spec", out)
 
 
-def validate_template(template: Manifest | None, where: str, out: Errors) -> None:
-    """A pod template."""
+def validate_template(template: Manifest | None, where: str, out: Errors, with_spec: bool = True) -> None:
+    """A pod template; StatefulSets have only its metadata checked (``with_spec=False``), because their
+    volumes come from claim templates: what is wrong with the spec shows when the pods are made."""
     if template is None:
         out.append(required(where))
         return
@@ -54,7 +55,8 @@ def validate_template(template: Manifest | None, where: str, out: Errors) -> Non
     for key in metadata.get("annotations") or ():
         complaints = names.qualified_name(key.lower())
         out += [invalid_value(f"{where}.annotations", key, text) for text in complaints]
-    validate_pod_spec(template.get("spec") or {}, f"{where}.spec", out)
+    if with_spec:
+        validate_pod_spec(template.get("spec") or {}, f"{where}.spec", out)
 
 
 def validate_pod_spec(spec: Manifest, where: str, out: Errors) -> None:

@@ -34,7 +34,7 @@ def _spec(obj: Manifest) -> Manifest:
     return spec
 
 
-def _selector_and_template(spec: Manifest, empty: str, out: Errors) -> None:
+def _selector_and_template(spec: Manifest, empty: str, out: Errors, with_spec: bool = True) -> None:
     selector = spec.get("selector")
     if selector is None:
         out.append(required("spec.selector"))
@@ -45,7 +45,7 @@ def _selector_and_template(spec: Manifest, empty: str, out: Errors) -> None:
     template = spec.get("template")
     if template is not None:
         _labels_match(selector, template, out)
-    validate_template(template, "spec.template", out)
+    validate_template(template, "spec.template", out, with_spec)
     _always_restarts(template, out)
 
 
@@ -184,7 +184,7 @@ def validate_stateful_set(obj: Manifest, out: Errors) -> None:
         not_negative(rolling, "partition", "spec.updateStrategy.rollingUpdate", out)
     not_negative(spec, "replicas", "spec", out)
     not_negative(spec, "minReadySeconds", "spec", out)
-    _selector_and_template(spec, "empty selector is invalid for statefulset", out)
+    _selector_and_template(spec, "empty selector is invalid for statefulset", out, with_spec=False)
 
 
 def _go_map(value: Manifest) -> GoValue:

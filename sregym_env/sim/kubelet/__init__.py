@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sregym_env.runtime.clock import seconds
 from sregym_env.sim.kubelet import eviction, probes
 from sregym_env.sim.kubelet.pods import CONTROLLER, forget, wake_node
-from sregym_env.sim.kubelet.state import PodRecord
+from sregym_env.sim.kubelet.state import Container, PodRecord
 from sregym_env.sim.kubelet.sync import ended
 from sregym_env.sim.kubelet.volumes import mounted
 from sregym_env.sim.process import ProcessKey
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 RELIST = seconds(0.5)
 """How long until the kubelet notices an exit: half its PLEG relist period of 1 s."""
+LOG_TAIL, LOG_TAIL_LINES = 2048, 80
+"""Bytes and lines of the log that may become a termination message (``MaxContainerTerminationMessageLogLength``)."""
 
 
 def exited(
@@ -45,8 +47,23 @@ def exited(
         return
     if restart is not None and restart != container.restarts:
         return
-    ended(world, record, container, code, reason, message)
+    ended(world, record, container, code, reason, message or _last_words(world, record, container, code))
     world.wake("kubelet", (record.namespace, record.name), RELIST)
+
+
+def _last_words(world: SimWorld, record: PodRecord, container: Container, code: int) -> str:
+    """The end of the log, where the container asks for it as its termination message."""
+    pod = world.store.get("pods", record.namespace, record.name)
+    if code == 0 or pod is None:
+        return ""
+    wanted = any(
+        spec["name"] == container.name and spec.get("terminationMessagePolicy") == "FallbackToLogsOnError"
+        for spec in (*pod["spec"]["containers"], *pod["spec"].get("initContainers", ()))
+    )
+    log = world.logs.get((record.uid, container.name, container.restarts))
+    if not wanted or log is None:
+        return ""
+    return "".join(f"{line.text}\n" for line in log.read(world.clock, limit=LOG_TAIL_LINES))[-LOG_TAIL:]
 
 
 def _look(world: SimWorld) -> None:

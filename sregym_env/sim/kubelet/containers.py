@@ -186,7 +186,7 @@ def _run(
 ) -> Container:
     world, record = sync.world, sync.record
     sync.event("Normal", "Started", f"Started container {container.name}", container)
-    _forget_old_logs(sync, container)
+    _forget_old_runs(sync, container)
     gated = "startupProbe" in spec
     sync.put(
         replace(
@@ -310,9 +310,14 @@ def _not_started(sync: Sync, container: Container, text: str) -> Container:
     return sync.put(waiting)
 
 
-def _forget_old_logs(sync: Sync, container: Container) -> None:
+def _forget_old_runs(sync: Sync, container: Container) -> None:
     """A node keeps the log of the present run and of the one before (``logs --previous``)."""
     sync.world.logs.pop((sync.uid, container.name, container.restarts - 2), None)
+    if container.restarts:
+        # A new run starts from the image: what the last one wrote to its root file system is gone.
+        prefix = f"overlay/{sync.uid}/{container.name}/"
+        for slot in [slot for slot in sync.world.volumes if slot.startswith(prefix)]:
+            del sync.world.volumes[slot]
 
 
 # --- hooks and stopping ---------------------------------------------------------------------------

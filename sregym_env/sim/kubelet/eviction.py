@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sregym_env.kube.durations import rfc3339
-from sregym_env.kube.quantity import format_bytes
+from sregym_env.kube.quantity import bytes_, format_bytes
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import MINUTE, SECOND
 from sregym_env.sim import apiserver, events
@@ -43,8 +44,36 @@ def look(world: SimWorld) -> None:
             if world.clock - world.memory[slot] >= TRANSITION:
                 del world.memory[slot]
                 _set_pressure(world, node, False)
+    _check_empty_dirs(world)
     if again:
         world.after(MONITOR, "kubelet.look")
+
+
+def _check_empty_dirs(world: SimWorld) -> None:
+    """Evict pods that have written more into an emptyDir than its ``sizeLimit``."""
+    for slot in [slot for slot in world.volumes if slot.startswith("emptydir/")]:
+        _, uid, name = slot.split("/", 2)
+        record = world.runtime.get(uid)
+        if not isinstance(record, PodRecord) or record.failed is not None:
+            continue
+        pod = world.store.get("pods", record.namespace, record.name)
+        for volume in () if pod is None else pod["spec"].get("volumes", ()):
+            limit = (volume.get("emptyDir") or {}).get("sizeLimit") if volume["name"] == name else None
+            if pod is not None and limit is not None and _size(world.volumes[slot]) > bytes_(limit):
+                _fail(world, pod, record, f'Usage of EmptyDir volume "{name}" exceeds the limit "{limit}". ')
+
+
+def _size(content: Any) -> int:
+    """Bytes of a volume's content: files by name, or a text."""
+    if isinstance(content, Mapping):
+        return sum(_size(part) for part in content.values())
+    return len(content.encode()) if isinstance(content, str) else 0
+
+
+def _fail(world: SimWorld, pod: Manifest, record: PodRecord, message: str) -> None:
+    events.record(world, pod, "Warning", "Evicted", message, component="kubelet", host=record.node)
+    world.runtime[record.uid] = replace(record, failed=("Evicted", message))
+    world.wake("kubelet", (record.namespace, record.name), 0)
 
 
 def _evict(world: SimWorld, node: Manifest, free: int) -> None:
@@ -71,9 +100,7 @@ def _evict(world: SimWorld, node: Manifest, free: int) -> None:
         f"The node was low on resource: memory. Threshold quantity: {format_bytes(THRESHOLD)}, "
         f"available: {max(free, 0) // 1024}Ki. {_consumption(world, record, pod)}"
     )
-    events.record(world, pod, "Warning", "Evicted", message, component="kubelet", host=name)
-    world.runtime[record.uid] = replace(record, failed=("Evicted", message))
-    world.wake("kubelet", (record.namespace, record.name), 0)
+    _fail(world, pod, record, message)
 
 
 def _consumption(world: SimWorld, record: PodRecord, pod: Manifest) -> str:

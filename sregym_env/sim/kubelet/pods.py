@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND, seconds
-from sregym_env.sim import apiserver
+from sregym_env.sim import apiserver, events
 from sregym_env.sim.controllers.controller import Controller
 from sregym_env.sim.kubelet import admission, containers, sandbox, status, volumes
 from sregym_env.sim.kubelet.state import Container, PodRecord
@@ -26,6 +26,8 @@ MOUNT_WAIT = seconds(123)
 REFRESH = (45.0, 75.0)
 """Seconds until a changed ConfigMap or Secret reaches mounted volumes (sync period plus cache)."""
 TERMINAL = ("Succeeded", "Failed")
+MIRROR = "kubernetes.io/config.mirror"
+"""Annotation of the API's image of a static pod."""
 
 
 def reconcile(world: SimWorld, key: Key) -> int | None:
@@ -48,8 +50,6 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
         return None
     current = status.render(world, pod, sync.record)
     apiserver.update_status(world, "pods", *key, current)
-    if current["phase"] in TERMINAL and not pod["metadata"].get("deletionTimestamp"):
-        return None if sync.due is None else max(0, sync.due - world.clock)
     return None if sync.due is None else max(0, sync.due - world.clock)
 
 
@@ -71,8 +71,6 @@ def _admit(world: SimWorld, pod: Manifest, node_name: str) -> bool:
         refused = admission.refusal(world, pod, node)
         if refused is not None:
             reason, message = refused
-            from sregym_env.sim import events
-
             text = message.removeprefix("Pod was rejected: ")
             events.record(world, pod, "Warning", reason, text, component="kubelet", host=node_name)
             refusal = status.rejected(world, pod, reason, message)
@@ -93,8 +91,18 @@ def _admit(world: SimWorld, pod: Manifest, node_name: str) -> bool:
         seen_at=world.clock,
         containers=known,
         initialized=not inits,
+        static=_static(pod),
     )
     return True
+
+
+def _static(pod: Manifest) -> Manifest | None:
+    metadata = pod["metadata"]
+    if MIRROR not in (metadata.get("annotations") or {}):
+        return None
+    kept = ("name", "namespace", "labels", "annotations", "ownerReferences")
+    own = {field: metadata[field] for field in kept if field in metadata}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": own, "spec": pod["spec"]}
 
 
 def _forget_others(world: SimWorld, key: Key, uid: str) -> None:
@@ -105,7 +113,10 @@ def _forget_others(world: SimWorld, key: Key, uid: str) -> None:
         if isinstance(record, PodRecord) and (record.namespace, record.name) == key and record.uid != uid
     ]
     for other in gone:
+        static = world.runtime[other].static
         forget(world, other)
+        if static is not None and not uid:
+            apiserver.create(world, "pods", static)
 
 
 def forget(world: SimWorld, uid: str) -> None:
@@ -118,7 +129,8 @@ def forget(world: SimWorld, uid: str) -> None:
             world.drop_process((uid, container.name))
         for run in range(max(0, container.restarts - 1), container.restarts + 1):
             world.logs.pop((uid, container.name, run), None)
-    for slot in [slot for slot in world.volumes if slot.startswith(f"{uid}/")]:
+    prefixes = (f"emptydir/{uid}/", f"overlay/{uid}/")
+    for slot in [slot for slot in world.volumes if slot.startswith(prefixes)]:
         del world.volumes[slot]
 
 
@@ -313,8 +325,22 @@ def _terminate(sync: Sync, grace: int) -> None:
     if not record.terminate_by or deadline < record.terminate_by:
         sync.record = replace(record, terminate_by=deadline)
     if _stop_all(sync, max(0, sync.record.terminate_by - sync.now)):
-        forget(sync.world, sync.uid)
-        apiserver.finalize_delete(sync.world, "pods", record.namespace, record.name)
+        _leave(sync)
+
+
+def _leave(sync: Sync) -> None:
+    """The pod is down: report how it ended where somebody still waits for that, and let it go."""
+    world, record = sync.world, sync.record
+    if sync.pod["metadata"].get("finalizers"):
+        current = status.render(world, sync.pod, record)
+        if current["phase"] not in TERMINAL:
+            ends = [container.ended for container in record.containers.values() if container.role == "main"]
+            clean = all(end is not None and end.exit_code == 0 for end in ends)
+            current["phase"] = "Succeeded" if clean else "Failed"
+        apiserver.update_status(world, "pods", record.namespace, record.name, current)
+    if record.static is None:
+        forget(world, sync.uid)
+    apiserver.finalize_delete(world, "pods", record.namespace, record.name)
 
 
 # --- when to look ---------------------------------------------------------------------------------

@@ -70,6 +70,16 @@ def _refuse(sync: Sync, container: Container, reason: str, event: str, text: str
 
 
 def _begin(sync: Sync, reference: str, container: Container, here: bool) -> None:
+    secrets = [entry.get("name", "") for entry in sync.spec.get("imagePullSecrets", ())]
+    absent = [
+        name for name in secrets if sync.world.store.get("secrets", sync.record.namespace, name) is None
+    ]
+    if absent:
+        text = (
+            f"Unable to retrieve some image pull secrets ({', '.join(absent)}); "
+            "attempting to pull the image may not succeed."
+        )
+        sync.event("Warning", "FailedToRetrieveImagePullSecret", text)
     sync.event("Normal", "Pulling", f'Pulling image "{reference}"', container)
     image = images.find(sync.world.images, reference)
     unit = sync.chance(0.0, 1.0)

@@ -62,7 +62,13 @@ def probe(
     """Probe a port from a node: whether it answered well, and what a failed probe says."""
     from sregym_env.sim import network
 
-    done = network.probe(
-        world, node, host, port, kind, scheme=scheme, request=request, service=service, timeout=timeout
-    )
-    return done.ok, done.text
+    if kind == "tcp":
+        text = network.probe_tcp(world, node, host, port, timeout)
+        return not text, text
+    if kind == "grpc":
+        return network.probe_grpc(world, node, host, port, timeout, service)
+    asked = request or HttpRequest("GET", "/")
+    status, text = network.probe_http(world, node, host, port, asked.path, asked.headers, timeout)
+    if status:
+        return 200 <= status < 400, f"HTTP probe failed with statuscode: {status}"
+    return False, f'Get "{scheme}://{host}:{port}{asked.path}": {text}'

@@ -122,6 +122,8 @@ class PodRecord:
     terminate_by: int = 0
     """When the grace period of its deletion ends; 0 while it is not being deleted."""
     initialized: bool = False
+    static: Manifest | None = None
+    """What a static pod's file on the node says: the kubelet puts its mirror back when somebody deletes it."""
 
     def with_container(self, container: Container) -> PodRecord:
         """The record with one container replaced."""

@@ -64,7 +64,7 @@ def render(world: SimWorld, pod: Manifest, record: PodRecord) -> dict[str, Any]:
     old = pod.get("status") or {}
     spec = pod["spec"]
     node = world.store.get("nodes", "", record.node)
-    host_ip = internal_ip(node)
+    host_ip = internal_ip(node) or old.get("hostIP", "")
     current = phase(pod, record)
     status: dict[str, Any] = {
         "phase": current,
@@ -80,10 +80,10 @@ def render(world: SimWorld, pod: Manifest, record: PodRecord) -> dict[str, Any]:
         status["podIPs"] = [{"ip": address}]
     status["startTime"] = old.get("startTime") or rfc3339(record.seen_at)
     if spec.get("initContainers"):
-        status["initContainerStatuses"] = _containers(spec["initContainers"], record, world)
-    status["containerStatuses"] = _containers(spec["containers"], record, world)
+        status["initContainerStatuses"] = _containers(spec["initContainers"], record)
+    status["containerStatuses"] = _containers(spec["containers"], record)
     if spec.get("ephemeralContainers"):
-        status["ephemeralContainerStatuses"] = _containers(spec["ephemeralContainers"], record, world)
+        status["ephemeralContainerStatuses"] = _containers(spec["ephemeralContainers"], record)
     status["qosClass"] = old.get("qosClass") or quality_of_service(pod)
     for field in ("nominatedNodeName", "resize"):
         if field in old and current == "Pending":
@@ -197,16 +197,14 @@ def _initialised(container: Container) -> bool:
 # --- containers -----------------------------------------------------------------------------------
 
 
-def _containers(
-    specs: Iterable[Mapping[str, Any]], record: PodRecord, world: SimWorld
-) -> list[dict[str, Any]]:
+def _containers(specs: Iterable[Mapping[str, Any]], record: PodRecord) -> list[dict[str, Any]]:
     return [
-        _container(spec, record.containers[spec["name"]], world)
+        _container(spec, record.containers[spec["name"]])
         for spec in sorted(specs, key=lambda spec: str(spec["name"]))
     ]
 
 
-def _container(spec: Mapping[str, Any], container: Container, world: SimWorld) -> dict[str, Any]:
+def _container(spec: Mapping[str, Any], container: Container) -> dict[str, Any]:
     status: dict[str, Any] = {}
     identity = container.id or (container.last.container_id if container.last else "")
     if identity:

@@ -6,6 +6,7 @@ import errno
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from sregym_env.cluster.app import Image
 from sregym_env.runtime.clock import MILLISECOND, seconds
 from sregym_env.sim.process import Process
 from sregym_env.sim.programs import view
@@ -36,6 +37,11 @@ class ProcessContext:
     def chance(self, name: str) -> float:
         """The next number in [0, 1) of this process's own stream."""
         return self.world.streams.unit(f"process/{self.process.namespace}/{self.process.container}/{name}")
+
+    @property
+    def image(self) -> Image:
+        """The image the container was made from."""
+        return view.image_of(self.world, self.process)
 
     # --- files ------------------------------------------------------------------------------------
 
@@ -195,9 +201,16 @@ class ProcessContext:
         if any(self.process.state.get(key) != value for key, value in state.items()):
             note_state(self.world, self.process, state)
 
+    def settle_entry(self, name: str, key: str, value: Any) -> None:
+        """Like :meth:`settle` for one entry of a mapping in the state."""
+        note_state(self.world, self.process, {f"{name}.{key}": value})
+
 
 def note_state(world: SimWorld, process: Process, state: Mapping[str, Any]) -> None:
-    """Have a process's state changed a moment after the present evaluation, which itself changes nothing."""
+    """Have a process's state changed a moment after the present evaluation, which itself changes nothing.
+
+    A name ``mapping.key`` changes one entry of a mapping.
+    """
     items = tuple(sorted(state.items()))
     pending = world.memory.get("program.settle", ())
     entry = (process.key, process.restart, items)

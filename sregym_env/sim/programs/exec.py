@@ -39,7 +39,7 @@ def run(world: SimWorld, pod: Manifest, container: str, argv: Sequence[str], std
     shell = toolbox.container_shell(ctx)
     name = argv[0]
     if not shell.has(name):
-        image = world.images[process.image]
+        image = ctx.image
         if runtime.executable(world, image, name) is None:
             return ExecResult(stderr=_oci(world, name), exit_code=NOT_FOUND)
         if name in image.files:

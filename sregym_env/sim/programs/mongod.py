@@ -134,7 +134,7 @@ class Mongod(Quiet):
 
 def server_version(ctx: ProcessContext) -> str:
     """The version of the binary, e.g. ``4.4.6``."""
-    image = ctx.world.images[ctx.process.image]
+    image = ctx.image
     binary = image.binaries.get(ctx.process.binary) or image.binaries["mongod"]
     return str(binary.settings)
 

@@ -15,7 +15,7 @@ from sregym_env.sim.programs.registry import PROGRAMS, TOOLBOX_PROGRAMS
 if TYPE_CHECKING:
     from sregym_env.sim.world import Handler, SimWorld
 
-_BINS = ("/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/")
+_BINS = ("/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/", "/")
 
 
 def executable(world: SimWorld, image: Image, argv0: str) -> tuple[str, str] | None:
@@ -92,7 +92,11 @@ def _settle(world: SimWorld) -> None:
     for key, restart, items in world.memory.pop("program.settle", ()):
         process = world.processes.get(key)
         if process is not None and process.restart == restart:
-            world.change_process(key, state={**process.state, **dict(items)})
+            state = dict(process.state)
+            for name, value in items:
+                outer, dot, inner = name.partition(".")
+                state[outer] = {**state.get(outer, {}), inner: value} if dot else value
+            world.change_process(key, state=state)
 
 
 HANDLERS: Mapping[str, Handler] = {

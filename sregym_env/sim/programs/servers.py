@@ -148,7 +148,7 @@ class Daemon(Quiet):
     name = "daemon"
 
     def _settings(self, ctx: ProcessContext) -> DaemonSettings:
-        binary = ctx.world.images[ctx.process.image].binaries.get(ctx.process.binary)
+        binary = ctx.image.binaries.get(ctx.process.binary)
         settings = None if binary is None else binary.settings
         return settings if isinstance(settings, DaemonSettings) else DaemonSettings()
 

@@ -7,6 +7,7 @@ and sees the container's own files, limits and network.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from sregym_env.cluster.api import ExecResult
@@ -53,7 +54,7 @@ def container_shell(ctx: ProcessContext, *, setup: bool = False) -> Shell:
     from sregym_env.shell.shell import Shell
 
     world, process = ctx.world, ctx.process
-    image = world.images[process.image]
+    image = ctx.image
     now = ctx.now() / SECOND
     tree = Files(mtime=process.started_at / SECOND)
     tree.add(view.files(world, process))
@@ -88,7 +89,7 @@ def program_commands(ctx: ProcessContext, setup: bool) -> dict[str, ShellCommand
     from sregym_env.sim.programs.registry import PROGRAMS
 
     found: dict[str, ShellCommand] = {}
-    image = ctx.world.images[ctx.process.image]
+    image = ctx.image
     for program in sorted({binary.program for binary in image.binaries.values()}):
         for name, command in PROGRAMS[program].commands.items():
             if name in image.binaries or name not in TOOLS:
@@ -196,7 +197,7 @@ def _ps(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> E
     command = " ".join(process.argv)
     minutes = (ctx.now() - process.started_at) // SECOND // 60
     shown = f"{minutes // 60}:{minutes % 60:02d}" if minutes >= 60 else f"0:{minutes:02d}"
-    if any("u" in word.lstrip("-") for word in argv[1:]) or ctx.world.images[process.image].toolbox == "debian":
+    if any("u" in word.lstrip("-") for word in argv[1:]) or ctx.image.toolbox == "debian":
         rss = process.memory >> 10
         return _ok(
             "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n"
@@ -220,7 +221,7 @@ def _top(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> 
 
 
 def _id(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    user = ctx.world.images[ctx.process.image].user
+    user = ctx.image.user
     name = "root" if user == 0 else str(user)
     if argv[0] == "whoami":
         return _ok(name + "\n") if user == 0 else _fail(f"whoami: unknown uid {user}\n")
@@ -391,7 +392,7 @@ def _pidof(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -
 
 
 def _which(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    image = ctx.world.images[ctx.process.image]
+    image = ctx.image
     lines = []
     for name in argv[1:]:
         if name in image.binaries:
@@ -460,7 +461,12 @@ def _getent(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) 
     return _ok("".join(f"{address:<15} {found.canonical or argv[2]}\n" for address in found.addresses))
 
 
+def _test(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    return shell.run(" ".join(quote(word) for word in argv))
+
+
 TOOLS: Mapping[str, Tool] = {
+    "test": _test,
     "env": _env,
     "printenv": _env,
     "ps": _ps,

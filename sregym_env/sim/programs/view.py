@@ -11,6 +11,7 @@ import errno
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from sregym_env.cluster.app import Image
 from sregym_env.cluster.disturbances import DiskReadErrors
 from sregym_env.sim.process import Mount, Process
 
@@ -20,6 +21,18 @@ if TYPE_CHECKING:
 Content = Mapping[str, Any]
 EMPTY: Content = {}
 WRITABLE = ("pvc", "emptydir", "hostpath")
+
+
+def image_of(world: SimWorld, process: Process) -> Image:
+    """The image a container was made from."""
+    found = world.images.get(process.image)
+    if found is None:
+        from sregym_env.sim.kubelet.images import find
+
+        found = find(world.images, process.image)
+    if found is None:
+        raise KeyError(process.image)
+    return found
 
 
 def storage_key(process: Process, mount: Mount) -> str:
@@ -76,8 +89,7 @@ def failing_fraction(world: SimWorld, process: Process, mount: Mount | None) -> 
 
 def files(world: SimWorld, process: Process) -> dict[str, str]:
     """Every file the container sees, by absolute path."""
-    image = world.images.get(process.image)
-    tree = dict(image.files) if image is not None else {}
+    tree = dict(image_of(world, process).files)
     for path, text in (world.volumes.get(overlay_key(process)) or EMPTY).items():
         if text is None:
             tree.pop(path, None)
@@ -110,8 +122,7 @@ def read(world: SimWorld, process: Process, path: str, chance: float) -> str:
         text = content(world, process, mount).get(relative(mount, path))
     else:
         overlay = world.volumes.get(overlay_key(process)) or EMPTY
-        image = world.images.get(process.image)
-        text = overlay.get(path) if path in overlay else None if image is None else image.files.get(path)
+        text = overlay.get(path) if path in overlay else image_of(world, process).files.get(path)
     if not isinstance(text, str):
         raise FileNotFoundError(errno.ENOENT, "No such file or directory", path)
     return text

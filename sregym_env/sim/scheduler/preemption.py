@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from sregym_env.kube import selectors
 from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.types import Manifest
 from sregym_env.sim import apiserver, events
@@ -46,7 +47,7 @@ def preempt(world: SimWorld, pod: Manifest, attempt: Attempt) -> tuple[str, str]
         if total - hopeless:
             reasons.append(f"{total - hopeless} No preemption victims found for incoming pod")
         return "", _clause(total, reasons)
-    info, victims = min(candidates, key=_cost)
+    info, victims = min(candidates, key=lambda candidate: _cost(world, *candidate))
     for victim in victims:
         _evict(world, pod, info, victim)
     return info.name, ""
@@ -92,10 +93,27 @@ def _fits_without(
     return fits(world, pod, thinner, around, attempt.claims) is None
 
 
-def _cost(candidate: tuple[NodeInfo, list[Manifest]]) -> tuple[int, int, int, str]:
-    info, victims = candidate
+def _cost(world: SimWorld, info: NodeInfo, victims: list[Manifest]) -> tuple[int, int, int, int, str]:
     priorities = [_priority(victim) for victim in victims]
-    return (max(priorities), sum(priorities), len(victims), info.name)
+    broken = _broken_budgets(world, victims)
+    return (broken, max(priorities), sum(priorities), len(victims), info.name)
+
+
+def _broken_budgets(world: SimWorld, victims: Sequence[Manifest]) -> int:
+    """How many of the victims a PodDisruptionBudget would rather keep."""
+    broken = 0
+    left: dict[tuple[str, str], int] = {}
+    for victim in victims:
+        metadata = victim["metadata"]
+        for budget in world.store.list("poddisruptionbudgets.policy", metadata["namespace"]):
+            selector = selectors.from_dict(budget["spec"].get("selector"))
+            if not selector.matches(metadata.get("labels")):
+                continue
+            key = (metadata["namespace"], budget["metadata"]["name"])
+            allowed = left.get(key, (budget.get("status") or {}).get("disruptionsAllowed", 0))
+            left[key] = allowed - 1
+            broken += allowed <= 0
+    return broken
 
 
 def _evict(world: SimWorld, pod: Manifest, info: NodeInfo, victim: Manifest) -> None:

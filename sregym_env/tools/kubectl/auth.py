@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from sregym_env.kube.describe.access import compact_rules
 from sregym_env.kube.registry import Resource
-from sregym_env.kube.status import StatusError
 from sregym_env.kube.tables import align
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl import flags as f
@@ -103,8 +102,6 @@ def whoami(call: Call) -> None:
         align([["ATTRIBUTE", "VALUE"], ["Username", user.name], ["Groups", f"[{' '.join(user.groups)}]"]])
     )
 
-
-__all__ = ["VERB", "StatusError"]
 
 VERB = Verb(
     "auth",

@@ -60,15 +60,18 @@ def run(call: Call) -> None:
             "You must specify the type of resource to describe. "
             'Use "kubectl api-resources" for a complete list of supported resources.'
         )
-    infos: list[Info] = []
-    for target in targets(call):
-        infos.extend(_found(call, target))
-    if not infos:
-        if not call.exit_code:
-            call.warn(nothing_found(call))
-        return
     reader = ClusterReader(call.cluster, events=call.flags["show-events"])
-    call.print("\n\n".join(describe(info.resource, info.object, reader) for info in infos))
+    texts: list[str] = []
+    for target in targets(call):
+        end = ""
+        infos = _found(call, target)
+        if target.name is not None and infos and infos[0].name != target.name:
+            end = "\n"  # kubectl prints matches of a prefix in another place, with a newline of their own
+        texts += [describe(info.resource, info.object, reader) + end for info in infos]
+    if texts:
+        call.print("\n\n".join(texts))
+    elif not call.exit_code:
+        call.warn(nothing_found(call))
 
 
 def _found(call: Call, target: Target) -> list[Info]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sregym_env.kube.columns import sort_objects
+from sregym_env.kube.jsonpath import JSONPathError
 from sregym_env.kube.registry import Resource
-from sregym_env.kube.status import StatusError
 from sregym_env.kube.tables import Printer, align, cell_text, format_labels, printer
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl import flags as f
@@ -40,7 +40,13 @@ def run(call: Call) -> None:
     if flags["watch"] or flags["watch-only"]:
         watch(call, _one_type(wanted), TablePrinter(call, wide=name == "wide"))
         return
-    infos = _sorted(call, list(visit(call, wanted, ignore_not_found=flags["ignore-not-found"])))
+    found = list(visit(call, wanted, ignore_not_found=flags["ignore-not-found"]))
+    try:
+        infos = _sorted(call, found)
+    except JSONPathError:
+        if name not in ("", "wide"):
+            raise
+        infos = []  # as kubectl, whose table sorter then has nothing to show
     if name in ("", "wide"):
         _print_tables(call, infos, wanted, wide=name == "wide")
         return
@@ -114,7 +120,7 @@ class TablePrinter:
         if with_namespace:
             line.insert(0, metadata.get("namespace", ""))
         labels = metadata.get("labels") or {}
-        line.extend(labels.get(label, "<none>") for label in self._labels)
+        line.extend(labels.get(label, "") for label in self._labels)
         if self._show_labels:
             line.append(format_labels(labels))
 
@@ -122,7 +128,8 @@ class TablePrinter:
 def _print_tables(call: Call, infos: Sequence[Info], wanted: Sequence[Target], *, wide: bool) -> None:
     if not infos:
         if not call.exit_code and not call.flags["ignore-not-found"]:
-            call.warn(nothing_found(call))
+            namespaced = any(target.resource.namespaced for target in wanted)
+            call.warn(nothing_found(call, namespaced=namespaced))
         return
     table = TablePrinter(call, wide=wide)
     kind = call.flags["show-kind"] or len({target.resource.key for target in wanted}) > 1
@@ -139,14 +146,12 @@ def _print_tables(call: Call, infos: Sequence[Info], wanted: Sequence[Target], *
         start = end
 
 
-def nothing_found(call: Call) -> str:
+def nothing_found(call: Call, *, namespaced: bool = True) -> str:
     """The note on stderr when a list is empty."""
-    if call.all_namespaces:
+    if call.all_namespaces or not namespaced:
         return "No resources found"
     return f"No resources found in {call.namespace} namespace."
 
-
-__all__ = ["VERB", "StatusError", "TablePrinter", "nothing_found", "run"]
 
 VERB = Verb(
     "get",

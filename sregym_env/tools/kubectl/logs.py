@@ -151,7 +151,7 @@ def _print_log(call: Call, pod: Manifest, container: str, *, prefix: bool) -> No
 def _since(call: Call) -> int | None:
     flags = call.flags
     if flags["since"]:
-        return max(1, -(-flags["since"] // 1_000_000_000))
+        return max(1, -(-int(flags["since"]) // 1_000_000_000))
     if flags["since-time"]:
         try:
             start = parse_rfc3339(flags["since-time"])

@@ -38,7 +38,8 @@ class Info:
     @property
     def namespace(self) -> str | None:
         """The object's namespace, None when cluster scoped."""
-        return self.object["metadata"].get("namespace")
+        namespace: str | None = self.object["metadata"].get("namespace")
+        return namespace
 
     @property
     def label(self) -> str:

@@ -51,7 +51,7 @@ def run_pods(call: Call) -> None:
         lines.insert(0, [*header, "CPU(cores)", "MEMORY(bytes)"])
     if flags["sum"]:
         lines += _sum_lines(rows, len(lines[0]) if lines else 3)
-    call.print(align(lines, padding=3, min_width=10))
+    call.print(align([[*line, ""] for line in lines]))
 
 
 def _sum_lines(rows: Sequence[tuple[Manifest, str, Usage]], width: int) -> list[list[str]]:
@@ -144,7 +144,7 @@ def run_nodes(call: Call) -> None:
         lines += [[name, *unknown] for name in sorted(nodes) if name not in known]
     if not flags["no-headers"]:
         lines.insert(0, ["NAME", "CPU(cores)", "CPU(%)", "MEMORY(bytes)", "MEMORY(%)"])
-    call.print(align(lines, padding=3, min_width=10))
+    call.print(align([[*line, ""] for line in lines]))
 
 
 def _percent(used: int, whole: int) -> str:
@@ -161,6 +161,8 @@ _SHARED = (
 VERB = Verb(
     "top",
     "Display resource (CPU/memory) usage",
+    description="Display resource (CPU/memory) usage.\n\n The top command allows you to see the resource consumption "
+    "for nodes or pods.\n\n This command requires Metrics Server to be correctly configured and working on the server.",
     verbs=(
         Verb(
             "node",

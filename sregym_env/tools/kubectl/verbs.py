@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from sregym_env.tools.kubectl import (
+    apply,
     auth,
     config,
+    create,
+    delete,
     describe,
     discovery,
     events,
-    exec,
+    execute,
     explain,
     get,
     logs,
+    node,
+    patch,
     refused,
+    rollout,
+    run,
+    set,
     top,
+    wait,
 )
 from sregym_env.tools.kubectl.call import Verb
 
@@ -21,7 +30,7 @@ READ_VERBS: tuple[Verb, ...] = (
     get.VERB,
     describe.VERB,
     logs.VERB,
-    exec.VERB,
+    execute.VERB,
     top.VERB,
     events.VERB,
     explain.VERB,
@@ -36,7 +45,27 @@ READ_VERBS: tuple[Verb, ...] = (
 )
 """Commands that change nothing in the cluster."""
 
-WRITE_VERBS: tuple[Verb, ...] = ()
+WRITE_VERBS: tuple[Verb, ...] = (
+    create.CREATE,
+    run.RUN,
+    run.EXPOSE,
+    set.SET,
+    delete.DELETE,
+    rollout.ROLLOUT,
+    patch.SCALE,
+    run.AUTOSCALE,
+    node.CORDON,
+    node.UNCORDON,
+    node.DRAIN,
+    node.TAINT,
+    apply.DIFF,
+    apply.APPLY,
+    patch.PATCH,
+    apply.REPLACE,
+    wait.WAIT,
+    patch.LABEL,
+    patch.ANNOTATE,
+)
 """Commands that change it."""
 
 VERBS: tuple[Verb, ...] = (*READ_VERBS, *WRITE_VERBS)

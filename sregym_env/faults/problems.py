@@ -1,0 +1,152 @@
+"""Problems: what an episode plays, the curated ones, and every (fault, target) pair there is.
+
+The curated problems carry the ids under which the SREGym benchmark knows them. Pairs are computed from the
+inventory of a healthy world, never listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sregym_env import apps
+from sregym_env.cluster.inventory import Inventory
+from sregym_env.errors import ProblemError
+from sregym_env.faults.registry import declaration, declarations
+
+HOTEL = "hotel-reservation"
+
+
+class FaultChoice(BaseModel):
+    """One fault of a problem: what, on which target, with which parameters."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    fault: str
+    target: str = ""
+    """Name of the target; empty for the first one that the fault finds."""
+    parameters: dict[str, Any] = Field(default_factory=dict)
+
+
+class Problem(BaseModel):
+    """Everything that is needed to play: an application, its faults, noise and load."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    app: str
+    faults: tuple[FaultChoice, ...] = ()
+    """Injected in this order; none for a healthy system."""
+    noise: bool | dict[str, Any] = False
+    """Whether transient disturbances come and go; a mapping changes settings of
+    :class:`~sregym_env.noise.NoiseConfig`."""
+
+    @property
+    def noise_on(self) -> bool:
+        """Whether there is noise."""
+        return self.noise is not False
+
+
+def pair(app: str, fault: str, target: str = "", parameters: Mapping[str, Any] | None = None) -> Problem:
+    """The problem of one fault on one target. Raises ProblemError for an unknown app or fault."""
+    apps.app(app)
+    declaration(fault)
+    choice = FaultChoice(fault=fault, target=target, parameters=dict(parameters or {}))
+    return Problem(id=f"{app}/{fault}/{target}" if target else f"{app}/{fault}", app=app, faults=(choice,))
+
+
+def pairs(app: str | None = None, fault: str | None = None, target: str | None = None) -> tuple[Problem, ...]:
+    """Every (fault, target) pair of every application, or those that match. Raises ProblemError."""
+    found = []
+    for name in apps.names() if app is None else (app,):
+        inventory = _inventory(name)
+        for each in declarations() if fault is None else (declaration(fault),):
+            for struck in each.targets.find(inventory):
+                if target is None or struck.name == target:
+                    found.append(pair(name, each.name, struck.name))
+    return tuple(found)
+
+
+@cache
+def curated() -> tuple[Problem, ...]:
+    """The curated problems, in the order of the benchmark's own list."""
+    return tuple(
+        Problem(
+            id=name,
+            app=app,
+            faults=tuple(FaultChoice(fault=fault, target=target) for fault, target in faults),
+        )
+        for name, app, faults in _CURATED
+    )
+
+
+def problem(id: str) -> Problem:
+    """The curated problem with this id. Raises ProblemError with near names if there is none."""
+    known = {each.id: each for each in curated()}
+    if id not in known:
+        near = get_close_matches(id, known, n=3)
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        raise ProblemError(f"no problem {id!r}{hint}")
+    return known[id]
+
+
+@cache
+def _inventory(app: str) -> Inventory:
+    from sregym_env.sim.deploy import deployed_world
+
+    return Inventory.of(deployed_world(apps.app(app), 0))
+
+
+_DATABASES = ("geo", "profile", "rate", "recommendation", "reservation", "user")
+
+
+def _hotel(id: str, *faults: tuple[str, str]) -> tuple[str, str, Iterable[tuple[str, str]]]:
+    return (id, HOTEL, faults)
+
+
+_CURATED = (
+    _hotel(
+        "update_incompatible_correlated", *(("incompatible_image", f"mongodb-{name}") for name in _DATABASES)
+    ),
+    _hotel("misconfig_app_hotel_res", ("faulty_image", "geo")),
+    _hotel("revoke_auth_mongodb-1", ("revoke_auth_mongodb", "mongodb-geo")),
+    _hotel("revoke_auth_mongodb-2", ("revoke_auth_mongodb", "mongodb-rate")),
+    _hotel("storage_user_unregistered-1", ("storage_user_unregistered", "mongodb-geo")),
+    _hotel("storage_user_unregistered-2", ("storage_user_unregistered", "mongodb-rate")),
+    _hotel("configmap_drift_hotel_reservation", ("configmap_drift", "geo")),
+    _hotel("feature_flag_latent_bug_hotel_reservation", ("feature_flag_latent_bug", "frontend")),
+    _hotel(
+        "liveness_probe_misconfiguration_hotel_reservation",
+        ("liveness_probe_misconfiguration", "recommendation"),
+    ),
+    _hotel(
+        "init_container_dependency_hang_hotel_reservation", ("init_container_dependency_hang", "frontend")
+    ),
+    _hotel("missing_configmap_hotel_reservation", ("missing_configmap", "mongo-geo-script")),
+    _hotel("missing_service_hotel_reservation", ("missing_service", "mongodb-rate")),
+    _hotel("namespace_memory_limit", ("namespace_memory_limit", "search")),
+    _hotel("pvc_claim_mismatch", *(("pvc_claim_mismatch", f"{name}-pvc") for name in _DATABASES)),
+    _hotel(
+        "readiness_probe_misconfiguration_hotel_reservation", ("readiness_probe_misconfiguration", "frontend")
+    ),
+    _hotel("resource_request_too_large", ("resource_request_too_large", "mongodb-rate")),
+    _hotel("resource_request_too_small", ("resource_request_too_small", "mongodb-rate")),
+    _hotel("sidecar_port_conflict_hotel_reservation", ("sidecar_port_conflict", "frontend")),
+    _hotel("wrong_bin_usage", ("wrong_binary", "profile")),
+    _hotel("wrong_dns_policy_hotel_reservation", ("wrong_dns_policy", "profile")),
+    _hotel("service_wrong_pod_selection_hotel_reservation", ("service_wrong_pod_selection", "frontend")),
+    _hotel("wrong_service_selector_hotel_reservation", ("service_selector_mismatch", "frontend")),
+    _hotel("latent_sector_error", ("latent_sector_error", "")),
+    _hotel("network_policy_block", ("network_policy_block", "recommendation")),
+    _hotel(
+        "hotel_res_concurrent_fault",
+        ("faulty_image", "geo"),
+        ("revoke_auth_mongodb", "mongodb-geo"),
+        ("storage_user_unregistered", "mongodb-rate"),
+    ),
+)
+"""(id, app, ((fault, target), ...)), in the order in which the benchmark registers them."""

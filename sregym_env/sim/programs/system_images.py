@@ -1,0 +1,192 @@
+"""Images that exist besides an application's own: the cluster's add-ons and what people ``kubectl run``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sregym_env.cluster.app import Binary, Image
+from sregym_env.sim.programs.defaults import MIB
+from sregym_env.sim.programs.servers import DaemonSettings
+
+MB = 1_000_000
+
+
+def _daemon(
+    reference: str,
+    size: int,
+    binary: str,
+    settings: DaemonSettings,
+    entrypoint: tuple[str, ...] = (),
+) -> Image:
+    """An image with one program in it and no shell."""
+    return Image(
+        reference,
+        size * MB,
+        {binary: Binary("daemon", settings)},
+        entrypoint or (binary,),
+        toolbox="none",
+    )
+
+
+def _klog(*lines: str) -> tuple[str, ...]:
+    """Lines in klog's format, at the time at which the cluster was made."""
+    return tuple(f"I0626 05:00:0{index}.417216       1 {line}" for index, line in enumerate(lines))
+
+
+_V = "v1.32.5"
+_REGISTRY = "registry.k8s.io"
+
+_CONTROL_PLANE = (
+    _daemon(
+        f"{_REGISTRY}/kube-apiserver:{_V}",
+        28,
+        "kube-apiserver",
+        DaemonSettings(_klog('server.go:140] "Version" version="v1.32.5"', "secure_serving.go:213] Serving securely on [::]:6443"),
+                       (6443,), (), 410 * MIB, 0.08),
+    ),
+    _daemon(
+        f"{_REGISTRY}/kube-controller-manager:{_V}",
+        26,
+        "kube-controller-manager",
+        DaemonSettings(_klog("leaderelection.go:271] successfully acquired lease kube-system/kube-controller-manager"),
+                       (10257,), (), 62 * MIB, 0.02),
+    ),
+    _daemon(
+        f"{_REGISTRY}/kube-scheduler:{_V}",
+        20,
+        "kube-scheduler",
+        DaemonSettings(_klog("leaderelection.go:271] successfully acquired lease kube-system/kube-scheduler"),
+                       (10259,), (), 30 * MIB, 0.005),
+    ),
+    _daemon(
+        f"{_REGISTRY}/etcd:3.5.16-0",
+        57,
+        "etcd",
+        DaemonSettings(('{"level":"info","caller":"embed/serve.go:187","msg":"ready to serve client requests"}',),
+                       (2379, 2380), (2381,), 75 * MIB, 0.03),
+    ),
+)  # fmt: skip
+
+_ADD_ONS = (
+    Image(
+        f"{_REGISTRY}/coredns/coredns:v1.11.3",
+        18 * MB,
+        {"/coredns": Binary("coredns")},
+        ("/coredns",),
+        toolbox="none",
+    ),
+    _daemon(
+        f"{_REGISTRY}/kube-proxy:{_V}",
+        30,
+        "kube-proxy",
+        DaemonSettings(_klog('server_linux.go:66] "Using iptables proxy"', 'shared_informer.go:320] Caches are synced for service config'),
+                       (10249,), (10256,), 20 * MIB, 0.001),
+    ),
+    _daemon(
+        "docker.io/calico/node:v3.27.0",
+        116,
+        "start_runit",
+        DaemonSettings(("2026-06-26 05:00:02.118 [INFO][9] startup/startup.go 432: Early log level set to info",
+                        "Calico node started successfully"), (179, 9098), (9099,), 130 * MIB, 0.02),
+    ),
+    _daemon(
+        "docker.io/calico/kube-controllers:v3.27.0",
+        33,
+        "kube-controllers",
+        DaemonSettings(("2026-06-26 05:00:04.006 [INFO][1] main.go 107: Loaded configuration from environment",),
+                       (9094,), (), 24 * MIB, 0.002),
+        ("/usr/bin/kube-controllers",),
+    ),
+    _daemon(
+        f"{_REGISTRY}/metrics-server/metrics-server:v0.7.2",
+        19,
+        "/metrics-server",
+        DaemonSettings(_klog("secure_serving.go:213] Serving securely on [::]:10250"), (10250,), (), 22 * MIB, 0.004),
+    ),
+    _daemon(
+        "openebs/provisioner-localpv:3.5.0",
+        28,
+        "provisioner-localpv",
+        DaemonSettings(_klog("start.go:66] Starting Provisioner...", "controller.go:811] Starting provisioner controller openebs.io/local"),
+                       (), (), 16 * MIB, 0.001),
+    ),
+    _daemon("openebs/linux-utils:3.5.0", 12, "sleep", DaemonSettings()),
+    _daemon(f"{_REGISTRY}/pause:3.10", 1, "/pause", DaemonSettings(memory=MIB // 2, cpu=0.0)),
+)  # fmt: skip
+
+_NGINX = {"nginx": Binary("static_http"), "/docker-entrypoint.sh": Binary("static_http")}
+_PYTHON = {"python": Binary("static_http"), "python3": Binary("static_http"), "pip": Binary("applet")}
+_NETWORK = {name: Binary("applet") for name in ("curl", "dig", "host", "ss", "telnet", "nslookup", "ping", "wget", "traceroute")}
+
+
+def _shell_image(
+    reference: str, size: int, command: tuple[str, ...] = ("sh",), extra: Mapping[str, Binary] | None = None,
+    *, debian: bool = False, entrypoint: tuple[str, ...] = (),
+) -> Image:  # fmt: skip
+    return Image(
+        reference,
+        size * MB,
+        dict(extra or {}),
+        entrypoint,
+        command,
+        toolbox="debian" if debian else "busybox",
+        files={"/etc/os-release": _OS["debian" if debian else "busybox"]},
+    )
+
+
+_OS = {
+    "debian": 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nNAME="Debian GNU/Linux"\nID=debian\n',
+    "busybox": 'NAME="Alpine Linux"\nID=alpine\nPRETTY_NAME="Alpine Linux v3.20"\n',
+}
+
+_CURL_ONLY = {"curl": Binary("applet")}
+_DNS = {name: _NETWORK[name] for name in ("dig", "host", "nslookup")}
+
+_PEOPLE = (
+    *(
+        _shell_image(reference, 2)
+        for reference in ("busybox:latest", "busybox:1.28", "busybox:1.32", "busybox:1.35", "busybox:1.36", "busybox:1.36.1",
+                          "busybox:1.37", "busybox:stable", "busybox:musl", "busybox:glibc")
+    ),
+    *(
+        _shell_image(reference, 4, ("/bin/sh",))
+        for reference in ("alpine:latest", "alpine:3", "alpine:3.18", "alpine:3.19", "alpine:3.20", "alpine:3.21")
+    ),
+    *(
+        _shell_image(reference, 30, ("bash",), debian=True)
+        for reference in ("ubuntu:latest", "ubuntu:20.04", "ubuntu:22.04", "ubuntu:24.04", "debian:latest", "debian:12",
+                          "debian:bookworm", "debian:bookworm-slim", "debian:stable-slim")
+    ),
+    *(
+        _shell_image(reference, 72, ("nginx", "-g", "daemon off;"), {**_NGINX, **_CURL_ONLY}, debian=True,
+                     entrypoint=("/docker-entrypoint.sh",))
+        for reference in ("nginx:latest", "nginx:stable", "nginx:1.25", "nginx:1.26", "nginx:1.27")
+    ),
+    *(
+        _shell_image(reference, 18, ("nginx", "-g", "daemon off;"), {**_NGINX, **_CURL_ONLY},
+                     entrypoint=("/docker-entrypoint.sh",))
+        for reference in ("nginx:alpine", "nginx:1.25-alpine", "nginx:1.27-alpine")
+    ),
+    *(
+        _shell_image(reference, 45, ("python3",), _PYTHON, debian=True)
+        for reference in ("python:3.9-slim", "python:3.10-slim", "python:3.11-slim", "python:3.12-slim", "python:3.9",
+                          "python:3.11", "python:latest")
+    ),
+    *(
+        _shell_image(reference, 10, ("curl", "--help"), _CURL_ONLY)
+        for reference in ("curlimages/curl:latest", "curlimages/curl:8.5.0", "curlimages/curl:8.7.1", "curlimages/curl:7.88.1",
+                          "curlimages/curl:8.10.1")
+    ),
+    *(
+        _shell_image(reference, 180, ("/bin/zsh",), {**_NETWORK, "zsh": Binary("shell"), "bash": Binary("shell")})
+        for reference in ("nicolaka/netshoot:latest", "nicolaka/netshoot:v0.13")
+    ),
+    *(
+        _shell_image(reference, 30, ("sleep", "infinity"), {**_DNS, **_CURL_ONLY}, debian=True)
+        for reference in ("registry.k8s.io/e2e-test-images/jessie-dnsutils:1.3", "registry.k8s.io/e2e-test-images/agnhost:2.39",
+                          "gcr.io/kubernetes-e2e-test-images/dnsutils:1.3", "tutum/dnsutils:latest")
+    ),
+)  # fmt: skip
+
+SYSTEM_IMAGES: tuple[Image, ...] = (*_CONTROL_PLANE, *_ADD_ONS, *_PEOPLE)
+"""Everything that can be pulled besides the application's images."""

@@ -1,0 +1,120 @@
+"""Every declared fault binds to each of its targets and says what it must say."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import pytest
+
+from sregym_env.cluster.inventory import Inventory
+from sregym_env.errors import ProblemError
+from sregym_env.faults.fault import Declaration
+from sregym_env.faults.mechanisms import MECHANISMS
+from sregym_env.faults.registry import declaration, declarations
+from sregym_env.faults.spec import FaultSpec
+
+every_fault = pytest.mark.parametrize("declared", declarations(), ids=lambda d: d.name)
+
+
+def test_faults_are_found_by_scanning() -> None:
+    names = [declared.name for declared in declarations()]
+    assert names == sorted(names)
+    assert len(names) >= 25
+
+
+@every_fault
+def test_a_fault_is_documented_and_has_targets(declared: Declaration, inventory: Inventory) -> None:
+    assert declared.summary.endswith((".", ","))
+    assert declared.mechanism in MECHANISMS
+    targets = [target.name for target in declared.targets.find(inventory)]
+    assert targets and len(set(targets)) == len(targets)
+
+
+@every_fault
+def test_a_bound_fault_has_a_spec_that_its_own_cause_satisfies(
+    declared: Declaration, inventory: Inventory
+) -> None:
+    for target in declared.targets.find(inventory):
+        instance = declared.bind(inventory, target.name)
+        spec = instance.spec
+        assert FaultSpec.model_validate_json(spec.model_dump_json()) == spec
+        words = " ".join(spec.cause.lower().split())
+        assert any(re.search(phrase, words) for phrase in spec.phrases), words
+        assert all(name in spec.cause for name in spec.components) or spec.resource_name in spec.cause
+        assert spec.journeys
+        if spec.wrong and declared.name != "service_dns_resolution_failure":
+            assert spec.field
+
+
+@every_fault
+def test_remedies_are_commands_that_parse_and_name_no_fault(
+    declared: Declaration, inventory: Inventory
+) -> None:
+    for target in declared.targets.find(inventory):
+        instance = declared.bind(inventory, target.name)
+        assert instance.remedies and all(instance.remedies)
+        for command in (*instance.investigation, *(c for remedy in instance.remedies for c in remedy)):
+            assert command.startswith("kubectl ")
+            assert declared.name not in command
+            shlex.split(command.partition("<<")[0])
+
+
+@every_fault
+def test_objects_that_a_fault_makes_do_not_name_it(declared: Declaration, inventory: Inventory) -> None:
+    fault = declared.bind(inventory).fault
+    text = repr((fault.edits, fault.trigger))
+    for word in (declared.name, declared.name.replace("_", "-"), "fault", "inject", "chaos", "sregym_env"):
+        assert word not in text
+
+
+@every_fault
+def test_something_happens(declared: Declaration, inventory: Inventory) -> None:
+    fault = declared.bind(inventory).fault
+    assert fault.edits or fault.disturbances
+
+
+def test_parameters_come_from_the_signature(inventory: Inventory) -> None:
+    port = declaration("service_target_port_mismatch")
+    assert port.bind(inventory, "consul", {"wrong_port": 1234}).spec.wrong == "1234"
+    with pytest.raises(ProblemError, match="wrong_port"):
+        port.bind(inventory, "consul", {"wrong_port": "many"})
+    with pytest.raises(ProblemError, match="colour"):
+        port.bind(inventory, "consul", {"colour": "red"})
+
+
+def test_unknown_names_are_refused_with_near_ones(inventory: Inventory) -> None:
+    with pytest.raises(ProblemError, match="missing_service"):
+        declaration("missing_servise")
+    with pytest.raises(ProblemError, match="mongodb-geo"):
+        declaration("missing_service").bind(inventory, "mongo")
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "restarted"),
+    [
+        ("scale_to_zero", "mongodb-geo", ["geo"]),
+        ("scale_to_zero", "memcached-rate", []),
+        ("missing_service", "memcached-rate", ["rate"]),
+        ("missing_service", "frontend", []),
+        ("network_policy_block", "recommendation", []),
+        ("pvc_claim_mismatch", "user-pvc", ["user"]),
+    ],
+)
+def test_the_trigger_restarts_who_would_not_notice(
+    inventory: Inventory, name: str, target: str, restarted: list[str]
+) -> None:
+    trigger = declaration(name).bind(inventory, target).fault.trigger
+    assert [edit.component for edit in trigger] == restarted
+
+
+def test_services_of_registered_servers_are_no_targets(inventory: Inventory) -> None:
+    names = {target.name for target in declaration("missing_service").targets.find(inventory)}
+    assert {"geo", "search", "user", "jaeger"}.isdisjoint(names)
+    assert {"consul", "frontend", "mongodb-geo", "memcached-rate"} <= names
+
+
+def test_the_busiest_node_comes_first(inventory: Inventory) -> None:
+    first = declaration("latent_sector_error").bind(inventory)
+    assert first.target.node == "sre-worker2"
+    assert len(first.target.volumes) == 3

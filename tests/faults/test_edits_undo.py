@@ -1,0 +1,108 @@
+"""What a fault changes through the API is taken back exactly, on an API server with controllers and no nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sregym_env import apps
+from sregym_env.cluster.apply import CONTROLLER_ANNOTATIONS, SERVER_FIELDS
+from sregym_env.cluster.edits import Exec, JsonPatch, Substitute
+from sregym_env.cluster.inventory import Inventory
+from sregym_env.faults.fault import Declaration
+from sregym_env.faults.registry import declarations
+from sregym_env.runtime.clock import EPOCH
+from sregym_env.sim.controllers import deployment, garbage, replicaset, serviceaccount
+from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.sim.world import Machinery
+
+DESIRED = (
+    "deployments.apps",
+    "services",
+    "configmaps",
+    "persistentvolumeclaims",
+    "resourcequotas",
+    "networkpolicies.networking.k8s.io",
+    "jobs.batch",
+)
+
+
+@pytest.fixture(scope="module")
+def healthy() -> EmbeddedWorld:
+    controllers = (
+        deployment.CONTROLLER,
+        replicaset.CONTROLLER,
+        garbage.CONTROLLER,
+        serviceaccount.CONTROLLER,
+    )
+    world = EmbeddedWorld(1, start=EPOCH, machinery=Machinery.of(controllers, {}), images={})
+    world.memory["traffic.due"] = True  # nobody here evaluates traffic
+    world.app = apps.app("hotel-reservation")
+    for manifest in world.app.manifests:
+        world.cluster.create(manifest)
+    world.advance(10.0)
+    return world
+
+
+def desired_state(world: EmbeddedWorld) -> dict[tuple[str, str], Any]:
+    """Everything but what server and controllers own."""
+    found = {}
+    for resource in DESIRED:
+        for obj in world.cluster.list(resource, world.app.namespace):
+            metadata = {key: value for key, value in obj["metadata"].items() if key not in SERVER_FIELDS}
+            annotations = metadata.pop("annotations", {})
+            metadata["annotations"] = {
+                k: v for k, v in annotations.items() if k not in CONTROLLER_ANNOTATIONS
+            }
+            body = {key: value for key, value in obj.items() if key not in ("metadata", "status")}
+            found[(resource, obj["metadata"]["name"])] = {**body, "metadata": metadata}
+    return found
+
+
+def plain(declared: Declaration) -> bool:
+    return declared.name not in (
+        "taint_no_toleration",
+        "service_dns_resolution_failure",
+        "latent_sector_error",
+    )
+
+
+@pytest.mark.parametrize("declared", [d for d in declarations() if plain(d)], ids=lambda d: d.name)
+def test_inject_changes_and_heal_restores(
+    declared: Declaration, inventory: Inventory, healthy: EmbeddedWorld
+) -> None:
+    before = desired_state(healthy)
+    for target in declared.targets.find(inventory):
+        instance = declared.bind(inventory, target.name)
+        if any(isinstance(edit, Exec | Substitute) for edit in instance.fault.edits):
+            pytest.skip("needs running pods")
+        world = healthy.fork()
+        changes = instance.inject(world)
+        world.advance(5.0)
+        assert desired_state(world) != before or declared.name == "missing_configmap"
+        instance.heal(world, changes)
+        world.advance(60.0)
+        assert desired_state(world) == before, target.name
+
+
+def test_a_patch_of_a_missing_field_is_taken_back(healthy: EmbeddedWorld, inventory: Inventory) -> None:
+    from sregym_env.cluster import apply as made
+    from sregym_env.cluster.edits import REMOVED, ObjectRef
+
+    world = healthy.fork()
+    before = desired_state(world)
+    geo = ObjectRef("deployments.apps", "geo", world.app.namespace)
+    undos = [
+        made.apply(world, JsonPatch(geo, "/spec/template/spec/nodeSelector", {"a": "b"})),
+        made.apply(world, JsonPatch(geo, "/spec/template/spec/containers/0/env", REMOVED)),
+    ]
+    assert (
+        "env"
+        not in world.cluster.get(*("deployments.apps", "geo", world.app.namespace))["spec"]["template"][
+            "spec"
+        ]["containers"][0]
+    )
+    for undo in reversed(undos):
+        made.undo(world, undo)
+    assert desired_state(world) == before
