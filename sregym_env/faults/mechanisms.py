@@ -294,6 +294,46 @@ _ALL = (
         ),
     ),
     Mechanism(
+        "wrong_service_port",
+        "A Service is offered on another port than its clients use",
+        (
+            r"service ?-?port",
+            r"(wrong|incorrect|invalid|mis-?configured|bad|mismatch\w*|changed|different|unexpected) (\w+ )?port",
+            r"port (\S+ ){0,5}(wrong|incorrect|changed|mismatch\w*|instead|mis-?configured)",
+            r"(exposes?|exposed|offers?|offered|listens?|serves?) on (the )?(wrong |a different |another )?port",
+        ),
+        kin=("wrong_target_port",),
+    ),
+    Mechanism(
+        "missing_service_account",
+        "Pods name a service account that does not exist",
+        (r"service ?-?account",),
+    ),
+    Mechanism(
+        "missing_secret",
+        "A container refers to a Secret that does not exist",
+        (r"\bsecrets?\b", r"secret ?key ?ref", r"create ?container ?config ?error"),
+    ),
+    Mechanism(
+        "cordoned_nodes",
+        "Nodes are closed to new pods",
+        (
+            r"cordon\w*",
+            r"unschedulable",
+            r"scheduling ?disabled",
+            r"nodes? (\S+ ){0,4}(closed|disabled|drained)",
+        ),
+    ),
+    Mechanism(
+        "stale_host_alias",
+        "A pod's hosts file overrides a name with a wrong address",
+        (
+            r"host ?-?alias\w*",
+            r"/etc/hosts|hosts file",
+            r"(wrong|stale|incorrect|bogus|outdated|hard-?coded|static) (\w+ )?(ip|address|host|name|dns) ?(\w+ )?(entry|mapping|override|alias)?",
+        ),
+    ),
+    Mechanism(
         "feature_flag_enabled",
         "A configuration flag turned on a code path that fails",
         (

@@ -77,11 +77,11 @@ def to_yaml(value: Any) -> str:
 def to_json(value: Any) -> str:
     """``value`` as ``kubectl -o json`` prints it: four spaces, sorted keys, ``<>&`` escaped, final newline."""
     text = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode()
-    # Two spaces of indentation become four. Raw tabs cannot occur in JSON text, so they may stand in for them;
-    # the deepest lines go first, for a replaced line no longer begins with a space.
-    for depth in range(_depth(text), 0, -1):
-        text = text.replace("\n" + "  " * depth, "\n" + "\t" * depth)
-    return _html_escaped(text.replace("\t", "    ")) + "\n"
+    lines = []
+    for line in text.split("\n"):
+        body = line.lstrip(" ")
+        lines.append(_PADS[len(line) - len(body)] + body)
+    return _html_escaped("\n".join(lines)) + "\n"
 
 
 def to_compact_json(value: Any) -> str:
@@ -89,11 +89,8 @@ def to_compact_json(value: Any) -> str:
     return _html_escaped(orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode())
 
 
-def _depth(text: str) -> int:
-    depth = 0
-    while "\n" + "  " * (depth + 1) in text:
-        depth += 1
-    return depth
+_PADS = [" " * (2 * width) for width in range(512)]
+"""Indentation by four for each indentation by two that orjson wrote."""
 
 
 def _html_escaped(text: str) -> str:

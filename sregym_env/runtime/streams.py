@@ -71,9 +71,8 @@ class Streams:
         return picked
 
     def reseed(self, seed: int) -> None:
-        """From now on draw as a world with this seed; counters restart."""
+        """From now on draw from another seed. Counters go on, so that no identifier is drawn twice."""
         self.seed = seed
-        self._counters = {}
 
     def fork(self) -> Streams:
         """An independent copy that will draw the same numbers."""

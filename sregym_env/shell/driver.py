@@ -51,7 +51,7 @@ def _expand_subscript(ctx: Any, subscript: str) -> str:
 
 expansion._expand_subscript_vars = _expand_subscript
 
-LONGESTLONGEST_RANGE = 100_000
+LONGEST_RANGE = 100_000
 """Items of one ``{1..n}``."""
 
 _expand_sequence_plain = expansion._expand_sequence

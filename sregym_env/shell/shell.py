@@ -275,7 +275,19 @@ class Shell:
         command = self._interpreter._commands[argv[0]]
         state = self._interpreter.state
         state.command_count = 0
-        context = CommandContext(
+        context = self._plain_context(stdin)
+        return self._finish(lambda: drive(command.execute(list(argv[1:]), context)))
+
+    def library(self, name: str, arguments: Sequence[str], stdin: str = "") -> ExecResult:
+        """Run one of the interpreter's own commands, also where a command of ours has taken its name."""
+        context = self._context or self._plain_context(stdin)
+        command = _library()[name]
+        result = drive(command.execute(list(arguments), context))
+        return ExecResult(result.stdout, result.stderr, result.exit_code)
+
+    def _plain_context(self, stdin: str) -> CommandContext:
+        state = self._interpreter.state
+        return CommandContext(
             fs=self.files,
             cwd=state.cwd,
             env=state.env,
@@ -284,7 +296,6 @@ class Shell:
             exec=lambda script, opts: self._interpreter._exec_fn(script, opts.get("env"), opts["cwd"]),
             get_registered_commands=self.names,
         )
-        return self._finish(lambda: drive(command.execute(list(argv[1:]), context)))
 
     def has(self, name: str) -> bool:
         """Whether a command of that name or path exists."""

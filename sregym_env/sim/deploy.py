@@ -40,7 +40,9 @@ def bare_cluster(variant: int = 0) -> EmbeddedWorld:
     known = _clusters.get(variant)
     if known is None:
         images = {image.reference: image for image in SYSTEM_IMAGES}
-        known = EmbeddedWorld(variant, start=EPOCH - CLUSTER_AGE, machinery=MACHINERY, images=images)
+        # Negative seeds are never played: an episode that drew the same numbers again would make objects
+        # with UIDs that exist.
+        known = EmbeddedWorld(-1 - variant, start=EPOCH - CLUSTER_AGE, machinery=MACHINERY, images=images)
         bootstrap.populate(known)
         known.run_until(EPOCH)
         _clusters[variant] = known

@@ -44,16 +44,20 @@ class Visit:
     """Lines written per request, by template."""
     waited: float = 0.0
     """Mean seconds per request spent waiting for callees, one after the other."""
+    wait: float = 0.0
+    """Seconds that requests queue here because the process is saturated."""
     rate: float = 0.0
     """Requests per second, once rates were sent down."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pressure:
-    """How a saturated process serves: its own work takes ``slowdown`` times as long, a share is shed."""
+    """How a process short of CPU serves: its own work takes ``slowdown`` times as long, requests queue for
+    ``wait`` seconds, and only a share of them is ever served."""
 
     slowdown: float = 1.0
     served: float = 1.0
+    wait: float = 0.0
 
 
 class Evaluation:
@@ -147,7 +151,11 @@ class Evaluation:
         if self._stack and not rate:
             calls = self._stack[-1].calls
             calls[key] = calls.get(key, 0.0) + share
-        return _travelled(visit.flow, leg, patience)
+        flow = _travelled(visit.flow, leg, patience)
+        if not visit.wait:
+            return flow
+        # Callers that give up leave the queue, so it never grows beyond their patience.
+        return Flow(flow.ok, min(flow.latency + visit.wait, patience), flow.failures)
 
     def _visit(self, process: Process, call: Call, port: int) -> Visit:
         key = (process.key, call, port)
@@ -163,7 +171,10 @@ class Evaluation:
             self._stack.pop()
             self._open.discard(key)
         pressure = self.pressure.get(process.key)
-        visit.flow = flow if pressure is None else _pressed(flow, pressure, visit.waited)
+        visit.flow = flow
+        if pressure is not None:
+            visit.flow = _pressed(flow, pressure, visit.waited)
+            visit.wait = pressure.wait
         self.visits[key] = visit
         return visit
 

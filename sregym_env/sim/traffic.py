@@ -19,7 +19,7 @@ from sregym_env.sim import addressing
 from sregym_env.sim.components import app_of, workload_of
 from sregym_env.sim.flow import Evaluation, Pressure, Visit
 from sregym_env.sim.logs import Burst
-from sregym_env.sim.network import NodeSource, connect, http_get, program
+from sregym_env.sim.network import CONNECT_TIMEOUT, NodeSource, connect, http_get, program
 from sregym_env.sim.process import Process, ProcessKey
 from sregym_env.sim.programs.program import Call, Failure, Flow, HttpRequest
 from sregym_env.sim.shared import SharedLog
@@ -41,7 +41,9 @@ Offer = tuple[str, float, str, int, Call]
 BUSY = 0.6
 """Utilisation of a CPU limit from which queueing is worth computing."""
 SATURATED = 0.98
-"""Utilisation at which the queue is taken as bounded by the callers' patience."""
+"""Utilisation from which the queue is full and requests beyond the capacity are lost."""
+QUEUED_REQUESTS = 100
+"""Assumed length of a full queue: as many requests as the load generator has connections."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +215,10 @@ def _pressure(evaluation: Evaluation) -> dict[ProcessKey, Pressure]:
         busy = _busy(evaluation, visits)
         if busy > BUSY:
             slowdown = (1.0 - BUSY) / (1.0 - min(busy, SATURATED))
-            found[key] = Pressure(slowdown, min(1.0, SATURATED / busy))
+            served = min(1.0, SATURATED / busy)
+            rate = sum(visit.rate for visit in visits)
+            wait = 0.0 if served == 1.0 else min(QUEUED_REQUESTS / (rate * served), CONNECT_TIMEOUT)
+            found[key] = Pressure(slowdown, served, wait)
     if all(_close(evaluation.pressure.get(key), value) for key, value in found.items()):
         return {}
     return found
@@ -256,7 +261,7 @@ def _by_process(evaluation: Evaluation) -> dict[ProcessKey, list[Visit]]:
 def _totals(visits: list[Visit]) -> tuple[float, float, float]:
     rate = sum(visit.rate for visit in visits)
     ok = sum(visit.rate * visit.flow.ok for visit in visits) / rate
-    latency = sum(visit.rate * visit.flow.latency for visit in visits) / rate
+    latency = sum(visit.rate * (visit.flow.latency + visit.wait) for visit in visits) / rate
     return rate, ok, latency
 
 
@@ -289,11 +294,10 @@ def _probes(world: SimWorld) -> tuple[tuple[str, str, int, bool], ...]:
         return ()
     namespace = app.namespace
     found = []
-    prober = NodeSource(_first_node(world))
+    prober = NodeSource(_first_node(world), cluster_dns=True)
     for name, port in _probed(app):
         host = f"{name}.{namespace}.svc.cluster.local"
-        service = world.store.get("services", namespace, name)
-        up = service is not None and connect(world, prober, service["spec"].get("clusterIP") or host, port).ok
+        up = connect(world, prober, host, port).ok
         found.append((namespace, name, port, up))
     return tuple(found)
 

@@ -27,6 +27,12 @@ LogKey = tuple[str, str, int]
 """(pod UID, container name, restart count)."""
 
 
+_WITHOUT_CONSEQUENCE = frozenset(
+    ("events", "leases.coordination.k8s.io", "replicasets.apps", "controllerrevisions.apps")
+)
+"""Resources whose changes never alter where a connection leads or what a process does."""
+
+
 @dataclass(frozen=True)
 class Machinery:
     """The stateless parts of a world: its control loops and event handlers, indexed for dispatch."""
@@ -209,7 +215,8 @@ class SimWorld:
             self.wake(name, key, again)
 
     def _changed(self, change: Change) -> None:
-        self.touch()
+        if change.resource not in _WITHOUT_CONSEQUENCE:
+            self.touch()
         for controller, wake in self._machinery.by_resource.get(change.resource, ()):
             for key in wake(self, change):
                 self.wake(controller.name, key, controller.latency)

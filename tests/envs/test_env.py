@@ -258,9 +258,9 @@ def test_a_suite_draws_by_seed() -> None:
 
 
 def test_a_pair_can_be_made() -> None:
-    env = gym.make("SREGym/Pair-v0", fault="service_target_port_mismatch", target="recommendation")
+    env = gym.make("SREGym/Pair-v0", fault="service_target_port_mismatch", target="mongodb-rate")
     env.reset(seed=1)
-    assert "recommendation" in env.step(f"kubectl get svc -n {NAMESPACE}")[0]
+    assert "mongodb-rate" in env.step(f"kubectl get svc -n {NAMESPACE}")[0]
 
 
 def test_vector_environments_work() -> None:

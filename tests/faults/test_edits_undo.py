@@ -62,6 +62,7 @@ def desired_state(world: EmbeddedWorld) -> dict[tuple[str, str], Any]:
 
 def plain(declared: Declaration) -> bool:
     return declared.name not in (
+        "cordoned_nodes",
         "taint_no_toleration",
         "service_dns_resolution_failure",
         "latent_sector_error",

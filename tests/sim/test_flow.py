@@ -123,3 +123,7 @@ def test_pressure_sheds_and_slows() -> None:
     flow = Evaluation(world, {server.key: Pressure(10.0, 0.6)}).call(client, "web", 8080, CALL)
     assert flow.ok == pytest.approx(0.6)
     assert flow.latency == pytest.approx(0.1006)
+    queued = Evaluation(world, {server.key: Pressure(10.0, 0.6, 3.0)})
+    assert queued.call(client, "web", 8080, CALL).latency == pytest.approx(3.1006)
+    hasty = queued.call(client, "web", 8080, CALL, timeout=1.0)
+    assert (hasty.ok, hasty.latency) == (pytest.approx(0.6), 1.0)

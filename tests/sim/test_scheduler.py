@@ -267,7 +267,15 @@ def test_preemption_spares_what_a_budget_protects(behaviour: Behaviour) -> None:
 
 def test_preemption_policy_never(behaviour: Behaviour) -> None:
     world = new_world()
-    create(world, pod(container=requests(cpu="100"), preemptionPolicy="Never"))
+    patient = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": "patient"},
+        "value": 1000,
+        "preemptionPolicy": "Never",
+    }
+    apiserver.create(world, "priorityclasses.scheduling.k8s.io", patient)
+    create(world, pod(container=requests(cpu="100"), priorityClassName="patient"))
     world.advance(1)
     text = "preemption: not eligible due to preemptionPolicy=Never."
     assert events(world, "FailedScheduling")[0].endswith(text)

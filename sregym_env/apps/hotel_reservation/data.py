@@ -125,7 +125,8 @@ def recommendations() -> Rows:
 def users() -> Rows:
     """``user-db.user``: passwords are hashed."""
     return tuple(
-        {"username": f"Cornell_{i}", "password": sha256((str(i) * 10).encode()).hexdigest()} for i in range(USERS)
+        {"username": f"Cornell_{i}", "password": sha256((str(i) * 10).encode()).hexdigest()}
+        for i in range(USERS)
     )
 
 
@@ -139,7 +140,13 @@ def numbers() -> Rows:
 @lru_cache(maxsize=1)
 def reservations() -> Rows:
     """``reservation-db.reservation``: the one reservation that is seeded."""
-    row = {"hotelId": "4", "customerName": "Alice", "inDate": "2015-04-09", "outDate": "2015-04-10", "number": 1}
+    row = {
+        "hotelId": "4",
+        "customerName": "Alice",
+        "inDate": "2015-04-09",
+        "outDate": "2015-04-10",
+        "number": 1,
+    }
     return (row,)
 
 
@@ -261,12 +268,16 @@ def _message(text: str) -> str:
 
 def answer_user(query: Mapping[str, str]) -> str:
     """Whether the login is right."""
-    return _message("Login successfully!" if _known(query) else "Failed. Please check your username and password. ")
+    return _message(
+        "Login successfully!" if _known(query) else "Failed. Please check your username and password. "
+    )
 
 
 def answer_reserve(query: Mapping[str, str]) -> str:
     """What became of a reservation."""
-    return _message("Reserve successfully!" if _known(query) else "Failed. Please check your username and password. ")
+    return _message(
+        "Reserve successfully!" if _known(query) else "Failed. Please check your username and password. "
+    )
 
 
 def answer_index(query: Mapping[str, str]) -> str:

@@ -7,6 +7,7 @@ application. CPU times per step are orders of magnitude of small Go handlers.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import orjson
 
@@ -55,7 +56,7 @@ CONFIG: Mapping[str, str] = {
 
 CONFIG_TEXT = orjson.dumps(dict(CONFIG), option=orjson.OPT_INDENT_2).decode() + "\n"
 
-_ADMIN = {"user": "admin", "password": "admin"}
+_ADMIN: dict[str, Any] = {"user": "admin", "password": "admin"}
 
 
 def _service(name: str, memory: int, **more: object) -> GoSettings:
@@ -83,7 +84,14 @@ RATE = _service(
                 Cached(
                     "RateMemcAddress",
                     "rate",
-                    Query("RateMongoAddress", "find", "rate-db", "inventory", **_ADMIN, where="services/rate/server.go:162"),
+                    Query(
+                        "RateMongoAddress",
+                        "find",
+                        "rate-db",
+                        "inventory",
+                        **_ADMIN,
+                        where="services/rate/server.go:162",
+                    ),
                     where="services/rate/server.go:138",
                     failure="Memmcached error while trying to get hotel [id: 9]= {error}",
                 ),
@@ -108,7 +116,13 @@ PROFILE = _service(
                 Cached(
                     "ProfileMemcAddress",
                     "profile",
-                    Query("ProfileMongoAddress", "find", "profile-db", "hotels", where="services/profile/server.go:151"),
+                    Query(
+                        "ProfileMongoAddress",
+                        "find",
+                        "profile-db",
+                        "hotels",
+                        where="services/profile/server.go:151",
+                    ),
                     where="services/profile/server.go:129",
                     failure="Tried to get hotelIds [9], but got memmcached error = {error}",
                 ),
@@ -146,14 +160,22 @@ USER = _service(
 _RESERVED = Cached(
     "ReserveMemcAddress",
     "reserve",
-    Query("ReserveMongoAddress", "find", "reservation-db", "reservation", where="services/reservation/server.go:189"),
+    Query(
+        "ReserveMongoAddress",
+        "find",
+        "reservation-db",
+        "reservation",
+        where="services/reservation/server.go:189",
+    ),
     where="services/reservation/server.go:173",
     failure="Tried to get memc_key [9_2015-04-09_2015-04-10], but got memmcached error = {error}",
 )
 _CAPACITY = Cached(
     "ReserveMemcAddress",
     "reserve_cap",
-    Query("ReserveMongoAddress", "find", "reservation-db", "number", where="services/reservation/server.go:231"),
+    Query(
+        "ReserveMongoAddress", "find", "reservation-db", "number", where="services/reservation/server.go:231"
+    ),
     where="services/reservation/server.go:218",
     failure="Tried to get memc_key [9_cap], but got memmcached error = {error}",
 )
@@ -170,7 +192,13 @@ RESERVATION = _service(
                 Work(0.0006),
                 _RESERVED,
                 _CAPACITY,
-                Query("ReserveMongoAddress", "insert", "reservation-db", "reservation", where="services/reservation/server.go:262"),
+                Query(
+                    "ReserveMongoAddress",
+                    "insert",
+                    "reservation-db",
+                    "reservation",
+                    where="services/reservation/server.go:262",
+                ),
             ),
         ),
     ),
@@ -253,7 +281,11 @@ FRONTEND = _service(
         ),
         Handler(
             "GET /recommendations",
-            (Work(0.0006), Rpc("srv-recommendation", "/recommendation.Recommendation/GetRecommendations"), _PROFILES),
+            (
+                Work(0.0006),
+                Rpc("srv-recommendation", "/recommendation.Recommendation/GetRecommendations"),
+                _PROFILES,
+            ),
         ),
         Handler("POST /user", (Work(0.0004), Rpc("srv-user", "/user.User/CheckUser"))),
         Handler(
@@ -269,7 +301,9 @@ FRONTEND = _service(
     clients=("srv-search", "srv-profile", "srv-recommendation", "srv-user", "srv-reservation"),
     routes=(
         Route("/hotels", data.check_search, data.answer_search, {"GET": "GET /hotels"}),
-        Route("/recommendations", data.check_recommend, data.answer_recommend, {"GET": "GET /recommendations"}),
+        Route(
+            "/recommendations", data.check_recommend, data.answer_recommend, {"GET": "GET /recommendations"}
+        ),
         Route("/user", data.check_user, data.answer_user, {"POST": "POST /user"}),
         Route("/reservation", data.check_reserve, data.answer_reserve, {"POST": "POST /reservation"}),
         Route("/", data.check_nothing, data.answer_index, {"GET": "GET /"}),
@@ -297,7 +331,10 @@ def _application(reference: str, services: tuple[GoSettings, ...]) -> Image:
         {settings.name: Binary("go_service", settings) for settings in services},
         command=("frontend",),
         workdir="/go/src/github.com/harlow/go-micro-services",
-        files={CONFIG_PATH: CONFIG_TEXT, "/etc/os-release": 'NAME="Alpine Linux"\nID=alpine\nVERSION_ID=3.16.4\n'},
+        files={
+            CONFIG_PATH: CONFIG_TEXT,
+            "/etc/os-release": 'NAME="Alpine Linux"\nID=alpine\nVERSION_ID=3.16.4\n',
+        },
     )
 
 
@@ -328,7 +365,14 @@ IMAGES: tuple[Image, ...] = (
     _application("yinfangchen/geo:app3", (DEFECTIVE_GEO, *(s for s in _SERVICES if s is not GEO))),
     _mongo("mongo:4.4.6", "4.4.6", 165_000_000, "mongo"),
     _mongo("mongo:8.0.14-rc0", "8.0.14", 280_000_000, "mongosh"),
-    Image("memcached:latest", 32_000_000, _MEMCACHED, ("docker-entrypoint.sh",), ("memcached",), toolbox="debian"),
+    Image(
+        "memcached:latest",
+        32_000_000,
+        _MEMCACHED,
+        ("docker-entrypoint.sh",),
+        ("memcached",),
+        toolbox="debian",
+    ),
     Image(
         "hashicorp/consul:1.22.3",
         62_000_000,

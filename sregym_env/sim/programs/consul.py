@@ -98,11 +98,15 @@ class Consul(Quiet):
             return _write(ctx, path, request.body)
         found = _read(ctx, path)
         if found is None:
-            return HttpResponse(404, f"Invalid URL path: not a recognized HTTP API endpoint: {path}", latency=0.0008)
+            return HttpResponse(
+                404, f"Invalid URL path: not a recognized HTTP API endpoint: {path}", latency=0.0008
+            )
         if isinstance(found, str):
             return HttpResponse(301, found, {"Location": "/ui/", "Content-Type": "text/html; charset=utf-8"})
         body = orjson.dumps(found, option=orjson.OPT_INDENT_2).decode()
-        return HttpResponse(200, body, {"Content-Type": "application/json", "X-Consul-Index": _index(ctx)}, 0.0008)
+        return HttpResponse(
+            200, body, {"Content-Type": "application/json", "X-Consul-Index": _index(ctx)}, 0.0008
+        )
 
     def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
         """Leave."""
@@ -117,7 +121,7 @@ class Consul(Quiet):
     @property
     def commands(self) -> Mapping[str, Command]:
         """``consul``."""
-        return {"consul": _command}  # type: ignore[dict-item]
+        return {"consul": _command}
 
 
 def _index(ctx: ProcessContext) -> str:
@@ -142,7 +146,9 @@ def _write(ctx: ProcessContext, path: str, body: str) -> HttpResponse:
             name = str(given["Name"])
         except (ValueError, KeyError, TypeError):
             return HttpResponse(400, "Request decode failed: invalid service definition", latency=0.0005)
-        register(ctx, str(given.get("ID") or name), name, str(given.get("Address", "")), int(given.get("Port", 0)))
+        register(
+            ctx, str(given.get("ID") or name), name, str(given.get("Address", "")), int(given.get("Port", 0))
+        )
         return HttpResponse(200, "", latency=0.0008)
     if path.startswith("/v1/agent/service/deregister/"):
         id = path.rpartition("/")[2]
@@ -184,7 +190,11 @@ def _read(ctx: ProcessContext, path: str) -> Any:
     if kind == "/v1/health/service":
         check = {"Node": node, "CheckID": "serfHealth", "Name": "Serf Health Status", "Status": "passing"}
         return [
-            {"Node": {"Node": node, "Address": "127.0.0.1", "Datacenter": "dc1"}, "Service": _service(*entry), "Checks": [check]}
+            {
+                "Node": {"Node": node, "Address": "127.0.0.1", "Datacenter": "dc1"},
+                "Service": _service(*entry),
+                "Checks": [check],
+            }
             for entry in matching
         ]
     if kind == "/v1/health/checks":
@@ -197,7 +207,15 @@ def _read(ctx: ProcessContext, path: str) -> Any:
 
 
 def _service(id: str, name: str, address: str, port: int) -> dict[str, Any]:
-    return {"ID": id, "Service": name, "Tags": [], "Meta": {}, "Port": port, "Address": address, "Datacenter": "dc1"}
+    return {
+        "ID": id,
+        "Service": name,
+        "Tags": [],
+        "Meta": {},
+        "Port": port,
+        "Address": address,
+        "Datacenter": "dc1",
+    }
 
 
 def _command(ctx: ProcessContext, argv: Sequence[str], stdin: str) -> ExecResult:
@@ -211,14 +229,23 @@ def _command(ctx: ProcessContext, argv: Sequence[str], stdin: str) -> ExecResult
         case ["members", *_]:
             head = "Node                      Address         Status  Type    Build   Protocol  DC   Partition  Segment\n"
             node = ctx.process.hostname
-            return ExecResult(f"{head}{node:<25} 127.0.0.1:8301  alive   server  {VERSION}  2         dc1  default    <all>\n")
+            return ExecResult(
+                f"{head}{node:<25} 127.0.0.1:8301  alive   server  {VERSION}  2         dc1  default    <all>\n"
+            )
         case ["catalog", "services", *_]:
-            return ExecResult("".join(f"{n}\n" for n in ["consul", *sorted({entry[1] for entry in services(ctx)})]))
+            return ExecResult(
+                "".join(f"{n}\n" for n in ["consul", *sorted({entry[1] for entry in services(ctx)})])
+            )
         case ["catalog", "nodes", *_]:
             head = "Node                      ID        Address    DC\n"
-            return ExecResult(f"{head}{ctx.process.hostname:<25} {_uuid(ctx.process.pod)[:8]}  127.0.0.1  dc1\n")
+            return ExecResult(
+                f"{head}{ctx.process.hostname:<25} {_uuid(ctx.process.pod)[:8]}  127.0.0.1  dc1\n"
+            )
         case ["services", "deregister", *rest]:
-            id = next((w.partition("=")[2] for w in argv if w.startswith(("-id=", "--id="))), rest[0] if rest else "")
+            id = next(
+                (w.partition("=")[2] for w in argv if w.startswith(("-id=", "--id="))),
+                rest[0] if rest else "",
+            )
             if deregister(ctx, id):
                 return ExecResult(f"Deregistered service: {id}\n")
             text = f'Error deregistering service "{id}": Unexpected response code: 404 (Unknown service ID "{id}".)\n'
@@ -229,5 +256,10 @@ def _command(ctx: ProcessContext, argv: Sequence[str], stdin: str) -> ExecResult
                 f"{ctx.process.hostname}  {_uuid(ctx.process.pod)}  127.0.0.1:8300  leader  true   3\n"
             )
         case ["info"]:
-            return ExecResult(f"agent:\n\tservices = {len(services(ctx))}\nconsul:\n\tleader = true\n\tserver = true\n")
-    return ExecResult(stderr=f"Usage: consul [--version] [--help] <command> [<args>]\n\nunknown command {words[0]}\n", exit_code=127)
+            return ExecResult(
+                f"agent:\n\tservices = {len(services(ctx))}\nconsul:\n\tleader = true\n\tserver = true\n"
+            )
+    return ExecResult(
+        stderr=f"Usage: consul [--version] [--help] <command> [<args>]\n\nunknown command {words[0]}\n",
+        exit_code=127,
+    )

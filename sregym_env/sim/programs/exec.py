@@ -32,7 +32,9 @@ def run(world: SimWorld, pod: Manifest, container: str, argv: Sequence[str], std
             exit_code=NOT_RUNNING,
         )
     if not argv:
-        return ExecResult(stderr="error: you must specify at least one command for the container\n", exit_code=1)
+        return ExecResult(
+            stderr="error: you must specify at least one command for the container\n", exit_code=1
+        )
     from sregym_env.sim.programs import toolbox
 
     ctx = ProcessContext(world, process)

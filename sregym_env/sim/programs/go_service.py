@@ -27,6 +27,9 @@ DIAL_RETRIES = (0.6, 2.0, 4.5, 7.5)
 CACHE_TIMEOUT = 2.0
 """``MEMC_TIMEOUT``."""
 
+FAIL_FAST = 0.001
+"""Seconds until an RPC fails whose connection is in back-off: calls do not wait for it to come back."""
+
 _LEVELS = {"ERROR": 3, "WARNING": 2, "INFO": 1, "DEBUG": 0, "TRACE": 0}
 _SEVERITY = {"TRC": 0, "DBG": 0, "INF": 1, "WRN": 2, "ERR": 3, "FTL": 4, "PNC": 5}
 
@@ -48,7 +51,9 @@ class GoService(Quiet):
             return
         stamp = rfc3339(ctx.now())
         ctx.log(f'{{"level":"info","time":"{stamp}","message":"TLS disabled."}}')
-        ctx.log(f'{{"level":"info","time":"{stamp}","message":"Tune: setGCPercent to {ctx.process.env.get("GC", "100")}"}}')
+        ctx.log(
+            f'{{"level":"info","time":"{stamp}","message":"Tune: setGCPercent to {ctx.process.env.get("GC", "100")}"}}'
+        )
         _log(ctx, "INF", "main", 24, "Reading config...")
         config = self._configuration(ctx, settings)
         if config is None:
@@ -57,8 +62,8 @@ class GoService(Quiet):
         if settings.load is None:
             self._finish(ctx, settings, 0.02)
             return
-        _log(ctx, "INF", "main", 40, f"Read database URL: {config.get(settings.load.address, '')}", 0.01)
-        _log(ctx, "INF", "main", 41, "Initializing DB connection...", 0.01)
+        _log(ctx, "INF", "main", 40, f"Read database URL: {config.get(settings.load.address, '')}")
+        _log(ctx, "INF", "main", 41, "Initializing DB connection...")
         self._dial(ctx, settings, 0)
 
     def wake(self, ctx: ProcessContext, reason: str) -> None:
@@ -71,7 +76,13 @@ class GoService(Quiet):
         try:
             text = ctx.read(settings.config)
         except OSError:
-            _log(ctx, "ERR", "main", 30, "Got error while reading config: open config.json: no such file or directory")
+            _log(
+                ctx,
+                "ERR",
+                "main",
+                30,
+                "Got error while reading config: open config.json: no such file or directory",
+            )
             ctx.exit(1)
             return None
         try:
@@ -152,7 +163,9 @@ class GoService(Quiet):
         text = f"Initializing jaeger agent [service name: {settings.name} | host: {jaeger}]..."
         _log(ctx, "INF", "main", 55, text, delay)
         ratio = ctx.process.env.get("JAEGER_SAMPLE_RATIO", "0.01")
-        _log(ctx, "INF", "tracer", 41, f"Jaeger client: adjusted sample ratio {ratio}", delay, folder="tracing")
+        _log(
+            ctx, "INF", "tracer", 41, f"Jaeger client: adjusted sample ratio {ratio}", delay, folder="tracing"
+        )
         _log(ctx, "INF", "main", 60, "Jaeger agent initialized", delay)
         _log(ctx, "INF", "main", 62, f"Initializing consul agent [host: {registry}]...", delay)
         _log(ctx, "INF", "main", 67, "Consul agent initialized", delay)
@@ -177,7 +190,9 @@ class GoService(Quiet):
         _log(ctx, "INF", "server", 56, "Loading static content...", delay, folder="services/frontend")
         _log(ctx, "INF", "server", 62, "Initializing gRPC clients...", delay, folder="services/frontend")
         for service in settings.clients:
-            _log(ctx, "INF", "server", 240, f"get Grpc conn is : {service}", delay, folder="services/frontend")
+            _log(
+                ctx, "INF", "server", 240, f"get Grpc conn is : {service}", delay, folder="services/frontend"
+            )
         _log(ctx, "INF", "server", 87, "Successfull", delay, folder="services/frontend")
         _log(ctx, "INF", "server", 89, "frontend before mux", delay, folder="services/frontend")
         _log(ctx, "INF", "server", 103, "Serving http", delay, folder="services/frontend")
@@ -212,7 +227,9 @@ class GoService(Quiet):
         if handler is None:
             if settings.routes:
                 return Flow(0.0, 0.0002, ((Failure("http", "404 page not found\n", 404), 1.0),))
-            text = f"rpc error: code = Unimplemented desc = unknown service {call.operation.rpartition('/')[0]}"
+            text = (
+                f"rpc error: code = Unimplemented desc = unknown service {call.operation.rpartition('/')[0]}"
+            )
             return Flow(0.0, 0.0002, ((Failure("error", text), 1.0),))
         trail = _Trail(ctx, settings)
         for step in handler.steps:
@@ -261,7 +278,9 @@ class GoService(Quiet):
         for operation, rate in rates.items():
             handler = _handler(settings, operation)
             if handler is not None:
-                cpu += rate * sum(step.seconds if isinstance(step, Work) else 0.00012 for step in handler.steps)
+                cpu += rate * sum(
+                    step.seconds if isinstance(step, Work) else 0.00012 for step in handler.steps
+                )
         return Usage(cpu, ctx.process.memory)
 
 
@@ -364,7 +383,7 @@ class _Trail:
             elif not text.startswith("rpc error"):
                 text = grpc_text(failure)
             kind = "http" if self.settings.routes else failure.kind
-            self._lose(Failure(kind, text, 500 if self.settings.routes else 0), lost)  # type: ignore[arg-type]
+            self._lose(Failure(kind, text, 500 if self.settings.routes else 0), lost)
         if not flow.failures and flow.ok <= 0.0:
             self._lose(Failure("unavailable", UNAVAILABLE + "there is no address available"), alive)
 
@@ -412,7 +431,10 @@ def _query(ctx: ProcessContext, step: Query, share: float) -> Flow:
     if all(failure.kind in ("auth", "denied") for failure, _ in flow.failures):
         return flow
     lost = tuple(
-        (failure if failure.kind in ("auth", "denied") else Failure(failure.kind, "no reachable servers"), share)
+        (
+            failure if failure.kind in ("auth", "denied") else Failure(failure.kind, "no reachable servers"),
+            share,
+        )
         for failure, share in flow.failures
     )
     return Flow(flow.ok, flow.latency, lost)
@@ -487,7 +509,9 @@ def _balanced(ctx: ProcessContext, step: Rpc, share: float, timeout: float) -> F
         return Flow(0.0, 0.0005, ((Failure("unavailable", text), 1.0),))
     usable = known
     if len(known) > 1:
-        usable = tuple(a for a in known if any(leg.outcome == "ok" for leg in ctx.connect(*a).legs)) or known[:1]
+        usable = (
+            tuple(a for a in known if any(leg.outcome == "ok" for leg in ctx.connect(*a).legs)) or known[:1]
+        )
     call = Call(step.method)
     part = 1.0 / len(usable)
     ok = latency = 0.0
@@ -495,7 +519,8 @@ def _balanced(ctx: ProcessContext, step: Rpc, share: float, timeout: float) -> F
     for host, port in usable:
         flow = ctx.call(host, port, call, share=share * part, timeout=timeout)
         ok += part * flow.ok
-        latency += part * flow.latency
+        dead = not flow.ok and all(leg.outcome != "ok" for leg in ctx.connect(host, port).legs)
+        latency += part * (min(flow.latency, FAIL_FAST) if dead else flow.latency)
         for failure, lost in flow.failures:
             failures[failure] = failures.get(failure, 0.0) + part * lost
     return Flow(ok, latency, tuple(failures.items()))

@@ -62,9 +62,7 @@ class MongoData:
 
     def with_account(self, account: Account) -> MongoData:
         """Add or replace a user."""
-        others = tuple(
-            a for a in self.accounts if (a.name, a.database) != (account.name, account.database)
-        )
+        others = tuple(a for a in self.accounts if (a.name, a.database) != (account.name, account.database))
         return replace(self, accounts=(*others, account))
 
     def without_account(self, name: str, database: str) -> MongoData:
@@ -79,9 +77,7 @@ class MongoData:
     def with_documents(self, database: str, collection: str, documents: tuple[Document, ...]) -> MongoData:
         """Replace the documents of a collection."""
         known = self.collections.get(database, {})
-        return replace(
-            self, collections={**self.collections, database: {**known, collection: documents}}
-        )
+        return replace(self, collections={**self.collections, database: {**known, collection: documents}})
 
     def without_collection(self, database: str, collection: str) -> MongoData:
         """Drop a collection."""

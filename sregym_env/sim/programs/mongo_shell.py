@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import orjson
@@ -71,7 +72,9 @@ class Session:
             raise ShellError(f"Error: {text} :\n{ERROR_AT}")
         if allows(self.roles(), database, command):
             return
-        text = f"not authorized on {database} to execute command {{ {shown or command + ': 1.0'}, lsid: {{ id: "
+        text = (
+            f"not authorized on {database} to execute command {{ {shown or command + ': 1.0'}, lsid: {{ id: "
+        )
         text += f'{self.uuid("lsid")} }}, $db: "{database}" }}'
         mongod.log_unauthorised(self.server, database, text)
         raise ShellError(f"Error: {text} :\n{ERROR_AT}")
@@ -128,7 +131,8 @@ def run(ctx: ProcessContext, argv: Sequence[str], stdin: str, *, setup: bool) ->
     user = options.get("username", "")
     if user and not session.login(user, options.get("password", ""), source or database or "admin"):
         return ExecResult(
-            head + "Error: Authentication failed. :\nconnect@src/mongo/shell/mongo.js:374:17\n@(connect):2:6\n"
+            head
+            + "Error: Authentication failed. :\nconnect@src/mongo/shell/mongo.js:374:17\n@(connect):2:6\n"
             "exception: connect failed\nexiting with code 1\n",
             exit_code=1,
         )
@@ -151,7 +155,9 @@ def run(ctx: ProcessContext, argv: Sequence[str], stdin: str, *, setup: bool) ->
     return ExecResult(head + "".join(session.out), exit_code=code)
 
 
-_FLAGS = frozenset("quiet nodb norc help h version shell ipv6 tls ssl tlsAllowInvalidCertificates verbose".split())
+_FLAGS = frozenset(
+    "quiet nodb norc help h version shell ipv6 tls ssl tlsAllowInvalidCertificates verbose".split()
+)
 _SHORT = {"u": "username", "p": "password", "h": "host"}
 
 
@@ -265,11 +271,11 @@ def _exit(session: Session, words: list[str]) -> Any:
 def _show(session: Session, words: list[str]) -> Any:
     what = words[0] if words else ""
     if what in ("dbs", "databases"):
-        session.require("listDatabases", "admin", 'listDatabases: 1.0, nameOnly: false')
+        session.require("listDatabases", "admin", "listDatabases: 1.0, nameOnly: false")
         for name, size in _databases(session.data):
             session.out.append(f"{name:<{max(6, len(name) + 2)}} {size / 1e9:.3f}GB\n")
     elif what in ("collections", "tables"):
-        shown = 'listCollections: 1.0, filter: {}, nameOnly: true, authorizedCollections: true'
+        shown = "listCollections: 1.0, filter: {}, nameOnly: true, authorizedCollections: true"
         session.require("listCollections", session.database, shown)
         for name in sorted(session.data.collections.get(session.database, {})):
             session.out.append(name + "\n")
@@ -316,7 +322,12 @@ _HELPERS: Mapping[str, Callable[[Session, list[str]], Any]] = {
 def _databases(data: MongoData) -> list[tuple[str, int]]:
     names = sorted({"admin", "config", "local", *data.collections})
     return [
-        (n, 36864 + 36864 * (n in data.collections) + 300 * sum(map(len, data.collections.get(n, {}).values())))
+        (
+            n,
+            36864
+            + 36864 * (n in data.collections)
+            + 300 * sum(map(len, data.collections.get(n, {}).values())),
+        )
         for n in names
     ]
 
@@ -366,7 +377,9 @@ def tojson(value: Any, indent: str = "", *, one_line: bool = False) -> str:
         case bool():
             return "true" if value else "false"
         case int():
-            return str(value) if abs(value) < 2**31 else f"NumberLong({value})" if value < 2**53 else str(value)
+            return (
+                str(value) if abs(value) < 2**31 else f"NumberLong({value})" if value < 2**53 else str(value)
+            )
         case float():
             return str(int(value)) if value.is_integer() else repr(value)
         case str():
@@ -514,7 +527,9 @@ class Evaluator:
         """A call."""
         target = self.value(node.target)
         arguments = [a if isinstance(a, js.Function) else self.value(a) for a in node.arguments]
-        arguments = [_collection(a) if isinstance(a, Method) and a.target is not None else a for a in arguments]
+        arguments = [
+            _collection(a) if isinstance(a, Method) and a.target is not None else a for a in arguments
+        ]
         if not isinstance(target, Method):
             raise ShellError("TypeError: value is not a function :")
         owner = target.target
@@ -549,7 +564,8 @@ class Evaluator:
         if name in ("ObjectId", "UUID"):
             return Raw(f'{name}("{first or f"{keyed_bits(self.session.server.now(), name):024x}"[:24]}")')
         if name in ("NumberInt", "NumberLong", "NumberDecimal", "Number"):
-            return int(first) if isinstance(first, (int, float)) or str(first).lstrip("-").isdecimal() else 0
+            text = str(first)
+            return int(float(text)) if re.fullmatch(r"-?\d{1,18}(\.\d*)?", text) else 0
         if name in ("Date", "ISODate"):
             from sregym_env.kube.durations import rfc3339
 
@@ -566,7 +582,12 @@ class Evaluator:
             return list(arguments[0]) if arguments and isinstance(arguments[0], Mapping) else []
         if owner == "rs":
             self.session.require("replSetGetStatus", "admin", "replSetGetStatus: 1.0")
-            return {"ok": 0, "errmsg": "not running with --replSet", "code": 76, "codeName": "NoReplicationEnabled"}
+            return {
+                "ok": 0,
+                "errmsg": "not running with --replSet",
+                "code": 76,
+                "codeName": "NoReplicationEnabled",
+            }
         raise ShellError(f"TypeError: {owner}.{name} is not a function :")
 
     def cursor(self, cursor: Cursor, name: str, arguments: list[Any]) -> Any:
@@ -581,7 +602,7 @@ class Evaluator:
             case "sort":
                 ordered = list(documents)
                 for key, direction in reversed(list((first or {}).items())):
-                    ordered.sort(key=lambda d, k=key: _rank(d.get(k)), reverse=direction == -1)  # type: ignore[misc]
+                    ordered.sort(key=partial(_ranked, key), reverse=direction == -1)
                 return replace(cursor, documents=tuple(ordered))
             case "pretty":
                 return replace(cursor, is_pretty=True)
@@ -594,7 +615,10 @@ class Evaluator:
             case "next":
                 return documents[0] if documents else None
             case "explain":
-                return {"queryPlanner": {"winningPlan": {"stage": "COLLSCAN", "direction": "forward"}}, "ok": 1}
+                return {
+                    "queryPlanner": {"winningPlan": {"stage": "COLLSCAN", "direction": "forward"}},
+                    "ok": 1,
+                }
             case "forEach" | "map":
                 results = [self.apply(first, document) for document in documents]
                 return NOTHING if name == "forEach" else results
@@ -612,6 +636,10 @@ class Evaluator:
 
 def _concatenated(value: Any) -> str:
     return value if isinstance(value, str) else tojson(value, one_line=True)
+
+
+def _ranked(key: str, document: Mapping[str, Any]) -> tuple[int, Any]:
+    return _rank(document.get(key))
 
 
 def _rank(value: Any) -> tuple[int, Any]:
@@ -691,10 +719,10 @@ class DatabaseMethods:
                 raise ShellError(
                     f"Error: Updating user failed: User {user}@{self.database} not found :\n{ERROR_AT}"
                 )
-            raise ShellError(f"Error: Could not find user \"{user}\" for db \"{self.database}\" :\n{ERROR_AT}")
+            raise ShellError(f'Error: Could not find user "{user}" for db "{self.database}" :\n{ERROR_AT}')
         return found
 
-    def do_createUser(self, document: Mapping[str, Any], concern: Any = None) -> Any:  # noqa: N802
+    def do_createUser(self, document: Mapping[str, Any], concern: Any = None) -> Any:
         """``db.createUser({user, pwd, roles})``."""
         session = self.session
         user = str(document.get("user", ""))
@@ -703,7 +731,7 @@ class DatabaseMethods:
             raise ShellError('Error: couldn\'t add user: "createUser" command requires a "roles" array :')
         if session.data.account(user, self.database) is not None:
             raise ShellError(
-                f"Error: couldn't add user: User \"{user}@{self.database}\" already exists :\n{ERROR_AT}"
+                f'Error: couldn\'t add user: User "{user}@{self.database}" already exists :\n{ERROR_AT}'
             )
         roles = self._roles(document["roles"])
         account = Account(user, self.database, str(document.get("pwd", "")), roles)
@@ -712,7 +740,7 @@ class DatabaseMethods:
         session.out.append("Successfully added user: " + tojson(shown) + "\n")
         return NOTHING
 
-    def do_updateUser(self, user: str, document: Mapping[str, Any], concern: Any = None) -> Any:  # noqa: N802
+    def do_updateUser(self, user: str, document: Mapping[str, Any], concern: Any = None) -> Any:
         """``db.updateUser(name, {pwd, roles})``."""
         self.session.require("updateUser", self.database, f'updateUser: "{user}", pwd: "xxx"')
         account = self._account(user, "update")
@@ -723,11 +751,11 @@ class DatabaseMethods:
         self._change(self.session.data.with_account(account))
         return NOTHING
 
-    def do_changeUserPassword(self, user: str, password: str, concern: Any = None) -> Any:  # noqa: N802
+    def do_changeUserPassword(self, user: str, password: str, concern: Any = None) -> Any:
         """``db.changeUserPassword(name, password)``."""
         return self.do_updateUser(user, {"pwd": password})
 
-    def do_dropUser(self, user: str, concern: Any = None) -> Any:  # noqa: N802
+    def do_dropUser(self, user: str, concern: Any = None) -> Any:
         """``db.dropUser(name)``."""
         self.session.require("dropUser", self.database, f'dropUser: "{user}"')
         if self.session.data.account(user, self.database) is None:
@@ -735,9 +763,9 @@ class DatabaseMethods:
         self._change(self.session.data.without_account(user, self.database))
         return True
 
-    do_removeUser = do_dropUser  # noqa: N815
+    do_removeUser = do_dropUser
 
-    def do_grantRolesToUser(self, user: str, roles: Any, concern: Any = None) -> Any:  # noqa: N802
+    def do_grantRolesToUser(self, user: str, roles: Any, concern: Any = None) -> Any:
         """``db.grantRolesToUser(name, roles)``."""
         shown = f'grantRolesToUser: "{user}", roles: {tojson(roles, one_line=True)}'
         self.session.require("grantRolesToUser", self.database, shown)
@@ -746,7 +774,7 @@ class DatabaseMethods:
         self._change(self.session.data.with_account(replace(account, roles=(*account.roles, *added))))
         return NOTHING
 
-    def do_revokeRolesFromUser(self, user: str, roles: Any, concern: Any = None) -> Any:  # noqa: N802
+    def do_revokeRolesFromUser(self, user: str, roles: Any, concern: Any = None) -> Any:
         """``db.revokeRolesFromUser(name, roles)``."""
         shown = f'revokeRolesFromUser: "{user}", roles: {tojson(roles, one_line=True)}'
         self.session.require("revokeRolesFromUser", self.database, shown)
@@ -756,18 +784,20 @@ class DatabaseMethods:
         self._change(self.session.data.with_account(replace(account, roles=left)))
         return NOTHING
 
-    def do_getUser(self, user: str, options: Any = None) -> Any:  # noqa: N802
+    def do_getUser(self, user: str, options: Any = None) -> Any:
         """``db.getUser(name)``: null where there is none."""
-        self.session.require("usersInfo", self.database, f'usersInfo: {{ user: "{user}", db: "{self.database}" }}')
+        self.session.require(
+            "usersInfo", self.database, f'usersInfo: {{ user: "{user}", db: "{self.database}" }}'
+        )
         found = self.session.data.account(user, self.database)
         return None if found is None else _user_document(found)
 
-    def do_getUsers(self, options: Any = None) -> Any:  # noqa: N802
+    def do_getUsers(self, options: Any = None) -> Any:
         """``db.getUsers()``."""
         self.session.require("usersInfo", self.database, "usersInfo: 1.0")
         return [_user_document(a) for a in self.session.data.accounts if a.database == self.database]
 
-    def do_getRole(self, role: str, options: Any = None) -> Any:  # noqa: N802
+    def do_getRole(self, role: str, options: Any = None) -> Any:
         """``db.getRole(name)``."""
         if role not in BUILTIN_ROLES:
             return None
@@ -789,31 +819,31 @@ class DatabaseMethods:
 
     # --- databases and collections ------------------------------------------------------------------
 
-    def do_getSiblingDB(self, name: str) -> Any:  # noqa: N802
+    def do_getSiblingDB(self, name: str) -> Any:
         """``db.getSiblingDB(name)``."""
         return Database(name)
 
-    do_getSisterDB = do_getSiblingDB  # noqa: N815
+    do_getSisterDB = do_getSiblingDB
 
-    def do_getCollection(self, name: str) -> Any:  # noqa: N802
+    def do_getCollection(self, name: str) -> Any:
         """``db.getCollection(name)``."""
         return Collection(self.database, name)
 
-    def do_getName(self) -> Any:  # noqa: N802
+    def do_getName(self) -> Any:
         """``db.getName()``."""
         return self.database
 
-    def do_getMongo(self) -> Any:  # noqa: N802
+    def do_getMongo(self) -> Any:
         """``db.getMongo()``."""
         return Raw("connection to 127.0.0.1:27017")
 
-    def do_getCollectionNames(self) -> Any:  # noqa: N802
+    def do_getCollectionNames(self) -> Any:
         """``db.getCollectionNames()``."""
         shown = "listCollections: 1.0, filter: {}, nameOnly: true, authorizedCollections: true"
         self.session.require("listCollections", self.database, shown)
         return sorted(self.session.data.collections.get(self.database, {}))
 
-    def do_createCollection(self, name: str, options: Any = None) -> Any:  # noqa: N802
+    def do_createCollection(self, name: str, options: Any = None) -> Any:
         """``db.createCollection(name)``."""
         self.session.require("create", self.database, f'create: "{name}"')
         data = self.session.data
@@ -823,7 +853,7 @@ class DatabaseMethods:
         self._change(data.with_documents(self.database, name, ()))
         return OK
 
-    def do_dropDatabase(self, concern: Any = None) -> Any:  # noqa: N802
+    def do_dropDatabase(self, concern: Any = None) -> Any:
         """``db.dropDatabase()``."""
         self.session.require("dropDatabase", self.database, "dropDatabase: 1.0")
         known = self.database in self.session.data.collections
@@ -853,7 +883,7 @@ class DatabaseMethods:
             "ok": 1,
         }
 
-    def do_serverStatus(self, options: Any = None) -> Any:  # noqa: N802
+    def do_serverStatus(self, options: Any = None) -> Any:
         """``db.serverStatus()``, its most read parts."""
         session = self.session
         session.require("serverStatus", self.database, "serverStatus: 1.0")
@@ -880,35 +910,37 @@ class DatabaseMethods:
         """``db.hello()`` / ``db.isMaster()``."""
         return {"ismaster": True, "maxWireVersion": 9, "minWireVersion": 0, "readOnly": False, "ok": 1}
 
-    do_isMaster = do_hello  # noqa: N815
+    do_isMaster = do_hello
 
-    def do_currentOp(self, options: Any = None) -> Any:  # noqa: N802
+    def do_currentOp(self, options: Any = None) -> Any:
         """``db.currentOp()``."""
         self.session.require("currentOp", "admin", "currentOp: 1.0")
         return {"inprog": [], "ok": 1}
 
-    def do_hostInfo(self) -> Any:  # noqa: N802
+    def do_hostInfo(self) -> Any:
         """``db.hostInfo()``."""
         self.session.require("hostInfo", "admin", "hostInfo: 1.0")
         return {"system": {"hostname": self.session.server.process.hostname, "cpuAddrSize": 64}, "ok": 1}
 
     def do_help(self) -> Any:
         """``db.help()``."""
-        self.session.out.append("DB methods:\n\tdb.adminCommand(nameOrDocument)\n\tdb.auth(username, password)\n")
+        self.session.out.append(
+            "DB methods:\n\tdb.adminCommand(nameOrDocument)\n\tdb.auth(username, password)\n"
+        )
         return NOTHING
 
-    def do_shutdownServer(self, options: Any = None) -> Any:  # noqa: N802
+    def do_shutdownServer(self, options: Any = None) -> Any:
         """``db.shutdownServer()``."""
         self.session.require("shutdown", "admin", "shutdown: 1.0")
         self.session.server.exit(0, delay=0.3)
         self.session.out.append("server should be down...\n")
         return NOTHING
 
-    def do_adminCommand(self, command: Any, options: Any = None) -> Any:  # noqa: N802
+    def do_adminCommand(self, command: Any, options: Any = None) -> Any:
         """``db.adminCommand(command)``."""
         return DatabaseMethods(self.evaluator, "admin").do_runCommand(command)
 
-    def do_runCommand(self, command: Any, options: Any = None) -> Any:  # noqa: N802
+    def do_runCommand(self, command: Any, options: Any = None) -> Any:
         """``db.runCommand(command)``: the answer document, also for errors."""
         document = {command: 1} if isinstance(command, str) else dict(command)
         name = next(iter(document), "")
@@ -928,7 +960,11 @@ class DatabaseMethods:
             case "ping":
                 return OK
             case "connectionStatus":
-                users = [] if session.account is None else [{"user": session.account[0], "db": session.account[1]}]
+                users = (
+                    []
+                    if session.account is None
+                    else [{"user": session.account[0], "db": session.account[1]}]
+                )
                 roles = [{"role": r, "db": d} for r, d in session.roles()]
                 return {"authInfo": {"authenticatedUsers": users, "authenticatedUserRoles": roles}, "ok": 1}
             case "hello" | "isMaster" | "ismaster":
@@ -938,7 +974,11 @@ class DatabaseMethods:
             case "dbStats" | "dbstats":
                 return self.do_stats()
             case "buildInfo" | "buildinfo":
-                return {"version": self.do_version(), "gitVersion": "72e66213c2c3eab37d9358d5e78ad7f5c1d0d0d7", "ok": 1}
+                return {
+                    "version": self.do_version(),
+                    "gitVersion": "72e66213c2c3eab37d9358d5e78ad7f5c1d0d0d7",
+                    "ok": 1,
+                }
             case "listDatabases":
                 session.require(name, "admin", "listDatabases: 1.0")
                 rows = [{"name": n, "sizeOnDisk": s, "empty": False} for n, s in _databases(session.data)]
@@ -946,7 +986,10 @@ class DatabaseMethods:
             case "listCollections":
                 names = self.do_getCollectionNames()
                 batch = [{"name": n, "type": "collection", "options": {}} for n in names]
-                return {"cursor": {"id": 0, "ns": f"{self.database}.$cmd.listCollections", "firstBatch": batch}, "ok": 1}
+                return {
+                    "cursor": {"id": 0, "ns": f"{self.database}.$cmd.listCollections", "firstBatch": batch},
+                    "ok": 1,
+                }
             case "usersInfo":
                 users = self.do_getUsers()
                 wanted = argument.get("user") if isinstance(argument, Mapping) else argument
@@ -966,8 +1009,11 @@ class DatabaseMethods:
                 self.do_revokeRolesFromUser(str(argument), document.get("roles", []))
             case "find":
                 found = methods.do_find(document.get("filter", {}))
-                batch = list(found.documents[: document.get("limit", 101) or 101])
-                return {"cursor": {"firstBatch": batch, "id": 0, "ns": f"{self.database}.{argument}"}, "ok": 1}
+                first_batch = list(found.documents[: document.get("limit", 101) or 101])
+                return {
+                    "cursor": {"firstBatch": first_batch, "id": 0, "ns": f"{self.database}.{argument}"},
+                    "ok": 1,
+                }
             case "count":
                 return {"n": methods.do_count(document.get("query", {})), "ok": 1}
             case "replSetGetStatus":
@@ -1035,7 +1081,7 @@ class CollectionMethods:
         found = [with_id(d, i) for i, d in enumerate(documents) if matches(d, query or {})]
         return Cursor(tuple(_projected(d, projection or {}) for d in found))
 
-    def do_findOne(self, query: Any = None, projection: Any = None) -> Any:  # noqa: N802
+    def do_findOne(self, query: Any = None, projection: Any = None) -> Any:
         """``findOne(query, projection)``."""
         found = self.do_find(query, projection).documents
         return found[0] if found else None
@@ -1044,8 +1090,8 @@ class CollectionMethods:
         """``count(query)``."""
         return sum(1 for d in self._documents("count") if matches(d, query or {}))
 
-    do_countDocuments = do_count  # noqa: N815
-    do_estimatedDocumentCount = do_count  # noqa: N815
+    do_countDocuments = do_count
+    do_estimatedDocumentCount = do_count
 
     def do_distinct(self, key: str, query: Any = None) -> Any:
         """``distinct(key, query)``."""
@@ -1055,12 +1101,12 @@ class CollectionMethods:
                 seen.append(document.get(key))
         return seen
 
-    def do_insertOne(self, document: Mapping[str, Any], options: Any = None) -> Any:  # noqa: N802
+    def do_insertOne(self, document: Mapping[str, Any], options: Any = None) -> Any:
         """``insertOne(document)``."""
         self._store((*self._documents("insert", ", ordered: true"), document))
         return {"acknowledged": True, "insertedId": with_id(document, self.session.server.now())["_id"]}
 
-    def do_insertMany(self, documents: Sequence[Mapping[str, Any]], options: Any = None) -> Any:  # noqa: N802
+    def do_insertMany(self, documents: Sequence[Mapping[str, Any]], options: Any = None) -> Any:
         """``insertMany(documents)``."""
         known = self._documents("insert", ", ordered: true")
         self._store((*known, *documents))
@@ -1085,11 +1131,11 @@ class CollectionMethods:
         self._store(kept)
         return gone
 
-    def do_deleteOne(self, query: Any) -> Any:  # noqa: N802
+    def do_deleteOne(self, query: Any) -> Any:
         """``deleteOne(query)``."""
         return {"acknowledged": True, "deletedCount": self._delete(query, 1)}
 
-    def do_deleteMany(self, query: Any) -> Any:  # noqa: N802
+    def do_deleteMany(self, query: Any) -> Any:
         """``deleteMany(query)``."""
         return {"acknowledged": True, "deletedCount": self._delete(query, 0)}
 
@@ -1109,12 +1155,12 @@ class CollectionMethods:
         self._store(updated)
         return changed
 
-    def do_updateOne(self, query: Any, change: Mapping[str, Any], options: Any = None) -> Any:  # noqa: N802
+    def do_updateOne(self, query: Any, change: Mapping[str, Any], options: Any = None) -> Any:
         """``updateOne(query, change)``."""
         count = self._update(query, change, 1)
         return {"acknowledged": True, "matchedCount": count, "modifiedCount": count}
 
-    def do_updateMany(self, query: Any, change: Mapping[str, Any], options: Any = None) -> Any:  # noqa: N802
+    def do_updateMany(self, query: Any, change: Mapping[str, Any], options: Any = None) -> Any:
         """``updateMany(query, change)``."""
         count = self._update(query, change, 0)
         return {"acknowledged": True, "matchedCount": count, "modifiedCount": count}
@@ -1127,12 +1173,12 @@ class CollectionMethods:
         mongod.store(self.session.server, data)
         return known
 
-    def do_getIndexes(self) -> Any:  # noqa: N802
+    def do_getIndexes(self) -> Any:
         """``getIndexes()``."""
         self._documents("listIndexes")
         return [{"v": 2, "key": {"_id": 1}, "name": "_id_"}]
 
-    def do_createIndex(self, keys: Any, options: Any = None) -> Any:  # noqa: N802
+    def do_createIndex(self, keys: Any, options: Any = None) -> Any:
         """``createIndex(keys)``."""
         self._documents("createIndexes")
         return {"createdCollectionAutomatically": False, "numIndexesBefore": 1, "numIndexesAfter": 2, "ok": 1}
@@ -1150,8 +1196,17 @@ class CollectionMethods:
         try:
             mongod.stored(self.session.server)
         except OSError:
-            raise ShellError(f"Error: validate failed: {full}: -31802: WT_ERROR: non-specific WiredTiger error :") from None
-        return {"ns": full, "nrecords": len(documents), "nInvalidDocuments": 0, "valid": True, "errors": [], "ok": 1}
+            raise ShellError(
+                f"Error: validate failed: {full}: -31802: WT_ERROR: non-specific WiredTiger error :"
+            ) from None
+        return {
+            "ns": full,
+            "nrecords": len(documents),
+            "nInvalidDocuments": 0,
+            "valid": True,
+            "errors": [],
+            "ok": 1,
+        }
 
     def do_aggregate(self, stages: Any = None, options: Any = None) -> Any:
         """``aggregate(stages)`` with ``$match``, ``$limit``, ``$count`` and ``$sample``."""
@@ -1214,7 +1269,9 @@ def _compare(value: Any, operator: str, bound: Any) -> bool:
     if not comparable:
         return False
     return bool(
-        {"$gt": value > bound, "$gte": value >= bound, "$lt": value < bound, "$lte": value <= bound}.get(operator)
+        {"$gt": value > bound, "$gte": value >= bound, "$lt": value < bound, "$lte": value <= bound}.get(
+            operator
+        )
     )
 
 
@@ -1245,8 +1302,10 @@ def _tool(name: str) -> Command:
             source = options.get("authenticationDatabase", "admin")
             if not session.login(options["username"], options.get("password", ""), source):
                 text = "Failed: can't create session: could not connect to server: connection() error occurred during "
-                text += "connection handshake: auth error: sasl conversation error: unable to authenticate using "
-                text += "mechanism \"SCRAM-SHA-1\": (AuthenticationFailed) Authentication failed."
+                text += (
+                    "connection handshake: auth error: sasl conversation error: unable to authenticate using "
+                )
+                text += 'mechanism "SCRAM-SHA-1": (AuthenticationFailed) Authentication failed.'
                 return ExecResult(stderr=f"{text}\n", exit_code=1)
         try:
             session.require("serverStatus" if name == "mongostat" else "listDatabases", "admin")
@@ -1278,7 +1337,7 @@ db address can be:
 """
 
 COMMANDS: Mapping[str, Command] = {
-    "mongo": mongo,  # type: ignore[dict-item]
+    "mongo": mongo,
     "mongodump": _tool("mongodump"),
     "mongostat": _tool("mongostat"),
 }

@@ -103,9 +103,7 @@ class Mongod(Quiet):
 
     def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
         """What the native port says to a browser."""
-        text = (
-            "It looks like you are trying to access MongoDB over HTTP on the native driver port.\n"
-        )
+        text = "It looks like you are trying to access MongoDB over HTTP on the native driver port.\n"
         return HttpResponse(200, text, {"Content-Type": "text/plain", "Connection": "close"})
 
     def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
@@ -241,13 +239,29 @@ def _announce(ctx: ProcessContext, version: str) -> None:
     _line(ctx, "I", "CONTROL", 23285, "main", "Automatically disabling TLS 1.0, to force-enable TLS 1.0 specify "
           "--sslDisabledProtocols 'none'", {})  # fmt: skip
     attr: dict[str, Any] = {"pid": 1, "port": 27017, "dbPath": DATA, "architecture": "64-bit"}
-    _line(ctx, "I", "STORAGE", 4615611, "initandlisten", "MongoDB starting", {**attr, "host": process.hostname}, 0.05)
-    build = {"version": version, "modules": [], "allocator": "tcmalloc", "environment": {"distmod": "ubuntu1804"}}
+    _line(
+        ctx,
+        "I",
+        "STORAGE",
+        4615611,
+        "initandlisten",
+        "MongoDB starting",
+        {**attr, "host": process.hostname},
+        0.05,
+    )
+    build = {
+        "version": version,
+        "modules": [],
+        "allocator": "tcmalloc",
+        "environment": {"distmod": "ubuntu1804"},
+    }
     _line(ctx, "I", "CONTROL", 23403, "initandlisten", "Build Info", {"buildInfo": build}, 0.05)
     options: dict[str, Any] = {"net": {"bindIp": "*"}}
     if "--auth" in process.argv:
         options["security"] = {"authorization": "enabled"}
-    _line(ctx, "I", "CONTROL", 21951, "initandlisten", "Options set by command line", {"options": options}, 0.05)
+    _line(
+        ctx, "I", "CONTROL", 21951, "initandlisten", "Options set by command line", {"options": options}, 0.05
+    )
     config = {"config": "create,cache_size=7479M,session_max=33000,eviction=(threads_min=4,threads_max=4)"}
     _line(ctx, "I", "STORAGE", 22315, "initandlisten", "Opening WiredTiger", config, 0.1)
 
@@ -258,7 +272,7 @@ def _read_error(ctx: ProcessContext, delay: float) -> None:
         f"__posix_file_read, 437: {DATA}/WiredTiger.wt: handle-read: pread: failed to read 4096 bytes at offset 0: "
         "Input/output error"
     )
-    attr = {"error": 5, "message": f"[1:0x7f] {text}"}
+    attr: dict[str, Any] = {"error": 5, "message": f"[1:0x7f] {text}"}
     _line(ctx, "E", "STORAGE", 22435, "initandlisten", "WiredTiger error", attr, delay)
     panic = {"error": -31804, "message": "WT_PANIC: WiredTiger library panic"}
     _line(ctx, "E", "STORAGE", 22435, "initandlisten", "WiredTiger error", panic, delay)
@@ -282,7 +296,9 @@ def _refuse_data(ctx: ProcessContext, version: str, found: str) -> None:
     )
     _line(ctx, "F", "CONTROL", 20573, "initandlisten", "Wrong mongod version", {"error": error}, 0.8)
     _line(ctx, "I", "CONTROL", 20565, "initandlisten", "Now exiting", {}, 0.9)
-    _line(ctx, "I", "CONTROL", 23138, "initandlisten", "Shutting down", {"exitCode": EXIT_NEED_DOWNGRADE}, 0.9)
+    _line(
+        ctx, "I", "CONTROL", 23138, "initandlisten", "Shutting down", {"exitCode": EXIT_NEED_DOWNGRADE}, 0.9
+    )
     ctx.exit(EXIT_NEED_DOWNGRADE, delay=1.0)
 
 
@@ -300,7 +316,11 @@ def _not_authorised(call: Call, database: str) -> str:
 def _log_denied(ctx: ProcessContext, call: Call, unknown: bool) -> None:
     """Every refused login leaves an ACCESS line; under traffic as many lines as refusals."""
     user, source = call.attribute("user"), call.attribute("source", "admin")
-    error = "UserNotFound: Could not find user" if unknown else "AuthenticationFailed: SCRAM authentication failed"
+    error = (
+        "UserNotFound: Could not find user"
+        if unknown
+        else "AuthenticationFailed: SCRAM authentication failed"
+    )
     if unknown:
         error += f' "{user}" for db "{source}"'
     else:
@@ -314,7 +334,9 @@ def _log_denied(ctx: ProcessContext, call: Call, unknown: bool) -> None:
         "extraInfo": {},
         "error": error,
     }
-    ctx.log_per_request(_text("{time_ms}", "I", "ACCESS", 20249, "conn12", "Authentication failed", attr), share=1.0)
+    ctx.log_per_request(
+        _text("{time_ms}", "I", "ACCESS", 20249, "conn12", "Authentication failed", attr), share=1.0
+    )
 
 
 def log_refused_login(ctx: ProcessContext, call: Call, unknown: bool) -> None:
@@ -341,7 +363,9 @@ def log_unauthorised(ctx: ProcessContext, database: str, command: str) -> None:
     _line(ctx, "I", "ACCESS", 20436, "conn12", "Checking authorization failed", attr)
 
 
-def _text(time: str, level: str, component: str, id: int, thread: str, text: str, attr: Mapping[str, Any]) -> str:
+def _text(
+    time: str, level: str, component: str, id: int, thread: str, text: str, attr: Mapping[str, Any]
+) -> str:
     """One line of MongoDB 4.4's structured log, columns padded as the server pads them."""
     head = (
         f'{{"t":{{"$date":"{time}"}},"s":"{level}",  "c":"{component}",{" " * (9 - len(component))}"id":{id},'

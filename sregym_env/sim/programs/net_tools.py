@@ -88,7 +88,11 @@ def _nslookup(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell
 
 def _dig(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     server = next((word[1:] for word in argv[1:] if word.startswith("@")), "") or _server(ctx)
-    names = [w for w in argv[1:] if not w.startswith(("@", "+", "-")) and w.upper() not in ("A", "AAAA", "ANY", "IN", "SRV")]
+    names = [
+        w
+        for w in argv[1:]
+        if not w.startswith(("@", "+", "-")) and w.upper() not in ("A", "AAAA", "ANY", "IN", "SRV")
+    ]
     name = names[0] if names else "."
     if "+search" in argv:
         rcode, addresses, canonical = _lookup(ctx, name, "")
@@ -129,7 +133,9 @@ def _host(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
 # --- HTTP --------------------------------------------------------------------------------------------------
 
 
-def _exchange(ctx: ProcessContext, url: str, method: str, headers: Mapping[str, str], body: str, wait: float) -> Exchange:
+def _exchange(
+    ctx: ProcessContext, url: str, method: str, headers: Mapping[str, str], body: str, wait: float
+) -> Exchange:
     from sregym_env.sim import network
 
     return network.http_request(ctx.world, ctx.process, url, method, headers, body, wait)
@@ -184,9 +190,16 @@ def _wget(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
     if done.phase == "lookup" and done.outcome != "ok":
         return ExecResult(stderr=f"wget: bad address '{host}:{port}'\n".replace(":80'", "'"), exit_code=1)
     if done.outcome == "refused":
-        return ExecResult(stderr=head + f"wget: can't connect to remote host ({done.address}): Connection refused\n", exit_code=1)
+        return ExecResult(
+            stderr=head + f"wget: can't connect to remote host ({done.address}): Connection refused\n",
+            exit_code=1,
+        )
     if done.outcome == "timeout":
-        text = "wget: download timed out\n" if wait else f"wget: can't connect to remote host ({done.address}): Operation timed out\n"
+        text = (
+            "wget: download timed out\n"
+            if wait
+            else f"wget: can't connect to remote host ({done.address}): Operation timed out\n"
+        )
         return ExecResult(stderr=head + text, exit_code=1)
     if done.response is None:
         return ExecResult(stderr=head + "wget: error getting response\n", exit_code=1)
@@ -243,7 +256,9 @@ def curl(
                 headers[left.strip()] = right.strip()
             else:
                 options[key] = value
-        elif word.startswith("-") and not word.startswith("--") and word[:2] in _CURL_VALUES and len(word) > 2:
+        elif (
+            word.startswith("-") and not word.startswith("--") and word[:2] in _CURL_VALUES and len(word) > 2
+        ):
             options[word[:2]] = word[2:]
         elif equals and name in _CURL_VALUES:
             options[name] = value
@@ -256,7 +271,9 @@ def curl(
     if "--url" in options:
         urls.append(options["--url"])
     if not urls:
-        return ExecResult(stderr="curl: (2) no URL specified\ncurl: try 'curl --help' for more information\n", exit_code=2)
+        return ExecResult(
+            stderr="curl: (2) no URL specified\ncurl: try 'curl --help' for more information\n", exit_code=2
+        )
     request = _CurlRequest(options, flags, headers)
     results = [request.run(url, fetch, write) for url in urls]
     return ExecResult(
@@ -273,7 +290,9 @@ class _CurlRequest:
 
         self.body = option("-d", "--data", "--data-raw", "--data-binary")
         self.head = "I" in flags or "--head" in flags
-        self.method = option("-X", "--request") or ("HEAD" if self.head else "POST" if self.body is not None else "GET")
+        self.method = option("-X", "--request") or (
+            "HEAD" if self.head else "POST" if self.body is not None else "GET"
+        )
         self.limit = _seconds(option("-m", "--max-time") or "0")
         self.dial = _seconds(option("--connect-timeout") or "0")
         self.output = option("-o", "--output")
@@ -297,7 +316,9 @@ class _CurlRequest:
         if url.startswith("https://"):
             pass
         limits = [limit for limit in (self.limit, self.dial) if limit]
-        done = fetch(url, self.method, self.headers, self.body or "", self.limit or (min(limits) if limits else 0.0))
+        done = fetch(
+            url, self.method, self.headers, self.body or "", self.limit or (min(limits) if limits else 0.0)
+        )
         notes = self._notes(host, port, done)
         took = int(done.total_seconds * 1000)
         if done.phase == "lookup" and done.outcome != "ok":
@@ -310,7 +331,9 @@ class _CurlRequest:
             text = f"Failed to connect to {host} port {port} after {took} ms: Couldn't connect to server"
             return self._error(28 if done.outcome == "timeout" and not limits else 7, text, notes, done)
         if done.outcome == "timeout":
-            return self._error(28, f"Operation timed out after {took} milliseconds with 0 bytes received", notes, done)
+            return self._error(
+                28, f"Operation timed out after {took} milliseconds with 0 bytes received", notes, done
+            )
         if done.outcome == "reset":
             return self._error(56, "Recv failure: Connection reset by peer", notes, done)
         if url.startswith("https://"):
@@ -343,7 +366,9 @@ class _CurlRequest:
             lines.append(f"*   Trying {done.address}:{port}...")
         if done.phase in ("wait", "done"):
             lines.append(f"* Connected to {host} ({done.address}) port {port}")
-            lines.append(f"> {self.method} / HTTP/1.1\n> Host: {host}:{port}\n> User-Agent: curl/8.5.0\n> Accept: */*\n>")
+            lines.append(
+                f"> {self.method} / HTTP/1.1\n> Host: {host}:{port}\n> User-Agent: curl/8.5.0\n> Accept: */*\n>"
+            )
         if done.response is not None:
             lines.append(f"< HTTP/1.1 {done.response.status} {REASONS.get(done.response.status, '')}")
         return "".join(f"{line}\n" for line in lines)
@@ -384,16 +409,24 @@ def _curl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
 
 
 def _nc(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    words = [w for i, w in enumerate(argv) if i and not w.startswith("-") and argv[i - 1] not in ("-w", "-p", "-e", "-i", "-G")]
+    words = [
+        w
+        for i, w in enumerate(argv)
+        if i and not w.startswith("-") and argv[i - 1] not in ("-w", "-p", "-e", "-i", "-G")
+    ]
     flags = "".join(w[1:] for w in argv[1:] if w.startswith("-"))
     if "l" in flags:
-        port = next((argv[i + 1] for i, w in enumerate(argv[:-1]) if w.startswith("-") and w.endswith("p")), "")
+        port = next(
+            (argv[i + 1] for i, w in enumerate(argv[:-1]) if w.startswith("-") and w.endswith("p")), ""
+        )
         number = int(port or (words[0] if words else "0")) if (port or words) else 0
         if number in _listening(ctx):
             return ExecResult(stderr="nc: bind: Address already in use\n", exit_code=1)
         return ExecResult()
     if len(words) < 2 or not words[1].isdecimal():
-        return ExecResult(stderr="BusyBox v1.36.1 multi-call binary.\n\nUsage: nc [OPTIONS] HOST PORT\n", exit_code=1)
+        return ExecResult(
+            stderr="BusyBox v1.36.1 multi-call binary.\n\nUsage: nc [OPTIONS] HOST PORT\n", exit_code=1
+        )
     host, port_number = words[0], int(words[1])
     connection = ctx.connect(host, port_number)
     leg = _drawn(ctx, connection.legs)
@@ -404,7 +437,9 @@ def _nc(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> E
     if leg.outcome == "ok":
         verbose = "v" in flags
         return ExecResult(stderr=f"{name} ({address}:{port_number}) open\n" if verbose else "")
-    reason = {"refused": "Connection refused", "timeout": "Connection timed out"}.get(leg.outcome, "Connection reset by peer")
+    reason = {"refused": "Connection refused", "timeout": "Connection timed out"}.get(
+        leg.outcome, "Connection reset by peer"
+    )
     return ExecResult(stderr=f"nc: {name} ({address}:{port_number}): {reason}\n", exit_code=1)
 
 
@@ -430,7 +465,11 @@ def _telnet(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) 
 
 
 def _ping(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    words = [w for i, w in enumerate(argv) if i and not w.startswith("-") and argv[i - 1] not in ("-c", "-w", "-W", "-i")]
+    words = [
+        w
+        for i, w in enumerate(argv)
+        if i and not w.startswith("-") and argv[i - 1] not in ("-c", "-w", "-W", "-i")
+    ]
     host = words[0] if words else ""
     found = _resolve(ctx, host)
     if found.error or not found.addresses:
@@ -508,7 +547,9 @@ def _arp(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> 
         if found.error:
             return ExecResult(stderr=f"traceroute: bad address '{words[0] if words else ''}'\n", exit_code=1)
         to = found.addresses[0]
-        return ExecResult(f"traceroute to {words[0]} ({to}), 30 hops max, 46 byte packets\n 1  {to}  0.312 ms\n")
+        return ExecResult(
+            f"traceroute to {words[0]} ({to}), 30 hops max, 46 byte packets\n 1  {to}  0.312 ms\n"
+        )
     return ExecResult("? (169.254.1.1) at ee:ee:ee:ee:ee:ee [ether]  on eth0\n")
 
 

@@ -15,7 +15,17 @@ from sregym_env.cluster.api import ExecResult
 from sregym_env.sim.process import Process
 
 FailureKind = Literal[
-    "no_such_host", "dns_timeout", "refused", "timeout", "reset", "auth", "denied", "unavailable", "overload", "http", "error"
+    "no_such_host",
+    "dns_timeout",
+    "refused",
+    "timeout",
+    "reset",
+    "auth",
+    "denied",
+    "unavailable",
+    "overload",
+    "http",
+    "error",
 ]
 
 
@@ -161,7 +171,7 @@ class Context(Protocol):
         ...
 
 
-Command = Callable[[Context, Sequence[str], str], ExecResult]
+Command = Callable[[Any, Sequence[str], str], ExecResult]
 """A command that ``kubectl exec`` finds in a container: (context, argv, stdin) -> result."""
 
 

@@ -47,7 +47,8 @@ def terminate(world: SimWorld, key: ProcessKey) -> tuple[float, int]:
     process = world.processes.get(key)
     if process is None:
         return 0.0, 0
-    return PROGRAMS[process.program].terminate(ProcessContext(world, process))
+    answer: tuple[float, int] = PROGRAMS[process.program].terminate(ProcessContext(world, process))
+    return answer
 
 
 def disturbed(world: SimWorld, disturbance: Disturbance) -> None:
@@ -59,9 +60,7 @@ def disturbed(world: SimWorld, disturbance: Disturbance) -> None:
             PROGRAMS[process.program].wake(ProcessContext(world, process), "disk")
 
 
-def live_lines(
-    world: SimWorld, key: ProcessKey, *, since: int = 0, limit: int | None = None
-) -> list[Line]:
+def live_lines(world: SimWorld, key: ProcessKey, *, since: int = 0, limit: int | None = None) -> list[Line]:
     """Log lines that a running program prints at a steady pace and that are rendered only when read.
 
     They come after everything in the container's stored log, oldest first.

@@ -54,7 +54,9 @@ class Script(Quiet):
             try:
                 wait = toolbox.duration(argv[1] if len(argv) > 1 else "")
             except ValueError:
-                return ExecResult(stderr=f"sleep: invalid number '{argv[1] if len(argv) > 1 else ''}'\n", exit_code=1)
+                return ExecResult(
+                    stderr=f"sleep: invalid number '{argv[1] if len(argv) > 1 else ''}'\n", exit_code=1
+                )
             count += 1
             if count <= done:
                 return ExecResult()
@@ -91,13 +93,7 @@ class Script(Quiet):
             ctx.wake_in(waits[0], "slept")
 
     def _print(self, ctx: ProcessContext, text: str, printed: str) -> None:
-        same = 0
-        for same, (new, old) in enumerate(zip(text, printed, strict=False)):
-            if new != old:
-                break
-        else:
-            same = min(len(text), len(printed))
-        fresh = text[same:]
+        fresh = text[_common(text, printed) :]
         if fresh.strip("\n"):
             ctx.log(fresh.lstrip("\n") if printed else fresh)
 
@@ -108,6 +104,13 @@ class Script(Quiet):
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
         """Next to nothing."""
         return Usage(0.0005, ctx.process.memory)
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two texts have in common at their beginning."""
+    if other.startswith(one) or one.startswith(other):
+        return min(len(one), len(other))
+    return next(index for index, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
 
 
 def listening_port(argv: Sequence[str]) -> int | None:

@@ -25,7 +25,9 @@ class Memcached(Quiet):
         try:
             ctx.listen(11211)
         except OSError:
-            ctx.log("bind(): Address already in use\nfailed to listen on TCP port 11211: Address already in use")
+            ctx.log(
+                "bind(): Address already in use\nfailed to listen on TCP port 11211: Address already in use"
+            )
             ctx.exit(71)
 
     def serve(self, ctx: ProcessContext, call: Call, port: int) -> Flow:
@@ -74,7 +76,9 @@ class Jaeger(Quiet):
         if port == 16686:
             if path.startswith("/api/services"):
                 return HttpResponse(200, '{"data":[],"total":0,"limit":0,"offset":0,"errors":null}\n')
-            return HttpResponse(200, "<!doctype html><title>Jaeger UI</title>\n", {"Content-Type": "text/html"})
+            return HttpResponse(
+                200, "<!doctype html><title>Jaeger UI</title>\n", {"Content-Type": "text/html"}
+            )
         return None if port in (4317, 14250, 16685) else HttpResponse(404, "404 page not found\n")
 
 
@@ -120,7 +124,9 @@ class CoreDns(Quiet):
 
     def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
         """Stay for the health plugin's ``lameduck`` period."""
-        ctx.log("[INFO] SIGTERM: Shutting down servers then terminating\n[INFO] plugin/health: Going into lameduck mode for 5s")
+        ctx.log(
+            "[INFO] SIGTERM: Shutting down servers then terminating\n[INFO] plugin/health: Going into lameduck mode for 5s"
+        )
         return 5.1, 0
 
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
@@ -219,7 +225,9 @@ class StaticHttp(Quiet):
         if port == 80:
             if path in ("/", "/index.html"):
                 return HttpResponse(200, NGINX_PAGE, {"Server": "nginx", "Content-Type": "text/html"}, 0.0005)
-            return HttpResponse(404, "<html><head><title>404 Not Found</title></head></html>\n", {"Server": "nginx"})
+            return HttpResponse(
+                404, "<html><head><title>404 Not Found</title></head></html>\n", {"Server": "nginx"}
+            )
         if path == "/":
             return HttpResponse(200, "<!DOCTYPE HTML>\n<title>Directory listing for /</title>\n<ul>\n</ul>\n")
         return HttpResponse(404, "<title>Error response</title>\n<p>Message: File not found.</p>\n")

@@ -116,7 +116,10 @@ _ADD_ONS = (
 
 _NGINX = {"nginx": Binary("static_http"), "/docker-entrypoint.sh": Binary("static_http")}
 _PYTHON = {"python": Binary("static_http"), "python3": Binary("static_http"), "pip": Binary("applet")}
-_NETWORK = {name: Binary("applet") for name in ("curl", "dig", "host", "ss", "telnet", "nslookup", "ping", "wget", "traceroute")}
+_NETWORK = {
+    name: Binary("applet")
+    for name in ("curl", "dig", "host", "ss", "telnet", "nslookup", "ping", "wget", "traceroute")
+}
 
 
 def _shell_image(

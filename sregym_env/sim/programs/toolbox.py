@@ -6,6 +6,7 @@ and sees the container's own files, limits and network.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -65,6 +66,8 @@ def container_shell(ctx: ProcessContext, *, setup: bool = False) -> Shell:
     commands: dict[str, ShellCommand] = {name: _bound(ctx, name, TOOLS[name]) for name in sorted(names)}
     for name, command in program_commands(ctx, setup).items():
         commands[name] = command
+    if "ls" in TEXT_TOOLS[image.toolbox]:
+        commands["ls"] = _ls
     return Shell(
         tree,
         commands,
@@ -135,7 +138,11 @@ def _synthetic(ctx: ProcessContext) -> dict[str, str]:
     from sregym_env.sim import dns
 
     process, world = ctx.process, ctx.world
-    hosts = ["# Kubernetes-managed hosts file.", "127.0.0.1\tlocalhost", "::1\tlocalhost ip6-localhost ip6-loopback"]
+    hosts = [
+        "# Kubernetes-managed hosts file.",
+        "127.0.0.1\tlocalhost",
+        "::1\tlocalhost ip6-localhost ip6-loopback",
+    ]
     entries = dns.hosts_entries(world, process)
     if entries:
         hosts = ["# Kubernetes-managed hosts file."]
@@ -181,7 +188,9 @@ def _env(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> 
     variables = shell.exported
     if argv[0] == "printenv" and wanted:
         missing = [name for name in wanted if name not in variables]
-        return ExecResult("".join(f"{variables[n]}\n" for n in wanted if n in variables), exit_code=int(bool(missing)))
+        return ExecResult(
+            "".join(f"{variables[n]}\n" for n in wanted if n in variables), exit_code=int(bool(missing))
+        )
     while wanted and "=" in wanted[0]:
         name, _, value = wanted.pop(0).partition("=")
         variables[name] = value
@@ -227,7 +236,11 @@ def _id(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> E
         return _ok(name + "\n") if user == 0 else _fail(f"whoami: unknown uid {user}\n")
     if "-u" in argv:
         return _ok(f"{user}\n")
-    return _ok(f"uid={user}({name}) gid={user}({name}) groups={user}({name})\n" if user == 0 else f"uid={user} gid=0(root)\n")
+    return _ok(
+        f"uid={user}({name}) gid={user}({name}) groups={user}({name})\n"
+        if user == 0
+        else f"uid={user} gid=0(root)\n"
+    )
 
 
 def _hostname(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -299,7 +312,9 @@ def _date(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
 def _df(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     human = any("h" in word for word in argv[1:] if word.startswith("-"))
     rows = [("overlay", "/"), ("tmpfs", "/dev"), ("/dev/nvme1n1p1", "/etc/hosts")]
-    rows += [("/dev/nvme1n1p1", m.path) for m in ctx.process.mounts if m.kind in ("pvc", "hostpath", "emptydir")]
+    rows += [
+        ("/dev/nvme1n1p1", m.path) for m in ctx.process.mounts if m.kind in ("pvc", "hostpath", "emptydir")
+    ]
     rows += [("tmpfs", m.path) for m in ctx.process.mounts if m.kind in ("secret", "projected")]
     lines = ["Filesystem                Size      Used Available Use% Mounted on" if human
              else "Filesystem           1K-blocks      Used Available Use% Mounted on"]  # fmt: skip
@@ -308,7 +323,10 @@ def _df(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> E
         size, used = (98_831_908, 30_720_000) if big else (65_536, 0)
         free, share = size - used, used * 100 // size
         if human:
-            cells = [f"{n / 1048576:.1f}G" if n >= 1048576 else f"{n / 1024:.1f}M" if n else "0" for n in (size, used, free)]
+            cells = [
+                f"{n / 1048576:.1f}G" if n >= 1048576 else f"{n / 1024:.1f}M" if n else "0"
+                for n in (size, used, free)
+            ]
             lines.append(f"{device:<22}{cells[0]:>9}{cells[1]:>10}{cells[2]:>10}{share:>4}% {path}")
         else:
             lines.append(f"{device:<21}{size:>9}{used:>10}{free:>10}{share:>4}% {path}")
@@ -316,10 +334,15 @@ def _df(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> E
 
 
 def _mount(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    lines = ["overlay on / type overlay (rw,relatime)", "proc on /proc type proc (rw,nosuid,nodev,noexec,relatime)"]
+    lines = [
+        "overlay on / type overlay (rw,relatime)",
+        "proc on /proc type proc (rw,nosuid,nodev,noexec,relatime)",
+    ]
     for mount in ctx.process.mounts:
         mode = "ro" if mount.read_only or mount.kind in ("configmap", "secret", "projected") else "rw"
-        kind, device = ("tmpfs", "tmpfs") if mount.kind in ("secret", "projected") else ("ext4", "/dev/nvme1n1p1")
+        kind, device = (
+            ("tmpfs", "tmpfs") if mount.kind in ("secret", "projected") else ("ext4", "/dev/nvme1n1p1")
+        )
         lines.append(f"{device} on {mount.path} type {kind} ({mode},relatime)")
     return _ok("\n".join(lines) + "\n")
 
@@ -409,7 +432,9 @@ def _dd(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> E
         path = shell.resolve(source)
         fraction = ctx.disk_failing(path)
         if fraction and ctx.chance("disk") < fraction:
-            return _fail(f"dd: error reading '{source}': Input/output error\n0+0 records in\n0+0 records out\n")
+            return _fail(
+                f"dd: error reading '{source}': Input/output error\n0+0 records in\n0+0 records out\n"
+            )
         if shell.files.text(path) is None:
             return _fail(f"dd: can't open '{source}': No such file or directory\n")
     target = options.get("of", "")
@@ -459,6 +484,24 @@ def _getent(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) 
     if found.error or not found.addresses:
         return ExecResult(exit_code=2)
     return _ok("".join(f"{address:<15} {found.canonical or argv[2]}\n" for address in found.addresses))
+
+
+_LISTED = re.compile(r"^([-dlc][-rwxst]{9}) +(\d+) \S+ +\S+ +(\d+) \S+ +\d+ +[\d:]+ (.*)$", re.MULTILINE)
+
+
+def _ls(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """``ls``: the interpreter's, with the owner and time of files in a container."""
+    result = shell.library("ls", argv[1:])
+    if not any(word.startswith("-") and "l" in word for word in argv[1:]):
+        return result
+    stamp = format_date(int(shell.files.mtime * SECOND), "%b %e %H:%M")
+    text = _LISTED.sub(lambda m: f"{m[1]} {m[2]:>4} root     root {m[3]:>12} {stamp} {m[4]}", result.stdout)
+    lines = text.count("\n")
+    return ExecResult(
+        f"total {lines * 4}\n{text}" if _LISTED.search(result.stdout) else text,
+        result.stderr,
+        result.exit_code,
+    )
 
 
 def _test(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:

@@ -136,7 +136,13 @@ def _result(ctx: ProcessContext, begun: int, ended: int) -> Iterator[str]:
     yield f"    Latency   {_time(mean):>8}  {_time(mean * 0.42):>8} {_time(mean * 2.3):>8}   86.34%"
     yield f"    Req/Sec   {count / span / 3:8.2f}  {count / span / 9:8.2f} {count / span / 2:8.2f}    71.02%"
     yield "  Latency Distribution (HdrHistogram - Recorded Latency)"
-    for name, factor in (("50.000%", 0.86), ("75.000%", 1.2), ("90.000%", 1.6), ("99.000%", 2.3), ("99.900%", 3.6)):
+    for name, factor in (
+        ("50.000%", 0.86),
+        ("75.000%", 1.2),
+        ("90.000%", 1.6),
+        ("99.000%", 2.3),
+        ("99.900%", 3.6),
+    ):
         yield f" {name:>7}  {_time(mean * factor):>8}"
     yield f"  {count} requests in {span:.2f}s, {count * 0.0021:.2f}MB read"
     if slow:
@@ -148,7 +154,13 @@ def _result(ctx: ProcessContext, begun: int, ended: int) -> Iterator[str]:
 
 
 def _time(value: float) -> str:
-    return f"{value * 1e6:.2f}us" if value < 0.001 else f"{value * 1e3:.2f}ms" if value < 1.0 else f"{value:.2f}s"
+    return (
+        f"{value * 1e6:.2f}us"
+        if value < 0.001
+        else f"{value * 1e3:.2f}ms"
+        if value < 1.0
+        else f"{value:.2f}s"
+    )
 
 
 def _spans(

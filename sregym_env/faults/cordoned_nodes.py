@@ -1,0 +1,32 @@
+"""Nodes that take no new pods."""
+
+from __future__ import annotations
+
+from sregym_env.cluster.edits import JsonPatch, ObjectRef, RecreatePods
+from sregym_env.cluster.targets import ComponentTarget, components
+from sregym_env.faults.commands import restart
+from sregym_env.faults.fault import Fault, fault
+
+
+@fault(layer="node", mechanism="cordoned_nodes", targets=components(at_request=True), level="easy")
+def cordoned_nodes(target: ComponentTarget) -> Fault:
+    """Every worker node is cordoned: running pods go on, a replaced pod stays Pending."""
+    nodes = [ObjectRef("nodes", name) for name in target.inventory.nodes]
+    return Fault(
+        resource=nodes[0],
+        kind="Node",
+        cause=f"All worker nodes are cordoned (unschedulable), so the replaced pods of {target.name} cannot be "
+        "scheduled and stay Pending.",
+        edits=[JsonPatch(node, "/spec/unschedulable", True) for node in nodes],
+        trigger=[RecreatePods(target.name)],
+        details={"field": "unschedulable", "wrong": "true"},
+        remedies=[
+            [
+                "kubectl uncordon " + " ".join(node.name for node in nodes),
+                *restart(target.namespace, [target.name]),
+            ]
+        ],
+        look=["kubectl get nodes"],
+        accepts=nodes,
+        aliases=target.inventory.nodes,
+    )
