@@ -25,7 +25,7 @@ check: $(READY)  ## Format, lint, types, layers.
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 
 format: $(READY)  ## Format the code and sort the imports.
 	$(BIN)/ruff format .

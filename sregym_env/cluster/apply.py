@@ -13,6 +13,7 @@ from typing import Any
 from sregym_env.cluster.api import Cluster, World
 from sregym_env.cluster.edits import (
     REMOVED,
+    AwaitRollout,
     Create,
     Delete,
     Edit,
@@ -34,6 +35,9 @@ GONE_LIMIT = 120.0
 
 POD_LIMIT = 120.0
 """Seconds to wait for a pod in which a command can be run."""
+
+ROLLOUT_LIMIT = 300.0
+"""Seconds to wait for a rollout."""
 
 SERVER_FIELDS = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink")
 """Metadata that the API server owns."""
@@ -105,6 +109,9 @@ def apply(world: World, edit: Edit) -> Undo:
             return None
         case Redeploy():
             return _redeploy(world, edit)
+        case AwaitRollout():
+            _await_rollout(world, edit.target)
+            return None
         case Substitute():
             return _substitute(world.cluster, edit)
 
@@ -263,6 +270,26 @@ def _await_gone(world: World, target: ObjectRef) -> None:
             raise ClusterError(f"{target.resource} {target.name} is still there after {waited:.0f} s")
         world.advance(1.0)
         waited += 1.0
+
+
+def _await_rollout(world: World, target: ObjectRef) -> None:
+    waited = 0.0
+    while not _rolled_out(_get(world.cluster, target)):
+        if waited >= ROLLOUT_LIMIT:
+            raise ClusterError(f"{target.name} is not rolled out after {waited:.0f} s")
+        world.advance(2.0)
+        waited += 2.0
+
+
+def _rolled_out(workload: Manifest) -> bool:
+    """As ``kubectl rollout status`` sees it: observed, all replicas updated and available, none left over."""
+    wanted, status = workload["spec"].get("replicas", 1), workload.get("status", {})
+    return bool(
+        status.get("observedGeneration", 0) >= workload["metadata"]["generation"]
+        and status.get("updatedReplicas", 0) == wanted
+        and status.get("replicas", 0) == wanted
+        and status.get("availableReplicas", 0) == wanted
+    )
 
 
 def _exists(cluster: Cluster, target: ObjectRef) -> bool:

@@ -90,7 +90,14 @@ class Substitute:
     after: str
 
 
-Edit = JsonPatch | MergePatch | Create | Delete | Exec | RecreatePods | Redeploy | Substitute
+@dataclass(frozen=True, slots=True)
+class AwaitRollout:
+    """Wait until every pod of a Deployment runs its newest template. Undo has nothing to do."""
+
+    target: ObjectRef
+
+
+Edit = JsonPatch | MergePatch | Create | Delete | Exec | RecreatePods | Redeploy | Substitute | AwaitRollout
 
 
 class _Removed:

@@ -333,7 +333,7 @@ class Episode:
         return {
             "task_id": self.staged.task_id,
             "episode_id": self.staged.episode_id,
-            "specs": [spec.model_dump() for spec in self.staged.specs],
+            "specs": [spec.model_dump(mode="json") for spec in self.staged.specs],
             "root_cause": [spec.root_cause for spec in self.staged.specs],
             "diagnosis": state.diagnosis,
             "grade": None if state.grade is None else state.grade.to_dict(),

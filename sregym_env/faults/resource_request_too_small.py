@@ -31,13 +31,7 @@ def resource_request_too_small(target: ComponentTarget, memory: str = "10Mi") ->
         trigger=[RecreatePods(name) for name in target.dependents],
         details={"field": "resources.limits.memory", "wrong": memory},
         remedies=[
-            mend(target, drop(target.workload, f"{limits}/memory", *_defaulted(target))),
+            mend(target, drop(target.workload, f"{limits}/memory")),
             mend(target, put(target.workload, limits, enough)),
         ],
     )
-
-
-def _defaulted(target: ComponentTarget) -> list[str]:
-    """The request that the API server copied from the limit, where the container declared none."""
-    declared = target.container["resources"].get("requests", {})
-    return [] if "memory" in declared else [target.container_path("resources", "requests", "memory")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sregym_env.cluster.edits import MergePatch, ObjectRef, RecreatePods, Substitute
+from sregym_env.cluster.edits import AwaitRollout, MergePatch, ObjectRef, RecreatePods, Substitute
 from sregym_env.cluster.targets import ServiceTarget, services
 from sregym_env.faults.commands import restart
 from sregym_env.faults.fault import Fault, fault
@@ -35,6 +35,7 @@ def service_dns_resolution_failure(target: ServiceTarget) -> Fault:
         edits=[
             Substitute(CONFIG, "/data/Corefile", "    kubernetes ", block + "    kubernetes "),
             MergePatch(SERVER, RESTART),
+            AwaitRollout(SERVER),
         ],
         trigger=[RecreatePods(caller) for caller in target.callers],
         details={"field": "Corefile", "wrong": f"template ANY ANY {host} rcode NXDOMAIN"},

@@ -8,7 +8,7 @@ from sregym_env.faults.commands import drop, mend
 from sregym_env.faults.fault import Fault, fault
 
 
-@fault(layer="configuration", mechanism="port_conflict", targets=components(by_service=True))
+@fault(layer="configuration", mechanism="port_conflict", targets=components(at_request=True, by_service=True))
 def sidecar_port_conflict(target: ComponentTarget, image: str = "busybox:latest") -> Fault:
     """A sidecar binds the main container's port; one of the two cannot start, so the pod is never Ready."""
     port, containers = target.component.port, target.template_path("containers")

@@ -8,14 +8,13 @@ touched.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from just_bash.interpreter import expansion
 from just_bash.interpreter.errors import ExecutionLimitError
 from just_bash.parser.parser import Parser
-from just_bash.query_engine import builtins as jq_builtins
+from just_bash.query_engine import evaluator as jq_evaluator
 
 T = TypeVar("T")
 
@@ -73,16 +72,18 @@ expansion._expand_sequence = _expand_sequence
 
 
 class VirtualTime:
-    """Stands in for the ``time`` module inside ``jq``: ``now`` is the caller's clock."""
+    """What ``jq`` takes for the present."""
 
     now = 0.0
-
-    def time(self) -> float:
-        """Unix seconds by the clock of the shell that runs."""
-        return VirtualTime.now
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(time, name)
+    """Unix seconds by the clock of the shell that runs."""
 
 
-jq_builtins.time = VirtualTime()
+_call_plain = jq_evaluator.call_builtin
+
+
+def _call_builtin(value: Any, name: str, *rest: Any) -> Any:
+    """``now`` from the shell's clock; every other function as it is."""
+    return [VirtualTime.now] if name == "now" else _call_plain(value, name, *rest)
+
+
+jq_evaluator.call_builtin = _call_builtin

@@ -7,15 +7,18 @@ this module is the only place, with its neighbours, that knows it.
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from shlex import quote
 from typing import Any
 
 from just_bash.commands import create_command_registry
-from just_bash.interpreter import ExitError, Interpreter, InterpreterState, VariableStore
+from just_bash.interpreter import ExitError, InterpreterState, VariableStore
 from just_bash.interpreter.errors import ExecutionLimitError, InterpreterError
+from just_bash.interpreter.types import VariableMetadata
 from just_bash.parser import parse
 from just_bash.parser.parser import ParseException
 from just_bash.types import CommandContext, ExecutionLimits
@@ -24,6 +27,7 @@ from just_bash.types import ExecResult as BashResult
 from sregym_env.cluster.api import ExecResult
 from sregym_env.shell.driver import VirtualTime, drive
 from sregym_env.shell.files import Files
+from sregym_env.shell.interpreter import Budget, PipelineInterpreter
 
 ShellCommand = Callable[[Sequence[str], str, "Shell"], ExecResult]
 """A command: (argv with its own name first, stdin, the shell that runs it) -> result."""
@@ -64,13 +68,43 @@ class Variables(VariableStore):  # type: ignore[misc]
             raise ExecutionLimitError(f"{name}: value too large", "commands")
         super().__setitem__(name, value)
 
+    @staticmethod
+    def exported(values: Mapping[str, str]) -> Variables:
+        """Variables that are all exported."""
+        variables = Variables(values)
+        variables._metadata = _Metadata(frozenset(values))
+        return variables
+
     def copy(self) -> Variables:
         """An independent copy, attributes included."""
-        plain = super().copy()
-        twin = Variables(plain)
-        twin._metadata = plain._metadata
-        twin._local_meta_scopes = plain._local_meta_scopes
+        twin = Variables(self)
+        known = self._metadata
+        twin._metadata = _Metadata(known.exported if isinstance(known, _Metadata) else frozenset())
+        for name, metadata in known.items():
+            twin._metadata[name] = VariableMetadata(set(metadata.attributes), metadata.nameref_target)
+        twin._local_meta_scopes = list(self._local_meta_scopes)
         return twin
+
+
+class _Metadata(dict[str, Any]):
+    """Attributes of variables; those of a large exported environment are made when they are asked for."""
+
+    def __init__(self, exported: frozenset[str]) -> None:
+        super().__init__()
+        self.exported = exported
+
+    def __contains__(self, name: object) -> bool:
+        return dict.__contains__(self, name) or name in self.exported
+
+    def __missing__(self, name: str) -> Any:
+        if name not in self.exported:
+            raise KeyError(name)
+        made = self[name] = VariableMetadata({"x"})
+        return made
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The attributes of a variable, or ``default``."""
+        return self[name] if name in self else default  # noqa: SIM401 (this is get itself)
 
 
 class _Adapter:
@@ -139,23 +173,66 @@ class _Nested:
             return BashResult("", syntax_error(error, script, self.name), 2)
 
 
+class _Env:
+    """``env`` and ``printenv``: exported variables only, and running a command with some of them changed."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    async def execute(self, args: list[str], ctx: CommandContext) -> BashResult:
+        """Print the environment, a part of it, or run a command in a changed one."""
+        store = ctx.env
+        variables = {name: store[name] for name in sorted(store) if "x" in store.get_attributes(name)}
+        words = [word for word in args if word not in ("-", "-i", "-0", "--")]
+        if self.name == "printenv" and words:
+            found = [variables[name] for name in words if name in variables]
+            return BashResult("".join(f"{value}\n" for value in found), "", int(len(found) < len(words)))
+        changes: dict[str, str] = {}
+        while words and "=" in words[0]:
+            name, _, value = words.pop(0).partition("=")
+            changes[name] = value
+        if not words:
+            return BashResult("".join(f"{k}={v}\n" for k, v in {**variables, **changes}.items()))
+        assert ctx.exec is not None
+        prefix = [f"{name}={quote(value)}" for name, value in changes.items()]
+        return await ctx.exec(" ".join([*prefix, *map(quote, words)]), {"cwd": ctx.cwd})
+
+
 class _Table(dict[str, Any]):
-    """Commands by name; ``/bin/ls`` and ``/usr/bin/ls`` find ``ls``."""
+    """Commands by name; ``/bin/ls`` and ``/usr/bin/ls`` find ``ls``. Ours are wrapped when first used."""
 
     _bins = ("/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/")
 
-    def __missing__(self, name: str) -> Any:
+    def __init__(self, library: Mapping[str, Any], own: Mapping[str, ShellCommand], shell: Shell) -> None:
+        super().__init__(library)
+        for name in own:
+            self.pop(name, None)
+        self._own = own
+        self._shell = shell
+
+    def _plain(self, name: str) -> str | None:
+        if dict.__contains__(self, name) or name in self._own:
+            return name
         for prefix in self._bins:
-            if name.startswith(prefix) and dict.__contains__(self, name[len(prefix) :]):
-                return dict.__getitem__(self, name[len(prefix) :])
-        raise KeyError(name)
+            if name.startswith(prefix):
+                short = name[len(prefix) :]
+                return short if dict.__contains__(self, short) or short in self._own else None
+        return None
+
+    def __missing__(self, name: str) -> Any:
+        plain = self._plain(name)
+        if plain is None:
+            raise KeyError(name)
+        if not dict.__contains__(self, plain):
+            self[plain] = _Adapter(plain, self._own[plain], self._shell)
+        return dict.__getitem__(self, plain)
 
     def __contains__(self, name: object) -> bool:
-        if dict.__contains__(self, name):
-            return True
-        return isinstance(name, str) and any(
-            name.startswith(p) and dict.__contains__(self, name[len(p) :]) for p in self._bins
-        )
+        return isinstance(name, str) and self._plain(name) is not None
+
+    def names(self) -> list[str]:
+        """Every name, sorted."""
+        return sorted({*dict.keys(self), *self._own})
 
 
 class Shell:
@@ -188,22 +265,15 @@ class Shell:
         self._clock = clock or _stopped
         self._started = self._clock()
         self._context: CommandContext | None = None
-        variables = Variables(dict(env or {}))
-        for key in env or {}:
-            variables.set_attribute(key, "x")
+        variables = Variables.exported(env or {})
         variables.update({"PWD": cwd, "?": "0", "OPTIND": "1", "0": name})
         state = InterpreterState(env=variables, cwd=cwd, previous_dir="")
         state.random_generator = random.Random(seed)
         self._assemble(state)
 
     def _assemble(self, state: InterpreterState) -> None:
-        table = _Table()
-        for name, command in _library().items():
-            if self._only is None or name in self._only:
-                table[name] = command
-        for name, ours in self._own.items():
-            table[name] = _Adapter(name, ours, self)
-        self._interpreter = Interpreter(
+        table = _Table(_selection(self._only), self._own, self)
+        self._interpreter = PipelineInterpreter(
             fs=self.files,
             commands=table,
             limits=ExecutionLimits(
@@ -239,12 +309,13 @@ class Shell:
     def add_commands(self, commands: Mapping[str, ShellCommand]) -> None:
         """Add or replace commands of this session."""
         self._own.update(commands)
-        for name, ours in commands.items():
-            self._interpreter._commands[name] = _Adapter(name, ours, self)
+        for name in commands:
+            self._interpreter._commands.pop(name, None)
 
     def names(self) -> list[str]:
         """Every command there is, sorted."""
-        return sorted(self._interpreter._commands)
+        names: list[str] = self._interpreter._commands.names()
+        return names
 
     def resolve(self, path: str) -> str:
         """An absolute normal path."""
@@ -326,6 +397,7 @@ class Shell:
 
     def _finish(self, execute: Callable[[], BashResult]) -> ExecResult:
         cut = self.limits.output_bytes
+        outer, Budget.left = Budget.left, self.limits.commands
         try:
             result = execute()
         except ExitError as error:
@@ -347,6 +419,8 @@ class Shell:
             result = BashResult("", f"{self.name}: {_os_text(error)}\n", 1)
         except Exception as error:
             result = BashResult("", f"{self.name}: {error}\n", 1)
+        finally:
+            Budget.left = outer
         return ExecResult(_cut(result.stdout, cut), _cut(result.stderr, cut), result.exit_code & 255)
 
 
@@ -392,21 +466,32 @@ def _parsed(script: str) -> Any:
     return parse(script)
 
 
-class _Bounded:
-    """A command of the interpreter with a guard on arguments that would make it produce without end."""
+WIDEST = 200_000
+"""Numbers that ``seq`` counts to and widths that ``printf`` pads to."""
 
-    def __init__(self, inner: Any, widest: int) -> None:
+
+class _Bounded:
+    """``seq`` and ``printf`` with a guard on arguments that would make them produce without end."""
+
+    def __init__(self, inner: Any) -> None:
         self.name: str = inner.name
         self._inner = inner
-        self._widest = widest
 
     async def execute(self, args: list[str], ctx: CommandContext) -> BashResult:
         """Refuse numbers beyond the bound, else run."""
-        for number in _numbers(args):
-            if number > self._widest:
+        counted = (
+            args
+            if self.name == "seq" or (args and "*" in args[0])
+            else _WIDTH.findall(args[0] if args else "")
+        )
+        for number in _numbers(counted):
+            if number > WIDEST:
                 return BashResult("", f"{self.name}: {number}: value too large\n", 1)
         result: BashResult = await self._inner.execute(args, ctx)
         return result
+
+
+_WIDTH = re.compile(r"%[-+ 0#]*\d*\.?\d*")
 
 
 def _numbers(args: list[str]) -> Iterator[int]:
@@ -421,6 +506,12 @@ def _numbers(args: list[str]) -> Iterator[int]:
             digits = ""
 
 
+@lru_cache(maxsize=64)
+def _selection(only: frozenset[str] | None) -> Mapping[str, Any]:
+    """The interpreter's own commands, or those of them that an image has."""
+    return {name: command for name, command in _library().items() if only is None or name in only}
+
+
 _LIBRARY: dict[str, Any] = {}
 
 
@@ -429,7 +520,9 @@ def _library() -> Mapping[str, Any]:
     if not _LIBRARY:
         for name, command in create_command_registry().items():
             if name not in WITHHELD:
-                _LIBRARY[name] = _Bounded(command, 1_000_000) if name == "seq" else command
+                _LIBRARY[name] = _Bounded(command) if name in ("seq", "printf") else command
         for name in ("sh", "bash"):
             _LIBRARY[name] = _Nested(name)
+        for name in ("env", "printenv"):
+            _LIBRARY[name] = _Env(name)
     return _LIBRARY

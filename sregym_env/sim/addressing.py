@@ -7,7 +7,7 @@ store replaces on every write; forks that share a list share its index.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
@@ -81,8 +81,45 @@ class Present:
     by_pod: dict[str, list[Process]]
     by_node: dict[str, list[Process]]
     """Processes on the machines' own network, by node name."""
-    cache: dict[Any, Any] = field(default_factory=dict)
-    """Answers of the layers above for this state, by their own keys."""
+    topology: tuple[Any, ...]
+    """Everything that decides where a connection leads; while it stays equal, ``cache`` stays valid, in this
+    world and in forks of it."""
+    cache: dict[Any, Any]
+    """Answers of the layers above, by their own keys."""
+
+
+_DECIDING = ("services", SLICES, "endpoints", "nodes", "namespaces", "networkpolicies.networking.k8s.io")
+"""Resources whose every change may lead connections elsewhere."""
+
+
+def _topology(world: SimWorld) -> tuple[Any, ...]:
+    """What connections depend on, made of parts that most writes leave as they are (so comparing is cheap)."""
+    store = world.store
+    return (
+        [store.list(resource) for resource in _DECIDING],
+        _pod_shapes(store.list("pods")),
+        [
+            (process.key, process.ip, process.listening, process.hostname, process.state.get("corefile"))
+            for process in world.processes.values()
+        ],
+        world.disturbances,
+        [key for key in world.memory if key.startswith("node.off:")],
+    )
+
+
+def _shapes(pods: list[Manifest]) -> list[tuple[Any, ...]]:
+    """What of the pods matters to the network: not their conditions or container states."""
+    return [
+        (
+            pod["metadata"]["name"],
+            pod["metadata"].get("uid"),
+            pod["metadata"].get("labels"),
+            pod["spec"],
+            pod.get("status", {}).get("podIP"),
+            pod.get("status", {}).get("phase") in ("Succeeded", "Failed"),
+        )
+        for pod in pods
+    ]
 
 
 class _Views:
@@ -111,7 +148,10 @@ def present(world: SimWorld) -> Present:
         by_pod.setdefault(process.key[0], []).append(process)
         if process.host_network:
             by_node.setdefault(process.node, []).append(process)
-    fresh = Present(world.epoch, by_pod, by_node)
+    topology = _topology(world)
+    known = found if found is not None else None if last is None else last[1]
+    cache = known.cache if known is not None and known.topology == topology else {}
+    fresh = Present(world.epoch, by_pod, by_node, topology, cache)
     _VIEWS.all[world] = fresh
     _VIEWS.last = (ref(world), fresh)
     return fresh
@@ -176,6 +216,7 @@ _by_node_port = DerivedFrom(_node_ports)
 _by_pod_ip = DerivedFrom(_pods_by_ip)
 _by_node_ip = DerivedFrom(_nodes_by_ip)
 _by_service = DerivedFrom(_slices_by_service)
+_pod_shapes = DerivedFrom(_shapes)
 
 
 def service_at(world: SimWorld, ip: str) -> Manifest | None:

@@ -264,7 +264,7 @@ def _failure_text(
     if unanswered.rcode != "TIMEOUT":
         return f"lookup {host} on {server}:53: server misbehaving", "dns_timeout"
     ip = addressing.source_ip(world, source) or "127.0.0.1"
-    port = 32768 + keyed_bits(world.streams.seed, "ephemeral", ip, host) % 28232
+    port = 32768 + keyed_bits("ephemeral", ip, host) % 28232
     what = "read: connection refused" if unanswered.refused else "i/o timeout"
     return f"lookup {host} on {server}:53: read udp {ip}:{port}->{server}:53: {what}", "dns_timeout"
 

@@ -101,7 +101,5 @@ def late(mean: float, spread: float, patience: float) -> tuple[float, float]:
         return 0.0, mean
     if patience <= low:
         return 1.0, patience
-    width = high - low
-    share = (high - patience) / width
-    within = (patience * patience - low * low) / 2.0 / width
-    return share, within + patience * share
+    share = (high - patience) / (high - low)
+    return share, (1.0 - share) * (low + patience) / 2.0 + share * patience

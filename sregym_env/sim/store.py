@@ -50,7 +50,7 @@ class Store:
     def __init__(self) -> None:
         self._tables: dict[str, dict[Key, Manifest]] = {}
         self._owned: set[str] = set()
-        self._sorted: dict[str, Objects] = {}
+        self._sorted: dict[tuple[str, str | None], Objects] = {}
         self._by_owner: dict[str, dict[str, tuple[Key, ...]]] = {}
         self.revision = 0
         self.changes: SharedLog[Change] = SharedLog(keep=4096)
@@ -63,14 +63,16 @@ class Store:
 
     def list(self, resource: str, namespace: str | None = None) -> Objects:
         """Objects in (namespace, name) order; of every namespace if it is None. Do not change the list."""
-        ordered = self._sorted.get(resource)
-        if ordered is None:
-            table = self._tables.get(resource, {})
-            ordered = [table[key] for key in sorted(table)]
-            self._sorted[resource] = ordered
+        known = self._sorted.get((resource, namespace))
+        if known is not None:
+            return known
         if namespace is None:
-            return ordered
-        return [obj for obj in ordered if obj["metadata"].get("namespace", "") == namespace]
+            table = self._tables.get(resource, {})
+            found = [table[key] for key in sorted(table)]
+        else:
+            found = [obj for obj in self.list(resource) if obj["metadata"].get("namespace", "") == namespace]
+        self._sorted[(resource, namespace)] = found
+        return found
 
     def owned_by(self, resource: str, uid: str) -> Objects:
         """Objects of ``resource`` that have ``uid`` among their owner references, in key order."""
@@ -126,7 +128,8 @@ class Store:
     def _commit(
         self, type: ChangeType, resource: str, key: Key, old: Manifest | None, new: Manifest | None
     ) -> None:
-        self._sorted.pop(resource, None)
+        self._sorted.pop((resource, None), None)
+        self._sorted.pop((resource, key[0]), None)
         if _owners(old) != _owners(new) or type != "MODIFIED":
             self._by_owner.pop(resource, None)
         change = Change(self.revision, type, resource, key, old, new)

@@ -6,11 +6,14 @@ from typing import Any
 
 from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import EPOCH
-from sregym_env.sim import apiserver
-from sregym_env.sim.controllers import roster
+from sregym_env.sim import apiserver, assembly
+from sregym_env.sim.controllers.daemonset import target_node
 from sregym_env.sim.world import Machinery, SimWorld
 
-MACHINERY = Machinery.of(roster.CONTROLLERS, {"traffic": lambda world: world.memory.pop("traffic.due", None)})
+MACHINERY = Machinery.of(
+    tuple(loop for loop in assembly.CONTROLLERS if loop.name not in ("scheduler", "kubelet", "dns")),
+    {"traffic": lambda world: world.memory.pop("traffic.due", None)},
+)
 
 
 def cluster(*nodes: str) -> SimWorld:
@@ -83,13 +86,13 @@ def said(world: SimWorld, reason: str) -> list[str]:
     return [event["message"] for event in world.store.list("events") if event["reason"] == reason]
 
 
-def set_phase(world: SimWorld, pod: Any, phase: str, *, ready: bool = False, ip: str = "", **more: Any) -> None:
+def set_phase(
+    world: SimWorld, pod: Any, phase: str, *, ready: bool = False, ip: str = "", **more: Any
+) -> None:
     status = {**(pod.get("status") or {}), "phase": phase, **more}
     status["startTime"] = rfc3339(world.now())
     verdict = "True" if ready else "False"
-    status["conditions"] = [
-        {"type": "Ready", "status": verdict, "lastTransitionTime": rfc3339(world.now())}
-    ]
+    status["conditions"] = [{"type": "Ready", "status": verdict, "lastTransitionTime": rfc3339(world.now())}]
     if ip:
         status["podIP"] = ip
     metadata = pod["metadata"]
@@ -110,7 +113,7 @@ def kubelet(world: SimWorld, *, ready: bool = True) -> bool:
             acted = acted or not metadata.get("finalizers")
         elif pod["status"]["phase"] == "Pending":
             if not pod["spec"].get("nodeName"):
-                pod = place(world, pod, "n1")
+                pod = place(world, pod, target_node(pod) or "n1")
             set_phase(world, pod, "Running", ready=ready, ip=f"10.244.1.{index + 1}")
             acted = True
     return acted

@@ -80,9 +80,9 @@ def test_failed_pods_are_replaced_with_growing_delays_until_the_limit() -> None:
 
 def test_deadline_ends_a_job() -> None:
     world = started(activeDeadlineSeconds=60)
-    world.advance(58)
+    world.advance(50)
     assert not true_conditions(world)
-    world.advance(5)
+    world.advance(15)
     run(world)
     assert ("Failed", "DeadlineExceeded") in true_conditions(world)
     assert not pods(world)

@@ -247,3 +247,32 @@ def test_a_workstation_asks_the_clusters_dns() -> None:
     assert only(connect(world, kubelet, "web.app", 8080))[0] == "no_such_host"
     assert connect(world, person, "web.app", 8080).legs[0].process == server.key
     assert connect(world, person, "web.app.svc.cluster.local", 8080).legs[0].process == server.key
+
+
+def test_cache_outlives_writes_that_move_nothing() -> None:
+    world, client, server = web_world()
+    first = connect(world, client, "web", 8080)
+    web = world.store.get("pods", "app", "web-1")
+    assert web is not None
+    put(
+        world,
+        "pods",
+        {**web, "status": {**web["status"], "conditions": [{"type": "Ready", "status": "True"}]}},
+    )
+    put(world, "events", {"metadata": {"name": "e", "namespace": "app"}})
+    world.change_process(server.key, memory=5)
+    assert connect(world, client, "web", 8080) is first
+    assert connect(world.fork(), client, "web", 8080) is first
+    world.change_process(server.key, listening=())
+    assert only(connect(world, client, "web", 8080))[0] == "refused"
+
+
+def test_relabelled_pods_meet_other_policies() -> None:
+    world, client, _ = web_world()
+    rule = {"from": [{"podSelector": {"matchLabels": {"app": "friend"}}}]}
+    put(world, "networkpolicies.networking.k8s.io", policy(podSelector={}, ingress=[rule]))
+    assert only(connect(world, client, "10.96.1.1", 8080))[0] == "timeout"
+    pod = world.store.get("pods", "app", "client")
+    assert pod is not None
+    put(world, "pods", {**pod, "metadata": {**pod["metadata"], "labels": {"app": "friend"}}})
+    assert only(connect(world, client, "10.96.1.1", 8080))[0] == "ok"

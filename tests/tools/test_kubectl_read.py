@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from kubectl_world import NS, FakeCluster, objects
 
 from sregym_env.cluster.api import User
@@ -39,8 +35,8 @@ def test_prints_what_kubectl_prints(kubectl: Kubectl, case: dict[str, Any]) -> N
 @pytest.mark.parametrize(
     ("line", "text"),
     [
-        ("gett pods", 'error: unknown command "gett" for "kubectl"\n\nDid you mean this?\n\tget\n'),
-        ("-n", "error: flag needs an argument: 'n' in -n\nSee 'kubectl  --help' for usage.\n"),
+        ("gett pods", 'error: unknown command "gett" for "kubectl"\n\nDid you mean this?\n\tset\n\tget\n'),
+        ("-n", "error: flag needs an argument: 'n' in -n\nSee 'kubectl --help' for usage.\n"),
         ("get pods -Z", "error: unknown shorthand flag: 'Z' in -Z\nSee 'kubectl get --help' for usage.\n"),
         ("get pods --show-labels=x", 'error: invalid argument "x" for "--show-labels" flag: strconv.ParseBool: '
          "parsing \"x\": invalid syntax\nSee 'kubectl get --help' for usage.\n"),

@@ -6,6 +6,8 @@ Kubernetes Services carry no user traffic. Databases, caches, Consul and the fro
 
 from __future__ import annotations
 
+from typing import Literal
+
 from sregym_env.apps.hotel_reservation.manifests import CACHES, DATABASES, GO_SERVICES, GUARDED
 from sregym_env.cluster.app import Account, Component, ConfigKey, Dependency
 
@@ -20,9 +22,10 @@ DEFECTIVE_GEO = "yinfangchen/geo:app3"
 NEWER_MONGO = "mongo:8.0.14-rc0"
 """A MongoDB release that refuses data files written by 4.4."""
 
-_START = frozenset({"start"})
-_REQUEST = frozenset({"request"})
-_BOTH = frozenset({"start", "request"})
+_Moments = frozenset[Literal["start", "request"]]
+_START: _Moments = frozenset({"start"})
+_REQUEST: _Moments = frozenset({"request"})
+_BOTH: _Moments = frozenset({"start", "request"})
 
 _CONFIG_NAMES = {"recommendation": "Recommend", "reservation": "Reserve"}
 _MEMORY = {

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sregym_env.kube.durations import rfc3339_nano
-from sregym_env.kube.selectors import from_labels
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import MILLISECOND
 from sregym_env.sim import apiserver
@@ -31,6 +30,8 @@ HEADLESS_LABEL = "service.kubernetes.io/headless"
 TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time"
 MAX_PER_SLICE = 100
 LATENCY = 100 * MILLISECOND
+
+_NO_LABELS: dict[str, str] = {}
 
 Ports = tuple[tuple[tuple[str, Any], ...], ...]
 """The ports of a slice as a hashable value."""
@@ -66,11 +67,11 @@ def is_headless(service: Manifest) -> bool:
 
 def selected_pods(world: SimWorld, service: Manifest) -> list[Manifest]:
     """Pods that the Service's selector chooses, in name order."""
-    matches = from_labels(service["spec"]["selector"]).matches
+    wanted = service["spec"]["selector"].items()
     return [
         pod
         for pod in world.store.list("pods", service["metadata"]["namespace"])
-        if matches(pod["metadata"].get("labels"))
+        if wanted <= (pod["metadata"].get("labels") or _NO_LABELS).items()
     ]
 
 
@@ -237,11 +238,15 @@ def services_of(world: SimWorld, change: Change) -> Iterable[Key]:
     if not concerns_endpoints(change):
         return
     namespace = change.key[0]
-    both = [obj["metadata"].get("labels") for obj in (change.old, change.new) if obj is not None]
+    both = [
+        (obj["metadata"].get("labels") or _NO_LABELS).items()
+        for obj in (change.old, change.new)
+        if obj is not None
+    ]
     for service in world.store.list("services", namespace):
         if has_selected(service):
-            matches = from_labels(service["spec"]["selector"]).matches
-            if any(matches(labels) for labels in both):
+            wanted = service["spec"]["selector"].items()
+            if any(wanted <= labels for labels in both):
                 yield (namespace, service["metadata"]["name"])
 
 

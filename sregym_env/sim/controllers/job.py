@@ -104,6 +104,9 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
         _record_end(world, job, over)
     if failure is not None:
         raise failure
+    if verdict is not None:
+        # Only the pods that still go hold up the end, and they wake this loop themselves.
+        return None
     return sooner(again, _until_deadline(world, job, status))
 
 

@@ -5,14 +5,14 @@ Follows ``pkg/controller/replicaset`` of v1.32.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.sim import apiserver, events
 from sregym_env.sim.controllers import conditions, pods
-from sregym_env.sim.controllers.controller import Controller, own_key
+from sregym_env.sim.controllers.controller import Controller
 from sregym_env.sim.controllers.ownership import (
     claim,
     controlled,
@@ -22,7 +22,7 @@ from sregym_env.sim.controllers.ownership import (
     wake_owner,
 )
 from sregym_env.sim.controllers.retry import retried
-from sregym_env.sim.store import Key
+from sregym_env.sim.store import Change, Key
 
 if TYPE_CHECKING:
     from sregym_env.sim.world import SimWorld
@@ -161,10 +161,19 @@ def _status(
     return status
 
 
+def _wanted_changed(_: SimWorld, change: Change) -> Iterable[Key]:
+    """A status write alone (it shares the spec) changes nothing that this loop looks at."""
+    old, new = change.old, change.new
+    if old is not None and new is not None:
+        if old["spec"] is new["spec"] and old.get("status") is not new.get("status"):
+            return ()
+    return (change.key,)
+
+
 CONTROLLER = Controller(
     "replicaset",
     {
-        RESOURCE: own_key,
+        RESOURCE: _wanted_changed,
         "pods": wake_owner("ReplicaSet", RESOURCE, spec_selector, pods.matters_to_owner),
     },
     retried("replicaset", reconcile),

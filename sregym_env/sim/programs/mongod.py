@@ -17,12 +17,15 @@ from sregym_env.sim.programs.program import Call, Command, Failure, Flow, HttpRe
 
 DATA = "/data/db"
 INIT = "/docker-entrypoint-initdb.d"
-START_READS = 8
-"""Blocks that recovery reads from the data files before it accepts connections."""
+START_READS = 40
+"""Blocks that recovery reads before it accepts connections: two or more of each of WiredTiger's own files
+(turtle, metadata, history store, sizes), the catalogue, and every collection and index."""
 BACKGROUND_READ = 45.0
 """Mean seconds between reads that checkpoints and statistics make on an idle server."""
 EXIT_FASSERT = 14
 """Exit code after a fatal assertion (MongoDB's EXIT_ABRUPT)."""
+EXIT_NET_ERROR = 48
+"""Exit code when the server cannot listen on its port."""
 EXIT_NEED_DOWNGRADE = 62
 """Exit code when the data files belong to an incompatible version."""
 AUTH_SECONDS = 0.006
@@ -66,7 +69,11 @@ class Mongod(Quiet):
     def wake(self, ctx: ProcessContext, reason: str) -> None:
         """Become ready, or meet a failing disk in the background."""
         if reason == "ready":
-            ctx.listen(27017)
+            try:
+                ctx.listen(27017)
+            except OSError:
+                _port_taken(ctx)
+                return
             for path in ("/tmp/mongodb-27017.sock", "0.0.0.0"):
                 _line(ctx, "I", "NETWORK", 23015, "listener", "Listening on", {"address": path})
             attr = {"port": 27017, "ssl": "off"}
@@ -266,6 +273,14 @@ def _announce(ctx: ProcessContext, version: str) -> None:
     _line(ctx, "I", "STORAGE", 22315, "initandlisten", "Opening WiredTiger", config, 0.1)
 
 
+def _port_taken(ctx: ProcessContext) -> None:
+    """What a port that another container of the pod holds does."""
+    error = {"code": 9001, "codeName": "SocketException", "errmsg": "Address already in use"}
+    _line(ctx, "E", "CONTROL", 20568, "initandlisten", "Error setting up listener", {"error": error})
+    _line(ctx, "I", "CONTROL", 23138, "initandlisten", "Shutting down", {"exitCode": EXIT_NET_ERROR}, 0.1)
+    ctx.exit(EXIT_NET_ERROR, delay=0.15)
+
+
 def _read_error(ctx: ProcessContext, delay: float) -> None:
     """What a failed read does: WiredTiger panics and the server aborts."""
     text = (
@@ -276,8 +291,8 @@ def _read_error(ctx: ProcessContext, delay: float) -> None:
     _line(ctx, "E", "STORAGE", 22435, "initandlisten", "WiredTiger error", attr, delay)
     panic = {"error": -31804, "message": "WT_PANIC: WiredTiger library panic"}
     _line(ctx, "E", "STORAGE", 22435, "initandlisten", "WiredTiger error", panic, delay)
-    attr = {"msgid": 50853, "file": "src/mongo/db/storage/wiredtiger/wiredtiger_util.cpp", "line": 481}
-    _line(ctx, "F", "-", 23089, "initandlisten", "Fatal assertion", attr, delay)
+    assertion = {"msgid": 50853, "file": "src/mongo/db/storage/wiredtiger/wiredtiger_util.cpp", "line": 481}
+    _line(ctx, "F", "-", 23089, "initandlisten", "Fatal assertion", assertion, delay)
     _line(ctx, "F", "-", 23090, "initandlisten", "\n\n***aborting after fassert() failure\n\n", {}, delay)
     ctx.exit(EXIT_FASSERT, delay=delay + 0.05)
 
@@ -359,7 +374,7 @@ def log_refused_login(ctx: ProcessContext, call: Call, unknown: bool) -> None:
 
 def log_unauthorised(ctx: ProcessContext, database: str, command: str) -> None:
     """Write the ACCESS line of one refused command."""
-    attr = {"error": {"code": 13, "codeName": "Unauthorized", "errmsg": command}}
+    attr: dict[str, Any] = {"error": {"code": 13, "codeName": "Unauthorized", "errmsg": command}}
     _line(ctx, "I", "ACCESS", 20436, "conn12", "Checking authorization failed", attr)
 
 

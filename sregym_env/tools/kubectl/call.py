@@ -71,7 +71,7 @@ class Call:
         """The resource a word names; raises kubectl's error when the server does not have it."""
         resource = self.kubectl.find(token, self.cluster)
         if resource is None:
-            raise KubectlError(f'error: the server doesn\'t have a resource type "{token}"')
+            raise KubectlError(f'error: the server doesn\'t have a resource type "{token.split(".")[0]}"')
         return resource
 
     def resource_of(self, manifest: Manifest) -> Resource | None:

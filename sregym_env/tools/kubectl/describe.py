@@ -88,7 +88,9 @@ def _found(call: Call, target: Target) -> list[Info]:
 
 
 def _by_prefix(call: Call, target: Target) -> list[Info]:
-    """Objects whose names begin with the word, which describe accepts in place of a name."""
+    """Objects whose names begin with the word, which describe accepts in place of ``TYPE NAME``."""
+    if len(call.args) != 2:
+        return []
     namespace = call.namespace if target.resource.namespaced else None
     try:
         objects = call.cluster.list(target.resource.key, namespace)

@@ -27,7 +27,8 @@ def run(call: Call) -> None:
         events = [event for event in events if event.get("type", "").lower() in types]
     events = sorted(events, key=_when)
     if name and name != "wide":
-        print_value(call, name, argument, as_list(events))
+        found = {**as_list(events), "kind": "EventList", "metadata": {}}
+        print_value(call, name, argument, found)
         return
     if not events:
         where = "" if call.all_namespaces else f" in {call.namespace} namespace"

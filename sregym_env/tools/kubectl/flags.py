@@ -78,7 +78,8 @@ class FlagSet:
                 else:
                     i = self._short(word, argv, i, values, given)
         except _FlagError as error:
-            raise KubectlError(f"error: {error}\nSee 'kubectl {command} --help' for usage.") from None
+            words = f"kubectl {command}".strip()
+            raise KubectlError(f"error: {error}\nSee '{words} --help' for usage.") from None
         return Parsed(values, tuple(args), dash, frozenset(given))
 
     def _long(self, word: str, argv: Sequence[str], i: int, values: dict[str, Any], given: set[str]) -> int:

@@ -132,7 +132,7 @@ def _print_tables(call: Call, infos: Sequence[Info], wanted: Sequence[Target], *
             call.warn(nothing_found(call, namespaced=namespaced))
         return
     table = TablePrinter(call, wide=wide)
-    kind = call.flags["show-kind"] or len({target.resource.key for target in wanted}) > 1
+    kind = call.flags["show-kind"] or len({info.resource.key for info in infos}) > 1
     start = 0
     while start < len(infos):
         resource = infos[start].resource

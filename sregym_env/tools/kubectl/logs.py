@@ -49,7 +49,7 @@ def _check(call: Call) -> None:
     if len(args) > 2:
         raise usage_failure(_USAGE, "logs")
     if len(args) == 2 and flags["container"]:
-        raise usage_failure("only one of -c or an inline [CONTAINER] arg is allowed", "logs")
+        raise failure("only one of -c or an inline [CONTAINER] arg is allowed")
     if flags["all-containers"] and flags["container"]:
         raise failure(
             "--all-containers=true should not be specified with container name " + flags["container"]

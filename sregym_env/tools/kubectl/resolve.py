@@ -190,9 +190,9 @@ def pods_of(call: Call, info: Info) -> list[Manifest]:
     """Pods a workload or service selects, best first: running and ready before others, then the youngest."""
     selector = pod_selector(info)
     if selector is None:
-        raise KubectlError(
-            f"error: cannot attach to *unstructured.Unstructured: selector for {info.object.get('kind')} not implemented"
-        )
+        kind = f"*{info.resource.version}.{info.resource.kind}"
+        doing = "get the logs from" if call.command == "logs" else "attach to"
+        raise KubectlError(f"error: cannot {doing} {kind}: selector for {kind} not implemented")
     pods = call.cluster.list("pods", info.namespace, label_selector=selector)
     return sorted(pods, key=_preference)
 

@@ -83,7 +83,8 @@ def options_help() -> str:
 def unknown_command(word: str, verbs: Sequence[Verb]) -> str:
     """The complaint about a command kubectl does not have, with near ones."""
     text = f'error: unknown command "{word}" for "kubectl"'
-    near = [verb.name for verb in verbs if _near(word.lower(), verb.name)]
+    ordered = sorted(verbs, key=lambda verb: GROUPS.index(verb.group or GROUPS[-1]))
+    near = [verb.name for verb in ordered if _near(word.lower(), verb.name)]
     if near:
         text += "\n\nDid you mean this?\n" + "".join(f"\t{name}\n" for name in near).rstrip("\n")
     return text

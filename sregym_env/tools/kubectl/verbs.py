@@ -20,7 +20,7 @@ from sregym_env.tools.kubectl import (
     refused,
     rollout,
     run,
-    set,
+    set as set_,
     top,
     wait,
 )
@@ -49,7 +49,7 @@ WRITE_VERBS: tuple[Verb, ...] = (
     create.CREATE,
     run.RUN,
     run.EXPOSE,
-    set.SET,
+    set_.SET,
     delete.DELETE,
     rollout.ROLLOUT,
     patch.SCALE,

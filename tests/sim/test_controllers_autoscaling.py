@@ -1,0 +1,121 @@
+"""HorizontalPodAutoscalers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from control_plane import change, cluster, create, get, run, said, workload
+
+from sregym_env.sim.controllers import autoscaling
+from sregym_env.sim.metrics import ContainerUsage, PodUsage
+from sregym_env.sim.world import SimWorld
+
+SCALERS = "horizontalpodautoscalers.autoscaling"
+
+
+@pytest.fixture
+def load(monkeypatch: pytest.MonkeyPatch) -> dict[str, float | None]:
+    """Cores that every pod uses; None while metrics-server has no samples."""
+    used: dict[str, float | None] = {"cpu": 0.05}
+
+    def usage(world: SimWorld, _: Any) -> PodUsage | None:
+        cpu = used["cpu"]
+        return None if cpu is None else PodUsage(world.now(), (ContainerUsage("c", cpu, 0),))
+
+    monkeypatch.setattr(autoscaling, "pod_usage", usage)
+    return used
+
+
+def scaled(replicas: int = 2, request: str | None = "100m", **spec: Any) -> SimWorld:
+    world = cluster("n1")
+    made = workload(replicas=replicas)
+    if request is not None:
+        made["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": request}}
+    create(world, "deployments.apps", "web", made)
+    run(world)
+    world.advance(400)
+    target = {"type": "Utilization", "averageUtilization": 50}
+    wanted = {
+        "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+        "minReplicas": 1,
+        "maxReplicas": 5,
+        "metrics": [{"type": "Resource", "resource": {"name": "cpu", "target": target}}],
+    }
+    create(world, SCALERS, "web", {**wanted, **spec})
+    world.settle()
+    return world
+
+
+def replicas(world: SimWorld) -> int:
+    return int(get(world, "deployments.apps", "web")["spec"]["replicas"])
+
+
+def conditions(world: SimWorld) -> dict[str, str]:
+    return {c["type"]: c["reason"] for c in get(world, SCALERS, "web")["status"]["conditions"]}
+
+
+def test_load_on_target_changes_nothing(load: dict[str, float | None]) -> None:
+    load["cpu"] = 0.052
+    world = scaled()
+    world.advance(60)
+    assert replicas(world) == 2
+    assert conditions(world) == {
+        "AbleToScale": "ReadyForNewScale",
+        "ScalingActive": "ValidMetricFound",
+        "ScalingLimited": "DesiredWithinRange",
+    }
+
+
+def test_load_above_target_adds_replicas_up_to_the_limit(load: dict[str, float | None]) -> None:
+    load["cpu"] = 0.1
+    world = scaled()
+    assert replicas(world) == 4
+    text = "New size: 4; reason: cpu resource utilization (percentage of request) above target"
+    assert said(world, "SuccessfulRescale") == [text]
+    run(world)
+    world.advance(400)
+    assert replicas(world) == 5
+    assert conditions(world)["ScalingLimited"] == "TooManyReplicas"
+
+
+def test_scaling_down_waits_for_the_window(load: dict[str, float | None]) -> None:
+    world = scaled()
+    world.advance(30)
+    load["cpu"] = 0.01
+    world.advance(200)
+    assert replicas(world) == 2
+    assert conditions(world)["AbleToScale"] == "ScaleDownStabilized"
+    world.advance(150)
+    assert replicas(world) == 1
+
+
+@pytest.mark.parametrize(
+    ("cpu", "request_", "text"),
+    [
+        (
+            None,
+            "100m",
+            "unable to get metrics for resource cpu: no metrics returned from resource metrics API",
+        ),
+        (0.05, None, "missing request for cpu in container c of Pod web-"),
+    ],
+)
+def test_metrics_that_cannot_be_had(
+    load: dict[str, float | None], cpu: float | None, request_: str | None, text: str
+) -> None:
+    load["cpu"] = cpu
+    world = scaled(request=request_)
+    assert replicas(world) == 2
+    assert conditions(world)["ScalingActive"] == "FailedGetResourceMetric"
+    message = said(world, "FailedGetResourceMetric")[0]
+    assert message.startswith(f"failed to get cpu utilization: {text}")
+
+
+def test_target_that_is_missing_or_switched_off(load: dict[str, float | None]) -> None:
+    world = scaled(scaleTargetRef={"apiVersion": "apps/v1", "kind": "Deployment", "name": "none"})
+    assert conditions(world) == {"AbleToScale": "FailedGetScale"}
+    world = scaled()
+    change(world, "deployments.apps", "web", replicas=0)
+    world.advance(20)
+    assert conditions(world)["ScalingActive"] == "ScalingDisabled"
