@@ -1,4 +1,4 @@
-"""Play one episode with a fixed script: look around, guess, hand in."""
+"""Play one episode with a fixed script: look around, say what is wrong, repair."""
 
 import gymnasium as gym
 
@@ -6,7 +6,7 @@ import sregym_env  # noqa: F401 - registers the environments
 
 
 def main() -> None:
-    """Three looks and two submissions."""
+    """Three looks, a diagnosis, a repair."""
     env = gym.make("SREGym/network_policy_block-v0")
     observation, info = env.reset(seed=7)
     print(observation)
@@ -15,6 +15,7 @@ def main() -> None:
         "kubectl get networkpolicies -n hotel-reservation -o yaml",
         "alerts",
         'submit diagnosis "A NetworkPolicy denies all traffic to and from recommendation."',
+        "kubectl delete networkpolicy --all -n hotel-reservation",
         "submit mitigation",
     ):
         observation, reward, _terminated, _truncated, info = env.step(action)

@@ -14,6 +14,7 @@ CURATED: tuple[str, ...] = (
     "storage_user_unregistered-1",
     "storage_user_unregistered-2",
     "configmap_drift_hotel_reservation",
+    "cfs_cpu_throttling_hotel_reservation",
     "feature_flag_latent_bug_hotel_reservation",
     "liveness_probe_misconfiguration_hotel_reservation",
     "init_container_dependency_hang_hotel_reservation",

@@ -179,7 +179,7 @@ class Episode:
         self._state = replace(self._state, step=self._state.step + 1)
         outcomes = self._carry_out(parse(text))
         self._enforce_limits()
-        reward = -self.rules.reward.step_cost
+        reward = 0.0 - self.rules.reward.step_cost
         if self._state.over:
             reward += self._settle_accounts()
         return self._result(_joined(outcomes), reward)

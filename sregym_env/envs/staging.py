@@ -1,7 +1,8 @@
 """Setting the stage: which problem is played, and the world at the moment the agent is called.
 
-A staged problem is kept for a while, so that the members of a group of rollouts (same problem, same seed)
-start from forks of one world.
+Every problem is staged in a few variants, which differ in names, addresses, placement and timing. They are
+kept for a while and forked for each episode: the seed picks one and drives everything that happens from
+then on.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from sregym_env.rewards.baseline import Baseline, ObjectKey, capture
 from sregym_env.rewards.checks import failing_journeys
 from sregym_env.rewards.verdict import Check
 from sregym_env.sim.bootstrap_rbac import ONCALL_USER
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.sim.deploy import VARIANTS, deployed_world
 from sregym_env.tools.workstation import Workstation
 
 ONCALL = User(ONCALL_USER)
@@ -45,8 +46,11 @@ EVIDENCE_SECONDS = 30.0
 
 LOOK_SECONDS = 10.0
 
-KEPT = 16
-"""Staged problems kept per process."""
+KEPT = 64
+"""Staged variants of problems kept per process."""
+
+_STAGING_SEED = -1000 * VARIANTS
+"""Variants are staged with seeds that no episode has, so that no episode draws the same identifiers again."""
 
 DEFAULT_APP = "hotel-reservation"
 
@@ -173,16 +177,29 @@ _staged: OrderedDict[tuple[str, int, Mode], Staged] = OrderedDict()
 
 def stage(problem: Problem, seed: int, *, mode: Mode = "proactive") -> Staged:
     """The problem set up for one episode: an independent world with the symptoms showing."""
-    key = (problem.model_dump_json(), seed, mode)
+    quiet = problem.model_copy(update={"noise": False})
+    variant = seed % VARIANTS
+    key = (quiet.model_dump_json(), variant, mode)
     known = _staged.get(key)
     if known is None:
-        known = _staged[key] = _stage(problem, seed, mode)
+        known = _staged[key] = _stage(quiet, _STAGING_SEED + variant, mode)
         while len(_staged) > KEPT:
             _staged.popitem(last=False)
     else:
         _staged.move_to_end(key)
     world = known.world.fork()
-    return replace(known, world=world, workstation=known.workstation.fork(world))
+    world.reseed(seed)
+    if problem.noise_on:
+        noise.schedule(world, seed, problem.noise)
+    text = problem.model_dump_json()
+    return replace(
+        known,
+        task_id=_opaque(text),
+        episode_id=_opaque(text, str(seed), mode),
+        world=world,
+        problem_json=problem.model_dump(mode="json"),
+        workstation=known.workstation.fork(world),
+    )
 
 
 def forget() -> None:
@@ -191,12 +208,12 @@ def forget() -> None:
 
 
 def _stage(problem: Problem, seed: int, mode: Mode) -> Staged:
+    """One variant of a problem, to be forked and named for each episode."""
     injected = inject(problem, seed)
     await_symptoms(injected.world, injected.baseline, mode)
-    text = problem.model_dump_json()
     return Staged(
-        task_id=_opaque(text),
-        episode_id=_opaque(text, str(seed), mode),
+        task_id="",
+        episode_id="",
         app=injected.world.app,
         world=injected.world,
         baseline=injected.baseline,

@@ -15,8 +15,8 @@ def cordoned_nodes(target: ComponentTarget) -> Fault:
     return Fault(
         resource=nodes[0],
         kind="Node",
-        cause=f"All worker nodes are cordoned (unschedulable), so the replaced pods of {target.name} cannot be "
-        "scheduled and stay Pending.",
+        cause=f"The replaced pods of {target.name} stay Pending because all worker nodes are cordoned "
+        "(unschedulable) and take no new pods.",
         edits=[JsonPatch(node, "/spec/unschedulable", True) for node in nodes],
         trigger=[RecreatePods(target.name)],
         details={"field": "unschedulable", "wrong": "true"},

@@ -202,6 +202,16 @@ _ALL = (
         ),
     ),
     Mechanism(
+        "cpu_throttling",
+        "A container's CPU limit is below what its load needs",
+        (
+            r"cpu (\w+ )?(limits?|throttl\w*|quota|starv\w*|constrain\w*|restrict\w*)",
+            r"limits?\.cpu",
+            r"throttl\w*|cfs quota",
+            r"(too (low|small|little)|insufficient|starved of|lack of) (\w+ ){0,2}cpu",
+        ),
+    ),
+    Mechanism(
         "quota_blocks_pods",
         "A ResourceQuota keeps new pods from being created",
         (r"(resource ?)?quota", r"must specify memory"),

@@ -15,8 +15,8 @@ def resource_request_too_large(target: ComponentTarget, factor: float = 2.0) -> 
     path = target.container_path("resources", "requests", "memory")
     return Fault(
         resource=target.workload,
-        cause=f"The container of Deployment {target.name} requests {megabytes}Mi of memory, more than any node "
-        "has; its pods cannot be scheduled (Insufficient memory).",
+        cause=f"The container of Deployment {target.name} has a memory request of {megabytes}Mi, which exceeds the "
+        "capacity of every node; its pods stay Pending (Insufficient memory).",
         edits=[Redeploy(target.workload, {path: f"{megabytes}Mi"})],
         trigger=[RecreatePods(name) for name in target.dependents],
         details={"field": "resources.requests.memory", "wrong": f"{megabytes}Mi"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 from just_bash.interpreter import Interpreter
@@ -11,9 +12,10 @@ from just_bash.types import ExecResult as BashResult
 
 
 class Budget:
-    """Commands left for the present run, subshells and nested shells included."""
+    """What the present run has: commands left, subshells included, and where ``$RANDOM`` comes from."""
 
     left = 0
+    chance: random.Random | None = None
 
 
 class PipelineInterpreter(Interpreter):  # type: ignore[misc]
@@ -21,6 +23,8 @@ class PipelineInterpreter(Interpreter):  # type: ignore[misc]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if self._state.random_generator is None:
+            self._state.random_generator = Budget.chance
         self._frames: list[tuple[list[Any], list[str]]] = []
 
     async def execute_statement(self, node: Any) -> BashResult:

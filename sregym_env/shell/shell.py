@@ -397,7 +397,8 @@ class Shell:
 
     def _finish(self, execute: Callable[[], BashResult]) -> ExecResult:
         cut = self.limits.output_bytes
-        outer, Budget.left = Budget.left, self.limits.commands
+        outer = Budget.left, Budget.chance
+        Budget.left, Budget.chance = self.limits.commands, self._interpreter.state.random_generator
         try:
             result = execute()
         except ExitError as error:
@@ -420,7 +421,7 @@ class Shell:
         except Exception as error:
             result = BashResult("", f"{self.name}: {error}\n", 1)
         finally:
-            Budget.left = outer
+            Budget.left, Budget.chance = outer
         return ExecResult(_cut(result.stdout, cut), _cut(result.stderr, cut), result.exit_code & 255)
 
 

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from sregym_env.cluster.app import App, Image
 from sregym_env.cluster.disturbances import Disturbance
-from sregym_env.runtime.clock import SECOND, seconds
+from sregym_env.runtime.clock import MILLISECOND, SECOND, seconds
 from sregym_env.runtime.events import EventQueue
 from sregym_env.runtime.streams import Streams
 from sregym_env.sim.controllers.controller import Controller, Wake
@@ -31,6 +31,10 @@ _WITHOUT_CONSEQUENCE = frozenset(
     ("events", "leases.coordination.k8s.io", "replicasets.apps", "controllerrevisions.apps")
 )
 """Resources whose changes never alter where a connection leads or what a process does."""
+
+
+_INERT = frozenset({"events", "leases.coordination.k8s.io"})
+"""Resources whose objects cannot alter where a connection leads."""
 
 
 @dataclass(frozen=True)
@@ -212,7 +216,8 @@ class SimWorld:
         del self._due[slot]
         again = self._machinery.by_name[name].reconcile(self, key)
         if again is not None:
-            self.wake(name, key, again)
+            # A loop that asks for no delay still lets the rest of the world have its turn.
+            self.wake(name, key, max(again, MILLISECOND))
 
     def _changed(self, change: Change) -> None:
         if change.resource not in _WITHOUT_CONSEQUENCE:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from sregym_env.kube.durations import parse_rfc3339, rfc3339
 from sregym_env.runtime.clock import EPOCH, SECOND
+from sregym_env.sim import apiserver
 from sregym_env.sim.controllers.cronjob import following, previous
 from sregym_env.sim.controllers.job import _indexes, _ranges
 from sregym_env.sim.world import SimWorld
@@ -200,3 +201,10 @@ def test_suspended_cron_job_rests() -> None:
 def test_schedules(schedule: str, zone: str, before: str, after: str) -> None:
     assert rfc3339(previous(schedule, zone, EPOCH)) == before
     assert rfc3339(following(schedule, zone, EPOCH)) == after
+
+
+def test_pods_of_a_deleted_job_are_let_go() -> None:
+    world = started()
+    apiserver.delete(world, JOBS, "default", "work")
+    run(world)
+    assert all(not pod["metadata"].get("finalizers") for pod in pods(world))

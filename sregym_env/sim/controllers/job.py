@@ -67,6 +67,7 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
     """Bring one Job a step closer to its end. Raises StatusError where a pod could not be made."""
     job = world.store.get(RESOURCE, *key)
     if job is None:
+        _release_orphans(world, key)
         return None
     owned = controlled(world, "pods", job)
     if finished_condition(job) is not None or "deletionTimestamp" in job["metadata"]:
@@ -196,6 +197,15 @@ def _untrack(world: SimWorld, pod: Manifest) -> None:
     if TRACKING in finalizers:
         rest = [name for name in finalizers if name != TRACKING]
         apiserver.patch_metadata(world, "pods", metadata["namespace"], metadata["name"], finalizers=rest)
+
+
+def _release_orphans(world: SimWorld, key: Key) -> None:
+    """Nobody counts the pods of a Job that is gone: let them go."""
+    namespace, name = key
+    for pod in world.store.list("pods", namespace):
+        owners = pod["metadata"].get("ownerReferences", ())
+        if any(owner["kind"] == "Job" and owner["name"] == name for owner in owners):
+            _untrack(world, pod)
 
 
 # --- deciding -----------------------------------------------------------------------------------------

@@ -360,7 +360,7 @@ def log_refused_login(ctx: ProcessContext, call: Call, unknown: bool) -> None:
     error = f'UserNotFound: Could not find user "{user}" for db "{source}"'
     if not unknown:
         error = "AuthenticationFailed: SCRAM authentication failed, storedKey mismatch"
-    attr = {
+    attr: dict[str, Any] = {
         "mechanism": "SCRAM-SHA-256" if call.attribute("shell") else "SCRAM-SHA-1",
         "speculative": False,
         "principalName": user,

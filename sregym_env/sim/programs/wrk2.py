@@ -120,8 +120,7 @@ def _result(ctx: ProcessContext, begun: int, ended: int) -> Iterator[str]:
     requests = failed = timeouts = waited = 0.0
     for duration, rate, ok, latency, errors in _spans(ctx, begun, ended):
         sent = rate * duration
-        lost = sent * sum(share for text, share in errors if "timeout" in text or "deadline" in text or "refused" in text
-                          or "no such host" in text or "no route" in text)  # fmt: skip
+        lost = sent * sum(share for text, share in errors if not text.startswith("HTTP "))
         requests += sent - lost
         timeouts += lost
         failed += sent * (1.0 - ok) - lost

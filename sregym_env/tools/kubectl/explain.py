@@ -30,9 +30,11 @@ def run(call: Call) -> None:
     try:
         found = explain(resource, path)
     except UnknownField as error:
+        call.print(_heading(resource))
         raise KubectlError(f"error: {error.args[0]}") from None
-    call.print(_text(found))
+    call.print(_heading(resource) + _text(found))
     if not found.fields:
+        call.print("\n")
         return
     call.print("FIELDS:\n")
     if call.flags["recursive"]:
@@ -60,13 +62,15 @@ def _in_version(call: Call, resource: Resource, api_version: str) -> Resource:
     raise failure(f'couldn\'t find resource for "{api_version}, Kind={resource.kind}"')
 
 
+def _heading(resource: Resource) -> str:
+    group = f"GROUP:      {resource.group}\n" if resource.group else ""
+    return f"{group}KIND:       {resource.kind}\nVERSION:    {resource.version}\n\n"
+
+
 def _text(found: Explanation) -> str:
-    resource = found.resource
-    lines = [f"GROUP:      {resource.group}\n"] if resource.group else []
-    lines += [f"KIND:       {resource.kind}\n", f"VERSION:    {resource.version}\n\n"]
+    lines = []
     if found.field:
-        lines.append(f"FIELD: {found.field} {found.type}\n\n")
-        lines.append("\n" if found.fields else "")
+        lines.append(f"FIELD: {found.field} {found.type}\n\n\n")
     lines.append("DESCRIPTION:\n")
     lines.append(_wrapped(found.description or "<empty>") + "    \n")
     return "".join(lines)

@@ -20,9 +20,11 @@ from sregym_env.tools.kubectl import (
     refused,
     rollout,
     run,
-    set as set_,
     top,
     wait,
+)
+from sregym_env.tools.kubectl import (
+    set as set_,
 )
 from sregym_env.tools.kubectl.call import Verb
 

@@ -1,0 +1,47 @@
+"""A CPU limit below what the load needs."""
+
+from __future__ import annotations
+
+from sregym_env.cluster.edits import Redeploy
+from sregym_env.cluster.targets import ComponentTarget, components
+from sregym_env.faults.commands import mend, put
+from sregym_env.faults.fault import Fault, fault
+
+BUSY = 30.0
+"""Requests per second from which a component needs more than the default limit."""
+
+
+def _busy(target: ComponentTarget) -> bool:
+    share = sum(journey.weight for journey in target.app.journeys if target.name in journey.through)
+    return share * target.app.rate >= BUSY
+
+
+@fault(
+    layer="node",
+    mechanism="cpu_throttling",
+    targets=components(kinds=("grpc_service", "web"), at_request=True, where=_busy),
+    level="hard",
+)
+def cpu_limit_too_low(target: ComponentTarget, cpu: str = "10m") -> Fault:
+    """The container's CPU limit is below what its load needs, so the kernel throttles it.
+
+    Pods are Running and Ready and nothing crashes; requests queue up and run into their deadlines.
+    """
+    path, right = target.container_path("resources"), target.container["resources"]
+    wrong = {
+        **right,
+        "limits": {**right["limits"], "cpu": cpu},
+        "requests": {**right["requests"], "cpu": cpu},
+    }
+    return Fault(
+        resource=target.workload,
+        cause=f"The container of Deployment {target.name} has a CPU limit of {cpu} (it was "
+        f"{right['limits']['cpu']}), less than its load needs; it is throttled and its requests time out.",
+        edits=[Redeploy(target.workload, {path: wrong})],
+        details={"field": "resources.limits.cpu", "wrong": cpu, "right": right["limits"]["cpu"]},
+        remedies=[mend(target, put(target.workload, path, right))],
+        look=[
+            f"kubectl top pods -n {target.namespace}",
+            f"kubectl get deployment {target.name} -n {target.namespace} -o yaml",
+        ],
+    )

@@ -1,0 +1,129 @@
+"""The shell adapter: what scripts print, what they may not do, and that sessions are values."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sregym_env.cluster.api import ExecResult
+from sregym_env.shell.files import Files
+from sregym_env.shell.shell import Limits, Shell
+
+
+def tell(argv: list[str], stdin: str, shell: Shell) -> ExecResult:
+    """Say where and how it was called; fail loudly when asked to."""
+    if "fail" in argv:
+        return ExecResult("half\n", "told: no\n", 3)
+    return ExecResult(f"{' '.join(argv[1:])}|{stdin.strip()}|{shell.cwd}\n")
+
+
+@pytest.fixture
+def shell() -> Shell:
+    return Shell(
+        Files({"/etc/list": "a\nb\nc\n"}),
+        {"tell": tell},
+        env={"NAME": "x", "PATH": "/bin"},
+        cwd="/etc",
+        clock=lambda: 1_786_010_400.0,
+        limits=Limits(commands=3000, output_bytes=5000),
+    )
+
+
+@pytest.mark.parametrize(
+    ("script", "stdout", "code"),
+    [
+        ("cat list | grep -c .", "3\n", 0),
+        ("echo $NAME; X=2; echo $((X * 21))", "x\n42\n", 0),
+        ("for i in 1 2; do tell $i; done", "1||/etc\n2||/etc\n", 0),
+        ("echo in | tell a b", "a b|in|/etc\n", 0),
+        ("cd /tmp && tell", "||/tmp\n", 0),
+        ("tell <<EOF\n$NAME\nEOF\n", "|x|/etc\n", 0),
+        ("sh -c 'cat <<EOF\none\nEOF\necho $1' name arg", "one\narg\n", 0),
+        ("/bin/cat /etc/list | head -1", "a\n", 0),
+        ("env", "NAME=x\nPATH=/bin\n", 0),
+        ("env NAME=y printenv NAME", "y\n", 0),
+        ("jq -n now", "1786010400.0\n", 0),
+        ("echo $SECONDS", "0\n", 0),
+        ("arr=(p q r); echo ${arr[$(echo 1)]}", "q\n", 0),
+        ("false || echo no; exit 4", "no\n", 4),
+        ("tell fail", "half\n", 3),
+    ],
+)
+def test_scripts(shell: Shell, script: str, stdout: str, code: int) -> None:
+    result = shell.run(script)
+    assert (result.stdout, result.exit_code) == (stdout, code)
+
+
+@pytest.mark.parametrize(
+    ("script", "error"),
+    [
+        ("nosuch", "nosuch: command not found"),
+        ("nosuch | cat", "nosuch: command not found"),
+        ("tell fail | wc -l", "told: no"),
+        ("if then", "syntax error"),
+        ("while true; do :; done", "too many commands"),
+        ("for i in $(seq 900); do for j in $(seq 900); do :; done; done", "too many commands"),
+        ("f() { f; }; f", "depth exceeded"),
+        ("a=x; while true; do a=$a$a; done", "value too large"),
+        ("echo {1..100000000}", "too long"),
+        ("seq 1 100000000", "value too large"),
+        ("printf '%100000000d' 1", "value too large"),
+        ("cat /nowhere", "No such file or directory"),
+        ("cat < /nowhere", "No such file or directory"),
+        ("echo " + "x" * 300_000, "Argument list too long"),
+    ],
+)
+def test_refusals(shell: Shell, script: str, error: str) -> None:
+    result = shell.run(script)
+    assert error in result.stderr
+
+
+@pytest.mark.parametrize("name", ["date", "sleep", "timeout", "curl", "shuf", "python", "hostname"])
+def test_nothing_reaches_the_real_machine(shell: Shell, name: str) -> None:
+    assert shell.run(f"{name} 1").exit_code == 127
+
+
+def test_output_is_cut(shell: Shell) -> None:
+    result = shell.run("for i in $(seq 1 2000); do echo 0123456789; done")
+    assert len(result.stdout) < 5100
+    assert "output cut" in result.stdout
+
+
+def test_state_persists_and_forks_diverge(shell: Shell) -> None:
+    shell.run("cd /tmp; V=1; g() { echo fun; }; echo text > note")
+    twin = shell.fork()
+    shell.run("V=2; echo more >> note")
+    assert twin.run("echo $V; g; cat note; pwd").stdout == "1\nfun\ntext\n/tmp\n"
+    assert shell.run("echo $V; cat note").stdout == "2\ntext\nmore\n"
+
+
+def test_chance_repeats_and_forks_with_the_session() -> None:
+    one, other = (Shell(Files(), {}, seed=5) for _ in range(2))
+    assert one.run("echo $RANDOM $RANDOM") == other.run("echo $RANDOM $RANDOM")
+    assert one.fork().run("echo $RANDOM") == one.run("echo $RANDOM")
+
+
+def test_it_runs_inside_a_running_event_loop(shell: Shell) -> None:
+    async def inside() -> str:
+        loop = asyncio.get_running_loop()
+        text = shell.run("arr=(a b); echo ${arr[$(echo 1)]} | cat").stdout
+        assert asyncio.get_running_loop() is loop
+        assert "nest" not in type(loop).run_until_complete.__module__
+        return text
+
+    assert asyncio.run(inside()) == "b\n"
+
+
+def test_a_command_can_be_called_without_a_shell(shell: Shell) -> None:
+    assert shell.call(["tell", "$NAME", ";"], "in").stdout == "$NAME ;|in|/etc\n"
+    assert not shell.has("date")
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(max_size=60))
+def test_no_script_raises(script: str) -> None:
+    result = Shell(Files(), {"tell": tell}, limits=Limits(commands=200)).run(script)
+    assert 0 <= result.exit_code <= 255

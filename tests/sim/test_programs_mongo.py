@@ -1,0 +1,97 @@
+"""The database shell's language, its authorisation, and what it prints."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sregym_env.sim.programs import javascript as js
+from sregym_env.sim.programs.mongo_data import Account, MongoData, allows
+from sregym_env.sim.programs.mongo_shell import matches, tojson
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("a; b", 2),
+        ("db.f({a: 1,\n  b: [2,\n 3]})\nprint(1)", 2),
+        ("db.x.find()\n  .limit(2)", 1),
+        ("// nothing\n", 0),
+        ("print('a;b')", 1),
+        ("use admin\nshow dbs", 2),
+    ],
+)
+def test_statements(text: str, count: int) -> None:
+    assert len(list(js.statements(text))) == count
+
+
+def test_literals() -> None:
+    tree = js.parse("f({a: 'x', \"b\": [1, -2.5, true, null], c: {d: ObjectId('1')}})")
+    assert tree.arguments[0]["a"] == "x"
+    assert tree.arguments[0]["b"] == [1, -2.5, True, None]
+
+
+@pytest.mark.parametrize("text", ["f(", "{a: }", "a b", "1 +", "db.", "@"])
+def test_syntax_errors(text: str) -> None:
+    with pytest.raises(js.SyntaxProblem):
+        js.parse(text)
+
+
+@given(st.text(max_size=80))
+def test_parser_never_breaks(text: str) -> None:
+    for statement in js.statements(text):
+        with suppress(js.SyntaxProblem):
+            js.parse(statement)
+
+
+@pytest.mark.parametrize(
+    ("roles", "database", "command", "allowed"),
+    [
+        ((("readWrite", "geo-db"),), "geo-db", "insert", True),
+        ((("readWrite", "geo-db"),), "rate-db", "find", False),
+        ((("read", "geo-db"),), "geo-db", "insert", False),
+        ((("userAdminAnyDatabase", "admin"),), "geo-db", "createUser", True),
+        ((("userAdminAnyDatabase", "admin"),), "geo-db", "find", False),
+        ((("root", "admin"),), "geo-db", "dropDatabase", True),
+        ((("dbOwner", "geo-db"),), "geo-db", "drop", True),
+        ((("readWriteAnyDatabase", "test"),), "geo-db", "find", False),
+        ((("clusterMonitor", "admin"),), "admin", "serverStatus", True),
+        ((), "geo-db", "find", False),
+    ],
+)
+def test_roles(roles: Any, database: str, command: str, allowed: bool) -> None:
+    assert allows(roles, database, command) is allowed
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ({}, True),
+        ({"a": 3}, True),
+        ({"a": {"$gt": 2, "$lt": 4}}, True),
+        ({"a": {"$in": [1, 2]}}, False),
+        ({"b.c": "x"}, True),
+        ({"z": {"$exists": False}}, True),
+        ({"a": {"$gt": "text"}}, False),
+        ({"b.c": {"$regex": "^x"}}, True),
+    ],
+)
+def test_queries(query: Any, found: bool) -> None:
+    assert matches({"a": 3, "b": {"c": "x"}}, query) is found
+
+
+def test_printing() -> None:
+    assert tojson({"a": 1, "b": [True, None]}, one_line=True) == '{ "a" : 1, "b" : [ true, null ] }'
+    assert tojson({"a": {"b": "c"}}) == '{\n\t"a" : {\n\t\t"b" : "c"\n\t}\n}'
+
+
+def test_data_is_a_value() -> None:
+    first = MongoData("4.4").with_account(Account("a", "admin", "p"))
+    second = first.without_account("a", "admin").with_documents("d", "c", ({"x": 1},))
+    assert first.account("a", "admin") is not None and second.account("a", "admin") is None
+    assert first.documents("d", "c") == () and len(second.documents("d", "c")) == 1
+    assert second.without_collection("d", "c").collections == {}
