@@ -38,7 +38,7 @@ def cpu_limit_too_low(target: ComponentTarget, cpu: str = "10m") -> Fault:
         cause=f"The container of Deployment {target.name} has a CPU limit of {cpu} (it was "
         f"{right['limits']['cpu']}), less than its load needs; it is throttled and its requests time out.",
         edits=[Redeploy(target.workload, {path: wrong})],
-        details={"field": "resources.limits.cpu", "wrong": cpu, "right": right["limits"]["cpu"]},
+        details={"field": "CPU limit", "wrong": cpu, "right": right["limits"]["cpu"]},
         remedies=[mend(target, put(target.workload, path, right))],
         look=[
             f"kubectl top pods -n {target.namespace}",

@@ -27,7 +27,7 @@ def liveness_probe_misconfiguration(
         cause=f"Deployment {target.name} has a livenessProbe for {endpoint}, which {target.name} does not "
         "serve; the kubelet kills the container over and over.",
         edits=[Redeploy(target.workload, {path: probe, grace: 0})],
-        details={"field": "livenessProbe", "wrong": f"httpGet {endpoint}"},
+        details={"field": "livenessProbe", "wrong": endpoint.replace(" on port ", ":")},
         remedies=[
             mend(
                 target,

@@ -77,7 +77,7 @@ _ALL = (
         (
             r"scal\w+ (\w+ )?(down )?to (0|zero)",
             r"(0|zero|no) (desired )?(replicas?|pods are desired)",
-            r"replicas? ?(count|number|field)? ?(is|was|are|were|set to|=|:|to|of) ?(0|zero)",
+            r"\breplicas? ?(count|number|field)? ?(is|was|are|were|set to|=|:|to|of) ?(0|zero)",
         ),
     ),
     Mechanism(

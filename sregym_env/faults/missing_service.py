@@ -20,7 +20,6 @@ def missing_service(target: ServiceTarget) -> Fault:
         f"running {target.components[0]} pods.",
         edits=[Delete(target.service)],
         trigger=[RecreatePods(caller) for caller in target.callers],
-        details={"field": "Service", "right": target.name},
         remedies=[[apply(target.manifest), *restart(target.namespace, target.callers)]],
         look=[f"kubectl get services -n {target.namespace}"],
     )

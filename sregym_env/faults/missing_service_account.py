@@ -21,7 +21,7 @@ def missing_service_account(target: ComponentTarget, suffix: str = "-runner") ->
         "cannot create pods.",
         edits=[Redeploy(target.workload, {path: account})],
         trigger=[RecreatePods(name) for name in target.dependents],
-        details={"field": "serviceAccountName", "wrong": account, "right": "default"},
+        details={"field": "serviceAccountName", "wrong": account},
         remedies=[
             mend(target, drop(target.workload, path, target.template_path("serviceAccount"))),
             [

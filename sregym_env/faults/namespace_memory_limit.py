@@ -30,7 +30,7 @@ def namespace_memory_limit(target: ComponentTarget, memory: str = "1Gi") -> Faul
             )
         ],
         trigger=[RecreatePods(target.name)],
-        details={"field": "spec.hard.memory", "wrong": memory},
+        details={"field": "quota", "wrong": memory},
         remedies=[[delete(quota), *restart(target.namespace, [target.name])]],
         look=[
             f"kubectl describe resourcequota -n {target.namespace}",

@@ -27,6 +27,6 @@ def readiness_probe_misconfiguration(
         "serve; the pods never become Ready and the Service has no endpoints.",
         edits=[Redeploy(target.workload, {path: probe})],
         trigger=[RecreatePods(name) for name in target.dependents],
-        details={"field": "readinessProbe", "wrong": f"httpGet {endpoint}"},
+        details={"field": "readinessProbe", "wrong": endpoint.replace(" on port ", ":")},
         remedies=[mend(target, drop(target.workload, path))],
     )

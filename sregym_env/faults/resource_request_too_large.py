@@ -19,7 +19,7 @@ def resource_request_too_large(target: ComponentTarget, factor: float = 2.0) -> 
         "capacity of every node; its pods stay Pending (Insufficient memory).",
         edits=[Redeploy(target.workload, {path: f"{megabytes}Mi"})],
         trigger=[RecreatePods(name) for name in target.dependents],
-        details={"field": "resources.requests.memory", "wrong": f"{megabytes}Mi"},
+        details={"field": "memory request", "wrong": f"{megabytes}Mi"},
         remedies=[mend(target, drop(target.workload, path))],
         look=["kubectl describe nodes"],
     )

@@ -29,7 +29,7 @@ def resource_request_too_small(target: ComponentTarget, memory: str = "10Mi") ->
         "needs; it is OOMKilled whenever it starts.",
         edits=[Redeploy(target.workload, {f"{limits}/memory": memory})],
         trigger=[RecreatePods(name) for name in target.dependents],
-        details={"field": "resources.limits.memory", "wrong": memory},
+        details={"field": "memory limit", "wrong": memory},
         remedies=[
             mend(target, drop(target.workload, f"{limits}/memory")),
             mend(target, put(target.workload, limits, enough)),

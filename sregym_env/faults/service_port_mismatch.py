@@ -23,7 +23,7 @@ def service_port_mismatch(target: ServiceTarget, offset: int = 10) -> Fault:
         "use; their connections time out.",
         edits=[JsonPatch(target.service, path, wrong)],
         trigger=[RecreatePods(caller) for caller in target.callers],
-        details={"field": "port", "wrong": wrong, "right": right},
+        details={"field": "service port", "wrong": wrong, "right": right},
         remedies=[[put(target.service, path, right), *restart(target.namespace, target.callers)]],
         look=[f"kubectl describe service {target.name} -n {target.namespace}"],
     )

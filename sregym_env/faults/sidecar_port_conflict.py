@@ -24,7 +24,7 @@ def sidecar_port_conflict(target: ComponentTarget, image: str = "busybox:latest"
         "main container; the two conflict (address already in use), one crash-loops and the pod is never Ready.",
         edits=[Redeploy(target.workload, {f"{containers}/-": sidecar})],
         trigger=[RecreatePods(name) for name in target.dependents],
-        details={"field": "containers", "wrong": f"sidecar on port {port}"},
+        details={"field": "containers", "wrong": "sidecar"},
         remedies=[mend(target, drop(target.workload, f"{containers}/{len(target.pod_spec['containers'])}"))],
         look=[
             f"kubectl logs deployment/{target.name} -c sidecar -n {target.namespace} --previous",

@@ -40,7 +40,7 @@ def wrong_binary(target: ComponentTarget, binary: str = "") -> Fault:
         cause=f"The container of Deployment {target.name} runs the command {wrong[0]} instead of {right[0]}, so "
         f"the {target.name} service is not there although its pod is Running.",
         edits=[Redeploy(target.workload, {path: wrong})],
-        details={"field": "command", "wrong": wrong[0], "right": right[0]},
+        details={"field": "command", "wrong": wrong[0]},
         remedies=[mend(target, put(target.workload, path, right))],
         look=[f"kubectl get deployment {target.name} -n {target.namespace} -o yaml"],
     )

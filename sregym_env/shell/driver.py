@@ -7,14 +7,19 @@ touched.
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from just_bash.commands.awk import awk
+from just_bash.commands.awk.awk import AwkState
 from just_bash.interpreter import expansion
 from just_bash.interpreter.errors import ExecutionLimitError
 from just_bash.parser.parser import Parser
 from just_bash.query_engine import evaluator as jq_evaluator
+
+from sregym_env.shell.files import Clock
 
 T = TypeVar("T")
 
@@ -71,19 +76,22 @@ _INTEGER = re.compile(r"-?\d{1,18}$")
 expansion._expand_sequence = _expand_sequence
 
 
-class VirtualTime:
-    """What ``jq`` takes for the present."""
-
-    now = 0.0
-    """Unix seconds by the clock of the shell that runs."""
-
-
 _call_plain = jq_evaluator.call_builtin
 
 
 def _call_builtin(value: Any, name: str, *rest: Any) -> Any:
     """``now`` from the shell's clock; every other function as it is."""
-    return [VirtualTime.now] if name == "now" else _call_plain(value, name, *rest)
+    return [Clock.now] if name == "now" else _call_plain(value, name, *rest)
 
 
 jq_evaluator.call_builtin = _call_builtin
+
+
+def _awk_state(*args: Any, **fields: Any) -> Any:
+    """An awk program's state whose ``rand()`` starts from the same seed every time, as real awk's does."""
+    state = AwkState(*args, **fields)
+    state.rng = random.Random(0)
+    return state
+
+
+awk.AwkState = _awk_state

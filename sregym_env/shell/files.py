@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from just_bash.fs import in_memory_fs
@@ -101,15 +101,22 @@ class Files(InMemoryFs):  # type: ignore[misc]
         self._write_file_sync(path, known.content + data if isinstance(known, FileEntry) else data)
 
 
-class _Epoch:
-    """Stands in for the interpreter's ``time`` module where it stamps new files."""
+class Clock:
+    """The present of the shell that runs now, Unix seconds; :class:`~sregym_env.shell.shell.Shell` sets it."""
 
-    @staticmethod
-    def time() -> float:
-        """Files made by the interpreter itself carry no wall-clock time."""
-        return 0.0
+    now = 0.0
 
 
-in_memory_fs.time = _Epoch
-for _entry in (FileEntry, DirectoryEntry, SymlinkEntry):
-    _entry.__dataclass_fields__["mtime"].default_factory = _Epoch.time
+def _stamped(kind: Callable[..., Any]) -> Callable[..., Any]:
+    """A constructor of entries that carry the shell's time where the interpreter would read the wall clock."""
+
+    def make(**fields: Any) -> Any:
+        fields.setdefault("mtime", Clock.now)
+        return kind(**fields)
+
+    return make
+
+
+in_memory_fs.FileEntry = _stamped(FileEntry)
+in_memory_fs.DirectoryEntry = _stamped(DirectoryEntry)
+in_memory_fs.SymlinkEntry = _stamped(SymlinkEntry)

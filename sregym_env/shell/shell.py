@@ -25,8 +25,8 @@ from just_bash.types import CommandContext, ExecutionLimits
 from just_bash.types import ExecResult as BashResult
 
 from sregym_env.cluster.api import ExecResult
-from sregym_env.shell.driver import VirtualTime, drive
-from sregym_env.shell.files import Files
+from sregym_env.shell.driver import drive
+from sregym_env.shell.files import Clock, Files
 from sregym_env.shell.interpreter import Budget, PipelineInterpreter
 
 ShellCommand = Callable[[Sequence[str], str, "Shell"], ExecResult]
@@ -334,7 +334,7 @@ class Shell:
             return ExecResult(stderr=f"{self.name}: syntax error: {error}\n", exit_code=2)
         state = self._interpreter.state
         now = self._clock()
-        VirtualTime.now = self.files.mtime = now
+        Clock.now = self.files.mtime = now
         state.start_time = time.time() - (now - self._started)
         state.command_count = 0
         state.group_stdin = stdin or None

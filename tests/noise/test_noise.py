@@ -33,9 +33,7 @@ def scheduled(seed: int, config: Any = True) -> list[tuple[float, ScheduledActio
 def test_two_kinds_every_five_minutes() -> None:
     found = scheduled(7)
     times = sorted({time for time, _ in found})
-    assert all(
-        later - sooner == pytest.approx(300.0) for sooner, later in itertools.pairwise(times)
-    )
+    assert all(later - sooner == pytest.approx(300.0) for sooner, later in itertools.pairwise(times))
     assert len(found) == 2 * len(times)
     assert times[-1] < NoiseConfig().horizon_seconds
 

@@ -45,6 +45,8 @@ def shell() -> Shell:
         ("/bin/cat /etc/list | head -1", "a\n", 0),
         ("env", "NAME=x\nPATH=/bin\n", 0),
         ("env NAME=y printenv NAME", "y\n", 0),
+        ("mkdir -p /tmp/d; date_of() { stat -c %Y $1; }; date_of /tmp/d", "1786010400\n", 0),
+        ("echo > /tmp/f; stat -c %Y /tmp/f", "1786010400\n", 0),
         ("jq -n now", "1786010400.0\n", 0),
         ("echo $SECONDS", "0\n", 0),
         ("arr=(p q r); echo ${arr[$(echo 1)]}", "q\n", 0),
@@ -104,6 +106,11 @@ def test_chance_repeats_and_forks_with_the_session() -> None:
     one, other = (Shell(Files(), {}, seed=5) for _ in range(2))
     assert one.run("echo $RANDOM $RANDOM") == other.run("echo $RANDOM $RANDOM")
     assert one.fork().run("echo $RANDOM") == one.run("echo $RANDOM")
+
+
+def test_awk_draws_the_same_numbers(shell: Shell) -> None:
+    script = "awk 'BEGIN { print rand() }'"
+    assert shell.run(script) == shell.run(script)
 
 
 def test_it_runs_inside_a_running_event_loop(shell: Shell) -> None:

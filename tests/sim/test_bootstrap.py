@@ -8,15 +8,15 @@ from kubelet_world import Behaviour, behaviour, condition
 from sregym_env.cluster.api import User
 from sregym_env.cluster.app import Binary, Image
 from sregym_env.runtime.clock import DAY, EPOCH
-from sregym_env.sim import apiserver, bootstrap, bootstrap_rbac, kubelet, nodes, rbac, scheduler
-from sregym_env.sim.controllers import roster
+from sregym_env.sim import apiserver, bootstrap, bootstrap_rbac, kubelet, nodes, rbac
+from sregym_env.sim.assembly import CONTROLLERS
 from sregym_env.sim.world import Machinery, SimWorld
 
 __all__ = ["behaviour"]
 
 
 MACHINERY = Machinery.of(
-    (*roster.CONTROLLERS, scheduler.CONTROLLER, kubelet.CONTROLLER),
+    CONTROLLERS,
     {**kubelet.HANDLERS, "traffic": lambda world: world.memory.pop("traffic.due", None)},
 )
 

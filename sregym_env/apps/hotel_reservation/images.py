@@ -341,7 +341,7 @@ def _application(reference: str, services: tuple[GoSettings, ...]) -> Image:
 def _mongo(reference: str, version: str, size: int, shell: str) -> Image:
     binaries = {"mongod": Binary("mongod", version), "docker-entrypoint.sh": Binary("mongod", version)}
     tools = ("mongo", "mongodump", "mongostat") if shell == "mongo" else ()
-    binaries |= {name: Binary("mongod", version) for name in tools}
+    binaries |= {name: Binary("applet") for name in tools}
     release = 'PRETTY_NAME="Ubuntu 18.04.5 LTS"\nNAME="Ubuntu"\nID=ubuntu\n'
     return Image(
         reference,

@@ -38,8 +38,9 @@ class Script(Quiet):
 
     def wake(self, ctx: ProcessContext, reason: str) -> None:
         """Go on after a sleep, or end a script whose foreground server never returns."""
-        if reason == "slept":
-            self._run(ctx, ctx.process.state.get("slept", 0), ctx.process.state.get("printed", ""))
+        kind, _, count = reason.partition(":")
+        if kind == "slept":
+            self._run(ctx, int(count), str(ctx.world.memory.get(_printed_key(ctx), "")))
 
     def _run(self, ctx: ProcessContext, done: int, printed: str) -> None:
         from sregym_env.shell.shell import StopScript
@@ -82,15 +83,16 @@ class Script(Quiet):
         result = shell.call(argv)
         toolbox.save(ctx, shell, before)
         self._print(ctx, result.text, printed)
+        # Kept outside the process: a script that goes on sleeping changes nothing that others can see.
+        memory, key = ctx.world.memory, _printed_key(ctx)
+        memory.pop(key, None)
         if not waits:
             ctx.exit(result.exit_code)
-            return
-        if count > REPLAYS:
-            ctx.update(slept=0, printed="")
-        else:
-            ctx.update(slept=count, printed=result.text)
-        if waits[0] < FOREVER:
-            ctx.wake_in(waits[0], "slept")
+        elif waits[0] < FOREVER:
+            again = count > REPLAYS
+            if not again:
+                memory[key] = result.text
+            ctx.wake_in(waits[0], f"slept:{0 if again else count}")
 
     def _print(self, ctx: ProcessContext, text: str, printed: str) -> None:
         fresh = text[_common(text, printed) :]
@@ -104,6 +106,12 @@ class Script(Quiet):
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
         """Next to nothing."""
         return Usage(0.0005, ctx.process.memory)
+
+
+def _printed_key(ctx: ProcessContext) -> str:
+    """Where the output of a cut script is kept until it runs again."""
+    process = ctx.process
+    return f"script/{process.key[0]}/{process.container}/{process.restart}"
 
 
 def _common(one: str, other: str) -> int:

@@ -244,7 +244,7 @@ def _group(verb: Verb, command: str, rest: list[str]) -> CommandResult:
     if at >= 0:
         return CommandResult(
             "",
-            f"error: unknown command \"{rest[at]}\"\nSee 'kubectl {command} -h' for help and examples\n",
+            f"error: unknown command \"{' '.join(rest[at:])}\"\nSee 'kubectl {command} -h' for help and examples\n",
             1,
         )
     return CommandResult("", text, 1)

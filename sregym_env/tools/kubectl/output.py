@@ -184,7 +184,7 @@ def print_object(call: Call, info: Info, message: str) -> None:
         call.print(f"{info.label} {message}\n")
     elif name == "name":
         call.print(f"{info.label}\n")
-    elif name in ("wide", "custom-columns", "custom-columns-file"):
+    elif name not in _FORMATS_WITHOUT_TABLE.split(","):
         raise unknown_format(call.flags["output"], _FORMATS_WITHOUT_TABLE)
     else:
         obj = info.object if call.flags.get("show-managed-fields") else without_managed_fields(info.object)

@@ -38,17 +38,19 @@ def root_help(verbs: Sequence[Verb]) -> str:
 def verb_help(verb: Verb, command: str) -> str:
     """What ``kubectl COMMAND --help`` prints."""
     out = [f"{verb.description or verb.summary + '.'}\n"]
+    if verb.aliases:
+        out.append(f"\nAliases:\n{', '.join((verb.name, *verb.aliases))}\n")
     if verb.examples:
         out.append("\nExamples:\n" + "\n\n".join(f"  {example}" for example in verb.examples) + "\n")
     if verb.verbs:
-        width = max(13, *(len(v.name) for v in verb.verbs))
+        width = max(11, *(len(v.name) for v in verb.verbs))
         out.append("\nAvailable Commands:\n")
-        out += [f"  {v.name:<{width}} {v.summary}\n" for v in verb.verbs]
+        out += [f"  {v.name:<{width}}   {v.summary}\n" for v in verb.verbs]
     if verb.flags:
         out.append(
             "\nOptions:\n" + "\n".join(flag_help(flag) for flag in sorted(verb.flags, key=lambda f: f.name))
         )
-    usage = verb.usage or f"{command} [flags] [options]"
+    usage = f"{verb.usage or command + ' [flags]'} [options]"
     out.append(f"\nUsage:\n  kubectl {usage}\n\n")
     if verb.verbs:
         out.append(f'Use "kubectl {command} <command> --help" for more information about a given command.\n')

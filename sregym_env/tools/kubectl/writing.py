@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
-from sregym_env.kube.jsonpath import compile_template
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Json, Manifest
-from sregym_env.kube.yamlout import to_json, to_yaml
+from sregym_env.kube.yamlout import to_compact_json
 from sregym_env.tools.kubectl.call import Call
 from sregym_env.tools.kubectl.errors import KubectlError, failure
 from sregym_env.tools.kubectl.flags import Flag
 from sregym_env.tools.kubectl.manifests import read_sources
+from sregym_env.tools.kubectl.output import print_object
 from sregym_env.tools.kubectl.resolve import Info, no_match
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -42,7 +42,7 @@ def dry_run_of(call: Call) -> DryRun:
     if value in ("none", "client", "server"):
         return value  # type: ignore[return-value]
     if value in ("unchanged", "true"):
-        call.warn("W0806 helpers.go:703] --dry-run is deprecated and can be replaced with --dry-run=client.")
+        call.warn("W0806 helpers.go:702] --dry-run is deprecated and can be replaced with --dry-run=client.")
         return "client"
     if value == "false":
         return "none"
@@ -61,30 +61,8 @@ def identity(resource: Resource, obj: Manifest) -> str:
 
 def report(call: Call, resource: Resource, obj: Manifest, operation: str, dry_run: DryRun = "none") -> None:
     """Say what was done to an object, in the format that ``-o`` asks for."""
-    output = str(call.flags.get("output") or "")
-    if output in ("", "wide"):
-        note = {"none": "", "client": " (dry run)", "server": " (server dry run)"}[dry_run]
-        call.print(f"{identity(resource, obj)} {operation}{note}\n")
-    else:
-        show(call, resource, obj, output)
-
-
-def show(call: Call, resource: Resource, obj: Manifest, output: str) -> None:
-    """Print one object as name, yaml, json or by a jsonpath template."""
-    if output == "name":
-        call.print(f"{identity(resource, obj)}\n")
-    elif output == "yaml":
-        call.print(to_yaml(obj))
-    elif output == "json":
-        call.print(to_json(obj))
-    elif output.startswith("jsonpath="):
-        call.print(compile_template(output.partition("=")[2]).render(obj))
-    else:
-        raise failure(
-            f'unable to match a printer suitable for the output format "{output}", allowed formats are: '
-            "go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,name,template,"
-            "templatefile,yaml"
-        )
+    note = {"none": "", "client": " (dry run)", "server": " (server dry run)"}[dry_run]
+    print_object(call, Info(resource, obj), f"{operation}{note}")
 
 
 def sourced(error: StatusError, doing: str, source: str) -> StatusError:
@@ -151,8 +129,6 @@ def shown_locally(call: Call, obj: Manifest) -> Manifest:
 
 def with_last_applied(manifest: Manifest) -> Manifest:
     """The manifest carrying itself in the annotation that ``kubectl apply`` compares with."""
-    from sregym_env.kube.yamlout import to_compact_json
-
     metadata = dict(manifest["metadata"])
     annotations = {k: v for k, v in (metadata.get("annotations") or {}).items() if k != LAST_APPLIED}
     bare = {**manifest, "metadata": {**metadata, "annotations": annotations}}
@@ -213,6 +189,6 @@ def pairs(words: tuple[str, ...], what: str) -> dict[str, Any]:
 __all__ = [
     "ALL", "FIELD_MANAGER", "LAST_APPLIED", "LOCAL", "PATIENCE", "SAVE_CONFIG", "TIMEOUT", "VALIDATE", "DryRun",
     "KubectlError", "create_object", "dry_run_of", "from_files", "identity", "in_namespace", "pairs",
-    "patch_object", "report", "show", "shown_locally", "sourced", "strict_of", "timeout_of", "until",
+    "patch_object", "report", "shown_locally", "sourced", "strict_of", "timeout_of", "until",
     "with_last_applied",
 ]  # fmt: skip

@@ -1,0 +1,117 @@
+"""``kubectl create namespace``, ``quota``, ``priorityclass`` and ``poddisruptionbudget``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sregym_env.kube import quantity
+from sregym_env.kube.types import Manifest
+from sregym_env.tools.kubectl.call import Call
+from sregym_env.tools.kubectl.create.generator import Generator, verb
+from sregym_env.tools.kubectl.errors import failure
+from sregym_env.tools.kubectl.flags import Flag
+from sregym_env.tools.kubectl.writing import pairs
+
+
+def amounts(text: str) -> dict[str, str]:
+    """``cpu=1,memory=1G`` as a resource list. Raises kubectl's complaints."""
+    found = {}
+    for part in filter(None, text.split(",")):
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise failure(f"Invalid argument syntax {part}, expected <resource>=<value>")
+        if not quantity.is_valid(value):
+            raise failure(
+                "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+            )
+        found[name] = value
+    return found
+
+
+def _namespace(call: Call, name: str) -> Manifest:
+    del call, name
+    return {"spec": {}, "status": {}}
+
+
+def _quota(call: Call, name: str) -> Manifest:
+    del name
+    hard = amounts(str(call.flags["hard"]))
+    spec: dict[str, Any] = {"hard": hard} if hard else {}
+    if call.flags["scopes"]:
+        spec["scopes"] = str(call.flags["scopes"]).split(",")
+    return {"spec": spec, "status": {}}
+
+
+def _priorityclass(call: Call, name: str) -> Manifest:
+    del name
+    flags = call.flags
+    body: Manifest = {"value": int(flags["value"]), "preemptionPolicy": flags["preemption-policy"]}
+    if flags["global-default"]:
+        body["globalDefault"] = True
+    if flags["description"]:
+        body["description"] = flags["description"]
+    return body
+
+
+def _pdb(call: Call, name: str) -> Manifest:
+    del name
+    flags = call.flags
+    least, most = flags["min-available"], flags["max-unavailable"]
+    if not flags["selector"]:
+        raise failure("a selector must be specified")
+    if not least and not most:
+        raise failure("one of min-available or max-unavailable must be specified")
+    if least and most:
+        raise failure("min-available and max-unavailable cannot be both specified")
+    amount = str(least or most)
+    spec: dict[str, Any] = {
+        "minAvailable" if least else "maxUnavailable": int(amount) if amount.isdigit() else amount,
+        "selector": {"matchLabels": pairs(tuple(str(flags["selector"]).split(",")), "selector")},
+    }
+    status = dict.fromkeys(("currentHealthy", "desiredHealthy", "disruptionsAllowed", "expectedPods"), 0)
+    return {"spec": spec, "status": status}
+
+
+NAMESPACE = verb(
+    "namespace",
+    "Create a namespace with the specified name",
+    Generator("namespaces", _namespace, ""),
+    aliases=("ns",),
+)
+QUOTA = verb(
+    "quota",
+    "Create a quota with the specified name",
+    Generator("resourcequotas", _quota, "quota:"),
+    Flag("hard", help="A comma-delimited set of resource=quantity pairs that define a hard limit."),
+    Flag("scopes", help="A comma-delimited set of quota scopes."),
+    aliases=("resourcequota",),
+)
+PRIORITY_CLASS = verb(
+    "priorityclass",
+    "Create a priority class with the specified name",
+    Generator("priorityclasses", _priorityclass, "priorityclass:"),
+    Flag("value", kind="int", help="the value of this priority class."),
+    Flag(
+        "global-default",
+        kind="bool",
+        help="global-default specifies whether this PriorityClass should be considered as the default priority.",
+    ),
+    Flag("description", help="description is an arbitrary string."),
+    Flag(
+        "preemption-policy",
+        default="PreemptLowerPriority",
+        help="preemption-policy is the policy for preempting pods with lower priority.",
+    ),
+    aliases=("pc",),
+)
+DISRUPTION_BUDGET = verb(
+    "poddisruptionbudget",
+    "Create a pod disruption budget with the specified name",
+    Generator("poddisruptionbudgets", _pdb, "poddisruptionbudgets:"),
+    Flag("min-available", help="The minimum number or percentage of available pods this budget requires."),
+    Flag(
+        "max-unavailable", help="The maximum number or percentage of unavailable pods this budget requires."
+    ),
+    Flag("selector", help="A label selector to use for this budget. Only equality-based selectors."),
+    aliases=("pdb",),
+)
