@@ -132,6 +132,7 @@ class Episode:
         self._judge = judge
         self._started = self.world.now()
         self._state = _State()
+        self._untouched = self.world.fork() if rules.reward.preset == "graded" else None
         self.failure: BaseException | None = None
         """What went wrong inside the environment, if it did."""
 
@@ -145,6 +146,7 @@ class Episode:
         copy._judge = self._judge
         copy._started = self._started
         copy._state = self._state
+        copy._untouched = self._untouched
         copy.failure = self.failure
         return copy
 
@@ -260,7 +262,7 @@ class Episode:
     def _submit_mitigation(self) -> ToolOutcome:
         if self.rules.stage == "diagnosis":
             return _refused('No repair is asked for; hand in the diagnosis with: submit diagnosis "TEXT"')
-        verdict = judge_state(self.world, self.staged.baseline, self.staged.causes, self.rules.patience)
+        verdict = self._judged(self.world)
         self._state = replace(
             self._state,
             verdict=verdict,
@@ -271,11 +273,17 @@ class Episode:
         )
         return ToolOutcome("Mitigation received. The episode is over.\n", tool="submit")
 
+    def _judged(self, world: ForkableWorld) -> Verdict:
+        return judge_state(world, self.staged.baseline, self.staged.causes, self.rules.patience)
+
     def _settle_accounts(self) -> float:
         state = self._state
         if not state.trainable:
             return 0.0
-        reward = score(self.rules.reward, self.rules.stage, state.verdict, state.grade)
+        untouched = None
+        if self._untouched is not None and state.verdict is not None and not state.verdict.passed:
+            untouched = self._judged(self._untouched)
+        reward = score(self.rules.reward, self.rules.stage, state.verdict, state.grade, untouched)
         self._state = replace(state, terms=reward.terms, success=reward.success)
         return reward.value
 

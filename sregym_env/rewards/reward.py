@@ -31,7 +31,8 @@ class RewardRule:
 
     ``composite``: weighted sum of a passed mitigation (0 or 1) and the diagnosis' composite score.
     ``sparse``: 1 if and only if everything the episode asks for passed.
-    ``graded``: as ``composite``, with the oracle's partial score where no invariant was violated.
+    ``graded``: as ``composite``, with partial credit for the checks that failed before anybody acted and hold
+    now, where no invariant was violated: doing nothing earns nothing.
     """
 
     preset: Preset = "composite"
@@ -84,8 +85,17 @@ def rule(value: str | Mapping[str, Any] | RewardRule | None) -> RewardRule:
     return RewardRule(**value)
 
 
-def score(rule: RewardRule, stage: Stage, verdict: Verdict | None, grade: Grade | None) -> Reward:
-    """The reward at the end of an episode. What was not handed in earns nothing."""
+def score(
+    rule: RewardRule,
+    stage: Stage,
+    verdict: Verdict | None,
+    grade: Grade | None,
+    untouched: Verdict | None = None,
+) -> Reward:
+    """The reward at the end of an episode. What was not handed in earns nothing.
+
+    ``untouched`` is the oracle's verdict on the world as the episode began, needed by ``graded`` only.
+    """
     mitigation_weight, diagnosis_weight = rule.weights(stage)
     mitigated = verdict is not None and verdict.passed
     diagnosed = grade is not None and grade.passed
@@ -94,17 +104,25 @@ def score(rule: RewardRule, stage: Stage, verdict: Verdict | None, grade: Grade 
         parts = (mitigation_weight, diagnosis_weight) if success else (0.0, 0.0)
     else:
         parts = (
-            mitigation_weight * _mitigation(rule.preset, verdict),
+            mitigation_weight * _mitigation(rule.preset, verdict, untouched),
             diagnosis_weight * (grade.score if grade is not None else 0.0),
         )
     terms = {"mitigation": round(parts[0], 6), "diagnosis": round(parts[1], 6), "cost": 0.0}
     return Reward(round(sum(terms.values()), 6), terms, success)
 
 
-def _mitigation(preset: Preset, verdict: Verdict | None) -> float:
+def _mitigation(preset: Preset, verdict: Verdict | None, untouched: Verdict | None) -> float:
     if verdict is None:
         return 0.0
     if preset != "graded" or verdict.passed:
         return 1.0 if verdict.passed else 0.0
-    broken = any(check.name in INVARIANTS for check in verdict.failed)
-    return 0.0 if broken else verdict.score
+    if untouched is None or any(check.name in INVARIANTS for check in verdict.failed):
+        return 0.0
+    return progress(untouched, verdict)
+
+
+def progress(before: Verdict, after: Verdict) -> float:
+    """The weighted share of the checks failing ``before`` that hold ``after``."""
+    broken = {check.name: check.weight for check in before.failed}
+    mended = sum(broken.get(check.name, 0.0) for check in after.checks if check.passed)
+    return mended / sum(broken.values()) if broken else 0.0

@@ -90,7 +90,7 @@ def retransmissions(loss: float, patience: float) -> tuple[float, float]:
         probability *= loss
         delay += timeout
         timeout *= 2.0
-    return 1.0 - finished, (mean / finished if finished else 0.0)
+    return max(0.0, 1.0 - finished), (mean / finished if finished else 0.0)
 
 
 def late(mean: float, spread: float, patience: float) -> tuple[float, float]:

@@ -33,10 +33,6 @@ _WITHOUT_CONSEQUENCE = frozenset(
 """Resources whose changes never alter where a connection leads or what a process does."""
 
 
-_INERT = frozenset({"events", "leases.coordination.k8s.io"})
-"""Resources whose objects cannot alter where a connection leads."""
-
-
 @dataclass(frozen=True)
 class Machinery:
     """The stateless parts of a world: its control loops and event handlers, indexed for dispatch."""

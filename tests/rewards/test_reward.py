@@ -20,9 +20,10 @@ def judged(**checks: bool) -> Verdict:
     return conclude(Check(name, passed) for name, passed in checks.items())
 
 
-CURED = judged(journeys=True, inventory=True)
-SICK = judged(journeys=False, inventory=True)
-BROKEN = judged(journeys=True, inventory=False)
+CURED = judged(journeys=True, endpoints=True, inventory=True)
+SICK = judged(journeys=False, endpoints=False, inventory=True)
+HALF = judged(journeys=False, endpoints=True, inventory=True)
+BROKEN = judged(journeys=True, endpoints=True, inventory=False)
 
 
 @pytest.mark.parametrize(
@@ -39,14 +40,16 @@ BROKEN = judged(journeys=True, inventory=False)
         ("sparse", "e2e", SICK, 9, 0.0, False),
         ("sparse", "mitigation", CURED, None, 1.0, True),
         ("graded", "e2e", CURED, 9, 1.0, True),
-        ("graded", "e2e", SICK, 9, 0.7, False),
+        ("graded", "e2e", SICK, 9, 0.4, False),
+        ("graded", "e2e", HALF, 9, 0.7, False),
         ("graded", "e2e", BROKEN, 9, 0.4, False),
     ],
 )
 def test_presets(
     preset: str, stage: str, verdict: Verdict | None, yes: int | None, value: float, success: bool
 ) -> None:
-    reward = score(rule(preset), stage, verdict, None if yes is None else graded(yes))  # type: ignore[arg-type]
+    answers = None if yes is None else graded(yes)
+    reward = score(rule(preset), stage, verdict, answers, untouched=SICK)  # type: ignore[arg-type]
     assert reward.value == pytest.approx(value)
     assert reward.success is success
     assert sum(reward.terms.values()) == pytest.approx(value)

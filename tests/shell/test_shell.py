@@ -129,7 +129,7 @@ def test_a_command_can_be_called_without_a_shell(shell: Shell) -> None:
     assert not shell.has("date")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.text(max_size=60))
 def test_no_script_raises(script: str) -> None:
     result = Shell(Files(), {"tell": tell}, limits=Limits(commands=200)).run(script)

@@ -101,6 +101,7 @@ class Script(Quiet):
 
     def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
         """A shell as process 1 has no handler for SIGTERM, so the signal is ignored."""
+        ctx.world.memory.pop(_printed_key(ctx), None)
         return NEVER, 137
 
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:

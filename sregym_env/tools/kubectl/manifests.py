@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import yaml
+from yaml.scanner import ScannerError
 
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call
@@ -33,8 +34,9 @@ def read_manifests(call: Call, files: Sequence[str]) -> list[Manifest]:
 def read_sources(call: Call, files: Sequence[str]) -> list[tuple[str, Manifest]]:
     """Every object in the files with the name of the file it came from. Raises kubectl's errors."""
     found: list[tuple[str, Manifest]] = []
+    validate = call.flags.get("validate", "false") not in ("false", "ignore", "warn")
     for path, text in _sources(call, files):
-        found.extend((path, manifest) for manifest in parse_manifests(text, path))
+        found.extend((path, manifest) for manifest in parse_manifests(text, path, validate=validate))
     if not found:
         raise KubectlError("error: no objects passed to " + call.command.split()[0])
     return found
@@ -73,7 +75,7 @@ def _file(call: Call, path: str) -> Iterator[tuple[str, str]]:
         yield full, call.files.read_text(full)
 
 
-def parse_manifests(text: str, source: str = "STDIN") -> list[Manifest]:
+def parse_manifests(text: str, source: str = "STDIN", *, validate: bool = False) -> list[Manifest]:
     """The objects of one text. Raises kubectl's errors about what is not a manifest."""
     try:
         documents = list(yaml.load_all(text, Loader=ManifestLoader))
@@ -91,8 +93,21 @@ def parse_manifests(text: str, source: str = "STDIN") -> list[Manifest]:
                 f"error: error parsing {source}: json: cannot unmarshal {kind} into Go value of type "
                 "map[string]interface {}"
             )
+        if validate:
+            _check_type(document, source)
         found.extend(_unrolled(document, source))
     return found
+
+
+def _check_type(document: Manifest, source: str) -> None:
+    """What client-side validation says about a document that does not tell its type."""
+    unset = [f"{field} not set" for field in ("apiVersion", "kind") if not document.get(field)]
+    if unset:
+        text = unset[0] if len(unset) == 1 else f"[{', '.join(unset)}]"
+        raise KubectlError(
+            f'error: error validating "{source}": error validating data: {text}; if you choose to ignore these '
+            "errors, turn validation off with --validate=false"
+        )
 
 
 def _unrolled(document: Manifest, source: str) -> list[Manifest]:
@@ -116,6 +131,10 @@ def _short(document: Manifest) -> str:
 
 
 def _yaml_text(error: yaml.YAMLError) -> str:
+    """go-yaml counts lines from zero, and one more for what the scanner finds; line zero is not told."""
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or str(error)
-    return f"line {mark.line + 1}: {problem}" if mark is not None else str(problem)
+    line = mark.line if mark is not None else 0
+    if line and isinstance(error, ScannerError):
+        line += 1
+    return f"line {line}: {problem}" if line else str(problem)

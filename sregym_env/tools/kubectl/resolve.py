@@ -33,7 +33,7 @@ class Info:
     @property
     def name(self) -> str:
         """The object's name."""
-        return str(self.object["metadata"]["name"])
+        return str(self.object["metadata"].get("name", ""))
 
     @property
     def namespace(self) -> str | None:

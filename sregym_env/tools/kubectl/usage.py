@@ -50,7 +50,7 @@ def verb_help(verb: Verb, command: str) -> str:
         out.append(
             "\nOptions:\n" + "\n".join(flag_help(flag) for flag in sorted(verb.flags, key=lambda f: f.name))
         )
-    usage = f"{verb.usage or command + ' [flags]'} [options]"
+    usage = f"{(verb.usage or command + ' [flags]').removesuffix(' [options]')} [options]"
     out.append(f"\nUsage:\n  kubectl {usage}\n\n")
     if verb.verbs:
         out.append(f'Use "kubectl {command} <command> --help" for more information about a given command.\n')
