@@ -56,10 +56,12 @@ class Baseline:
 
     namespace: str
     objects: Mapping[ObjectKey, Manifest]
-    backed: frozenset[tuple[str, str]]
-    """(namespace, name) of the Services with at least one ready endpoint."""
+    backed: Mapping[str, frozenset[str]]
+    """The workloads (``Deployment/geo``) behind each of the application's Services that had ready endpoints."""
     offered: Mapping[str, float]
     """Requests per second that users offered, by journey."""
+    served: Mapping[str, float]
+    """Requests per second that reached each component on the users' path."""
 
 
 def capture(world: World) -> Baseline:
@@ -70,8 +72,9 @@ def capture(world: World) -> Baseline:
     return Baseline(
         namespace=namespace,
         objects=objects,
-        backed=frozenset(ready_services(world, namespace)),
+        backed=backends(world, namespace),
         offered={journey.journey: journey.requests / WINDOW_SECONDS for journey in health},
+        served=reached(world),
     )
 
 
@@ -87,14 +90,41 @@ def protected_objects(world: World) -> list[tuple[ObjectKey, Manifest]]:
     return found
 
 
-def ready_services(world: World, namespace: str) -> list[tuple[str, str]]:
-    """(namespace, name) of the Services that have a ready endpoint."""
-    ready = []
+def reached(world: World) -> dict[str, float]:
+    """Requests per second at every component through which journeys pass, stores aside: caches hide those."""
+    path = {name for journey in world.app.journeys for name in journey.through} | {world.app.entry}
+    stateless = {c.name for c in world.app.components if c.name in path and c.kind in _STATELESS}
+    return {
+        component.component: component.rate
+        for component in world.traffic.components(WINDOW_SECONDS)
+        if component.component in stateless
+    }
+
+
+_STATELESS = ("grpc_service", "web")
+
+
+def backends(world: World, namespace: str) -> dict[str, frozenset[str]]:
+    """The workloads whose pods are ready endpoints of each Service; Services without any are left out."""
+    owners = {pod["metadata"]["name"]: pod["metadata"] for pod in world.cluster.list("pods", namespace)}
+    sets = {rs["metadata"]["name"]: rs["metadata"] for rs in world.cluster.list("replicasets.apps", namespace)}
+    found: dict[str, set[str]] = {}
     for slice_ in world.cluster.list("endpointslices.discovery.k8s.io", namespace):
-        name = slice_["metadata"].get("labels", {}).get("kubernetes.io/service-name", "")
-        if name and any(_is_ready(endpoint) for endpoint in slice_.get("endpoints") or ()):
-            ready.append((namespace, name))
-    return sorted(set(ready))
+        service = (slice_["metadata"].get("labels") or {}).get("kubernetes.io/service-name", "")
+        for endpoint in slice_.get("endpoints") or ():
+            if service and _is_ready(endpoint):
+                pod = (endpoint.get("targetRef") or {}).get("name", "")
+                found.setdefault(service, set()).add(_workload(owners.get(pod), sets) or f"Pod/{pod}")
+    return {service: frozenset(workloads) for service, workloads in sorted(found.items())}
+
+
+def _workload(metadata: Manifest | None, replica_sets: Mapping[str, Manifest]) -> str:
+    """``Kind/name`` of the topmost controller; empty for none."""
+    for owner in (metadata or {}).get("ownerReferences") or ():
+        if owner.get("controller"):
+            above = replica_sets.get(owner["name"]) if owner["kind"] == "ReplicaSet" else None
+            return _workload(above, {}) or f"{owner['kind']}/{owner['name']}"
+    return ""
 
 
 def _is_ready(endpoint: Manifest) -> bool:

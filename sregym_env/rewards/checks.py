@@ -8,7 +8,7 @@ from sregym_env.cluster.api import JourneyHealth, World
 from sregym_env.cluster.app import SLO
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
-from sregym_env.rewards.baseline import WORKLOADS, Baseline, ObjectKey, protected_objects, ready_services
+from sregym_env.rewards.baseline import WORKLOADS, Baseline, ObjectKey, backends, protected_objects
 from sregym_env.rewards.verdict import Check
 
 OFFERED_SHARE = 0.5
@@ -94,12 +94,15 @@ def available(world: World, baseline: Baseline) -> Check:
 
 
 def endpoints(world: World, baseline: Baseline) -> Check:
-    """Services that had ready backends have them."""
-    ready = set(ready_services(world, baseline.namespace))
-    lost = [
-        f"service/{name}" for namespace, name in sorted(baseline.backed) if (namespace, name) not in ready
-    ]
-    return Check("endpoints", not lost, _missing(lost), "Services keep ready endpoints")
+    """Services that had ready backends have them, and send nobody anywhere else."""
+    ready = backends(world, baseline.namespace)
+    wrong = []
+    for name, before in baseline.backed.items():
+        now = ready.get(name, frozenset())
+        if not now & before:
+            wrong.append(f"service/{name}: no ready endpoint of {', '.join(sorted(before))}")
+        wrong.extend(f"service/{name}: also reaches {other}" for other in sorted(now - before))
+    return Check("endpoints", not wrong, _shown(wrong) or "as before", "Services keep their ready endpoints")
 
 
 def nodes(world: World, baseline: Baseline, accepted: Collection[ObjectKey] = ()) -> Check:

@@ -12,7 +12,6 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from sregym_env import apps
 from sregym_env.envs.env import SREGymEnv
 from sregym_env.envs.staging import DEFAULT_APP, forget
 from sregym_env.sim import deploy
@@ -74,8 +73,8 @@ def measure() -> Iterator[Measurement]:
     yield Measurement("first deploy", "ms", 100, 300, first_deploy() * 1000)
     env = SREGymEnv(raise_errors=True, max_steps=1_000_000, time_limit=1e9, **PROBLEM)
     env.reset(seed=0)
-    yield Measurement("reset, a new seed", "ms", 2, 20, reset(env) * 1000)
-    yield Measurement("reset, a known seed (group member)", "ms", 2, 20, reset_again(env) * 1000)
+    yield Measurement("reset: inject and settle", "ms", 2, 20, reset_cold(env) * 1000)
+    yield Measurement("reset: a new seed of a problem played before", "ms", 2, 20, reset_warm(env) * 1000)
     env.reset(seed=0)
     yield Measurement("read action", "ms", 0.2, 2, reads(env) * 1000)
     yield Measurement("mixed diagnostic steps", "1/s", 5000, 2000, steps_per_second(env), True)
@@ -87,45 +86,42 @@ def measure() -> Iterator[Measurement]:
 
 def import_time() -> float:
     """Seconds that importing the package adds to importing gymnasium, in a fresh interpreter."""
-    return median(_import_once("gymnasium, sregym_env") - _import_once("gymnasium") for _ in range(5))
+    return median(_in_fresh_process("import gymnasium", "import sregym_env") for _ in range(5))
 
 
-def _import_once(modules: str) -> float:
-    code = f"from time import perf_counter as t; a = t(); import {modules}; print(t() - a)"
+def first_deploy() -> float:
+    """Seconds to bring up the cluster and the default application, the first time in a process."""
+    imports = (
+        "from sregym_env import apps; from sregym_env.sim import deploy; import just_bash.commands; "
+        f"app = apps.app({DEFAULT_APP!r})"
+    )
+    return median(_in_fresh_process(imports, "deploy.deployed_world(app, 0)") for _ in range(5))
+
+
+def _in_fresh_process(before: str, timed: str) -> float:
+    code = f"{before}\nfrom time import perf_counter as t; a = t()\n{timed}\nprint(t() - a)"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return float(answer.stdout)
 
 
-def first_deploy() -> float:
-    """Seconds to deploy the default application on a cluster that exists."""
-    app = apps.app(DEFAULT_APP)
-    deploy.deployed_world(app, 0)
-    times = []
-    for variant in range(1, 4):
-        deploy.bare_cluster(variant)
-        began = perf_counter()
-        deploy.deployed_world(app, variant)
-        times.append(perf_counter() - began)
-    return median(times)
-
-
-def reset(env: SREGymEnv) -> float:
-    """Seconds to set up an episode with a seed that was not played yet; the applications are deployed."""
+def reset_cold(env: SREGymEnv) -> float:
+    """Seconds to inject a fault into a deployed application and let the symptoms show."""
     for seed in range(deploy.VARIANTS):
         env.reset(seed=seed)
-    forget()
     times = []
-    for seed in range(100, 120):
-        began = perf_counter()
-        env.reset(seed=seed)
-        times.append(perf_counter() - began)
+    for _ in range(3):
+        forget()
+        for seed in range(deploy.VARIANTS):
+            began = perf_counter()
+            env.reset(seed=seed)
+            times.append(perf_counter() - began)
     return median(times)
 
 
-def reset_again(env: SREGymEnv) -> float:
-    """Seconds to start another episode with the same problem and seed."""
-    env.reset(seed=0)
-    return _median(lambda: env.reset(seed=0), 50)
+def reset_warm(env: SREGymEnv) -> float:
+    """Seconds to start an episode with another seed, once the problem has been played."""
+    seeds = iter(range(1000, 2000))
+    return _median(lambda: env.reset(seed=next(seeds)), 100)
 
 
 def reads(env: SREGymEnv) -> float:
@@ -166,24 +162,31 @@ def writes(env: SREGymEnv) -> float:
 
 
 def simulated_rate(env: SREGymEnv) -> float:
-    """Simulated seconds per second while a deployment is being rolled over again and again."""
-    world = env.fork().episode.world
+    """Simulated seconds per second of a broken world in which disturbances come and go."""
+    noisy = SREGymEnv(noise=True, raise_errors=True, **PROBLEM)
+    noisy.reset(seed=0)
+    world = noisy.episode.world
     began = perf_counter()
     world.advance(3600.0)
     return 3600.0 / (perf_counter() - began)
 
 
 def memory_per_env(env: SREGymEnv, count: int = 20) -> float:
-    """Megabytes that one more environment, a few steps into its episode, takes."""
+    """Megabytes that one more environment with its own seed takes, a few steps into its episode."""
     namespace = env.episode.staged.app.namespace
+    for seed in range(deploy.VARIANTS):
+        env.reset(seed=seed)
     gc.collect()
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
     kept = []
-    for _ in range(count):
-        fork = env.fork()
-        fork.step(f"kubectl get pods -n {namespace}")
-        kept.append(fork)
+    for seed in range(count):
+        another = SREGymEnv(raise_errors=True, **PROBLEM)
+        another.reset(seed=5000 + seed)
+        another.step(f"kubectl get pods -n {namespace}")
+        another.step(f"kubectl delete pod -n {namespace} -l io.kompose.service=geo")
+        another.step(f"kubectl get events -n {namespace} | tail -5")
+        kept.append(another)
     gc.collect()
     used = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()

@@ -28,11 +28,8 @@ def name_suffix(streams: Streams, length: int = 5) -> str:
     return "".join(letters)
 
 
-def safe_hash(data: bytes, length: int = 10) -> str:
-    """A stable hash in the safe alphabet, as ``pod-template-hash`` looks (8 to 10 characters)."""
-    number = int.from_bytes(blake2b(data, digest_size=8).digest(), "big")
-    letters = []
-    for _ in range(length):
-        number, digit = divmod(number, len(SAFE_ALPHABET))
-        letters.append(SAFE_ALPHABET[digit])
-    return "".join(letters)
+def safe_hash(data: bytes) -> str:
+    """A stable hash as ``pod-template-hash`` looks: the decimal digits of a 32-bit number, each spelled
+    with a letter of the safe alphabet (``rand.SafeEncodeString``), so up to ten of ``456789bcdf``."""
+    number = int.from_bytes(blake2b(data, digest_size=4).digest(), "big")
+    return "".join(SAFE_ALPHABET[ord(digit) % len(SAFE_ALPHABET)] for digit in str(number))

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from sregym_env.cluster.api import User
 from sregym_env.kube import status
 from sregym_env.serve.message import Request
-from sregym_env.sim.cluster import SimCluster
+from sregym_env.sim.rbac import Authorizer
+from sregym_env.sim.world import SimWorld
 
 ANONYMOUS = User("system:anonymous", ("system:unauthenticated",))
 PUBLIC = ("/version", "/healthz", "/livez", "/readyz")
@@ -46,18 +47,19 @@ def service_account(namespace: str, name: str) -> User:
     return User(f"system:serviceaccount:{namespace}:{name}", groups)
 
 
-def impersonated(cluster: SimCluster, request: Request) -> SimCluster:
-    """The cluster as seen by whom the request wants to be. Raises Forbidden."""
+def identify(world: SimWorld, identities: Identities, request: Request) -> User:
+    """On whose behalf a request is made, impersonation included. Raises Unauthorized, Forbidden."""
+    asking = identities.of(request)
     name = request.header("impersonate-user")
     if not name:
-        return cluster
-    asking = cluster.user
-    if not cluster.may_impersonate("users", name):
+        return asking
+    authorizer = Authorizer(world, asking)
+    if not authorizer.allows("impersonate", "", "users", None, name):
         raise status.forbidden("users", name, asking.name, "impersonate")
     groups = tuple(g.strip() for g in request.header("impersonate-group").split(",") if g.strip())
     for group in groups:
-        if not cluster.may_impersonate("groups", group):
+        if not authorizer.allows("impersonate", "", "groups", None, group):
             raise status.forbidden("groups", group, asking.name, "impersonate")
     if name.startswith("system:serviceaccount:") and name.count(":") == 3 and not groups:
-        return cluster.as_user(service_account(*name.split(":")[2:]))
-    return cluster.as_user(User(name, (*groups, "system:authenticated")))
+        return service_account(*name.split(":")[2:])
+    return User(name, (*groups, "system:authenticated"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import Literal
 
@@ -210,6 +211,7 @@ def _resolve(world: SimWorld, source: Source, host: str) -> Resolution:
     return _ask_servers(world, source, host, resolv_conf(world, source))
 
 
+@lru_cache(maxsize=4096)
 def _is_address(text: str) -> bool:
     if not text or not (text[0].isdigit() or ":" in text):
         return False

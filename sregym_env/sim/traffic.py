@@ -152,14 +152,29 @@ def evaluate(world: SimWorld) -> tuple[Evaluation, tuple[JourneyState, ...]]:
 
 
 def offered(world: SimWorld) -> Iterator[tuple[Process, Offer]]:
-    """Everything the running load generators offer; a frozen pod offers nothing."""
+    """Everything the running load generators offer; a frozen pod offers nothing.
+
+    What a generator offers that is none of the application's load is traffic like any other, but nobody's
+    journey: it has no name.
+    """
     from sregym_env.sim.programs.context import ProcessContext  # contexts call back into flow
 
     for process in world.processes.values():
         offers: Callable[..., tuple[Offer, ...]] | None = getattr(program(process), "offers", None)
         if offers is not None and PodFreeze(process.namespace, process.pod) not in world.disturbances:
+            users = _are_users(world, process)
             for offer in offers(ProcessContext(world, process)):
-                yield process, offer
+                yield process, offer if users else ("", *offer[1:])
+
+
+def _are_users(world: SimWorld, process: Process) -> bool:
+    """Whether a load generator belongs to the application's own load."""
+    app = app_of(world)
+    pod = world.store.get("pods", process.namespace, process.pod)
+    if app is None or pod is None or process.namespace != app.namespace:
+        return False
+    component = app.by_name.get(workload_of(world, pod)[1])
+    return component is not None and component.kind == "load"
 
 
 def _walk(
@@ -177,7 +192,8 @@ def _walk(
 def _journeys(offers: list[tuple[Process, Offer]], flows: list[Flow]) -> tuple[JourneyState, ...]:
     parts: dict[str, list[tuple[float, Flow]]] = {}
     for (_, (name, rate, *_)), flow in zip(offers, flows, strict=True):
-        parts.setdefault(name, []).append((rate, flow))
+        if name:
+            parts.setdefault(name, []).append((rate, flow))
     states = []
     for name, flowing in parts.items():
         total = sum(rate for rate, _ in flowing)

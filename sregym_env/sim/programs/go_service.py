@@ -231,7 +231,7 @@ class GoService(Quiet):
                 f"rpc error: code = Unimplemented desc = unknown service {call.operation.rpartition('/')[0]}"
             )
             return Flow(0.0, 0.0002, ((Failure("error", text), 1.0),))
-        trail = _Trail(ctx, settings)
+        trail = _Trail(ctx, settings, handler.operation)
         for step in handler.steps:
             trail.take(step)
             if trail.alive <= 0.0:
@@ -334,9 +334,10 @@ def _metrics(settings: GoSettings, path: str) -> HttpResponse:
 class _Trail:
     """The requests of one operation on their way through its steps."""
 
-    def __init__(self, ctx: ProcessContext, settings: GoSettings) -> None:
+    def __init__(self, ctx: ProcessContext, settings: GoSettings, operation: str) -> None:
         self.ctx = ctx
         self.settings = settings
+        self.operation = operation
         self.alive = 1.0
         self.latency = 0.0
         self.failures: dict[Failure, float] = {}
@@ -410,7 +411,8 @@ class _Trail:
         for failure, share in flow.failures:
             lost = alive * share
             text = form.replace("{error}", failure.text)
-            self.ctx.crash(panic_text("{time}", where, text), 2, share=lost)
+            trace = panic_text("{time}", where, text, self.settings, self.operation)
+            self.ctx.crash(trace, 2, share=lost)
             self._lose(Failure("unavailable", UNAVAILABLE + "error reading from server: EOF"), lost)
 
 
@@ -558,23 +560,43 @@ def _log(
     ctx.log(f"{stamp} {level} {where} > {text}", delay=delay)
 
 
-def panic_text(stamp: str, where: str, text: str) -> str:
-    """zerolog's panic line and the trace the runtime prints after it."""
-    function = where.partition(":")[0].rpartition("/")[2].removesuffix(".go") or "main"
+def panic_text(stamp: str, where: str, text: str, settings: GoSettings, operation: str = "") -> str:
+    """zerolog's panic line and the trace the runtime prints after it.
+
+    ``operation`` is the gRPC method whose handler panicked; empty for the main goroutine.
+    """
+    root = settings.config.rpartition("/")[0]
+    module = root.removeprefix("/go/src/")
+    length = len(text.encode())
+    if operation:
+        package, method = f"{module}/{where}".rpartition("/")[0], operation.rpartition("/")[2]
+        frames = (
+            f"{package}.(*Server).{method}(0xc0001ac000, {{0xb5b6a8, 0xc00039e0f0}}, 0xc000310280)\n"
+            f"\t{root}/{where} +0x6a5\n"
+            "google.golang.org/grpc.(*Server).processUnaryRPC(0xc0001aa000, {0xb5e6f0, 0xc0002c4000}, 0xc0003b2000)\n"
+            "\t/go/pkg/mod/google.golang.org/grpc@v1.53.0/server.go:1336 +0xd13\n"
+            "created by google.golang.org/grpc.(*Server).serveStreams.func1\n"
+            "\t/go/pkg/mod/google.golang.org/grpc@v1.53.0/server.go:963 +0x28a"
+        )
+    else:
+        frames = (
+            "main.initializeDatabase({0xc00002c0f0, 0x11})\n"
+            f"\t{root}/{where} +0x1c5\nmain.main()\n\t{root}/{where.rpartition('/')[0]}/main.go:42 +0x5b2"
+        )
     return (
-        f"{stamp} PNC {where} > {text}\npanic: {text}\n\ngoroutine 1 [running]:\n"
-        "github.com/rs/zerolog.(*Logger).Panic.func1({0xc0001a6000?, 0x0?})\n"
+        f"{stamp} PNC {where} > {text}\npanic: {text}\n\ngoroutine {8214 if operation else 1} [running]:\n"
+        f"github.com/rs/zerolog.(*Logger).Panic.func1({{0xc0001a6000?, 0x{length:x}?}})\n"
         "\t/go/pkg/mod/github.com/rs/zerolog@v1.29.0/logger.go:376 +0x2d\n"
-        "github.com/rs/zerolog.(*Event).msg(0xc0001b4000, {0xc000196040, 0x14})\n"
+        f"github.com/rs/zerolog.(*Event).msg(0xc0001b4000, {{0xc000196040, 0x{length:x}}})\n"
         "\t/go/pkg/mod/github.com/rs/zerolog@v1.29.0/event.go:156 +0x2b8\n"
-        f"main.{function}(...)\n\t/workspace/{where} +0x1c5"
+        f"{frames}"
     )
 
 
 def _panic(ctx: ProcessContext, file: str, line: int, text: str, delay: float = 0.0) -> None:
     where = f"cmd/{_settings(ctx).name}/{file}.go:{line}"
     stamp = rfc3339(ctx.now() + seconds(delay))
-    ctx.log(panic_text(stamp, where, text), delay=delay)
+    ctx.log(panic_text(stamp, where, text, _settings(ctx)), delay=delay)
     ctx.exit(2, delay=delay + 0.02)
 
 

@@ -287,13 +287,20 @@ def _read_error(ctx: ProcessContext, delay: float) -> None:
         f"__posix_file_read, 437: {DATA}/WiredTiger.wt: handle-read: pread: failed to read 4096 bytes at offset 0: "
         "Input/output error"
     )
-    attr: dict[str, Any] = {"error": 5, "message": f"[1:0x7f] {text}"}
+    whole, micro = divmod(ctx.now() + seconds(delay), SECOND)
+    thread = f"[{whole}:{micro}][1:0x7f5c1e2a9a80], connection"
+    attr: dict[str, Any] = {"error": 5, "message": f"{thread}: {text}"}
     _line(ctx, "E", "STORAGE", 22435, "initandlisten", "WiredTiger error", attr, delay)
-    panic = {"error": -31804, "message": "WT_PANIC: WiredTiger library panic"}
+    panic = {
+        "error": -31804,
+        "message": f"{thread}: __wt_panic, 490: the process must exit and restart: WT_PANIC: WiredTiger library panic",
+    }
     _line(ctx, "E", "STORAGE", 22435, "initandlisten", "WiredTiger error", panic, delay)
     assertion = {"msgid": 50853, "file": "src/mongo/db/storage/wiredtiger/wiredtiger_util.cpp", "line": 481}
     _line(ctx, "F", "-", 23089, "initandlisten", "Fatal assertion", assertion, delay)
     _line(ctx, "F", "-", 23090, "initandlisten", "\n\n***aborting after fassert() failure\n\n", {}, delay)
+    signal = {"message": "Got signal: 6 (Aborted).\n"}
+    _line(ctx, "F", "CONTROL", 4757800, "initandlisten", "Writing fatal message", signal, delay)
     ctx.exit(EXIT_FASSERT, delay=delay + 0.05)
 
 

@@ -1,20 +1,17 @@
-"""``kubectl apply``, ``replace`` and ``diff``: from what is written to what is there."""
+"""``kubectl apply`` and ``replace``: from what is written to what is there."""
 
 from __future__ import annotations
 
-import difflib
 import json
 
 from sregym_env.kube import patch as patches
-from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
-from sregym_env.kube.yamlout import to_yaml
+from sregym_env.tools.kubectl import lastapplied
 from sregym_env.tools.kubectl.call import Call, Verb
-from sregym_env.tools.kubectl.errors import KubectlError, failure
+from sregym_env.tools.kubectl.errors import failure, usage_failure
 from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, Flag
-from sregym_env.tools.kubectl.resolve import Info
 from sregym_env.tools.kubectl.writing import (
     FIELD_MANAGER,
     LAST_APPLIED,
@@ -23,7 +20,6 @@ from sregym_env.tools.kubectl.writing import (
     VALIDATE,
     dry_run_of,
     from_files,
-    identity,
     report,
     sourced,
     strict_of,
@@ -35,18 +31,39 @@ FORCE = Flag("force", kind="bool", help="Delete and re-create where an update is
 
 
 def _need_files(call: Call) -> None:
+    if call.args:
+        raise usage_failure(f"Unexpected args: [{' '.join(call.args)}]", call.command)
     if not call.flags.get("filename") and not call.flags.get("kustomize"):
         raise failure("must specify one of -f and -k")
 
 
+def _check_apply(call: Call) -> None:
+    """Refuse combinations of flags that kubectl refuses."""
+    flags = call.flags
+    _need_files(call)
+    dry_run = dry_run_of(call)
+    if flags["force-conflicts"] and not flags["server-side"]:
+        raise failure("--force-conflicts only works with --server-side")
+    if dry_run == "client" and flags["server-side"]:
+        raise failure(
+            "--dry-run=client doesn't work with --server-side (did you mean --dry-run=server instead?)"
+        )
+    if flags["force"] and flags["server-side"]:
+        raise failure("--force cannot be used with --server-side")
+    if dry_run == "server" and flags["force"]:
+        raise failure("--dry-run=server cannot be used with --force")
+    if flags["prune"]:
+        if not flags["selector"] and not flags["all"]:
+            raise failure(
+                "all resources selected for prune without explicitly passing --all. To prune all resources, pass "
+                "the --all flag. If you did not mean to prune all resources, specify a label selector"
+            )
+        raise failure("--prune is not supported here; delete what is no longer wanted with 'kubectl delete'")
+
+
 def apply(call: Call) -> None:
     """Create what is missing and patch what differs, object by object."""
-    _need_files(call)
-    if call.args:
-        raise failure(
-            f"Unexpected args: [{' '.join(call.args)}]\nSee 'kubectl apply -h' for help and examples"
-        )
-    dry_run = dry_run_of(call)
+    _check_apply(call)
     for source, resource, manifest in from_files(call):
         try:
             if call.flags["server-side"]:
@@ -55,12 +72,14 @@ def apply(call: Call) -> None:
                 _apply_one(call, resource, manifest, source)
         except StatusError as error:
             call.fail(sourced(error, "applying" if call.flags["server-side"] else "creating", source))
-    del dry_run
 
 
-def _find(call: Call, resource: Resource, manifest: Manifest) -> Manifest | None:
+def find_live(call: Call, resource: Resource, manifest: Manifest) -> Manifest | None:
+    """The object that a manifest is about as it is now; None if there is none."""
     metadata = manifest["metadata"]
     name = metadata.get("name")
+    if not name and metadata.get("generateName"):
+        raise failure(f"from {metadata['generateName']}: cannot use generate name with apply")
     if not name:
         raise failure("resource name may not be empty")
     try:
@@ -74,7 +93,7 @@ def _find(call: Call, resource: Resource, manifest: Manifest) -> Manifest | None
 def _apply_one(call: Call, resource: Resource, manifest: Manifest, source: str) -> None:
     dry_run = dry_run_of(call)
     modified = with_last_applied(manifest)
-    current = _find(call, resource, manifest)
+    current = find_live(call, resource, manifest)
     if current is None:
         if dry_run == "client":
             report(call, resource, modified, "created", dry_run)
@@ -90,7 +109,7 @@ def _apply_one(call: Call, resource: Resource, manifest: Manifest, source: str) 
             "created declaratively by either kubectl create --save-config or kubectl apply. The missing "
             "annotation will be patched automatically."
         )
-    delta = patches.three_way(_parsed(applied), modified, current, resource)
+    delta = patches.three_way(lastapplied.parsed(applied), modified, current, resource)
     if not delta:
         report(call, resource, current, "unchanged", dry_run)
         return
@@ -116,16 +135,6 @@ def _apply_one(call: Call, resource: Resource, manifest: Manifest, source: str) 
     report(call, resource, stored, "configured", dry_run)
 
 
-def _parsed(applied: str | None) -> Manifest | None:
-    if applied is None:
-        return None
-    try:
-        parsed = json.loads(applied)
-    except ValueError:
-        return None
-    return parsed if isinstance(parsed, dict) else None
-
-
 def _explain(
     call: Call, resource: Resource, current: Manifest, delta: Manifest, source: str, error: StatusError
 ) -> None:
@@ -146,16 +155,12 @@ def _recreate(call: Call, resource: Resource, current: Manifest, wanted: Manifes
     metadata = current["metadata"]
     name, namespace = metadata["name"], metadata.get("namespace")
     call.cluster.delete(resource.key, name, namespace, grace_period_seconds=0)
-    until(call, lambda: _find(call, resource, wanted) is None, 60.0)
+    until(call, lambda: find_live(call, resource, wanted) is None, 60.0)
     return call.cluster.create(wanted)
 
 
 def _apply_on_server(call: Call, resource: Resource, manifest: Manifest) -> None:
     dry_run = dry_run_of(call)
-    if dry_run == "client":
-        raise failure(
-            "--dry-run=client doesn't work with --server-side (did you mean --dry-run=server instead?)"
-        )
     stored = call.cluster.patch(
         resource.key,
         manifest["metadata"]["name"],
@@ -170,20 +175,21 @@ def _apply_on_server(call: Call, resource: Resource, manifest: Manifest) -> None
 
 def replace(call: Call) -> None:
     """Put whole objects; with ``--force`` delete them first."""
-    if not call.flags.get("filename"):
-        raise failure("Must specify --filename to replace")
+    _need_files(call)
     dry_run = dry_run_of(call)
     for source, resource, manifest in from_files(call):
         if call.flags["save-config"]:
             manifest = with_last_applied(manifest)
         try:
-            current = _find(call, resource, manifest)
+            if not manifest["metadata"].get("name"):
+                raise failure(f'error when replacing "{source}": resource name may not be empty')
+            current = find_live(call, resource, manifest)
             if call.flags["force"] and dry_run == "none":
                 if current is not None:
                     name, namespace = current["metadata"]["name"], current["metadata"].get("namespace")
                     call.cluster.delete(resource.key, name, namespace, grace_period_seconds=0)
                     call.print(f'{resource.singular} "{name}" deleted\n')
-                    until(call, lambda r=resource, m=manifest: _find(call, r, m) is None, 60.0)  # type: ignore[misc]
+                    until(call, lambda r=resource, m=manifest: find_live(call, r, m) is None, 60.0)  # type: ignore[misc]
                 bare = {k: v for k, v in manifest["metadata"].items() if k not in ("resourceVersion", "uid")}
                 stored = call.cluster.create({**manifest, "metadata": bare}, strict=strict_of(call))
             elif dry_run == "client":
@@ -194,86 +200,6 @@ def replace(call: Call) -> None:
             call.fail(sourced(error, "replacing", source))
             continue
         report(call, resource, stored, "replaced", dry_run)
-
-
-_UNSTABLE = ("resourceVersion", "managedFields", "uid", "generation")
-
-
-def diff(call: Call) -> None:
-    """Show what ``apply`` would change as a unified diff; exit code 1 when there is a difference."""
-    _need_files(call)
-    for source, resource, manifest in from_files(call):
-        try:
-            live = _find(call, resource, manifest)
-            merged = _dry(call, resource, manifest, live)
-        except StatusError as error:
-            raise KubectlError(
-                f"Error from server ({error.reason}): {sourced(error, 'applying', source).message}"
-            ) from None
-        metadata = merged["metadata"]
-        label = ".".join(
-            part
-            for part in (
-                resource.api_version.replace("/", "."),
-                resource.kind,
-                metadata.get("namespace", ""),
-                metadata["name"],
-            )
-            if part
-        )
-        before = "" if live is None else to_yaml(_comparable(live))
-        after = to_yaml(_comparable(merged))
-        if before == after:
-            continue
-        stamp = rfc3339(call.cluster.now())
-        lines = difflib.unified_diff(
-            before.splitlines(keepends=True),
-            after.splitlines(keepends=True),
-            f"/tmp/LIVE/{label}",
-            f"/tmp/MERGED/{label}",
-            stamp,
-            stamp,
-        )
-        call.print(f"diff -u -N /tmp/LIVE/{label} /tmp/MERGED/{label}\n" + "".join(lines))
-        call.exit_code = 1
-
-
-def _dry(call: Call, resource: Resource, manifest: Manifest, live: Manifest | None) -> Manifest:
-    modified = with_last_applied(manifest)
-    if live is None:
-        return call.cluster.create(modified, dry_run=True)
-    applied = (live["metadata"].get("annotations") or {}).get(LAST_APPLIED)
-    delta = patches.three_way(_parsed(applied), modified, live, resource)
-    if not delta:
-        return live
-    return call.cluster.patch(
-        resource.key,
-        live["metadata"]["name"],
-        delta,
-        namespace=live["metadata"].get("namespace"),
-        dry_run=True,
-    )
-
-
-def _comparable(obj: Manifest) -> Manifest:
-    metadata = dict(obj["metadata"])
-    metadata.pop("managedFields", None)
-    annotations = {k: v for k, v in metadata.get("annotations", {}).items() if k != LAST_APPLIED}
-    metadata.pop("annotations", None)
-    if annotations:
-        metadata["annotations"] = annotations
-    return {**obj, "metadata": metadata}
-
-
-def view_last_applied(call: Call) -> None:
-    """Print the configuration that was last applied."""
-    from sregym_env.tools.kubectl.resolve import targets, visit
-
-    for info in visit(call, targets(call)):
-        applied = _parsed((info.object["metadata"].get("annotations") or {}).get(LAST_APPLIED))
-        if applied is None:
-            raise failure(f"no last-applied-configuration annotation found on resource: {info.name}")
-        call.print(to_yaml(applied))
 
 
 _COMMON = (FILENAME, KUSTOMIZE, RECURSIVE, DRY_RUN, OUTPUT, FIELD_MANAGER, VALIDATE)
@@ -287,6 +213,14 @@ APPLY = Verb(
         SELECTOR,
         FORCE,
         TIMEOUT,
+        Flag(
+            "prune",
+            kind="bool",
+            help="Automatically delete resource objects that do not appear in the configs.",
+        ),
+        Flag("prune-allowlist", kind="strings", help="Overwrite the default allowlist for --prune."),
+        Flag("cascade", bare="background", default="background", help="Deletion cascading strategy."),
+        Flag("openapi-patch", kind="bool", default=True, help="If true, use openapi to calculate diff."),
         Flag("server-side", kind="bool", help="If true, apply runs in the server instead of the client."),
         Flag(
             "force-conflicts",
@@ -307,14 +241,7 @@ APPLY = Verb(
     ),
     usage="apply (-f FILENAME | -k DIRECTORY)",
     examples=("# Apply the manifest passed into stdin\n  cat pod.json | kubectl apply -f -",),
-    verbs=(
-        Verb(
-            "view-last-applied",
-            "View the latest last-applied-configuration annotations",
-            view_last_applied,
-            (FILENAME, OUTPUT, SELECTOR),
-        ),
-    ),
+    verbs=lastapplied.VERBS,
     group="Advanced Commands",
 )
 REPLACE = Verb(
@@ -331,20 +258,5 @@ REPLACE = Verb(
     usage="replace -f FILENAME",
     group="Advanced Commands",
 )
-DIFF = Verb(
-    "diff",
-    "Diff the live version against a would-be applied version",
-    diff,
-    (
-        FILENAME,
-        KUSTOMIZE,
-        RECURSIVE,
-        SELECTOR,
-        FIELD_MANAGER,
-        Flag("server-side", kind="bool", help="Apply runs in the server."),
-    ),
-    usage="diff -f FILENAME",
-    group="Advanced Commands",
-)
 
-__all__ = ["APPLY", "DIFF", "REPLACE", "Info", "identity"]
+__all__ = ["APPLY", "REPLACE"]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
+from sregym_env.cluster.api import Propagation
 from sregym_env.kube.status import StatusError
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import KubectlError, failure
@@ -18,10 +17,16 @@ from sregym_env.tools.kubectl.flags import (
     SELECTOR,
     Flag,
 )
-from sregym_env.tools.kubectl.resolve import Info, targets, visit
+from sregym_env.tools.kubectl.resolve import Info, Target, namespace_of, targets, visit
 from sregym_env.tools.kubectl.writing import ALL, TIMEOUT, dry_run_of, timeout_of, until
 
-_PROPAGATION = {
+NOTHING_GIVEN = (
+    "You must provide one or more resources by argument or filename.\n"
+    "Example resource specifications include:\n   '-f rsrc.yaml'\n   '--filename=rsrc.json'\n"
+    "   '<resource> <name>'\n   '<resource>'"
+)
+
+_PROPAGATION: dict[str, Propagation] = {
     "background": "Background",
     "foreground": "Foreground",
     "orphan": "Orphan",
@@ -35,37 +40,31 @@ def delete(call: Call) -> None:
     flags = call.flags
     wanted = targets(call)
     if not wanted:
-        raise failure(
-            "You must provide one or more resources by argument or filename.\nExample resource specifications include:\n   '-f rsrc.yaml'\n   '--filename=rsrc.json'\n   '<resource> <name>'\n   '<resource>'"
-        )
+        if flags["all"] or flags["selector"] or flags["field-selector"]:
+            raise failure("at least one resource must be specified to use a selector")
+        raise failure(NOTHING_GIVEN)
     named = any(target.name is not None for target in wanted)
     if not named and not (flags["all"] or flags["selector"] or flags["field-selector"]):
-        raise KubectlError("error: resource(s) were provided, but no name was specified")
+        raise failure("resource(s) were provided, but no name was specified")
     if named and flags["all"]:
-        raise failure("name cannot be provided when a selector is specified")
+        raise failure("setting 'all' parameter but found a non empty selector. ")
+    if flags["output"] not in ("", "name"):
+        raise failure(f"unexpected -o output mode: {flags['output']}. We only support '-o name'")
     propagation = _PROPAGATION.get(str(flags["cascade"]))
     if propagation is None:
         raise failure(
             f'invalid cascade value ({flags["cascade"]}). Must be "background", "foreground", or "orphan"'
         )
-    grace = int(flags["grace-period"])
-    if flags["now"]:
-        grace = 1
-    force = flags["force"] or grace == 0
-    if flags["force"] and grace < 0:
-        grace = 0
-    if grace == 0 and flags["force"]:
-        call.warn(
-            "Warning: Immediate deletion does not wait for confirmation that the running resource has been "
-            "terminated. The resource may continue to run on the cluster indefinitely."
-        )
-    elif grace == 0:
-        grace = 1
+    grace, how = _grace(call)
+    if dry_run_of(call) == "client":
+        wanted, known = _split(call, wanted)
+        for info in known:
+            _delete_one(call, info, grace, propagation, how)
     gone: list[Info] = []
     found = False
     for info in visit(call, wanted, ignore_not_found=flags["ignore-not-found"]):
         found = True
-        if _delete_one(call, info, grace, propagation, "force " if force and grace == 0 else ""):  # type: ignore[arg-type]
+        if _delete_one(call, info, grace, propagation, how):
             gone.append(info)
     if not found and not call.exit_code and not named:
         call.print("No resources found\n")
@@ -80,9 +79,37 @@ def delete(call: Call) -> None:
             )
 
 
-def _delete_one(
-    call: Call, info: Info, grace: int, propagation: Literal["Background", "Foreground", "Orphan"], how: str
-) -> bool:
+def _grace(call: Call) -> tuple[int, str]:
+    """Grace period in seconds (-1: the object's own), and how the report names an immediate deletion."""
+    flags = call.flags
+    grace = int(flags["grace-period"])
+    if flags["now"]:
+        if grace != -1:
+            raise failure("--now and --grace-period cannot be specified together")
+        grace = 1
+    if flags["force"] and grace > 0:
+        raise failure("--force and --grace-period greater than 0 cannot be specified together")
+    if flags["force"]:
+        call.warn(
+            "Warning: Immediate deletion does not wait for confirmation that the running resource has been "
+            "terminated. The resource may continue to run on the cluster indefinitely."
+        )
+        return 0, "force "
+    # Without --force, kubectl turns zero into the shortest graceful deletion.
+    return (1, "") if grace == 0 else (grace, "")
+
+
+def _split(call: Call, wanted: list[Target]) -> tuple[list[Target], list[Info]]:
+    """Targets to look up, and objects that are named: a client-side dry run believes that those exist."""
+    known = [
+        Info(target.resource, {"metadata": {"name": target.name, "namespace": namespace_of(call, target)}})
+        for target in wanted
+        if target.name is not None
+    ]
+    return [target for target in wanted if target.name is None], known
+
+
+def _delete_one(call: Call, info: Info, grace: int, propagation: Propagation, how: str) -> bool:
     dry_run = dry_run_of(call)
     try:
         if dry_run != "client":
@@ -156,6 +183,7 @@ DELETE = Verb(
         Flag(
             "wait", kind="bool", default=True, help="If true, wait for resources to be gone before returning."
         ),
+        Flag("raw", help="Raw URI to DELETE to the server."),
         Flag("interactive", "i", kind="bool", help="If true, delete resource only when user confirms."),
     ),
     usage="delete ([-f FILENAME] | [-k DIRECTORY] | TYPE [(NAME | -l label | --all)])",

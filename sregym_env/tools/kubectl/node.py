@@ -1,4 +1,4 @@
-"""``kubectl cordon``, ``uncordon``, ``drain`` and ``taint``."""
+"""``kubectl cordon``, ``uncordon`` and ``drain``."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import KubectlError, failure
-from sregym_env.tools.kubectl.flags import DRY_RUN, OUTPUT, SELECTOR, Flag
+from sregym_env.tools.kubectl.flags import DRY_RUN, SELECTOR, Flag
 from sregym_env.tools.kubectl.resolve import Info, Target, visit
 from sregym_env.tools.kubectl.writing import (
-    ALL,
-    FIELD_MANAGER,
     TIMEOUT,
     dry_run_of,
-    patch_object,
     timeout_of,
     until,
 )
@@ -193,70 +190,6 @@ def _gone(call: Call, metadata: Manifest) -> bool:
     return bool(found["metadata"]["uid"] != metadata["uid"])
 
 
-# --- taint ----------------------------------------------------------------------------------------
-
-_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-
-
-def taint(call: Call) -> None:
-    """Set and remove taints of nodes."""
-    args = list(call.args)
-    if not args or args[0] not in ("node", "nodes", "no"):
-        raise (
-            failure("one or more resources must be specified as <resource> <name>")
-            if not args
-            else failure(f"invalid resource type {args[0]}, only node types are supported")
-        )
-    words = [word for word in args[1:] if "=" in word or ":" in word or word.endswith("-")]
-    names = [word for word in args[1:] if word not in words]
-    if not words:
-        raise failure("at least one taint update is required")
-    if not names and not (call.flags["all"] or call.flags["selector"]):
-        raise failure("one or more nodes must be specified by name, --selector or --all")
-    added, removed = _parse(words)
-    nodes = call.find("nodes")
-    wanted = [Target(nodes, name) for name in names] or [Target(nodes)]
-    for info in visit(call, wanted):
-        _taint_one(call, info, added, removed)
-
-
-def _parse(words: list[str]) -> tuple[list[Manifest], list[tuple[str, str]]]:
-    added: list[Manifest] = []
-    removed: list[tuple[str, str]] = []
-    for word in words:
-        body, effect = word.rstrip("-"), ""
-        if ":" in body:
-            body, _, effect = body.rpartition(":")
-        if effect and effect not in _EFFECTS:
-            raise failure(f"invalid taint effect: {effect}, unsupported taint effect")
-        key, _, value = body.partition("=")
-        if word.endswith("-"):
-            removed.append((key, effect))
-        elif not effect:
-            raise failure(f"invalid taint spec: {word}, expected format is <key>=<value>:<effect>")
-        else:
-            added.append({"key": key, **({"value": value} if value else {}), "effect": effect})
-    return added, removed
-
-
-def _taint_one(call: Call, info: Info, added: list[Manifest], removed: list[tuple[str, str]]) -> None:
-    current = list(info.object["spec"].get("taints") or ())
-    for taint_ in added:
-        same = [t for t in current if t["key"] == taint_["key"] and t["effect"] == taint_["effect"]]
-        if same and not call.flags["overwrite"]:
-            raise failure(
-                f"node {info.name} already has {taint_['key']} taint(s) with same effect(s) and --overwrite is false"
-            )
-        current = [t for t in current if t not in same] + [taint_]
-    for key, effect in removed:
-        left = [t for t in current if not (t["key"] == key and effect in ("", t["effect"]))]
-        if len(left) == len(current):
-            raise failure(f'taint "{key}{":" + effect if effect else ""}" not found')
-        current = left
-    word = "modified" if added and removed else ("tainted" if added else "untainted")
-    patch_object(call, info, {"spec": {"taints": current or None}}, word, type="merge")
-
-
 _FLAGS = (SELECTOR, DRY_RUN)
 CORDON = Verb(
     "cordon",
@@ -303,20 +236,5 @@ DRAIN = Verb(
         Flag("chunk-size", kind="int", default=500, help="Return large lists in chunks."),
     ),
     usage="drain NODE",
-    group="Cluster Management Commands",
-)
-TAINT = Verb(
-    "taint",
-    "Update the taints on one or more nodes",
-    taint,
-    (
-        SELECTOR,
-        ALL,
-        DRY_RUN,
-        OUTPUT,
-        FIELD_MANAGER,
-        Flag("overwrite", kind="bool", help="If true, allow taints to be overwritten."),
-    ),
-    usage="taint NODE NAME KEY_1=VAL_1:TAINT_EFFECT_1 ... KEY_N=VAL_N:TAINT_EFFECT_N",
     group="Cluster Management Commands",
 )

@@ -188,6 +188,8 @@ def print_object(call: Call, info: Info, message: str) -> None:
         raise unknown_format(call.flags["output"], _FORMATS_WITHOUT_TABLE)
     else:
         obj = info.object if call.flags.get("show-managed-fields") else without_managed_fields(info.object)
+        if name == "yaml" and call.out:
+            call.print("---\n")
         print_value(call, name, argument, obj)
 
 

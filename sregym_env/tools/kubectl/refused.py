@@ -49,6 +49,33 @@ REFUSED: tuple[Verb, ...] = (
         group="Troubleshooting and Debugging Commands",
     ),
     Verb(
+        "edit",
+        "Edit a resource on the server",
+        _refusal(
+            "no interactive editor is available; use 'kubectl patch', 'kubectl set', 'kubectl apply -f FILE' or "
+            "'kubectl replace -f FILE'"
+        ),
+        flags=(
+            f.FILENAME,
+            f.KUSTOMIZE,
+            f.RECURSIVE,
+            f.OUTPUT,
+            f.SELECTOR,
+            Flag("save-config", kind="bool"),
+            Flag("subresource"),
+            Flag("validate", bare="strict"),
+            Flag("output-patch", kind="bool"),
+            Flag("field-manager"),
+        ),
+        group="Basic Commands (Intermediate)",
+    ),
+    Verb(
+        "certificate",
+        "Modify certificate resources",
+        _refusal("certificate signing requests cannot be approved or denied here"),
+        group="Cluster Management Commands",
+    ),
+    Verb(
         "port-forward",
         "Forward one or more local ports to a pod",
         _refusal(

@@ -1,4 +1,4 @@
-"""``kubectl run``, ``expose`` and ``autoscale``."""
+"""``kubectl run``."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import failure
-from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, Flag
-from sregym_env.tools.kubectl.resolve import Info, targets, visit
+from sregym_env.tools.kubectl.flags import DRY_RUN, OUTPUT, Flag
 from sregym_env.tools.kubectl.writing import (
     FIELD_MANAGER,
     SAVE_CONFIG,
@@ -113,129 +112,6 @@ def _attach(call: Call, pod: Manifest) -> None:
         call.print(f'pod "{name}" deleted\n')
 
 
-# --- expose ---------------------------------------------------------------------------------------
-
-
-def expose(call: Call) -> None:
-    """Make a Service for the pods behind an object."""
-    for info in visit(call, targets(call)):
-        create_object(call, call.find("services"), _service(call, info), "exposed")
-
-
-def _service(call: Call, info: Info) -> Manifest:
-    flags = call.flags
-    ports = _ports(call, info)
-    spec: dict[str, Any] = {"ports": ports, "selector": _selector(call, info)}
-    if flags["type"]:
-        spec["type"] = flags["type"]
-    if flags["cluster-ip"]:
-        spec["clusterIP"] = flags["cluster-ip"]
-    if flags["external-ip"]:
-        spec["externalIPs"] = [flags["external-ip"]]
-    if flags["session-affinity"]:
-        spec["sessionAffinity"] = flags["session-affinity"]
-    labels = info.object["metadata"].get("labels") or {}
-    if flags["labels"]:
-        labels = pairs(tuple(str(flags["labels"]).split(",")), "label")
-    metadata: dict[str, Any] = {"name": flags["name"] or info.name, "namespace": info.namespace}
-    if labels:
-        metadata["labels"] = labels
-    return {
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": metadata,
-        "spec": spec,
-        "status": {"loadBalancer": {}},
-    }
-
-
-def _selector(call: Call, info: Info) -> dict[str, str]:
-    if call.flags["selector"]:
-        return dict(pairs(tuple(str(call.flags["selector"]).split(",")), "selector"))
-    key = info.resource.key
-    if key == "pods":
-        labels = info.object["metadata"].get("labels") or {}
-        if not labels:
-            raise failure(
-                "couldn't retrieve selectors via --selector flag or introspection: the pod has no labels and cannot be exposed"
-            )
-        return dict(labels)
-    if key == "services":
-        return dict(info.object["spec"].get("selector") or {})
-    if key not in ("deployments.apps", "replicasets.apps", "replicationcontrollers"):
-        raise failure(f"cannot expose a {info.resource.kind}")
-    selector = info.object["spec"].get("selector") or {}
-    return dict(selector.get("matchLabels") or {}) if key != "replicationcontrollers" else dict(selector)
-
-
-def _ports(call: Call, info: Info) -> list[Manifest]:
-    flags = call.flags
-    protocol = flags["protocol"] or "TCP"
-    target = flags["target-port"]
-    if flags["port"]:
-        numbers = [int(text) for text in str(flags["port"]).split(",")]
-    else:
-        spec = info.object["spec"]
-        pod = spec if info.resource.key == "pods" else spec.get("template", {}).get("spec", {})
-        numbers = [p["containerPort"] for c in pod.get("containers", ()) for p in c.get("ports", ())]
-        if info.resource.key == "services":
-            numbers = [p["port"] for p in spec.get("ports", ())]
-        if not numbers:
-            raise failure(
-                "couldn't find port via --port flag or introspection\nSee 'kubectl expose -h' for help and examples"
-            )
-    ports = []
-    for index, number in enumerate(numbers):
-        port: dict[str, Any] = {"port": number, "protocol": protocol}
-        if len(numbers) > 1:
-            port["name"] = f"port-{index + 1}"
-        port["targetPort"] = (int(target) if str(target).isdigit() else target) if target else number
-        ports.append(port)
-    return ports
-
-
-# --- autoscale ------------------------------------------------------------------------------------
-
-
-def autoscale(call: Call) -> None:
-    """Make a HorizontalPodAutoscaler for a workload."""
-    flags = call.flags
-    if int(flags["max"]) < 1:
-        raise failure(
-            f"--max=MAXPODS is required and must be at least 1, max: {flags['max']}\nSee 'kubectl autoscale -h' for help and examples"
-        )
-    if int(flags["max"]) < int(flags["min"]):
-        raise failure(
-            f"--max=MAXPODS must be larger or equal to --min=MINPODS, max: {flags['max']}, min: {flags['min']}\nSee 'kubectl autoscale -h' for help and examples"
-        )
-    for info in visit(call, targets(call)):
-        if "scale" not in info.resource.subresources:
-            raise failure(
-                f"cannot autoscale a {info.resource.kind}: the server could not find the requested resource"
-            )
-        spec: dict[str, Any] = {
-            "scaleTargetRef": {
-                "apiVersion": info.resource.api_version,
-                "kind": info.resource.kind,
-                "name": info.name,
-            },
-            "maxReplicas": int(flags["max"]),
-        }
-        if int(flags["min"]) > 0:
-            spec["minReplicas"] = int(flags["min"])
-        if int(flags["cpu-percent"]) >= 0:
-            target = {"type": "Utilization", "averageUtilization": int(flags["cpu-percent"])}
-            spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
-        metadata = {"name": flags["name"] or info.name, "namespace": info.namespace}
-        autoscaler = {
-            "apiVersion": "autoscaling/v2",
-            "kind": "HorizontalPodAutoscaler",
-            "metadata": metadata,
-            "spec": spec,
-        }
-        create_object(call, call.find("horizontalpodautoscalers"), autoscaler, "autoscaled")
-
-
 _COMMON = (OUTPUT, DRY_RUN, FIELD_MANAGER, SAVE_CONFIG)
 
 RUN = Verb(
@@ -284,53 +160,3 @@ RUN = Verb(
     usage='run NAME --image=image [--env="key=value"] [--port=port] [--dry-run=server|client] [--overrides=inline-json] [--command] -- [COMMAND] [args...]',
     group="Basic Commands (Beginner)",
 )
-EXPOSE = Verb(
-    "expose",
-    "Take a replication controller, service, deployment or pod and expose it as a new Kubernetes service",
-    expose,
-    (
-        *_COMMON,
-        FILENAME,
-        KUSTOMIZE,
-        RECURSIVE,
-        Flag("selector", help="A label selector to use for this service."),
-        Flag("port", help="The port that the service should serve on."),
-        Flag("target-port", help="Name or number for the port on the container."),
-        Flag("protocol", help="The network protocol for the service to be created."),
-        Flag("name", help="The name for the newly created object."),
-        Flag("type", help="Type for this service: ClusterIP, NodePort, LoadBalancer, or ExternalName."),
-        Flag("cluster-ip", help="ClusterIP to be assigned to the service."),
-        Flag("external-ip", help="Additional external IP address to accept for the service."),
-        Flag("labels", "l", help="Labels to apply to the service created by this call."),
-        Flag("session-affinity", help="If non-empty, set the session affinity for the service to this."),
-        Flag("load-balancer-ip", help="IP to assign to the LoadBalancer."),
-        Flag("overrides", help="An inline JSON override for the generated object."),
-        Flag("override-type", default="merge", help="The method used to override the generated object."),
-    ),
-    usage="expose (-f FILENAME | TYPE NAME) [--port=port] [--protocol=TCP|UDP|SCTP] [--target-port=number-or-name] [--name=name] [--external-ip=external-ip-of-service] [--type=type]",
-    group="Basic Commands (Beginner)",
-)
-AUTOSCALE = Verb(
-    "autoscale",
-    "Auto-scale a deployment, replica set, stateful set, or replication controller",
-    autoscale,
-    (
-        *_COMMON,
-        FILENAME,
-        KUSTOMIZE,
-        RECURSIVE,
-        Flag(
-            "cpu-percent",
-            kind="int",
-            default=-1,
-            help="The target average CPU utilization over all the pods.",
-        ),
-        Flag("max", kind="int", default=-1, help="The upper limit for the number of pods. Required."),
-        Flag("min", kind="int", default=-1, help="The lower limit for the number of pods."),
-        Flag("name", help="The name for the newly created object."),
-    ),
-    usage="autoscale (-f FILENAME | TYPE NAME | TYPE/NAME) [--min=MINPODS] --max=MAXPODS [--cpu-percent=CPU]",
-    group="Deploy Commands",
-)
-
-__all__ = ["AUTOSCALE", "EXPOSE", "RUN"]

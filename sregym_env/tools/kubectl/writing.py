@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
@@ -77,14 +78,23 @@ def from_files(call: Call) -> Iterator[tuple[str, Resource, Manifest]]:
     """(source, resource, manifest in the request's namespace) for every object that ``-f`` names."""
     files = call.flags.get("filename") or ()
     if call.flags.get("kustomize"):
-        raise failure(
-            f"unable to find one of 'kustomization.yaml', 'kustomization.yml' or 'Kustomization' in directory '{call.flags['kustomize']}'"
-        )
+        raise no_kustomization(call, str(call.flags["kustomize"]))
     for source, manifest in read_sources(call, files):
         resource = call.resource_of(manifest)
         if resource is None:
             raise no_match(manifest, files)
         yield source, resource, in_namespace(call, resource, manifest)
+
+
+def no_kustomization(call: Call, path: str) -> KubectlError:
+    """The refusal of ``-k``: kustomizations are not built here."""
+    listed = () if call.files is None else call.files.list_files(path)
+    if any(posixpath.basename(file).lower().startswith("kustomization") for file in listed):
+        return failure("kustomization files are not supported here; use -f with the manifests")
+    return failure(
+        "unable to find one of 'kustomization.yaml', 'kustomization.yml' or 'Kustomization' in directory "
+        f"'{path}'"
+    )
 
 
 def in_namespace(call: Call, resource: Resource, manifest: Manifest) -> Manifest:
@@ -187,8 +197,29 @@ def pairs(words: tuple[str, ...], what: str) -> dict[str, Any]:
 
 
 __all__ = [
-    "ALL", "FIELD_MANAGER", "LAST_APPLIED", "LOCAL", "PATIENCE", "SAVE_CONFIG", "TIMEOUT", "VALIDATE", "DryRun",
-    "KubectlError", "create_object", "dry_run_of", "from_files", "identity", "in_namespace", "pairs",
-    "patch_object", "report", "shown_locally", "sourced", "strict_of", "timeout_of", "until",
+    "ALL",
+    "FIELD_MANAGER",
+    "LAST_APPLIED",
+    "LOCAL",
+    "PATIENCE",
+    "SAVE_CONFIG",
+    "TIMEOUT",
+    "VALIDATE",
+    "DryRun",
+    "KubectlError",
+    "create_object",
+    "dry_run_of",
+    "from_files",
+    "identity",
+    "in_namespace",
+    "no_kustomization",
+    "pairs",
+    "patch_object",
+    "report",
+    "shown_locally",
+    "sourced",
+    "strict_of",
+    "timeout_of",
+    "until",
     "with_last_applied",
 ]  # fmt: skip

@@ -1,0 +1,67 @@
+"""A world on its way to real clients: what every part of the server shares."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from sregym_env.cluster.api import User
+from sregym_env.serve.access import Identities
+from sregym_env.serve.pace import Pace
+from sregym_env.sim.cluster import SimCluster
+from sregym_env.sim.embedded import EmbeddedWorld
+
+
+class Bell:
+    """Wakes everybody who waits for the world to change."""
+
+    def __init__(self) -> None:
+        self._waiting: asyncio.Event | None = None
+
+    def ring(self) -> None:
+        """Wake all who wait."""
+        if self._waiting is not None:
+            self._waiting.set()
+            self._waiting = None
+
+    async def wait(self, timeout: float) -> None:
+        """Until the next ring, at most ``timeout`` seconds."""
+        if self._waiting is None:
+            self._waiting = asyncio.Event()
+        try:
+            await asyncio.wait_for(self._waiting.wait(), timeout)
+        except asyncio.TimeoutError:
+            return
+
+
+@dataclass(slots=True)
+class Hosted:
+    """One served cluster."""
+
+    pace: Pace
+    identities: Identities
+    address: str = "127.0.0.1:6443"
+    bell: Bell = field(default_factory=Bell)
+    closing: bool = False
+    _revision: int = -1
+
+    @property
+    def world(self) -> EmbeddedWorld:
+        """The world that is served."""
+        return self.pace.world
+
+    def cluster(self, user: User) -> SimCluster:
+        """The API as an identity sees it."""
+        return SimCluster(self.world, user)
+
+    def sync(self) -> None:
+        """Bring the world to the present and tell those who watch if something changed."""
+        self.pace.sync()
+        self.announce()
+
+    def announce(self) -> None:
+        """Wake those who watch if something was written since the last time."""
+        revision = self.world.store.revision
+        if revision != self._revision:
+            self._revision = revision
+            self.bell.ring()

@@ -1,0 +1,137 @@
+"""Subresources: status, scale, logs, eviction, binding, tokens, proxies and what upgrades a connection."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sregym_env.kube import schema, status
+from sregym_env.kube.types import Manifest
+from sregym_env.serve import following, lists, proxying
+from sregym_env.serve.access import service_account
+from sregym_env.serve.message import Reply, Response
+from sregym_env.serve.negotiate import body
+from sregym_env.sim import apiserver
+from sregym_env.sim import subresources as views
+
+if TYPE_CHECKING:
+    from sregym_env.serve.rest import Ask
+
+_UPGRADES = ("exec", "attach", "portforward")
+
+
+def handle(ask: Ask) -> Reply:
+    """Answer a request for a subresource. Raises the API's errors."""
+    name, method = ask.where.subresource, ask.request.method
+    if name in _UPGRADES:
+        raise status.bad_request("Upgrade request required")
+    if name == "proxy":
+        return proxying.handle(ask)
+    if name == "log" and method == "GET":
+        return following.log(ask)
+    if name in ("eviction", "binding", "token") and method == "POST":
+        return _post(ask, name)
+    if name == "scale":
+        return _scale(ask)
+    if name in ("status", "approval", "ephemeralcontainers", "finalize"):
+        return _part(ask, name)
+    raise status.StatusError(
+        405, "MethodNotAllowed", "the server does not allow this method on the requested resource"
+    )
+
+
+def _posted(ask: Ask) -> Manifest:
+    found = body(ask.request, ask.hosted.pace) if ask.request.body.strip() else {}
+    if not isinstance(found, dict):
+        raise status.bad_request("the object provided is unrecognized (must be of type Object)")
+    return found
+
+
+def _post(ask: Ask, subresource: str) -> Response:
+    where, posted = ask.where, _posted(ask)
+    made = ask.cluster.create(
+        posted,
+        namespace=where.namespace,
+        subresource=subresource,
+        name=where.name,
+        dry_run=ask.dry_run or "All" in ((posted.get("deleteOptions") or {}).get("dryRun") or ()),
+    )
+    if subresource == "token":
+        ask.hosted.identities.admit(made["status"]["token"], service_account(where.namespace or "", where.name))
+    return ask.answer(made, 201)
+
+
+def _scale(ask: Ask) -> Response:
+    from sregym_env.serve.rest import patch_type
+
+    where, method = ask.where, ask.request.method
+    verb = {"GET": "get", "PUT": "update", "PATCH": "patch"}.get(method, "")
+    ask.demand(verb, "scale")
+    current = ask.admin.get(ask.resource.key, where.name, where.namespace)
+    if method == "GET":
+        return ask.answer(views.scale_of(current))
+    change: Any = _posted(ask) if method == "PUT" else body(ask.request, ask.hosted.pace)
+    kind = patch_type(ask.request) if method == "PATCH" else "merge"
+    if method == "PUT":
+        version = (change.get("metadata") or {}).get("resourceVersion")
+        if version and version != current["metadata"]["resourceVersion"]:
+            raise status.conflict(ask.resource, where.name)
+        change = {"spec": change.get("spec") or {}}
+    made = ask.admin.patch(
+        ask.resource.key,
+        where.name,
+        change,
+        namespace=where.namespace,
+        type=kind,
+        subresource="scale",
+        dry_run=ask.dry_run,
+    )
+    return ask.answer(made)
+
+
+def _part(ask: Ask, name: str) -> Reply:
+    """An object through one of its parts: reading gives it whole, writing changes that part only."""
+    from sregym_env.serve.rest import incoming, patch
+
+    where, method = ask.where, ask.request.method
+    if method == "GET":
+        ask.demand("get", name)
+        return ask.answer(lists.as_served(ask.resource, ask.admin.get(ask.resource.key, where.name, where.namespace)))
+    if method == "PATCH":
+        return patch(ask, "status" if name == "approval" else name)
+    if method != "PUT":
+        raise status.method_not_allowed(ask.resource, method.lower())
+    obj, _ = incoming(ask)
+    metadata = {**(obj.get("metadata") or {}), "name": where.name}
+    if where.namespace:
+        metadata["namespace"] = where.namespace
+    obj = {**obj, "metadata": metadata}
+    if name == "finalize":
+        return _finalize(ask, obj)
+    return ask.answer(ask.cluster.replace(obj, subresource="status", dry_run=ask.dry_run))
+
+
+def _finalize(ask: Ask, obj: Manifest) -> Response:
+    """The finalizers of a namespace's spec; a terminating one without any is gone."""
+    ask.demand("update", "finalize")
+    world, name = ask.hosted.world, ask.where.name
+    current = world.store.get("namespaces", "", name)
+    if current is None:
+        raise status.not_found(ask.resource, name)
+    decoded, _ = schema.decode(ask.resource, obj, strict=False)
+    spec = {**current["spec"], "finalizers": list((decoded.get("spec") or {}).get("finalizers") or ())}
+    stored = world.store.put("namespaces", {**current, "spec": spec})
+    if "deletionTimestamp" in stored["metadata"] and not spec["finalizers"]:
+        apiserver.finalize_delete(world, "namespaces", "", name)
+    return ask.answer(stored)
+
+
+def review_token(ask: Ask, review: Manifest) -> Manifest:
+    """A ``TokenReview`` answered: whom a token stands for."""
+    ask.demand("create")
+    token = (review.get("spec") or {}).get("token", "")
+    user = ask.hosted.identities.user(token)
+    if user is None:
+        text = "[invalid bearer token, token lookup failed]"
+        return {**review, "status": {"user": {}, "error": text}}
+    found = {"username": user.name, "groups": list(user.groups)}
+    return {**review, "status": {"authenticated": True, "user": found}}

@@ -1,0 +1,90 @@
+"""``kubectl scale``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sregym_env.kube.status import StatusError
+from sregym_env.tools.kubectl.call import Call, Verb
+from sregym_env.tools.kubectl.errors import KubectlError, failure
+from sregym_env.tools.kubectl.flags import (
+    DRY_RUN,
+    FILENAME,
+    KUSTOMIZE,
+    OUTPUT,
+    RECURSIVE,
+    SELECTOR,
+    Flag,
+)
+from sregym_env.tools.kubectl.resolve import Info, targets, visit
+from sregym_env.tools.kubectl.writing import (
+    ALL,
+    TIMEOUT,
+    dry_run_of,
+    report,
+    timeout_of,
+    until,
+)
+
+
+def scale(call: Call) -> None:
+    """Set the number of replicas."""
+    flags = call.flags
+    if "replicas" not in call.given:
+        raise failure('required flag(s) "replicas" not set')
+    replicas = int(flags["replicas"])
+    if replicas < 0:
+        raise failure("The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0")
+    wanted = targets(call)
+    if not wanted:
+        raise failure("one or more resources must be specified as <resource> <name>")
+    infos = list(visit(call, wanted))
+    if not infos and not call.exit_code:
+        raise failure("no objects passed to scale")
+    for info in infos:
+        if "scale" not in info.resource.subresources:
+            raise KubectlError(
+                "Error from server (NotFound): the server could not find the requested resource"
+            )
+        expected = int(flags["current-replicas"])
+        now = int(info.object["spec"].get("replicas", 1))
+        if expected >= 0 and expected != now:
+            raise failure(f"Expected replicas to be {expected}, was {now}")
+        dry_run = dry_run_of(call)
+        try:
+            if dry_run != "client":
+                body: dict[str, Any] = {"spec": {"replicas": replicas}}
+                call.cluster.patch(
+                    info.resource.key, info.name, body, namespace=info.namespace, type="merge",
+                    subresource="scale", dry_run=dry_run == "server",
+                )  # fmt: skip
+        except StatusError as error:
+            call.fail(error)
+            continue
+        report(call, info.resource, info.object, "scaled", dry_run)
+        if flags["timeout"] and dry_run == "none":
+            _wait_scaled(call, info, replicas)
+
+
+def _wait_scaled(call: Call, info: Info, replicas: int) -> None:
+    def reached() -> bool:
+        found = call.cluster.get(info.resource.key, info.name, info.namespace)
+        return bool(found.get("status", {}).get("replicas", 0) == replicas)
+
+    if not until(call, reached, timeout_of(call)):
+        raise KubectlError(f'error: timed out waiting for "{info.name}" to be synced')
+
+
+SCALE = Verb(
+    "scale",
+    "Set a new size for a deployment, replica set, or replication controller",
+    scale,
+    (
+        FILENAME, KUSTOMIZE, RECURSIVE, SELECTOR, ALL, OUTPUT, DRY_RUN, TIMEOUT,
+        Flag("replicas", kind="int", default=0, help="The new desired number of replicas. Required."),
+        Flag("current-replicas", kind="int", default=-1, help="Precondition for current size."),
+        Flag("resource-version", help="Precondition for resource version."),
+    ),
+    usage="scale [--resource-version=version] [--current-replicas=count] --replicas=COUNT (-f FILENAME | TYPE NAME)",
+    group="Deploy Commands",
+)  # fmt: skip
