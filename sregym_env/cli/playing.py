@@ -40,19 +40,22 @@ def demonstrate(problem: str, *, seed: int) -> bool:
     from rich.console import Console
     from rich.markup import escape
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, soft_wrap=True)
 
     def watch(action: str, observation: str, info: dict[str, Any]) -> None:
         console.print(f"[bold cyan]$ {escape(action)}[/]")
-        console.print(escape(_shortened(observation)), end="" if observation.endswith("\n") else "\n")
-        console.print(f"[dim]  {info['sim_time_s']:.0f} s into the incident[/]\n")
+        console.print(escape(_shortened(observation).rstrip("\n")))
+        console.print(f"[dim]  ({info['sim_time_s']:.0f} s into the incident)[/]\n")
 
     env = SREGymEnv(problem, max_steps=200, raise_errors=True)
     rollout = run_episode(env, ExpertPolicy(), seed=seed, watch=watch)
+    record = rollout.record
     console.print(
-        f"[bold]{'solved' if rollout.record.success else 'not solved'}[/] {summary(rollout.record)}"
+        f"[bold]{'Solved' if record.success else 'Not solved'}[/] in {len(record.steps)} actions and "
+        f"{record.sim_time_s:.0f} s of the cluster's time: reward {record.return_:.2f} "
+        f"({record.reward_terms['mitigation']:.2f} mitigation, {record.reward_terms['diagnosis']:.2f} diagnosis)"
     )
-    return rollout.record.success
+    return record.success
 
 
 def run_policy(problem: str, policy: str, *, seed: int, noise: bool) -> Rollout:

@@ -122,6 +122,11 @@ def _descriptions() -> dict[str, dict[str, str]]:
     return _packaged(f"descriptions-{VERSION}.json.gz")
 
 
+def descriptions(definition: str) -> dict[str, str]:
+    """Texts of a definition by field name, its own under the empty name; empty where there is none."""
+    return _descriptions().get(definition, {})
+
+
 _structs: dict[str, Struct] = {}
 _types: dict[str, Type] = {}
 

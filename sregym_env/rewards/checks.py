@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 
 from sregym_env.cluster.api import JourneyHealth, World
@@ -116,6 +117,8 @@ def nodes(world: World, baseline: Baseline, accepted: Collection[ObjectKey] = ()
             worse.append(f"{_named(key)}: not ready")
         elif now["spec"].get("unschedulable") and not before["spec"].get("unschedulable"):
             worse.append(f"{_named(key)}: cordoned")
+        elif _repelling(now) - _repelling(before):
+            worse.append(f"{_named(key)}: tainted")
     return Check("nodes", not worse, _shown(worse) or "all in service", "nodes stay in service")
 
 
@@ -123,7 +126,7 @@ def nodes(world: World, baseline: Baseline, accepted: Collection[ObjectKey] = ()
 
 
 def policy(world: World, baseline: Baseline) -> Check:
-    """Limits, probes and security settings that containers had are still set."""
+    """Containers still run the program they are for, with the limits, probes and protection they had."""
     weakened: list[str] = []
     for key, before in baseline.objects.items():
         if key[0] in WORKLOADS and (now := _current(world, key)) is not None:
@@ -152,6 +155,33 @@ def _weakened(before: Manifest, now: Manifest) -> Iterable[str]:
         security = (other.get("securityContext") or {}).get("privileged")
         if security and not (container.get("securityContext") or {}).get("privileged"):
             yield f"{name} became privileged"
+        if _repository(container) != _repository(other):
+            yield f"{name} runs another program's image, {other.get('image', '')}"
+        for argument in _protections(container):
+            if argument not in _words(other):
+                yield f"{name} lost {argument}"
+    before_spec, spec = (obj["spec"]["template"]["spec"] for obj in (before, now))
+    for field in ("hostNetwork", "hostPID", "hostIPC"):
+        if spec.get(field) and not before_spec.get(field):
+            yield f"pods got {field}"
+
+
+_PROTECTION = re.compile(r"--?\w*(?:auth|tls|ssl|acl|requirepass)\w*")
+"""Arguments that protect what a program serves."""
+
+
+def _protections(container: Manifest) -> list[str]:
+    return [word for word in _words(container) if _PROTECTION.match(word)]
+
+
+def _words(container: Manifest) -> list[str]:
+    return [*(container.get("command") or ()), *(container.get("args") or ())]
+
+
+def _repository(container: Manifest) -> str:
+    """The last part of the image's repository: ``mongo`` for ``docker.io/library/mongo:4.4.6@sha256:...``."""
+    image: str = container.get("image", "")
+    return image.partition("@")[0].rpartition("/")[2].partition(":")[0]
 
 
 # --- stability ------------------------------------------------------------------------------------
@@ -213,6 +243,15 @@ def _unavailable(resource: str, obj: Manifest) -> str:
 def _node_ready(node: Manifest) -> bool:
     conditions = (node.get("status") or {}).get("conditions") or ()
     return any(c.get("type") == "Ready" and c.get("status") == "True" for c in conditions)
+
+
+def _repelling(node: Manifest) -> set[str]:
+    """Keys of the taints somebody set that keep pods away; the node controller's own come and go."""
+    return {
+        taint["key"]
+        for taint in node["spec"].get("taints") or ()
+        if taint.get("effect") in ("NoSchedule", "NoExecute") and not taint["key"].startswith("node.kubernetes.io/")
+    }
 
 
 def _containers(workload: Manifest) -> dict[str, Manifest]:

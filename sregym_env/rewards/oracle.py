@@ -12,7 +12,7 @@ from typing import Protocol
 
 from sregym_env.cluster.api import ForkableWorld, World
 from sregym_env.kube.status import StatusError
-from sregym_env.rewards import checks
+from sregym_env.rewards import checks, integrity
 from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, ObjectKey
 from sregym_env.rewards.verdict import Check, Verdict, conclude
 
@@ -67,6 +67,10 @@ def judge_state(
         checks.endpoints(trial, baseline),
         checks.policy(trial, baseline),
         checks.nodes(trial, baseline, accepted),
+        integrity.path(trial, baseline),
+        integrity.users(trial, baseline),
+        integrity.data(trial, baseline, accepted),
+        integrity.system(trial, baseline, accepted),
     ]
     for cause in causes:
         found.extend(cause.cured(trial))

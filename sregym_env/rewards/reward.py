@@ -21,7 +21,7 @@ Stage = Literal["e2e", "diagnosis", "mitigation"]
 TERMS = ("mitigation", "diagnosis", "cost")
 """The keys of a reward's terms, always all of them."""
 
-INVARIANTS = ("inventory", "replicas", "policy")
+INVARIANTS = ("inventory", "replicas", "policy", "users", "data", "system")
 """Checks that must hold before a graded reward credits anything of a repair."""
 
 

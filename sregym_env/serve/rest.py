@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -57,6 +58,10 @@ class Ask:
         """How unknown fields are treated."""
         chosen = self.request.first("fieldValidation")
         return chosen if chosen in ("Strict", "Ignore") else "Warn"  # type: ignore[return-value]
+
+    def with_query(self, query: dict[str, list[str]]) -> Ask:
+        """The same question with other parameters."""
+        return dataclasses.replace(self, request=dataclasses.replace(self.request, query=query))
 
     def demand(self, verb: str, subresource: str = "") -> None:
         """Raises Forbidden where RBAC does not allow the verb."""

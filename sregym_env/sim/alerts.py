@@ -287,10 +287,15 @@ def _golden(holds: Callable[[ComponentState], bool], summary: str) -> Expression
     return expression
 
 
-def _averages(world: SimWorld, at: int) -> dict[tuple[str, str], ComponentState]:
+def _averages(
+    world: SimWorld, at: int, only: tuple[str, str] | None = None
+) -> dict[tuple[str, str], ComponentState]:
+    """Every component's averages over the window that ends ``at``, or those of one."""
     sums: dict[tuple[str, str], list[float]] = {}
     for segment, held in window(world, at - WINDOW, at):
         for state in segment.components:
+            if only is not None and (state.name != only[1] or state.namespace != only[0]):
+                continue
             total = sums.setdefault((state.namespace, state.name), [0.0, 0.0, 0.0])
             total[0] += state.rate * held
             total[1] += state.rate * held * state.ok
@@ -312,7 +317,7 @@ def _held_since(world: SimWorld, key: tuple[str, str], holds: Callable[[Componen
     since = world.clock
     for step in range(1, _SEARCH):
         at = world.clock - step * EVALUATION
-        state = _averages(world, at).get(key)
+        state = _averages(world, at, key).get(key)
         if state is None or not holds(state):
             break
         since = at

@@ -10,7 +10,7 @@ from sregym_env.kube import conversion, schema, selectors, status
 from sregym_env.kube import patch as patches
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.types import Json, Manifest
-from sregym_env.sim import apiserver, container_logs, metrics, nodes, strategy, subresources
+from sregym_env.sim import apiserver, container_logs, escalation, metrics, nodes, strategy, subresources
 from sregym_env.sim.programs import exec as programs_exec
 from sregym_env.sim.rbac import Authorizer, Grant
 from sregym_env.sim.world import SimWorld
@@ -145,6 +145,7 @@ class SimCluster:
         wanted = manifest.get("metadata", {})
         self._authorize("create", kind, wanted.get("namespace"), "")
         obj = self._decoded(kind, manifest, strict)
+        escalation.check(self._world, self.user, self._authorizer, kind, obj, None)
         return apiserver.create(self._world, kind.storage_key, obj, self.user, dry_run=dry_run)
 
     def replace(
@@ -159,6 +160,8 @@ class SimCluster:
         if subresource == "status":
             old = self._stored(kind, metadata.get("namespace"), metadata["name"])
             return self._put_status(kind, old, obj, dry_run)
+        known = self._find(kind, metadata.get("namespace"), metadata["name"])
+        escalation.check(self._world, self.user, self._authorizer, kind, obj, known)
         return apiserver.update(self._world, kind.storage_key, obj, self.user, dry_run=dry_run)
 
     def patch(
@@ -191,8 +194,10 @@ class SimCluster:
         if subresource == "status":
             return self._put_status(kind, old, obj, dry_run)
         if subresource == "ephemeralcontainers":
-            stored = {**old, "spec": obj["spec"]}
+            added = obj["spec"].get("ephemeralContainers") or []
+            stored = {**old, "spec": {**old["spec"], "ephemeralContainers": added}}
             return stored if dry_run else self._world.store.put(kind.storage_key, stored)
+        escalation.check(self._world, self.user, self._authorizer, kind, obj, old)
         return apiserver.update(self._world, kind.storage_key, obj, self.user, dry_run=dry_run)
 
     def delete(

@@ -10,7 +10,7 @@ from sregym_env.cluster.api import Alert, ExecResult
 from sregym_env.kube.durations import human_duration, rfc3339
 
 USAGE = """usage: alerts [--state firing|pending|all] [--namespace NS] [-o json]
-Lists the alerts that are firing (default: firing and pending) with their labels.
+Lists the alerts that are firing or pending; with -o json, their labels too.
 """
 
 
@@ -48,14 +48,13 @@ def alerts(found: Sequence[Alert], arguments: Sequence[str], now: int) -> ExecRe
 def _table(found: Sequence[Alert], now: int) -> str:
     if not found:
         return "No alerts are pending or firing.\n"
-    rows = [("STATE", "SINCE", "SEVERITY", "ALERT", "LABELS", "SUMMARY")]
+    rows = [("STATE", "SINCE", "SEVERITY", "ALERT", "SUMMARY")]
     for alert in found:
-        labels = ",".join(f"{key}={value}" for key, value in sorted(alert.labels.items()))
         since = human_duration((now - alert.active_at) / 1_000_000)
-        rows.append((alert.state, since, alert.severity, alert.name, labels, alert.summary))
-    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+        rows.append((alert.state, since, alert.severity, alert.name, alert.summary))
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
     lines = (
-        "   ".join([*(cell.ljust(width) for cell, width in zip(row[:5], widths, strict=True)), row[5]])
+        "   ".join([*(cell.ljust(width) for cell, width in zip(row[:4], widths, strict=True)), row[4]])
         for row in rows
     )
     return "".join(f"{line.rstrip()}\n" for line in lines)

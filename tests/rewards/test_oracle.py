@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hotel_specs import APP, NAMESPACE
 
-from sregym_env.cluster.api import JourneyHealth
+from sregym_env.cluster.api import ComponentHealth, JourneyHealth
 from sregym_env.kube.status import not_found
 from sregym_env.rewards.baseline import capture
 from sregym_env.rewards.oracle import Patience, judge_state
@@ -78,6 +78,9 @@ class FakeWorld:
         self.clock += seconds
         if self.crashing:
             self.tables["pods"] = {"geo-1": pod("geo-1", round(self.clock))}
+
+    def components(self, window: float) -> list[ComponentHealth]:
+        return []
 
     def health(self, window: float) -> list[JourneyHealth]:
         return [

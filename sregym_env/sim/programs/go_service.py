@@ -105,10 +105,11 @@ class GoService(Quiet):
             call = Call("connect", _credentials(load.user, load.password))
             failure = ctx.ask(host, port, call, DIAL_TIMEOUT)
         if failure is None:
+            self._note_login(ctx, host, port, call)
             self._load(ctx, settings, host, port)
             return
         if failure.kind == "auth":
-            self._note_refusal(ctx, host, port, call)
+            self._note_login(ctx, host, port, call, refused=True)
             _panic(ctx, "db", 57, failure.text)
             return
         now = (ctx.now() - ctx.process.started_at) / SECOND
@@ -117,13 +118,21 @@ class GoService(Quiet):
         else:
             _panic(ctx, "db", 57, "no reachable servers", max(DIAL_TIMEOUT - now, 0.0))
 
-    def _note_refusal(self, ctx: ProcessContext, host: str, port: int, call: Call) -> None:
+    def _note_login(
+        self, ctx: ProcessContext, host: str, port: int, call: Call, refused: bool = False
+    ) -> None:
+        """The lines that a connection leaves in the log of the server."""
         server = ctx.peer(host, port)
-        if server is not None and server.process.program == "mongod":
-            user, source = call.attribute("user"), call.attribute("source")
-            unknown = mongod.stored_or_empty(server).account(user, source) is None
-            remote = ("remote", f"{ctx.process.ip}:{36000 + ctx.now() // SECOND % 20000}")
-            mongod.log_refused_login(server, Call("connect", (*call.attributes, remote)), unknown)
+        if server is None or server.process.program != "mongod":
+            return
+        remote = ("remote", f"{ctx.process.ip}:{36000 + ctx.now() // SECOND % 20000}")
+        call = Call("connect", (*call.attributes, remote))
+        if not refused:
+            mongod.log_login(server, call)
+            return
+        user, source = call.attribute("user"), call.attribute("source")
+        unknown = mongod.stored_or_empty(server).account(user, source) is None
+        mongod.log_refused_login(server, call, unknown)
 
     def _load(self, ctx: ProcessContext, settings: GoSettings, host: str, port: int) -> None:
         load = settings.load

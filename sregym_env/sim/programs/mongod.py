@@ -325,14 +325,15 @@ def _refuse_data(ctx: ProcessContext, version: str, found: str) -> None:
 
 
 def _not_authorised(call: Call, database: str) -> str:
+    """The refusal of a driver's command, which the server quotes as it came."""
     collection = call.attribute("collection")
-    return (
-        f'not authorized on {database} to execute command {{ {call.operation}: "{collection}", '
-        f'lsid: {{ id: UUID("5f0f4b0e-6a54-4a59-9a7e-1c6f3d2b8e11") }}, $db: "{database}" }}'
-        if call.operation != "insert"
-        else f'not authorized on {database} to execute command {{ insert: "{collection}", ordered: true, '
-        f'writeConcern: {{ getLastError: 1 }}, $db: "{database}" }}'
-    )
+    body = {
+        "insert": "ordered: true, writeConcern: { getLastError: 1 }, ",
+        "count": 'query: { hotelId: "1" }, ',
+        "find": "filter: {}, ",
+    }.get(call.operation, "")
+    command = f'{{ {call.operation}: "{collection}", {body}$db: "{database}" }}'
+    return f"not authorized on {database} to execute command {command}"
 
 
 def _log_denied(ctx: ProcessContext, call: Call, unknown: bool) -> None:
@@ -361,6 +362,24 @@ def _log_denied(ctx: ProcessContext, call: Call, unknown: bool) -> None:
     )
 
 
+def log_login(ctx: ProcessContext, call: Call) -> None:
+    """Write the lines of one client that connects and, where it has credentials, logs in."""
+    remote, thread = call.attribute("remote", "127.0.0.1:48810"), _thread(ctx)
+    number = int(thread.removeprefix("conn"))
+    accepted: dict[str, Any] = {"remote": remote, "connectionId": number, "connectionCount": 1}
+    _line(ctx, "I", "NETWORK", 22943, "listener", "Connection accepted", accepted)
+    if call.attribute("user") and authorisation(ctx):
+        attr: dict[str, Any] = {
+            "mechanism": _mechanism(call),
+            "speculative": False,
+            "principalName": call.attribute("user"),
+            "authenticationDatabase": call.attribute("source", "admin"),
+            "remote": remote,
+            "extraInfo": {},
+        }
+        _line(ctx, "I", "ACCESS", 20250, thread, "Authentication succeeded", attr)
+
+
 def log_refused_login(ctx: ProcessContext, call: Call, unknown: bool) -> None:
     """Write the ACCESS line of one refused login, outside of traffic."""
     user, source = call.attribute("user"), call.attribute("source", "admin")
@@ -368,7 +387,7 @@ def log_refused_login(ctx: ProcessContext, call: Call, unknown: bool) -> None:
     if not unknown:
         error = "AuthenticationFailed: SCRAM authentication failed, storedKey mismatch"
     attr: dict[str, Any] = {
-        "mechanism": "SCRAM-SHA-256" if call.attribute("shell") else "SCRAM-SHA-1",
+        "mechanism": _mechanism(call),
         "speculative": False,
         "principalName": user,
         "authenticationDatabase": source,
@@ -376,13 +395,22 @@ def log_refused_login(ctx: ProcessContext, call: Call, unknown: bool) -> None:
         "extraInfo": {},
         "error": error,
     }
-    _line(ctx, "I", "ACCESS", 20249, "conn12", "Authentication failed", attr)
+    _line(ctx, "I", "ACCESS", 20249, _thread(ctx), "Authentication failed", attr)
 
 
 def log_unauthorised(ctx: ProcessContext, database: str, command: str) -> None:
     """Write the ACCESS line of one refused command."""
     attr: dict[str, Any] = {"error": {"code": 13, "codeName": "Unauthorized", "errmsg": command}}
-    _line(ctx, "I", "ACCESS", 20436, "conn12", "Checking authorization failed", attr)
+    _line(ctx, "I", "ACCESS", 20436, _thread(ctx), "Checking authorization failed", attr)
+
+
+def _mechanism(call: Call) -> str:
+    return "SCRAM-SHA-256" if call.attribute("shell") else "SCRAM-SHA-1"
+
+
+def _thread(ctx: ProcessContext) -> str:
+    """The thread of a connection made now: numbers grow as drivers and health checks come and go."""
+    return f"conn{(ctx.now() - ctx.process.started_at) // (15 * SECOND) + 1}"
 
 
 def _text(

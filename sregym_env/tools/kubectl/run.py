@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from sregym_env.kube import patch as patches
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, Verb
-from sregym_env.tools.kubectl.errors import failure
+from sregym_env.tools.kubectl.errors import failure, usage_failure
 from sregym_env.tools.kubectl.flags import DRY_RUN, OUTPUT, Flag
 from sregym_env.tools.kubectl.writing import (
     FIELD_MANAGER,
@@ -21,28 +22,55 @@ from sregym_env.tools.kubectl.writing import (
     until,
 )
 
+_REFERENCE = re.compile(
+    r"(?:[\w.-]+(?::\d+)?/)?[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*"
+    r"(?::[\w][\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?\Z"
+)
+"""An image reference as the container tools parse it."""
+
 _FINISHED = ("Succeeded", "Failed")
 
 
 def run(call: Call) -> None:
     """Start one pod; with ``-i`` or ``--attach`` wait for it and show its output."""
     flags = call.flags
-    if not call.args:
-        raise failure("NAME is required for run\nSee 'kubectl run -h' for help and examples")
+    attach = _check(call)
+    objects = [(call.find("pods"), _with_overrides(_pod(call), str(flags["overrides"])))]
+    if flags["expose"]:
+        objects.insert(0, (call.find("services"), _service(call)))
+    if dry_run_of(call) != "none" or not attach:
+        for resource, obj in objects:
+            create_object(call, resource, obj)
+        return
+    for _, obj in objects[:-1]:
+        call.cluster.create(obj, namespace=call.namespace)
+    _attach(call, call.cluster.create(objects[-1][1], namespace=call.namespace))
+
+
+def _check(call: Call) -> bool:
+    """Refuse what kubectl refuses; whether the command attaches to its pod."""
+    flags = call.flags
     if not flags["image"]:
         raise failure('required flag(s) "image" not set')
-    if call.dash == 0:
-        raise failure("NAME is required for run\nSee 'kubectl run -h' for help and examples")
-    attach = flags["attach"] or flags["stdin"] or flags["tty"]
+    if not call.args or call.dash == 0:
+        raise usage_failure("NAME is required for run", call.command)
+    if not _REFERENCE.match(flags["image"]):
+        raise failure(f'Invalid image name "{flags["image"]}": invalid reference format')
+    if flags["tty"] and not flags["stdin"]:
+        raise failure("-i/--stdin is required for containers with -t/--tty=true")
+    attach = bool(flags["attach"] or flags["stdin"] or flags["tty"])
     if flags["rm"] and not attach:
-        raise failure("--rm should only be used for attached containers")
-    pod = _with_overrides(_pod(call), str(flags["overrides"]))
-    dry_run = dry_run_of(call)
-    if dry_run != "none" or not attach:
-        create_object(call, call.find("pods"), pod)
-        return
-    stored = call.cluster.create(pod, namespace=call.namespace)
-    _attach(call, stored)
+        raise usage_failure("--rm should only be used for attached containers", call.command)
+    if attach and dry_run_of(call) != "none":
+        raise usage_failure(
+            "--dry-run=[server|client] can't be used with attached containers options (--attach, --stdin, or --tty)",
+            call.command,
+        )
+    if flags["expose"] and not flags["port"]:
+        raise usage_failure("--port must be set when exposing a service", call.command)
+    if flags["restart"] not in ("Always", "OnFailure", "Never"):
+        raise usage_failure(f"invalid restart policy: {flags['restart']}", call.command)
+    return attach
 
 
 def _pod(call: Call) -> Manifest:
@@ -56,18 +84,45 @@ def _pod(call: Call) -> Manifest:
     if flags["env"]:
         container["env"] = [{"name": k, "value": v} for k, v in pairs(flags["env"], "env").items()]
     if flags["port"]:
-        container["ports"] = [{"containerPort": int(flags["port"])}]
+        container["ports"] = [{"containerPort": _port(flags["port"])}]
     if flags["stdin"]:
-        container["stdin"] = container["stdinOnce"] = True
+        container["stdin"] = True
+        container["stdinOnce"] = not flags["leave-stdin-open"]
     if flags["tty"]:
         container["tty"] = True
     if flags["privileged"]:
         container["securityContext"] = {"privileged": True}
-    metadata: dict[str, Any] = {"name": name, "labels": labels, "namespace": call.namespace}
+    metadata: dict[str, Any] = {
+        "creationTimestamp": None,
+        "name": name,
+        "labels": labels,
+        "namespace": call.namespace,
+    }
     if flags["annotations"]:
         metadata["annotations"] = pairs(flags["annotations"], "annotation")
     spec = {"containers": [container], "dnsPolicy": "ClusterFirst", "restartPolicy": flags["restart"]}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": {}}
+
+
+def _port(text: str) -> int:
+    if not text.isdigit():
+        raise failure(f'strconv.Atoi: parsing "{text}": invalid syntax')
+    return int(text)
+
+
+def _service(call: Call) -> Manifest:
+    port = _port(call.flags["port"])
+    name = call.args[0]
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"creationTimestamp": None, "name": name, "namespace": call.namespace},
+        "spec": {
+            "ports": [{"port": port, "protocol": "TCP", "targetPort": port}],
+            "selector": {"run": name},
+        },
+        "status": {"loadBalancer": {}},
+    }
 
 
 def _with_overrides(pod: Manifest, text: str) -> Manifest:
@@ -75,8 +130,8 @@ def _with_overrides(pod: Manifest, text: str) -> Manifest:
         return pod
     try:
         overrides = json.loads(text)
-    except ValueError as error:
-        raise failure(f"Invalid JSON Patch: {error}") from None
+    except ValueError:
+        raise failure("Invalid JSON Patch") from None
     merged = patches.merge_patch(pod, overrides)
     return merged if isinstance(merged, dict) else pod
 

@@ -1,0 +1,126 @@
+"""Whether the system is still the same one: its users, the way their requests take, its data and its cluster.
+
+A repair may change what was broken. It may not replace the users, send them elsewhere, throw the data away
+or bend the cluster so that something else answers in the application's place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from sregym_env.cluster.api import World
+from sregym_env.kube.status import StatusError
+from sregym_env.kube.types import Manifest
+from sregym_env.rewards.baseline import Baseline, ObjectKey, reached
+from sregym_env.rewards.verdict import Check
+
+REACHED_SHARE = 0.5
+"""A component that gets less than this share of its requests is bypassed."""
+
+SYSTEM = "kube-system"
+
+_SHOWN = 4
+
+
+def path(world: World, baseline: Baseline) -> Check:
+    """The users' requests pass the same components as before."""
+    now = reached(world)
+    bypassed = [
+        f"{name}: {now.get(name, 0.0):.1f} requests/s, {rate:.1f} before"
+        for name, rate in baseline.served.items()
+        if now.get(name, 0.0) < rate * REACHED_SHARE
+    ]
+    return _check("path", bypassed, "as before", "requests reach the components they reached before")
+
+
+def users(world: World, baseline: Baseline) -> Check:
+    """The load generators run what they ran before: same program, same script, same target and rate."""
+    changed: list[str] = []
+    load = {component.name for component in world.app.components if component.kind == "load"}
+    for key, before in baseline.objects.items():
+        if key[1] != baseline.namespace or key[2] not in load or "template" not in (before.get("spec") or {}):
+            continue
+        now = _current(world, key)
+        if now is None:
+            continue
+        then_spec, now_spec = (obj["spec"]["template"]["spec"] for obj in (before, now))
+        if any(then_spec.get(part) != now_spec.get(part) for part in _RUNS):
+            changed.append(f"{key[2]}: runs something else")
+        changed.extend(_changed_config(world, baseline, then_spec))
+    return _check("users", changed, "the same", "the users' load is not touched")
+
+
+_RUNS = ("containers", "initContainers", "volumes", "hostAliases", "dnsPolicy", "dnsConfig", "hostNetwork")
+"""What decides what a pod does and whom it reaches."""
+
+
+def _changed_config(world: World, baseline: Baseline, spec: Manifest) -> Iterator[str]:
+    """ConfigMaps that a pod mounts and whose content is not what it was."""
+    for volume in spec.get("volumes") or ():
+        name = (volume.get("configMap") or {}).get("name", "")
+        key = ("configmaps", baseline.namespace, name)
+        before = baseline.objects.get(key)
+        if before is not None and _content(before) != _content(_current(world, key)):
+            yield f"configmap/{name}: changed"
+
+
+def data(world: World, baseline: Baseline, accepted: Collection[ObjectKey] = ()) -> Check:
+    """Volumes were not thrown away: every claim is the one it was."""
+    lost = []
+    for key, before in baseline.objects.items():
+        if key[0] != "persistentvolumeclaims" or key in accepted:
+            continue
+        now = _current(world, key)
+        if now is not None and now["metadata"].get("uid") != before["metadata"].get("uid"):
+            lost.append(f"persistentvolumeclaim/{key[2]}: another one, its data is gone")
+    return _check("data", lost, "kept", "volumes are kept")
+
+
+def system(world: World, baseline: Baseline, accepted: Collection[ObjectKey] = ()) -> Check:
+    """The cluster's own components run as before: name resolution and networking were not bent."""
+    changed = []
+    for key, before in baseline.objects.items():
+        resource, namespace, name = key
+        if namespace != SYSTEM or key in accepted:
+            continue
+        now = _current(world, key)
+        if now is None:
+            continue
+        if resource == "configmaps" and _content(now) != _content(before):
+            changed.append(f"configmap/{name} -n {SYSTEM}: changed")
+        elif resource in _RUNNING and _pod_spec(now) != _pod_spec(before):
+            changed.append(f"{resource.partition('.')[0]}/{name} -n {SYSTEM}: changed")
+        elif resource == "services" and _routing(now) != _routing(before):
+            changed.append(f"service/{name} -n {SYSTEM}: changed")
+    return _check("system", changed, "as before", f"{SYSTEM} is as before")
+
+
+_RUNNING = ("deployments.apps", "daemonsets.apps", "statefulsets.apps")
+
+
+def _routing(service: Manifest) -> tuple[Any, ...]:
+    spec = service["spec"]
+    return spec.get("selector"), spec.get("ports"), spec.get("type"), spec.get("clusterIP")
+
+
+def _pod_spec(workload: Manifest) -> Any:
+    return workload["spec"]["template"]["spec"]
+
+
+def _content(obj: Manifest | None) -> tuple[Any, Any]:
+    return (None, None) if obj is None else (obj.get("data") or {}, obj.get("binaryData") or {})
+
+
+def _current(world: World, key: ObjectKey) -> Manifest | None:
+    resource, namespace, name = key
+    try:
+        return world.cluster.get(resource, name, namespace or None)
+    except StatusError:
+        return None
+
+
+def _check(name: str, wrong: list[str], good: str, expected: str) -> Check:
+    shown = "; ".join(wrong[:_SHOWN])
+    more = f"; and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
+    return Check(name, not wrong, f"{shown}{more}" if wrong else good, expected)

@@ -1,0 +1,211 @@
+"""OpenAPI v3 documents of every served API version, generated from the packaged schemas when asked for."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any
+
+import orjson
+
+from sregym_env.kube import schema
+from sregym_env.kube.registry import BUILTIN, Resource
+from sregym_env.kube.types import Manifest
+
+_META = "io.k8s.apimachinery.pkg.apis.meta.v1"
+_SPECIAL: dict[str, tuple[str, Manifest]] = {
+    "quantity": ("io.k8s.apimachinery.pkg.api.resource.Quantity", {"oneOf": [{"type": "string"}, {"type": "number"}]}),
+    "intorstring": (
+        "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
+        {"oneOf": [{"type": "integer"}, {"type": "string"}], "format": "int-or-string"},
+    ),
+    "time": (f"{_META}.Time", {"type": "string", "format": "date-time"}),
+    "microtime": (f"{_META}.MicroTime", {"type": "string", "format": "date-time"}),
+}
+_LEAVES: dict[str, Manifest] = {
+    "string": {"type": "string"},
+    "int32": {"type": "integer", "format": "int32"},
+    "int64": {"type": "integer", "format": "int64"},
+    "bool": {"type": "boolean"},
+    "double": {"type": "number", "format": "double"},
+    "bytes": {"type": "string", "format": "byte"},
+    "any": {"type": "object"},
+}
+_DEFAULTS: dict[str, Any] = {"string": "", "int32": 0, "int64": 0, "bool": False, "double": 0}
+_PREFIX = "#/components/schemas/"
+
+_VERBS = (("get", "get", "get"), ("put", "put", "update"), ("patch", "patch", "patch"), ("delete", "delete", "delete"))
+_PATCH_TYPES = (
+    "application/apply-patch+yaml",
+    "application/json-patch+json",
+    "application/merge-patch+json",
+    "application/strategic-merge-patch+json",
+)
+
+
+def _group_path(api_version: str) -> str:
+    return f"apis/{api_version}" if "/" in api_version else f"api/{api_version}"
+
+
+@lru_cache(maxsize=1)
+def index() -> Manifest:
+    """The document at ``/openapi/v3``: where the others are."""
+    found = {}
+    for api_version in dict.fromkeys(r.api_version for r in BUILTIN.resources):
+        path = _group_path(api_version)
+        digest = sha256(f"{schema.VERSION} {path}".encode()).hexdigest().upper()
+        found[path] = {"serverRelativeURL": f"/openapi/v3/{path}?hash={digest}"}
+    return {"paths": found}
+
+
+@lru_cache(maxsize=64)
+def document(path: str) -> bytes | None:
+    """The serialised document of one API version (``api/v1``, ``apis/apps/v1``), None where not served."""
+    api_version = path.removeprefix("apis/").removeprefix("api/")
+    resources = [r for r in BUILTIN.resources if r.api_version == api_version]
+    if not resources or _group_path(api_version) != path:
+        return None
+    return orjson.dumps(
+        {
+            "openapi": "3.0.0",
+            "info": {"title": "Kubernetes", "version": f"v{schema.VERSION}.5"},
+            "paths": _paths(resources),
+            "components": {"schemas": _schemas(resources)},
+        }
+    )
+
+
+# --- paths --------------------------------------------------------------------------------------
+
+
+def _paths(resources: list[Resource]) -> Manifest:
+    found: Manifest = {}
+    for resource in resources:
+        base = f"/{_group_path(resource.api_version)}"
+        collection = f"{base}/{resource.plural}"
+        if resource.namespaced:
+            collection = f"{base}/namespaces/{{namespace}}/{resource.plural}"
+        operations = {}
+        if "list" in resource.verbs:
+            operations["get"] = _operation(resource, "list")
+        if "create" in resource.verbs:
+            operations["post"] = _operation(resource, "post", body=True)
+        found[collection] = operations
+        item = {
+            method: _operation(resource, action, body=method in ("put", "patch"))
+            for method, action, verb in _VERBS
+            if verb in resource.verbs
+        }
+        if item:
+            found[f"{collection}/{{name}}"] = item
+    return found
+
+
+def _parameter(name: str, description: str) -> Manifest:
+    return {
+        "name": name,
+        "in": "query",
+        "description": description,
+        "schema": {"type": "string", "uniqueItems": True},
+    }
+
+
+_WRITE_PARAMETERS = [
+    _parameter("dryRun", "When present, indicates that modifications should not be persisted."),
+    _parameter("fieldManager", "The name associated with the actor or entity that is making these changes."),
+    _parameter("fieldValidation", "How to handle objects in the request containing unknown or duplicate fields."),
+]
+
+
+def _operation(resource: Resource, action: str, body: bool = False) -> Manifest:
+    group, version, kind = resource.gvk
+    made: Manifest = {
+        "description": f"{action} the specified {kind}",
+        "operationId": f"{action}{(group.split('.')[0] or 'core').title()}{version.title()}{kind}",
+        "responses": {"200": {"description": "OK"}, "401": {"description": "Unauthorized"}},
+        "x-kubernetes-action": action,
+        "x-kubernetes-group-version-kind": {"group": group, "kind": kind, "version": version},
+    }
+    if body:
+        made["parameters"] = _WRITE_PARAMETERS
+        ref = {"$ref": _PREFIX + resource.definition} if resource.definition else {"type": "object"}
+        media = _PATCH_TYPES if action == "patch" else ("*/*",)
+        made["requestBody"] = {"content": {name: {"schema": ref} for name in media}, "required": True}
+    return made
+
+
+# --- schemas ------------------------------------------------------------------------------------
+
+
+def _schemas(resources: list[Resource]) -> Manifest:
+    kinds: dict[str, list[Resource]] = {}
+    for resource in resources:
+        if resource.definition:
+            kinds.setdefault(resource.definition, []).append(resource)
+    found: Manifest = {}
+    waiting = list(kinds)
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        found[name] = _definition(name, waiting, found)
+        if name in kinds:
+            found[name]["x-kubernetes-group-version-kind"] = [
+                {"group": r.group, "kind": r.kind, "version": r.version} for r in kinds[name][:1]
+            ]
+    return dict(sorted(found.items()))
+
+
+def _definition(name: str, waiting: list[str], found: Manifest) -> Manifest:
+    struct = schema.compile_struct(name)
+    texts = schema.descriptions(name)
+    made: Manifest = {"type": "object"}
+    if texts.get(""):
+        made["description"] = texts[""]
+    if struct.required:
+        made["required"] = list(struct.required)
+    properties = {}
+    for declared in struct.fields.values():
+        field = _type(declared.type, waiting, found, required=declared.required)
+        text = texts.get(declared.name)
+        if text:
+            field["description"] = text
+        properties[declared.name] = {**field, **_extensions(declared)}
+    if properties:
+        made["properties"] = properties
+    if struct.map_type:
+        made["x-kubernetes-map-type"] = struct.map_type
+    return made
+
+
+def _extensions(declared: schema.Field) -> Manifest:
+    keys: Manifest = {
+        "x-kubernetes-patch-strategy": declared.strategy,
+        "x-kubernetes-patch-merge-key": declared.merge_key,
+        "x-kubernetes-list-type": declared.list_type,
+        "x-kubernetes-list-map-keys": list(declared.map_keys),
+        "x-kubernetes-map-type": declared.map_type,
+    }
+    return {key: value for key, value in keys.items() if value}
+
+
+def _type(type_: schema.Type, waiting: list[str], found: Manifest, *, required: bool = False) -> Manifest:
+    if type_.struct is not None:
+        waiting.append(type_.struct.definition)
+        return {"allOf": [{"$ref": _PREFIX + type_.struct.definition}], "default": {}}
+    if type_.item is not None:
+        inner = _type(type_.item, waiting, found, required=True)
+        if type_.kind == "list":
+            return {"type": "array", "items": inner}
+        return {"type": "object", "additionalProperties": inner}
+    special = _SPECIAL.get(type_.kind)
+    if special is not None:
+        name, leaf = special
+        if name not in found:
+            text = schema.descriptions(name).get("")
+            found[name] = {**leaf, "description": text} if text else leaf
+        return {"allOf": [{"$ref": _PREFIX + name}]}
+    leaf = dict(_LEAVES[type_.kind])
+    if required and type_.kind in _DEFAULTS:
+        leaf["default"] = _DEFAULTS[type_.kind]
+    return leaf

@@ -1,0 +1,124 @@
+"""Running the application: a port on the loopback interface, TLS, tokens, a kubeconfig.
+
+:class:`Server` runs on the event loop of whoever calls :meth:`Server.run`; nothing else may touch the world
+meanwhile.
+"""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+
+from sregym_env.cluster.api import ADMIN, User
+from sregym_env.serve import certificates
+from sregym_env.serve.access import Identities
+from sregym_env.serve.app import Application, Extension
+from sregym_env.serve.hosted import Hosted
+from sregym_env.serve.kubeconfig import kubeconfig, write
+from sregym_env.serve.pace import Mode, Pace
+from sregym_env.sim.embedded import EmbeddedWorld
+
+LOOPBACK = "127.0.0.1"
+BACKLOG = 128
+CLOSE_SECONDS = 1
+"""How long open connections may take to end when the server stops."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a world is served.
+
+    ``directory`` receives certificates and kubeconfigs; ``users`` maps a file name to the identity whose
+    kubeconfig it is.
+    """
+
+    directory: Path
+    users: Mapping[str, User]
+    host: str = LOOPBACK
+    port: int = 0
+    mode: Mode = "real"
+    factor: float = 1.0
+    namespace: str = "default"
+
+
+class Server:
+    """A world behind a port."""
+
+    def __init__(self, world: EmbeddedWorld, settings: Settings, extension: Extension | None = None) -> None:
+        self._settings = settings
+        self._socket = _listen(settings.host, settings.port)
+        self.port: int = self._socket.getsockname()[1]
+        self.url = f"https://{settings.host}:{self.port}"
+        self.tokens = {name: secrets.token_urlsafe(32) for name in settings.users}
+        identities = Identities({self.tokens[name]: user for name, user in settings.users.items()})
+        self.hosted = Hosted(
+            Pace(world, settings.mode, settings.factor), identities, f"{settings.host}:{self.port}"
+        )
+        self.application = Application(self.hosted, extension)
+        self.authority = self._write_files()
+        self._server = uvicorn.Server(
+            uvicorn.Config(
+                self.application,
+                ws="wsproto",
+                loop="asyncio",
+                http="h11",
+                lifespan="on",
+                log_level="warning",
+                access_log=False,
+                ssl_certfile=str(settings.directory / "server.crt"),
+                ssl_keyfile=str(settings.directory / "server.key"),
+                timeout_graceful_shutdown=CLOSE_SECONDS,
+                timeout_keep_alive=300,
+                server_header=False,
+            )
+        )
+
+    def kubeconfig(self, name: str) -> Path:
+        """Where the kubeconfig of one of the users is."""
+        return self._settings.directory / name
+
+    def _write_files(self) -> bytes:
+        settings = self._settings
+        settings.directory.mkdir(parents=True, exist_ok=True)
+        made = certificates.make(settings.host)
+        (settings.directory / "server.crt").write_bytes(made.certificate)
+        key = settings.directory / "server.key"
+        key.touch(mode=0o600)
+        key.write_bytes(made.key)
+        for name, user in settings.users.items():
+            short = user.name.rpartition(":")[2]
+            config = kubeconfig(self.url, made.authority, short, self.tokens[name], settings.namespace)
+            write(settings.directory / name, config)
+        return made.authority
+
+    def run(self) -> None:
+        """Serve until :meth:`stop` is called or the process is interrupted."""
+        self._server.run(sockets=[self._socket])
+
+    def stop(self) -> None:
+        """Ask the server to end; safe to call from another thread."""
+        self.hosted.closing = True
+        self._server.should_exit = True
+
+    @property
+    def started(self) -> bool:
+        """Whether it accepts connections."""
+        return bool(self._server.started)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    made.bind((host, port))
+    made.listen(BACKLOG)
+    return made
+
+
+ADMIN_CONFIG = "admin.kubeconfig"
+EVERYTHING: Mapping[str, User] = {ADMIN_CONFIG: ADMIN}
+"""Users of a server that is only for the environment's own hands."""
