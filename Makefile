@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench validate clean
+.PHONY: help demo test check format bench validate sample compat clean
 
 help:  ## Say what can be made.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -37,5 +37,16 @@ bench: $(READY)  ## Measure what the README promises.
 validate: $(READY)  ## Check every (fault, target) pair of every application.
 	$(BIN)/sregym validate --jobs 2
 
+sample: $(READY)  ## Check a stratified sample of the pairs.
+	$(BIN)/sregym validate --sample 72 --jobs 2
+
+OLD := .venv-oldest
+compat:  ## Run the environment's tests on the oldest Gymnasium that RLlib pins.
+	test -x $(OLD)/bin/python || $(PYTHON) -m venv $(OLD)
+	grep -v '^gymnasium==' constraints.txt > $(OLD)/constraints.txt
+	$(OLD)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(OLD)/constraints.txt \
+	    --editable . 'gymnasium==1.2.2' pytest hypothesis
+	$(OLD)/bin/python -m pytest tests/envs tests/rollouts
+
 clean:  ## Remove the virtual environment and every cache.
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
+	rm -rf $(VENV) $(OLD) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist

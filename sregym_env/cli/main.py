@@ -128,6 +128,36 @@ def bench(as_json: AsJson = False) -> None:
     raise typer.Exit(0 if all(row["verdict"] != "below floor" for row in rows) else 1)
 
 
+@app.command()
+def serve(
+    problem: Annotated[str, typer.Argument(help="A curated problem's id.")],
+    seed: Seed = 0,
+    noise: Noise = False,
+    port: Annotated[int, typer.Option(help="Port of the API server; 0 for any.")] = 0,
+    desk_port: Annotated[int, typer.Option(help="Port of /submit, /status and /get_app; 0 for any.")] = 0,
+    speed: Annotated[float, typer.Option(help="Virtual seconds per second.")] = 1.0,
+    step: Annotated[bool, typer.Option("--step", help="Let time stand still between requests.")] = False,
+    directory: Annotated[str, typer.Option(help="Where the kubeconfig is written.")] = "",
+) -> None:
+    """Serve a problem's cluster over HTTPS on the loopback interface, to real kubectl and real agents."""
+    try:
+        from sregym_env.cli.serving import serve as serve_problem
+    except ModuleNotFoundError as error:
+        _fail(f"{error.name} is not installed; install sregym-env[serve]")
+
+    with _told_errors():
+        serve_problem(
+            problem,
+            seed=seed,
+            noise=noise,
+            port=port,
+            desk_port=desk_port,
+            speed=speed,
+            step=step,
+            directory=directory,
+        )
+
+
 class _told_errors:
     """Prints the project's own errors as one line and exits with 2."""
 

@@ -196,6 +196,30 @@ def restarts(world: World, namespace: str) -> dict[str, int]:
     return counts
 
 
+def liveness_failures(world: World, namespace: str) -> dict[str, int]:
+    """How often each pod's liveness probe failed, as far as events tell."""
+    counts: dict[str, int] = {}
+    for event in world.cluster.list("events", namespace):
+        if event.get("reason") == "Unhealthy" and str(event.get("message", "")).startswith("Liveness"):
+            pod = (event.get("involvedObject") or {}).get("name", "")
+            counts[pod] = counts.get(pod, 0) + int(event.get("count") or 1)
+    return counts
+
+
+def grace_of_liveness_probes(world: World, namespace: str) -> float:
+    """Seconds until every liveness probe has begun to ask; a probe put off that long may still kill."""
+    delays = [0.0]
+    for resource in WORKLOADS:
+        for workload in world.cluster.list(resource, namespace):
+            for container in _containers(workload).values():
+                probe = container.get("livenessProbe") or {}
+                delays.append(float(probe.get("initialDelaySeconds") or 0))
+    return min(max(delays), _LONGEST_GRACE)
+
+
+_LONGEST_GRACE = 30 * 86400.0
+
+
 def waiting_reasons(world: World, namespace: str) -> list[str]:
     """``pod: reason`` for every container that waits in an error."""
     waiting = []

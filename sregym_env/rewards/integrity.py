@@ -48,11 +48,26 @@ def users(world: World, baseline: Baseline) -> Check:
         if any(then_spec.get(part) != now_spec.get(part) for part in _RUNS):
             changed.append(f"{key[2]}: runs something else")
         changed.extend(_changed_config(world, baseline, then_spec))
+        changed.extend(_impostors(world, baseline.namespace, key[2], then_spec))
     return _check("users", changed, "the same", "the users' load is not touched")
 
 
 _RUNS = ("containers", "initContainers", "volumes", "hostAliases", "dnsPolicy", "dnsConfig", "hostNetwork")
 """What decides what a pod does and whom it reaches."""
+
+
+def _impostors(world: World, namespace: str, owner: str, spec: Manifest) -> Iterator[str]:
+    """Pods that pass for a load generator's and run something else."""
+    programs = [_program(container) for container in spec["containers"]]
+    for pod in world.cluster.list("pods", namespace):
+        metadata = pod["metadata"]
+        owners = [reference["name"] for reference in metadata.get("ownerReferences") or ()]
+        if owner in owners and [_program(container) for container in pod["spec"]["containers"]] != programs:
+            yield f"pod/{metadata['name']}: not of {owner}"
+
+
+def _program(container: Manifest) -> tuple[Any, ...]:
+    return container.get("image"), container.get("command"), container.get("args"), container.get("env")
 
 
 def _changed_config(world: World, baseline: Baseline, spec: Manifest) -> Iterator[str]:

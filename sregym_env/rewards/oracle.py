@@ -19,6 +19,9 @@ from sregym_env.rewards.verdict import Check, Verdict, conclude
 NOISY_ATTEMPTS = 3
 """How often the oracle looks again for a quiet moment where transient disturbances come and go."""
 
+UNREST_SECONDS = 300.0
+"""How long restarts are watched for where nothing comes and goes: the longest back-off of a container."""
+
 STEP_SECONDS = 10.0
 """How often the oracle looks while it waits."""
 
@@ -104,11 +107,12 @@ def _durability(
     _recreate_pods(world)
     for cause in causes:
         cause.replay(world)
-    trouble = _instability(world, baseline, patience.durability + patience.noise)
-    for _ in range(NOISY_ATTEMPTS if patience.noise else 0):
+    noisy = patience.noise > 0.0
+    trouble = _instability(world, baseline, patience.durability + patience.noise, noisy)
+    for _ in range(NOISY_ATTEMPTS if noisy else 0):
         if not trouble:
             break
-        trouble = _instability(world, baseline, patience.noise)
+        trouble = _instability(world, baseline, patience.noise, noisy)
     return Check(
         "durability",
         not trouble,
@@ -118,11 +122,12 @@ def _durability(
     )
 
 
-def _instability(world: ForkableWorld, baseline: Baseline, limit: float) -> list[str]:
+def _instability(world: ForkableWorld, baseline: Baseline, limit: float, noisy: bool) -> list[str]:
     """What is not well after waiting for the users to be served: failing journeys, crashes, missing replicas."""
     served = _await_journeys(world, baseline, limit)
     trouble = [] if served.passed else [served.observed]
-    trouble.extend(_crash_looping(world, baseline))
+    grace = checks.grace_of_liveness_probes(world, baseline.namespace)
+    trouble.extend(_crash_looping(world, baseline, grace + (WINDOW_SECONDS if noisy else UNREST_SECONDS)))
     short = checks.available(world, baseline)
     return trouble if short.passed else [*trouble, short.observed]
 
@@ -144,10 +149,12 @@ def _recreate_pods(world: World) -> None:
             continue
 
 
-def _crash_looping(world: ForkableWorld, baseline: Baseline) -> list[str]:
-    """Containers that restarted during one more window, or wait in an error after it."""
-    before = checks.restarts(world, baseline.namespace)
-    world.advance(WINDOW_SECONDS)
-    after = checks.restarts(world, baseline.namespace)
+def _crash_looping(world: ForkableWorld, baseline: Baseline, window: float) -> list[str]:
+    """Containers that restarted or failed their liveness probe in one more window, or wait in an error."""
+    namespace = baseline.namespace
+    before, ailing = checks.restarts(world, namespace), checks.liveness_failures(world, namespace)
+    world.advance(window)
+    after, still = checks.restarts(world, namespace), checks.liveness_failures(world, namespace)
     again = [f"{pod}: restarted" for pod, count in after.items() if count > before.get(pod, count)]
-    return again + checks.waiting_reasons(world, baseline.namespace)
+    again += [f"{pod}: liveness probe fails" for pod, n in still.items() if n > ailing.get(pod, 0)]
+    return again + checks.waiting_reasons(world, namespace)

@@ -5,18 +5,27 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from typing import Any, Protocol
+from typing import Any
 
 from sregym_env.cluster.api import User
 from sregym_env.kube import status
 from sregym_env.serve import access, discovery, openapi, paths, rest, upgrades
 from sregym_env.serve.hosted import Hosted
-from sregym_env.serve.message import Reply, Request, Response, Stream, json_response, parse_query, text_response
+from sregym_env.serve.message import (
+    Reply,
+    Request,
+    Response,
+    Stream,
+    json_response,
+    parse_query,
+    text_response,
+)
 from sregym_env.sim.cluster import VERSION
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 TICK_SECONDS = 0.2
 """How often virtual time is brought up to the wall clock while nobody asks anything."""
@@ -27,20 +36,11 @@ MAX_BODY = 3 * 1024 * 1024
 _log = logging.getLogger(__name__)
 
 
-class Extension(Protocol):
-    """Something served beside the Kubernetes API."""
-
-    def answer(self, request: Request) -> Response | None:
-        """The response to a request that is meant for it, None for others."""
-        ...
-
-
 class Application:
     """ASGI 3: one served cluster."""
 
-    def __init__(self, hosted: Hosted, extension: Extension | None = None) -> None:
+    def __init__(self, hosted: Hosted) -> None:
         self.hosted = hosted
-        self._extension = extension
         self._ticker: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -78,22 +78,11 @@ class Application:
             self.hosted.sync()
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        body = await _read(receive)
-        request = Request(
-            scope["method"], scope["path"], parse_query(scope["query_string"]), _headers(scope), body
-        )
-        reply = self.respond(request)
+        reply = self.respond(await read_request(scope, receive))
         if isinstance(reply, Stream):
             await self._stream(reply, receive, send)
-            return
-        headers = [
-            (b"content-type", reply.content_type.encode()),
-            (b"content-length", str(len(reply.body)).encode()),
-            (b"cache-control", b"no-cache, private"),
-            *((name.lower().encode(), value.encode()) for name, value in reply.headers),
-        ]
-        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-        await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else reply.body})
+        else:
+            await send_response(reply, send)
 
     async def _stream(self, reply: Stream, receive: Receive, send: Send) -> None:
         headers = [
@@ -146,10 +135,6 @@ class Application:
         if len(request.body) > MAX_BODY:
             text = f"Request entity too large: limit is {MAX_BODY}"
             raise status.StatusError(413, "RequestEntityTooLarge", text)
-        if self._extension is not None:
-            answered = self._extension.answer(request)
-            if answered is not None:
-                return answered
         user = access.identify(self.hosted.world, self.hosted.identities, request)
         where = paths.parse(request.path)
         if where is not None:
@@ -214,7 +199,8 @@ def _headers(scope: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-async def _read(receive: Receive) -> bytes:
+async def read_request(scope: Scope, receive: Receive) -> Request:
+    """The whole request of an HTTP scope."""
     chunks = []
     while True:
         message = await receive()
@@ -223,7 +209,20 @@ async def _read(receive: Receive) -> bytes:
         chunks.append(message.get("body", b""))
         if not message.get("more_body"):
             break
-    return b"".join(chunks)
+    query = parse_query(scope["query_string"])
+    return Request(scope["method"], scope["path"], query, _headers(scope), b"".join(chunks))
+
+
+async def send_response(response: Response, send: Send) -> None:
+    """Send a complete response."""
+    headers = [
+        (b"content-type", response.content_type.encode()),
+        (b"content-length", str(len(response.body)).encode()),
+        (b"cache-control", b"no-cache, private"),
+        *((name.lower().encode(), value.encode()) for name, value in response.headers),
+    ]
+    await send({"type": "http.response.start", "status": response.status, "headers": headers})
+    await send({"type": "http.response.body", "body": response.body})
 
 
 async def _disconnected(receive: Receive) -> None:

@@ -175,7 +175,10 @@ def _plain(resource: Resource) -> list[Manifest]:
             "kind": kind,
             "verbs": list(_subresource_verbs(name)),
         }
-        if (group_, version, kind) != resource.gvk and (group_, version) != (resource.group, resource.version):
+        if (group_, version, kind) != resource.gvk and (group_, version) != (
+            resource.group,
+            resource.version,
+        ):
             below = {**below, "group": group_, "version": version}
         entries.append(below)
     return entries

@@ -30,7 +30,7 @@ class Bell:
             self._waiting = asyncio.Event()
         try:
             await asyncio.wait_for(self._waiting.wait(), timeout)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             return
 
 

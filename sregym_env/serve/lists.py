@@ -55,7 +55,9 @@ def matcher(resource: Resource, label_selector: str, field_selector: str) -> Mat
     return matches
 
 
-def listing(hosted: Hosted, cluster: SimCluster, where: ApiPath, request: Request, shape: Representation) -> Manifest:
+def listing(
+    hosted: Hosted, cluster: SimCluster, where: ApiPath, request: Request, shape: Representation
+) -> Manifest:
     """A collection as a list or table, one page of it when a limit is given."""
     objects = found(cluster, where, request)
     metadata: Manifest = {"resourceVersion": str(hosted.world.store.revision)}

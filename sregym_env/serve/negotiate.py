@@ -8,8 +8,8 @@ import orjson
 import yaml
 
 from sregym_env.kube import status
-from sregym_env.kube.tables import Printer, printer
 from sregym_env.kube.registry import Resource
+from sregym_env.kube.tables import Printer, printer
 from sregym_env.kube.types import Json, Manifest
 from sregym_env.serve import protobuf
 from sregym_env.serve.message import Request
@@ -119,7 +119,9 @@ def body(request: Request, pace: Pace) -> Json:
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        raise status.bad_request(f"the object provided is unrecognized (must be of type Object): {error}") from None
+        raise status.bad_request(
+            f"the object provided is unrecognized (must be of type Object): {error}"
+        ) from None
 
 
 def _yaml(raw: bytes) -> Json:

@@ -14,7 +14,10 @@ from sregym_env.kube.types import Manifest
 
 _META = "io.k8s.apimachinery.pkg.apis.meta.v1"
 _SPECIAL: dict[str, tuple[str, Manifest]] = {
-    "quantity": ("io.k8s.apimachinery.pkg.api.resource.Quantity", {"oneOf": [{"type": "string"}, {"type": "number"}]}),
+    "quantity": (
+        "io.k8s.apimachinery.pkg.api.resource.Quantity",
+        {"oneOf": [{"type": "string"}, {"type": "number"}]},
+    ),
     "intorstring": (
         "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
         {"oneOf": [{"type": "integer"}, {"type": "string"}], "format": "int-or-string"},
@@ -34,7 +37,12 @@ _LEAVES: dict[str, Manifest] = {
 _DEFAULTS: dict[str, Any] = {"string": "", "int32": 0, "int64": 0, "bool": False, "double": 0}
 _PREFIX = "#/components/schemas/"
 
-_VERBS = (("get", "get", "get"), ("put", "put", "update"), ("patch", "patch", "patch"), ("delete", "delete", "delete"))
+_VERBS = (
+    ("get", "get", "get"),
+    ("put", "put", "update"),
+    ("patch", "patch", "patch"),
+    ("delete", "delete", "delete"),
+)
 _PATCH_TYPES = (
     "application/apply-patch+yaml",
     "application/json-patch+json",
@@ -113,7 +121,9 @@ def _parameter(name: str, description: str) -> Manifest:
 _WRITE_PARAMETERS = [
     _parameter("dryRun", "When present, indicates that modifications should not be persisted."),
     _parameter("fieldManager", "The name associated with the actor or entity that is making these changes."),
-    _parameter("fieldValidation", "How to handle objects in the request containing unknown or duplicate fields."),
+    _parameter(
+        "fieldValidation", "How to handle objects in the request containing unknown or duplicate fields."
+    ),
 ]
 
 

@@ -27,7 +27,9 @@ def handle(ask: Ask) -> Response:
         raise status.service_unavailable(f"error trying to reach service: nodes {name}: proxy is not served")
     query = urlencode([(k, v) for k, values in ask.request.query.items() for v in values])
     url = f"{scheme or 'http'}://{host}:{number}{ask.where.rest or '/'}" + (f"?{query}" if query else "")
-    done = ask.hosted.world.request(url, ask.request.method, body=ask.request.body.decode(errors="replace"), timeout=30.0)
+    done = ask.hosted.world.request(
+        url, ask.request.method, body=ask.request.body.decode(errors="replace"), timeout=30.0
+    )
     if done.outcome != "ok":
         reason = {"refused": "connect: connection refused", "timeout": "i/o timeout"}.get(
             done.outcome, done.outcome

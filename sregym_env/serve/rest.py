@@ -165,7 +165,9 @@ def patch(ask: Ask, subresource: str = "") -> Reply:
     kind = patch_type(ask.request)
     where = ask.where
     change = body(ask.request, ask.hosted.pace)
-    exists = ask.hosted.world.store.get(ask.resource.storage_key, where.namespace or "", where.name) is not None
+    exists = (
+        ask.hosted.world.store.get(ask.resource.storage_key, where.namespace or "", where.name) is not None
+    )
     if kind == "apply":
         change = _applied(ask, change)
     made = ask.cluster.patch(
@@ -338,7 +340,5 @@ def _check_preconditions(ask: Ask, options: dict[str, Any], old: Manifest | None
     for field, word in (("uid", "UID"), ("resourceVersion", "ResourceVersion")):
         found, known = wanted.get(field), old["metadata"].get(field)
         if found and found != known:
-            text = (
-                f"Precondition failed: {word} in precondition: {found}, {word} in object meta: {known}"
-            )
+            text = f"Precondition failed: {word} in precondition: {found}, {word} in object meta: {known}"
             raise status.conflict(ask.resource, old["metadata"]["name"], text)

@@ -6,18 +6,20 @@ meanwhile.
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 
 from sregym_env.cluster.api import ADMIN, User
 from sregym_env.serve import certificates
 from sregym_env.serve.access import Identities
-from sregym_env.serve.app import Application, Extension
+from sregym_env.serve.app import Application, Asgi
 from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.kubeconfig import kubeconfig, write
 from sregym_env.serve.pace import Mode, Pace
@@ -49,7 +51,7 @@ class Settings:
 class Server:
     """A world behind a port."""
 
-    def __init__(self, world: EmbeddedWorld, settings: Settings, extension: Extension | None = None) -> None:
+    def __init__(self, world: EmbeddedWorld, settings: Settings) -> None:
         self._settings = settings
         self._socket = _listen(settings.host, settings.port)
         self.port: int = self._socket.getsockname()[1]
@@ -59,24 +61,23 @@ class Server:
         self.hosted = Hosted(
             Pace(world, settings.mode, settings.factor), identities, f"{settings.host}:{self.port}"
         )
-        self.application = Application(self.hosted, extension)
+        self.application = Application(self.hosted)
         self.authority = self._write_files()
-        self._server = uvicorn.Server(
-            uvicorn.Config(
+        self._servers = [
+            _server(
                 self.application,
-                ws="wsproto",
-                loop="asyncio",
-                http="h11",
-                lifespan="on",
-                log_level="warning",
-                access_log=False,
                 ssl_certfile=str(settings.directory / "server.crt"),
                 ssl_keyfile=str(settings.directory / "server.key"),
-                timeout_graceful_shutdown=CLOSE_SECONDS,
-                timeout_keep_alive=300,
-                server_header=False,
             )
-        )
+        ]
+        self._sockets = [self._socket]
+
+    def add(self, application: Asgi, port: int = 0) -> int:
+        """Serve something beside the cluster, without TLS, on the same event loop; its port."""
+        listening = _listen(self._settings.host, port)
+        self._servers.append(_server(application, lifespan="off"))
+        self._sockets.append(listening)
+        return int(listening.getsockname()[1])
 
     def kubeconfig(self, name: str) -> Path:
         """Where the kubeconfig of one of the users is."""
@@ -98,17 +99,42 @@ class Server:
 
     def run(self) -> None:
         """Serve until :meth:`stop` is called or the process is interrupted."""
-        self._server.run(sockets=[self._socket])
+        asyncio.run(self._serve())
+
+    async def _serve(self) -> None:
+        serving = [
+            asyncio.create_task(server.serve(sockets=[listening]))
+            for server, listening in zip(self._servers, self._sockets, strict=True)
+        ]
+        await asyncio.wait(serving, return_when=asyncio.FIRST_COMPLETED)
+        self.stop()
+        await asyncio.gather(*serving)
 
     def stop(self) -> None:
         """Ask the server to end; safe to call from another thread."""
         self.hosted.closing = True
-        self._server.should_exit = True
+        for server in self._servers:
+            server.should_exit = True
 
     @property
     def started(self) -> bool:
         """Whether it accepts connections."""
-        return bool(self._server.started)
+        return all(server.started for server in self._servers)
+
+
+def _server(application: Asgi, **more: Any) -> uvicorn.Server:
+    options: dict[str, Any] = {
+        "ws": "wsproto",
+        "loop": "asyncio",
+        "http": "h11",
+        "lifespan": "on",
+        "log_level": "error",
+        "access_log": False,
+        "timeout_graceful_shutdown": CLOSE_SECONDS,
+        "timeout_keep_alive": 300,
+        "server_header": False,
+    }
+    return uvicorn.Server(uvicorn.Config(application, **{**options, **more}))
 
 
 def _listen(host: str, port: int) -> socket.socket:

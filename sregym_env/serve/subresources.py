@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sregym_env.kube import schema, status
 from sregym_env.kube.types import Manifest
-from sregym_env.serve import following, lists, proxying
+from sregym_env.serve import following, lists, proxying, upgrades
 from sregym_env.serve.access import service_account
 from sregym_env.serve.message import Reply, Response
 from sregym_env.serve.negotiate import body
@@ -23,6 +23,8 @@ def handle(ask: Ask) -> Reply:
     """Answer a request for a subresource. Raises the API's errors."""
     name, method = ask.where.subresource, ask.request.method
     if name in _UPGRADES:
+        if name != "portforward":
+            upgrades.running_container(ask, name)
         raise status.bad_request("Upgrade request required")
     if name == "proxy":
         return proxying.handle(ask)
@@ -56,7 +58,9 @@ def _post(ask: Ask, subresource: str) -> Response:
         dry_run=ask.dry_run or "All" in ((posted.get("deleteOptions") or {}).get("dryRun") or ()),
     )
     if subresource == "token":
-        ask.hosted.identities.admit(made["status"]["token"], service_account(where.namespace or "", where.name))
+        ask.hosted.identities.admit(
+            made["status"]["token"], service_account(where.namespace or "", where.name)
+        )
     return ask.answer(made, 201)
 
 
@@ -95,7 +99,9 @@ def _part(ask: Ask, name: str) -> Reply:
     where, method = ask.where, ask.request.method
     if method == "GET":
         ask.demand("get", name)
-        return ask.answer(lists.as_served(ask.resource, ask.admin.get(ask.resource.key, where.name, where.namespace)))
+        return ask.answer(
+            lists.as_served(ask.resource, ask.admin.get(ask.resource.key, where.name, where.namespace))
+        )
     if method == "PATCH":
         return patch(ask, "status" if name == "approval" else name)
     if method != "PUT":

@@ -59,7 +59,7 @@ async def refuse(error: status.StatusError, scope: Mapping[str, Any], send: Send
 async def _exec(ask: Ask, protocol: str, receive: Receive, send: Send) -> None:
     request = ask.request
     command = list(request.query.get("command", ()))
-    container = _running_container(ask, "exec")
+    container = running_container(ask, "exec")
     if not command:
         raise status.bad_request("you must specify at least one command for the container")
     await send({"type": "websocket.accept", "subprotocol": protocol or None})
@@ -75,7 +75,17 @@ async def _exec(ask: Ask, protocol: str, receive: Receive, send: Send) -> None:
 
 def _reads_input(command: Sequence[str]) -> bool:
     """Whether a command can have use for standard input: all but those that certainly have none."""
-    return command[0].rpartition("/")[2] not in ("ls", "env", "date", "hostname", "id", "ps", "df", "echo", "printenv")
+    return command[0].rpartition("/")[2] not in (
+        "ls",
+        "env",
+        "date",
+        "hostname",
+        "id",
+        "ps",
+        "df",
+        "echo",
+        "printenv",
+    )
 
 
 async def _deliver(ask: Ask, result: ExecResult, send: Send) -> None:
@@ -143,7 +153,7 @@ async def _messages(receive: Receive, patience: float | None) -> AsyncIterator[b
     while True:
         try:
             message = await asyncio.wait_for(receive(), patience)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             return
         if message["type"] != "websocket.receive":
             return
@@ -153,7 +163,7 @@ async def _messages(receive: Receive, patience: float | None) -> AsyncIterator[b
 
 async def _attach(ask: Ask, protocol: str, receive: Receive, send: Send) -> None:
     """The output of a container's main process from now on, until it ends or the client leaves."""
-    container = _running_container(ask, "attach")
+    container = running_container(ask, "attach")
     await send({"type": "websocket.accept", "subprotocol": protocol or None})
     query = {"follow": ["true"], "container": [container], "tailLines": ["0"]}
     logged = following.log(ask.with_query(query))
@@ -179,7 +189,7 @@ async def _drain(receive: Receive) -> None:
         pass
 
 
-def _running_container(ask: Ask, verb: str) -> str:
+def running_container(ask: Ask, verb: str) -> str:
     """The container meant, made sure that it runs. Raises Forbidden, NotFound, BadRequest, InternalError."""
     ask.demand("create", verb)
     where = ask.where

@@ -17,6 +17,7 @@ from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.message import Request
 from sregym_env.serve.negotiate import META, Representation, partial, table
 from sregym_env.serve.paths import ApiPath
+from sregym_env.sim import nodes
 from sregym_env.sim.cluster import SimCluster
 from sregym_env.sim.store import Change
 
@@ -101,7 +102,7 @@ async def _stream(
         if world.store.revision > known:
             news = list(_changes_since(world.store.changes.newest_first(), known))
             known = world.store.revision
-            events = [event for change in news for event in _event(wanted, change)]
+            events = [event for change in news for event in _event(hosted, wanted, change)]
             if events:
                 yield _lines(hosted, wanted, events, first)
                 first = False
@@ -149,7 +150,9 @@ class _Deadline:
 
 def _revision(text: str) -> int:
     if not text.isdigit():
-        raise status.bad_request(f'invalid resource version "{text}": strconv.ParseUint: parsing "{text}": invalid syntax')
+        raise status.bad_request(
+            f'invalid resource version "{text}": strconv.ParseUint: parsing "{text}": invalid syntax'
+        )
     return int(text)
 
 
@@ -169,7 +172,7 @@ def _changes_since(newest_first: Iterator[Change], known: int) -> Iterator[Chang
     return reversed(fresh)
 
 
-def _event(wanted: Wanted, change: Change) -> Iterator[tuple[str, Manifest]]:
+def _event(hosted: Hosted, wanted: Wanted, change: Change) -> Iterator[tuple[str, Manifest]]:
     """What a change means to one watch: objects may come into and fall out of its selectors."""
     resource = wanted.resource
     if change.resource != resource.storage_key:
@@ -180,6 +183,8 @@ def _event(wanted: Wanted, change: Change) -> Iterator[tuple[str, Manifest]]:
     old = None if change.old is None else lists.as_served(resource, change.old)
     before = old is not None and wanted.matches(old)
     if new is not None and wanted.matches(new):
+        if resource.key in ("nodes", "leases.coordination.k8s.io"):
+            new = nodes.present(hosted.world, new)
         yield ("MODIFIED" if before else "ADDED"), new
     elif before:
         last = new if new is not None else old
@@ -199,7 +204,12 @@ def _shaped(hosted: Hosted, wanted: Wanted, obj: Manifest, first: bool) -> Manif
     if wanted.shape == "table":
         metadata = {"resourceVersion": obj["metadata"].get("resourceVersion", "")}
         return table(
-            wanted.resource, [obj], hosted.world.now(), include=wanted.include, definitions=first, metadata=metadata
+            wanted.resource,
+            [obj],
+            hosted.world.now(),
+            include=wanted.include,
+            definitions=first,
+            metadata=metadata,
         )
     return partial(obj) if wanted.shape == "metadata" else obj
 
@@ -215,5 +225,10 @@ def _bookmark(
     if wanted.shape == "metadata":
         obj = {**obj, "kind": "PartialObjectMetadata", "apiVersion": META}
     elif wanted.shape == "table":
-        obj = {"kind": "Table", "apiVersion": META, "metadata": {"resourceVersion": str(revision)}, "rows": []}
+        obj = {
+            "kind": "Table",
+            "apiVersion": META,
+            "metadata": {"resourceVersion": str(revision)},
+            "rows": [],
+        }
     return orjson.dumps({"type": "BOOKMARK", "object": obj}) + b"\n"

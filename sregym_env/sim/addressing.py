@@ -86,9 +86,14 @@ class Present:
     world and in forks of it."""
     cache: dict[Any, Any]
     """Answers of the layers above, by their own keys."""
+    naming: tuple[Any, ...]
+    """The part of the topology that decides what names resolve to; ``names`` stays valid while it stays equal."""
+    names: dict[Any, Any]
+    """Answers of name resolution, by their own keys."""
 
 
-_DECIDING = ("services", SLICES, "endpoints", "nodes", "namespaces", "networkpolicies.networking.k8s.io")
+_POLICIES = "networkpolicies.networking.k8s.io"
+_DECIDING = ("services", SLICES, "endpoints", "nodes", "namespaces", _POLICIES)
 """Resources whose every change may lead connections elsewhere."""
 
 
@@ -104,6 +109,34 @@ def _topology(world: SimWorld) -> tuple[Any, ...]:
         ],
         world.disturbances,
         [key for key in world.memory if key.startswith("node.off:")],
+    )
+
+
+def _naming(world: SimWorld, topology: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What name resolution depends on: it outlives pods that come and go behind ordinary Services."""
+    store = world.store
+    headless = {
+        (service["metadata"]["namespace"], service["metadata"]["name"])
+        for service in store.list("services")
+        if service["spec"].get("clusterIP") == "None"
+    }
+    policies = store.list(_POLICIES)
+    return (
+        [store.list(resource) for resource in ("services", "nodes", "namespaces", _POLICIES)],
+        [
+            piece
+            for piece in store.list(SLICES)
+            if piece["metadata"]["namespace"] == "kube-system"
+            or (piece["metadata"]["namespace"], piece["metadata"].get("labels", {}).get(_SERVICE_LABEL)) in headless
+        ],
+        [
+            (process.key, process.ip, process.listening, process.state.get("corefile"))
+            for process in world.processes.values()
+            if "corefile" in process.state
+        ],
+        # Only a policy makes it matter who asks.
+        topology[1] if policies else None,
+        topology[3:],
     )
 
 
@@ -150,8 +183,12 @@ def present(world: SimWorld) -> Present:
             by_node.setdefault(process.node, []).append(process)
     topology = _topology(world)
     known = found if found is not None else None if last is None else last[1]
-    cache = known.cache if known is not None and known.topology == topology else {}
-    fresh = Present(world.epoch, by_pod, by_node, topology, cache)
+    if known is not None and known.topology == topology:
+        fresh = Present(world.epoch, by_pod, by_node, topology, known.cache, known.naming, known.names)
+    else:
+        naming = _naming(world, topology)
+        names = known.names if known is not None and known.naming == naming else {}
+        fresh = Present(world.epoch, by_pod, by_node, topology, {}, naming, names)
     _VIEWS.all[world] = fresh
     _VIEWS.last = (ref(world), fresh)
     return fresh

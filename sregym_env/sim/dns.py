@@ -190,12 +190,14 @@ def hosts_entries(world: SimWorld, source: Source) -> tuple[tuple[str, tuple[str
 
 def resolve(world: SimWorld, source: Source, host: str) -> Resolution:
     """Resolve ``host`` as a program of ``source`` would."""
-    cache = addressing.present(world).cache
+    cache = addressing.present(world).names
     key = ("dns", addressing.source_key(source), host)
-    found: Resolution | None = cache.get(key)
-    if found is None:
-        found = cache[key] = _resolve(world, source, host)
-    return found
+    pod = addressing.pod_of(world, source) if isinstance(source, Process) else None
+    spec = None if pod is None else pod["spec"]
+    known: tuple[Manifest | None, Resolution] | None = cache.get(key)
+    if known is None or (known[0] is not spec and known[0] != spec):
+        known = cache[key] = (spec, _resolve(world, source, host))
+    return known[1]
 
 
 def _resolve(world: SimWorld, source: Source, host: str) -> Resolution:
@@ -318,7 +320,7 @@ def _peer(world: SimWorld, source: Source) -> Peer:
 
 def _server_process(world: SimWorld, source: Source, server: str) -> tuple[Process | None, float, bool]:
     """The DNS process behind an address: (process, round trip or time lost, whether packets were rejected)."""
-    cache = addressing.present(world).cache
+    cache = addressing.present(world).names
     key = ("dns server", addressing.source_key(source), server)
     found: tuple[Process | None, float, bool] | None = cache.get(key)
     if found is None:

@@ -59,7 +59,7 @@ def record(
             "apiVersion": "v1",
             "kind": "Event",
             "metadata": {
-                "name": f"{reference['name']}.{world.streams.bits('event') >> 4:015x}"[:253],
+                "name": _name(world, namespace, reference),
                 "namespace": namespace,
                 "uid": ids.uid(world.streams),
                 "creationTimestamp": now,
@@ -91,6 +91,22 @@ def _reference(obj: Manifest, field_path: str, uid: str | None) -> dict[str, Any
     if field_path:
         reference["fieldPath"] = field_path
     return reference
+
+
+def _name(world: SimWorld, namespace: str, reference: dict[str, Any]) -> str:
+    """The object's name and the time in hexadecimal nanoseconds, as client-go's recorder names events.
+
+    Events of one object that fall on the same instant sort in the order in which they were recorded.
+    """
+    earlier = world.memory.get(f"events:{namespace}:{reference['uid'] or reference['name']}", ())
+    nanoseconds = world.now() * 1000 + world.streams.bits("event") % 1000
+    if earlier:
+        nanoseconds = max(nanoseconds, int(earlier[-1].rpartition(".")[2], 16) + 1000)
+    while True:
+        name = f"{reference['name'][:236]}.{nanoseconds:x}"
+        if world.store.get("events", namespace, name) is None:
+            return name
+        nanoseconds += 1000
 
 
 def _index(world: SimWorld, namespace: str, reference: dict[str, Any]) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 from sregym_env.cluster.api import ExecResult, HttpExchange, World
@@ -173,30 +174,41 @@ def _fetch(world: World, request: Request, url: str) -> Answer:
         full, data, method = f"{full}{'&' if parts.query else '?'}{data}", "", request.method or "GET"
     done = world.request(full, method, request.headers, data, request.max_time or request.connect_timeout)
     if done.outcome != "ok":
-        return _unreached(request, done, parts.hostname, port)
+        answer = _unreached(request, done, parts.hostname, port)
+        if not request.has("-v", "--verbose"):
+            return answer
+        result = answer.result
+        spoken = _attempt(request, done, parts.hostname, port)
+        return replace(answer, result=ExecResult(result.stdout, spoken + result.stderr, result.exit_code))
     if parts.scheme == "https" or not done.status:
         text = "OpenSSL/3.0.13: error:0A00010B:SSL routines::wrong version number"
         code, text = (35, text) if parts.scheme == "https" else (1, "Received HTTP/0.9 when not allowed")
         return _failed(request, code, text, done.seconds)
-    return _answered(request, done, method)
+    path = full.partition("://")[2]
+    target = f"/{path.partition('/')[2]}" if "/" in path else "/"
+    return _answered(world, request, done, method, parts.hostname, target)
 
 
 def _unreached(request: Request, done: HttpExchange, host: str, port: int) -> Answer:
+    code, text = _failure(request, done, host, port)
+    return _failed(request, code, text, done.seconds)
+
+
+def _failure(request: Request, done: HttpExchange, host: str, port: int) -> tuple[int, str]:
+    """Curl's exit code and error text."""
     spent = round(done.seconds * 1000)
     if done.outcome == "no_such_host":
-        return _failed(request, 6, f"Could not resolve host: {host}", done.seconds)
+        return 6, f"Could not resolve host: {host}"
     if done.outcome == "dns_timeout":
-        return _failed(request, 28, f"Resolving timed out after {spent} milliseconds", done.seconds)
+        return 28, f"Resolving timed out after {spent} milliseconds"
     if done.outcome == "reset":
-        return _failed(request, 56, "Recv failure: Connection reset by peer", done.seconds)
+        return 56, "Recv failure: Connection reset by peer"
     if done.outcome == "timeout" and done.phase == "wait":
-        text = f"Operation timed out after {spent} milliseconds with 0 bytes received"
-        return _failed(request, 28, text, done.seconds)
+        return 28, f"Operation timed out after {spent} milliseconds with 0 bytes received"
     if done.outcome == "timeout" and (request.max_time or request.connect_timeout):
-        return _failed(request, 28, f"Connection timed out after {spent} milliseconds", done.seconds)
+        return 28, f"Connection timed out after {spent} milliseconds"
     code = 7 if done.outcome == "refused" else 28
-    text = f"Failed to connect to {host} port {port} after {spent} ms: Couldn't connect to server"
-    return _failed(request, code, text, done.seconds)
+    return code, f"Failed to connect to {host} port {port} after {spent} ms: Couldn't connect to server"
 
 
 def _failed(request: Request, code: int, text: str, seconds: float) -> Answer:
@@ -205,11 +217,60 @@ def _failed(request: Request, code: int, text: str, seconds: float) -> Answer:
     return Answer(ExecResult(_written(request, None), stderr, code), seconds)
 
 
-def _answered(request: Request, done: HttpExchange, method: str) -> Answer:
+def _attempt(request: Request, done: HttpExchange, host: str, port: int) -> str:
+    """What ``-v`` tells of a connection that failed, as curl 8.5 words it."""
+    lines = [] if done.phase == "lookup" else _opening(done, host, port)
+    reason = {"refused": "Connection refused", "timeout": "Connection timed out"}.get(done.outcome)
+    if done.phase == "connect" and reason:
+        lines.append(f"* connect to {done.address} port {port} failed: {reason}")
+    lines += [f"* {_failure(request, done, host, port)[1]}", "* Closing connection"]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _opening(done: HttpExchange, host: str, port: int) -> list[str]:
+    lines = []
+    if done.address != host:
+        lines = [f"* Host {host}:{port} was resolved.", "* IPv6: (none)", f"* IPv4: {done.address}"]
+    return [*lines, f"*   Trying {done.address}:{port}..."]
+
+
+def _sent(request: Request, done: HttpExchange, method: str, host: str, target: str) -> str:
+    """What ``-v`` tells before the answer: the connection and the request's own headers."""
+    head = {
+        "Host": host if done.port == 80 else f"{host}:{done.port}",
+        "User-Agent": VERSION.partition(" (")[0].replace(" ", "/"),
+        "Accept": "*/*",
+        **request.headers,
+    }
+    if request.data and method != "GET":
+        head |= {
+            "Content-Length": str(len("&".join(request.data).encode())),
+            "Content-Type": request.headers.get("Content-Type", "application/x-www-form-urlencoded"),
+        }
+    lines = [
+        *_opening(done, host, done.port),
+        f"* Connected to {host} ({done.address}) port {done.port}",
+        f"> {method} {target} HTTP/1.1",
+        *(f"> {name}: {value}" for name, value in head.items()),
+        "> ",
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _http_date(time: int) -> str:
+    return datetime.fromtimestamp(time // 1_000_000, UTC).strftime("%a, %d %b %Y %H:%M:%S GMT")
+
+
+def _answered(
+    world: World, request: Request, done: HttpExchange, method: str, host: str, target: str
+) -> Answer:
     head = ""
     if request.has("-i", "--include", "-I", "--head", "-v", "--verbose"):
         reason = _REASONS.get(done.status, "")
-        fields = {"Content-Length": str(len(done.body.encode())), **done.headers}
+        # The order in which Go's server writes them: the handler's by name, then its own.
+        fields = dict(sorted(done.headers.items()))
+        fields.setdefault("Date", _http_date(world.now()))
+        fields.setdefault("Content-Length", str(len(done.body.encode())))
         lines = [f"HTTP/1.1 {done.status} {reason}".rstrip(), *(f"{k}: {v}" for k, v in fields.items())]
         head = "".join(f"{line}\n" for line in lines) + "\n"
     if done.status >= 400 and request.has("-f", "--fail"):
@@ -217,7 +278,11 @@ def _answered(request: Request, done: HttpExchange, method: str) -> Answer:
         return Answer(ExecResult(_written(request, done), text, 22), done.seconds)
     body = "" if method == "HEAD" else done.body
     shown = head if request.has("-i", "--include", "-I", "--head") else ""
-    stderr = "".join(f"< {line}\n" for line in head.splitlines()) if request.has("-v", "--verbose") else ""
+    stderr = ""
+    if request.has("-v", "--verbose"):
+        stderr = _sent(request, done, method, host, target)
+        stderr += "".join(f"< {line}\n" for line in head.splitlines())
+        stderr += f"* Connection #0 to host {host} left intact\n"
     if request.output and request.output != "-":
         return Answer(ExecResult(_written(request, done), stderr), done.seconds, request.output, shown + body)
     return Answer(ExecResult(shown + body + _written(request, done), stderr), done.seconds)

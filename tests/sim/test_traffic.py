@@ -22,7 +22,10 @@ def application() -> App:
         title="Test",
         namespace="app",
         description="",
-        components=(Component("web", "web", "deployments.apps", "main", port=8080, service="web"),),
+        components=(
+            Component("web", "web", "deployments.apps", "main", port=8080, service="web"),
+            Component("load", "load", "jobs.batch", "main"),
+        ),
         manifests=(),
         images=(),
         journeys=(Journey("read", "GET", "/", 1.0),),

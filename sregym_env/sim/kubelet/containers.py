@@ -357,14 +357,12 @@ def stop(sync: Sync, spec: Mapping[str, Any], container: Container, message: str
     spent = _pre_stop(sync, spec, container, allowed) if allowed else 0
     if not sync.container(container.name).alive:
         return
-    if allowed == 0:
-        duration, code = 0, 137
-    else:
-        asked, code = seams.terminate(sync.world, (sync.uid, container.name))
-        left = max(allowed - spent, MINIMUM_GRACE)
-        duration = seconds(asked)
-        if duration >= left:
-            duration, code = left, 137
+    asked, code = seams.terminate(sync.world, (sync.uid, container.name))
+    # Even where no grace is given the kubelet leaves a moment between SIGTERM and SIGKILL.
+    left = max(allowed - spent, MINIMUM_GRACE)
+    duration = seconds(asked)
+    if duration >= left:
+        duration, code = left, 137
     container = sync.container(container.name)
     if not container.alive:
         return

@@ -101,7 +101,7 @@ class Consul(Quiet):
             return HttpResponse(
                 404, f"Invalid URL path: not a recognized HTTP API endpoint: {path}", latency=0.0008
             )
-        if isinstance(found, str):
+        if isinstance(found, str) and path in ("", "/ui"):
             return HttpResponse(301, found, {"Location": "/ui/", "Content-Type": "text/html; charset=utf-8"})
         body = orjson.dumps(found, option=orjson.OPT_INDENT_2).decode()
         return HttpResponse(

@@ -117,18 +117,23 @@ class Wrk2(Quiet):
 
 def _result(ctx: ProcessContext, begun: int, ended: int) -> Iterator[str]:
     """wrk2's report of one round."""
-    requests = failed = timeouts = waited = 0.0
+    requests = failed = waited = 0.0
+    broken = dict.fromkeys(("connect", "read", "timeout"), 0.0)
     for duration, rate, ok, latency, errors in _spans(ctx, begun, ended):
         sent = rate * duration
-        lost = sent * sum(share for text, share in errors if not text.startswith("HTTP "))
+        lost = 0.0
+        for text, share in errors:
+            if not text.startswith("HTTP "):
+                broken[_socket_error(text)] += sent * share
+                lost += sent * share
         requests += sent - lost
-        timeouts += lost
         failed += sent * (1.0 - ok) - lost
         waited += (sent - lost) * latency
     mean = waited / requests if requests > 0.5 else 0.0
     span = (ended - begun) / SECOND
     state = ctx.process.state
-    count, bad, slow = int(requests + 0.5), int(failed + 0.5), int(timeouts + 0.5)
+    count, bad = int(requests + 0.5), int(failed + 0.5)
+    refused, cut, slow = (int(number + 0.5) for number in broken.values())
     yield f"Running {span:.0f}s test @ http://{state['host']}:{state['port']}"
     yield "  3 threads and 100 connections"
     yield "  Thread Stats   Avg      Stdev     99%   +/- Stdev"
@@ -144,12 +149,19 @@ def _result(ctx: ProcessContext, begun: int, ended: int) -> Iterator[str]:
     ):
         yield f" {name:>7}  {_time(mean * factor):>8}"
     yield f"  {count} requests in {span:.2f}s, {count * 0.0021:.2f}MB read"
-    if slow:
-        yield f"  Socket errors: connect 0, read 0, write 0, timeout {slow}"
+    if refused or cut or slow:
+        yield f"  Socket errors: connect {refused}, read {cut}, write 0, timeout {slow}"
     if bad:
         yield f"  Non-2xx or 3xx responses: {bad}"
     yield f"Requests/sec: {count / span:9.2f}"
     yield f"Transfer/sec: {count * 2.15 / span:9.2f}KB"
+
+
+def _socket_error(text: str) -> str:
+    """Which of wrk2's counters a failed connection adds to."""
+    if "refused" in text or "no such host" in text:
+        return "connect"
+    return "read" if "reset" in text or "EOF" in text else "timeout"
 
 
 def _time(value: float) -> str:

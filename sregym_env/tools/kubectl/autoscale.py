@@ -2,56 +2,71 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import failure
 from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, Flag
-from sregym_env.tools.kubectl.resolve import targets, visit
 from sregym_env.tools.kubectl.writing import (
     FIELD_MANAGER,
     SAVE_CONFIG,
+    UNNAMED,
+    chosen,
     create_object,
+    dry_run_of,
 )
 
 
 def autoscale(call: Call) -> None:
     """Make a HorizontalPodAutoscaler for a workload."""
     flags = call.flags
-    if int(flags["max"]) < 1:
-        raise failure(
-            f"--max=MAXPODS is required and must be at least 1, max: {flags['max']}\nSee 'kubectl autoscale -h' for help and examples"
-        )
-    if int(flags["max"]) < int(flags["min"]):
-        raise failure(
-            f"--max=MAXPODS must be larger or equal to --min=MINPODS, max: {flags['max']}, min: {flags['min']}\nSee 'kubectl autoscale -h' for help and examples"
-        )
-    for info in visit(call, targets(call)):
+    most, least, percent = int(flags["max"]), int(flags["min"]), int(flags["cpu-percent"])
+    if "max" not in call.given:
+        raise failure('required flag(s) "max" not set')
+    if most < 1:
+        raise failure(f"--max=MAXPODS is required and must be at least 1, max: {most}")
+    if most < least:
+        raise failure(f"--max=MAXPODS must be larger or equal to --min=MINPODS, max: {most}, min: {least}")
+    for info in chosen(call, need_name=UNNAMED):
         if "scale" not in info.resource.subresources:
             raise failure(
-                f"cannot autoscale a {info.resource.kind}: the server could not find the requested resource"
+                f"cannot autoscale a {info.resource.kind}: could not find scale subresource for "
+                f"{info.resource.group}/{info.resource.version}, Resource={info.resource.plural} in discovery "
+                "information"
             )
-        spec: dict[str, Any] = {
-            "scaleTargetRef": {
-                "apiVersion": info.resource.api_version,
-                "kind": info.resource.kind,
-                "name": info.name,
-            },
-            "maxReplicas": int(flags["max"]),
-        }
-        if int(flags["min"]) > 0:
-            spec["minReplicas"] = int(flags["min"])
-        if int(flags["cpu-percent"]) >= 0:
-            target = {"type": "Utilization", "averageUtilization": int(flags["cpu-percent"])}
-            spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
-        metadata = {"name": flags["name"] or info.name, "namespace": info.namespace}
+        version = "v1" if dry_run_of(call) == "client" else "v2"
         autoscaler = {
-            "apiVersion": "autoscaling/v2",
+            "apiVersion": f"autoscaling/{version}",
             "kind": "HorizontalPodAutoscaler",
-            "metadata": metadata,
-            "spec": spec,
+            "metadata": {
+                "creationTimestamp": None,
+                "name": flags["name"] or info.name,
+                **(
+                    {} if version == "v1" and "namespace" not in call.given else {"namespace": info.namespace}
+                ),
+            },
+            "spec": _spec(info, most, least, percent, version),
+            "status": {"currentReplicas": 0, "desiredReplicas": 0},
         }
         create_object(call, call.find("horizontalpodautoscalers"), autoscaler, "autoscaled")
+
+
+def _spec(info: Info, most: int, least: int, percent: int, version: str) -> Manifest:
+    """The wish in the words of autoscaling/v1, as real kubectl prints it, or of v2, as it is stored."""
+    spec: Manifest = {
+        "scaleTargetRef": {
+            "apiVersion": info.resource.api_version,
+            "kind": info.resource.kind,
+            "name": info.name,
+        },
+        "maxReplicas": most,
+    }
+    if least > 0:
+        spec["minReplicas"] = least
+    if percent >= 0 and version == "v1":
+        spec["targetCPUUtilizationPercentage"] = percent
+    elif percent >= 0:
+        target = {"type": "Utilization", "averageUtilization": percent}
+        spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
+    return spec
 
 
 _COMMON = (OUTPUT, DRY_RUN, FIELD_MANAGER, SAVE_CONFIG)

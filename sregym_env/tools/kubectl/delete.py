@@ -18,12 +18,14 @@ from sregym_env.tools.kubectl.flags import (
     Flag,
 )
 from sregym_env.tools.kubectl.resolve import Info, Target, namespace_of, targets, visit
-from sregym_env.tools.kubectl.writing import ALL, TIMEOUT, dry_run_of, timeout_of, until
-
-NOTHING_GIVEN = (
-    "You must provide one or more resources by argument or filename.\n"
-    "Example resource specifications include:\n   '-f rsrc.yaml'\n   '--filename=rsrc.json'\n"
-    "   '<resource> <name>'\n   '<resource>'"
+from sregym_env.tools.kubectl.writing import (
+    ALL,
+    NOTHING_GIVEN,
+    TIMEOUT,
+    UNNAMED,
+    dry_run_of,
+    timeout_of,
+    until,
 )
 
 _PROPAGATION: dict[str, Propagation] = {
@@ -45,7 +47,7 @@ def delete(call: Call) -> None:
         raise failure(NOTHING_GIVEN)
     named = any(target.name is not None for target in wanted)
     if not named and not (flags["all"] or flags["selector"] or flags["field-selector"]):
-        raise failure("resource(s) were provided, but no name was specified")
+        raise failure(UNNAMED)
     if named and flags["all"]:
         raise failure("setting 'all' parameter but found a non empty selector. ")
     if flags["output"] not in ("", "name"):

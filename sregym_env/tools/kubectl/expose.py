@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from sregym_env.kube.types import Manifest
@@ -11,6 +12,7 @@ from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT,
 from sregym_env.tools.kubectl.resolve import Info, targets, visit
 from sregym_env.tools.kubectl.writing import (
     FIELD_MANAGER,
+    NOTHING_GIVEN,
     SAVE_CONFIG,
     create_object,
     pairs,
@@ -19,7 +21,11 @@ from sregym_env.tools.kubectl.writing import (
 
 def expose(call: Call) -> None:
     """Make a Service for the pods behind an object."""
-    for info in visit(call, targets(call)):
+    # The service's own --selector must not be taken for one of objects.
+    wanted = targets(replace(call, flags={**call.flags, "selector": ""}))
+    if not wanted:
+        raise failure(NOTHING_GIVEN)
+    for info in visit(call, wanted):
         create_object(call, call.find("services"), _service(call, info), "exposed")
 
 
@@ -33,12 +39,18 @@ def _service(call: Call, info: Info) -> Manifest:
         spec["clusterIP"] = flags["cluster-ip"]
     if flags["external-ip"]:
         spec["externalIPs"] = [flags["external-ip"]]
+    if flags["load-balancer-ip"]:
+        spec["loadBalancerIP"] = flags["load-balancer-ip"]
     if flags["session-affinity"]:
         spec["sessionAffinity"] = flags["session-affinity"]
     labels = info.object["metadata"].get("labels") or {}
     if flags["labels"]:
         labels = pairs(tuple(str(flags["labels"]).split(",")), "label")
-    metadata: dict[str, Any] = {"name": flags["name"] or info.name, "namespace": info.namespace}
+    metadata: dict[str, Any] = {
+        "creationTimestamp": None,
+        "name": flags["name"] or info.name,
+        "namespace": info.namespace,
+    }
     if labels:
         metadata["labels"] = labels
     return {
@@ -74,7 +86,7 @@ def _ports(call: Call, info: Info) -> list[Manifest]:
     protocol = flags["protocol"] or "TCP"
     target = flags["target-port"]
     if flags["port"]:
-        numbers = [int(text) for text in str(flags["port"]).split(",")]
+        numbers = [_number(text) for text in str(flags["port"]).split(",")]
     else:
         spec = info.object["spec"]
         pod = spec if info.resource.key == "pods" else spec.get("template", {}).get("spec", {})
@@ -82,9 +94,7 @@ def _ports(call: Call, info: Info) -> list[Manifest]:
         if info.resource.key == "services":
             numbers = [p["port"] for p in spec.get("ports", ())]
         if not numbers:
-            raise failure(
-                "couldn't find port via --port flag or introspection\nSee 'kubectl expose -h' for help and examples"
-            )
+            raise failure("couldn't find port via --port flag or introspection")
     ports = []
     for index, number in enumerate(numbers):
         port: dict[str, Any] = {"port": number, "protocol": protocol}
@@ -93,6 +103,12 @@ def _ports(call: Call, info: Info) -> list[Manifest]:
         port["targetPort"] = (int(target) if str(target).isdigit() else target) if target else number
         ports.append(port)
     return ports
+
+
+def _number(text: str) -> int:
+    if not text.isdigit():
+        raise failure(f'strconv.Atoi: parsing "{text}": invalid syntax')
+    return int(text)
 
 
 _COMMON = (OUTPUT, DRY_RUN, FIELD_MANAGER, SAVE_CONFIG)

@@ -12,7 +12,13 @@ from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import failure
 from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, OUTPUT, SELECTOR, Flag
 from sregym_env.tools.kubectl.resolve import Info, targets, visit
-from sregym_env.tools.kubectl.writing import LAST_APPLIED, from_files, patch_object, with_last_applied
+from sregym_env.tools.kubectl.writing import (
+    LAST_APPLIED,
+    NOTHING_GIVEN,
+    from_files,
+    patch_object,
+    with_last_applied,
+)
 
 
 def parsed(applied: str | None) -> Manifest | None:
@@ -30,7 +36,7 @@ def view(call: Call) -> None:
     """Print the configuration that was last applied; objects without one are passed over."""
     wanted = targets(call)
     if not wanted:
-        raise failure("You must provide one or more resources by argument or filename.")
+        raise failure(NOTHING_GIVEN)
     for info in visit(call, wanted):
         applied = parsed((info.object["metadata"].get("annotations") or {}).get(LAST_APPLIED))
         if applied is None:

@@ -81,7 +81,7 @@ def parse_manifests(text: str, source: str = "STDIN", *, validate: bool = False)
         documents = list(yaml.load_all(text, Loader=ManifestLoader))
     except yaml.YAMLError as error:
         raise KubectlError(
-            f"error: error parsing {source}: error converting YAML to JSON: yaml: {_yaml_text(error)}"
+            f"error: error parsing {source}: error converting YAML to JSON: yaml: {yaml_text(error)}"
         ) from None
     found: list[Manifest] = []
     for document in documents:
@@ -130,8 +130,8 @@ def _short(document: Manifest) -> str:
     return to_compact_json(document)
 
 
-def _yaml_text(error: yaml.YAMLError) -> str:
-    """go-yaml counts lines from zero, and one more for what the scanner finds; line zero is not told."""
+def yaml_text(error: yaml.YAMLError) -> str:
+    """The parser's complaint. go-yaml counts lines from zero, one more for the scanner, and keeps quiet on zero."""
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or str(error)
     line = mark.line if mark is not None else 0

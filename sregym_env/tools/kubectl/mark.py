@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from sregym_env.kube import names
-from sregym_env.kube.status import StatusError
+from sregym_env.kube.status import StatusError, conflict
 from sregym_env.tools.kubectl.call import Call, Verb
-from sregym_env.tools.kubectl.errors import KubectlError, failure
+from sregym_env.tools.kubectl.errors import failure
 from sregym_env.tools.kubectl.flags import (
     ALL_NAMESPACES,
     DRY_RUN,
@@ -17,11 +17,13 @@ from sregym_env.tools.kubectl.flags import (
     SELECTOR,
     Flag,
 )
-from sregym_env.tools.kubectl.resolve import Info, targets, visit
+from sregym_env.tools.kubectl.resolve import Info, targets
 from sregym_env.tools.kubectl.writing import (
     ALL,
     FIELD_MANAGER,
     LOCAL,
+    UNNAMED,
+    chosen,
     dry_run_of,
     patch_object,
     report,
@@ -41,28 +43,37 @@ def annotate(call: Call) -> None:
 def _mark(call: Call, field: str, word: str, added: str, removed: str) -> None:
     flags = call.flags
     objects, changes = _split(call, word)
-    wanted = targets(call, objects)
-    named = any(target.name is not None for target in wanted)
-    if not wanted:
-        raise failure("one or more resources must be specified as <resource> <name> or <resource>/<name>")
-    if not named and not (flags["all"] or flags["selector"] or flags["field-selector"] or flags["filename"]):
-        raise failure("resource(s) were provided, but no name, label selector, or --all flag specified")
-    if flags["list"]:
-        for info in visit(call, wanted):
-            call.print(
-                f"Listing {word}s for {info.resource.kind}.{info.resource.group or 'v1'}/{info.name}:\n"
-            )
-            call.print(
-                "".join(f" {k}={v}\n" for k, v in sorted((info.object["metadata"].get(field) or {}).items()))
-            )
-        return
-    if not changes:
+    if not changes and not flags["list"]:
+        targets(call, objects)
         raise failure(f"at least one {word} update is required")
-    for info in visit(call, wanted):
-        try:
-            _mark_one(call, info, field, word, changes, added, removed)
-        except StatusError as error:
-            call.fail(error)
+    infos = list(chosen(call, objects, need_name=UNNAMED))
+    for info in infos:
+        if changes:
+            try:
+                _mark_one(call, info, field, word, changes, added, removed)
+            except StatusError as error:
+                call.fail(error)
+                continue
+        if flags["list"]:
+            _list(info if not changes else _again(call, info), call, field, word, many=len(infos) > 1)
+
+
+def _again(call: Call, info: Info) -> Info:
+    if call.flags["local"]:
+        return info
+    return Info(info.resource, call.cluster.get(info.resource.key, info.name, info.namespace))
+
+
+def _list(info: Info, call: Call, field: str, word: str, *, many: bool) -> None:
+    if many:
+        call.print(f"Listing {word}s for {info.resource.kind}.{info.resource.group}/{info.name}:\n")
+    marks = info.object["metadata"].get(field) or {}
+    indent = " " if many else ""
+    call.print("".join(f"{indent}{key}={value}\n" for key, value in sorted(marks.items())))
+
+
+def _article(word: str) -> str:
+    return f"an {word}" if word == "annotation" else f"a {word}"
 
 
 def _split(call: Call, word: str) -> tuple[list[str], dict[str, str | None]]:
@@ -71,8 +82,12 @@ def _split(call: Call, word: str) -> tuple[list[str], dict[str, str | None]]:
     for arg in call.args:
         key, equals, value = arg.partition("=")
         if equals and key:
-            if word == "label" and (problems := [*names.qualified_name(key), *names.label_value(value)]):
+            if word == "label" and "=" in value:
+                raise failure(f"invalid label spec: {arg}")
+            if word == "label" and (problems := list(names.label_value(value))):
                 raise failure(f'invalid label value: "{arg}": {"; ".join(problems)}')
+            if f"{key}-" in call.args:
+                raise failure(f"can not both modify and remove {_article(word)} in the same command")
             changes[key] = value
         elif (
             arg.endswith("-")
@@ -97,18 +112,26 @@ def _split(call: Call, word: str) -> tuple[list[str], dict[str, str | None]]:
 def _mark_one(
     call: Call, info: Info, field: str, word: str, changes: dict[str, str | None], added: str, removed: str
 ) -> None:
-    current: dict[str, str] = info.object["metadata"].get(field) or {}
+    metadata = info.object["metadata"]
+    current: dict[str, str] = metadata.get(field) or {}
+    wanted = call.flags["resource-version"]
+    if wanted and wanted != metadata.get("resourceVersion"):
+        raise conflict(info.resource, info.name)
     if not call.flags["overwrite"]:
         for key, value in changes.items():
             if value is not None and key in current and current[key] != value:
-                raise KubectlError(
-                    f"error: '{key}' already has a value ({current[key]}), and --overwrite is false"
-                )
-    for key, value in changes.items():
-        if value is None and key not in current:
-            call.print(f'{word} "{key}" not found.\n')
+                said = f"'{key}' already has a value ({current[key]})"
+                if word == "annotation":
+                    raise failure(
+                        f"--overwrite is false but found the following declared annotation(s): {said}"
+                    )
+                raise failure(f"{said}, and --overwrite is false")
+    if word == "label":
+        for key, value in changes.items():
+            if value is None and key not in current:
+                call.print(f'{word} "{key}" not found.\n')
     real = {k: v for k, v in changes.items() if current.get(k) != v}
-    if not real:
+    if not real and word == "label":
         report(call, info.resource, info.object, f"not {added}", dry_run_of(call))
         return
     operation = added if any(v is not None for v in real.values()) else removed

@@ -8,7 +8,7 @@ from typing import Literal
 import yaml
 
 from sregym_env.kube.status import StatusError
-from sregym_env.kube.types import Json
+from sregym_env.kube.types import Json, Manifest
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import KubectlError, failure
 from sregym_env.tools.kubectl.flags import (
@@ -19,11 +19,15 @@ from sregym_env.tools.kubectl.flags import (
     RECURSIVE,
     Flag,
 )
-from sregym_env.tools.kubectl.resolve import Info, targets, visit
+from sregym_env.tools.kubectl.manifests import yaml_text
+from sregym_env.tools.kubectl.resolve import Info
 from sregym_env.tools.kubectl.writing import (
     FIELD_MANAGER,
     LOCAL,
+    UNNAMED,
+    chosen,
     dry_run_of,
+    patched,
     report,
 )
 
@@ -36,11 +40,11 @@ def patch(call: Call) -> None:
         raise KubectlError(
             f"error: --type must be one of [json merge strategic], not {flags['type']!r}".replace("'", '"')
         )
+    subresource = flags["subresource"]
+    if subresource not in ("", "status", "scale"):
+        raise failure(f'invalid subresource value: "{subresource}". Must be one of [status scale]')
     body = _body(call)
-    wanted = targets(call)
-    if not wanted:
-        raise failure("You must provide one or more resources by argument or filename.")
-    for info in visit(call, wanted):
+    for info in chosen(call, need_name=UNNAMED):
         try:
             _patch_one(call, info, body, kind)  # type: ignore[arg-type]
         except StatusError as error:
@@ -64,9 +68,10 @@ def _body(call: Call) -> Json:
         pass
     try:
         parsed = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError) as error:
-        first = str(error).splitlines()[0]
-        raise failure(f'unable to parse "{text}": yaml: {first}') from None
+    except yaml.YAMLError as error:
+        raise failure(f'unable to parse "{text}": yaml: {yaml_text(error)}') from None
+    except ValueError as error:
+        raise failure(f'unable to parse "{text}": {error}') from None
     if not isinstance(parsed, (dict, list)):
         raise failure(
             f'unable to parse "{text}": json: cannot unmarshal string into Go value of type map[string]interface {{}}'
@@ -76,8 +81,8 @@ def _body(call: Call) -> Json:
 
 def _patch_one(call: Call, info: Info, body: Json, kind: Literal["strategic", "merge", "json"]) -> None:
     dry_run = dry_run_of(call)
-    if dry_run == "client":
-        report(call, info.resource, info.object, "patched", dry_run)
+    if dry_run == "client" or call.flags["local"]:
+        _say(call, info, patched(info, body, kind))
         return
     stored = call.cluster.patch(
         info.resource.key,
@@ -89,11 +94,18 @@ def _patch_one(call: Call, info: Info, body: Json, kind: Literal["strategic", "m
         dry_run=dry_run == "server",
         strict=False,
     )
-    old, new = dict(info.object), dict(stored)
-    same = old["metadata"].get("resourceVersion") == new["metadata"].get("resourceVersion")
-    if dry_run == "server":
-        same = old == new
-    report(call, info.resource, stored, "patched (no change)" if same else "patched", dry_run)
+    _say(call, info, stored)
+
+
+def _say(call: Call, info: Info, stored: Manifest) -> None:
+    """kubectl tells a dry run of a patch apart neither in words nor by comparing versions."""
+    old, new = info.object["metadata"].get("resourceVersion"), stored["metadata"].get("resourceVersion")
+    same = stored == info.object if old is None or dry_run_of(call) != "none" else old == new
+    operation = "patched (no change)" if same else "patched"
+    if call.flags["subresource"] == "scale" and not call.flags["output"]:
+        call.print(f"scale.autoscaling/{info.name} {operation}\n")
+        return
+    report(call, info.resource, stored, operation)
 
 
 PATCH = Verb(

@@ -16,10 +16,12 @@ from sregym_env.tools.kubectl.flags import (
     SELECTOR,
     Flag,
 )
-from sregym_env.tools.kubectl.resolve import Info, targets, visit
+from sregym_env.tools.kubectl.resolve import Info
 from sregym_env.tools.kubectl.writing import (
     ALL,
     TIMEOUT,
+    UNNAMED,
+    chosen,
     dry_run_of,
     report,
     timeout_of,
@@ -35,11 +37,11 @@ def scale(call: Call) -> None:
     replicas = int(flags["replicas"])
     if replicas < 0:
         raise failure("The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0")
-    wanted = targets(call)
-    if not wanted:
-        raise failure("one or more resources must be specified as <resource> <name>")
-    infos = list(visit(call, wanted))
-    if not infos and not call.exit_code:
+    before = len(call.err)
+    infos = list(chosen(call, need_name=UNNAMED))
+    if not infos:
+        # kubectl swallows what went wrong with each object.
+        del call.err[before:]
         raise failure("no objects passed to scale")
     for info in infos:
         if "scale" not in info.resource.subresources:

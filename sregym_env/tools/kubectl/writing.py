@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
+from sregym_env.kube import patch as patches
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Json, Manifest
@@ -15,7 +16,14 @@ from sregym_env.tools.kubectl.errors import KubectlError, failure
 from sregym_env.tools.kubectl.flags import Flag
 from sregym_env.tools.kubectl.manifests import read_sources
 from sregym_env.tools.kubectl.output import print_object
-from sregym_env.tools.kubectl.resolve import Info, no_match
+from sregym_env.tools.kubectl.resolve import Info, no_match, targets, visit
+
+NOTHING_GIVEN = (
+    "You must provide one or more resources by argument or filename.\n"
+    "Example resource specifications include:\n   '-f rsrc.yaml'\n   '--filename=rsrc.json'\n"
+    "   '<resource> <name>'\n   '<resource>'"
+)
+UNNAMED = "resource(s) were provided, but no name was specified"
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -132,7 +140,7 @@ def create_object(call: Call, resource: Resource, obj: Manifest, operation: str 
 def shown_locally(call: Call, obj: Manifest) -> Manifest:
     """An object that never went to the server, as kubectl prints it: no namespace unless one was asked for."""
     metadata = obj["metadata"]
-    if "namespace" in call.given or not call.command.startswith(("create ", "run", "expose")):
+    if "namespace" in call.given or not call.command.startswith(("create ", "run", "expose", "autoscale")):
         return obj
     return {**obj, "metadata": {k: v for k, v in metadata.items() if k != "namespace"}}
 
@@ -157,8 +165,9 @@ def patch_object(
 ) -> None:
     """Patch an object and report it; ``unchanged`` is said instead where nothing changed."""
     dry_run = dry_run_of(call) if "dry-run" in call.flags else "none"
-    if dry_run == "client":
-        report(call, info.resource, info.object, operation, dry_run)
+    if dry_run == "client" or call.flags.get("local"):
+        made = patched(info, patch, type)
+        report(call, info.resource, made, operation, dry_run)
         return
     stored = call.cluster.patch(
         info.resource.key, info.name, patch, namespace=info.namespace, type=type, dry_run=dry_run == "server"
@@ -166,6 +175,42 @@ def patch_object(
     same = stored["metadata"].get("resourceVersion") == info.object["metadata"].get("resourceVersion")
     same = same and (dry_run == "none" or stored == info.object)
     report(call, info.resource, stored, unchanged if same and unchanged else operation, dry_run)
+
+
+def patched(info: Info, patch: Json, type: Literal["strategic", "merge", "json"]) -> Manifest:
+    """The object as a patch would leave it, worked out on the client."""
+    made: Any
+    if type == "json":
+        made = patches.json_patch(info.object, patch)
+    elif type == "strategic" and not info.resource.custom and isinstance(patch, dict):
+        made = patches.strategic_merge_patch(info.object, patch, info.resource)
+    else:
+        made = patches.merge_patch(info.object, patch)
+    return dict(made) if isinstance(made, dict) else info.object
+
+
+def chosen(call: Call, words: Sequence[str] | None = None, *, need_name: str = "") -> Iterator[Info]:
+    """The objects a command changes: from the server, or with ``--local`` from the files alone.
+
+    ``need_name`` is the complaint about a type without names, selector or ``--all``.
+    """
+    wanted = targets(call, words)
+    if not wanted:
+        raise failure(NOTHING_GIVEN)
+    flags = call.flags
+    if flags.get("local"):
+        if not flags["filename"]:
+            raise failure("cannot specify --local and server resources")
+        for _, manifest in read_sources(call, flags["filename"]):
+            resource = call.resource_of(manifest)
+            if resource is not None:
+                yield Info(resource, manifest)
+        return
+    named = any(target.name is not None for target in wanted)
+    selected = flags.get("all") or flags.get("selector") or flags.get("field-selector")
+    if not named and not selected and need_name:
+        raise failure(need_name)
+    yield from visit(call, wanted)
 
 
 def until(call: Call, done: Callable[[], bool], timeout: float, step: float = 1.0) -> bool:
@@ -201,12 +246,15 @@ __all__ = [
     "FIELD_MANAGER",
     "LAST_APPLIED",
     "LOCAL",
+    "NOTHING_GIVEN",
     "PATIENCE",
     "SAVE_CONFIG",
     "TIMEOUT",
+    "UNNAMED",
     "VALIDATE",
     "DryRun",
     "KubectlError",
+    "chosen",
     "create_object",
     "dry_run_of",
     "from_files",
@@ -215,6 +263,7 @@ __all__ = [
     "no_kustomization",
     "pairs",
     "patch_object",
+    "patched",
     "report",
     "shown_locally",
     "sourced",

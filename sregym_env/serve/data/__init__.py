@@ -1,0 +1,1 @@
+"""Packaged data: how the fields of Kubernetes objects are numbered in protobuf bodies."""

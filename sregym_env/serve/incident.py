@@ -1,0 +1,89 @@
+"""The incident desk: what an agent on a real machine is told, and where it hands in its answers.
+
+Plain HTTP beside the cluster, in the shape other SRE benchmarks use: ``GET /get_app``, ``GET /status`` and
+``POST /submit`` with ``{"solution": "..."}``, first the diagnosis, then (empty) the repair. No verdict, score or
+name of a fault is ever answered.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from sregym_env.envs.env import SREGymEnv
+from sregym_env.serve.app import Receive, Scope, Send, read_request, send_response
+from sregym_env.serve.hosted import Hosted
+from sregym_env.serve.message import Request, Response, json_response
+
+Done = Callable[[float, dict[str, Any]], None]
+"""Called with the reward and the last info when the episode is over."""
+
+
+class IncidentDesk:
+    """ASGI 3: the desk of one episode that is being played through its served cluster."""
+
+    def __init__(self, env: SREGymEnv, hosted: Hosted, briefing: str, done: Done) -> None:
+        self._env = env
+        self._hosted = hosted
+        self._briefing = briefing
+        self._done = done
+        self._stage = "mitigation" if env.episode.rules.stage == "mitigation" else "diagnosis"
+        self._reward = 0.0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection event of the ASGI protocol."""
+        if scope["type"] != "http":
+            return
+        await send_response(self.respond(await read_request(scope, receive)), send)
+
+    def respond(self, request: Request) -> Response:
+        """Answer a request to the desk."""
+        path = request.path.rstrip("/")
+        if request.method == "GET" and path == "/status":
+            return json_response({"stage": self._stage})
+        if request.method == "GET" and path == "/get_app":
+            return json_response(self._app())
+        if request.method == "POST" and path == "/submit":
+            return self._submit(request)
+        return json_response({"detail": "Not Found"}, 404)
+
+    def _app(self) -> dict[str, Any]:
+        app = self._hosted.world.app
+        return {
+            "app_name": app.title,
+            "namespace": app.namespace,
+            "namespaces": [app.namespace],
+            "descriptions": app.description.strip(),
+            "briefing": self._briefing,
+        }
+
+    def _submit(self, request: Request) -> Response:
+        if self._stage == "done":
+            return json_response({"status": "done", "message": "All stages are completed."})
+        try:
+            posted = orjson.loads(request.body or b"{}")
+            solution = posted["solution"]
+        except (orjson.JSONDecodeError, KeyError, TypeError):
+            return json_response({"detail": 'the body must be {"solution": "<text>"}'}, 400)
+        if not isinstance(solution, str):
+            return json_response({"detail": "solution must be a string"}, 400)
+        return self._hand_in(solution)
+
+    def _hand_in(self, solution: str) -> Response:
+        self._hosted.sync()
+        arguments = {"stage": self._stage, "text": solution}
+        action = json.dumps({"name": "submit", "arguments": arguments})
+        answer, reward, terminated, truncated, info = self._env.step(action)
+        self._reward += reward
+        self._hosted.announce()
+        if terminated or truncated:
+            self._stage = "done"
+            self._done(self._reward, info)
+            return json_response({"status": "done", "message": "Submission received"})
+        if info["exit_code"]:
+            return json_response({"detail": answer.strip()}, 400)
+        self._stage = "mitigation"
+        return json_response({"status": "200", "message": "Submission received"})

@@ -1,0 +1,48 @@
+"""Rewrite the generated parts of README.md: a real transcript and the measured table.
+
+Usage: ``python tools_dev/update_readme.py [transcript] [bench]`` (both by default). The transcript is an excerpt
+of a golden one, so that the tests hold it true; the table is measured on this machine.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+EXCERPT = ROOT / "tests" / "transcripts" / "05_wrong_service_selector.txt"
+
+
+def transcript() -> str:
+    """The whole of a short golden transcript, without its head."""
+    text = EXCERPT.read_text().split("\n\n", 1)[1]
+    return f"```console\n{text.rstrip()}\n```"
+
+
+def bench() -> str:
+    """The benchmark as a Markdown table."""
+    from sregym_env.rollouts.bench import measure
+
+    rows = ["| | measured | goal | floor |", "|---|---|---|---|"]
+    for found in measure():
+        unit = f" {found.unit}"
+        rows.append(f"| {found.promise} | {found.measured:,.3g}{unit} | {found.goal:,g}{unit} | {found.floor:,g}{unit} |")
+    return "\n".join(rows)
+
+
+def replace(text: str, name: str, body: str) -> str:
+    """Put ``body`` between the marks of a generated part."""
+    pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
+    assert pattern.search(text), f"README.md has no part called {name}"
+    return pattern.sub(lambda match: f"{match[1]}\n{body}\n\n{match[2]}", text)
+
+
+if __name__ == "__main__":
+    wanted = sys.argv[1:] or ["transcript", "bench"]
+    content = README.read_text()
+    for part, make in (("transcript", transcript), ("bench", bench)):
+        if part in wanted:
+            content = replace(content, part, make())
+    README.write_text(content)
