@@ -181,10 +181,11 @@ def _print_json(value: Any) -> None:
 
 
 def _table(rows: list[dict[str, Any]]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console()
+    from sregym_env.cli import terminal
+
+    console = terminal.console()
     if not rows:
         console.print("nothing to show")
         return

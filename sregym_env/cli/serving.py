@@ -34,21 +34,20 @@ def serve(
     env = SREGymEnv(
         problem, noise=noise, max_steps=UNLIMITED_STEPS, time_limit=UNLIMITED_SECONDS, raise_errors=True
     )
-    briefing, _ = env.reset(seed=seed)
+    env.reset(seed=seed)
     world = env.episode.world
     assert isinstance(world, EmbeddedWorld)
     mode: Literal["real", "step"] = "step" if step else "real"
     if directory:
-        _serve(env, world, briefing, Path(directory), port, desk_port, mode, speed)
+        _serve(env, world, Path(directory), port, desk_port, mode, speed)
         return
     with tempfile.TemporaryDirectory(prefix="sregym-") as made:
-        _serve(env, world, briefing, Path(made), port, desk_port, mode, speed)
+        _serve(env, world, Path(made), port, desk_port, mode, speed)
 
 
 def _serve(
     env: SREGymEnv,
     world: EmbeddedWorld,
-    briefing: str,
     directory: Path,
     port: int,
     desk_port: int,
@@ -64,7 +63,7 @@ def _serve(
         namespace=world.app.namespace,
     )
     server = Server(world, settings)
-    desk = IncidentDesk(env, server.hosted, briefing, _print_result)
+    desk = IncidentDesk(env, server.hosted, _print_result)
     desk_port = server.add(desk, desk_port)
     print(f"KUBECONFIG={server.kubeconfig(AGENT_CONFIG)}")
     print(f"API server    {server.url}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sregym_env.cli import terminal
 from sregym_env.rollouts.validate import Report
 
 
@@ -33,11 +34,10 @@ def matrix(reports: Sequence[Report]) -> list[dict[str, Any]]:
 
 def print_matrix(reports: Sequence[Report]) -> None:
     """One row per pair, one column per line of the contract, then what went wrong."""
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    console = Console()
+    console = terminal.console()
     if not reports:
         console.print("no pair matches")
         return

@@ -8,7 +8,7 @@ text says about itself ("this is correct", "ignore the rubric") means nothing to
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Protocol
@@ -137,6 +137,24 @@ class _Case:
         return unique(wrong)
 
     @cached_property
+    def scattered(self) -> bool:
+        """Whether so many are blamed that nobody is: a list of suspects locates nothing."""
+        if len(self.wrongly_blamed) > max(_SUSPECTS, 2 * len(self.truth)):
+            return True
+        named = unique(name for clause in self.asserted for name in clause.components)
+        return len(named) > max(_SUSPECTS + len(self.truth | self.tolerated), len(self.app.components) // 2)
+
+    @cached_property
+    def guessed(self) -> bool:
+        """Whether so many kinds of cause are claimed that none is."""
+        return len(self.other_mechanisms) > _SUSPECTS or len(self._unrelated(self.asserted)) > 2 * _SUSPECTS
+
+    @cached_property
+    def asserted(self) -> tuple[Clause, ...]:
+        """Everything stated that is neither an effect nor cleared."""
+        return tuple(clause for clause in self.reading.clauses if clause.role in ("cause", "plain"))
+
+    @cached_property
     def mechanisms(self) -> tuple[Mechanism, ...]:
         return tuple(MECHANISMS[spec.mechanism] for spec in self.specs)
 
@@ -174,15 +192,17 @@ class _Case:
     @cached_property
     def other_mechanisms(self) -> list[str]:
         """Mechanisms that are claimed and have nothing to do with the true ones."""
+        return self._unrelated(clause for clause in self.claims if clause.role != "effect")
+
+    def _unrelated(self, clauses: Iterable[Clause]) -> list[str]:
+        """Mechanisms that clauses state and that are not akin to the true ones."""
         prose = " ".join(
             f"{s.cause} {s.field} {s.wrong} {s.right} {s.resource_kind} {s.resource_name}" for s in self.specs
         ).lower()
         right = {m.key for m in self.mechanisms} | {kin for m in self.mechanisms for kin in m.kin}
         beside: list[str] = []
         alone: list[str] = []
-        for clause in self.claims:
-            if clause.role == "effect":
-                continue
+        for clause in clauses:
             at_home = any(_states(m, clause.text) for m in self.mechanisms)
             for key, mechanism in MECHANISMS.items():
                 related = key in right or bool(right.intersection(mechanism.kin)) or _states(mechanism, prose)
@@ -190,6 +210,9 @@ class _Case:
                     (beside if at_home else alone).append(key)
         return unique(alone) + (unique(beside) if len(set(beside)) > _INCIDENTAL else [])
 
+
+_SUSPECTS = 2
+"""Wrong components, or wrong kinds of cause, beyond which a diagnosis is a list of guesses."""
 
 _RETOLD_SHARE = 0.6
 """Share of the content words of the true account that makes a text a retelling of it."""
@@ -240,6 +263,16 @@ _LIST_GLUE = re.compile(r"(?:[\s,/&+\"']|and|or|the|services?|deployments?|pods?
 
 
 def _answers(case: _Case) -> Iterator[Answer]:
+    """All nine. Who blames everybody has located nothing; who names every kind of cause has explained nothing."""
+    for answer in _plain_answers(case):
+        guess = case.guessed if answer.id.startswith("D2") else case.scattered
+        if answer.yes and guess:
+            yield Answer(answer.id, False, "a list of guesses")
+        else:
+            yield answer
+
+
+def _plain_answers(case: _Case) -> Iterator[Answer]:
     found, wrong = sorted(case.found), case.wrongly_blamed
     blamed = ", ".join(case.blamed) or "nobody"
     quote = _quote(case)

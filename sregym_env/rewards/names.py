@@ -7,6 +7,7 @@ or as "the geo database". ``user`` and ``rate`` are also English words and are n
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -41,6 +42,16 @@ _WORDS_TOO_COMMON = frozenset({"user", "ad", "email", "quote", "cart", "order"})
 """Component names that are taken for components only beside a word that says so, or in quotes."""
 
 
+_TYPOGRAPHY = {
+    **dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2212\ufe63\uff0d"), "-"),
+    **dict.fromkeys(map(ord, "\u2018\u2019\u2032"), "'"),
+    **dict.fromkeys(map(ord, "\u201c\u201d\u2033"), '"'),
+    **dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"), None),
+    **dict.fromkeys(map(ord, "\u2192\u21d2"), " -> "),
+}
+"""Hyphens, quotes and invisible characters as word processors and language models write them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Mention:
     """A component's name at a place in a text."""
@@ -66,7 +77,7 @@ class Names:
 
     def normalise(self, text: str) -> str:
         """Lower case, single spaces, and every indirect name replaced by the component's own."""
-        text = re.sub(r"[*`]", "", text.lower().replace("’", "'").replace("“", '"').replace("”", '"'))
+        text = re.sub(r"[*`]", "", unicodedata.normalize("NFKC", text).translate(_TYPOGRAPHY).lower())
         for pattern, name in self._rewrites:
             text = pattern.sub(name, text)
         return text

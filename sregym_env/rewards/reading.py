@@ -54,6 +54,13 @@ _EXCEPT = re.compile(
 )
 
 
+_DENIED = re.compile(
+    r"\b(?:it is|it's|it was) (?:not (?:true|the case|so)|false|untrue|wrong|unlikely) that\b.*?(?:[.!?](?=\s|$)|\n|$)"
+    r"|\bthere is no (?:evidence|sign|indication) (?:that|of)\b.*?(?:[.!?](?=\s|$)|\n|$)"
+)
+"""Sentences that deny what they say."""
+
+
 @dataclass(frozen=True, slots=True)
 class Clause:
     """A piece of the diagnosis and the part it plays."""
@@ -109,7 +116,7 @@ class Reading:
 def read(text: str, names: Names) -> Reading:
     """Understand a diagnosis in prose, in ``[fault_spec]`` form or as a JSON object."""
     prose = _from_json(text.strip()[:MAX_CHARS]) or text.strip()[:MAX_CHARS]
-    normal = names.normalise(prose)
+    normal = _DENIED.sub(" ", names.normalise(prose))
     clauses: list[Clause] = []
     for sentence in _SENTENCE.split(normal):
         stripped = re.sub(r"\s+", " ", sentence).strip(" \t-*#>")

@@ -25,10 +25,9 @@ Done = Callable[[float, dict[str, Any]], None]
 class IncidentDesk:
     """ASGI 3: the desk of one episode that is being played through its served cluster."""
 
-    def __init__(self, env: SREGymEnv, hosted: Hosted, briefing: str, done: Done) -> None:
+    def __init__(self, env: SREGymEnv, hosted: Hosted, done: Done) -> None:
         self._env = env
         self._hosted = hosted
-        self._briefing = briefing
         self._done = done
         self._stage = "mitigation" if env.episode.rules.stage == "mitigation" else "diagnosis"
         self._reward = 0.0
@@ -57,7 +56,6 @@ class IncidentDesk:
             "namespace": app.namespace,
             "namespaces": [app.namespace],
             "descriptions": app.description.strip(),
-            "briefing": self._briefing,
         }
 
     def _submit(self, request: Request) -> Response:

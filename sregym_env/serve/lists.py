@@ -31,8 +31,8 @@ def found(cluster: SimCluster, where: ApiPath, request: Request) -> list[Manifes
     """The objects of a collection that the request's selectors choose."""
     resource = where.resource
     labels, fields = request.first("labelSelector"), request.first("fieldSelector")
+    chosen = matcher(resource, labels, fields)
     if resource is not BUILTIN.by_key(resource.key) and fields:
-        chosen = matcher(resource, labels, fields)
         objects = [as_served(resource, obj) for obj in cluster.list(resource.key, where.namespace)]
         return [obj for obj in objects if chosen(obj)]
     listed = cluster.list(resource.key, where.namespace, label_selector=labels, field_selector=fields)

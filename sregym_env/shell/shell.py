@@ -25,9 +25,11 @@ from just_bash.types import CommandContext, ExecutionLimits
 from just_bash.types import ExecResult as BashResult
 
 from sregym_env.cluster.api import ExecResult
+from sregym_env.shell import patterns
 from sregym_env.shell.driver import drive
 from sregym_env.shell.files import Clock, Files
 from sregym_env.shell.interpreter import Budget, PipelineInterpreter
+from sregym_env.shell.xargs import Xargs
 
 ShellCommand = Callable[[Sequence[str], str, "Shell"], ExecResult]
 """A command: (argv with its own name first, stdin, the shell that runs it) -> result."""
@@ -519,11 +521,13 @@ _LIBRARY: dict[str, Any] = {}
 def _library() -> Mapping[str, Any]:
     """The interpreter's own commands, loaded once per process; they keep no state."""
     if not _LIBRARY:
+        patterns.install()
         for name, command in create_command_registry().items():
             if name not in WITHHELD:
                 _LIBRARY[name] = _Bounded(command) if name in ("seq", "printf") else command
         for name in ("sh", "bash"):
             _LIBRARY[name] = _Nested(name)
+        _LIBRARY["xargs"] = Xargs()
         for name in ("env", "printenv"):
             _LIBRARY[name] = _Env(name)
     return _LIBRARY

@@ -11,7 +11,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from sregym_env.cluster.api import ExecResult, ForkableWorld, User
 from sregym_env.runtime.clock import SECOND
@@ -20,7 +20,7 @@ from sregym_env.shell.shell import Limits, Shell, ShellCommand
 from sregym_env.tools.alerts import alerts
 from sregym_env.tools.call import Submission, ToolOutcome
 from sregym_env.tools.curl import curl
-from sregym_env.tools.kubectl.app import Kubectl
+from sregym_env.tools.kubectl.app import Kubectl, changes
 from sregym_env.tools.submit import USAGE, from_argv, from_line
 
 READ_SECONDS = 1.0
@@ -36,10 +36,6 @@ MAX_LINE = 256 * 1024
 
 HOME = "/home/oncall"
 
-_WRITING = frozenset(
-    "create apply replace delete patch set scale label annotate rollout run expose autoscale cordon uncordon "
-    "drain taint edit".split()
-)
 _SINGLE_QUOTED = re.compile(r"'[^']*'")
 _SHELL_SYNTAX = re.compile(r"[|&;<>()$`\\\n*?\[\]{}~#!]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
@@ -62,6 +58,7 @@ class Workstation:
         self.world = world
         self.user = user
         self._spent = 0.0
+        self._limit = LINE_LIMIT
         self._submission: Submission | None = None
         self._used = ""
         cluster = world.cluster.as_user(user)
@@ -80,7 +77,7 @@ class Workstation:
 
     def run(self, line: str) -> ToolOutcome:
         """Run one command line; the world's time moves by what it takes."""
-        self._spent, self._submission, self._used = 0.0, None, ""
+        self._spent, self._limit, self._submission, self._used = 0.0, LINE_LIMIT, None, ""
         if len(line) > MAX_LINE:
             self._pass(READ_SECONDS)
             text = f"bash: command line too long: {len(line)} characters, the limit is {MAX_LINE}\n"
@@ -107,7 +104,7 @@ class Workstation:
         error = ""
         if result.exit_code:
             error = "forbidden" if "(Forbidden)" in result.stderr else "command_error"
-        return ToolOutcome(result.text, result.exit_code, error, self._used, self._submission)  # type: ignore[arg-type]
+        return ToolOutcome(result.text, result.exit_code, error, self._used or "shell", self._submission)  # type: ignore[arg-type]
 
     def _direct(self, line: str) -> ExecResult | None:
         """Run a line without shell syntax at once; None if it needs the shell."""
@@ -155,6 +152,7 @@ class Workstation:
             "alerts": self._run_alerts,
             "sleep": self._run_sleep,
             "timeout": self._run_timeout,
+            "time": self._run_time,
             "date": self._run_date,
             "submit": self._run_submit,
             "hostname": lambda argv, stdin, shell: ExecResult("oncall\n"),
@@ -165,7 +163,7 @@ class Workstation:
         return own
 
     def _pass(self, seconds: float) -> None:
-        seconds = min(seconds, LINE_LIMIT - self._spent)
+        seconds = min(seconds, self._limit - self._spent)
         if seconds > 0:
             self._spent += seconds
             self.world.advance(seconds)
@@ -184,10 +182,12 @@ class Workstation:
             return expired
         self._used = "kubectl"
         before = self.world.now()
-        result = self._kubectl.run(tuple(argv[1:]), stdin, _Reader(shell))
+        words = tuple(argv[1:])
+        ends = before + round((self._limit - self._spent) * SECOND)
+        result = self._kubectl.run(words, stdin, _Reader(shell), ends)
         # Commands that wait (rollout status, delete, wait) have let time pass themselves.
         self._spent += (self.world.now() - before) / SECOND
-        self._pass(WRITE_SECONDS if any(word in _WRITING for word in argv[1:4]) else READ_SECONDS)
+        self._pass(WRITE_SECONDS if changes(words) else READ_SECONDS)
         return result
 
     def _run_curl(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -226,31 +226,52 @@ class Workstation:
         return self._expired() or ExecResult(stderr=note)
 
     def _run_timeout(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-        words = [word for word in argv[1:] if not word.startswith("-")]
-        if len(words) < 2 or _DURATION.match(words[0]) is None:
-            return ExecResult(
-                stderr="timeout: missing operand\nTry 'timeout --help' for more information.\n", exit_code=125
-            )
-        start = argv.index(words[0]) + 1
-        match = _DURATION.match(words[0])
-        assert match is not None
-        limit = float(match[1]) * _UNITS[match[2]]
-        command = self._commands().get(argv[start])
-        before = self._spent
-        if command is not None:
-            result = command(list(argv[start:]), stdin, shell)
-        elif shell.has(argv[start]):
-            result = shell.call(list(argv[start:]), stdin)
-        else:
-            text = f"timeout: failed to run command '{argv[start]}': No such file or directory\n"
-            return ExecResult(stderr=text, exit_code=127)
-        if limit and self._spent - before > limit + WRITE_SECONDS:
-            return ExecResult(result.stdout, result.stderr, 124)
-        return result
+        at = _timeout_options(argv)
+        if at + 1 >= len(argv):
+            return _misused("timeout", "missing operand", 125)
+        match = _DURATION.match(argv[at])
+        if match is None:
+            return _misused("timeout", f"invalid time interval \u2018{argv[at]}\u2019", 125)
+        seconds = float(match[1]) * _UNITS[match[2]]
+        outer, start = self._limit, self._spent
+        if seconds:
+            self._limit = min(outer, start + seconds)
+        try:
+            result = self._call(list(argv[at + 1 :]), stdin, shell, "timeout: failed to run command ")
+            late = bool(seconds) and self._spent >= start + seconds
+        finally:
+            self._limit = outer
+        return ExecResult(result.stdout, result.stderr, 124) if late else result
+
+    def _run_time(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        words = [word for word in argv[1:] if word != "-p"]
+        before = self.world.now()
+        result = self._call(words, stdin, shell, "time: cannot run ") if words else ExecResult()
+        spent = (self.world.now() - before) / SECOND
+        minutes, seconds = divmod(spent, 60)
+        text = f"\nreal\t{minutes:.0f}m{seconds:.3f}s\nuser\t0m0.051s\nsys\t0m0.012s\n"
+        return ExecResult(result.stdout, result.stderr + text, result.exit_code)
+
+    def _call(self, argv: list[str], stdin: str, shell: Shell, complaint: str) -> ExecResult:
+        """Run another command on behalf of one of ours."""
+        own = self._commands().get(argv[0])
+        if own is not None:
+            return own(argv, stdin, shell)
+        if shell.has(argv[0]):
+            return shell.call(argv, stdin)
+        return ExecResult(
+            stderr=f"{complaint}\u2018{argv[0]}\u2019: No such file or directory\n", exit_code=127
+        )
 
     def _run_date(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         moment = datetime.fromtimestamp(self.world.now() // SECOND, UTC)
-        formats = [word for word in argv[1:] if word.startswith("+")]
+        asked = _option(argv, "-d", "--date")
+        if asked is not None:
+            found = _moment(asked, moment)
+            if found is None:
+                return ExecResult(stderr=f"date: invalid date \u2018{asked}\u2019\n", exit_code=1)
+            moment = found
+        formats = [word for word in argv[1:] if word.startswith("+") and word != asked]
         if not formats:
             if any(word.startswith(("-I", "--iso")) for word in argv[1:]):
                 return ExecResult(moment.strftime("%Y-%m-%dT%H:%M:%S+00:00\n"))
@@ -289,6 +310,55 @@ class _Reader:
         """Paths of the files directly in a directory, sorted."""
         full = self._shell.resolve(path)
         return sorted(name for name in self._shell.files.texts() if posixpath.dirname(name) == full)
+
+
+def _option(argv: Sequence[str], short: str, long: str) -> str | None:
+    """The value of an option, attached or not; None if it is absent."""
+    for index, word in enumerate(argv):
+        if word in (short, long):
+            return argv[index + 1] if index + 1 < len(argv) else ""
+        if word.startswith(f"{long}="):
+            return word.partition("=")[2]
+        if word.startswith(short) and not word.startswith("--") and len(word) > len(short):
+            return word[len(short) :]
+    return None
+
+
+_AGO = re.compile(r"([+-]?\d+)\s*(sec|second|min|minute|hour|day|week)s?(\s+ago)?\Z")
+_SPANS = {"sec": 1, "second": 1, "min": 60, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
+
+
+def _moment(text: str, now: datetime) -> datetime | None:
+    """The time that ``date -d`` is asked about, of the forms people use; None for others."""
+    words = text.strip().lower()
+    if words in ("", "now", "today"):
+        return now
+    if words in ("yesterday", "tomorrow"):
+        return now + timedelta(days=-1 if words == "yesterday" else 1)
+    if words.startswith("@") and words[1:].lstrip("-").isdigit():
+        return datetime.fromtimestamp(int(words[1:]), UTC)
+    if match := _AGO.match(words):
+        seconds = int(match[1]) * _SPANS[match[2]]
+        return now + timedelta(seconds=-seconds if match[3] else seconds)
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+
+
+def _timeout_options(argv: Sequence[str]) -> int:
+    """Index of the first word of ``timeout`` that is no option."""
+    at = 1
+    while at < len(argv) and argv[at].startswith("-") and argv[at] != "--":
+        at += 2 if argv[at] in ("-k", "-s", "--kill-after", "--signal") else 1
+    return at + 1 if at < len(argv) and argv[at] == "--" else at
+
+
+def _misused(command: str, text: str, code: int) -> ExecResult:
+    return ExecResult(
+        stderr=f"{command}: {text}\nTry '{command} --help' for more information.\n", exit_code=code
+    )
 
 
 def _which(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:

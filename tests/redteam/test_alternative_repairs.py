@@ -54,7 +54,7 @@ metadata: {{name: defaults, namespace: {NAMESPACE}}}
 spec:
   limits:
   - type: Container
-    default: {{memory: 64Mi}}
+    default: {{memory: 512Mi}}
     defaultRequest: {{memory: 32Mi}}"""
 
 SERVICE = f"""apiVersion: v1

@@ -134,3 +134,23 @@ def test_a_command_can_be_called_without_a_shell(shell: Shell) -> None:
 def test_no_script_raises(script: str) -> None:
     result = Shell(Files(), {"tell": tell}, limits=Limits(commands=200)).run(script)
     assert 0 <= result.exit_code <= 255
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        ("echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa! | grep -cE '(a+)+$'", "0\n"),
+        ("echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa! | sed -E 's/(a|a)+$/x/' | tail -c 3", "a!\n"),
+        ("[[ aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa! =~ (a+)+$ ]] || echo no", "no\n"),
+        ("echo 10.244.1.3 | grep -oE '([0-9]+\\.)+[0-9]+'", "10.244.1.3\n"),
+        ("echo foo-bar | sed -E 's/(foo)-(bar)/\\2-\\1/'", "bar-foo\n"),
+        ("echo aXbx | sed 's/x/-/Ig'", "a-b-\n"),
+    ],
+)
+def test_patterns_take_linear_time_and_mean_the_same(script: str, expected: str) -> None:
+    assert Shell(Files(), {}).run(script).stdout == expected
+
+
+def test_a_pattern_that_could_run_without_end_is_refused() -> None:
+    result = Shell(Files(), {}).run("echo aaa | grep -P '(?=x)(a+)+$'")
+    assert (result.exit_code, "too complex" in result.stderr) == (2, True)

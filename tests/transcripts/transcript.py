@@ -1,6 +1,6 @@
 """Golden transcripts: what an engineer types in an incident and what the cluster answers.
 
-A transcript is a text file. Its head names the problem and the seed; then every line that begins with ``$``
+A transcript is a text file. Its head names the seed and the problem, or the fault and its target; then every line that begins with ``$``
 is typed on the workstation (a here-document continues until its delimiter), and what follows is the answer.
 ``python -m tests.transcripts.transcript`` types every transcript again and rewrites the answers.
 """
@@ -18,6 +18,7 @@ import gymnasium as gym
 import sregym_env  # noqa: F401  (registers the environments)
 
 FOLDER = Path(__file__).parent
+_HEAD = re.compile(r"# (problem|fault|target|seed): (.+)")
 _HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1")
 
 
@@ -26,7 +27,11 @@ class Transcript:
     """A named incident: its problem, seed, what is said about it, and the commands typed."""
 
     path: Path
+    head: tuple[str, ...]
     problem: str
+    """Id of a curated problem, or empty where the head names a fault and its target."""
+    fault: str
+    target: str
     seed: int
     notes: tuple[str, ...]
     commands: tuple[str, ...]
@@ -36,13 +41,20 @@ class Transcript:
 def load(path: Path) -> Transcript:
     """Read one transcript file."""
     text = path.read_text()
-    head = dict(re.findall(r"^# (problem|seed): (.+)$", text, re.MULTILINE))
-    notes = tuple(
-        line
-        for line in text.split("\n\n")[0].splitlines()
-        if line.startswith("#") and not re.match(r"# (problem|seed):", line)
+    top = [line for line in text.split("\n\n")[0].splitlines() if line.startswith("#")]
+    named = [line for line in top if _HEAD.fullmatch(line)]
+    head = dict(match.groups() for match in map(_HEAD.fullmatch, named) if match)
+    return Transcript(
+        path,
+        head=tuple(named),
+        problem=head.get("problem", ""),
+        fault=head.get("fault", ""),
+        target=head.get("target", ""),
+        seed=int(head["seed"]),
+        notes=tuple(line for line in top if line not in named),
+        commands=tuple(_commands(text)),
+        text=text,
     )
-    return Transcript(path, head["problem"], int(head["seed"]), notes, tuple(_commands(text)), text)
 
 
 def _commands(text: str) -> Iterator[str]:
@@ -60,15 +72,28 @@ def _commands(text: str) -> Iterator[str]:
         yield command
 
 
+def _environment(transcript: Transcript) -> gym.Env[str, str]:
+    if transcript.problem:
+        return gym.make(f"SREGym/{transcript.problem}-v0", max_steps=200)
+    return gym.make(
+        "SREGym/Pair-v0",
+        app="hotel-reservation",
+        fault=transcript.fault,
+        target=transcript.target,
+        max_steps=200,
+    )
+
+
 def play(transcript: Transcript) -> str:
     """The transcript as it reads when its commands are typed now."""
-    env = gym.make(f"SREGym/{transcript.problem}-v0", max_steps=200)
+    env = _environment(transcript)
     try:
         env.reset(seed=transcript.seed)
-        parts = ["\n".join((f"# problem: {transcript.problem}", f"# seed: {transcript.seed}", *transcript.notes))]
+        parts = ["\n".join((*transcript.head, *transcript.notes))]
         for command in transcript.commands:
             observation, *_ = env.step(command)
-            parts.append(f"$ {command}\n{observation.rstrip()}".rstrip())
+            shown = "\n".join(line.rstrip() for line in observation.rstrip().splitlines())
+            parts.append(f"$ {command}\n{shown}".rstrip())
         return "\n\n".join(parts) + "\n"
     finally:
         env.close()

@@ -63,6 +63,10 @@ class Sheet:
             self._done.append(align_tabs(self._lines))
             self._lines = []
 
+    def raw(self) -> str:
+        """The lines with their tabs as they are, where kubectl prints a description without aligning it."""
+        return "".join(f"{line}\n" for line in self._lines)
+
     def render(self) -> str:
         """The aligned text."""
         self.flush()

@@ -16,7 +16,7 @@ from sregym_env.tools.kubectl.call import Call, FileReader, Verb
 from sregym_env.tools.kubectl.errors import KubectlError, server_text
 from sregym_env.tools.kubectl.flags import GLOBAL_FLAGS, Parsed, flag_set
 from sregym_env.tools.kubectl.usage import root_help, unknown_command, verb_help
-from sregym_env.tools.kubectl.verbs import VERBS
+from sregym_env.tools.kubectl.verbs import VERBS, WRITE_VERBS
 
 CommandResult = ExecResult
 """What a kubectl command left: ``stdout``, ``stderr`` and ``exit_code``."""
@@ -75,8 +75,17 @@ class Kubectl:
         """The same kubectl, configuration included, on another cluster (a fork)."""
         return Kubectl(cluster, config=self.config)
 
-    def run(self, argv: Sequence[str], stdin: str = "", files: FileReader | None = None) -> CommandResult:
-        """Carry out ``kubectl ARGV...``. Never raises for what the person or the cluster does wrong."""
+    def run(
+        self,
+        argv: Sequence[str],
+        stdin: str = "",
+        files: FileReader | None = None,
+        ends: int | None = None,
+    ) -> CommandResult:
+        """Carry out ``kubectl ARGV...``. Never raises for what the person or the cluster does wrong.
+
+        A command that still waits at ``ends`` (the cluster's time) is cut off with exit code 124.
+        """
         try:
             line = _understand(tuple(argv))
         except KubectlError as error:
@@ -94,6 +103,7 @@ class Kubectl:
             parsed.dash,
             stdin,
             files,
+            ends=ends,
         )
         try:
             self._check_globals(call)
@@ -174,6 +184,21 @@ class Kubectl:
             if not own.review_access("impersonate", resource, name=value):
                 raise forbidden(resource, value, own.user.name, "impersonate")
         return own.as_user(User(name, (*groups, "system:authenticated")))
+
+
+def changes(argv: tuple[str, ...]) -> bool:
+    """Whether a command line is meant to change the cluster."""
+    try:
+        line = _understand(argv)
+    except KubectlError:
+        return False
+    if isinstance(line, CommandResult) or line.parsed.values.get("dry-run", "none") not in ("none", "false"):
+        return False
+    return line.command.split(" ")[0] in _CHANGING and line.command not in _LOOKING
+
+
+_CHANGING = frozenset(verb.name for verb in WRITE_VERBS) - {"diff", "wait"}
+_LOOKING = frozenset(("rollout status", "rollout history", "apply view-last-applied", "create token"))
 
 
 def _definitions(cluster: Cluster) -> list[Manifest]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sregym_env.cluster.api import Cluster
@@ -15,6 +16,10 @@ from sregym_env.tools.kubectl.flags import Flag
 
 if TYPE_CHECKING:
     from sregym_env.tools.kubectl.app import Kubectl
+
+
+TIME_IS_UP = 124
+"""Exit code of a command that was cut off, as ``timeout`` reports it."""
 
 
 class FileReader(Protocol):
@@ -46,6 +51,19 @@ class Call:
     out: list[str] = field(default_factory=list)
     err: list[str] = field(default_factory=list)
     exit_code: int = 0
+    ends: int | None = None
+    """When the command is cut off, if it still waits then (``timeout 5 kubectl ...``)."""
+
+    def advance(self, seconds: float) -> None:
+        """Let the cluster's time pass. Raises a silent error with exit code 124 where the time is up."""
+        left = self.left()
+        if left <= 0:
+            raise KubectlError("", TIME_IS_UP)
+        self.cluster.advance(min(seconds, left))
+
+    def left(self) -> float:
+        """Seconds until the command is cut off."""
+        return inf if self.ends is None else (self.ends - self.cluster.now()) / 1_000_000
 
     @property
     def registry(self) -> Registry:

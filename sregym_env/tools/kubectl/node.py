@@ -178,7 +178,7 @@ def _evict_one(call: Call, pod: Manifest, limit: float) -> None:
             call.warn(
                 f'error when evicting pods/"{name}" -n "{namespace}" (will retry after 5s): {error.message}'
             )
-            call.cluster.advance(5.0)
+            call.advance(5.0)
             waited += 5.0
 
 

@@ -15,7 +15,14 @@ from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import KubectlError, failure
 from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, Flag
 from sregym_env.tools.kubectl.resolve import Info, targets, visit
-from sregym_env.tools.kubectl.writing import FIELD_MANAGER, TIMEOUT, patch_object, report, timeout_of
+from sregym_env.tools.kubectl.writing import (
+    FIELD_MANAGER,
+    TIMEOUT,
+    dry_run_of,
+    patch_object,
+    report,
+    timeout_of,
+)
 
 REVISION = "deployment.kubernetes.io/revision"
 CAUSE = "kubernetes.io/change-cause"
@@ -34,11 +41,9 @@ def _wanted(call: Call, doing: str) -> list[Info]:
         raise failure("required resource not specified")
     infos = list(visit(call, found))
     if not infos and not call.exit_code:
-        raise failure(
-            f"no resources found in {call.namespace} namespace"
-            if doing == "status"
-            else "no objects passed to rollout"
-        )
+        if doing != "restart":
+            raise failure(f"no resources found in {call.namespace} namespace")
+        call.warn(f"No resources found in {call.namespace} namespace.")
     return infos
 
 
@@ -65,7 +70,7 @@ def status(call: Call) -> None:
                 break
             if waited >= limit:
                 raise KubectlError("error: timed out waiting for the condition")
-            call.cluster.advance(1.0)
+            call.advance(1.0)
             waited += 1.0
 
 
@@ -149,10 +154,10 @@ _VIEWERS: dict[str, Callable[[Manifest, int], tuple[str, bool]]] = {
 # --- history and undo -----------------------------------------------------------------------------
 
 
-def _revisions(call: Call, info: Info) -> dict[int, Manifest]:
+def _revisions(call: Call, info: Info, what: str = "history viewer") -> dict[int, Manifest]:
     """Stored revisions: number to ReplicaSet (Deployments) or ControllerRevision."""
     if info.resource.key not in _ROLLED:
-        raise failure(f"no history viewer has been implemented for {info.resource.kind}")
+        raise failure(f'no {what} has been implemented for "{info.resource.kind}"')
     source = "replicasets.apps" if info.resource.key == _DEPLOYMENTS else "controllerrevisions.apps"
     uid = info.object["metadata"]["uid"]
     found = {}
@@ -176,6 +181,14 @@ def _template(info: Info, revision: Manifest) -> Manifest:
     return {key: value for key, value in found.items() if key != "$patch"}
 
 
+def _template_text(call: Call, info: Info, revision: Manifest) -> str:
+    """The pod template of a revision; kubectl does not align the columns here."""
+    spec = revision["spec"]["template"] if info.resource.key == _DEPLOYMENTS else _template(info, revision)
+    sheet = Sheet(call.cluster.now())
+    template(sheet, spec)
+    return sheet.raw()
+
+
 def history(call: Call) -> None:
     """List stored revisions, or show one."""
     for info in _wanted(call, "history"):
@@ -188,9 +201,8 @@ def history(call: Call) -> None:
             if call.flags["output"] == "yaml":
                 call.print(to_yaml(revisions[wanted]))
             else:
-                sheet = Sheet(call.cluster.now())
-                template(sheet, _template(info, revisions[wanted]))
-                call.print(f"{label} with revision #{wanted}\n{sheet.render()}\n")
+                text = _template_text(call, info, revisions[wanted])
+                call.print(f"{label} with revision #{wanted}\n{text}\n")
             continue
         rows = [("REVISION", "CHANGE-CAUSE")]
         for number, obj in revisions.items():
@@ -208,7 +220,7 @@ def undo(call: Call) -> None:
                 f"you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume "
                 f"deployment/{info.name}' and try again"
             )
-        revisions = _revisions(call, info)
+        revisions = _revisions(call, info, "rollbacker")
         wanted = int(call.flags["to-revision"])
         if wanted and wanted not in revisions:
             raise failure(f"unable to find specified revision {wanted} in history")
@@ -224,6 +236,10 @@ def undo(call: Call) -> None:
                 f"skipped rollback (current template already matches revision {number})",
             )
             continue
+        if dry_run_of(call) == "client":
+            text = _template_text(call, info, revisions[number])
+            call.print(f"{info.label} {text} (dry run)\n")
+            continue
         body: Any = [{"op": "replace", "path": "/spec/template", "value": target}]
         patch_object(call, info, body, "rolled back", type="json")
 
@@ -235,7 +251,7 @@ def restart(call: Call) -> None:
     """Have every pod replaced by marking the template."""
     for info in _wanted(call, "restart"):
         if info.resource.key not in _ROLLED:
-            raise failure(f'{info.resource.plural} "{info.name}" restarting is not supported')
+            raise failure(f'{info.resource.key} "{info.name}" restarting is not supported')
         if info.object["spec"].get("paused"):
             raise failure("can't restart paused deployment (run rollout resume first)")
         mark = {RESTARTED: rfc3339(call.cluster.now())}
@@ -260,9 +276,9 @@ def _set_paused(call: Call, wanted: bool) -> None:
     word = "paused" if wanted else "resumed"
     for info in _wanted(call, word):
         if info.resource.key != _DEPLOYMENTS:
-            raise failure(
-                f'{info.resource.plural} "{info.name}" {"pausing" if wanted else "resuming"} is not supported'
-            )
+            verb = "pausing" if wanted else "resuming"
+            call.fail(failure(f'{info.resource.key} "{info.name}" {verb} is not supported'))
+            continue
         if bool(info.object["spec"].get("paused")) == wanted:
             state = "already paused" if wanted else "not paused"
             raise failure(f'{info.resource.key} "{info.name}" is {state}')
@@ -305,6 +321,6 @@ ROLLOUT = Verb(
         Verb("undo", "Undo a previous rollout", undo, (*_SELECTION, DRY_RUN, _TO)),
     ),
     usage="rollout SUBCOMMAND",
-    description="Manage the rollout of one or many resources.\n\nValid resource types include:\n\n  *  deployments\n  *  daemonsets\n  *  statefulsets",
+    description="Manage the rollout of one or many resources.\n        \n Valid resource types include:\n\n  *  deployments\n  *  daemonsets\n  *  statefulsets",
     group="Deploy Commands",
 )

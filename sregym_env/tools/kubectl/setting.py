@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -13,10 +14,18 @@ from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import KubectlError, failure
 from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, Flag
-from sregym_env.tools.kubectl.resolve import Info, targets, visit
-from sregym_env.tools.kubectl.writing import ALL, FIELD_MANAGER, LOCAL, patch_object
+from sregym_env.tools.kubectl.resolve import Info
+from sregym_env.tools.kubectl.writing import (
+    ALL,
+    FIELD_MANAGER,
+    LOCAL,
+    NOTHING_GIVEN,
+    UNNAMED,
+    chosen,
+    patch_object,
+)
 
-Change = Callable[[Manifest], Manifest]
+_ENV_NAME = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*\Z")
 
 
 def template_path(info: Info) -> tuple[str, ...]:
@@ -28,7 +37,8 @@ def template_path(info: Info) -> tuple[str, ...]:
     if "template" in (info.object.get("spec") or {}):
         return ("spec", "template", "spec")
     raise failure(
-        f"{info.resource.group_kind.lower()}/{info.name} the object is not a pod or does not have a pod template"
+        f"{info.resource.plural}/{info.name} the object is not a pod or does not have a pod template: "
+        f"*v1.{info.resource.kind}"
     )
 
 
@@ -51,22 +61,25 @@ def with_pod_spec(info: Info, spec: Manifest) -> Manifest:
     return put(info.object, template_path(info))
 
 
-def _change_all(call: Call, words: list[str], change: Callable[[Info], Manifest], operation: str) -> None:
+def _change_all(
+    call: Call,
+    words: list[str],
+    change: Callable[[Info], Manifest],
+    operation: str,
+    doing: str,
+    *,
+    always: bool = False,
+) -> None:
     """Patch every selected object with what ``change`` makes of its pod spec."""
-    wanted = targets(call, words)
-    if not wanted:
-        raise failure("one or more resources must be specified as <resource> <name> or <resource>/<name>")
-    named = any(target.name is not None for target in wanted)
-    if not named and not (call.flags["all"] or call.flags["selector"] or call.flags["filename"]):
-        raise failure("resource(s) were provided, but no name was specified")
-    for info in visit(call, wanted):
+    for info in chosen(call, words, need_name=UNNAMED):
+        delta: Manifest = {}
         try:
             changed = with_pod_spec(info, change(info))
             delta = patches.two_way(info.object, changed, info.resource)
-            if delta:
+            if delta or call.flags["local"] or always:
                 patch_object(call, info, delta, operation)
         except StatusError as error:
-            call.fail(error)
+            raise failure(f"failed to patch {doing} to pod template: {error.message}") from None
 
 
 def _assignments(call: Call) -> tuple[list[str], list[str]]:
@@ -82,11 +95,13 @@ def _assignments(call: Call) -> tuple[list[str], list[str]]:
 def image(call: Call) -> None:
     """Change the images of containers."""
     words, changes = _assignments(call)
+    if not words and not call.flags["filename"]:
+        raise failure(NOTHING_GIVEN)
     if not changes:
         raise failure("at least one image update is required")
     wanted = dict(change.split("=", 1) for change in changes)
     for name, reference in wanted.items():
-        if not name or not reference:
+        if not name:
             raise failure(f"invalid image update: {name}={reference}")
 
     def change_one(info: Info) -> Manifest:
@@ -103,7 +118,7 @@ def image(call: Call) -> None:
                 ]
         return spec
 
-    _change_all(call, words, change_one, "image updated")
+    _change_all(call, words, change_one, "image updated", "image update")
 
 
 # --- env ------------------------------------------------------------------------------------------
@@ -116,8 +131,15 @@ def env(call: Call) -> None:
         _list_env(call, words)
         return
     source = call.flags["from"]
-    if not changes and not source:
-        raise failure("at least one environment variable must be provided")
+    changes = [*changes, *call.flags["env"]]
+    for text in changes:
+        name = text.partition("=")[0].removesuffix("-")
+        if not _ENV_NAME.match(name):
+            raise failure(
+                f'"{name}" is not a valid key name: a valid environment variable name must consist of alphabetic '
+                "characters, digits, '_', '-', or '.', and must not start with a digit (e.g. 'my.env-name',  or "
+                "'MY_ENV.NAME',  or 'MyEnvName1', regex used for validation is '[-._a-zA-Z][-._a-zA-Z0-9]*')"
+            )
     added = {c.partition("=")[0]: c.partition("=")[2] for c in changes if not c.endswith("-") or "=" in c}
     added.pop("-", None)
     removed = {c[:-1] for c in changes if c.endswith("-") and "=" not in c}
@@ -125,15 +147,19 @@ def env(call: Call) -> None:
 
     def change_one(info: Info) -> Manifest:
         spec = pod_spec(info)
+        pattern = call.flags["containers"]
+        if not any(fnmatch.fnmatchcase(c["name"], pattern) for c in spec["containers"]):
+            kind = info.resource.kind
+            call.warn(f'Warning: {kind}/{info.name} does not have any containers matching "{pattern}"')
         spec["containers"] = [
-            _with_env(container, added, removed, imported, call.flags["overwrite"])
+            _with_env(container, added, removed, imported, call.flags["overwrite"], info)
             if fnmatch.fnmatchcase(container["name"], call.flags["containers"])
             else container
             for container in spec["containers"]
         ]
         return spec
 
-    _change_all(call, words, change_one, "env updated")
+    _change_all(call, words, change_one, "env updated", "env update")
 
 
 def _from_source(call: Call, source: str) -> list[Manifest]:
@@ -143,17 +169,22 @@ def _from_source(call: Call, source: str) -> list[Manifest]:
     field = "secretKeyRef" if resource.key == "secrets" else "configMapKeyRef"
     keys = call.flags["keys"] or sorted(obj.get("data") or {})
     prefix = call.flags["prefix"]
-    return [
-        {
-            "name": prefix + "".join(ch if ch.isalnum() else "_" for ch in key).upper(),
-            "valueFrom": {field: {"name": name, "key": key}},
-        }
-        for key in keys
-    ]
+    found: list[Manifest] = []
+    for key in keys:
+        variable = "".join(ch if ch.isalnum() else "_" for ch in key).upper()
+        if variable != key:
+            call.warn(f"Warning: key {key} transferred to {variable}")
+        found.append({"name": prefix + variable, "valueFrom": {field: {"name": name, "key": key}}})
+    return found
 
 
 def _with_env(
-    container: Manifest, added: dict[str, str], removed: set[str], imported: list[Manifest], overwrite: bool
+    container: Manifest,
+    added: dict[str, str],
+    removed: set[str],
+    imported: list[Manifest],
+    overwrite: bool,
+    info: Info,
 ) -> Manifest:
     known = list(container.get("env") or ())
     entries = [{"name": name, "value": value} for name, value in added.items()] + imported
@@ -163,7 +194,7 @@ def _with_env(
             known.append(entry)
         elif not overwrite:
             raise failure(
-                f"'{entry['name']}' already has a value ({known[at].get('value', '')}), and --overwrite is false"
+                f"{info.resource.plural}/{info.name} '{entry['name']}' already has a value ({known[at].get('value', '')}), and --overwrite is false"
             )
         else:
             known[at] = entry
@@ -173,11 +204,11 @@ def _with_env(
 
 
 def _list_env(call: Call, words: list[str]) -> None:
-    for info in visit(call, targets(call, words)):
+    for info in chosen(call, words):
         for container in pod_spec(info)["containers"]:
             if not fnmatch.fnmatchcase(container["name"], call.flags["containers"]):
                 continue
-            call.print(f"# {info.resource.plural} {info.name}, container {container['name']}\n")
+            call.print(f"# {info.resource.kind} {info.name}, container {container['name']}\n")
             for entry in container.get("env") or ():
                 call.print(_env_line(entry))
 
@@ -218,7 +249,9 @@ def resources(call: Call) -> None:
         ]
         return spec
 
-    _change_all(call, list(call.args), change_one, "resource requirements updated")
+    _change_all(
+        call, list(call.args), change_one, "resource requirements updated", "limit update", always=True
+    )
 
 
 def _amounts(text: str, field: str) -> dict[str, str]:
@@ -254,30 +287,57 @@ def _with_resources(container: Manifest, limits: dict[str, str], requests: dict[
 
 def serviceaccount(call: Call) -> None:
     """Change the service account of a pod template."""
-    if len(call.args) < 2:
+    if not call.args:
         raise failure("serviceaccount is required")
     account = call.args[-1]
 
     def change_one(info: Info) -> Manifest:
         spec = pod_spec(info)
-        return {**spec, "serviceAccountName": account, "serviceAccount": account}
+        return {
+            **spec,
+            "serviceAccountName": account,
+            **({} if call.flags["local"] else {"serviceAccount": account}),
+        }
 
-    _change_all(call, list(call.args[:-1]), change_one, "serviceaccount updated")
+    _change_all(call, list(call.args[:-1]), change_one, "serviceaccount updated", "service account update")
 
 
 def selector(call: Call) -> None:
     """Change the selector of a Service."""
     words = [arg for arg in call.args if "=" not in arg]
     expressions = [part for arg in call.args if "=" in arg for part in arg.split(",")]
+    wanted = dict(part.partition("=")[::2] for part in expressions)
+    infos = list(chosen(call, words, need_name=UNNAMED)) if expressions else []
     if not expressions:
-        raise failure("a selector expression must be provided")
-    wanted = dict(part.split("=", 1) for part in expressions)
-    for info in visit(call, targets(call, words)):
+        raise failure(UNNAMED)
+    for info in infos:
         if info.resource.key != "services":
-            raise failure(f"setting a selector is only supported for Services, not {info.resource.kind}")
+            raise failure("setting a selector is only supported for Services")
         old = info.object["spec"].get("selector") or {}
         replaced = {**dict.fromkeys(old), **wanted}
         patch_object(call, info, {"spec": {"selector": replaced}}, "selector updated", type="merge")
+
+
+def subject(call: Call) -> None:
+    """Add users, groups and service accounts to a binding."""
+    added: list[Manifest] = [
+        {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": name}
+        for kind in ("User", "Group")
+        for name in call.flags[kind.lower()]
+    ]
+    for account in call.flags["serviceaccount"]:
+        namespace, colon, name = account.partition(":")
+        if not (colon and namespace and name):
+            raise failure("serviceaccount must be <namespace>:<name>")
+        added.append({"kind": "ServiceAccount", "name": name, "namespace": namespace})
+    if not added:
+        raise failure("you must specify at least one value of user, group or serviceaccount")
+    for info in chosen(call, need_name=UNNAMED):
+        if info.resource.plural not in ("rolebindings", "clusterrolebindings"):
+            raise failure("setting subjects is only supported for RoleBinding/ClusterRoleBinding")
+        known = list(info.object.get("subjects") or ())
+        merged = known + [entry for entry in added if entry not in known]
+        patch_object(call, info, {"subjects": merged}, "subjects updated", type="merge")
 
 
 _COMMON = (FILENAME, KUSTOMIZE, RECURSIVE, SELECTOR, ALL, OUTPUT, DRY_RUN, FIELD_MANAGER, LOCAL)
@@ -288,6 +348,8 @@ _CONTAINERS = Flag(
 SET = Verb(
     "set",
     "Set specific features on objects",
+    description="Configure application resources.\n\n"
+    " These commands help you make changes to existing application resources.",
     verbs=(
         Verb(
             "env",
@@ -340,6 +402,17 @@ SET = Verb(
             serviceaccount,
             _COMMON,
             aliases=("sa",),
+        ),
+        Verb(
+            "subject",
+            "Update the user, group, or service account in a role binding or cluster role binding",
+            subject,
+            (
+                *_COMMON,
+                Flag("user", kind="strings", help="Usernames to bind to the role"),
+                Flag("group", kind="strings", help="Groups to bind to the role"),
+                Flag("serviceaccount", kind="strings", help="Service accounts to bind to the role"),
+            ),
         ),
     ),
     usage="set SUBCOMMAND",

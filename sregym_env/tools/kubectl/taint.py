@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from sregym_env.kube import names
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, Verb
-from sregym_env.tools.kubectl.errors import failure
+from sregym_env.tools.kubectl.errors import KubectlError, failure, usage_failure
 from sregym_env.tools.kubectl.flags import DRY_RUN, OUTPUT, SELECTOR, Flag
 from sregym_env.tools.kubectl.resolve import Info, Target, visit
 from sregym_env.tools.kubectl.writing import (
     ALL,
     FIELD_MANAGER,
-    patch_object,
+    dry_run_of,
+    report,
 )
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -26,16 +28,29 @@ def taint(call: Call) -> None:
             else failure(f"invalid resource type {args[0]}, only node types are supported")
         )
     words = [word for word in args[1:] if "=" in word or ":" in word or word.endswith("-")]
-    names = [word for word in args[1:] if word not in words]
+    named = [word for word in args[1:] if word not in words]
     if not words:
         raise failure("at least one taint update is required")
-    if not names and not (call.flags["all"] or call.flags["selector"]):
+    if not named and not (call.flags["all"] or call.flags["selector"]):
         raise failure("one or more nodes must be specified by name, --selector or --all")
     added, removed = _parse(words)
+    for taint_ in added:
+        if (taint_["key"], taint_["effect"]) in removed or (taint_["key"], "") in removed:
+            effect = taint_["effect"] if (taint_["key"], taint_["effect"]) in removed else ""
+            raise failure(
+                "can not both modify and remove the following taint(s) in the same command: "
+                f"{taint_['key']}={effect}"
+            )
     nodes = call.find("nodes")
-    wanted = [Target(nodes, name) for name in names] or [Target(nodes)]
+    wanted = [Target(nodes, name) for name in named] or [Target(nodes)]
+    problems = []
     for info in visit(call, wanted):
-        _taint_one(call, info, added, removed)
+        try:
+            _taint_one(call, info, added, removed)
+        except KubectlError as error:
+            problems.append(error.text.removeprefix("error: "))
+    if problems:
+        raise KubectlError("\n".join(problems) if len(problems) > 1 else f"error: {problems[0]}")
 
 
 def _parse(words: list[str]) -> tuple[list[Manifest], list[tuple[str, str]]]:
@@ -46,12 +61,13 @@ def _parse(words: list[str]) -> tuple[list[Manifest], list[tuple[str, str]]]:
         if ":" in body:
             body, _, effect = body.rpartition(":")
         if effect and effect not in _EFFECTS:
-            raise failure(f"invalid taint effect: {effect}, unsupported taint effect")
+            raise usage_failure(f"invalid taint effect: {effect}, unsupported taint effect", "taint")
         key, _, value = body.partition("=")
         if word.endswith("-"):
             removed.append((key, effect))
         elif not effect:
-            raise failure(f"invalid taint spec: {word}, expected format is <key>=<value>:<effect>")
+            problems = "; ".join(names.qualified_name(word)) or "expected format is <key>=<value>:<effect>"
+            raise usage_failure(f"invalid taint spec: {word}, {problems}", "taint")
         else:
             added.append({"key": key, **({"value": value} if value else {}), "effect": effect})
     return added, removed
@@ -72,7 +88,13 @@ def _taint_one(call: Call, info: Info, added: list[Manifest], removed: list[tupl
             raise failure(f'taint "{key}{":" + effect if effect else ""}" not found')
         current = left
     word = "modified" if added and removed else ("tainted" if added else "untainted")
-    patch_object(call, info, {"spec": {"taints": current or None}}, word, type="merge")
+    dry_run = dry_run_of(call)
+    if dry_run == "client":
+        report(call, info.resource, info.object, word)
+        return
+    body = {"spec": {"taints": current or None}}
+    stored = call.cluster.patch("nodes", info.name, body, type="merge", dry_run=dry_run == "server")
+    report(call, info.resource, stored, word)
 
 
 TAINT = Verb(

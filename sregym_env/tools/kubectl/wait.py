@@ -18,8 +18,8 @@ from sregym_env.tools.kubectl.flags import (
     SELECTOR,
     Flag,
 )
-from sregym_env.tools.kubectl.resolve import Info, targets, visit
-from sregym_env.tools.kubectl.writing import ALL, report, until
+from sregym_env.tools.kubectl.resolve import Info, Target, targets, visit
+from sregym_env.tools.kubectl.writing import ALL, NOTHING_GIVEN, UNNAMED, chosen, report, until
 
 Condition = Callable[[Manifest | None], bool]
 
@@ -29,22 +29,39 @@ def wait(call: Call) -> None:
     condition, deletion = _condition(str(call.flags["for"]))
     nanoseconds = int(call.flags["timeout"])
     limit = nanoseconds / 1e9 if nanoseconds >= 0 else 7 * 24 * 3600.0
+    ends = call.cluster.now() + round(limit * 1_000_000)
     wanted = targets(call)
     if not wanted:
-        raise failure("You must provide one or more resources by argument or filename.")
+        raise failure(NOTHING_GIVEN)
     if str(call.flags["for"]).lower() == "create":
-        until(call, lambda: all(_exists(call, t.resource.key, t.name, call.namespace) for t in wanted), limit)
-    infos = list(visit(call, wanted, ignore_not_found=deletion))
+        there = until(
+            call, lambda: all(_exists(call, t.resource.key, t.name, call.namespace) for t in wanted), limit
+        )
+        if not there:
+            raise failure("timed out waiting for the condition")
+    infos = list(chosen(call, need_name=UNNAMED)) if not deletion else _present(call, wanted)
     if not infos and not deletion:
         if not call.exit_code:
-            raise KubectlError("error: no matching resources found")
+            raise failure("no matching resources found")
         return
+    late = []
     for info in infos:
-        if until(call, lambda i=info: condition(_current(call, i)), limit):  # type: ignore[misc]
+        left = max(0.0, (ends - call.cluster.now()) / 1e6)
+        if until(call, lambda i=info: condition(_current(call, i)), left):  # type: ignore[misc]
             report(call, info.resource, info.object, "deleted" if deletion else "condition met")
+        elif not limit:
+            late.append(f"condition not met for {info.resource.plural}/{info.name}")
         else:
-            call.warn(f"error: timed out waiting for the condition on {info.resource.plural}/{info.name}")
-            call.exit_code = 1
+            late.append(f"timed out waiting for the condition on {info.resource.plural}/{info.name}")
+    if late:
+        raise KubectlError("\n".join(late) if len(late) > 1 else f"error: {late[0]}")
+
+
+def _present(call: Call, wanted: list[Target]) -> list[Info]:
+    named = any(target.name is not None for target in wanted)
+    if not named and not (call.flags["all"] or call.flags["selector"] or call.flags["field-selector"]):
+        raise failure(UNNAMED)
+    return list(visit(call, wanted, ignore_not_found=True))
 
 
 def _exists(call: Call, resource: str, name: str | None, namespace: str) -> bool:
@@ -94,11 +111,19 @@ def _has_condition(obj: Manifest | None, name: str, wanted: str) -> bool:
 
 
 def _jsonpath(text: str) -> Condition:
-    expression, _, value = text.strip("'\"").partition("}=") if "}=" in text else (text.strip("'\""), "", "")
-    if not expression.endswith("}") and expression.startswith("{"):
+    bare = text.strip("'\"")
+    expression, equals, value = bare.partition("}=") if "}=" in bare else bare.partition("=")
+    if equals and "{" in expression and not expression.endswith("}"):
         expression += "}"
     if not expression:
         raise failure("jsonpath expression cannot be empty")
+    if expression.count("{") != expression.count("}"):
+        raise failure(
+            "unexpected path string, expected a 'name1.name2' or '.name1.name2' or '{name1.name2}' or "
+            "'{.name1.name2}'"
+        )
+    if equals and not value:
+        raise failure("jsonpath wait value cannot be empty")
     template = compile_template(relaxed(expression))
     wanted = value.strip("'\"")
 
@@ -106,6 +131,8 @@ def _jsonpath(text: str) -> Condition:
         if obj is None:
             return False
         found = template.render(obj)
+        if wanted and found[:1] in "{[" and found:
+            raise failure("jsonpath leads to a nested object or list which is not supported")
         return found == wanted if wanted else bool(found)
 
     return met

@@ -12,7 +12,7 @@ from sregym_env.kube.durations import parse_duration
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.tables import align
 from sregym_env.kube.types import Manifest
-from sregym_env.tools.kubectl.call import Call
+from sregym_env.tools.kubectl.call import TIME_IS_UP, Call
 from sregym_env.tools.kubectl.errors import KubectlError
 from sregym_env.tools.kubectl.resolve import Target, get_object, list_objects
 
@@ -31,7 +31,9 @@ def watch(call: Call, target: Target, table: TablePrinter) -> None:
     if not call.flags["watch-only"]:
         lines = table.lines(target.resource, list(before.values()), kind=False)
     for _ in range(0, seconds, STEP_SECONDS):
-        call.cluster.advance(STEP_SECONDS)
+        if call.left() <= 0:
+            break
+        call.advance(STEP_SECONDS)
         after = _snapshot(call, target)
         changed = [obj for key, obj in after.items() if before.get(key) is not obj and before.get(key) != obj]
         changed += [obj for key, obj in before.items() if key not in after]
@@ -39,6 +41,8 @@ def watch(call: Call, target: Target, table: TablePrinter) -> None:
             lines += table.lines(target.resource, changed, kind=False, headers=False if lines else None)
         before = after
     call.print(align(lines))
+    if call.left() <= 0:
+        raise KubectlError("", TIME_IS_UP)
     call.warn(
         f"watch closed after {seconds}s; run the command again, or use --request-timeout to watch longer"
     )

@@ -219,7 +219,7 @@ def until(call: Call, done: Callable[[], bool], timeout: float, step: float = 1.
     while not done():
         if waited >= timeout:
             return False
-        call.cluster.advance(min(step, timeout - waited))
+        call.advance(min(step, timeout - waited))
         waited += step
     return True
 

@@ -1,0 +1,130 @@
+"""Regular expressions that a hostile pattern cannot hang: RE2 in the place of Python's ``re``.
+
+The interpreter's ``grep``, ``sed``, ``awk``, ``jq``, ``find`` and ``[[ =~ ]]`` take their patterns from the
+agent. Python's matcher backtracks, so ``(a+)+$`` against a short line would run for years; RE2 takes linear
+time. Patterns that RE2 has no words for (back-references, look-around) go to Python's matcher if they nest no
+unbounded repeats, and are refused otherwise.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any
+
+import re2
+
+_PATCHED = (
+    "just_bash.commands.grep.grep",
+    "just_bash.commands.sed.sed",
+    "just_bash.commands.awk.awk",
+    "just_bash.commands.expr.expr",
+    "just_bash.commands.find.find",
+    "just_bash.commands.rg.rg",
+    "just_bash.commands.search_engine.regex",
+    "just_bash.interpreter.conditionals",
+    "just_bash.interpreter.expansion",
+    "just_bash.query_engine.builtins",
+)
+"""Modules of the interpreter that match patterns which a script has written."""
+
+_LONGEST = 20_000
+"""Characters in a pattern at most."""
+
+
+class Patterns:
+    """Stands in for the ``re`` module: the same names, matched in linear time where RE2 can."""
+
+    error = re.error
+    Pattern = re.Pattern
+    Match = re.Match
+    escape = staticmethod(re.escape)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(re, name)
+
+    @staticmethod
+    def compile(pattern: Any, flags: int = 0) -> Any:
+        """A compiled pattern. Raises ``re.error`` for one that is wrong or could run without end."""
+        return _compiled(pattern, int(flags)) if isinstance(pattern, str) else pattern
+
+    def search(self, pattern: Any, string: str, flags: int = 0) -> Any:
+        """As ``re.search``."""
+        return self.compile(pattern, flags).search(string)
+
+    def match(self, pattern: Any, string: str, flags: int = 0) -> Any:
+        """As ``re.match``."""
+        return self.compile(pattern, flags).match(string)
+
+    def fullmatch(self, pattern: Any, string: str, flags: int = 0) -> Any:
+        """As ``re.fullmatch``."""
+        return self.compile(pattern, flags).fullmatch(string)
+
+    def findall(self, pattern: Any, string: str, flags: int = 0) -> list[Any]:
+        """As ``re.findall``."""
+        found: list[Any] = self.compile(pattern, flags).findall(string)
+        return found
+
+    def finditer(self, pattern: Any, string: str, flags: int = 0) -> Iterator[Any]:
+        """As ``re.finditer``."""
+        found: Iterator[Any] = self.compile(pattern, flags).finditer(string)
+        return found
+
+    def split(self, pattern: Any, string: str, maxsplit: int = 0, flags: int = 0) -> list[Any]:
+        """As ``re.split``."""
+        parts: list[Any] = self.compile(pattern, flags).split(string, maxsplit)
+        return parts
+
+    def sub(
+        self, pattern: Any, repl: str | Callable[[Any], str], string: str, count: int = 0, flags: int = 0
+    ) -> str:
+        """As ``re.sub``."""
+        text: str = self.compile(pattern, flags).sub(repl, string, count)
+        return text
+
+    def subn(
+        self, pattern: Any, repl: str | Callable[[Any], str], string: str, count: int = 0, flags: int = 0
+    ) -> tuple[str, int]:
+        """As ``re.subn``."""
+        found: tuple[str, int] = self.compile(pattern, flags).subn(repl, string, count)
+        return found
+
+
+@lru_cache(maxsize=2048)
+def _compiled(pattern: str, flags: int) -> Any:
+    if len(pattern) > _LONGEST:
+        raise re.error("regular expression is too big")
+    checked = re.compile(pattern, flags)
+    options = re2.Options()
+    options.log_errors = False
+    options.case_sensitive = not flags & re.IGNORECASE
+    options.dot_nl = bool(flags & re.DOTALL)
+    written = f"(?m){pattern}" if flags & re.MULTILINE else pattern
+    try:
+        if not flags & re.VERBOSE:
+            return re2.compile(written, options)
+    except re2.error:
+        pass
+    if _nests_repeats(pattern):
+        raise re.error("regular expression is too complex")
+    return checked
+
+
+_REPEATS = re.compile(r"\((?:[^()\\]|\\.)*[*+](?:[^()\\]|\\.)*\)\s*(?:[*+]|\{\d*,)")
+
+
+def _nests_repeats(pattern: str) -> bool:
+    """Whether a group that repeats without bound holds something that does."""
+    return _REPEATS.search(pattern) is not None or pattern.count("*") + pattern.count("+") > 8
+
+
+def install() -> None:
+    """Put :class:`Patterns` in the place of ``re`` in the interpreter's modules. Doing it again is harmless."""
+    guard = Patterns()
+    for name in _PATCHED:
+        module = importlib.import_module(name)
+        for alias in ("re", "_re"):
+            if hasattr(module, alias):
+                setattr(module, alias, guard)

@@ -1,0 +1,150 @@
+"""``xargs``, which the interpreter knows only in part: attached option values, ``-I``, ``-n``, ``-L``, ``-0``, ``-d``."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field
+from typing import Any
+
+from just_bash.types import CommandContext
+from just_bash.types import ExecResult as BashResult
+
+_LARGEST = 5000
+"""Words in one command line."""
+
+_VALUED = "IiLlndPsaE"
+_LONG = {
+    "--max-args": "n",
+    "--max-lines": "L",
+    "--max-procs": "P",
+    "--replace": "I",
+    "--delimiter": "d",
+    "--null": "0",
+    "--no-run-if-empty": "r",
+    "--verbose": "t",
+    "--arg-file": "a",
+    "--max-chars": "s",
+}
+
+
+@dataclass(slots=True)
+class _Options:
+    command: list[str] = field(default_factory=list)
+    per_call: int = 0
+    by_line: int = 0
+    replace: str = ""
+    delimiter: str = ""
+    skip_empty: bool = False
+    verbose: bool = False
+
+
+class Xargs:
+    """Builds command lines from standard input and runs them one after the other."""
+
+    name = "xargs"
+
+    async def execute(self, args: list[str], ctx: CommandContext) -> BashResult:
+        """Run the command for each group of words; 123 when one of them failed, as GNU's does."""
+        try:
+            options = _parse(args)
+            lines = [
+                _line(options, group)
+                for group in _groups(options, ctx.stdin)
+                if group or not options.skip_empty
+            ]
+        except ValueError as error:
+            return BashResult("", f"xargs: {error}\n", 1)
+        out: list[str] = []
+        err: list[str] = []
+        code = 0
+        assert ctx.exec is not None
+        for line in lines:
+            text = shlex.join(line)
+            if options.verbose:
+                err.append(text + "\n")
+            result: Any = await ctx.exec(text, {"cwd": ctx.cwd})
+            out.append(result.stdout)
+            err.append(result.stderr)
+            if result.exit_code in (126, 127):
+                return BashResult("".join(out), "".join(err), result.exit_code)
+            if result.exit_code == 255:
+                return BashResult("".join(out), "".join(err), 124)
+            code = 123 if result.exit_code else code
+        return BashResult("".join(out), "".join(err), code)
+
+
+def _parse(args: list[str]) -> _Options:
+    options = _Options()
+    rest = list(args)
+    while rest and rest[0].startswith("-") and len(rest[0]) > 1:
+        word = rest.pop(0)
+        if word == "--":
+            break
+        if word.startswith("--"):
+            name, equals, value = word.partition("=")
+            letter = _LONG.get(name)
+            if letter is None:
+                raise ValueError(f"unrecognized option '{word}'")
+            if letter in _VALUED and not equals:
+                value = "{}" if letter == "I" else _next(rest, letter)
+            _store(options, letter, value)
+            continue
+        body = word[1:]
+        while body:
+            letter, body = body[0], body[1:]
+            if letter in _VALUED:
+                # -i and -l take their value attached or not at all.
+                value = body or ("{}" if letter == "i" else "1" if letter == "l" else _next(rest, letter))
+                _store(options, letter.upper() if letter in "il" else letter, value)
+                break
+            _store(options, letter, "")
+    options.command = rest or ["echo"]
+    return options
+
+
+def _next(rest: list[str], letter: str) -> str:
+    if not rest:
+        raise ValueError(f"option requires an argument -- '{letter}'")
+    return rest.pop(0)
+
+
+def _store(options: _Options, letter: str, value: str) -> None:
+    if letter in "nL":
+        if not value.isdigit() or int(value) < 1:
+            raise ValueError(f"value {value} for -{letter} option should be >= 1")
+        options.per_call, options.by_line = (int(value), 0) if letter == "n" else (0, int(value))
+    elif letter == "I":
+        options.replace = value
+    elif letter == "d":
+        options.delimiter = value.encode().decode("unicode_escape")
+    elif letter == "0":
+        options.delimiter = "\0"
+    elif letter == "r":
+        options.skip_empty = True
+    elif letter == "t":
+        options.verbose = True
+    elif letter not in "PsaExpo":
+        raise ValueError(f"invalid option -- '{letter}'")
+
+
+def _groups(options: _Options, text: str) -> list[list[str]]:
+    if options.delimiter:
+        words = text.removesuffix("\n").removesuffix(options.delimiter).split(options.delimiter)
+        items = [word for word in words if word]
+    elif options.replace or options.by_line:
+        items = [line.strip() for line in text.splitlines() if line.strip()]
+    else:
+        items = shlex.split(text, comments=False)
+    if options.replace:
+        return [[item] for item in items]
+    if options.by_line and not options.delimiter:
+        grouped = [items[i : i + options.by_line] for i in range(0, len(items), options.by_line)]
+        return [[word for line in lines for word in shlex.split(line)] for lines in grouped]
+    size = options.per_call or _LARGEST
+    return [items[i : i + size] for i in range(0, len(items), size)] or [[]]
+
+
+def _line(options: _Options, group: list[str]) -> list[str]:
+    if options.replace:
+        return [word.replace(options.replace, group[0]) for word in options.command]
+    return [*options.command, *group]
