@@ -10,6 +10,11 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from sregym_env.shell.patterns import Patterns
+
+_GO = Patterns()
+"""Go's regular expressions are RE2, and so are these."""
+
 PATH = "/etc/coredns/Corefile"
 
 PLUGINS = frozenset(
@@ -131,7 +136,7 @@ class Rewrite:
             return name[: len(name) - len(source)] + target if name.endswith(source) else None
         if self.kind == "substring":
             return name.replace(self.source, self.target) if self.source in name else None
-        match = re.search(self.source, name + ".") or re.search(self.source, name)
+        match = _GO.search(self.source, name + ".") or _GO.search(self.source, name)
         if match is None:
             return None
         return re.sub(r"\{(\d+)\}", lambda index: match.group(int(index[1])) or "", self.target).strip(".")
@@ -152,7 +157,7 @@ class Template:
         """Whether a query for ``name`` (no trailing dot) gets this answer."""
         if self.type not in ("A", "ANY") or not any(in_zone(name, zone) for zone in self.zones):
             return False
-        return not self.matches or any(re.search(match, name + ".") for match in self.matches)
+        return not self.matches or any(_GO.search(match, name + ".") for match in self.matches)
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,7 +429,7 @@ def _template(directive: Directive, zones: tuple[str, ...], path: str) -> Templa
 def _regex(text: str, path: str, line: int) -> str:
     pattern = re.sub(r"\(\?P?<", "(?P<", text)
     try:
-        re.compile(pattern)
+        _GO.compile(pattern)
     except re.error as error:
         raise _refuse("template", path, line, f"could not parse regex: {text}, {error}") from error
     return pattern

@@ -1,0 +1,245 @@
+"""How different engineers put each cause: statements to be framed by different habits of writing.
+
+``{c}`` is the component, ``{r}`` the wrong object's name, ``{wrong}`` and ``{right}`` the values.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+STATEMENTS: dict[str, tuple[str, ...]] = {
+    "configmap_drift": (
+        "the ConfigMap {r} mounted into {c} is missing the key {f}",
+        "{c}'s config.json (ConfigMap {r}) lacks {f}, so it has no database address",
+        "someone removed {f} from {r}; {c} panics at startup",
+        "configuration drift in {r}: key {f} was dropped, which {c} needs to start",
+    ),
+    "cordoned_nodes": (
+        "all worker nodes are cordoned, so the {c} pod cannot be scheduled",
+        "{c}'s pod is Pending: every worker node is unschedulable (SchedulingDisabled)",
+        "nodes were cordoned and {c}'s replacement pod stays Pending",
+        "the worker nodes have spec.unschedulable set to true and {c} cannot be placed",
+    ),
+    "cpu_limit_too_low": (
+        "the CPU limit of {c} is set to {wrong}, far too low, so it is throttled",
+        "{c} is CPU throttled because its limit was cut to {wrong}",
+        "{c}'s container has resources.limits.cpu={wrong} which starves it under load",
+        "CPU starvation of {c}: limit {wrong} instead of {right}",
+    ),
+    "faulty_image": (
+        "{c} runs the image {wrong}, a broken build",
+        "the deployment {c} was switched to the defective image {wrong}",
+        "a bad image ({wrong}) is deployed for {c} instead of {right}",
+        "{c} crashes because the image {wrong} is buggy",
+    ),
+    "feature_flag_latent_bug": (
+        "the flag {f} was set to true for {c} in ConfigMap {r}, enabling a buggy code path",
+        "ConfigMap {r} turns on the feature flag {f} which makes {c} return 500s",
+        "{c} has {f}=true in its environment; the feature flag enables broken code",
+        "a feature flag ({f}) enabled in {r} triggers a latent bug in {c}",
+    ),
+    "incompatible_image": (
+        "{c} was upgraded to {wrong}, which is incompatible with the existing data files of {right}",
+        "{c} runs {wrong} but its data directory was written by MongoDB 4.4, so it exits at start",
+        "incompatible MongoDB version: the {c} deployment uses {wrong} instead of {right}",
+        "the image of {c} was bumped to {wrong}; the on-disk data format (featureCompatibilityVersion) is not supported",
+    ),
+    "incorrect_image": (
+        "{c} uses the image {wrong}, which does not exist (ImagePullBackOff)",
+        "the deployment {c} references a non-existent image {wrong}",
+        "{c} is in ImagePullBackOff as its image was changed to {wrong}",
+        "wrong image {wrong} on deployment {c}; it cannot be pulled, should be {right}",
+    ),
+    "init_container_dependency_hang": (
+        "{c} is stuck in Init:0/1: the init container wait-for-legacy-config waits for the service legacy-config-service, which does not exist",
+        "an init container of {c} waits forever for legacy-config-service",
+        "the init container wait-for-legacy-config blocks the {c} pods from starting",
+        "{c} has an initContainer that hangs waiting for a non-existent dependency legacy-config-service",
+    ),
+    "latent_sector_error": (
+        "the disk of node {r} returns I/O errors, which crashes {all}",
+        "node {r} has a failing disk (read errors, EIO); {all} crash because their volumes are on it",
+        "latent sector errors on the data disk of {r} hit {all}",
+        "{all} fail with input/output errors reading their data from the bad disk on {r}",
+    ),
+    "liveness_probe_misconfiguration": (
+        "{c}'s livenessProbe checks /healthz on port 8080, which nothing serves, so the kubelet keeps killing it",
+        "the liveness probe of deployment {c} is misconfigured (/healthz:8080)",
+        "{c} restarts over and over since its liveness probe targets the wrong port 8080",
+        "a wrong livenessProbe (httpGet /healthz:8080) on {c} makes the container restart",
+    ),
+    "missing_configmap": (
+        "the ConfigMap {r} that {c} mounts was deleted",
+        "{c} is stuck in ContainerCreating since configmap {r} does not exist",
+        "ConfigMap {r} is missing; {c} cannot mount it (FailedMount)",
+        "{c} cannot start: configmap \"{r}\" not found",
+    ),
+    "missing_secret": (
+        "{c} references the Secret {c}-credentials, which does not exist (CreateContainerConfigError)",
+        "the secret {c}-credentials is missing, so {c}'s container can't be created",
+        "deployment {c} has env API_TOKEN from a secret that doesn't exist",
+        "{c}: CreateContainerConfigError, secret \"{c}-credentials\" not found",
+    ),
+    "missing_service": (
+        "the Service {r} is missing",
+        "Service {r} was deleted, so its DNS name no longer resolves",
+        "there is no Service named {r} any more although the {c} pods run",
+        "the Kubernetes service for {c} does not exist",
+    ),
+    "missing_service_account": (
+        "{c} uses the ServiceAccount {c}-runner, which does not exist, so its pods can't be created",
+        "the deployment {c} references a missing service account {c}-runner",
+        "pods of {c} are forbidden: serviceaccount {c}-runner not found",
+        "serviceAccountName of {c} points to {c}-runner which doesn't exist",
+    ),
+    "namespace_memory_limit": (
+        "the ResourceQuota {r} blocks {c}'s pods, as they declare no memory",
+        "{c} cannot be re-created: exceeded quota / must specify memory for {r}",
+        "a resource quota on memory ({r}) rejects new pods of {c}",
+        "FailedCreate for {c}: quota {r} requires memory to be specified",
+    ),
+    "network_policy_block": (
+        "the NetworkPolicy {r} denies all ingress and egress of {c}",
+        "a deny-all network policy isolates {c}",
+        "{c} is cut off by NetworkPolicy {r}",
+        "networkpolicy/{r} blocks all traffic to and from {c}",
+    ),
+    "non_existent_node": (
+        "{c} has a nodeSelector for the node extra-node, which does not exist",
+        "the {c} pod is Pending: its nodeSelector kubernetes.io/hostname=extra-node matches no node",
+        "deployment {c} is pinned to a non-existent node (extra-node)",
+        "no node matches the node selector of {c}",
+    ),
+    "pvc_claim_mismatch": (
+        "{c} references the PVC {wrong}, which does not exist, instead of {right}",
+        "the claimName of {c}'s volume is {wrong} but the claim is called {right}",
+        "{c} is Pending: persistentvolumeclaim \"{wrong}\" not found",
+        "wrong persistentVolumeClaim name in deployment {c} ({wrong})",
+    ),
+    "readiness_probe_misconfiguration": (
+        "{c}'s readinessProbe checks /healthz on port 8080, which nothing serves, so it never becomes Ready",
+        "the readiness probe of deployment {c} is misconfigured (/healthz:8080)",
+        "{c} never gets Ready as its readiness probe uses the wrong port 8080",
+        "a wrong readinessProbe on {c} keeps it out of its Service's endpoints",
+    ),
+    "resource_request_too_large": (
+        "{c} requests {wrong} of memory, more than any node has, so it is Pending",
+        "the memory request of {c} is too large ({wrong}); Insufficient memory",
+        "{c} is unschedulable: its resources.requests.memory of {wrong} exceeds every node",
+        "excessive memory request on deployment {c}",
+    ),
+    "resource_request_too_small": (
+        "{c}'s memory limit of {wrong} is too low, so it is OOMKilled",
+        "{c} is OOMKilled at start because of limits.memory={wrong}",
+        "the memory limit of {c} is only {wrong}",
+        "{c} crash loops with OOMKilled, exit code 137: insufficient memory limit",
+    ),
+    "revoke_auth_mongodb": (
+        "in {c} the user admin lost its readWrite role",
+        "the MongoDB user admin in {c} no longer has the readWrite permission on its database",
+        "permissions of admin were revoked in {c}: not authorized to execute command",
+        "the readWrite role was revoked from the database account admin in {c}",
+    ),
+    "scale_to_zero": (
+        "{c} has been scaled to 0 replicas",
+        "deployment {c} has replicas: 0",
+        "the {c} deployment was scaled down to zero",
+        "{c} has no replicas (desired 0)",
+    ),
+    "service_dns_resolution_failure": (
+        "the CoreDNS Corefile has a template block that returns NXDOMAIN for {c}",
+        "CoreDNS answers NXDOMAIN for {c}.hotel-reservation.svc.cluster.local because of a template in its ConfigMap",
+        "the coredns ConfigMap was changed so that the name {c} does not resolve",
+        "DNS resolution of {c} is broken by a template rule in the Corefile",
+    ),
+    "service_port_mismatch": (
+        "the Service {c} exposes port {wrong} instead of {right}",
+        "the service port of {c} was changed to {wrong}, clients use {right}",
+        "Service {c} listens on the wrong port {wrong}",
+        "port mismatch on service {c}: {wrong} rather than {right}",
+    ),
+    "service_selector_mismatch": (
+        "the selector of Service {c} matches no pods (extra label current_service_name)",
+        "Service {c} has no endpoints because its selector contains current_service_name={c}",
+        "wrong selector on service {c}",
+        "the service {c} selects a label that no pod has, so it has no endpoints",
+    ),
+    "service_target_port_mismatch": (
+        "the Service {c} has targetPort {wrong} but the pods listen on {right}",
+        "Service {c} forwards to the wrong port {wrong} instead of {right}",
+        "targetPort of service {c} is {wrong}",
+        "the target port of {c}'s Service is misconfigured ({wrong}); connection refused",
+    ),
+    "service_wrong_pod_selection": (
+        "the selector of Service {c} (service-route={c}) also matches pods of another workload",
+        "Service {c} selects foreign pods as well, since they carry the label service-route={c}",
+        "half of the connections to {c} go to the wrong pods because its Service selector is too broad",
+        "service {c} has extra endpoints: pods of another deployment that share the label service-route",
+    ),
+    "sidecar_port_conflict": (
+        "{c} has a sidecar container that binds the same port, so one crashes with address already in use",
+        "a sidecar in the {c} pod conflicts on the port with the main container",
+        "port conflict between the sidecar and the main container in deployment {c}",
+        "an extra container named sidecar was added to {c} and both listen on the same port",
+    ),
+    "stale_host_alias": (
+        "{c} has a hostAliases entry that maps its dependency to a dead IP 10.96.255.250",
+        "the pod template of {c} contains a stale hostAliases entry (10.96.255.250)",
+        "/etc/hosts in {c} overrides DNS through hostAliases and points to a wrong address",
+        "a wrong host alias in deployment {c} sends its traffic to 10.96.255.250",
+    ),
+    "storage_user_unregistered": (
+        "the user admin does not exist in {c}, so authentication fails",
+        "the MongoDB account admin was removed from {c}",
+        "{c}: the admin user was dropped; authentication failed",
+        "the database user admin is missing in {c}",
+    ),
+    "taint_no_toleration": (
+        "all worker nodes carry the taint dedicated=batch:NoSchedule, which {c} does not tolerate",
+        "{c} is Pending: the nodes are tainted (dedicated=batch) and it has no toleration",
+        "nodes have an untolerated taint {wrong}, so {c}'s pod cannot be scheduled",
+        "a NoSchedule taint was put on the worker nodes; {c} has no matching toleration",
+    ),
+    "volume_node_conflict": (
+        "{c} is pinned by its nodeSelector to a node other than the one with its volume (volume node affinity conflict)",
+        "the nodeSelector of deployment {c} conflicts with the node affinity of its persistent volume",
+        "{c} is Pending: volume node affinity conflict, since the nodeSelector pins it to the wrong node",
+        "{c}'s pod is forced onto a node where its PV is not available, by nodeSelector",
+    ),
+    "wrong_binary": (
+        "the container of {c} runs the wrong command ({wrong}) instead of {c}",
+        "deployment {c} has command: {wrong}, so it starts another service's binary",
+        "{c} is running the {wrong} binary",
+        "the command of {c} was changed to {wrong}",
+    ),
+    "wrong_dns_policy": (
+        "{c} has dnsPolicy None with nameserver 8.8.8.8, so it cannot resolve cluster names",
+        "the dnsPolicy of deployment {c} is None and bypasses the cluster DNS",
+        "{c} uses an external nameserver (8.8.8.8) because of dnsPolicy: None",
+        "wrong DNS configuration in {c}'s pod spec: dnsPolicy None instead of ClusterFirst",
+    ),
+}
+
+Frame = Callable[[str, str], str]
+"""A statement and the component's name, as somebody would hand them in."""
+
+
+def _json(statement: str, component: str) -> str:
+    return json.dumps({"component": component, "root_cause": statement, "affected": ["frontend"]})
+
+
+FRAMES: dict[str, Frame] = {
+    "plain": lambda s, c: f"{s[0].upper()}{s[1:]}.",
+    "report": lambda s, c: (
+        f"Summary: users see errors on the hotel search page.\n\nRoot cause: {s}.\n\nImpact: requests through "
+        "frontend fail."
+    ),
+    "because": lambda s, c: f"Users get errors because {s}.",
+    "markdown": lambda s, c: f"## Diagnosis\n- **Component**: `{c}`\n- **Root cause**: {s}\n",
+    "json": _json,
+    "cleared": lambda s, c: (
+        f"I checked the node conditions and the events. Jaeger is healthy. The problem is that {s}."
+    ),
+}
+"""Habits of writing."""
