@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
-EXCERPT = ROOT / "tests" / "transcripts" / "05_wrong_service_selector.txt"
+EXCERPT = ROOT / "tests" / "transcripts" / "05_service_selects_nothing.txt"
 
 
 def transcript() -> str:

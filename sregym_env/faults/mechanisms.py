@@ -65,7 +65,7 @@ _ALL = (
         "missing_service",
         "A Service does not exist",
         (
-            r"service (\S+ ){0,5}(is |was |has been |does not|doesn'?t|has gone|went|no longer)(\w+ ){0,2}(missing|deleted|removed|exist\w*|gone)",
+            r"service (\S+ ){0,5}(is|was|has been|does not|doesn'?t|has gone|went|no longer) (\w+ ){0,2}(missing|deleted|removed|exist\w*|gone)",
             r"(missing|deleted|absent|non-?existent|removed) (the )?(kubernetes |k8s )?(\S+ )?service",
             r"(no|without( a)?|lacks?( a)?) (\S+ )?service (object|resource|named|exists)",
             r"deletion of (the )?(\S+ )?service",

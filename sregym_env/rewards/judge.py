@@ -25,8 +25,11 @@ _EVIDENCE_CHARS = 160
 
 _EVERYTHING = re.compile(
     r"\b(?:entire|whole) (?:cluster|application|system)|\bcluster-wide\b|\b(?:all|every)(?: the| of the)? "
-    r"(?:nodes?|services?|pods?|components?|deployments?|workloads?)\b"
+    r"(?:services?|pods?|components?|deployments?|workloads?)\b"
 )
+
+
+_NODES = re.compile(r"\b(?:worker|cluster|all|every|each)?(?: of)?(?: the)? ?(?:worker )?nodes?\b")
 
 
 class JudgeError(SREGymError):
@@ -109,6 +112,9 @@ class _Case:
         for spec in self.specs:
             if any(_says(alias, clause.text) for alias in spec.aliases if not self.names.find(alias.lower())):
                 named.extend(spec.components)
+            elif spec.resource_kind == "Node" and _NODES.search(clause.text):
+                if any(_states(mechanism, clause.text) for mechanism in self.mechanisms):
+                    named.extend(spec.components)
         return unique(named)
 
     @cached_property

@@ -34,7 +34,7 @@ _NOT_COMPONENTS = re.compile(
     r"hotel[- ]reservation\b"
     r"|\b(?:error|success|failure|fail|request|hit|miss|arrival|high|low|response|read|per-second) rates?\b"
     r"|\brate (?:of|limit\w*|at)\b|\bat (?:a|the) rate\b"
-    r"|\b(?:search|recommend\w*|reservation|profile|user|login) "
+    r"|(?<![\w-])(?:search|recommend\w*|reservation|profile|user|login) "
     r"(?:requests?|endpoints?|results?|journeys?|traffic|quer(?:y|ies)|path|page|api|data|calls?|functionality)\b"
 )
 

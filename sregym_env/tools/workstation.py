@@ -12,6 +12,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from sregym_env.cluster.api import ExecResult, ForkableWorld, User
 from sregym_env.runtime.clock import SECOND
@@ -108,16 +109,11 @@ class Workstation:
 
     def _direct(self, line: str) -> ExecResult | None:
         """Run a line without shell syntax at once; None if it needs the shell."""
-        if _SHELL_SYNTAX.search(_SINGLE_QUOTED.sub("''", line)):
-            return None
-        try:
-            words = shlex.split(line)
-        except ValueError:
-            return None
-        if not words or "=" in words[0]:
+        words = _plain_words(line)
+        if words is None:
             return None
         command = self._commands().get(words[0])
-        return None if command is None else command(words, "", self._shell)
+        return None if command is None else command(list(words), "", self._shell)
 
     # --- the session ------------------------------------------------------------------------------
 
@@ -310,6 +306,18 @@ class _Reader:
         """Paths of the files directly in a directory, sorted."""
         full = self._shell.resolve(path)
         return sorted(name for name in self._shell.files.texts() if posixpath.dirname(name) == full)
+
+
+@lru_cache(maxsize=1024)
+def _plain_words(line: str) -> tuple[str, ...] | None:
+    """The words of a line that means to a shell what it says; None where the shell must read it."""
+    if _SHELL_SYNTAX.search(_SINGLE_QUOTED.sub("''", line)):
+        return None
+    try:
+        words = tuple(shlex.split(line) if '"' in line or "'" in line else line.split())
+    except ValueError:
+        return None
+    return None if not words or "=" in words[0] else words
 
 
 def _option(argv: Sequence[str], short: str, long: str) -> str | None:
