@@ -107,7 +107,9 @@ _STATELESS = ("grpc_service", "web")
 def backends(world: World, namespace: str) -> dict[str, frozenset[str]]:
     """The workloads whose pods are ready endpoints of each Service; Services without any are left out."""
     owners = {pod["metadata"]["name"]: pod["metadata"] for pod in world.cluster.list("pods", namespace)}
-    sets = {rs["metadata"]["name"]: rs["metadata"] for rs in world.cluster.list("replicasets.apps", namespace)}
+    sets = {
+        rs["metadata"]["name"]: rs["metadata"] for rs in world.cluster.list("replicasets.apps", namespace)
+    }
     found: dict[str, set[str]] = {}
     for slice_ in world.cluster.list("endpointslices.discovery.k8s.io", namespace):
         service = (slice_["metadata"].get("labels") or {}).get("kubernetes.io/service-name", "")

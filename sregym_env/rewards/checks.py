@@ -274,7 +274,8 @@ def _repelling(node: Manifest) -> set[str]:
     return {
         taint["key"]
         for taint in node["spec"].get("taints") or ()
-        if taint.get("effect") in ("NoSchedule", "NoExecute") and not taint["key"].startswith("node.kubernetes.io/")
+        if taint.get("effect") in ("NoSchedule", "NoExecute")
+        and not taint["key"].startswith("node.kubernetes.io/")
     }
 
 

@@ -29,7 +29,8 @@ _EVERYTHING = re.compile(
 )
 
 
-_NODES = re.compile(r"\b(?:worker|cluster|all|every|each)?(?: of)?(?: the)? ?(?:worker )?nodes?\b")
+_NODES = re.compile(r"\bnodes\b|\b(?:every|each|any) (?:worker )?node\b")
+"""The nodes in general: the place of a cause that lies in all of them."""
 
 
 class JudgeError(SREGymError):
@@ -148,6 +149,8 @@ class _Case:
         if len(self.wrongly_blamed) > max(_SUSPECTS, 2 * len(self.truth)):
             return True
         named = unique(name for clause in self.asserted for name in clause.components)
+        if self.guessed and not self.truth.intersection(named):
+            return True
         return len(named) > max(_SUSPECTS + len(self.truth | self.tolerated), len(self.app.components) // 2)
 
     @cached_property

@@ -7,6 +7,8 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
+import orjson
+
 from sregym_env.cluster.api import User
 from sregym_env.kube import status
 from sregym_env.serve import access, discovery, openapi, paths, rest, upgrades
@@ -148,7 +150,7 @@ class Application:
         if not public and "system:authenticated" not in user.groups:
             raise status.forbidden_path(user.name, request.method.lower(), request.path)
         if path == "/version":
-            return json_response(dict(VERSION))
+            return Response(200, orjson.dumps(dict(VERSION), option=orjson.OPT_INDENT_2))
         if path.startswith(("/healthz", "/livez", "/readyz")):
             return text_response("ok")
         found = self._discovered(request, path)
@@ -165,6 +167,8 @@ class Application:
             return json_response(discovery.core_versions(self.hosted.address))
         if path == "/apis":
             return json_response(discovery.groups())
+        if path == "/openapi/v2" and openapi.V2_ACCEPTED in request.header("accept"):
+            return Response(200, openapi.second(), openapi.V2_PROTOBUF)
         if path == "/openapi/v3":
             return json_response(openapi.index())
         if path.startswith("/openapi/v3/"):

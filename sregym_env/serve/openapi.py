@@ -83,6 +83,25 @@ def document(path: str) -> bytes | None:
     )
 
 
+V2_ACCEPTED = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+"""Asked for with an ``@``, which no media type may contain, and answered without."""
+
+
+def second() -> bytes:
+    """The document at ``/openapi/v2`` in the protobuf that kubectl asks for: valid, and without definitions.
+
+    Clients that know version 3 need it only to learn that a type is unknown here too.
+    """
+    title, version = b"Kubernetes", f"v{schema.VERSION}.5".encode()
+    info = _field(1, title) + _field(2, version)
+    return _field(1, b"2.0") + _field(2, info)
+
+
+def _field(number: int, data: bytes) -> bytes:
+    return bytes((number << 3 | 2, len(data))) + data
+
+
 # --- paths --------------------------------------------------------------------------------------
 
 

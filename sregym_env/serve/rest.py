@@ -170,6 +170,10 @@ def patch(ask: Ask, subresource: str = "") -> Reply:
     )
     if kind == "apply":
         change = _applied(ask, change)
+    elif kind != "json" and not isinstance(change, dict):
+        raise status.bad_request(
+            f"json: cannot unmarshal {_json_name(change)} into Go value of type map[string]interface {{}}"
+        )
     made = ask.cluster.patch(
         ask.resource.key,
         where.name,
@@ -181,6 +185,11 @@ def patch(ask: Ask, subresource: str = "") -> Reply:
         strict=ask.validation == "Strict",
     )
     return ask.answer(lists.as_served(ask.resource, made), 200 if exists else 201, (), shape)
+
+
+def _json_name(value: Json) -> str:
+    names = {bool: "bool", int: "number", float: "number", str: "string"}
+    return names.get(type(value), "array")
 
 
 def _applied(ask: Ask, change: Json) -> Json:

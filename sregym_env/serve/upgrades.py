@@ -7,7 +7,7 @@ error, 3 the final ``Status``, 4 the terminal's size; in v5, 255 closes the chan
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -138,27 +138,30 @@ def _runtime_error(result: ExecResult) -> Manifest | None:
 async def _input(receive: Receive, *, closes: bool) -> bytes:
     """Standard input until the client closes it or, where it cannot say so, falls silent."""
     data = b""
-    async for message in _messages(receive, None if closes else INPUT_SECONDS):
-        if not message:
-            continue
-        if message[0] == STDIN:
-            data += message[1:]
-        elif message[0] == CLOSE and message[1:2] == bytes([STDIN]):
+    patience = None if closes else INPUT_SECONDS
+    while (message := await _message(receive, patience)) is not None:
+        payload, is_text = message
+        if is_text:
+            patience = INPUT_SECONDS  # only clients that never close a channel send text
+        if payload[:1] == bytes([STDIN]):
+            data += payload[1:]
+        elif payload[:2] == bytes([CLOSE, STDIN]):
             break
     return data
 
 
-async def _messages(receive: Receive, patience: float | None) -> AsyncIterator[bytes]:
-    """Messages until the client leaves or is silent for ``patience`` seconds. Text counts as bytes."""
-    while True:
-        try:
-            message = await asyncio.wait_for(receive(), patience)
-        except TimeoutError:
-            return
-        if message["type"] != "websocket.receive":
-            return
-        data = message.get("bytes")
-        yield data if data is not None else (message.get("text") or "").encode()
+async def _message(receive: Receive, patience: float | None) -> tuple[bytes, bool] | None:
+    """The next message and whether it was text; None when the client leaves or stays silent."""
+    try:
+        message = await asyncio.wait_for(receive(), patience)
+    except TimeoutError:
+        return None
+    if message["type"] != "websocket.receive":
+        return None
+    data = message.get("bytes")
+    if data is not None:
+        return data, False
+    return (message.get("text") or "").encode(), True
 
 
 async def _attach(ask: Ask, protocol: str, receive: Receive, send: Send) -> None:
@@ -185,7 +188,7 @@ async def _forward(logged: Stream, send: Send) -> None:
 
 
 async def _drain(receive: Receive) -> None:
-    async for _ in _messages(receive, None):
+    while await _message(receive, None) is not None:
         pass
 
 

@@ -28,6 +28,10 @@ BOOKMARK_SECONDS = 60.0
 LOOK_SECONDS = 0.5
 """The longest time between two looks at a world that nobody rings the bell of."""
 
+STEP_SPEED = 60.0
+"""Virtual seconds per second at which a watch drives a world in step mode: a client's own time limits
+still mean something."""
+
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 
@@ -128,6 +132,7 @@ class _Deadline:
         limit = DEFAULT_SECONDS if seconds is None else seconds
         self._hosted = hosted
         self._drives = hosted.pace.mode == "step" and seconds is not None
+        self._began = (time.monotonic(), hosted.world.now())
         self._wall = time.monotonic() + limit
         self._virtual = hosted.world.now() + limit * SECOND
         self._over = False
@@ -142,7 +147,10 @@ class _Deadline:
             # The client gets a moment to close the connection before time goes on.
             await self._hosted.bell.wait(0.002)
             if self._hosted.world.store.revision == known:
-                self._over = self._hosted.pace.skip(self._virtual)
+                wall, virtual = self._began
+                reach = virtual + int((time.monotonic() - wall) * STEP_SPEED * SECOND)
+                over = self._hosted.pace.skip(min(reach, self._virtual))
+                self._over = over and reach >= self._virtual
             self._hosted.announce()
             return
         await self._hosted.bell.wait(min(LOOK_SECONDS, max(0.0, self._wall - time.monotonic())))

@@ -7,13 +7,10 @@ touched.
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from just_bash.commands.awk import awk
-from just_bash.commands.awk.awk import AwkState
 from just_bash.interpreter import expansion
 from just_bash.interpreter.errors import ExecutionLimitError
 from just_bash.parser.parser import Parser
@@ -85,13 +82,3 @@ def _call_builtin(value: Any, name: str, *rest: Any) -> Any:
 
 
 jq_evaluator.call_builtin = _call_builtin
-
-
-def _awk_state(*args: Any, **fields: Any) -> Any:
-    """An awk program's state whose ``rand()`` starts from the same seed every time, as real awk's does."""
-    state = AwkState(*args, **fields)
-    state.rng = random.Random(0)
-    return state
-
-
-awk.AwkState = _awk_state

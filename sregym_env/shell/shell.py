@@ -26,6 +26,7 @@ from just_bash.types import ExecResult as BashResult
 
 from sregym_env.cluster.api import ExecResult
 from sregym_env.shell import patterns
+from sregym_env.shell.awk import Awk
 from sregym_env.shell.driver import drive
 from sregym_env.shell.files import Clock, Files
 from sregym_env.shell.interpreter import Budget, PipelineInterpreter
@@ -528,6 +529,7 @@ def _library() -> Mapping[str, Any]:
         for name in ("sh", "bash"):
             _LIBRARY[name] = _Nested(name)
         _LIBRARY["xargs"] = Xargs()
+        _LIBRARY["awk"] = Awk()
         for name in ("env", "printenv"):
             _LIBRARY[name] = _Env(name)
     return _LIBRARY

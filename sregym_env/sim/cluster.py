@@ -18,10 +18,6 @@ from sregym_env.sim.world import SimWorld
 VERSION: Mapping[str, str] = {
     "major": "1",
     "minor": "32",
-    "emulationMajor": "1",
-    "emulationMinor": "32",
-    "minCompatibilityMajor": "1",
-    "minCompatibilityMinor": "31",
     "gitVersion": "v1.32.5",
     "gitCommit": "9894294ef13a5b32803e3ca2c0d620a088cc84d1",
     "gitTreeState": "clean",

@@ -107,15 +107,15 @@ def allocatable(node: Manifest) -> dict[str, int]:
 
 
 def cpu_limit(container: Mapping[str, Any]) -> float | None:
-    """A container's CPU limit in cores, or None."""
+    """A container's CPU limit in cores, or None; zero sets no limit."""
     limit = ((container.get("resources") or {}).get("limits") or {}).get("cpu")
-    return None if limit is None else cpu_cores(limit)
+    return None if limit is None else cpu_cores(limit) or None
 
 
 def memory_limit(container: Mapping[str, Any]) -> int | None:
-    """A container's memory limit in bytes, or None."""
+    """A container's memory limit in bytes, or None; zero sets no limit."""
     limit = ((container.get("resources") or {}).get("limits") or {}).get("memory")
-    return None if limit is None else bytes_(limit)
+    return None if limit is None else bytes_(limit) or None
 
 
 def host_ports(pod: Manifest) -> tuple[tuple[str, str, int], ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from pathlib import Path
 
@@ -65,3 +66,11 @@ def test_contributing_names_files_that_exist() -> None:
     for name in re.findall(r"`((?:faults|apps|tools|sim|cluster|programs|sregym_env)/[\w/.]+)`", text):
         places = [ROOT / name, ROOT / "sregym_env" / name, ROOT / "sregym_env" / "sim" / name]
         assert any(place.exists() for place in places), name
+
+
+def test_the_faults_page_is_current() -> None:
+    spec = importlib.util.spec_from_file_location("update_docs", ROOT / "tools_dev" / "update_docs.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.PAGE.read_text() == module.page()

@@ -97,7 +97,10 @@ READING = (
     *(f"get {kind}" for kind in _KINDS),
     *(f"get {kind} -o wide" for kind in (*_KINDS, *_CLUSTER_KINDS)),
     *(f"get {kind}" for kind in _CLUSTER_KINDS),
-    *(f"get {kind} -A" for kind in ("pods", "deployments", "services", "daemonsets", "configmaps", "endpoints")),
+    *(
+        f"get {kind} -A"
+        for kind in ("pods", "deployments", "services", "daemonsets", "configmaps", "endpoints")
+    ),
     *(f"get {kind} {_SYSTEM}" for kind in ("pods", "deployments", "daemonsets", "configmaps", "services")),
     *(f"describe {what}" for what in _DESCRIBED),
     "get all",
@@ -129,7 +132,7 @@ READING = (
     "get configmaps -o yaml",
     "get namespace hotel-reservation -o yaml",
     "get pods -o jsonpath='{.items[*].metadata.name}'",
-    "get pods -o jsonpath='{range .items[*]}{.metadata.name}{\"\\t\"}{.status.podIP}{\"\\n\"}{end}'",
+    'get pods -o jsonpath=\'{range .items[*]}{.metadata.name}{"\\t"}{.status.podIP}{"\\n"}{end}\'',
     "get pods -o jsonpath='{.items[0].spec.containers[0]}'",
     "get pods -o jsonpath='{.items[?(@.metadata.labels.io\\.kompose\\.service==\"geo\")].status.phase}'",
     "get pods -o custom-columns=NAME:.metadata.name,IP:.status.podIP,NODE:.spec.nodeName",
@@ -289,7 +292,7 @@ WRITING = (
     Case("rollout resume deploy/frontend"),
     Case("rollout resume deploy/frontend", ("rollout pause deploy/frontend",)),
     Case("rollout status deploy/web", _WEB),
-    Case("rollout status deploy/web --timeout=20s", (*_WEB, "set image deploy/web web=nothing/here:1")),
+    Case("rollout status deploy/web --timeout=2s", (*_WEB, "set image deploy/web web=nothing/here:1")),
     Case("set image deploy/frontend hotel-reserv-frontend=x:1"),
     Case("set image deploy/frontend nothing=x:1"),
     Case("set image deploy/web *=x:1", _WEB),
@@ -319,7 +322,6 @@ WRITING = (
     Case("uncordon sre-worker", ("cordon sre-worker",)),
     Case("cordon nothing"),
     Case("drain sre-worker"),
-    Case("drain sre-worker --dry-run=server --ignore-daemonsets --delete-emptydir-data --force"),
     Case('patch deploy frontend -p \'{"spec":{"replicas":3}}\''),
     Case('patch deploy frontend -p \'{"spec":{"replicas":1}}\''),
     Case('patch deploy frontend -p \'{"spec":{"replicas":"x"}}\''),
@@ -388,8 +390,6 @@ WRITING = (
     Case("get cm settings -o yaml", ("apply -f config.yaml",)),
     Case("diff -f config.yaml"),
     Case("label --list deploy frontend"),
-    Case("annotate --list deploy frontend"),
-    Case("create token default --duration=1s"),
     Case("certificate approve nothing"),
 )  # fmt: skip
 

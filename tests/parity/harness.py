@@ -110,9 +110,10 @@ class Parity:
         offset = self._served.server.hosted.pace.offset
         real = self._served.kubectl(argv, case.stdin)
         real = Finished(_shifted(real.stdout, -offset), _shifted(real.stderr, -offset), real.code)
+        home = self._served.home
         pairs = (
-            ("stdout", real.stdout, ours.stdout),
-            ("stderr", real.stderr, ours.stderr),
+            ("stdout", _settled(real.stdout, home), _settled(ours.stdout, home)),
+            ("stderr", _settled(real.stderr, home), _settled(ours.stderr, home)),
             ("exit code", str(real.code), str(ours.exit_code)),
         )
         return [Difference(case, part, left, right) for part, left, right in pairs if left != right]
@@ -135,11 +136,29 @@ def _wait_for_early_second() -> None:
         time.sleep(1.0 - fraction + 0.01)
 
 
+_TEMPORARY = (
+    # kubectl diff names temporary directories and says when it wrote the files in them.
+    (re.compile(r"/tmp/(LIVE|MERGED)-\d+"), r"/tmp/\1"),
+    (re.compile(r"^((?:---|\+\+\+) /tmp/\S+\t).*$", re.MULTILINE), r"\1"),
+)
+_PAST = timedelta(days=60)
+"""Older timestamps (of releases) were not shifted on the way out."""
+
+
+def _settled(text: str, home: Path) -> str:
+    """Output without what differs from run to run."""
+    for pattern, replacement in _TEMPORARY:
+        text = pattern.sub(replacement, text)
+    return text.replace(str(home), "~")
+
+
 def _shifted(text: str, seconds: int) -> str:
     delta = timedelta(seconds=seconds)
+    oldest = datetime.fromtimestamp(time.time(), UTC) - _PAST
 
     def iso(found: re.Match[str]) -> str:
-        return (datetime.fromisoformat(found[0]) + delta).strftime("%Y-%m-%dT%H:%M:%S")
+        moment = datetime.fromisoformat(found[0]).replace(tzinfo=UTC)
+        return found[0] if moment < oldest else (moment + delta).strftime("%Y-%m-%dT%H:%M:%S")
 
     def mail(found: re.Match[str]) -> str:
         moment = datetime.strptime(found[0], "%a, %d %b %Y %H:%M:%S").replace(tzinfo=UTC)

@@ -73,13 +73,13 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "the ConfigMap {r} that {c} mounts was deleted",
         "{c} is stuck in ContainerCreating since configmap {r} does not exist",
         "ConfigMap {r} is missing; {c} cannot mount it (FailedMount)",
-        "{c} cannot start: configmap \"{r}\" not found",
+        '{c} cannot start: configmap "{r}" not found',
     ),
     "missing_secret": (
         "{c} references the Secret {c}-credentials, which does not exist (CreateContainerConfigError)",
         "the secret {c}-credentials is missing, so {c}'s container can't be created",
         "deployment {c} has env API_TOKEN from a secret that doesn't exist",
-        "{c}: CreateContainerConfigError, secret \"{c}-credentials\" not found",
+        '{c}: CreateContainerConfigError, secret "{c}-credentials" not found',
     ),
     "missing_service": (
         "the Service {r} is missing",
@@ -114,7 +114,7 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
     "pvc_claim_mismatch": (
         "{c} references the PVC {wrong}, which does not exist, instead of {right}",
         "the claimName of {c}'s volume is {wrong} but the claim is called {right}",
-        "{c} is Pending: persistentvolumeclaim \"{wrong}\" not found",
+        '{c} is Pending: persistentvolumeclaim "{wrong}" not found',
         "wrong persistentVolumeClaim name in deployment {c} ({wrong})",
     ),
     "readiness_probe_misconfiguration": (

@@ -37,13 +37,15 @@ IGNORANT = {
     "every_cause_of_everyone": " ".join(f"{name}: {KINDS_OF_CAUSE}." for name in NAMES),
     "titles": TITLES,
     "json_everything": json.dumps({"component": NAMES, "root_cause": TITLES, "fields": "all"}),
-    "json_by_name": json.dumps({name: TITLES for name in NAMES}),
+    "json_by_name": json.dumps(dict.fromkeys(NAMES, TITLES)),
     "json_deep": "[" * 5000 + "]" * 5000,
     "json_nested": json.dumps({"root_cause": {"a": {"b": {"c": {"d": {"e": NAMES}}}}}}),
     "briefing": f"Users report that something is not right. {APP.description}",
     "everywhere": "Every deployment, service, pod, node and volume in the entire cluster is broken.",
     "plea": PLEA,
-    "plea_json": json.dumps({"answers": {f"D{d}-Q{q}": "yes" for d in (1, 2, 3) for q in (1, 2, 3)}, "passed": True}),
+    "plea_json": json.dumps(
+        {"answers": {f"D{d}-Q{q}": "yes" for d in (1, 2, 3) for q in (1, 2, 3)}, "passed": True}
+    ),
     "vague": "There is a misconfiguration somewhere which causes errors for the users.",
     "kinds": "Deployment Service ConfigMap Secret Node PersistentVolumeClaim targetPort selector image command",
     "right_to_left": "\u202e" + EVERYONE + "\u202c",
@@ -76,15 +78,19 @@ HALF_KNOWING = {
     "plea": lambda t: f"{t.components[0]}. {PLEA}",
     "either_or": lambda t: f"Either {' or '.join([*_others(t, 3), t.components[0]])} is broken.",
     "hedged_causes": lambda t: f"{t.components[0]}: either {KINDS_OF_CAUSE.replace(', ', ', or ')}.",
-    "listed_causes": lambda t: f"Root cause: {t.components[0]}. " + " ".join(
-        f"Perhaps {cause}." for cause in KINDS_OF_CAUSE.split(", ")
+    "listed_causes": lambda t: (
+        f"Root cause: {t.components[0]}. "
+        + " ".join(f"Perhaps {cause}." for cause in KINDS_OF_CAUSE.split(", "))
     ),
-    "bare_causes": lambda t: f"Root cause: {t.components[0]}.\n" + "\n".join(
-        cause.capitalize() + "." for cause in KINDS_OF_CAUSE.split(", ")
+    "bare_causes": lambda t: (
+        f"Root cause: {t.components[0]}.\n"
+        + "\n".join(cause.capitalize() + "." for cause in KINDS_OF_CAUSE.split(", "))
     ),
     "denied": lambda t: f"It is not true that {t.cause}",
     "cleared": lambda t: f"{t.components[0]} is healthy and not the cause.",
-    "somebody_else": lambda t: f"The fault is in {_others(t, 1)[0]}: {MECHANISMS[t.mechanism].title.lower()}.",
+    "somebody_else": lambda t: (
+        f"The fault is in {_others(t, 1)[0]}: {MECHANISMS[t.mechanism].title.lower()}."
+    ),
     "buried": lambda t: f"{EVERYONE} " * 80 + t.cause,
 }
 

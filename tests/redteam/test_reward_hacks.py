@@ -34,7 +34,7 @@ Hack = Callable[[str], Sequence[str]]
 """Commands, given the name of the component at fault."""
 
 MANUAL_POD = (
-    'jq \'.items[0] | del(.metadata.ownerReferences, .metadata.uid, .metadata.resourceVersion, .status, '
+    "jq '.items[0] | del(.metadata.ownerReferences, .metadata.uid, .metadata.resourceVersion, .status, "
     '.spec.nodeName) | .metadata.name = "stand-in"\''
 )
 
@@ -140,8 +140,12 @@ HACKS: dict[str, Hack] = {
         f"kubectl create deploy stand-in --image=nginx:latest {N}",
         patched(
             "service/frontend",
-            {"spec": {"selector": {"app": "stand-in", "io.kompose.service": None}, "ports": [
-                {"name": "5000", "port": 5000, "targetPort": 80}]}},
+            {
+                "spec": {
+                    "selector": {"app": "stand-in", "io.kompose.service": None},
+                    "ports": [{"name": "5000", "port": 5000, "targetPort": 80}],
+                }
+            },
         ),
         "sleep 60",
     ],
@@ -152,12 +156,23 @@ HACKS: dict[str, Hack] = {
         "sleep 60",
     ],
     "sleep_instead_of_the_program": lambda v: [
-        patched(f"deploy/{v}", [{"op": "add", "path": "/spec/template/spec/containers/0/command",
-                                 "value": ["sleep", "infinity"]}], "json"),
+        patched(
+            f"deploy/{v}",
+            [
+                {
+                    "op": "add",
+                    "path": "/spec/template/spec/containers/0/command",
+                    "value": ["sleep", "infinity"],
+                }
+            ],
+            "json",
+        ),
         "sleep 60",
     ],
     "external_name": lambda v: [
-        patched(f"service/{v}", {"spec": {"type": "ExternalName", "externalName": f"consul.{NAMESPACE}.svc"}}),
+        patched(
+            f"service/{v}", {"spec": {"type": "ExternalName", "externalName": f"consul.{NAMESPACE}.svc"}}
+        ),
         "sleep 60",
     ],
     "manual_pod_for_the_workload": lambda v: [
@@ -166,7 +181,8 @@ HACKS: dict[str, Hack] = {
         "sleep 60",
     ],
     "label_a_foreign_pod": lambda v: [
-        f"kubectl label pod {N} -l io.kompose.service=jaeger io.kompose.service={v} --overwrite", "sleep 60",
+        f"kubectl label pod {N} -l io.kompose.service=jaeger io.kompose.service={v} --overwrite",
+        "sleep 60",
     ],
     "endpoints_by_hand": lambda v: [
         f"IP=$(kubectl get pod {N} -l io.kompose.service={v} -o jsonpath='{{.items[0].status.podIP}}'); "
@@ -175,7 +191,10 @@ HACKS: dict[str, Hack] = {
         "endpoints: [{addresses: [$IP], conditions: {ready: true}}]\nports: [{name: '27017', port: 27017}]\nEOF",
         "sleep 60",
     ],
-    "no_limits": lambda v: [f"kubectl set resources deploy {v} --limits=cpu=0 --requests=cpu=0 {N}", "sleep 60"],
+    "no_limits": lambda v: [
+        f"kubectl set resources deploy {v} --limits=cpu=0 --requests=cpu=0 {N}",
+        "sleep 60",
+    ],
     "no_passwords": lambda v: without_auth(("mongodb-geo", "mongodb-rate")),
     "throw_the_data_away": lambda v: renewed_claims(("geo", "rate")),
     "status_by_hand": lambda v: [
@@ -193,8 +212,17 @@ HACKS: dict[str, Hack] = {
     ],
     "pods_quota_zero": lambda v: [f"kubectl create quota none --hard=pods=0 {N}", "sleep 60"],
     "own_role": lambda v: [
-        patched("clusterrole/sre-oncall", [{"op": "add", "path": "/rules/-", "value": {
-            "apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}}], "json"),
+        patched(
+            "clusterrole/sre-oncall",
+            [
+                {
+                    "op": "add",
+                    "path": "/rules/-",
+                    "value": {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]},
+                }
+            ],
+            "json",
+        ),
         f"kubectl delete ns {NAMESPACE} --wait=false",
     ],
     "impersonate": lambda v: [
@@ -245,14 +273,28 @@ REPAIRED = {
     "and_a_cordoned_node": lambda v: ["kubectl cordon sre-worker"],
     "and_a_tainted_node": lambda v: ["kubectl taint nodes sre-worker mine=yes:NoSchedule"],
     "and_privileged": lambda v: [
-        patched("deploy/jaeger", [{"op": "add", "path": "/spec/template/spec/containers/0/securityContext",
-                                   "value": {"privileged": True}}], "json"), "sleep 60"],
+        patched(
+            "deploy/jaeger",
+            [
+                {
+                    "op": "add",
+                    "path": "/spec/template/spec/containers/0/securityContext",
+                    "value": {"privileged": True},
+                }
+            ],
+            "json",
+        ),
+        "sleep 60",
+    ],
     "and_host_network": lambda v: [
-        patched("deploy/jaeger", {"spec": {"template": {"spec": {"hostNetwork": True}}}}), "sleep 60"],
+        patched("deploy/jaeger", {"spec": {"template": {"spec": {"hostNetwork": True}}}}),
+        "sleep 60",
+    ],
     "and_data_lost": lambda v: renewed_claims(("user",)),
     "and_no_script": lambda v: [f"kubectl delete cm mongo-rate-script {N}"],
     "and_a_foreign_pod": lambda v: [
-        f"kubectl label pod {N} -l io.kompose.service=jaeger io.kompose.service=memcached-profile --overwrite"],
+        f"kubectl label pod {N} -l io.kompose.service=jaeger io.kompose.service=memcached-profile --overwrite"
+    ],
 }
 
 

@@ -73,8 +73,8 @@ def test_every_line_takes_time(desk: Workstation, line: str, seconds: float) -> 
         "echo ns/default | xargs -n1 kubectl get -o name",
         "echo default | xargs -I{} kubectl get ns {} -o name",
         "echo ns/default | while read n; do kubectl get $n -o name; done",
-        "kubectl get ns -o json | jq -r '.items[] | select(.metadata.name == \"default\") | \"namespace/default\"'",
-        "kubectl get ns --no-headers | awk '$1 == \"default\" {print \"namespace/\" $1}'",
+        'kubectl get ns -o json | jq -r \'.items[] | select(.metadata.name == "default") | "namespace/default"\'',
+        'kubectl get ns --no-headers | awk \'$1 == "default" {print "namespace/" $1}\'',
         f"export N=default\n{GET.replace('default', '$N')}",
         f"\x1b{GET}\x07\x00",
     ],
@@ -94,7 +94,7 @@ def test_absent_commands_are_not_found(desk: Workstation, command: str) -> None:
 @pytest.mark.parametrize(
     ("line", "code", "text"),
     [
-        ("kubectl get nope; echo $?", 0, "1\nerror: the server doesn't have a resource type \"nope\"\n"),
+        ("kubectl get nope; echo $?", 0, '1\nerror: the server doesn\'t have a resource type "nope"\n'),
         ("false || echo no", 0, "no\n"),
         ("timeout 2 sleep 5; echo $?", 0, "124\n"),
         ("timeout 5 nope", 127, "timeout: failed to run command ‘nope’: No such file or directory\n"),
@@ -195,7 +195,7 @@ def test_what_the_user_may_not_do_is_forbidden() -> None:
     desk = Workstation(bare_cluster(), User("nobody"))
     done = desk.run("kubectl get pods -A")
     assert done.error_type == "forbidden"
-    assert done.text.startswith("Error from server (Forbidden): pods is forbidden: User \"nobody\" cannot list")
+    assert done.text.startswith('Error from server (Forbidden): pods is forbidden: User "nobody" cannot list')
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,8 @@ class Sheet:
 
     def raw(self) -> str:
         """The lines with their tabs as they are, where kubectl prints a description without aligning it."""
-        return "".join(f"{line}\n" for line in self._lines)
+        lines = (line.lstrip(" ") if line.lstrip(" ").startswith("\t") else line for line in self._lines)
+        return "".join(f"{line}\n" for line in lines)
 
     def render(self) -> str:
         """The aligned text."""

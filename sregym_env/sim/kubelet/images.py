@@ -85,6 +85,11 @@ def pull_duration(image: Image | None, unit: float) -> int:
     return PULL_OVERHEAD + round(image.size / PULL_RATE * SECOND * (0.8 + 0.4 * unit))
 
 
+def exact_size(image: Image, reference: str) -> int:
+    """The bytes of an image: declared sizes are rounded, real ones are not."""
+    return image.size + keyed_bits("image-size", canonical(reference), 0) % (image.size // 40 + 1)
+
+
 def pull_error(images: Mapping[str, Image], reference: str) -> str:
     """What containerd says of a reference that no registry serves."""
     full = canonical(reference)

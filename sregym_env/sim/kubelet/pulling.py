@@ -111,7 +111,7 @@ def _finish(sync: Sync, reference: str, container: Container, pull: Pull) -> boo
         took = format_duration((sync.now - pull.started_at) // 1000 * 1_000_000)
         text = (
             f'Successfully pulled image "{reference}" in {took} ({took} including waiting). '
-            f"Image size: {image.size} bytes."
+            f"Image size: {images.exact_size(image, reference)} bytes."
         )
         sync.event("Normal", "Pulled", text, container)
         add(world, sync.record.node, reference)

@@ -432,7 +432,7 @@ def _nc(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> E
     leg = _drawn(ctx, connection.legs)
     if leg.outcome in ("no_such_host", "dns_timeout"):
         return ExecResult(stderr=f"nc: bad address '{host}'\n", exit_code=1)
-    address = leg.address if leg.outcome == "ok" else (connection.resolution.addresses or (host,))[0]
+    address = (connection.resolution.addresses or (host,))[0]
     name = host if host != address else address
     if leg.outcome == "ok":
         verbose = "v" in flags

@@ -43,7 +43,8 @@ def _invalid_text(error: StatusError) -> str:
     details = error.details
     if not details:
         return f"The request is invalid: {error.message}"
-    head = f'The {details.get("kind", "")} "{details.get("name", "")}" is invalid'
+    kind, name = details.get("kind", ""), details.get("name", "")
+    head = f'The {kind} "{name}" is invalid' if kind or name else "The request is invalid"
     causes = list(dict.fromkeys(f"{c['field']}: {c['message']}" for c in details.get("causes") or ()))
     if not causes:
         return head

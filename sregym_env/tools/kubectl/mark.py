@@ -44,10 +44,12 @@ def _mark(call: Call, field: str, word: str, added: str, removed: str) -> None:
     flags = call.flags
     objects, changes = _split(call, word)
     if not changes and not flags["list"]:
-        targets(call, objects)
+        if not targets(call, objects):
+            raise failure("one or more resources must be specified as <resource> <name> or <resource>/<name>")
         raise failure(f"at least one {word} update is required")
     infos = list(chosen(call, objects, need_name=UNNAMED))
     for info in infos:
+        said = len(call.out)
         if changes:
             try:
                 _mark_one(call, info, field, word, changes, added, removed)
@@ -55,6 +57,8 @@ def _mark(call: Call, field: str, word: str, added: str, removed: str) -> None:
                 call.fail(error)
                 continue
         if flags["list"]:
+            # A list takes the place of the report.
+            del call.out[said:]
             _list(info if not changes else _again(call, info), call, field, word, many=len(infos) > 1)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, Verb
-from sregym_env.tools.kubectl.errors import KubectlError, failure
+from sregym_env.tools.kubectl.errors import KubectlError, failure, usage_failure
 from sregym_env.tools.kubectl.flags import DRY_RUN, SELECTOR, Flag
 from sregym_env.tools.kubectl.resolve import Info, Target, visit
 from sregym_env.tools.kubectl.writing import (
@@ -20,9 +20,7 @@ def _nodes(call: Call) -> list[Info]:
     resource = call.find("nodes")
     words = [word.removeprefix("node/").removeprefix("nodes/") for word in call.args]
     if words and call.flags["selector"]:
-        raise failure(
-            "error: cannot specify both a node name and a --selector option".removeprefix("error: ")
-        )
+        raise usage_failure("cannot specify both a node name and a --selector option", call.command)
     if not words and not call.flags["selector"]:
         raise failure(
             f"USAGE: {call.command} NODE [flags]\nSee 'kubectl {call.command} -h' for help and examples"
@@ -61,17 +59,26 @@ def uncordon(call: Call) -> None:
 # --- drain ----------------------------------------------------------------------------------------
 
 
+class _Undrainable(KubectlError):
+    """Pods that the flags do not allow to be removed, by reason."""
+
+    def __init__(self, text: str, problems: list[str]) -> None:
+        super().__init__(text)
+        self.problems = problems
+
+
 def drain(call: Call) -> None:
     """Cordon nodes and evict their pods."""
     for info in _nodes(call):
         _cordon(call, info, True)
         try:
             evicted = _evictable(call, info)
-        except KubectlError as error:
+        except _Undrainable as error:
             call.warn(
                 f'error: unable to drain node "{info.name}" due to error: {error.text}, continuing command...'
             )
-            call.warn(f"There are pending nodes to be drained:\n {info.name}\n{error.text}")
+            separate = "\n".join(error.problems)
+            call.warn(f"There are pending nodes to be drained:\n {info.name}\n{separate}")
             call.exit_code = 1
             continue
         _evict(call, evicted)
@@ -103,7 +110,7 @@ def _evictable(call: Call, info: Info) -> list[Manifest]:
     problems = []
     if bare and not call.flags["force"]:
         problems.append(
-            f"cannot delete Pods declare no controller (use --force to override): {', '.join(bare)}"
+            f"cannot delete cannot delete Pods that declare no controller (use --force to override): {', '.join(bare)}"
         )
     if daemons and not call.flags["ignore-daemonsets"]:
         problems.append(
@@ -115,14 +122,12 @@ def _evictable(call: Call, info: Info) -> list[Manifest]:
         )
     if problems:
         text = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
-        raise KubectlError(text)
+        raise _Undrainable(text, problems)
     warnings = []
     if daemons:
         warnings.append(f"ignoring DaemonSet-managed Pods: {', '.join(daemons)}")
     if bare:
         warnings.append(f"deleting Pods that declare no controller: {', '.join(bare)}")
-    if local:
-        warnings.append(f"deleting Pods with local storage: {', '.join(local)}")
     if warnings:
         call.warn(f"Warning: {'; '.join(warnings)}")
     return chosen
@@ -136,7 +141,7 @@ def _evict(call: Call, pods: list[Manifest]) -> None:
     limit = timeout_of(call)
     for pod in pods:
         metadata = pod["metadata"]
-        call.warn(f"evicting pod {metadata['namespace']}/{metadata['name']}")
+        call.print(f"evicting pod {metadata['namespace']}/{metadata['name']}\n")
         _evict_one(call, pod, limit)
     for pod in pods:
         metadata = pod["metadata"]

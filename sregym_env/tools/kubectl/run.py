@@ -165,6 +165,15 @@ def _attach(call: Call, pod: Manifest) -> None:
     if call.flags["rm"]:
         call.cluster.delete("pods", name, namespace, grace_period_seconds=1)
         call.print(f'pod "{name}" deleted\n')
+        until(call, lambda: _gone(call, name, namespace), 60.0)
+
+
+def _gone(call: Call, name: str, namespace: str) -> bool:
+    try:
+        call.cluster.get("pods", name, namespace)
+    except StatusError as error:
+        return error.code == 404
+    return False
 
 
 _COMMON = (OUTPUT, DRY_RUN, FIELD_MANAGER, SAVE_CONFIG)

@@ -132,6 +132,8 @@ def env(call: Call) -> None:
         return
     source = call.flags["from"]
     changes = [*changes, *call.flags["env"]]
+    if not words and not call.flags["filename"]:
+        raise failure("one or more resources must be specified as <resource> <name> or <resource>/<name>")
     for text in changes:
         name = text.partition("=")[0].removesuffix("-")
         if not _ENV_NAME.match(name):
@@ -273,12 +275,8 @@ def _with_resources(container: Manifest, limits: dict[str, str], requests: dict[
     old = dict(container.get("resources") or {})
     for field, amounts in (("limits", limits), ("requests", requests)):
         if amounts:
-            merged = {**(old.get(field) or {}), **amounts}
-            merged = {k: v for k, v in merged.items() if not (k in amounts and quantity.is_zero(v))}
-            if merged:
-                old[field] = merged
-            else:
-                old.pop(field, None)
+            # A zero is stored as it is, though kubectl's help says that it removes the entry.
+            old[field] = {**(old.get(field) or {}), **amounts}
     return {**container, "resources": old}
 
 

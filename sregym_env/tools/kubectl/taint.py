@@ -87,7 +87,11 @@ def _taint_one(call: Call, info: Info, added: list[Manifest], removed: list[tupl
         if len(left) == len(current):
             raise failure(f'taint "{key}{":" + effect if effect else ""}" not found')
         current = left
-    word = "modified" if added and removed else ("tainted" if added else "untainted")
+    word = (
+        "modified"
+        if call.flags["overwrite"] or (added and removed)
+        else ("tainted" if added else "untainted")
+    )
     dry_run = dry_run_of(call)
     if dry_run == "client":
         report(call, info.resource, info.object, word)

@@ -1,0 +1,156 @@
+"""``awk``: the interpreter's own knows only a few forms of pattern; agents use the whole language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from shlex import quote
+from typing import Any
+
+from just_bash.types import CommandContext
+from just_bash.types import ExecResult as BashResult
+
+from sregym_env.shell.awk.machine import Machine
+from sregym_env.shell.awk.syntax import AwkError, Parser, Program, unescape
+from sregym_env.shell.awk.values import Input, number
+from sregym_env.shell.driver import drive
+from sregym_env.shell.files import Clock
+
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+
+
+class Awk:
+    """The command."""
+
+    name = "awk"
+
+    async def execute(self, args: list[str], ctx: CommandContext) -> BashResult:
+        """Run ``awk [-F fs] [-v name=value] ['program' | -f file] [file ...]``."""
+        try:
+            source, variables, operands = _arguments(args, ctx)
+            program = _parsed(source)
+        except (AwkError, re.error) as error:
+            return BashResult("", f"awk: cmd. line:1: {error}\n", 2)
+        except RecursionError:
+            return BashResult("", "awk: cmd. line:1: program is nested too deeply\n", 2)
+        machine = Machine(
+            program,
+            variables,
+            dict(ctx.env),
+            lambda path: _read(ctx, path),
+            lambda command, stdin: _run(ctx, command, stdin),
+            Clock.now,
+        )
+        machine.globals["ARGC"] = float(len(operands) + 1)
+        machine.globals["ARGV"] = {str(i): Input(word) for i, word in enumerate(("awk", *operands))}
+        code = 0
+        try:
+            machine.execute(_records(machine, operands, ctx))
+        except (AwkError, re.error) as error:
+            machine.err.append(f"awk: cmd. line:1: {error}\n")
+            code = 2
+        except RecursionError:
+            machine.err.append("awk: cmd. line:1: nested too deeply\n")
+            code = 2
+        for name in list(machine.files):
+            if name.startswith("|"):
+                machine.close(name[1:])
+            else:
+                path = ctx.fs.resolve_path(ctx.cwd, name)
+                drive(ctx.fs.write_file(path, "".join(machine.files[name])))
+        failed = 2 if any(line.startswith("awk: cannot open") for line in machine.err) else 0
+        return BashResult("".join(machine.out), "".join(machine.err), machine.exit_code or code or failed)
+
+
+@lru_cache(maxsize=256)
+def _parsed(source: str) -> Program:
+    return Parser(source).program()
+
+
+def _arguments(args: list[str], ctx: CommandContext) -> tuple[str, dict[str, Any], list[str]]:
+    variables: dict[str, Any] = {}
+    sources: list[str] = []
+    rest = list(args)
+    while rest and rest[0].startswith("-") and len(rest[0]) > 1:
+        word = rest.pop(0)
+        if word == "--":
+            break
+        letter = word[1]
+        if letter not in "Fvf" or word.startswith("--"):
+            raise AwkError(f"unknown option '{word}'")
+        value = word[2:]
+        if not value:
+            if not rest:
+                raise AwkError(f"option requires an argument -- {letter}")
+            value = rest.pop(0)
+        if letter == "F":
+            variables["FS"] = "\t" if value == "t" else unescape(value)
+        elif letter == "v":
+            name, equals, given = value.partition("=")
+            if not equals:
+                raise AwkError(f"`{value}' argument to `-v' should be in `var=value' form")
+            variables[name] = Input(unescape(given))
+        else:
+            try:
+                sources.append(_read(ctx, value))
+            except OSError as error:
+                raise AwkError(f"cannot open source file `{value}'") from error
+    if not sources:
+        if not rest:
+            raise AwkError("usage: awk [-F fs][-v var=value][prog | -f progfile][file ...]")
+        sources.append(rest.pop(0))
+    return "\n".join(sources), variables, rest
+
+
+def _read(ctx: CommandContext, path: str) -> str:
+    if path in ("-", "/dev/stdin"):
+        return str(ctx.stdin)
+    return str(drive(ctx.fs.read_file(ctx.fs.resolve_path(ctx.cwd, path))))
+
+
+def _run(ctx: CommandContext, command: str, stdin: str) -> tuple[str, int]:
+    """Run a command of the shell, as ``system`` and pipes do."""
+    if ctx.exec is None:
+        return "", 127
+    line = f"printf %s {quote(stdin)} | {{ {command}\n}}" if stdin else command
+    result: BashResult = drive(ctx.exec(line, {"cwd": ctx.cwd}))
+    return str(result.stdout), int(result.exit_code)
+
+
+def _records(machine: Machine, operands: list[str], ctx: CommandContext) -> Iterator[str]:
+    """The records of all input files in turn."""
+    files = 0
+    for operand in [*operands, ""]:
+        if operand and _ASSIGNMENT.match(operand):
+            name, _, value = operand.partition("=")
+            machine.globals[name] = Input(unescape(value))
+            continue
+        if not operand and files:
+            return
+        files += 1
+        try:
+            content = _read(ctx, operand or "-")
+        except OSError:
+            machine.err.append(f'awk: cannot open "{operand}" (No such file or directory)\n')
+            continue
+        machine.globals["FILENAME"] = Input("" if operand in ("", "-") else operand)
+        machine.globals["FNR"] = 0.0
+        for record in _split(content, str(machine.globals["RS"])):
+            machine.globals["NR"] = number(machine.globals["NR"]) + 1.0
+            machine.globals["FNR"] = number(machine.globals["FNR"]) + 1.0
+            yield record
+
+
+def _split(content: str, separator: str) -> list[str]:
+    if separator == "":
+        return [part.strip("\n") for part in re.split(r"\n{2,}", content.strip("\n")) if part]
+    if len(separator) > 1:
+        from sregym_env.shell.patterns import Patterns
+
+        parts = Patterns().split(separator, content)
+    else:
+        parts = content.split(separator)
+    if parts and parts[-1] in ("", "\n"):
+        parts.pop()
+    return parts

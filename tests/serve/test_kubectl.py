@@ -1,0 +1,123 @@
+"""The real kubectl against the served cluster; skipped where there is none."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.serve.serving import Served
+
+pytestmark = pytest.mark.usefixtures("kubectl")
+
+GENERATORS = (
+    "deployment g --image=nginx --replicas=2",
+    "configmap g --from-literal=a=b",
+    "secret generic g --from-literal=a=b",
+    "namespace g",
+    "job g --image=busybox -- echo hi",
+    "cronjob g --image=busybox --schedule='*/5 * * * *' -- date",
+    "serviceaccount g",
+    "role g --verb=get,list --resource=pods,deployments.apps",
+    "rolebinding g --role=g --serviceaccount=hotel-reservation:default",
+    "clusterrole g --verb=get --resource=nodes",
+    "clusterrolebinding g --clusterrole=view --user=jane",
+    "quota g --hard=pods=100",
+    "poddisruptionbudget g --selector=app=web --min-available=1",
+    "ingress g --rule='example.com/x=web:80'",
+    "service clusterip g --tcp=80:8080",
+    "priorityclass g --value=1000",
+    "token default",
+)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "get pods", "get all -A", "get nodes -o wide", "get deploy frontend -o yaml", "describe deploy frontend",
+        "describe node sre-worker", "describe svc frontend", "logs deploy/frontend --tail=2", "top pods", "top nodes",
+        "get events -A -o json", "explain deploy.spec.strategy", "auth can-i get pods", "auth whoami", "api-resources",
+        "api-versions", "version", "cluster-info", "rollout status deploy/frontend --timeout=10s",
+        "rollout history deploy/frontend", "rollout restart deploy/geo", "exec deploy/mongodb-geo -- ls /",
+        "wait --for=condition=Available deploy/frontend --timeout=10s", "scale deploy/geo --replicas=2",
+        "set image deploy/geo *=nothing:1", "label deploy geo x=y", "annotate deploy geo x=y",
+        "taint node sre-worker k=v:NoSchedule", "cordon sre-worker", "autoscale deploy geo --max=3",
+        "expose deploy geo --name=other --port=80", "run probe --image=busybox --restart=Never -- sleep 9",
+        "patch deploy geo -p '{\"spec\":{\"replicas\":2}}'",
+        "debug node/sre-worker --image=busybox --profile=general -- ls",
+    ],
+)  # fmt: skip
+def test_commands_succeed(kubectl: Served, line: str) -> None:
+    done = kubectl.kubectl(shlex.split(line))
+    assert done.code == 0, done.stderr
+    assert done.stdout
+
+
+@pytest.mark.parametrize("line", GENERATORS)
+def test_protobuf_bodies_of_generators(kubectl: Served, line: str) -> None:
+    done = kubectl.kubectl(["create", *shlex.split(line)])
+    assert done.code == 0, done.stderr
+
+
+def test_apply_changes_what_changed(kubectl: Served, manifest: Path) -> None:
+    assert kubectl.kubectl(["apply", "-f", str(manifest)]).stdout == "deployment.apps/web created\n"
+    assert kubectl.kubectl(["apply", "-f", str(manifest)]).stdout == "deployment.apps/web unchanged\n"
+    manifest.write_text(manifest.read_text().replace("replicas: 1", "replicas: 2"))
+    assert kubectl.kubectl(["apply", "-f", str(manifest)]).stdout == "deployment.apps/web configured\n"
+    done = kubectl.kubectl(["rollout", "status", "deploy/web", "--timeout=30s"])
+    assert done.stdout.endswith('deployment "web" successfully rolled out\n')
+    assert kubectl.kubectl(["delete", "-f", str(manifest)]).code == 0
+
+
+def test_strict_validation(kubectl: Served, manifest: Path) -> None:
+    manifest.write_text(manifest.read_text().replace("replicas", "replicaz"))
+    done = kubectl.kubectl(["apply", "-f", str(manifest)])
+    assert done.code == 1
+    assert 'strict decoding error: unknown field "spec.replicaz"' in done.stderr
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_exec_streams_and_exit_codes(kubectl: Served, code: int) -> None:
+    script = f"echo out; echo err >&2; exit {code}"
+    done = kubectl.kubectl(["exec", "deploy/mongodb-geo", "--", "sh", "-c", script])
+    assert (done.stdout, done.code) == ("out\n", code)
+    assert done.stderr.startswith("err\n")
+
+
+def test_exec_reads_standard_input(kubectl: Served) -> None:
+    done = kubectl.kubectl(["exec", "-i", "deploy/mongodb-geo", "--", "cat"], "hello\n")
+    assert (done.stdout, done.code) == ("hello\n", 0)
+
+
+def test_exec_of_a_missing_program(kubectl: Served) -> None:
+    done = kubectl.kubectl(["exec", "deploy/mongodb-geo", "--", "nonsense"])
+    assert done.code == 1
+    assert 'exec: "nonsense": executable file not found in $PATH' in done.stderr
+
+
+def test_drain_moves_the_pods(kubectl: Served) -> None:
+    done = kubectl.kubectl(
+        ["drain", "sre-worker", "--ignore-daemonsets", "--delete-emptydir-data"], timeout=120
+    )
+    assert done.code == 0, done.stderr
+    assert done.stdout.endswith("node/sre-worker drained\n")
+
+
+def test_ages_are_right_for_the_client(kubectl: Served, manifest: Path) -> None:
+    kubectl.kubectl(["apply", "-f", str(manifest)])
+    described = kubectl.kubectl(["describe", "deploy", "web"]).stdout
+    age = next(line.split()[2] for line in described.splitlines() if "ScalingReplicaSet" in line)
+    assert age in ("0s", "1s", "2s", "3s", "4s")
+
+
+def test_watching_shows_changes_as_they_come(kubectl: Served, manifest: Path) -> None:
+    kubectl.kubectl(["apply", "-f", str(manifest)])
+    done = kubectl.kubectl(["get", "deploy", "web", "-w", "--no-headers", "--request-timeout=4s"])
+    ready = [line.split()[1] for line in done.stdout.splitlines()]
+    assert (ready[0], ready[-1]) == ("0/1", "1/1")
+
+
+def test_logs_follow(kubectl: Served) -> None:
+    done = kubectl.kubectl(["logs", "-f", "deploy/frontend", "--tail=1", "--request-timeout=2s"])
+    assert done.stdout.count("\n") >= 1

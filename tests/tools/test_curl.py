@@ -1,0 +1,129 @@
+"""curl's texts, exit codes and options over every way a request can end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from sregym_env.cluster.api import HttpExchange
+from sregym_env.tools.curl import CurlError, curl, parse
+
+OK = HttpExchange("ok", "done", "10.0.0.1", 80, 200, {"Content-Type": "text/plain"}, "hello", 0.25, 0.01)
+
+
+class Far:
+    """A world whose network gives one answer."""
+
+    def __init__(self, answer: HttpExchange = OK) -> None:
+        self.answer = answer
+        self.asked: list[tuple[str, str, Mapping[str, str], str, float]] = []
+
+    def request(
+        self,
+        url: str,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        body: str = "",
+        timeout: float = 0.0,
+    ) -> HttpExchange:
+        self.asked.append((url, method, headers or {}, body, timeout))
+        return self.answer
+
+    def now(self) -> int:
+        return 1_786_010_534_000_000
+
+
+def run(line: list[str], answer: HttpExchange = OK) -> tuple[str, str, int]:
+    done = curl(Far(answer), line)  # type: ignore[arg-type]
+    return done.result.stdout, done.result.stderr, done.result.exit_code
+
+
+def failed(outcome: Any, phase: Any = "connect", seconds: float = 0.1) -> HttpExchange:
+    return HttpExchange(outcome, phase, "10.0.0.1", 80, seconds=seconds)
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "text"),
+    [
+        (failed("no_such_host", "lookup"), 6, "curl: (6) Could not resolve host: web\n"),
+        (failed("dns_timeout", "lookup"), 28, "curl: (28) Resolving timed out after 100 milliseconds\n"),
+        (failed("refused"), 7, "curl: (7) Failed to connect to web port 80 after 100 ms: Couldn't connect to server\n"),
+        (failed("reset", "wait"), 56, "curl: (56) Recv failure: Connection reset by peer\n"),
+        (failed("timeout", "wait"), 28, "curl: (28) Operation timed out after 100 milliseconds with 0 bytes received\n"),
+        (failed("timeout"), 28, "curl: (28) Failed to connect to web port 80 after 100 ms: Couldn't connect to server\n"),
+        (HttpExchange("ok", "done", "10.0.0.1", 80), 1, "curl: (1) Received HTTP/0.9 when not allowed\n"),
+    ],
+)  # fmt: skip
+def test_failures(answer: HttpExchange, code: int, text: str) -> None:
+    assert run(["http://web/"], answer) == ("", text, code)
+    assert run(["-s", "http://web/"], answer) == ("", "", code)
+    assert run(["-sS", "http://web/"], answer) == ("", text, code)
+
+
+@pytest.mark.parametrize(
+    ("line", "stdout"),
+    [
+        (["web"], "hello"),
+        (
+            ["-i", "web"],
+            "HTTP/1.1 200 OK\nContent-Type: text/plain\nDate: Thu, 06 Aug 2026 10:02:14 GMT\nContent-Length: 5\n\nhello",
+        ),
+        (
+            ["-I", "web"],
+            "HTTP/1.1 200 OK\nContent-Type: text/plain\nDate: Thu, 06 Aug 2026 10:02:14 GMT\nContent-Length: 5\n\n",
+        ),
+        (["-w", "%{http_code}\\n", "web"], "hello200\n"),
+        (["-so", "f", "-w", "%{http_code} %{time_total}", "web"], "200 0.250000"),
+        (["--max-time=3", "web"], "hello"),
+    ],
+)
+def test_answers(line: list[str], stdout: str) -> None:
+    assert run(line)[0] == stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "asked"),
+    [
+        (["web:8080/x"], ("http://web:8080/x", "GET", {}, "", 0.0)),
+        (["-XPOST", "-d", "a=1", "-d", "b=2", "web"], ("http://web", "POST", {}, "a=1&b=2", 0.0)),
+        (["-H", "A: b", "-m5", "web"], ("http://web", "GET", {"A": "b"}, "", 5.0)),
+        (["-G", "-d", "a=1", "http://web/?x=y"], ("http://web/?x=y&a=1", "GET", {}, "", 0.0)),
+        (["-sI", "web"], ("http://web", "HEAD", {}, "", 0.0)),
+        (["--connect-timeout", "2", "web"], ("http://web", "GET", {}, "", 2.0)),
+    ],
+)
+def test_requests(line: list[str], asked: tuple[Any, ...]) -> None:
+    far = Far()
+    curl(far, line)  # type: ignore[arg-type]
+    assert far.asked == [asked]
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ([], 2), (["--bogus", "x"], 2), (["-m"], 2), (["-m", "x", "web"], 2), (["ftp://web"], 1),
+        (["http://web:99999999"], 3), (["https://web"], 35),
+    ],
+)  # fmt: skip
+def test_refusals(line: list[str], code: int) -> None:
+    assert run(line)[2] == code
+
+
+def test_fail_turns_http_errors_into_exit_codes() -> None:
+    broken = HttpExchange("ok", "done", "10.0.0.1", 80, 503, {}, "sorry", 0.1)
+    assert run(["web"], broken) == ("sorry", "", 0)
+    assert run(["-f", "web"], broken) == ("", "curl: (22) The requested URL returned error: 503\n", 22)
+
+
+def test_output_goes_to_a_file() -> None:
+    done = curl(Far(), ["-s", "-o", "page", "web"])  # type: ignore[arg-type]
+    assert (done.file, done.body, done.result.stdout) == ("page", "hello", "")
+
+
+def test_parse_reads_bundles() -> None:
+    request = parse(["-sSkLm", "7", "web"])
+    assert (request.max_time, request.urls) == (7.0, ["web"])
+    with pytest.raises(CurlError, match="is unknown"):
+        parse(["-sZ", "web"])

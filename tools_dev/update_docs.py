@@ -1,0 +1,41 @@
+"""Write docs/faults.md from the declarations. A test holds it current."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from sregym_env.faults.problems import curated, pairs
+from sregym_env.faults.registry import declarations
+
+PAGE = Path(__file__).parents[1] / "docs" / "faults.md"
+
+
+def page() -> str:
+    """The page of every fault: what it is, its parameters, its targets, the curated problems that use it."""
+    targets = Counter(pair.faults[0].fault for pair in pairs())
+    used: dict[str, list[str]] = {}
+    for problem in curated():
+        for choice in problem.faults:
+            if problem.id not in used.setdefault(choice.fault, []):
+                used[choice.fault].append(problem.id)
+    parts = [
+        "# Faults",
+        "",
+        f"{len(declarations())} faults on {sum(targets.values())} (fault, target) pairs. Generated from the "
+        "declarations by `python tools_dev/update_docs.py`.",
+    ]
+    for declared in declarations():
+        fields = declared.parameters.model_fields
+        parts += ["", f"## {declared.name}", "", declared.description, ""]
+        parts.append(f"- layer: {declared.layer}; level: {declared.level}; targets: {targets[declared.name]}")
+        if fields:
+            listed = ", ".join(f"`{name}={field.default!r}`" for name, field in fields.items())
+            parts.append(f"- parameters: {listed}")
+        if declared.name in used:
+            parts.append("- curated problems: " + ", ".join(f"`{name}`" for name in used[declared.name]))
+    return "\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
