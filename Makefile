@@ -48,5 +48,8 @@ compat:  ## Run the environment's tests on the oldest Gymnasium that RLlib pins.
 	    --editable . 'gymnasium==1.2.2' pytest hypothesis
 	$(OLD)/bin/python -m pytest tests/envs tests/rollouts
 
+parity: $(READY)  ## Compare the in-process kubectl with a real one, byte for byte.
+	$(BIN)/python -m tests.parity
+
 clean:  ## Remove the virtual environment and every cache.
 	rm -rf $(VENV) $(OLD) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist

@@ -7,7 +7,8 @@ puts identity and authorisation in front of them. All raise
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from sregym_env.cluster.api import Propagation, User
@@ -52,6 +53,24 @@ def create(
     world: SimWorld, resource: str, obj: Manifest, user: User = SYSTEM, *, dry_run: bool = False
 ) -> Manifest:
     """Create an object. Raises AlreadyExists, Invalid, Forbidden (admission), NotFound (namespace)."""
+    if dry_run:
+        with _no_trace(world):
+            return _admitted(world, resource, obj, user)
+    return world.store.put(resource, _admitted(world, resource, obj, user))
+
+
+@contextmanager
+def _no_trace(world: SimWorld) -> Iterator[None]:
+    """A dry run draws names and addresses without the world's chance having moved."""
+    streams = world.streams
+    world.streams = streams.fork()
+    try:
+        yield
+    finally:
+        world.streams = streams
+
+
+def _admitted(world: SimWorld, resource: str, obj: Manifest, user: User) -> Manifest:
     kind = resource_of(resource)
     obj = _named(world, kind, obj)
     fresh = prepared_for_create(kind, obj, uid=ids.uid(world.streams), now=world.now())
@@ -66,13 +85,22 @@ def create(
     admission.validate(world, "CREATE", kind, fresh, None, user)
     if world.store.get(resource, fresh["metadata"].get("namespace", ""), name) is not None:
         raise status.already_exists(kind, name)
-    return fresh if dry_run else world.store.put(resource, fresh)
+    return fresh
 
 
 def update(
     world: SimWorld, resource: str, obj: Manifest, user: User = SYSTEM, *, dry_run: bool = False
 ) -> Manifest:
     """Put a whole object. A resourceVersion in it must be the current one. Unchanged objects are not written."""
+    if dry_run:
+        with _no_trace(world):
+            return _revised(world, resource, obj, user)[0]
+    new, old = _revised(world, resource, obj, user)
+    return old if new is old else _commit(world, resource_of(resource), new)
+
+
+def _revised(world: SimWorld, resource: str, obj: Manifest, user: User) -> tuple[Manifest, Manifest]:
+    """(The object as it would be stored, as it is stored); one and the same where nothing changes."""
     kind = resource_of(resource)
     old = _existing(world, kind, obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
     _check_preconditions(kind, obj, old)
@@ -81,12 +109,12 @@ def update(
     if resource == "services":
         new = allocation.with_addresses(world, new, old)
     if new == old:
-        return old
+        return old, old
     errors = validation.validate_update(kind, new, old)
     if errors:
         raise status.invalid(kind, old["metadata"]["name"], errors)
     admission.validate(world, "UPDATE", kind, new, old, user)
-    return new if dry_run else _commit(world, kind, new)
+    return new, old
 
 
 def update_status(

@@ -87,7 +87,8 @@ def test_a_deployment_lives_and_dies(core: Any, apps: Any) -> None:
     while not (apps.read_namespaced_deployment("web", NS).status.available_replicas or 0):
         assert time.monotonic() < deadline
         time.sleep(0.1)
-    assert apps.delete_namespaced_deployment("web", NS).status == "Success"
+    gone = apps.delete_namespaced_deployment("web", NS)
+    assert gone["status"] == "Success"
     with pytest.raises(kubernetes.client.ApiException) as caught:
         apps.read_namespaced_deployment("web", NS)
     assert caught.value.status == 404

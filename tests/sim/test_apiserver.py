@@ -264,3 +264,10 @@ def test_rbac_allows_what_a_binding_grants_and_nothing_else(world: SimWorld) -> 
     assert not ana.allows("delete", "", "pods", NAMESPACE)
     assert not ana.allows("get", "", "pods", "default")
     assert not ana.allows("get", "", "secrets", NAMESPACE)
+
+
+def test_a_dry_run_leaves_no_trace_not_even_in_chance(world: SimWorld) -> None:
+    before = world.streams.state(), world.store.revision
+    made = apiserver.create(world, "services", service("a"), dry_run=True)
+    assert made["spec"]["clusterIP"].startswith("10.96.")
+    assert (world.streams.state(), world.store.revision) == before

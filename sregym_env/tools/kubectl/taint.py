@@ -22,11 +22,9 @@ def taint(call: Call) -> None:
     """Set and remove taints of nodes."""
     args = list(call.args)
     if not args or args[0] not in ("node", "nodes", "no"):
-        raise (
-            failure("one or more resources must be specified as <resource> <name>")
-            if not args
-            else failure(f"invalid resource type {args[0]}, only node types are supported")
-        )
+        if not args:
+            raise failure("one or more resources must be specified as <resource> <name>")
+        raise failure(f"invalid resource type {args[0]}, only node types are supported")
     words = [word for word in args[1:] if "=" in word or ":" in word or word.endswith("-")]
     named = [word for word in args[1:] if word not in words]
     if not words:

@@ -154,7 +154,9 @@ def _registry(call: Call, name: str) -> Manifest:
         )
     if flags["from-file"]:
         data = _data(call, "Secret")
-        data = {".dockerconfigjson" if key == posixpath.basename(key) else key: v for key, v in data.items()}
+        # kubectl takes a single file of any name for the configuration itself.
+        if len(data) == 1:
+            data = {".dockerconfigjson": next(iter(data.values()))}
     else:
         entry = {"username": user, "password": password}
         if flags["docker-email"]:

@@ -47,7 +47,7 @@ class Generator:
         except StatusError as error:
             if not self.called:
                 raise
-            raise failure(f"failed to create {self.called} {plain_text(error)}") from None
+            raise failure(f"failed to create {self.called} {error.message}") from None
 
     def _name(self, call: Call) -> str:
         missing = [f'"{flag}"' for flag in self.required if not call.flags[flag]]
@@ -58,10 +58,6 @@ class Generator:
             raise usage_failure(f"exactly one NAME is required, got {before}", call.command)
         return call.args[0]
 
-    def command_of(self, call: Call) -> list[str]:
-        """The words after the name."""
-        return list(call.args[1:])
-
 
 def typed(call: Call, resource: Resource, name: str, body: Manifest) -> Manifest:
     """A whole object from a generator's body."""
@@ -70,11 +66,6 @@ def typed(call: Call, resource: Resource, name: str, body: Manifest) -> Manifest
     if resource.namespaced:
         metadata["namespace"] = call.namespace
     return {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata, **rest}
-
-
-def plain_text(error: StatusError) -> str:
-    """An API error as Go's ``%v`` shows it: a validation error names its kind with the group."""
-    return str(error.message)
 
 
 def verb(
