@@ -139,6 +139,10 @@ class Application:
             raise status.StatusError(413, "RequestEntityTooLarge", text)
         user = access.identify(self.hosted.world, self.hosted.identities, request)
         where = paths.parse(request.path)
+        if where is not None and request.method == "GET" and not request.flag("watch"):
+            self.hosted.pace.asked(f"{request.path}?{sorted(request.query.items())}")
+        elif request.method != "GET":
+            self.hosted.pace.acted()
         if where is not None:
             return rest.handle(rest.Ask(self.hosted, self.hosted.cluster(user), where, request))
         return self._document(request, user)
@@ -159,10 +163,10 @@ class Application:
         return found
 
     def _discovered(self, request: Request, path: str) -> Response | None:
-        aggregated = "APIGroupDiscoveryList" in request.header("accept")
+        aggregated = discovery.aggregated_version(request.header("accept"))
         if path in ("/api", "/apis") and aggregated:
-            made = json_response(discovery.aggregated(path == "/api"))
-            return Response(200, made.body, discovery.AGGREGATED)
+            made = json_response(discovery.aggregated(path == "/api", aggregated))
+            return Response(200, made.body, discovery.aggregated_type(aggregated))
         if path == "/api":
             return json_response(discovery.core_versions(self.hosted.address))
         if path == "/apis":

@@ -8,7 +8,19 @@ from functools import lru_cache
 from sregym_env.kube.registry import BUILTIN, Resource
 from sregym_env.kube.types import Manifest
 
-AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+def aggregated_version(accept: str) -> str:
+    """The version of aggregated discovery a client prefers (kubectl before 1.30 knows ``v2beta1`` only)."""
+    for clause in accept.split(","):
+        if "as=APIGroupDiscoveryList" in clause:
+            return "v2" if "v=v2;" in clause else "v2beta1" if "v=v2beta1;" in clause else ""
+    return ""
+
+
+def aggregated_type(version: str) -> str:
+    """The media type of aggregated discovery."""
+    return f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
+
 
 _SUBRESOURCE_KINDS: dict[tuple[str, str], tuple[str, str, str]] = {
     ("pods", "attach"): ("", "v1", "PodAttachOptions"),
@@ -82,19 +94,19 @@ def _grouped(resources: Iterable[Resource]) -> dict[str, dict[str, list[Resource
     return groups
 
 
-@lru_cache(maxsize=2)
-def aggregated(core: bool) -> Manifest:
+@lru_cache(maxsize=4)
+def aggregated(core: bool, version: str) -> Manifest:
     """The ``APIGroupDiscoveryList`` of ``/api`` (core group) or ``/apis`` (all others)."""
     items = [
         {
             "metadata": {"name": group, "creationTimestamp": None},
             "versions": [
                 {
-                    "version": version,
+                    "version": name,
                     "resources": [_aggregated_resource(r) for r in resources],
                     "freshness": "Current",
                 }
-                for version, resources in versions.items()
+                for name, resources in versions.items()
             ],
         }
         for group, versions in _grouped(BUILTIN.resources).items()
@@ -102,7 +114,7 @@ def aggregated(core: bool) -> Manifest:
     ]
     return {
         "kind": "APIGroupDiscoveryList",
-        "apiVersion": "apidiscovery.k8s.io/v2",
+        "apiVersion": f"apidiscovery.k8s.io/{version}",
         "metadata": {},
         "items": items,
     }

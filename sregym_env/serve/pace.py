@@ -20,6 +20,10 @@ Mode = Literal["real", "step"]
 CATCH_UP = 300 * SECOND
 """Most virtual time made up at once: a computer that slept does not age the cluster by a night."""
 
+PATIENT_READS = 4
+"""How often a client may read the same in step mode before it counts as polling. No command of kubectl reads
+anything so often without waiting for it."""
+
 _WHOLE = re.compile(rb'"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)((?:\.\d+)?Z)"')
 """A JSON string that is a timestamp and nothing else."""
 
@@ -31,7 +35,8 @@ class Pace:
     """Drives a world's clock.
 
     In ``real`` mode virtual time passes ``factor`` times as fast as wall time; in ``step`` mode it stands
-    still except while somebody watches with a time limit, and then runs to the next thing that happens.
+    still except while somebody waits: it runs to the next thing that happens while there is a watch with a
+    time limit, and by a second each time somebody polls.
     """
 
     def __init__(self, world: EmbeddedWorld, mode: Mode = "real", factor: float = 1.0) -> None:
@@ -41,6 +46,7 @@ class Pace:
         self.offset = 0
         self._wall = 0.0
         self._virtual = 0
+        self._asked: dict[str, int] = {}
         self.anchor()
 
     def anchor(self) -> None:
@@ -64,6 +70,18 @@ class Pace:
             self._hold()
         elif target > now:
             self.world.run_until(target)
+
+    def asked(self, question: str) -> None:
+        """Note a read in step mode: who asks the same again and again is waiting, and gets a second."""
+        if self.mode != "step":
+            return
+        self._asked[question] = self._asked.get(question, 0) + 1
+        if self._asked[question] > PATIENT_READS:
+            self.world.advance(1.0)
+
+    def acted(self) -> None:
+        """Note a write: what was asked before it does not count as waiting."""
+        self._asked.clear()
 
     def skip(self, until: int) -> bool:
         """In step mode: run to the next event, at most to ``until``; whether the limit was reached."""

@@ -138,7 +138,8 @@ def _server(application: Asgi, **more: Any) -> uvicorn.Server:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # asyncio turns off Nagle's algorithm only on sockets that say they are TCP.
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     made.bind((host, port))
     made.listen(BACKLOG)

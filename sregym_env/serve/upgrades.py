@@ -15,7 +15,7 @@ import orjson
 from sregym_env.cluster.api import ExecResult
 from sregym_env.kube import status
 from sregym_env.kube.types import Manifest
-from sregym_env.serve import following
+from sregym_env.serve import following, forwarding
 from sregym_env.serve.message import Stream
 from sregym_env.sim import container_logs
 
@@ -29,7 +29,7 @@ PROTOCOLS = ("v5.channel.k8s.io", "v4.channel.k8s.io")
 STDIN, STDOUT, STDERR, ERROR, RESIZE, CLOSE = 0, 1, 2, 3, 4, 255
 
 INPUT_SECONDS = 1.0
-"""How long a client that cannot close its standard input (v4) may be silent before the command starts."""
+"""How long standard input may be silent before the command starts without (more of) it."""
 
 CHUNK = 32 * 1024
 
@@ -42,6 +42,8 @@ async def serve(ask: Ask, offered: Sequence[str], receive: Receive, send: Send) 
         await _exec(ask, protocol, receive, send)
     elif name == "attach":
         await _attach(ask, protocol, receive, send)
+    elif name == "portforward":
+        await forwarding.serve(ask, offered, receive, send)
     else:
         raise status.bad_request(f"unable to upgrade: {name or 'this path'} is not served over WebSocket")
 
@@ -95,6 +97,8 @@ async def _deliver(ask: Ask, result: ExecResult, send: Send) -> None:
     failed = _runtime_error(result)
     if failed is None:
         terminal = ask.request.flag("tty")
+        if terminal:
+            stdout, stderr = (text.replace(b"\n", b"\r\n") for text in (stdout, stderr))
         await _write(send, STDOUT, outward(stdout))
         await _write(send, STDOUT if terminal else STDERR, outward(stderr))
         failed = _exit_status(result.exit_code)
@@ -136,13 +140,13 @@ def _runtime_error(result: ExecResult) -> Manifest | None:
 
 
 async def _input(receive: Receive, *, closes: bool) -> bytes:
-    """Standard input until the client closes it or, where it cannot say so, falls silent."""
+    """Standard input until the client closes it or, where it cannot say so or says nothing, is silent."""
     data = b""
-    patience = None if closes else INPUT_SECONDS
+    patience: float | None = INPUT_SECONDS
     while (message := await _message(receive, patience)) is not None:
         payload, is_text = message
-        if is_text:
-            patience = INPUT_SECONDS  # only clients that never close a channel send text
+        # Only clients that never close a channel send text.
+        patience = None if closes and not is_text else INPUT_SECONDS
         if payload[:1] == bytes([STDIN]):
             data += payload[1:]
         elif payload[:2] == bytes([CLOSE, STDIN]):

@@ -92,10 +92,15 @@ class Patterns:
         return found
 
 
+_NAMED = re.compile(r"\(\?<(?=[A-Za-z_])")
+"""How jq and Perl begin a named group; Python and RE2 write ``(?P<``."""
+
+
 @lru_cache(maxsize=2048)
 def _compiled(pattern: str, flags: int) -> Any:
     if len(pattern) > _LONGEST:
         raise re.error("regular expression is too big")
+    pattern = _NAMED.sub("(?P<", pattern)
     checked = re.compile(pattern, flags)
     options = re2.Options()
     options.log_errors = False

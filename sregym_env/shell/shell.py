@@ -30,6 +30,8 @@ from sregym_env.shell.awk import Awk
 from sregym_env.shell.driver import drive
 from sregym_env.shell.files import Clock, Files
 from sregym_env.shell.interpreter import Budget, PipelineInterpreter
+from sregym_env.shell.jq import Jq
+from sregym_env.shell.text import Paste, Sort, Wc
 from sregym_env.shell.xargs import Xargs
 
 ShellCommand = Callable[[Sequence[str], str, "Shell"], ExecResult]
@@ -529,7 +531,8 @@ def _library() -> Mapping[str, Any]:
         for name in ("sh", "bash"):
             _LIBRARY[name] = _Nested(name)
         _LIBRARY["xargs"] = Xargs()
-        _LIBRARY["awk"] = Awk()
+        for own in (Awk(), Jq(), Paste(), Sort(), Wc()):
+            _LIBRARY[own.name] = own
         for name in ("env", "printenv"):
             _LIBRARY[name] = _Env(name)
     return _LIBRARY

@@ -17,9 +17,9 @@ NODE_PORTS = range(30000, 32768)
 
 def with_addresses(world: SimWorld, service: Manifest, old: Manifest | None) -> Manifest:
     """The Service with cluster IP and node ports filled in. Raises Invalid where a wanted one is taken."""
-    spec = dict(service["spec"])
+    spec = dict(service.get("spec") or {})
     kind = spec.get("type", "ClusterIP")
-    before = {} if old is None else old["spec"]
+    before = {} if old is None else old.get("spec") or {}
     if kind == "ExternalName":
         for field in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
             spec.pop(field, None)

@@ -29,6 +29,10 @@ from sregym_env.sim.strategy import (
 )
 from sregym_env.sim.world import SimWorld
 
+MOST_PODS = 500
+"""Pods that the embedded cluster keeps at once. Its workers hold 330 by kubelet default (110 each); more would
+only be waiting, so that a slip of the keyboard (``--replicas=100000``) costs no more than this."""
+
 SYSTEM = User("system:admin", ("system:masters", "system:authenticated"))
 """The privileged identity of the cluster's own components."""
 
@@ -72,6 +76,10 @@ def _no_trace(world: SimWorld) -> Iterator[None]:
 
 def _admitted(world: SimWorld, resource: str, obj: Manifest, user: User) -> Manifest:
     kind = resource_of(resource)
+    if resource == "pods" and len(world.store.list("pods")) >= MOST_PODS:
+        raise status.too_many_requests(
+            "the server has received too many requests and has asked us to try again later"
+        )
     obj = _named(world, kind, obj)
     fresh = prepared_for_create(kind, obj, uid=ids.uid(world.streams), now=world.now())
     fresh = apply_defaults(kind, completed(kind, fresh))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sregym_env.cluster.api import ADMIN, ExecResult, PatchType, Propagation, User
-from sregym_env.kube import conversion, schema, selectors, status
+from sregym_env.kube import conversion, registry, schema, selectors, status
 from sregym_env.kube import patch as patches
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.types import Json, Manifest
@@ -250,8 +250,13 @@ class SimCluster:
     def review_access(
         self, verb: str, resource: str, namespace: str | None = None, name: str = "", subresource: str = ""
     ) -> bool:
-        """Whether RBAC allows this identity the verb."""
-        kind = apiserver.resource_of(resource)
+        """Whether RBAC allows this identity the verb; also of ``*``, of a path, and of what is not served."""
+        if resource.startswith("/"):
+            return self._authorizer.allows_path(verb, resource)
+        kind = registry.by_key(resource)
+        if kind is None:
+            what = f"{resource}/{subresource}" if subresource else resource
+            return self._authorizer.allows(verb, "*" if resource == "*" else "", what, namespace, name)
         return self._allowed(verb, kind, namespace, name, subresource)
 
     @property

@@ -118,3 +118,14 @@ class Authorizer:
             return True
         where = namespace or ""
         return any(grant.allows(verb, group, resource, where, name) for grant in self.grants)
+
+    def allows_path(self, verb: str, path: str) -> bool:
+        """Whether the identity may do ``verb`` on a non-resource path such as ``/healthz``."""
+        if "system:masters" in self._user.groups:
+            return True
+        for grant in self.grants:
+            urls = grant.rule.get("nonResourceURLs") or ()
+            covered = any(url == path or (url.endswith("*") and path.startswith(url[:-1])) for url in urls)
+            if covered and not grant.namespace and _has(grant.rule.get("verbs"), verb):
+                return True
+        return False

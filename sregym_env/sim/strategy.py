@@ -80,7 +80,7 @@ def prepared_for_create(resource: Resource, obj: Manifest, *, uid: str, now: int
 
 def completed(resource: Resource, obj: Manifest) -> Manifest:
     """What the server derives from other fields of a new object: a Job's selector, a Secret's data."""
-    if resource.key == "jobs.batch" and not obj.get("spec", {}).get("manualSelector"):
+    if resource.key == "jobs.batch" and not (obj.get("spec") or {}).get("manualSelector"):
         return _with_job_selector(obj)
     if resource.key == "secrets" and obj.get("stringData"):
         encoded = {key: b64encode(text.encode()).decode() for key, text in obj["stringData"].items()}
@@ -90,7 +90,7 @@ def completed(resource: Resource, obj: Manifest) -> Manifest:
 
 
 def _with_job_selector(job: Manifest) -> Manifest:
-    spec, metadata = job["spec"], job["metadata"]
+    spec, metadata = job.get("spec") or {}, job["metadata"]
     template = spec.get("template")
     if not isinstance(template, dict) or spec.get("selector"):
         return job

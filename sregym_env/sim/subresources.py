@@ -35,7 +35,13 @@ def scale_of(obj: Manifest) -> Manifest:
 
 def with_scale(resource: Resource, obj: Manifest, scale: Manifest) -> Manifest:
     """The scalable object with the replicas that a Scale asks for. Raises Invalid for a negative number."""
-    replicas = (scale.get("spec") or {}).get("replicas", 0)
+    spec = scale.get("spec") or {}
+    if not isinstance(spec, dict):
+        raise status.bad_request(
+            'Scale in version "v1" cannot be handled as a Scale: json: cannot unmarshal into Go struct field '
+            "Scale.spec of type v1.ScaleSpec"
+        )
+    replicas = spec.get("replicas", 0)
     if isinstance(replicas, bool) or not isinstance(replicas, int):
         raise status.bad_request(
             'Scale in version "v1" cannot be handled as a Scale: json: cannot unmarshal string into Go struct '

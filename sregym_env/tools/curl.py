@@ -105,6 +105,8 @@ def _store(request: Request, option: str, value: str) -> None:
     elif option in ("-m", "--max-time", "--connect-timeout"):
         try:
             seconds = float(value)
+            if not 0 <= seconds < 1e9:
+                raise ValueError(value)
         except ValueError:
             raise CurlError(
                 f"curl: expected a proper numerical parameter\ncurl: option {option}: {value}", 2

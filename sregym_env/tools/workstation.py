@@ -336,6 +336,16 @@ _AGO = re.compile(r"([+-]?\d+)\s*(sec|second|min|minute|hour|day|week)s?(\s+ago)
 _SPANS = {"sec": 1, "second": 1, "min": 60, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
 
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _shifted(moment: datetime, seconds: int) -> datetime | None:
+    try:
+        return moment + timedelta(seconds=seconds)
+    except OverflowError:
+        return None
+
+
 def _moment(text: str, now: datetime) -> datetime | None:
     """The time that ``date -d`` is asked about, of the forms people use; None for others."""
     words = text.strip().lower()
@@ -344,10 +354,10 @@ def _moment(text: str, now: datetime) -> datetime | None:
     if words in ("yesterday", "tomorrow"):
         return now + timedelta(days=-1 if words == "yesterday" else 1)
     if words.startswith("@") and words[1:].lstrip("-").isdigit():
-        return datetime.fromtimestamp(int(words[1:]), UTC)
+        return _shifted(_EPOCH, int(words[1:]))
     if match := _AGO.match(words):
         seconds = int(match[1]) * _SPANS[match[2]]
-        return now + timedelta(seconds=-seconds if match[3] else seconds)
+        return _shifted(now, -seconds if match[3] else seconds)
     try:
         found = datetime.fromisoformat(text.strip())
     except ValueError:

@@ -184,3 +184,30 @@ def action(chance: Random) -> str:
     if chance.random() < 0.1:
         text += chance.choice([" | head -3", " ; echo $?", " && kubectl get pods", " > /tmp/x; cat /tmp/x", " &"])
     return text
+
+
+def mutated(chance: Random, value: Any, depth: int = 0) -> Any:
+    """A copy of a JSON value in which one place is different."""
+    if isinstance(value, dict) and value and (depth < 2 or chance.random() < 0.85):
+        key = chance.choice(sorted(value))
+        roll = chance.random()
+        if roll < 0.07 and depth > 1:
+            return {name: item for name, item in value.items() if name != key}
+        if roll < 0.12:
+            return {**value, chance.choice(FIELDS): chance.choice(LEAVES)}
+        return {**value, key: mutated(chance, value[key], depth + 1)}
+    if isinstance(value, list) and value and chance.random() < 0.8:
+        index = chance.randrange(len(value))
+        roll = chance.random()
+        if roll < 0.1:
+            return value[:index] + value[index + 1 :]
+        if roll < 0.2:
+            return [*value, value[index]]
+        return [*value[:index], mutated(chance, value[index], depth + 1), *value[index + 1 :]]
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return chance.choice([0, 1, 2, value + 1, -1, 7, 65535, 70000, 2**31])
+    if isinstance(value, str):
+        return chance.choice(["", "x", value + "x", value.upper(), "0", "1Gi", "nothing", "a" * 70, "é", *NAMES[:8]])
+    return chance.choice(LEAVES)

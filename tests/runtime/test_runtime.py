@@ -85,9 +85,13 @@ def test_below_and_choice_stay_in_range(seed: int, n: int) -> None:
 
 def test_identifiers_look_like_kubernetes_ones() -> None:
     streams = Streams(3)
-    assert re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", ids.uid(streams))
+    assert re.fullmatch(
+        r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", ids.uid(streams)
+    )
     assert re.fullmatch(r"[bcdfghjklmnpqrstvwxz2456789]{5}", ids.name_suffix(streams))
     assert ids.safe_hash(b"template") == ids.safe_hash(b"template") != ids.safe_hash(b"other")
+    # SafeEncodeString of decimal digits uses ten letters of the alphabet only.
+    assert all(re.fullmatch(r"[456789bcdf]{1,10}", ids.safe_hash(bytes([n]))) for n in range(200))
 
 
 def test_seconds_round_to_the_nearest_microsecond() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import threading
 import time
@@ -19,12 +20,17 @@ NAMESPACE = "hotel-reservation"
 
 
 def real_kubectl(minor: int = 32) -> Path | None:
-    """A real kubectl of that minor version, from ``SREGYM_KUBECTL`` or one of the usual places."""
+    """A real kubectl of that minor version: what ``SREGYM_KUBECTL`` names, or ``kubectl.1.NN`` on or beside the
+    search path."""
     named = os.environ.get("SREGYM_KUBECTL")
-    candidates = [Path(named)] if named else []
-    for folder in ("/usr/local/bin", "/usr/bin", "/usr/lib/google-cloud-sdk/bin"):
-        candidates.append(Path(folder) / f"kubectl.1.{minor}")
-    return next((path for path in candidates if path.exists()), None)
+    if named and minor == 32:
+        return Path(named)
+    found = shutil.which(f"kubectl.1.{minor}")
+    plain = shutil.which("kubectl")
+    if found is None and plain is not None:
+        beside = Path(plain).resolve().parent / f"kubectl.1.{minor}"
+        return beside if beside.exists() else None
+    return None if found is None else Path(found)
 
 
 @dataclass

@@ -511,3 +511,13 @@ def test_old_revisions_are_forgotten(application: Application, world: Any) -> No
         world.store.put("events", event)
     reply = ask(application, f"{NS}/pods?watch=true&resourceVersion=1")
     assert (reply.status, json(reply)["reason"]) == (410, "Expired")
+
+
+def test_who_polls_lets_time_pass(application: Application, world: Any) -> None:
+    before = world.now()
+    for _ in range(4):
+        ask(application, f"{NS}/pods")
+    assert world.now() == before
+    for _ in range(3):
+        ask(application, f"{NS}/pods")
+    assert world.now() == before + 3_000_000

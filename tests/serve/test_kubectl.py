@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.serve.serving import Served
+from sregym_env.sim.embedded import EmbeddedWorld
+from tests.serve.serving import Served, real_kubectl
 
 pytestmark = pytest.mark.usefixtures("kubectl")
 
@@ -104,6 +111,14 @@ def test_drain_moves_the_pods(kubectl: Served) -> None:
     assert done.stdout.endswith("node/sre-worker drained\n")
 
 
+def test_drain_in_step_mode(kubectl: Served, world: EmbeddedWorld) -> None:
+    kubectl.put(world, "step")
+    done = kubectl.kubectl(
+        ["drain", "sre-worker", "--ignore-daemonsets", "--delete-emptydir-data"], timeout=60
+    )
+    assert done.stdout.endswith("node/sre-worker drained\n")
+
+
 def test_ages_are_right_for_the_client(kubectl: Served, manifest: Path) -> None:
     kubectl.kubectl(["apply", "-f", str(manifest)])
     described = kubectl.kubectl(["describe", "deploy", "web"]).stdout
@@ -121,3 +136,53 @@ def test_watching_shows_changes_as_they_come(kubectl: Served, manifest: Path) ->
 def test_logs_follow(kubectl: Served) -> None:
     done = kubectl.kubectl(["logs", "-f", "deploy/frontend", "--tail=1", "--request-timeout=2s"])
     assert done.stdout.count("\n") >= 1
+
+
+@contextmanager
+def forwarding(kubectl: Served, target: str, port: int) -> Iterator[tuple[int, subprocess.Popen[str]]]:
+    """A running ``kubectl port-forward``: its local port, and the process."""
+    assert kubectl.binary is not None
+    command = [str(kubectl.binary), "port-forward", target, f":{port}"]
+    environment = {"KUBECONFIG": str(kubectl.kubeconfig), "HOME": str(kubectl.home)}
+    process = subprocess.Popen(
+        command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    assert process.stdout is not None
+    try:
+        found = re.search(r":(\d+) ->", process.stdout.readline())
+        assert found is not None
+        yield int(found[1]), process
+    finally:
+        process.terminate()
+        process.wait(5)
+        process.stdout.close()
+
+
+def test_port_forward_carries_requests(kubectl: Served) -> None:
+    with forwarding(kubectl, "svc/frontend", 5000) as (port, _):
+        for _ in range(3):
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5) as response:
+                assert b"Hotel Reservation" in response.read()
+
+
+def test_port_forward_to_a_port_without_a_listener(kubectl: Served) -> None:
+    with forwarding(kubectl, "deploy/frontend", 9999) as (port, process):
+        with pytest.raises(OSError):
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5)
+        deadline = time.monotonic() + 5
+        while process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert process.stdout is not None
+        assert "connect: connection refused" in process.stdout.read()
+
+
+@pytest.mark.parametrize("minor", [27, 28, 29, 30, 31, 33])
+def test_other_versions_of_kubectl(kubectl: Served, minor: int) -> None:
+    binary = real_kubectl(minor)
+    if binary is None:
+        pytest.skip(f"no kubectl 1.{minor} on this machine")
+    other = Served(kubectl.server, kubectl.home, binary)
+    cache = {"KUBECACHEDIR": str(kubectl.home / f"cache{minor}")}
+    for line in ("get pods", "describe deploy frontend", "create deployment web --image=nginx", "top nodes"):
+        done = other.kubectl(shlex.split(line), **cache)
+        assert (done.code, done.stderr) == (0, ""), line

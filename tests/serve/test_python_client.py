@@ -180,3 +180,20 @@ def test_a_refused_request_carries_a_status(core: Any) -> None:
         core.create_namespaced_config_map(NS, {"metadata": {"name": "Bad_Name"}})
     assert caught.value.status == 422
     assert "a lowercase RFC 1123 subdomain" in caught.value.body
+
+
+def test_port_forward(core: Any) -> None:
+    name = pod_of(core, "frontend")
+    forward = kubernetes.stream.portforward(
+        core.connect_get_namespaced_pod_portforward, name, NS, ports="5000"
+    )
+    sock = forward.socket(5000)
+    sock.setblocking(True)
+    sock.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    received = b""
+    while b"</html>" not in received:
+        part = sock.recv(4096)
+        assert part, received
+        received += part
+    assert received.startswith(b"HTTP/1.1 200 OK\r\n")
+    sock.close()

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sregym_env.cluster.app import Image
 from sregym_env.sim.kubelet import downward, environment, images
-from sregym_env.sim.resources import pod_requests, quality_of_service
+from sregym_env.sim.resources import cpu_limit, memory_limit, pod_requests, quality_of_service
 
 
 @pytest.mark.parametrize(
@@ -124,3 +125,20 @@ def test_init_containers_count_at_their_peak_and_sidecars_always() -> None:
 )
 def test_quality_of_service(containers: list[dict[str, Any]], name: str) -> None:
     assert quality_of_service(_pod(*containers)) == name
+
+
+def test_limits_of_zero_are_no_limits() -> None:
+    def container(amount: str) -> dict[str, Any]:
+        return {"resources": {"limits": {"cpu": amount, "memory": amount}}}
+
+    assert (cpu_limit(container("0")), memory_limit(container("0"))) == (None, None)
+    assert (cpu_limit(container("2")), memory_limit(container("2"))) == (2.0, 2)
+    assert (cpu_limit({}), memory_limit({})) == (None, None)
+
+
+def test_sizes_of_images_are_not_round_and_stay_the_same() -> None:
+    image = Image("mongo:4.4.6", 280_000_000, {})
+    size = images.exact_size(image, "mongo:4.4.6")
+    assert size == images.exact_size(image, "docker.io/library/mongo:4.4.6")
+    assert 280_000_000 <= size <= 287_000_000
+    assert size % 1_000_000

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from sregym_env.sim.programs import javascript as js
 from sregym_env.sim.programs.mongo_data import Account, MongoData, allows
-from sregym_env.sim.programs.mongo_shell import matches, tojson
+from sregym_env.sim.programs.mongo_shell.queries import matches
+from sregym_env.sim.programs.mongo_shell.values import tojson
 
 
 @pytest.mark.parametrize(

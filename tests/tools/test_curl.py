@@ -127,3 +127,35 @@ def test_parse_reads_bundles() -> None:
     assert (request.max_time, request.urls) == (7.0, ["web"])
     with pytest.raises(CurlError, match="is unknown"):
         parse(["-sZ", "web"])
+
+
+def test_verbose_tells_the_connection_the_request_and_the_answer() -> None:
+    stdout, stderr, code = run(["-sv", "-d", "a=1", "http://web/path"])
+    assert (stdout, code) == ("hello", 0)
+    assert stderr.splitlines()[3:] == [
+        "*   Trying 10.0.0.1:80...",
+        "* Connected to web (10.0.0.1) port 80",
+        "> POST /path HTTP/1.1",
+        "> Host: web",
+        "> User-Agent: curl/8.5.0",
+        "> Accept: */*",
+        "> Content-Length: 3",
+        "> Content-Type: application/x-www-form-urlencoded",
+        "> ",
+        "< HTTP/1.1 200 OK",
+        "< Content-Type: text/plain",
+        "< Date: Thu, 06 Aug 2026 10:02:14 GMT",
+        "< Content-Length: 5",
+        "< ",
+        "* Connection #0 to host web left intact",
+    ]
+
+
+def test_verbose_tells_why_a_connection_failed() -> None:
+    _, stderr, code = run(["-sv", "http://web/"], failed("refused"))
+    assert code == 7
+    assert stderr.splitlines()[-3:] == [
+        "* connect to 10.0.0.1 port 80 failed: Connection refused",
+        "* Failed to connect to web port 80 after 100 ms: Couldn't connect to server",
+        "* Closing connection",
+    ]

@@ -12,7 +12,9 @@ from tests.transcripts.transcript import every, load, play
 @pytest.mark.parametrize("path", every(), ids=lambda path: path.stem)
 def test_transcript(path: Path) -> None:
     transcript = load(path)
-    assert play(transcript) == transcript.text
+    text, solved = play(transcript)
+    assert text == transcript.text
+    assert solved
 
 
 def test_there_are_at_least_ten_incidents() -> None:

@@ -42,8 +42,9 @@ def load(path: Path) -> Transcript:
     """Read one transcript file."""
     text = path.read_text()
     top = [line for line in text.split("\n\n")[0].splitlines() if line.startswith("#")]
-    named = [line for line in top if _HEAD.fullmatch(line)]
-    head = dict(match.groups() for match in map(_HEAD.fullmatch, named) if match)
+    matches = [match for match in map(_HEAD.fullmatch, top) if match is not None]
+    named = [match[0] for match in matches]
+    head = {match[1]: match[2] for match in matches}
     return Transcript(
         path,
         head=tuple(named),
@@ -84,17 +85,18 @@ def _environment(transcript: Transcript) -> gym.Env[str, str]:
     )
 
 
-def play(transcript: Transcript) -> str:
-    """The transcript as it reads when its commands are typed now."""
+def play(transcript: Transcript) -> tuple[str, bool]:
+    """The transcript as it reads when its commands are typed now, and whether the incident was solved."""
     env = _environment(transcript)
     try:
         env.reset(seed=transcript.seed)
+        info: dict[str, object] = {}
         parts = ["\n".join((*transcript.head, *transcript.notes))]
         for command in transcript.commands:
-            observation, *_ = env.step(command)
+            observation, _, _, _, info = env.step(command)
             shown = "\n".join(line.rstrip() for line in observation.rstrip().splitlines())
             parts.append(f"$ {command}\n{shown}".rstrip())
-        return "\n\n".join(parts) + "\n"
+        return "\n\n".join(parts) + "\n", bool(info.get("is_success"))
     finally:
         env.close()
 
@@ -106,5 +108,5 @@ def every() -> list[Path]:
 
 if __name__ == "__main__":
     for file in every():
-        file.write_text(play(load(file)))
+        file.write_text(play(load(file))[0])
         sys.stdout.write(f"{file.name}\n")

@@ -218,7 +218,7 @@ class _Reader:
             return float(text) if any(c in text for c in ".eE") else int(text)
         if kind == "regex":
             body, _, flags = text[1:].rpartition("/")
-            return re.compile(_safe_regex(body), re.IGNORECASE if "i" in flags else 0)
+            return re.compile(safe_pattern(body), re.IGNORECASE if "i" in flags else 0)
         if kind == "name":
             return self.named(text)
         if text == "{":
@@ -281,7 +281,7 @@ def _unquoted(text: str) -> str:
     return re.sub(r"\\(.)", lambda m: _ESCAPES.get(m.group(1), m.group(1)), text[1:-1])
 
 
-def _safe_regex(body: str) -> str:
+def safe_pattern(body: str) -> str:
     """A pattern the engine can match in linear time, or its literal text."""
     if len(body) > 200 or re.search(r"[+*}][^|]{0,20}\)\s*[+*{]", body):
         return re.escape(body)
