@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -20,7 +22,9 @@ app = typer.Typer(
 )
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-Seed = Annotated[int, typer.Option(help="Fixes everything that is left to chance.")]
+Problem = Annotated[str, typer.Argument(help="An id of `sregym list`, or APP/FAULT/TARGET.")]
+Seed = Annotated[int, typer.Option(min=0, help="Fixes everything that is left to chance.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port of the API server; 0 for any.")]
 Noise = Annotated[bool, typer.Option("--noise", help="Let transient disturbances come and go.")]
 
 
@@ -44,7 +48,7 @@ def list_(
 
 @app.command()
 def play(
-    problem: Annotated[str, typer.Argument(help="A curated problem's id.")],
+    problem: Problem,
     seed: Seed = 0,
     noise: Noise = False,
     reactive: Annotated[bool, typer.Option(help="Begin when alerts fire.")] = False,
@@ -58,7 +62,7 @@ def play(
 
 @app.command()
 def demo(
-    problem: Annotated[str, typer.Argument(help="A curated problem's id.")] = "latent_sector_error",
+    problem: Problem = "latent_sector_error",
     seed: Seed = 7,
 ) -> None:
     """Watch the expert find and repair a fault."""
@@ -71,7 +75,7 @@ def demo(
 
 @app.command()
 def run(
-    problem: Annotated[str, typer.Argument(help="A curated problem's id.")],
+    problem: Problem,
     policy: Annotated[str, typer.Option(help="expert or random")] = "expert",
     seed: Seed = 0,
     noise: Noise = False,
@@ -95,8 +99,8 @@ def validate(
     app_name: Annotated[str, typer.Option("--app", help="Only this application.")] = "",
     fault: Annotated[str, typer.Option(help="Only this fault.")] = "",
     target: Annotated[str, typer.Option(help="Only this target.")] = "",
-    sample: Annotated[int, typer.Option(help="Only so many pairs, spread evenly; 0 for all.")] = 0,
-    jobs: Annotated[int, typer.Option(help="Processes.")] = 1,
+    sample: Annotated[int, typer.Option(min=0, help="Only so many pairs, spread evenly; 0 for all.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -130,12 +134,14 @@ def bench(as_json: AsJson = False) -> None:
 
 @app.command()
 def serve(
-    problem: Annotated[str, typer.Argument(help="A curated problem's id.")],
+    problem: Problem,
     seed: Seed = 0,
     noise: Noise = False,
-    port: Annotated[int, typer.Option(help="Port of the API server; 0 for any.")] = 0,
-    desk_port: Annotated[int, typer.Option(help="Port of /submit, /status and /get_app; 0 for any.")] = 0,
-    speed: Annotated[float, typer.Option(help="Virtual seconds per second.")] = 1.0,
+    port: Port = 0,
+    desk_port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port of /submit, /status and /get_app; 0 for any.")
+    ] = 0,
+    speed: Annotated[float, typer.Option(min=0.001, help="Virtual seconds per second.")] = 1.0,
     step: Annotated[bool, typer.Option("--step", help="Let time stand still between requests.")] = False,
     directory: Annotated[str, typer.Option(help="Where the kubeconfig is written.")] = "",
 ) -> None:
@@ -158,17 +164,15 @@ def serve(
         )
 
 
-class _told_errors:
-    """Prints the project's own errors as one line and exits with 2."""
+@contextmanager
+def _told_errors() -> Iterator[None]:
+    """Prints the project's own errors, and the machine's, as one line and exits with 2."""
+    from sregym_env.errors import SREGymError
 
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: BaseException | None, _: Any) -> None:
-        from sregym_env.errors import SREGymError
-
-        if isinstance(error, SREGymError):
-            _fail(str(error))
+    try:
+        yield
+    except (SREGymError, OSError) as error:
+        _fail(str(error))
 
 
 def _fail(text: str) -> NoReturn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,6 +12,9 @@ from sregym_env.errors import UsageError
 from sregym_env.rollouts.policies import ExpertPolicy, Policy, RandomPolicy
 from sregym_env.rollouts.record import EpisodeRecord
 from sregym_env.rollouts.runner import Rollout, run_episode
+
+_HEREDOC = re.compile(r"""(?<!<)<<-?\s*(['"]?)(?P<end>[A-Za-z_]\w*)\1""")
+"""The redirection that begins a heredoc: not a here-string, not a shift in arithmetic."""
 
 POLICIES: Mapping[str, Callable[[], Policy]] = {"expert": ExpertPolicy, "random": RandomPolicy}
 
@@ -82,13 +86,11 @@ def summary(record: EpisodeRecord) -> dict[str, Any]:
 
 def _command(prompt: str) -> str:
     """A line from the terminal, with the lines of a heredoc that it begins."""
-    line = input(prompt)
-    if "<<" not in line:
-        return line
-    delimiter = line.split("<<", 1)[1].lstrip("-").strip().split()[0].strip("'\"")
-    lines = [line]
-    while lines[-1].strip() != delimiter:
+    lines = [input(prompt)]
+    for heredoc in _HEREDOC.finditer(lines[0]):
         lines.append(input("> "))
+        while lines[-1].strip() != heredoc["end"]:
+            lines.append(input("> "))
     return "\n".join(lines)
 
 

@@ -67,7 +67,9 @@ def _serve(
     desk_port = server.add(desk, desk_port)
     print(f"KUBECONFIG={server.kubeconfig(AGENT_CONFIG)}")
     print(f"API server    {server.url}")
-    print(f"incident desk http://{settings.host}:{desk_port} (GET /get_app, GET /status, POST /submit)")
+    print(
+        f"incident desk http://{settings.host}:{desk_port} (GET /get_app, /status, /api/v1/alerts; POST /submit)"
+    )
     print("Interrupt to stop.", flush=True)
     try:
         server.run()

@@ -92,7 +92,7 @@ class Assignment:
         if isinstance(chosen, Problem):
             return self._noisy(chosen)
         if isinstance(chosen, Mapping):
-            return self._noisy(Problem.model_validate(chosen))
+            return self._noisy(problems.parsed(chosen))
         return self._noisy(problems.problem(chosen))
 
     def _noisy(self, problem: Problem) -> Problem:

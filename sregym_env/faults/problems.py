@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sregym_env import apps
 from sregym_env.cluster.inventory import Inventory
@@ -60,14 +60,23 @@ def pair(app: str, fault: str, target: str = "", parameters: Mapping[str, Any] |
 
 
 def pairs(app: str | None = None, fault: str | None = None, target: str | None = None) -> tuple[Problem, ...]:
-    """Every (fault, target) pair of every application, or those that match. Raises ProblemError."""
+    """Every (fault, target) pair of every application, or those that match.
+
+    Raises ProblemError where the app, the fault or the target does not exist.
+    """
     found = []
+    targets: dict[str, None] = {}
     for name in apps.names() if app is None else (app,):
         inventory = _inventory(name)
         for each in declarations() if fault is None else (declaration(fault),):
             for struck in each.targets.find(inventory):
+                targets[struck.name] = None
                 if target is None or struck.name == target:
                     found.append(pair(name, each.name, struck.name))
+    if target is not None and not found:
+        near = get_close_matches(target, targets, n=3)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(targets) or 'none'}"
+        raise ProblemError(f"no target {target!r}{f' of {fault}' if fault else ''}; {hint}")
     return tuple(found)
 
 
@@ -85,13 +94,27 @@ def curated() -> tuple[Problem, ...]:
 
 
 def problem(id: str) -> Problem:
-    """The curated problem with this id. Raises ProblemError with near names if there is none."""
+    """The curated problem with this id, or the pair ``app/fault/target``.
+
+    Raises ProblemError with near names if there is none.
+    """
     known = {each.id: each for each in curated()}
-    if id not in known:
-        near = get_close_matches(id, known, n=3)
-        hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        raise ProblemError(f"no problem {id!r}{hint}")
-    return known[id]
+    if id in known:
+        return known[id]
+    if id.count("/") in (1, 2):
+        return pair(*id.split("/"))
+    near = get_close_matches(id, known, n=3)
+    hint = f"did you mean {' or '.join(near)}?" if near else "`sregym list` shows them all"
+    raise ProblemError(f"no problem {id!r}; {hint}")
+
+
+def parsed(mapping: Mapping[str, Any]) -> Problem:
+    """A problem from its JSON form. Raises ProblemError that names the fields that are wrong."""
+    try:
+        return Problem.model_validate(mapping)
+    except ValidationError as error:
+        wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise ProblemError(f"problem: {wrong}") from error
 
 
 @cache

@@ -687,5 +687,5 @@ def parse_patch(text: str) -> Json:
     """Parse a patch body; raises PatchError with Go's wording of broken JSON."""
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise PatchError(f"error decoding patch: {error}") from None

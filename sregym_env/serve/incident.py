@@ -1,8 +1,8 @@
 """The incident desk: what an agent on a real machine is told, and where it hands in its answers.
 
 Plain HTTP beside the cluster, in the shape other SRE benchmarks use: ``GET /get_app``, ``GET /status`` and
-``POST /submit`` with ``{"solution": "..."}``, first the diagnosis, then (empty) the repair. No verdict, score or
-name of a fault is ever answered.
+``POST /submit`` with ``{"solution": "..."}``, first the diagnosis, then (empty) the repair; ``GET /api/v1/alerts``
+answers as Prometheus does. No verdict, score or name of a fault is ever answered.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from sregym_env.envs.env import SREGymEnv
+from sregym_env.kube import durations
 from sregym_env.serve.app import Receive, Scope, Send, read_request, send_response
 from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.message import Request, Response, json_response
@@ -45,6 +46,8 @@ class IncidentDesk:
             return json_response({"stage": self._stage})
         if request.method == "GET" and path == "/get_app":
             return json_response(self._app())
+        if request.method == "GET" and path == "/api/v1/alerts":
+            return self._alerts()
         if request.method == "POST" and path == "/submit":
             return self._submit(request)
         return json_response({"detail": "Not Found"}, 404)
@@ -57,6 +60,22 @@ class IncidentDesk:
             "namespaces": [app.namespace],
             "descriptions": app.description.strip(),
         }
+
+    def _alerts(self) -> Response:
+        """Alerts as Prometheus answers ``GET /api/v1/alerts``."""
+        self._hosted.sync()
+        found = [
+            {
+                "labels": {"alertname": alert.name, "severity": alert.severity, **alert.labels},
+                "annotations": {"summary": alert.summary},
+                "state": alert.state,
+                "activeAt": durations.rfc3339(alert.active_at),
+                "value": "1e+00",
+            }
+            for alert in self._hosted.world.alerts()
+        ]
+        body = orjson.dumps({"status": "success", "data": {"alerts": found}})
+        return Response(200, self._hosted.pace.outward(body))
 
     def _submit(self, request: Request) -> Response:
         if self._stage == "done":

@@ -27,6 +27,7 @@ from just_bash.types import ExecResult as BashResult
 from sregym_env.cluster.api import ExecResult
 from sregym_env.shell import patterns
 from sregym_env.shell.awk import Awk
+from sregym_env.shell.commands import library
 from sregym_env.shell.driver import drive
 from sregym_env.shell.files import Clock, Files
 from sregym_env.shell.interpreter import Budget, PipelineInterpreter
@@ -533,6 +534,7 @@ def _library() -> Mapping[str, Any]:
         _LIBRARY["xargs"] = Xargs()
         for own in (Awk(), Jq(), Paste(), Sort(), Wc()):
             _LIBRARY[own.name] = own
+        _LIBRARY.update(library())
         for name in ("env", "printenv"):
             _LIBRARY[name] = _Env(name)
     return _LIBRARY

@@ -133,24 +133,34 @@ def save(ctx: ProcessContext, shell: Shell, before: Mapping[str, str]) -> str:
     return "".join(complaints)
 
 
+_HOSTS = """# Kubernetes-managed hosts file.
+127.0.0.1\tlocalhost
+::1\tlocalhost ip6-localhost ip6-loopback
+fe00::0\tip6-localnet
+fe00::0\tip6-mcastprefix
+fe00::1\tip6-allnodes
+fe00::2\tip6-allrouters
+"""
+"""What the kubelet writes at the top of every pod's hosts file (``managedHostsFileContent``)."""
+
+
+def _hosts_file(entries: Sequence[tuple[str, Sequence[str]]], own: str) -> str:
+    """The file's text; the first two entries are those of the loop-back interface."""
+    lines = [(address, "\t".join(names)) for address, names in entries[2:]]
+    text = _HOSTS + "".join(f"{address}\t{names}\n" for address, names in lines if address == own)
+    aliases = "".join(f"{address}\t{names}\n" for address, names in lines if address != own)
+    return f"{text}\n# Entries added by HostAliases.\n{aliases}" if aliases else text
+
+
 def _synthetic(ctx: ProcessContext) -> dict[str, str]:
     """Files that the kubelet and the kernel provide."""
     from sregym_env.sim import dns
 
     process, world = ctx.process, ctx.world
-    hosts = [
-        "# Kubernetes-managed hosts file.",
-        "127.0.0.1\tlocalhost",
-        "::1\tlocalhost ip6-localhost ip6-loopback",
-    ]
-    entries = dns.hosts_entries(world, process)
-    if entries:
-        hosts = ["# Kubernetes-managed hosts file."]
-        hosts += [f"{address}\t{chr(9).join(names)}" for address, names in entries]
     limit = process.memory_limit
     cpu = process.cpu_limit
     return {
-        "/etc/hosts": "\n".join(hosts) + "\n",
+        "/etc/hosts": _hosts_file(dns.hosts_entries(world, process), process.ip),
         "/etc/hostname": process.hostname + "\n",
         "/etc/resolv.conf": dns.resolv_conf(world, process).text,
         "/proc/1/cmdline": "\0".join(process.argv) + "\0",
@@ -201,21 +211,34 @@ def _env(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> 
     return _ok("".join(f"{name}={value}\n" for name, value in variables.items()))
 
 
+PROCESSOR_SHARE = 0.006
+"""CPU time that ``ps`` shows per second of a program's life: that of a mostly idle server."""
+
+
 def _ps(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     process = ctx.process
-    command = " ".join(process.argv)
-    minutes = (ctx.now() - process.started_at) // SECOND // 60
-    shown = f"{minutes // 60}:{minutes % 60:02d}" if minutes >= 60 else f"0:{minutes:02d}"
+    command = " ".join(_command(process.program, process.argv))
+    used = int((ctx.now() - process.started_at) / SECOND * PROCESSOR_SHARE)
+    shown = f"{used // 60}:{used % 60:02d}"
     if any("u" in word.lstrip("-") for word in argv[1:]) or ctx.image.toolbox == "debian":
         rss = process.memory >> 10
+        started, now = rfc3339(process.started_at)[11:16], rfc3339(ctx.now())[11:16]
         return _ok(
             "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n"
-            f"root           1  0.1  {rss / 167772.16:3.1f} {rss * 9:6d} {rss:5d} ?        Ssl  10:00   {shown} {command}\n"
-            f"root          57  0.0  0.0   7064  1560 ?        R    10:01   0:00 {' '.join(argv)}\n"
+            f"root           1  0.6  {rss / 167772.16:3.1f} {rss * 9:6d} {rss:5d} ?        Ssl  {started}   {shown} {command}\n"
+            f"root          57  0.0  0.0   7064  1560 ?        R    {now}   0:00 {' '.join(argv)}\n"
         )
     return _ok(
         f"PID   USER     TIME  COMMAND\n    1 root      {shown} {command}\n   57 root      0:00 {' '.join(argv)}\n"
     )
+
+
+def _command(program: str, argv: Sequence[str]) -> list[str]:
+    """What process 1 runs: an image's entrypoint script puts the program in its own place."""
+    if not argv or not argv[0].endswith("docker-entrypoint.sh"):
+        return list(argv)
+    words = list(argv[1:])
+    return words if words and not words[0].startswith("-") else [program, *words]
 
 
 def _top(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -225,7 +248,7 @@ def _top(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> 
         f"Mem: {total - 6291456}K used, 6291456K free, 2304K shrd, 212992K buff, 4718592K cached\n"
         "CPU:   3% usr   1% sys   0% nic  95% idle   0% io   0% irq   0% sirq\n"
         "Load average: 0.42 0.38 0.35 2/912 57\n  PID  PPID USER     STAT   VSZ %VSZ CPU %CPU COMMAND\n"
-        f"    1     0 root     S     {rss}  {rss * 100 // total}%   1   0% {' '.join(process.argv)}\n"
+        f"    1     0 root     S     {rss}  {rss * 100 // total}%   1   0% {' '.join(_command(process.program, process.argv))}\n"
     )
 
 

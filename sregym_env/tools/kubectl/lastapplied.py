@@ -27,7 +27,7 @@ def parsed(applied: str | None) -> Manifest | None:
         return None
     try:
         found = json.loads(applied)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
 

@@ -64,6 +64,8 @@ def _body(call: Call) -> Json:
         raise failure("must specify --patch or --patch-file containing the contents of the patch")
     try:
         return json.loads(text)
+    except RecursionError:
+        raise failure("unable to parse the patch: exceeded max depth") from None
     except ValueError:
         pass
     try:

@@ -130,7 +130,7 @@ def _with_overrides(pod: Manifest, text: str) -> Manifest:
         return pod
     try:
         overrides = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise failure("Invalid JSON Patch") from None
     merged = patches.merge_patch(pod, overrides)
     return merged if isinstance(merged, dict) else pod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sregym_env.cluster.api import ExecResult
 from sregym_env.sim.programs.context import ProcessContext
@@ -24,6 +24,8 @@ def run(ctx: ProcessContext, argv: Sequence[str], stdin: str, *, setup: bool) ->
     if "help" in options:
         return ExecResult(_HELP)
     quiet = "quiet" in options
+    if bad := unusable_port(options):
+        return ExecResult(bad + "\n", exit_code=1)
     host, port, database, files = _address(options, positional)
     head = "" if quiet else "MongoDB shell version v4.4.6\n"
     uri = f"mongodb://{host}:{port}/{database}?"
@@ -96,11 +98,23 @@ def connect_options(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]
     return options, positional
 
 
+def unusable_port(options: Mapping[str, str]) -> str:
+    """What is wrong with ``--port``, in the words of ``mongo::HostAndPort``; empty when it can be used."""
+    text = options.get("port", "0")
+    if text.isdecimal() and int(text) < 65536:
+        return ""
+    return (
+        f'FailedToParse: Bad digit "{text[:1]}" while parsing {text}'
+        if not text.isdecimal()
+        else (f"BadValue: Port number {text} out of range parsing HostAndPort")
+    )
+
+
 _URI = re.compile(r"mongodb://(?:([^:@/]+)(?::([^@]*))?@)?([^/:?]+)(?::(\d+))?(?:/([^?]*))?(?:\?(.*))?$")
 
 
 def _address(options: dict[str, str], positional: list[str]) -> tuple[str, int, str, list[str]]:
-    host, port, database = options.get("host", "127.0.0.1"), int(options.get("port", "0") or 0), ""
+    host, port, database = options.get("host", "127.0.0.1"), int(options.get("port", "0")), ""
     files = [word for word in positional if word.endswith(".js")]
     names = [word for word in positional if not word.endswith(".js")]
     if names:

@@ -51,7 +51,13 @@ class DatabaseMethods:
     def _roles(self, given: Any) -> tuple[Role, ...]:
         roles: list[Role] = []
         for item in given if isinstance(given, (list, tuple)) else [given]:
-            role, on = (item, self.database) if isinstance(item, str) else (item["role"], item["db"])
+            document = {"role": item, "db": self.database} if isinstance(item, str) else item
+            for key in ("role", "db"):
+                if not isinstance(document, Mapping) or not isinstance(document.get(key), str):
+                    raise ShellError(
+                        f'Error: couldn\'t add user: Missing expected field "{key}" :\n{ERROR_AT}'
+                    )
+            role, on = document["role"], document["db"]
             if role not in BUILTIN_ROLES:
                 raise ShellError(f"Error: couldn't add user: No role named {role}@{on} :\n{ERROR_AT}")
             roles.append((role, on))
@@ -70,6 +76,8 @@ class DatabaseMethods:
     def do_createUser(self, document: Mapping[str, Any], concern: Any = None) -> Any:
         """``db.createUser({user, pwd, roles})``."""
         session = self.session
+        if not isinstance(document, Mapping):
+            raise ShellError("Error: createUser() takes a user document :")
         user = str(document.get("user", ""))
         session.require("createUser", self.database, f'createUser: "{user}", pwd: "xxx", roles: {{...}}')
         if "roles" not in document:

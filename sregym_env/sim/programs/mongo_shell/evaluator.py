@@ -58,9 +58,9 @@ class Evaluator:
                 return self.invoke(node)
             case js.Sum():
                 left, right = self.value(node.left), self.value(node.right)
-                if isinstance(left, str) or isinstance(right, str):
-                    return _concatenated(left) + _concatenated(right)
-                return left + right if isinstance(left, (int, float)) else Raw("NaN")
+                if isinstance(left, (int, float)) and isinstance(right, (int, float)):
+                    return left + right
+                return _concatenated(left) + _concatenated(right)
             case dict():
                 return {key: self.value(item) for key, item in node.items()}
             case list():

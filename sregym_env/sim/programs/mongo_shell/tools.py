@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sregym_env.cluster.api import ExecResult
 from sregym_env.sim.programs.context import ProcessContext
-from sregym_env.sim.programs.mongo_shell.client import connect_options, serving_process
+from sregym_env.sim.programs.mongo_shell.client import connect_options, serving_process, unusable_port
 from sregym_env.sim.programs.mongo_shell.session import Session, ShellError
 
 _NO_LOGIN = (
@@ -46,6 +46,8 @@ def _session(ctx: ProcessContext, argv: Sequence[str], command: str) -> Session 
     options, _ = connect_options(argv[1:])
     if "version" in options:
         return ExecResult(f"{name} version: 100.3.1\n")
+    if bad := unusable_port(options):
+        return ExecResult(stderr=f"{name}: {bad}\n", exit_code=1)
     server = serving_process(ctx, options.get("host", "127.0.0.1"), int(options.get("port", "27017")), False)
     if isinstance(server, str):
         text = f"Failed: error connecting to db server: server returned error: {server}"

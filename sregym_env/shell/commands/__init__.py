@@ -1,0 +1,16 @@
+"""Text tools of our own, in the place of those of the interpreter that differ from the real ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sregym_env.shell.commands.cut import Cut
+from sregym_env.shell.commands.diff import Diff
+from sregym_env.shell.commands.grep import Grep
+from sregym_env.shell.commands.sed import Sed
+
+
+def library() -> dict[str, Any]:
+    """The commands by name; they keep no state."""
+    own: list[Any] = [Cut(), Diff(), Grep(), Grep("egrep"), Grep("fgrep"), Sed()]
+    return {command.name: command for command in own}

@@ -1,0 +1,143 @@
+"""``diff``: normal and unified output of two files."""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+from typing import Any
+
+from just_bash.types import CommandContext
+from just_bash.types import ExecResult as BashResult
+
+from sregym_env.shell.commands.arguments import UsageError, content, options, reason
+
+_LONG = {
+    "unified": "u::",
+    "brief": "q",
+    "report-identical-files": "s",
+    "ignore-case": "i",
+    "ignore-all-space": "w",
+    "ignore-space-change": "b",
+    "ignore-blank-lines": "B",
+    "side-by-side": "y",
+    "recursive": "r",
+    "new-file": "N",
+    "text": "a",
+    "color": "?::",
+    "label": "L:",
+    "normal": "?",
+}
+LARGEST = 20_000
+"""Lines in one file that are compared line by line."""
+
+
+class Diff:
+    """The command."""
+
+    name = "diff"
+
+    async def execute(self, args: list[str], ctx: CommandContext) -> BashResult:
+        """Print how two files differ; 0 when they do not, 1 when they do, 2 after an error."""
+        try:
+            given, operands = options(args, "uU:qsiwbByrNaL:", _LONG)
+        except UsageError as error:
+            return BashResult("", f"diff: {error}\ndiff: Try 'diff --help' for more information.\n", 2)
+        if len(operands) != 2:
+            what = "missing operand after" if len(operands) < 2 else "extra operand"
+            word = (operands or ["diff"])[-1]
+            return BashResult("", f"diff: {what} '{word}'\ndiff: Try 'diff --help' for more information.\n", 2)
+        texts: list[str] = []
+        errors: list[str] = []
+        for operand in operands:
+            try:
+                texts.append(await content(ctx, operand))
+            except OSError as error:
+                errors.append(f"diff: {operand}: {reason(error)}\n")
+        if errors:
+            return BashResult("", "".join(errors), 2)
+        letters = {letter for letter, _ in given}
+        left, right = (text.split("\n") for text in texts)
+        before, after = (_shown(lines, letters) for lines in (left, right))
+        if before == after:
+            same = f"Files {operands[0]} and {operands[1]} are identical\n" if "s" in letters else ""
+            return BashResult(same, "", 0)
+        if "q" in letters:
+            return BashResult(f"Files {operands[0]} and {operands[1]} differ\n", "", 1)
+        if max(len(left), len(right)) > LARGEST:
+            return BashResult("", "diff: memory exhausted\n", 2)
+        left, right = _closed(left), _closed(right)
+        before, after = (_shown(lines, letters) for lines in (left, right))
+        changes = SequenceMatcher(None, before, after, autojunk=False)
+        if letters & {"u", "U"}:
+            labels = [value for letter, value in given if letter == "L"]
+            width = next((int(value) for letter, value in given if letter == "U" and value.isdigit()), 3)
+            named = [*labels, *operands[len(labels) :]]
+            text = _unified(changes, left, right, named, width)
+        else:
+            text = _normal(changes, left, right)
+        return BashResult(text, "", 1)
+
+
+_MISSING = "\0\\ No newline at end of file"
+
+
+def _closed(lines: list[str]) -> list[str]:
+    """Lines without the empty one after a final newline; a missing final newline is marked."""
+    if lines[-1] == "":
+        return lines[:-1]
+    return [*lines[:-1], lines[-1] + _MISSING]
+
+
+def _shown(lines: list[str], letters: set[str]) -> list[str]:
+    """Lines as they are compared."""
+    if "i" in letters:
+        lines = [line.lower() for line in lines]
+    if "w" in letters:
+        lines = ["".join(line.split()) for line in lines]
+    elif "b" in letters:
+        lines = [" ".join(line.split()) for line in lines]
+    return lines
+
+
+def _marked(mark: str, lines: list[str]) -> str:
+    return "".join(mark + line.replace("\0", "\n") + "\n" for line in lines)
+
+
+def _normal(changes: Any, left: list[str], right: list[str]) -> str:
+    out: list[str] = []
+    for kind, a, b, c, d in changes.get_opcodes():
+        if kind == "equal":
+            continue
+        letter = {"replace": "c", "delete": "d", "insert": "a"}[kind]
+        out.append(f"{_range(a, b)}{letter}{_range(c, d)}\n")
+        out.append(_marked("< ", left[a:b]))
+        if kind == "replace":
+            out.append("---\n")
+        out.append(_marked("> ", right[c:d]))
+    return "".join(out)
+
+
+def _range(start: int, stop: int) -> str:
+    if stop - start <= 1:
+        return str(stop if stop > start else start)
+    return f"{start + 1},{stop}"
+
+
+def _unified(changes: Any, left: list[str], right: list[str], names: list[str], width: int) -> str:
+    out = [f"--- {names[0]}\n", f"+++ {names[1]}\n"]
+    for group in changes.get_grouped_opcodes(width):
+        first, last = group[0], group[-1]
+        out.append(f"@@ -{_span(first[1], last[2])} +{_span(first[3], last[4])} @@\n")
+        for kind, a, b, c, d in group:
+            if kind == "equal":
+                out.append(_marked(" ", left[a:b]))
+            else:
+                out.append(_marked("-", left[a:b]))
+                out.append(_marked("+", right[c:d]))
+    return "".join(out)
+
+
+def _span(start: int, stop: int) -> str:
+    length = stop - start
+    if length == 1:
+        return str(start + 1)
+    return f"{start + 1 if length else start},{length}"
