@@ -14,9 +14,11 @@ from sregym_env.serve.server import Server, Settings
 from sregym_env.sim.embedded import EmbeddedWorld
 
 AGENT_CONFIG = "kubeconfig"
+"""Name of the file with the agent's credentials."""
 
 UNLIMITED_STEPS = 10_000
 UNLIMITED_SECONDS = 365 * 86400.0
+"""A served episode ends when it is handed in or interrupted: more than any agent takes."""
 
 
 def serve(

@@ -73,12 +73,6 @@ class Inventory:
         labels = self.workload(component)["spec"]["template"]["metadata"]["labels"]
         return [pod for pod in self.pods if labels.items() <= pod["metadata"].get("labels", {}).items()]
 
-    def nodes_of(self, component: Component) -> list[str]:
-        """Nodes on which the component's pods run, sorted."""
-        return sorted(
-            {pod["spec"]["nodeName"] for pod in self.pods_of(component) if "nodeName" in pod["spec"]}
-        )
-
     @cached_property
     def volume_of(self) -> Mapping[str, Volume]:
         """Volumes by component."""

@@ -18,10 +18,26 @@ from sregym_env.kube.types import Manifest
 
 
 @dataclass(frozen=True)
-class ComponentTarget:
-    """One component and its workload."""
+class _InApp:
+    """What every target has: the application in which it was found."""
 
     inventory: Inventory
+
+    @property
+    def app(self) -> App:
+        """The application it belongs to."""
+        return self.inventory.app
+
+    @property
+    def namespace(self) -> str:
+        """The application's namespace."""
+        return self.inventory.app.namespace
+
+
+@dataclass(frozen=True)
+class ComponentTarget(_InApp):
+    """One component and its workload."""
+
     component: Component
 
     @property
@@ -33,16 +49,6 @@ class ComponentTarget:
     def components(self) -> tuple[str, ...]:
         """The one component."""
         return (self.component.name,)
-
-    @property
-    def app(self) -> App:
-        """The application it belongs to."""
-        return self.inventory.app
-
-    @property
-    def namespace(self) -> str:
-        """The application's namespace."""
-        return self.inventory.app.namespace
 
     @property
     def workload(self) -> ObjectRef:
@@ -80,7 +86,7 @@ class ComponentTarget:
     @property
     def dependents(self) -> tuple[str, ...]:
         """Components that need it to start, directly: what must restart for its loss to be noticed."""
-        return tuple(component.name for component in self.app.dependents(self.name, "start"))
+        return tuple(component.name for component in self.app.dependents(self.component.name, "start"))
 
     def template_path(self, *parts: object) -> str:
         """JSON pointer of a field of the pod template's spec."""
@@ -92,10 +98,9 @@ class ComponentTarget:
 
 
 @dataclass(frozen=True)
-class ServiceTarget:
+class ServiceTarget(_InApp):
     """One Service through which a component is reached."""
 
-    inventory: Inventory
     component: Component
 
     @property
@@ -107,16 +112,6 @@ class ServiceTarget:
     def components(self) -> tuple[str, ...]:
         """The component behind it."""
         return (self.component.name,)
-
-    @property
-    def app(self) -> App:
-        """The application it belongs to."""
-        return self.inventory.app
-
-    @property
-    def namespace(self) -> str:
-        """The application's namespace."""
-        return self.inventory.app.namespace
 
     @property
     def service(self) -> ObjectRef:
@@ -184,11 +179,6 @@ class VolumeTarget(ComponentTarget):
         raise ProblemError(f"{self.component.name} does not mount {self.component.volume}")
 
     @property
-    def dependents(self) -> tuple[str, ...]:
-        """Components that need the volume's component to start."""
-        return tuple(component.name for component in self.app.dependents(self.component.name, "start"))
-
-    @property
     def node(self) -> str:
         """The node that holds the data."""
         return self.inventory.volume_of[self.component.name].node
@@ -215,26 +205,15 @@ class ConfigTarget(ComponentTarget):
         """The ConfigMap as the app declares it."""
         return self.inventory.manifest("configmaps", self.config_map)
 
-    @property
-    def dependents(self) -> tuple[str, ...]:
-        """Components that need the mounting component to start."""
-        return tuple(component.name for component in self.app.dependents(self.component.name, "start"))
-
-    @property
-    def workload(self) -> ObjectRef:
-        """The workload that mounts it."""
-        return ObjectRef(self.component.workload, self.component.name, self.namespace)
-
 
 @dataclass(frozen=True)
-class NodeTarget:
+class NodeTarget(_InApp):
     """One worker node and the volumes it holds.
 
     It is called after one of the components whose data lie on it, because which node that is differs from
     world to world.
     """
 
-    inventory: Inventory
     node: str
     volumes: tuple[VolumeTarget, ...]
     namesake: str
@@ -248,16 +227,6 @@ class NodeTarget:
     def components(self) -> tuple[str, ...]:
         """Components whose data lie on it."""
         return tuple(volume.component.name for volume in self.volumes)
-
-    @property
-    def app(self) -> App:
-        """The application."""
-        return self.inventory.app
-
-    @property
-    def namespace(self) -> str:
-        """The application's namespace."""
-        return self.inventory.app.namespace
 
 
 Target = ComponentTarget | ServiceTarget | VolumeTarget | ConfigTarget | NodeTarget

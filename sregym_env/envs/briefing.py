@@ -19,7 +19,7 @@ def briefing(app: App, *, mode: Mode, stage: Stage, alerts: Sequence[Alert], ste
         f"You are the site reliability engineer on call for {app.title}.",
         f"Application: {app.description.strip()}",
         f"It runs on Kubernetes in the namespace {app.namespace}.",
-        _occasion(app, mode, alerts),
+        _occasion(mode, alerts),
         _TASKS[stage],
         _TOOLS.format(namespace=app.namespace),
         f"{_SUBMITTING[stage]} You have {steps} actions; each takes some of the cluster's time.",
@@ -52,7 +52,7 @@ _SUBMITTING: dict[Stage, str] = {
 }
 
 
-def _occasion(app: App, mode: Mode, alerts: Sequence[Alert]) -> str:
+def _occasion(mode: Mode, alerts: Sequence[Alert]) -> str:
     if mode == "proactive":
         return "Users report that something is not right."
     firing = [alert for alert in alerts if alert.state == "firing"]

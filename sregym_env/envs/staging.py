@@ -45,6 +45,7 @@ EVIDENCE_SECONDS = 30.0
 """How long the symptoms last before the agent is called, so that logs and events tell of them."""
 
 LOOK_SECONDS = 10.0
+"""Simulated seconds between looks at the users while symptoms are awaited."""
 
 KEPT = 64
 """Staged variants of problems kept per process."""

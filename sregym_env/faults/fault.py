@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
@@ -29,7 +30,8 @@ from sregym_env.cluster.disturbances import Disturbance
 from sregym_env.cluster.edits import Edit, ObjectRef
 from sregym_env.cluster.inventory import Inventory
 from sregym_env.cluster.targets import TargetRule
-from sregym_env.errors import ProblemError
+from sregym_env.errors import ProblemError, UsageError
+from sregym_env.faults.mechanisms import MECHANISMS
 from sregym_env.faults.spec import FaultSpec, Layer, Level
 from sregym_env.kube import registry
 
@@ -125,7 +127,13 @@ class Declaration:
 def fault(
     *, layer: Layer, mechanism: str, targets: TargetRule, level: Level = "medium"
 ) -> Callable[[Callable[..., Fault]], Declaration]:
-    """Declare the decorated function as a fault of that name."""
+    """Declare the decorated function as a fault of that name.
+
+    Raises UsageError for a layer, a level or a mechanism that there is not.
+    """
+    _one_of("layer", layer, typing.get_args(Layer))
+    _one_of("level", level, typing.get_args(Level))
+    _one_of("mechanism", mechanism, MECHANISMS)
 
     def declare(build: Callable[..., Fault]) -> Declaration:
         return Declaration(build.__name__, layer, level, mechanism, targets, build)
@@ -246,6 +254,13 @@ class FaultInstance:
             found += [component.service, component.container, component.volume]
         found += self.fault.aliases
         return tuple(dict.fromkeys(name for name in found if name and name not in self.target.components))
+
+
+def _one_of(what: str, value: str, known: Iterable[str]) -> None:
+    listed = list(known)
+    if value not in listed:
+        near = get_close_matches(value, listed, n=3) or listed
+        raise UsageError(f"no {what} {value!r}; there are {', '.join(near)}")
 
 
 def text(value: Any) -> str:

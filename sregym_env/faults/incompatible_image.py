@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from sregym_env.cluster.edits import RecreatePods, Redeploy
 from sregym_env.cluster.targets import ComponentTarget, components
-from sregym_env.faults.commands import mend
 from sregym_env.faults.fault import Fault, fault
+from sregym_env.faults.images import other_image
 
 
 @fault(
@@ -16,16 +15,10 @@ from sregym_env.faults.fault import Fault, fault
 def incompatible_image(target: ComponentTarget) -> Fault:
     """The database image is of a release that refuses the data files of the old one, so it exits at start."""
     image, right = target.component.builds["incompatible"], target.container["image"]
-    name = target.component.container
-    return Fault(
-        resource=target.workload,
+    return other_image(
+        target,
+        image,
         cause=f"Deployment {target.name} runs {image}, which is incompatible with data files written by {right}; "
         "the database exits at start.",
-        edits=[Redeploy(target.workload, {target.container_path("image"): image})],
-        trigger=[RecreatePods(name) for name in target.dependents],
-        details={"field": "image", "wrong": image, "right": right},
-        remedies=[
-            mend(target, f"kubectl set image deployment/{target.name} {name}={right} -n {target.namespace}")
-        ],
         look=[f"kubectl get deployment {target.name} -n {target.namespace} -o wide"],
     )

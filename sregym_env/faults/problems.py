@@ -102,7 +102,8 @@ def problem(id: str) -> Problem:
     if id in known:
         return known[id]
     if id.count("/") in (1, 2):
-        return pair(*id.split("/"))
+        app, fault, *target = id.split("/")
+        return pair(app, fault, "".join(target))
     near = get_close_matches(id, known, n=3)
     hint = f"did you mean {' or '.join(near)}?" if near else "`sregym list` shows them all"
     raise ProblemError(f"no problem {id!r}; {hint}")

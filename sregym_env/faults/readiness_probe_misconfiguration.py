@@ -6,6 +6,7 @@ from sregym_env.cluster.edits import RecreatePods, Redeploy
 from sregym_env.cluster.targets import ComponentTarget, components
 from sregym_env.faults.commands import drop, mend
 from sregym_env.faults.fault import Fault, fault
+from sregym_env.faults.probes import http_probe
 
 
 @fault(layer="configuration", mechanism="failing_readiness_probe", targets=components(by_service=True))
@@ -14,19 +15,14 @@ def readiness_probe_misconfiguration(
 ) -> Fault:
     """The readiness probe asks for an HTTP endpoint that the program does not serve: the pods never become Ready and the Service has no endpoints."""
     endpoint = f"{path} on port {port}"
-    probe = {
-        "httpGet": {"path": path, "port": port},
-        "initialDelaySeconds": 10,
-        "periodSeconds": 10,
-        "failureThreshold": 1,
-    }
-    path = target.container_path("readinessProbe")
+    probe = http_probe(path, port)
+    field = target.container_path("readinessProbe")
     return Fault(
         resource=target.workload,
         cause=f"Deployment {target.name} has a readinessProbe for {endpoint}, which {target.name} does not "
         "serve; the pods never become Ready and the Service has no endpoints.",
-        edits=[Redeploy(target.workload, {path: probe})],
+        edits=[Redeploy(target.workload, {field: probe})],
         trigger=[RecreatePods(name) for name in target.dependents],
         details={"field": "readinessProbe", "wrong": endpoint.replace(" on port ", ":")},
-        remedies=[mend(target, drop(target.workload, path))],
+        remedies=[mend(target, drop(target.workload, field))],
     )

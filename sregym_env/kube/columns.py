@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cmp_to_key, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from sregym_env.kube import quantity
 from sregym_env.kube.jsonpath import JSONPathError, Template, compile_template, go_text_value, relaxed
+from sregym_env.kube.ordering import go_sorted
 from sregym_env.kube.tables import align
 from sregym_env.kube.types import Manifest
 
@@ -77,8 +78,7 @@ def sort_objects(objects: Sequence[Manifest], expression: str) -> list[Manifest]
     if objects and all(value is None for value, _ in keyed):
         shown = relaxed(expression)
         raise JSONPathError(f'couldn\'t find any field with path "{shown}" in the list of objects')
-    keyed.sort(key=_sort_key)
-    return [obj for _, obj in keyed]
+    return [obj for _, obj in go_sorted(keyed, _comes_before)]
 
 
 def _compare(a: Any, b: Any) -> int:
@@ -93,11 +93,13 @@ def _compare(a: Any, b: Any) -> int:
     raise JSONPathError(f"unsortable type: {type(a).__name__}")
 
 
-def _compare_entries(x: tuple[Any, Manifest], y: tuple[Any, Manifest]) -> int:
-    return _compare(x[0], y[0])
+def _comes_before(x: tuple[Any, Manifest], y: tuple[Any, Manifest]) -> bool:
+    # As kubectl has it, what lacks the field comes before everything, its like included.
+    if x[0] is None or y[0] is None:
+        return x[0] is None
+    return _compare(x[0], y[0]) < 0
 
 
-_sort_key = cmp_to_key(_compare_entries)
 _RUNS = re.compile(r"[0-9]+|[^0-9]")
 
 

@@ -20,15 +20,6 @@ Schema = Mapping[str, Any]
 _ROOT = frozenset(("apiVersion", "kind", "metadata"))
 
 
-def schema_of(crd: Manifest, version: str) -> Schema | None:
-    """The schema of one version of a CustomResourceDefinition."""
-    for candidate in crd["spec"].get("versions") or ():
-        if candidate["name"] == version:
-            found: Schema | None = (candidate.get("schema") or {}).get("openAPIV3Schema")
-            return found
-    return None
-
-
 def prune(schema: Schema, obj: Manifest) -> tuple[Manifest, tuple[str, ...]]:
     """The object without the fields its schema does not know, and a text for each
     (``unknown field "spec.foo"``)."""

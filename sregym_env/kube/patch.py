@@ -13,7 +13,6 @@ result, and a patch without effect returns the original object itself.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -678,14 +677,3 @@ def _diff_objects(
     if (want.changes and (items or not same_order)) or (want.deletions and items):
         if new:
             patch[_ORDER + key] = [{merge_key: i} for i in after]
-
-
-# --- bodies -------------------------------------------------------------------------------------------
-
-
-def parse_patch(text: str) -> Json:
-    """Parse a patch body; raises PatchError with Go's wording of broken JSON."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise PatchError(f"error decoding patch: {error}") from None

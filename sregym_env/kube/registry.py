@@ -493,14 +493,6 @@ class Registry:
         """One version of every resource, in discovery order."""
         return tuple(r for r in self.resources if self._by_key[r.key] is r)
 
-    def has_group(self, group: str) -> bool:
-        """Whether any resource of that API group is served."""
-        return any(r.group == group for r in self.resources)
-
-    def has_group_version(self, api_version: str) -> bool:
-        """Whether any resource of that API version is served."""
-        return any(r.api_version == api_version for r in self.resources)
-
     def api_versions(self) -> tuple[str, ...]:
         """Every served group/version, sorted, as ``kubectl api-versions`` prints them."""
         return tuple(sorted({r.api_version for r in self.resources}))
@@ -508,10 +500,6 @@ class Registry:
     def with_resources(self, extra: Iterable[Resource]) -> Registry:
         """A registry that serves these resources too."""
         return Registry((*self.resources, *extra))
-
-    def without_groups(self, *groups: str) -> Registry:
-        """A registry that does not serve these API groups (a removed metrics-server, a deleted CRD)."""
-        return Registry(r for r in self.resources if r.group not in groups)
 
 
 def _add_token(tokens: dict[str, Resource], name: str, resource: Resource) -> None:

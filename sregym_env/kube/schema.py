@@ -201,16 +201,12 @@ def _plain_string(value: Json) -> Json:
 def _plain_int32(value: Json) -> Json:
     if type(value) is int and -_INT32 <= value < _INT32:
         return value
-    return _whole(value)
+    raise _DoesNotFit
 
 
 def _plain_int64(value: Json) -> Json:
     if type(value) is int and -_INT64 <= value < _INT64:
         return value
-    return _whole(value)
-
-
-def _whole(value: Json) -> Json:
     raise _DoesNotFit
 
 
@@ -589,9 +585,6 @@ def _base64_error(text: str) -> str | None:
         if not (char.isascii() and (char.isalnum() or char in "+/")):
             return f"illegal base64 data at input byte {index}"
     return f"illegal base64 data at input byte {len(body) // 4 * 4}"
-
-
-_META_FIELDS = ("apiVersion", "kind", "metadata")
 
 
 def decode(resource: Resource, obj: Json, strict: bool = True) -> tuple[Manifest, tuple[str, ...]]:

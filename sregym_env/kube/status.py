@@ -149,12 +149,6 @@ def too_long(field: str, max_bytes: int) -> FieldError:
     return FieldError("Too long", field, None, f"may not be more than {max_bytes} bytes")
 
 
-def too_many(field: str, actual: int, maximum: int) -> FieldError:
-    """A list that is too long."""
-    word = "item" if maximum == 1 else "items"
-    return FieldError("Too many", field, actual, f"must have at most {maximum} {word}")
-
-
 _QUOTES = {
     '"': '\\"',
     "\\": "\\\\",
@@ -332,14 +326,6 @@ def forbidden(
 def forbidden_path(user: str, verb: str, path: str) -> StatusError:
     """403: RBAC does not let the user reach a non-resource URL."""
     return StatusError(403, "Forbidden", f'forbidden: User "{user}" cannot {verb} path "{path}"')
-
-
-def webhook_denied(webhook: str, text: str, code: int = 403) -> StatusError:
-    """403 (or the webhook's own code): a validating or mutating webhook said no."""
-    message = f"admission webhook {go_quote(webhook)} denied the request: {text}"
-    if not text:
-        message = f"admission webhook {go_quote(webhook)} denied the request without explanation"
-    return StatusError(code, "Forbidden" if code == 403 else "", message)
 
 
 def bad_request(message: str) -> StatusError:

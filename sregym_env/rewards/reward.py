@@ -7,7 +7,7 @@ as not fit for training, and never counts as a zero.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -71,6 +71,10 @@ NOTHING: Mapping[str, float] = MappingProxyType(dict.fromkeys(TERMS, 0.0))
 """The terms of a step that earns nothing."""
 
 
+FIELDS = frozenset(field.name for field in fields(RewardRule))
+"""What a reward's mapping may hold."""
+
+
 def rule(value: str | Mapping[str, Any] | RewardRule | None) -> RewardRule:
     """A rule from what a caller may pass: a preset's name, a mapping of fields, or a rule. Raises UsageError."""
     if value is None:
@@ -79,9 +83,9 @@ def rule(value: str | Mapping[str, Any] | RewardRule | None) -> RewardRule:
         return value
     if isinstance(value, str):
         return RewardRule(preset=value)  # type: ignore[arg-type]
-    unknown = sorted(set(value) - {"preset", "mitigation", "diagnosis", "step_cost"})
+    unknown = sorted(set(value) - FIELDS)
     if unknown:
-        raise UsageError(f"unknown reward option {unknown[0]!r}")
+        raise UsageError(f"unknown reward option {unknown[0]!r}; there are {', '.join(sorted(FIELDS))}")
     return RewardRule(**value)
 
 

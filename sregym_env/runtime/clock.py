@@ -5,12 +5,12 @@ Integers keep the order of events exact on every machine; floats would not.
 
 from __future__ import annotations
 
-MICROSECOND = 1
 MILLISECOND = 1_000
 SECOND = 1_000_000
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
+"""Spans of time in microseconds."""
 
 EPOCH = 1_786_010_400 * SECOND
 """The instant at which every embedded cluster's application is deployed: 2026-08-06T10:00:00Z."""

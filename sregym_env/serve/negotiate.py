@@ -7,7 +7,7 @@ from typing import Any, Literal
 import orjson
 import yaml
 
-from sregym_env.kube import status
+from sregym_env.kube import conversion, status
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.tables import Printer, printer
 from sregym_env.kube.types import Json, Manifest
@@ -59,7 +59,7 @@ def table(
         "apiVersion": META,
         "metadata": metadata or {},
         "columnDefinitions": _columns(chosen) if definitions else None,
-        "rows": [_row(chosen, obj, now, include) for obj in objects],
+        "rows": [_row(chosen, resource, obj, now, include) for obj in objects],
     }
     return made
 
@@ -77,8 +77,9 @@ def _columns(chosen: Printer) -> list[Manifest]:
     ]
 
 
-def _row(chosen: Printer, obj: Manifest, now: int, include: str) -> Manifest:
-    row: Manifest = {"cells": list(chosen.row(obj, now))}
+def _row(chosen: Printer, resource: Resource, obj: Manifest, now: int, include: str) -> Manifest:
+    # Printers know one version of each kind: the stored one.
+    row: Manifest = {"cells": list(chosen.row(conversion.to_storage(resource, obj), now))}
     finished = _CONDITIONS.get((obj.get("status") or {}).get("phase")) if obj.get("kind") == "Pod" else None
     if finished:
         row["conditions"] = [finished]

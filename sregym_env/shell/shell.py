@@ -25,7 +25,7 @@ from just_bash.types import CommandContext, ExecutionLimits
 from just_bash.types import ExecResult as BashResult
 
 from sregym_env.cluster.api import ExecResult
-from sregym_env.shell import patterns
+from sregym_env.shell import bounds, patterns
 from sregym_env.shell.awk import Awk
 from sregym_env.shell.commands import library
 from sregym_env.shell.driver import drive
@@ -526,6 +526,7 @@ def _library() -> Mapping[str, Any]:
     """The interpreter's own commands, loaded once per process; they keep no state."""
     if not _LIBRARY:
         patterns.install()
+        bounds.install()
         for name, command in create_command_registry().items():
             if name not in WITHHELD:
                 _LIBRARY[name] = _Bounded(command) if name in ("seq", "printf") else command

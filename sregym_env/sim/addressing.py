@@ -127,7 +127,8 @@ def _naming(world: SimWorld, topology: tuple[Any, ...]) -> tuple[Any, ...]:
             piece
             for piece in store.list(SLICES)
             if piece["metadata"]["namespace"] == "kube-system"
-            or (piece["metadata"]["namespace"], piece["metadata"].get("labels", {}).get(_SERVICE_LABEL)) in headless
+            or (piece["metadata"]["namespace"], piece["metadata"].get("labels", {}).get(_SERVICE_LABEL))
+            in headless
         ],
         [
             (process.key, process.ip, process.listening, process.state.get("corefile"))
@@ -300,11 +301,6 @@ def source_key(source: Source) -> ProcessKey:
     if isinstance(source, Process):
         return source.key
     return ("workstation" if source.cluster_dns else "", source.node)
-
-
-def source_node(source: Source) -> str:
-    """The machine a client is on."""
-    return source.node
 
 
 def source_ip(world: SimWorld, source: Source) -> str:

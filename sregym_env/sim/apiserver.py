@@ -29,7 +29,7 @@ from sregym_env.sim.strategy import (
 )
 from sregym_env.sim.world import SimWorld
 
-MOST_PODS = 500
+MOST_PODS = 400
 """Pods that the embedded cluster keeps at once. Its workers hold 330 by kubelet default (110 each); more would
 only be waiting, so that a slip of the keyboard (``--replicas=100000``) costs no more than this."""
 

@@ -16,6 +16,8 @@ from sregym_env.sim.world import SimWorld
 
 SIMILAR_LIMIT = 10
 SIMILAR_WINDOW = 10 * MINUTE
+"""More events than this that differ only in their message within the window are aggregated
+(``defaultAggregateMaxEvents``, ``defaultAggregateIntervalInSeconds`` of client-go)."""
 
 
 def record(

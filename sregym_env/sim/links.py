@@ -15,7 +15,9 @@ from sregym_env.sim.world import SimWorld
 LOOPBACK_RTT = 0.00004
 SAME_NODE_RTT = 0.0002
 CROSS_NODE_RTT = 0.0006
+"""Assumed round-trip times within a data centre, seconds."""
 RETRANSMISSION_TIMEOUT = 0.2
+"""Linux' ``TCP_RTO_MIN``, seconds."""
 
 PodName = tuple[str, str]
 """(namespace, name); the name is empty for a machine."""

@@ -28,6 +28,7 @@ STATUS_PERIOD = 5 * MINUTE
 LEASE_PERIOD = 10 * SECOND
 """How often a node's Lease is renewed (a quarter of its 40 s duration)."""
 LEASE_SECONDS = 40
+"""How long a node's Lease holds (``nodeLeaseDurationSeconds``)."""
 LEASES = "leases.coordination.k8s.io"
 
 

@@ -47,12 +47,6 @@ class SharedLog(Generic[T]):
         """The newest entry, or None."""
         return self._items[self._length - 1] if self._length else None
 
-    def replace_last(self, item: T) -> None:
-        """Put ``item`` in the place of the newest entry."""
-        self._items = self._items[: self._length - 1]
-        self._length -= 1
-        self.append(item)
-
     def newest_first(self) -> Iterator[T]:
         """Entries from the newest to the oldest."""
         items = self._items

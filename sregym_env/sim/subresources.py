@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sregym_env.cluster.api import User
-from sregym_env.kube import registry, selectors, status
+from sregym_env.kube import selectors, status
 from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.types import Manifest
@@ -149,6 +149,3 @@ def _rules(world: SimWorld, user: User, namespace: str) -> dict[str, Any]:
             else:
                 rules.append({k: v for k, v in grant.rule.items() if k != "nonResourceURLs"})
     return {"resourceRules": rules, "nonResourceRules": urls, "incomplete": False}
-
-
-SCALABLE = frozenset(resource.key for resource in registry.RESOURCES if "scale" in resource.subresources)

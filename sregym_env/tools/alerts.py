@@ -30,7 +30,7 @@ def alerts(found: Sequence[Alert], arguments: Sequence[str], now: int) -> ExecRe
             elif name in ("-o", "--output") and value == "json":
                 as_json = True
             else:
-                return ExecResult(stderr=USAGE, exit_code=2)
+                return ExecResult(stderr=f"alerts: invalid value for {name}: {value}\n{USAGE}", exit_code=2)
         elif word in ("-h", "--help"):
             return ExecResult(USAGE)
         elif word == "--json":

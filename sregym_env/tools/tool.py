@@ -14,6 +14,7 @@ from sregym_env.tools.call import Action, CommandLine, Refusal, Submission, Tool
 ToolFormat = Literal["openai", "openai_responses", "anthropic", "mcp", "text"]
 
 MAX_WAIT_SECONDS = 600
+"""Longest wait that one call of the ``wait`` tool may ask for, simulated seconds."""
 
 
 @dataclass(frozen=True, slots=True)

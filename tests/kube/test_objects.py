@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sregym_env.kube import defaults, paths, registry, schema, validation
+from sregym_env.kube import defaults, registry, schema, validation
 from sregym_env.kube.status import StatusError
 
 CONTAINER: dict[str, Any] = {"name": "c", "image": "repo/c:1"}
@@ -54,8 +54,15 @@ def _complaints(obj: dict[str, Any]) -> list[str]:
 
 
 def _with(obj: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
-    steps = [int(s) if s.isdigit() else s for s in path.split("/")]
-    made: dict[str, Any] = paths.set_in(obj, steps, value)
+    made: dict[str, Any] = copy.deepcopy(obj)
+    *way, last = [int(s) if s.isdigit() else s for s in path.split("/")]
+    place: Any = made
+    for step in way:
+        place = place.setdefault(step, {}) if isinstance(place, dict) else place[step]
+    if isinstance(place, list) and last == len(place):
+        place.append(value)
+    else:
+        place[last] = value
     return made
 
 

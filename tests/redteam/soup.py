@@ -74,7 +74,9 @@ def kubectl(chance: Random) -> str:
 
 def quoted(word: str) -> str:
     """A word as a careful typist would quote it."""
-    return word if word.replace("-", "").replace("/", "").isalnum() else "'" + word.replace("'", "'\\''") + "'"
+    return (
+        word if word.replace("-", "").replace("/", "").isalnum() else "'" + word.replace("'", "'\\''") + "'"
+    )
 
 
 def tree(chance: Random, depth: int = 4) -> Any:
@@ -99,7 +101,9 @@ def manifest(chance: Random) -> str:
         document[chance.choice(FIELDS)] = tree(chance)
     if chance.random() < 0.1:
         document = tree(chance)
-    verb = chance.choice(["apply", "create", "replace", "apply --server-side", "delete", "diff", "replace --force"])
+    verb = chance.choice(
+        ["apply", "create", "replace", "apply --server-side", "delete", "diff", "replace --force"]
+    )
     return f"kubectl {verb} --validate={chance.choice(['true', 'false'])} -f - <<'EOF'\n{json.dumps(document)}\nEOF"
 
 
@@ -129,7 +133,8 @@ def patch(chance: Random) -> str:
         body: Any = [
             {
                 "op": chance.choice(["add", "remove", "replace", "move", "copy", "test", "x"]),
-                "path": "/" + "/".join(chance.choice([*FIELDS, "0", "-", "~1"]) for _ in range(chance.randrange(1, 5))),
+                "path": "/"
+                + "/".join(chance.choice([*FIELDS, "0", "-", "~1"]) for _ in range(chance.randrange(1, 5))),
                 "value": tree(chance, 2),
                 "from": "/spec",
             }
@@ -163,13 +168,17 @@ def call(chance: Random) -> str:
 
 def noise(chance: Random) -> str:
     """Characters."""
-    alphabet = chance.choice(["\x00\x01\x1b\x7f\n\r\t", "éß漢😀\u202e\ud800\udfff", "{}[]\"':,\\", "$(`)|&;<>*?~#!", "abc -/="])
+    alphabet = chance.choice(
+        ["\x00\x01\x1b\x7f\n\r\t", "éß漢😀\u202e\ud800\udfff", "{}[]\"':,\\", "$(`)|&;<>*?~#!", "abc -/="]
+    )
     return "".join(chance.choice(alphabet) for _ in range(chance.randrange(200)))
 
 
 def inside(chance: Random) -> str:
     """A script inside a pod."""
-    pod = chance.choice(["deploy/geo", "deploy/mongodb-geo", "deploy/consul", "deploy/memcached-rate", "job/wrk2-job"])
+    pod = chance.choice(
+        ["deploy/geo", "deploy/mongodb-geo", "deploy/consul", "deploy/memcached-rate", "job/wrk2-job"]
+    )
     shell = chance.choice(["sh -c", "bash -c", "mongo --eval", "cat", "env", "python3 -c", ""])
     return f"kubectl exec {pod} -n {NAMESPACE} -- {shell} {quoted(chance.choice(SCRIPTS + VALUES))}"
 
@@ -182,7 +191,9 @@ def action(chance: Random) -> str:
     roll = chance.randrange(len(MAKERS) + 1)
     text = chance.choice(SCRIPTS) if roll == len(MAKERS) else MAKERS[roll](chance)
     if chance.random() < 0.1:
-        text += chance.choice([" | head -3", " ; echo $?", " && kubectl get pods", " > /tmp/x; cat /tmp/x", " &"])
+        text += chance.choice(
+            [" | head -3", " ; echo $?", " && kubectl get pods", " > /tmp/x; cat /tmp/x", " &"]
+        )
     return text
 
 
@@ -209,5 +220,7 @@ def mutated(chance: Random, value: Any, depth: int = 0) -> Any:
     if isinstance(value, int):
         return chance.choice([0, 1, 2, value + 1, -1, 7, 65535, 70000, 2**31])
     if isinstance(value, str):
-        return chance.choice(["", "x", value + "x", value.upper(), "0", "1Gi", "nothing", "a" * 70, "é", *NAMES[:8]])
+        return chance.choice(
+            ["", "x", value + "x", value.upper(), "0", "1Gi", "nothing", "a" * 70, "é", *NAMES[:8]]
+        )
     return chance.choice(LEAVES)

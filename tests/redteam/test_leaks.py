@@ -26,7 +26,9 @@ _TELLTALE = re.compile(
 
 def one_of_each() -> list[tuple[str, str]]:
     """Every fault on its last target."""
-    return list({p.faults[0].fault: (p.faults[0].fault, p.faults[0].target) for p in problems.pairs(app=APP)}.values())
+    return list(
+        {p.faults[0].fault: (p.faults[0].fault, p.faults[0].target) for p in problems.pairs(app=APP)}.values()
+    )
 
 
 def readings(workstation: Workstation) -> Iterator[tuple[str, str]]:
@@ -107,7 +109,15 @@ def _harmless(text: str, match: re.Match[str]) -> bool:
     return any(word in around for word in _REAL)
 
 
-_REAL = ("injected data from multiple sources", "default", "segfault", "ca-injector", "page fault", "noisewords", "cert-manager.io/inject")
+_REAL = (
+    "injected data from multiple sources",
+    "default",
+    "segfault",
+    "ca-injector",
+    "page fault",
+    "noisewords",
+    "cert-manager.io/inject",
+)
 
 
 ESCAPES = {
@@ -121,7 +131,7 @@ ESCAPES = {
     "awk_system": "awk 'BEGIN { system(\"id; uname -a; cat /etc/passwd\") }'",
     "awk_pipe": "awk 'BEGIN { while ((\"cat /etc/passwd\" | getline line) > 0) print line }'",
     "awk_file": "awk 'BEGIN { while ((getline line < \"/etc/passwd\") > 0) print line }'",
-    "awk_write": "awk 'BEGIN { print \"x\" > \"/tmp/outside-marker\" }'",
+    "awk_write": 'awk \'BEGIN { print "x" > "/tmp/outside-marker" }\'',
     "awk_environ": "awk 'BEGIN { for (k in ENVIRON) print k, ENVIRON[k] }'",
     "sed_execute": "echo x | sed 's/x/cat \\/etc\\/passwd/e'",
     "sed_e": "echo 'cat /etc/passwd' | sed e",
@@ -152,8 +162,8 @@ ESCAPES = {
     "hosts": "curl http://169.254.169.254/latest/meta-data/ http://localhost:22 http://127.0.0.1:8080",
     "outside": "curl -sv http://example.com http://1.1.1.1",
     "pod_file": f"kubectl exec deploy/consul {N} -- cat /etc/passwd /proc/self/environ",
-    "pod_python": f"kubectl exec deploy/geo {N} -- sh -c 'awk \"BEGIN{{system(\\\"id\\\")}}\"; curl file:///etc/passwd'",
-    "mongo_js": f"kubectl exec deploy/mongodb-geo {N} -- mongo --quiet --eval 'cat(\"/etc/passwd\"); run(\"id\"); ls(\"/\")'",
+    "pod_python": f'kubectl exec deploy/geo {N} -- sh -c \'awk "BEGIN{{system(\\"id\\")}}"; curl file:///etc/passwd\'',
+    "mongo_js": f'kubectl exec deploy/mongodb-geo {N} -- mongo --quiet --eval \'cat("/etc/passwd"); run("id"); ls("/")\'',
     "mongo_proto": f"kubectl exec deploy/mongodb-geo {N} -- mongo --quiet --eval "
     "'print(this.constructor.constructor(\"return process\")()); print(db.__class__)'",
 }
@@ -165,11 +175,24 @@ def test_nothing_typed_reaches_the_real_machine(attempt: str, monkeypatch: pytes
     workstation = Workstation(subject("wrong_binary", "geo").world(), ONCALL)
     opened: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
-        for module, name in (("os", "system"), ("subprocess", "Popen"), ("socket", "socket"), ("os", "listdir")):
+        for module, name in (
+            ("os", "system"),
+            ("subprocess", "Popen"),
+            ("socket", "socket"),
+            ("os", "listdir"),
+        ):
             patch.setattr(f"{module}.{name}", lambda *a, _n=name, **k: opened.append(_n))
         text = workstation.run(ESCAPES[attempt]).text
     assert not opened
-    for trace in ("the-real-environment", "site-packages", "/usr/sbin/nologin", "daemon:x:1", "<class", "Traceback", "mappingproxy"):
+    for trace in (
+        "the-real-environment",
+        "site-packages",
+        "/usr/sbin/nologin",
+        "daemon:x:1",
+        "<class",
+        "Traceback",
+        "mappingproxy",
+    ):
         if attempt.startswith(("pod_", "mongo_")) and trace in ("daemon:x:1", "/usr/sbin/nologin"):
             continue  # a container has a passwd of its own
         assert trace not in text, text

@@ -182,6 +182,18 @@ def test_a_table_has_rows_with_metadata(application: Application) -> None:
     assert "object" not in none["rows"][0]
 
 
+def test_other_versions_are_shown_alike(application: Application, world: Any) -> None:
+    name = json(ask(application, f"{NS}/pods"))["items"][0]["metadata"]["name"]
+    ask(application, f"{NS}/pods/{name}", "DELETE")
+    world.advance(3)
+    tables = [
+        json(ask(application, f"{prefix}/namespaces/hotel-reservation/events", accept=TABLE))["rows"]
+        for prefix in ("/api/v1", "/apis/events.k8s.io/v1")
+    ]
+    assert tables[0]
+    assert [row["cells"] for row in tables[0]] == [row["cells"] for row in tables[1]]
+
+
 def test_pages_make_up_the_list(application: Application) -> None:
     whole = [item["metadata"]["name"] for item in json(ask(application, f"{NS}/pods"))["items"]]
     pages: list[str] = []

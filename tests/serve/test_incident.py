@@ -118,7 +118,13 @@ def test_the_experts_repair_works_with_the_real_kubectl(kubectl: Served, fault: 
 
 
 def test_the_command(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "sregym_env.cli.main", "serve", "wrong_service_selector_hotel_reservation"]
+    command = [
+        sys.executable,
+        "-m",
+        "sregym_env.cli.main",
+        "serve",
+        "wrong_service_selector_hotel_reservation",
+    ]
     process = subprocess.Popen(
         [*command, "--directory", str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},

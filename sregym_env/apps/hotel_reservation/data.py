@@ -11,10 +11,13 @@ from typing import Any
 import orjson
 
 HOTELS = 80
+"""Hotels in the databases, numbered from 1 (``cmd/*/db.go``)."""
 USERS = 501
+"""Users ``Cornell_0`` to ``Cornell_500`` (``cmd/user/db.go``)."""
 NEAREST = 5
 """How many hotels geo returns at most."""
 RADIUS_KM = 10.0
+"""How far from the asker geo looks (``maxSearchRadius``)."""
 
 _FIRST = (
     (37.7867, -122.4112),

@@ -6,11 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from sregym_env.kube.durations import parse_rfc3339
+from sregym_env.kube.ordering import go_sorted
 from sregym_env.kube.tables import event_times, since
 from sregym_env.kube.types import Manifest
 
 PADDING = 2
+"""Blanks between columns (``tabwriter`` in ``describe.go``)."""
 MAX_ANNOTATION = 140
+"""Characters of an annotation that stand on its line (``maxAnnotationLen``)."""
 _SKIPPED_ANNOTATIONS = ("kubectl.kubernetes.io/last-applied-configuration",)
 
 
@@ -111,7 +114,7 @@ class Sheet:
         self.line(0, "Events:")
         self.line(1, "Type\tReason\tAge\tFrom\tMessage")
         self.line(1, "----\t------\t----\t----\t-------")
-        for event in sorted(events, key=_last_time):
+        for event in go_sorted(events, lambda a, b: _last_time(a) < _last_time(b)):
             source = (event.get("source") or {}).get("component") or event.get("reportingComponent") or ""
             message = (event.get("message") or "").strip()
             self.line(

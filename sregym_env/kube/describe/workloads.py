@@ -19,8 +19,6 @@ from sregym_env.kube.durations import human_duration, parse_rfc3339
 from sregym_env.kube.tables import format_labels, format_selector
 from sregym_env.kube.types import Manifest
 
-_REVISION = "deployment.kubernetes.io/revision"
-
 
 def describe_deployment(obj: Manifest, reader: Reader) -> str:
     """A Deployment with its replica sets."""

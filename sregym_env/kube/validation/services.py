@@ -61,7 +61,7 @@ def validate_service(obj: Manifest, out: Errors) -> None:
         _external_name(spec, out)
     seen: set[Json] = set()
     for index, port in enumerate(ports):
-        _service_port(port, f"spec.ports[{index}]", len(ports) > 1, headless, seen, out)
+        _service_port(port, f"spec.ports[{index}]", len(ports) > 1, seen, out)
     validate_labels(spec.get("selector"), "spec.selector", out)
     one_of(spec, "sessionAffinity", "spec", ("ClientIP", "None"), out)
     one_of(spec, "type", "spec", _TYPES, out)
@@ -108,9 +108,7 @@ def is_ip(text: str) -> bool:
     return True
 
 
-def _service_port(
-    port: Manifest, where: str, several: bool, headless: bool, seen: set[Json], out: Errors
-) -> None:
+def _service_port(port: Manifest, where: str, several: bool, seen: set[Json], out: Errors) -> None:
     name = port.get("name")
     if not name:
         if several:

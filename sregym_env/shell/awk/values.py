@@ -7,24 +7,10 @@ import re
 from typing import Any
 
 from sregym_env.shell.awk.syntax import AwkError
+from sregym_env.shell.commands.posix import Expression, compiled
 
 _NUMBER = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _FORMAT = re.compile(r"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d*))?([a-zA-Z%])")
-_CLASSES = {
-    "alpha": "a-zA-Z",
-    "digit": "0-9",
-    "alnum": "a-zA-Z0-9",
-    "space": r" \t\n\r\f\v",
-    "blank": r" \t",
-    "upper": "A-Z",
-    "lower": "a-z",
-    "punct": r"!-/:-@\[-`{-~",
-    "xdigit": "0-9A-Fa-f",
-    "print": " -~",
-    "graph": "!-~",
-    "cntrl": r"\x00-\x1f\x7f",
-}
-_CLASS = re.compile(r"\[:(\w+):\]")
 LONGEST = 4_000_000
 """Characters in one string."""
 
@@ -118,6 +104,6 @@ def formatted(form: str, values: list[Any]) -> str:
     return _FORMAT.sub(written, form)
 
 
-def pattern(source: str) -> str:
-    """An extended regular expression in the words of the matcher."""
-    return _CLASS.sub(lambda found: _CLASSES.get(found[1], ""), source)
+def expression(source: str, fold: bool = False) -> Expression:
+    """A compiled extended regular expression. Raises ``re.error``."""
+    return compiled(source, extended=True, escapes=True, bracket_escapes=True, fold=fold)

@@ -13,7 +13,7 @@ from just_bash.types import CommandContext
 from just_bash.types import ExecResult as BashResult
 
 from sregym_env.shell.commands.arguments import UsageError, content, options, reason
-from sregym_env.shell.commands.posix import CLASSES, translated
+from sregym_env.shell.commands.posix import CLASSES, compiled, translated
 from sregym_env.shell.patterns import Patterns
 
 _SHORT = "EFGPivwxclLnHhoqsrRabzTUIZye:f:m:A:B:C:d:D:"
@@ -303,6 +303,9 @@ def _matcher(
         plain = sources[0]
         if syntax == "F" or _PLAIN.fullmatch(plain):
             return (lambda line: True if plain in line else None), _occurrences(plain)
+    if len(sources) == 1 and syntax in "GE" and not (whole or word):
+        expression = compiled(sources[0], extended=syntax == "E", fold=fold)
+        return expression.search, lambda line: (found.span() for found in expression.finditer(line))
     parts = [_translation(source, syntax) for source in sources]
     joined = parts[0] if len(parts) == 1 else "|".join(f"(?:{part})" for part in parts)
     if whole:
@@ -320,9 +323,10 @@ def _matcher(
 
 
 def _words(pattern: Any, line: str) -> Iterator[tuple[int, int]]:
+    group = pattern.groupindex["word"]
     position = 0
     while position <= len(line) and (found := pattern.search(line, position)) is not None:
-        start, stop = found.span("word")
+        start, stop = found.span(group)
         yield start, stop
         position = stop if stop > position else position + 1
 

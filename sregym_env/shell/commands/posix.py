@@ -30,22 +30,60 @@ _INTERVAL = re.compile(r"(\d*)(,?)(\d*)")
 _LARGEST_REPEAT = 1000
 
 
-@lru_cache(maxsize=1024)
-def compiled(source: str, *, extended: bool, fold: bool = False, escapes: bool = False) -> Any:
+_SHORT_ENOUGH = (100_000, 2_000, 200)
+"""Longest text, by the number of unbounded repeats, that the backtracking matcher may see: it is quicker than
+the linear one on such texts, and its worst case (length to the power of repeats + 1) stays near a millisecond."""
+
+
+class Expression:
+    """A compiled expression: the linear matcher, or Python's where that cannot run long."""
+
+    __slots__ = ("_linear", "_longest", "_quick", "groups")
+
+    def __init__(self, quick: Any, linear: Any, repeats: int) -> None:
+        self._quick = quick
+        self._linear = linear
+        self._longest = _SHORT_ENOUGH[repeats] if repeats < len(_SHORT_ENOUGH) else -1
+        self.groups: int = quick.groups
+
+    def search(self, text: str, position: int = 0) -> Any:
+        """The first match, or None."""
+        if len(text) <= self._longest:
+            return self._quick.search(text, position)
+        return self._linear.search(text, position)
+
+    def finditer(self, text: str) -> Any:
+        """All matches, none overlapping."""
+        return (self._quick if len(text) <= self._longest else self._linear).finditer(text)
+
+
+@lru_cache(maxsize=2048)
+def compiled(
+    source: str,
+    *,
+    extended: bool,
+    fold: bool = False,
+    escapes: bool = False,
+    bracket_escapes: bool = False,
+) -> Expression:
     """A compiled POSIX expression. ``fold`` ignores case; ``escapes``: ``\\n``, ``\\t`` stand for characters.
 
-    Raises ``re.error`` for one that is wrong. ``.`` matches every character, as in ``sed``.
+    ``bracket_escapes``: a backslash escapes inside brackets too. ``.`` matches every character,
+    as in ``sed``. Raises ``re.error`` for an expression that is wrong.
     """
-    text = translated(source, extended=extended, escapes=escapes)
-    return Patterns.compile(text, (re.IGNORECASE if fold else 0) | re.DOTALL)
+    written = _Translation(source, extended, escapes, bracket_escapes)
+    flags = (re.IGNORECASE if fold else 0) | re.DOTALL
+    compiled_linear = Patterns.compile(written.run("$"), flags)
+    repeats = len(_SHORT_ENOUGH) if written.nested else written.unbounded
+    if repeats >= len(_SHORT_ENOUGH):
+        return Expression(compiled_linear, compiled_linear, repeats)
+    again = _Translation(source, extended, escapes, bracket_escapes)
+    return Expression(re.compile(again.run(r"\Z"), flags | re.ASCII), compiled_linear, repeats)
 
 
 def translated(source: str, *, extended: bool, escapes: bool = False, bracket_escapes: bool = False) -> str:
-    """The expression as the matcher writes it. ``bracket_escapes``: a backslash escapes inside brackets too.
-
-    Raises ``re.error``.
-    """
-    return _Translation(source, extended, escapes, bracket_escapes).run()
+    """The expression as the linear matcher writes it. Raises ``re.error``."""
+    return _Translation(source, extended, escapes, bracket_escapes).run("$")
 
 
 class _Translation:
@@ -63,11 +101,17 @@ class _Translation:
         self._repeated = False
         self._groups: list[int] = []
         self._count = 0
+        self._end = "$"
+        self.unbounded = 0
+        """Repeats without an upper bound."""
+        self.nested = False
+        """Whether a group is repeated, or matched again."""
 
-    def run(self) -> str:
-        """The whole translation."""
-        source, end = self._source, len(self._source)
-        while self._at < end:
+    def run(self, end: str) -> str:
+        """The whole translation; ``end`` is what stands for the end of the text."""
+        self._end = end
+        source, length = self._source, len(self._source)
+        while self._at < length:
             char = source[self._at]
             if char == "\\":
                 self._backslash()
@@ -82,7 +126,7 @@ class _Translation:
             elif char == "^" and self._starts():
                 self._anchor("^")
             elif char == "$" and self._ends():
-                self._anchor("$")
+                self._anchor(self._end)
             elif self._extended and char in "(){}|+?":
                 self._special(char)
             else:
@@ -116,7 +160,11 @@ class _Translation:
             return
         if self._repeated:
             # A repeat of a repeat would mean something else to the matcher.
+            self.nested = True
             self._out[self._atom :] = ["(?:" + "".join(self._out[self._atom :]) + ")"]
+        if operator != "?":
+            self.unbounded += 1
+            self.nested = self.nested or self._out[self._atom] == "("
         self._out.append(operator)
         self._repeated = True
 
@@ -184,11 +232,12 @@ class _Translation:
         elif char in _KEPT:
             self._literal("\\" + char)
         elif char == "`" or char == "'":
-            self._out.append("^" if char == "`" else "$")
+            self._out.append("^" if char == "`" else self._end)
             self._atom = None
         elif char in "123456789":
             if int(char) > self._count:
                 raise re.error("Invalid back reference")
+            self.nested = True
             self._literal(f"(?:\\{char})")
         elif self._escapes and char in _SPELLED:
             self._literal(re.escape(_SPELLED[char]))

@@ -280,7 +280,7 @@ class Run:
         program = self._program
         at = 0
         while at < len(program):
-            self._steps -= 1
+            self._steps -= 1 + len(self._space) // 1024
             if self._steps < 0:
                 raise ExecutionLimitError("sed: too many steps", "commands")
             command = program[at]

@@ -45,10 +45,14 @@ _VALIDATING: dict[str, tuple[Validate, ...]] = {
 
 
 def mutate(
-    world: SimWorld, operation: Operation, resource: Resource, new: Manifest, old: Manifest | None, user: User
+    world: SimWorld,
+    operation: Operation,
+    resource: Resource,
+    new: Manifest,
+    old: Manifest | None,
+    _user: User,
 ) -> Manifest:
     """The object as the mutating plugins leave it. Raises Forbidden or NotFound (namespace)."""
-    del user
     if operation == "CREATE":
         namespace_lifecycle.validate(world, resource, new)
     for plugin in _MUTATING.get(resource.key, ()):
@@ -57,10 +61,14 @@ def mutate(
 
 
 def validate(
-    world: SimWorld, operation: Operation, resource: Resource, new: Manifest, old: Manifest | None, user: User
+    world: SimWorld,
+    operation: Operation,
+    resource: Resource,
+    new: Manifest,
+    old: Manifest | None,
+    _user: User,
 ) -> None:
     """Raise Forbidden if a validating plugin or a quota refuses the object."""
-    del user
     for plugin in _VALIDATING.get(resource.key, ()):
         plugin(world, operation, new, old)
     quota.validate(world, operation, resource, new, old)

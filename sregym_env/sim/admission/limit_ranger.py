@@ -16,9 +16,8 @@ assert _PODS is not None and _CLAIMS is not None
 _ANNOTATION = "kubernetes.io/limit-ranger"
 
 
-def mutate(world: SimWorld, operation: str, pod: Manifest, old: Manifest | None) -> Manifest:
+def mutate(world: SimWorld, operation: str, pod: Manifest, _old: Manifest | None) -> Manifest:
     """A new pod with the namespace's default requests and limits in containers that set none."""
-    del old
     ranges = world.store.list("limitranges", pod["metadata"]["namespace"]) if operation == "CREATE" else []
     for limit_range in ranges:
         for item in limit_range["spec"].get("limits", ()):
@@ -62,9 +61,8 @@ def _defaulted(
     return {**container, "resources": resources}
 
 
-def validate_pod(world: SimWorld, operation: str, pod: Manifest, old: Manifest | None) -> None:
+def validate_pod(world: SimWorld, operation: str, pod: Manifest, _old: Manifest | None) -> None:
     """Raise Forbidden listing every bound of the namespace that a new pod breaks."""
-    del old
     if operation != "CREATE":
         return
     problems: list[str] = []
@@ -105,9 +103,8 @@ def _bounds(item: Manifest, requests: Mapping[str, str], limits: Mapping[str, st
                 yield f"{name} max limit to request ratio per {kind} is {ratio}, but provided ratio is {found:f}"
 
 
-def validate_claim(world: SimWorld, operation: str, claim: Manifest, old: Manifest | None) -> None:
+def validate_claim(world: SimWorld, _operation: str, claim: Manifest, _old: Manifest | None) -> None:
     """Raise Forbidden for a claim outside the namespace's bounds."""
-    del old, operation
     requests: Mapping[str, Any] = claim["spec"].get("resources", {}).get("requests", {})
     for limit_range in world.store.list("limitranges", claim["metadata"]["namespace"]):
         for item in limit_range["spec"].get("limits", ()):

@@ -42,9 +42,8 @@ Containers = list[dict[str, Any]]
 Rule = Callable[[dict[str, Any], Containers], str]
 
 
-def validate(world: SimWorld, operation: str, pod: Manifest, old: Manifest | None) -> None:
+def validate(world: SimWorld, operation: str, pod: Manifest, _old: Manifest | None) -> None:
     """Raise Forbidden naming every rule of the enforced level that a new pod breaks."""
-    del old
     if operation != "CREATE":
         return
     namespace = world.store.get("namespaces", "", pod["metadata"]["namespace"])

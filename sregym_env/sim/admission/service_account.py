@@ -15,9 +15,8 @@ _PODS = registry.by_key("pods")
 assert _PODS is not None
 
 
-def mutate(world: SimWorld, operation: str, pod: Manifest, old: Manifest | None) -> Manifest:
+def mutate(world: SimWorld, operation: str, pod: Manifest, _old: Manifest | None) -> Manifest:
     """The pod with its account named and the ``kube-api-access`` volume mounted into every container."""
-    del old
     if operation != "CREATE":
         return pod
     spec = dict(pod["spec"])

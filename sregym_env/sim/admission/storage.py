@@ -10,9 +10,8 @@ CLAIM_FINALIZER = "kubernetes.io/pvc-protection"
 VOLUME_FINALIZER = "kubernetes.io/pv-protection"
 
 
-def mutate_claim(world: SimWorld, operation: str, claim: Manifest, old: Manifest | None) -> Manifest:
+def mutate_claim(world: SimWorld, operation: str, claim: Manifest, _old: Manifest | None) -> Manifest:
     """A new claim with the default class, where it names none, and its protecting finalizer."""
-    del old
     if operation != "CREATE":
         return claim
     spec = claim["spec"]
@@ -23,9 +22,8 @@ def mutate_claim(world: SimWorld, operation: str, claim: Manifest, old: Manifest
     return _protected({**claim, "spec": spec}, CLAIM_FINALIZER)
 
 
-def mutate_volume(world: SimWorld, operation: str, volume: Manifest, old: Manifest | None) -> Manifest:
+def mutate_volume(_world: SimWorld, operation: str, volume: Manifest, _old: Manifest | None) -> Manifest:
     """A new volume with its protecting finalizer."""
-    del world, old
     return _protected(volume, VOLUME_FINALIZER) if operation == "CREATE" else volume
 
 

@@ -8,9 +8,8 @@ from sregym_env.sim.world import SimWorld
 _TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 
-def mutate(world: SimWorld, operation: str, pod: Manifest, old: Manifest | None) -> Manifest:
+def mutate(_world: SimWorld, operation: str, pod: Manifest, _old: Manifest | None) -> Manifest:
     """The pod with the two default NoExecute tolerations, where it has none of its own for them."""
-    del world, old
     if operation != "CREATE":
         return pod
     known = pod["spec"].get("tolerations", [])

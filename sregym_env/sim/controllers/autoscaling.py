@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sregym_env.sim.world import SimWorld
 
 TOLERANCE = 0.1
+"""Share by which a metric may miss its target unanswered (``--horizontal-pod-autoscaler-tolerance``)."""
 CPU_INITIALIZATION = 5 * MINUTE
 READINESS_DELAY = 30 * SECOND
 METRICS_WINDOW = 15 * SECOND

@@ -33,6 +33,7 @@ SCHEDULED_AT = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 SLACK = 100 * MILLISECOND
 """The controller looks again that much after the scheduled time (nextScheduleDelta)."""
 MANY_MISSED = 100
+"""Missed starts after which the controller warns (``TooManyMissedTimes``)."""
 
 _MACROS = {
     "@yearly": "0 0 1 1 *",

@@ -28,6 +28,7 @@ RESOURCE = "daemonsets.apps"
 COMPONENT = "daemonset-controller"
 GENERATION = "deprecated.daemonset.template.generation"
 HISTORY_LIMIT = 10
+"""Revisions kept unless the spec says otherwise (default of ``revisionHistoryLimit``)."""
 FAILED_FIRST = SECOND
 FAILED_LONGEST = 15 * MINUTE
 """Back-off between deletions of failed daemon pods: 1 s, doubled, at most 15 min."""

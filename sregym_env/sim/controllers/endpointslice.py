@@ -29,6 +29,7 @@ MANAGED_BY = "endpointslice-controller.k8s.io"
 HEADLESS_LABEL = "service.kubernetes.io/headless"
 TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time"
 MAX_PER_SLICE = 100
+"""Endpoints in one slice at most (``--max-endpoints-per-slice``)."""
 LATENCY = 100 * MILLISECOND
 
 _NO_LABELS: dict[str, str] = {}

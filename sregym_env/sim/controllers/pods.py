@@ -11,7 +11,6 @@ from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim.store import Change
 
-READY_NEVER = 1 << 62
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 
 

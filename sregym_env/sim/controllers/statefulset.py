@@ -26,6 +26,7 @@ COMPONENT = "statefulset-controller"
 POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name"
 POD_INDEX_LABEL = "apps.kubernetes.io/pod-index"
 HISTORY_LIMIT = 10
+"""Revisions kept unless the spec says otherwise (default of ``revisionHistoryLimit``)."""
 
 
 @dataclass(slots=True)

@@ -19,6 +19,7 @@ _RATE = re.compile(r"(?:-R|--rate)[ =]?(\d+)")
 _ROUND = re.compile(r"(?:-d|--duration)[ =]?(\d+)")
 _TARGET = re.compile(r"http://([A-Za-z0-9_.-]+):?(\d+)?")
 START = 0.5
+"""Seconds until the first request: the shell and the script are loaded."""
 PAUSE = 1.0
 """Seconds between rounds."""
 KEPT_ROUNDS = 400

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 from sregym_env.kube import patch as patches
 from sregym_env.kube.registry import Resource
@@ -88,6 +89,10 @@ def find_live(call: Call, resource: Resource, manifest: Manifest) -> Manifest | 
         if error.code == 404:
             return None
         raise
+
+
+def _absent(call: Call, resource: Resource, manifest: Manifest) -> bool:
+    return find_live(call, resource, manifest) is None
 
 
 def _apply_one(call: Call, resource: Resource, manifest: Manifest, source: str) -> None:
@@ -189,7 +194,7 @@ def replace(call: Call) -> None:
                     name, namespace = current["metadata"]["name"], current["metadata"].get("namespace")
                     call.cluster.delete(resource.key, name, namespace, grace_period_seconds=0)
                     call.print(f'{resource.singular} "{name}" deleted\n')
-                    until(call, lambda r=resource, m=manifest: find_live(call, r, m) is None, 60.0)  # type: ignore[misc]
+                    until(call, partial(_absent, call, resource, manifest), 60.0)
                 bare = {k: v for k, v in manifest["metadata"].items() if k not in ("resourceVersion", "uid")}
                 stored = call.cluster.create({**manifest, "metadata": bare}, strict=strict_of(call))
             elif dry_run == "client":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sregym_env.kube.describe.text import event_age
+from sregym_env.kube.ordering import go_sorted
 from sregym_env.kube.tables import align, event_times
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl import flags as f
@@ -25,7 +26,7 @@ def run(call: Call) -> None:
     events = call.cluster.list("events", call.scope, field_selector=selector)
     if types:
         events = [event for event in events if event.get("type", "").lower() in types]
-    events = sorted(events, key=_when)
+    events = go_sorted(events, lambda a, b: _when(a) < _when(b))
     if name and name != "wide":
         found = {**as_list(events), "kind": "EventList", "metadata": {}}
         print_value(call, name, argument, found)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, Verb
@@ -145,7 +147,7 @@ def _evict(call: Call, pods: list[Manifest]) -> None:
         _evict_one(call, pod, limit)
     for pod in pods:
         metadata = pod["metadata"]
-        if not until(call, lambda m=metadata: _gone(call, m), limit):  # type: ignore[misc]
+        if not until(call, partial(_gone, call, metadata), limit):
             raise failure(
                 f'error when waiting for pod "{metadata["name"]}" in namespace "{metadata["namespace"]}" to terminate: global timeout reached: {limit:.0f}s'
             )

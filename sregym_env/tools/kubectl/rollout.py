@@ -96,8 +96,7 @@ def _deployment(obj: Manifest, revision: int) -> tuple[str, bool]:
     return f'deployment "{name}" successfully rolled out\n', True
 
 
-def _daemonset(obj: Manifest, revision: int) -> tuple[str, bool]:
-    del revision
+def _daemonset(obj: Manifest, _revision: int) -> tuple[str, bool]:
     name, state = obj["metadata"]["name"], obj.get("status", {})
     if obj["spec"].get("updateStrategy", {}).get("type", "RollingUpdate") != "RollingUpdate":
         raise failure("rollout status is only available for RollingUpdate strategy type")
@@ -113,8 +112,7 @@ def _daemonset(obj: Manifest, revision: int) -> tuple[str, bool]:
     return f'daemon set "{name}" successfully rolled out\n', True
 
 
-def _statefulset(obj: Manifest, revision: int) -> tuple[str, bool]:
-    del revision
+def _statefulset(obj: Manifest, _revision: int) -> tuple[str, bool]:
     spec, state = obj["spec"], obj.get("status", {})
     strategy = spec.get("updateStrategy", {})
     if strategy.get("type", "RollingUpdate") != "RollingUpdate":

@@ -8,11 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from sregym_env.kube import patch as patches
-from sregym_env.kube import quantity
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, Verb
-from sregym_env.tools.kubectl.errors import KubectlError, failure
+from sregym_env.tools.kubectl.errors import failure
 from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, Flag
 from sregym_env.tools.kubectl.resolve import Info
 from sregym_env.tools.kubectl.writing import (
@@ -21,6 +20,7 @@ from sregym_env.tools.kubectl.writing import (
     LOCAL,
     NOTHING_GIVEN,
     UNNAMED,
+    amounts,
     chosen,
     patch_object,
 )
@@ -239,7 +239,7 @@ def resources(call: Call) -> None:
     flags = call.flags
     if not flags["limits"] and not flags["requests"]:
         raise failure("you must specify an update to requests or limits (in the form of --requests/--limits)")
-    limits, requests = _amounts(flags["limits"], "limits"), _amounts(flags["requests"], "requests")
+    limits, requests = amounts(flags["limits"]), amounts(flags["requests"])
 
     def change_one(info: Info) -> Manifest:
         spec = pod_spec(info)
@@ -256,27 +256,12 @@ def resources(call: Call) -> None:
     )
 
 
-def _amounts(text: str, field: str) -> dict[str, str]:
-    found = {}
-    for part in filter(None, text.split(",")):
-        name, equals, value = part.partition("=")
-        if not equals:
-            raise failure(f"Invalid argument syntax {part}, expected <resource>=<value>")
-        if not quantity.is_valid(value):
-            raise KubectlError(
-                "error: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-            )
-        found[name] = value
-    del field
-    return found
-
-
 def _with_resources(container: Manifest, limits: dict[str, str], requests: dict[str, str]) -> Manifest:
     old = dict(container.get("resources") or {})
-    for field, amounts in (("limits", limits), ("requests", requests)):
-        if amounts:
+    for field, given in (("limits", limits), ("requests", requests)):
+        if given:
             # A zero is stored as it is, though kubectl's help says that it removes the entry.
-            old[field] = {**(old.get(field) or {}), **amounts}
+            old[field] = {**(old.get(field) or {}), **given}
     return {**container, "resources": old}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from sregym_env.kube.jsonpath import compile_template, relaxed
 from sregym_env.kube.status import StatusError
@@ -47,7 +48,7 @@ def wait(call: Call) -> None:
     late = []
     for info in infos:
         left = max(0.0, (ends - call.cluster.now()) / 1e6)
-        if until(call, lambda i=info: condition(_current(call, i)), left):  # type: ignore[misc]
+        if until(call, partial(_meets, call, info, condition), left):
             report(call, info.resource, info.object, "deleted" if deletion else "condition met")
         elif not limit:
             late.append(f"condition not met for {info.resource.plural}/{info.name}")
@@ -55,6 +56,10 @@ def wait(call: Call) -> None:
             late.append(f"timed out waiting for the condition on {info.resource.plural}/{info.name}")
     if late:
         raise KubectlError("\n".join(late) if len(late) > 1 else f"error: {late[0]}")
+
+
+def _meets(call: Call, info: Info, condition: Condition) -> bool:
+    return condition(_current(call, info))
 
 
 def _present(call: Call, wanted: list[Target]) -> list[Info]:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from sregym_env.tools.kubectl.get import TablePrinter
 
 WATCH_SECONDS = 30
+"""Virtual seconds that ``-w`` shows: nobody can interrupt it."""
 STEP_SECONDS = 1
+"""Virtual seconds between looks."""
 
 
 def watch(call: Call, target: Target, table: TablePrinter) -> None:

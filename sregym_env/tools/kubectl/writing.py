@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 from sregym_env.kube import patch as patches
+from sregym_env.kube import quantity
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Json, Manifest
@@ -241,6 +242,19 @@ def pairs(words: tuple[str, ...], what: str) -> dict[str, Any]:
     return found
 
 
+def amounts(text: str) -> dict[str, str]:
+    """``cpu=1,memory=1G`` as a resource list. Raises kubectl's complaints."""
+    found = {}
+    for part in filter(None, text.split(",")):
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise failure(f"Invalid argument syntax {part}, expected <resource>=<value>")
+        if not quantity.is_valid(value):
+            raise failure(quantity.FORMAT_ERROR)
+        found[name] = value
+    return found
+
+
 __all__ = [
     "ALL",
     "FIELD_MANAGER",
@@ -254,6 +268,7 @@ __all__ = [
     "VALIDATE",
     "DryRun",
     "KubectlError",
+    "amounts",
     "chosen",
     "create_object",
     "dry_run_of",
@@ -271,4 +286,4 @@ __all__ = [
     "timeout_of",
     "until",
     "with_last_applied",
-]  # fmt: skip
+]

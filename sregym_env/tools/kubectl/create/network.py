@@ -47,8 +47,7 @@ def _unsigned(text: str) -> int:
     return int(text)
 
 
-def _ingress(call: Call, name: str) -> Manifest:
-    del name
+def _ingress(call: Call, _name: str) -> Manifest:
     flags = call.flags
     if not flags["rule"] and not flags["default-backend"]:
         raise failure(

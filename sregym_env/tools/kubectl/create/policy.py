@@ -4,37 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from sregym_env.kube import quantity
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call
 from sregym_env.tools.kubectl.create.generator import Generator, verb
 from sregym_env.tools.kubectl.errors import failure
 from sregym_env.tools.kubectl.flags import Flag
-from sregym_env.tools.kubectl.writing import pairs
+from sregym_env.tools.kubectl.writing import amounts, pairs
 
 
-def amounts(text: str) -> dict[str, str]:
-    """``cpu=1,memory=1G`` as a resource list. Raises kubectl's complaints."""
-    found = {}
-    for part in filter(None, text.split(",")):
-        name, equals, value = part.partition("=")
-        if not equals:
-            raise failure(f"Invalid argument syntax {part}, expected <resource>=<value>")
-        if not quantity.is_valid(value):
-            raise failure(
-                "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-            )
-        found[name] = value
-    return found
-
-
-def _namespace(call: Call, name: str) -> Manifest:
-    del call, name
+def _namespace(_call: Call, _name: str) -> Manifest:
     return {"spec": {}, "status": {}}
 
 
-def _quota(call: Call, name: str) -> Manifest:
-    del name
+def _quota(call: Call, _name: str) -> Manifest:
     hard = amounts(str(call.flags["hard"]))
     spec: dict[str, Any] = {"hard": hard} if hard else {}
     if call.flags["scopes"]:
@@ -42,8 +24,7 @@ def _quota(call: Call, name: str) -> Manifest:
     return {"spec": spec, "status": {}}
 
 
-def _priorityclass(call: Call, name: str) -> Manifest:
-    del name
+def _priorityclass(call: Call, _name: str) -> Manifest:
     flags = call.flags
     body: Manifest = {"value": int(flags["value"]), "preemptionPolicy": flags["preemption-policy"]}
     if flags["global-default"]:
@@ -53,8 +34,7 @@ def _priorityclass(call: Call, name: str) -> Manifest:
     return body
 
 
-def _pdb(call: Call, name: str) -> Manifest:
-    del name
+def _pdb(call: Call, _name: str) -> Manifest:
     flags = call.flags
     least, most = flags["min-available"], flags["max-unavailable"]
     if not flags["selector"]:

@@ -15,8 +15,7 @@ _VERBS = frozenset(
 )
 
 
-def _role(call: Call, name: str) -> Manifest:
-    del name
+def _role(call: Call, _name: str) -> Manifest:
     if not call.flags["verb"]:
         raise failure("at least one verb must be specified")
     if not call.flags["resource"]:
@@ -24,8 +23,7 @@ def _role(call: Call, name: str) -> Manifest:
     return {"rules": _resource_rules(call)}
 
 
-def _cluster_role(call: Call, name: str) -> Manifest:
-    del name
+def _cluster_role(call: Call, _name: str) -> Manifest:
     flags = call.flags
     if flags["aggregation-rule"]:
         if flags["verb"] or flags["resource"] or flags["non-resource-url"]:
@@ -100,21 +98,18 @@ def _bound(call: Call, kind: str, name: str) -> Manifest:
     return {**body, "subjects": subjects} if subjects else body
 
 
-def _role_binding(call: Call, name: str) -> Manifest:
-    del name
+def _role_binding(call: Call, _name: str) -> Manifest:
     role, cluster_role = call.flags["role"], call.flags["clusterrole"]
     if bool(role) == bool(cluster_role):
         raise failure("exactly one of clusterrole or role must be specified")
     return _bound(call, "Role", role) if role else _bound(call, "ClusterRole", cluster_role)
 
 
-def _cluster_role_binding(call: Call, name: str) -> Manifest:
-    del name
+def _cluster_role_binding(call: Call, _name: str) -> Manifest:
     return _bound(call, "ClusterRole", call.flags["clusterrole"])
 
 
-def _serviceaccount(call: Call, name: str) -> Manifest:
-    del call, name
+def _serviceaccount(_call: Call, _name: str) -> Manifest:
     return {}
 
 
