@@ -14,7 +14,13 @@ import tempfile
 from pathlib import Path
 
 DATA = Path(__file__).resolve().parent.parent / "tests" / "shell" / "data"
-ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/home/oncall", "USER": "oncall", "TZ": "UTC"}
+ENVIRONMENT = {
+    "PATH": "/usr/bin:/bin",
+    "LC_ALL": "C.UTF-8",
+    "HOME": "/home/oncall",
+    "USER": "oncall",
+    "TZ": "UTC",
+}
 
 
 def scripts() -> list[str]:

@@ -26,6 +26,11 @@ def to_storage(resource: Resource, obj: Manifest) -> Manifest:
     return obj
 
 
+def is_converted(resource: Resource) -> bool:
+    """Whether the stored objects differ from those that ``resource`` serves."""
+    return (resource.kind, resource.api_version) in (("HorizontalPodAutoscaler", _V1), ("Event", _EVENTS))
+
+
 def from_storage(resource: Resource, obj: Manifest) -> Manifest:
     """A stored object as ``resource`` serves it."""
     if resource.kind == "HorizontalPodAutoscaler" and resource.api_version == _V1:

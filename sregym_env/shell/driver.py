@@ -7,19 +7,14 @@ touched.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Coroutine
-from shlex import quote
 from typing import Any, TypeVar
 
 from just_bash.interpreter import expansion
 from just_bash.interpreter.errors import ExecutionLimitError
 from just_bash.parser import parser
 from just_bash.parser.parser import Parser
-from just_bash.query_engine import evaluator as jq_evaluator
-
-from sregym_env.shell.files import Clock
 
 T = TypeVar("T")
 
@@ -79,83 +74,3 @@ def _expand_sequence(content: str) -> list[str]:
 
 _INTEGER = re.compile(r"-?\d{1,18}$")
 expansion._expand_sequence = _expand_sequence
-
-
-_call_plain = jq_evaluator.call_builtin
-
-
-def _call_builtin(value: Any, name: str, args: Any, ctx: Any, evaluate: Any) -> Any:
-    """``now`` from the shell's clock, groups in order, entries of arrays; every other function as it is."""
-    if name == "now":
-        return [Clock.now]
-    name = _ALIASES.get(name, name)
-    if name in ("@csv", "@sh", "@tsv") and isinstance(value, list):
-        return [_row(value, name)]
-    if name in ("@sh", "tojson"):
-        return [_quoted(value) if name == "@sh" else _compact(value)]
-    if name == "to_entries" and isinstance(value, list):
-        return [[{"key": index, "value": item} for index, item in enumerate(value)]]
-    found = _call_plain(value, name, args, ctx, evaluate)
-    if name == "capture" and found == [None]:
-        return []
-    if name == "group_by" and len(found) == 1 and isinstance(found[0], list):
-        return [sorted(found[0], key=lambda group: _rank(evaluate(group[0], args[0], ctx)))]
-    return found
-
-
-_ALIASES = {"fromdateiso8601": "fromdate", "todateiso8601": "todate"}
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-
-
-def _quoted(value: Any) -> str:
-    return (
-        quote(value)
-        if isinstance(value, str) and "'" in value
-        else f"'{value}'"
-        if isinstance(value, str)
-        else _compact(value)
-    )
-
-
-def _row(values: list[Any], form: str) -> str:
-    """A list as ``@csv``, ``@tsv`` or ``@sh`` writes it."""
-    if form == "@sh":
-        return " ".join(map(_quoted, values))
-    if form == "@tsv":
-        escapes = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
-        return "\t".join(
-            "" if value is None else value.translate(escapes) if isinstance(value, str) else _compact(value)
-            for value in values
-        )
-    return ",".join(
-        ""
-        if value is None
-        else f'"{value.replace(chr(34), chr(34) * 2)}"'
-        if isinstance(value, str)
-        else _compact(value)
-        for value in values
-    )
-
-
-def _rank(value: Any) -> Any:
-    """A key that orders JSON values as jq does."""
-    match value:
-        case None:
-            return (0,)
-        case bool():
-            return (1 + value,)
-        case int() | float():
-            return (3, value)
-        case str():
-            return (4, value)
-        case list():
-            return (5, [_rank(item) for item in value])
-        case _:
-            keys = sorted(value)
-            return (6, keys, [_rank(value[key]) for key in keys])
-
-
-jq_evaluator.call_builtin = _call_builtin

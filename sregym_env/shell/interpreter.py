@@ -1,14 +1,17 @@
-"""The interpreter with what it lacks: errors of every stage of a pipeline, and one budget for a whole run."""
+"""The interpreter with what it lacks: redirections in order, errors of every stage of a pipeline, and one budget for a whole run."""
 
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 from just_bash.interpreter import Interpreter
 from just_bash.interpreter import interpreter as module
 from just_bash.interpreter.errors import ExecutionLimitError
 from just_bash.types import ExecResult as BashResult
+
+from sregym_env.shell import dialect
 
 
 class Budget:
@@ -51,6 +54,36 @@ class PipelineInterpreter(Interpreter):  # type: ignore[misc]
             return result
         return BashResult(result.stdout, "".join(spilled) + result.stderr, result.exit_code)
 
+    async def _process_output_redirections(self, redirections: list[Any], result: BashResult) -> BashResult:
+        """Send each stream where the redirections, read from left to right, leave it: ``> file 2>&1``."""
+        ends: dict[int, Any] = {1: 1, 2: 2}
+        for node in redirections:
+            if node.operator in (">", ">>", ">|") and node.fd in (None, 1, 2):
+                ends[node.fd or 1] = node
+            elif node.operator in ("&>", "&>>"):
+                ends[1] = ends[2] = node
+            elif node.operator == ">&" and node.fd in (None, 1, 2) and _plain(node.target) in ("1", "2"):
+                ends[node.fd or 1] = ends[int(_plain(node.target))]
+            elif node.operator not in ("<", "<<", "<<-", "<<<"):
+                return await super()._process_output_redirections(redirections, result)
+        out, err = ends[1], ends[2]
+        files = [node for node in (out, err) if not isinstance(node, int)]
+        if not files or not any(node.operator == ">&" for node in redirections):
+            return await super()._process_output_redirections(redirections, result)
+        if out is err:
+            joint = replace(out, operator="&>>" if out.operator == ">>" else "&>", fd=None)
+            return await super()._process_output_redirections([joint], result)
+        if len(files) == 2:
+            return await super()._process_output_redirections(files, result)
+        # One stream goes to a file; the other to the terminal, as output or as error.
+        kept = result.stderr if files[0] is out else result.stdout
+        inner = BashResult(result.stdout, "") if files[0] is out else BashResult("", result.stderr)
+        to_file = replace(files[0], fd=1 if files[0] is out else 2)
+        done = await super()._process_output_redirections([to_file], inner)
+        as_output = (err if files[0] is out else out) == 1
+        code = done.exit_code or result.exit_code
+        return BashResult(kept if as_output else "", done.stderr + ("" if as_output else kept), code)
+
     async def execute_command(self, node: Any, stdin: str) -> BashResult:
         """Run one command and note its errors for the pipeline it is part of."""
         result = await super().execute_command(node, stdin)
@@ -61,4 +94,11 @@ class PipelineInterpreter(Interpreter):  # type: ignore[misc]
         return result
 
 
+def _plain(word: Any) -> str:
+    """A word that is plain text, such as the ``1`` of ``2>&1``; else nothing."""
+    parts = getattr(word, "parts", ())
+    return str(getattr(parts[0], "value", "")) if len(parts) == 1 else ""
+
+
+dialect.install()
 module.Interpreter = PipelineInterpreter

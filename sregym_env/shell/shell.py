@@ -31,7 +31,6 @@ from sregym_env.shell.commands import library
 from sregym_env.shell.driver import drive
 from sregym_env.shell.files import Clock, Files
 from sregym_env.shell.interpreter import Budget, PipelineInterpreter
-from sregym_env.shell.jq import Jq
 from sregym_env.shell.text import Paste, Sort, Wc
 from sregym_env.shell.xargs import Xargs
 
@@ -533,7 +532,7 @@ def _library() -> Mapping[str, Any]:
         for name in ("sh", "bash"):
             _LIBRARY[name] = _Nested(name)
         _LIBRARY["xargs"] = Xargs()
-        for own in (Awk(), Jq(), Paste(), Sort(), Wc()):
+        for own in (Awk(), Paste(), Sort(), Wc()):
             _LIBRARY[own.name] = own
         _LIBRARY.update(library())
         for name in ("env", "printenv"):

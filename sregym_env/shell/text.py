@@ -12,23 +12,32 @@ from typing import Any
 from just_bash.types import CommandContext
 from just_bash.types import ExecResult as BashResult
 
+from sregym_env.shell.commands.arguments import UsageError, options
 from sregym_env.shell.driver import drive
 
 _KEY = re.compile(r"(\d+)(?:\.(\d+))?([bdfghinMrV]*)(?:,(\d+)(?:\.(\d+))?([bdfghinMrV]*))?$")
 _NUMBER = re.compile(r"\s*(-?\d*(?:\.\d+)?)([KMGTPE]?)")
 _MONTHS = "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split()
 _LONG = {
-    "--numeric-sort": "n",
-    "--reverse": "r",
-    "--unique": "u",
-    "--human-numeric-sort": "h",
-    "--general-numeric-sort": "g",
-    "--version-sort": "V",
-    "--ignore-case": "f",
-    "--stable": "s",
-    "--ignore-leading-blanks": "b",
-    "--month-sort": "M",
-    "--check": "c",
+    "numeric-sort": "n",
+    "reverse": "r",
+    "unique": "u",
+    "human-numeric-sort": "h",
+    "general-numeric-sort": "g",
+    "version-sort": "V",
+    "ignore-case": "f",
+    "dictionary-order": "d",
+    "stable": "s",
+    "ignore-leading-blanks": "b",
+    "month-sort": "M",
+    "check": "c",
+    "key": "k:",
+    "field-separator": "t:",
+    "output": "o:",
+    "zero-terminated": "z",
+    "merge": "m",
+    "buffer-size": "S:",
+    "temporary-directory": "T:",
 }
 
 
@@ -59,7 +68,7 @@ class Sort:
         """Sort the lines of files or of the input."""
         try:
             order, files = _order(args)
-        except ValueError as error:
+        except (UsageError, ValueError) as error:
             return BashResult("", f"sort: {error}\n", 2)
         lines: list[str] = []
         for path in files or ["-"]:
@@ -87,40 +96,14 @@ class Sort:
 
 
 def _order(args: list[str]) -> tuple[_Order, list[str]]:
-    order, files, rest = _Order(), [], list(args)
-    while rest:
-        word = rest.pop(0)
-        if word == "--":
-            files += rest
-            break
-        if word.startswith("--"):
-            name, equals, value = word.partition("=")
-            if name in ("--key", "--field-separator", "--output"):
-                value = value if equals else _value(rest, name)
-                _put(order, {"--key": "k", "--field-separator": "t", "--output": "o"}[name], value)
-            elif name in _LONG:
-                order.options += _LONG[name]
-            else:
-                raise ValueError(f"unrecognized option '{word}'")
-        elif word.startswith("-") and len(word) > 1:
-            body = word[1:]
-            while body:
-                letter, body = body[0], body[1:]
-                if letter in "kto":
-                    _put(order, letter, body or _value(rest, letter))
-                    break
-                if letter not in "bcdfghiMnrsuVz":
-                    raise ValueError(f"invalid option -- '{letter}'")
-                order.options += letter
-        else:
-            files.append(word)
+    given, files = options(args, "bcCdfghiMnrsuVzmk:t:o:S:T:", _LONG)
+    order = _Order()
+    for letter, value in given:
+        if letter in "kto":
+            _put(order, letter, value)
+        elif letter not in "STm":
+            order.options += letter.lower() if letter == "C" else letter
     return order, files
-
-
-def _value(rest: list[str], name: str) -> str:
-    if not rest:
-        raise ValueError(f"option requires an argument -- '{name.lstrip('-')}'")
-    return rest.pop(0)
 
 
 def _put(order: _Order, letter: str, value: str) -> None:
@@ -147,8 +130,8 @@ def _comparison(order: _Order, last_resort: bool = True) -> Callable[[str, str],
     def prepared(index: int, key: _Key, line: str) -> Any:
         found = ready.get((index, line))
         if found is None:
-            options = key.options or order.options
-            found = ready[index, line] = _ranked(_extract(key, line, order.separator, options), options)
+            letters = key.options or order.options
+            found = ready[index, line] = _ranked(_extract(key, line, order.separator, letters), letters)
         return found
 
     reversed_ = "r" in order.options

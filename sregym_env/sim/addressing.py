@@ -1,21 +1,20 @@
 """Who has which address: services, pods, machines and processes by IP, and where a client sits.
 
-Indexes are derived from the store's sorted lists and remembered by the identity of those lists, which the
-store replaces on every write; forks that share a list share its index.
+Indexes are derived from the store's sorted lists (:mod:`sregym_env.sim.derived`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from operator import is_
+from typing import Any, NamedTuple
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
 from sregym_env.kube.types import Manifest
+from sregym_env.sim.derived import DerivedFrom, DerivedFromEach
 from sregym_env.sim.process import Process, ProcessKey
+from sregym_env.sim.store import Key, Objects
 from sregym_env.sim.world import SimWorld
-
-T = TypeVar("T")
 
 SLICES = "endpointslices.discovery.k8s.io"
 _SERVICE_LABEL = "kubernetes.io/service-name"
@@ -33,33 +32,14 @@ class NodeSource:
     """Whether it is set up to ask the cluster's DNS instead of the machine's own resolver."""
 
 
+OUTSIDE = NodeSource()
+"""A client that is no part of the cluster."""
+
 Source = Process | NodeSource
 """Where a connection starts."""
 
 
-class DerivedFrom(Generic[T]):
-    """A function of a list of objects, computed once per list."""
-
-    __slots__ = ("_compute", "_known")
-
-    def __init__(self, compute: Callable[[list[Manifest]], T]) -> None:
-        self._compute = compute
-        self._known: dict[int, tuple[list[Manifest], T]] = {}
-
-    def __call__(self, objects: list[Manifest]) -> T:
-        """The function's value for ``objects``."""
-        found = self._known.get(id(objects))
-        if found is not None and found[0] is objects:
-            return found[1]
-        if len(self._known) >= 64:
-            del self._known[next(iter(self._known))]
-        value = self._compute(objects)
-        self._known[id(objects)] = (objects, value)
-        return value
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(NamedTuple):
     """One address behind a Service port."""
 
     ip: str
@@ -78,9 +58,17 @@ class Present:
     """What is derived from one state of a world (one ``epoch``)."""
 
     epoch: int
+    running: list[Process]
+    """Every process, and below what is derived from them."""
     by_pod: dict[str, list[Process]]
     by_node: dict[str, list[Process]]
     """Processes on the machines' own network, by node name."""
+    wiring: list[tuple[Any, ...]]
+    pods: Objects
+    """Every pod; ``shapes`` says of each what matters to the network."""
+    shapes: list[tuple[Any, ...]]
+    by_ip: dict[str, Key]
+    """Keys of the pods that have an address of their own."""
     topology: tuple[Any, ...]
     """Everything that decides where a connection leads; while it stays equal, ``cache`` stays valid, in this
     world and in forks of it."""
@@ -97,38 +85,36 @@ _DECIDING = ("services", SLICES, "endpoints", "nodes", "namespaces", _POLICIES)
 """Resources whose every change may lead connections elsewhere."""
 
 
-def _topology(world: SimWorld) -> tuple[Any, ...]:
+def _topology(
+    world: SimWorld, shapes: list[tuple[Any, ...]], wiring: list[tuple[Any, ...]]
+) -> tuple[Any, ...]:
     """What connections depend on, made of parts that most writes leave as they are (so comparing is cheap)."""
     store = world.store
     return (
         [store.list(resource) for resource in _DECIDING],
-        _pod_shapes(store.list("pods")),
-        [
-            (process.key, process.ip, process.listening, process.hostname, process.state.get("corefile"))
-            for process in world.processes.values()
-        ],
+        shapes,
+        wiring,
         world.disturbances,
-        [key for key in world.memory if key.startswith("node.off:")],
+        [
+            name
+            for node in store.list("nodes")
+            if world.memory.get(f"node.off:{(name := node['metadata']['name'])}")
+        ],
     )
 
 
 def _naming(world: SimWorld, topology: tuple[Any, ...]) -> tuple[Any, ...]:
     """What name resolution depends on: it outlives pods that come and go behind ordinary Services."""
     store = world.store
-    headless = {
-        (service["metadata"]["namespace"], service["metadata"]["name"])
-        for service in store.list("services")
-        if service["spec"].get("clusterIP") == "None"
-    }
+    headless = _headless(store.list("services"))
     policies = store.list(_POLICIES)
     return (
         [store.list(resource) for resource in ("services", "nodes", "namespaces", _POLICIES)],
         [
             piece
-            for piece in store.list(SLICES)
-            if piece["metadata"]["namespace"] == "kube-system"
-            or (piece["metadata"]["namespace"], piece["metadata"].get("labels", {}).get(_SERVICE_LABEL))
-            in headless
+            for service, pieces in _by_service(store.list(SLICES)).items()
+            if service[0] == "kube-system" or service in headless
+            for piece in pieces
         ],
         [
             (process.key, process.ip, process.listening, process.state.get("corefile"))
@@ -141,18 +127,38 @@ def _naming(world: SimWorld, topology: tuple[Any, ...]) -> tuple[Any, ...]:
     )
 
 
-def _shapes(pods: list[Manifest]) -> list[tuple[Any, ...]]:
-    """What of the pods matters to the network: not their conditions or container states."""
+def _shape(pod: Manifest) -> tuple[Any, ...]:
+    """What of a pod matters to the network: not its conditions or container states."""
+    metadata, status = pod["metadata"], pod.get("status", {})
+    return (
+        metadata["name"],
+        metadata.get("namespace", ""),
+        metadata.get("uid"),
+        metadata.get("labels"),
+        pod["spec"],
+        status.get("podIP"),
+        status.get("phase") in ("Succeeded", "Failed"),
+    )
+
+
+def _shapes(pods: Objects, known: Present | None) -> list[tuple[Any, ...]]:
+    """The shapes of all pods; those of the view before where no pod has changed its shape."""
+    if known is None or len(known.pods) != len(pods):
+        return [_shape(pod) for pod in pods]
+    if known.pods is pods:
+        return known.shapes
+    shapes = [
+        shape if pod is before else _shape(pod)
+        for pod, before, shape in zip(pods, known.pods, known.shapes, strict=True)
+    ]
+    return known.shapes if shapes == known.shapes else shapes
+
+
+def _wiring(running: list[Process]) -> list[tuple[Any, ...]]:
+    """What of the processes matters to connections."""
     return [
-        (
-            pod["metadata"]["name"],
-            pod["metadata"].get("uid"),
-            pod["metadata"].get("labels"),
-            pod["spec"],
-            pod.get("status", {}).get("podIP"),
-            pod.get("status", {}).get("phase") in ("Succeeded", "Failed"),
-        )
-        for pod in pods
+        (process.key, process.ip, process.listening, process.hostname, process.state.get("corefile"))
+        for process in running
     ]
 
 
@@ -176,23 +182,36 @@ def present(world: SimWorld) -> Present:
     if found is not None and found.epoch == world.epoch:
         _VIEWS.last = (ref(world), found)
         return found
-    by_pod: dict[str, list[Process]] = {}
-    by_node: dict[str, list[Process]] = {}
-    for process in world.processes.values():
-        by_pod.setdefault(process.key[0], []).append(process)
-        if process.host_network:
-            by_node.setdefault(process.node, []).append(process)
-    topology = _topology(world)
-    known = found if found is not None else None if last is None else last[1]
-    if known is not None and known.topology == topology:
-        fresh = Present(world.epoch, by_pod, by_node, topology, known.cache, known.naming, known.names)
-    else:
-        naming = _naming(world, topology)
-        names = known.names if known is not None and known.naming == naming else {}
-        fresh = Present(world.epoch, by_pod, by_node, topology, {}, naming, names)
+    fresh = _derived(world, found if found is not None else None if last is None else last[1])
     _VIEWS.all[world] = fresh
     _VIEWS.last = (ref(world), fresh)
     return fresh
+
+
+def _derived(world: SimWorld, known: Present | None) -> Present:
+    """The view of the world now, made of what is still right in a view known from before (of any world)."""
+    running = list(world.processes.values())
+    if known is not None and len(known.running) == len(running) and all(map(is_, known.running, running)):
+        running, by_pod, by_node, wiring = known.running, known.by_pod, known.by_node, known.wiring
+    else:
+        by_pod, by_node = {}, {}
+        for process in running:
+            by_pod.setdefault(process.key[0], []).append(process)
+            if process.host_network:
+                by_node.setdefault(process.node, []).append(process)
+        wiring = _wiring(running)
+    pods = world.store.list("pods")
+    shapes = _shapes(pods, known)
+    by_ip = known.by_ip if known is not None and known.shapes is shapes else _pods_by_ip(pods)
+    topology = _topology(world, shapes, wiring)
+    if known is not None and known.topology == topology:
+        cache, naming, names = known.cache, known.naming, known.names
+    else:
+        cache, naming = {}, _naming(world, topology)
+        names = known.names if known is not None and known.naming == naming else {}
+    return Present(
+        world.epoch, running, by_pod, by_node, wiring, pods, shapes, by_ip, topology, cache, naming, names
+    )
 
 
 def _services_by_ip(services: list[Manifest]) -> dict[str, Manifest]:
@@ -220,13 +239,13 @@ def _node_ports(services: list[Manifest]) -> dict[int, tuple[Manifest, Manifest]
     }
 
 
-def _pods_by_ip(pods: list[Manifest]) -> dict[str, Manifest]:
-    found: dict[str, Manifest] = {}
+def _pods_by_ip(pods: Objects) -> dict[str, Key]:
+    found: dict[str, Key] = {}
     for pod in pods:
         status = pod.get("status", {})
         ip = status.get("podIP")
         if ip and not pod["spec"].get("hostNetwork") and status.get("phase") not in ("Succeeded", "Failed"):
-            found[ip] = pod
+            found[ip] = (pod["metadata"].get("namespace", ""), pod["metadata"]["name"])
     return found
 
 
@@ -249,12 +268,20 @@ def _slices_by_service(slices: list[Manifest]) -> dict[tuple[str, str], list[Man
     return found
 
 
+def _headless_of(services: list[Manifest]) -> frozenset[Key]:
+    """Keys of the Services whose names lead straight to their pods."""
+    return frozenset(
+        (service["metadata"]["namespace"], service["metadata"]["name"])
+        for service in services
+        if service["spec"].get("clusterIP") == "None"
+    )
+
+
+_headless = DerivedFrom(_headless_of)
 _by_cluster_ip = DerivedFrom(_services_by_ip)
 _by_node_port = DerivedFrom(_node_ports)
-_by_pod_ip = DerivedFrom(_pods_by_ip)
 _by_node_ip = DerivedFrom(_nodes_by_ip)
 _by_service = DerivedFrom(_slices_by_service)
-_pod_shapes = DerivedFrom(_shapes)
 
 
 def service_at(world: SimWorld, ip: str) -> Manifest | None:
@@ -269,7 +296,8 @@ def node_port(world: SimWorld, port: int) -> tuple[Manifest, Manifest] | None:
 
 def pod_at(world: SimWorld, ip: str) -> Manifest | None:
     """The pod that has this address now."""
-    return _by_pod_ip(world.store.list("pods")).get(ip)
+    key = present(world).by_ip.get(ip)
+    return None if key is None else world.store.get("pods", *key)
 
 
 def node_at(world: SimWorld, ip: str) -> str | None:
@@ -316,25 +344,23 @@ def endpoints(world: SimWorld, namespace: str, service: str, port: Manifest | No
     """
     slices = _by_service(world.store.list(SLICES)).get((namespace, service))
     if slices:
-        return [
-            endpoint
-            for piece in slices
-            if (number := _slice_port(piece, port)) is not None
-            for endpoint in _slice_endpoints(piece, number)
-        ]
+        name = None if port is None else port.get("name", "")
+        return [endpoint for piece in slices for endpoint in _by_port(piece).get(name, ())]
     manual = world.store.get("endpoints", namespace, service)
     return [] if manual is None else _manual_endpoints(manual, port)
 
 
-def _slice_port(piece: Manifest, port: Manifest | None) -> int | None:
-    """The target port number in this slice, 0 if no port was asked for, None if the slice lacks it."""
-    if port is None:
-        return 0
-    name = port.get("name", "")
-    for candidate in piece.get("ports") or ():
-        if (candidate.get("name") or "") == name and candidate.get("port") is not None:
-            return int(candidate["port"])
-    return None
+def _ports_of(piece: Manifest) -> dict[str | None, list[Endpoint]]:
+    """The endpoints of a slice by the name of the Service port; under None those without a port."""
+    found: dict[str | None, list[Endpoint]] = {None: _slice_endpoints(piece, 0)}
+    for port in piece.get("ports") or ():
+        name = port.get("name") or ""
+        if name not in found and port.get("port") is not None:
+            found[name] = _slice_endpoints(piece, int(port["port"]))
+    return found
+
+
+_by_port = DerivedFromEach(_ports_of)
 
 
 def _slice_endpoints(piece: Manifest, port: int) -> list[Endpoint]:

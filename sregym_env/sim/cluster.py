@@ -41,6 +41,9 @@ _COMPUTED: Mapping[str, Callable[[SimWorld], list[Manifest]]] = {
 }
 """Resources that are views of the world and have no stored objects."""
 
+_HEARTBEATS = ("nodes", "leases.coordination.k8s.io")
+"""Resources whose objects hold the time of the last heartbeat."""
+
 
 class SimCluster:
     """Implements :class:`sregym_env.cluster.api.Cluster` in process."""
@@ -90,7 +93,9 @@ class SimCluster:
             found = self._world.store.list(kind.storage_key, namespace if kind.namespaced else None)
         if label_selector or field_selector:
             found = _selected(kind, found, label_selector, field_selector)
-        return [self._present(kind, obj) for obj in found]
+        if kind.key in _HEARTBEATS or conversion.is_converted(kind):
+            return [self._present(kind, obj) for obj in found]
+        return found.copy()
 
     def logs(
         self,
@@ -304,7 +309,7 @@ class SimCluster:
 
     def _present(self, kind: Resource, obj: Manifest) -> Manifest:
         """The object as it reads now: heartbeats are filled in on the way out, not written every few seconds."""
-        if kind.key in ("nodes", "leases.coordination.k8s.io"):
+        if kind.key in _HEARTBEATS:
             return nodes.present(self._world, obj)
         return conversion.from_storage(kind, obj)
 

@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import ip_address
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim import addressing, corefile
-from sregym_env.sim.addressing import NodeSource, Source
+from sregym_env.sim.addressing import OUTSIDE, NodeSource, Source
 from sregym_env.sim.controllers.controller import Controller
 from sregym_env.sim.corefile import Corefile, CorefileError, KubernetesPlugin, ServerBlock, in_zone
 from sregym_env.sim.links import NO_POD, path
@@ -79,8 +79,7 @@ class ResolvConf:
         return "\n".join(lines) + "\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What one server said about one name."""
 
     rcode: Rcode
@@ -91,8 +90,7 @@ class Answer:
     """For ``TIMEOUT``: the packets were rejected rather than lost."""
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     """One query a resolver sent: the full name, the server, and the answer."""
 
     name: str
@@ -330,7 +328,7 @@ def _server_process(world: SimWorld, source: Source, server: str) -> tuple[Proce
 
 def _find_server(world: SimWorld, source: Source, server: str) -> tuple[Process | None, float, bool]:
     """The DNS process behind an address: (process, round trip or time lost, whether packets were rejected)."""
-    if source == NodeSource():
+    if source == OUTSIDE:
         return None, QUERY_TIMEOUT, False
     service = addressing.service_at(world, server)
     if service is None:

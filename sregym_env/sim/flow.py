@@ -70,7 +70,6 @@ class Evaluation:
         self.pressure: Mapping[ProcessKey, Pressure] = pressure or {}
         self._stack: list[Visit] = []
         self._open: set[NodeKey] = set()
-        self._contexts: dict[ProcessKey, Any] = {}
 
     # --- asking -----------------------------------------------------------------------------------
 
@@ -122,12 +121,9 @@ class Evaluation:
 
     def context(self, process: Process) -> Any:
         """The context in which ``process`` serves here."""
-        found = self._contexts.get(process.key)
-        if found is None:
-            from sregym_env.sim.programs.context import ProcessContext  # contexts call back into this module
+        from sregym_env.sim.programs.context import ProcessContext  # contexts call back into this module
 
-            found = self._contexts[process.key] = ProcessContext(self.world, process, self)
-        return found
+        return ProcessContext(self.world, process, self)
 
     # --- walking ----------------------------------------------------------------------------------
 

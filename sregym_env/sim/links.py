@@ -40,6 +40,9 @@ class Link:
     """Whether anything behind the far end's kernel reacts (a frozen pod accepts and then says nothing)."""
 
 
+_UNDISTURBED = {rtt: Link(rtt=rtt) for rtt in (LOOPBACK_RTT, SAME_NODE_RTT, CROSS_NODE_RTT)}
+
+
 def path(world: SimWorld, node: str, pod: PodName, far_node: str, far_pod: PodName) -> Link:
     """The link from a client to a server, each given by its machine and its pod (or :data:`NO_POD`)."""
     if pod == far_pod and pod != NO_POD:
@@ -51,7 +54,7 @@ def path(world: SimWorld, node: str, pod: PodName, far_node: str, far_pod: PodNa
         if not (reachable_machine(world, node) and reachable_machine(world, far_node)):
             return Link(up=False, rtt=rtt)
     if not world.disturbances:
-        return Link(rtt=rtt)
+        return _UNDISTURBED[rtt]
     return _disturbed(world, rtt, pod, far_pod)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import SECOND
@@ -16,8 +17,7 @@ from sregym_env.runtime.streams import keyed_unit
 from sregym_env.sim.shared import SharedLog
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line at one instant."""
 
     time: int

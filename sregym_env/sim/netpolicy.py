@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from typing import NamedTuple
 
 from sregym_env.kube.selectors import LabelSelector, from_dict
 from sregym_env.kube.types import Manifest
-from sregym_env.sim.addressing import DerivedFrom
+from sregym_env.sim.derived import DerivedFrom
 from sregym_env.sim.world import SimWorld
 
 POLICIES = "networkpolicies.networking.k8s.io"
@@ -21,8 +22,7 @@ POLICIES = "networkpolicies.networking.k8s.io"
 _Network = IPv4Network | IPv6Network
 
 
-@dataclass(frozen=True, slots=True)
-class Peer:
+class Peer(NamedTuple):
     """One end of a connection as a policy sees it. ``pod`` is None for machines and addresses outside."""
 
     ip: str

@@ -8,15 +8,16 @@ texts are those of Go's ``net`` package.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from sregym_env.kube.types import Manifest
+from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim import addressing, dns
-from sregym_env.sim.addressing import Endpoint, NodeSource, Source
+from sregym_env.sim.addressing import OUTSIDE, Endpoint, NodeSource, Source
 from sregym_env.sim.dns import Resolution
 from sregym_env.sim.links import NO_POD, Link, PodName, late, path, retransmissions
 from sregym_env.sim.netpolicy import Peer, allowed
@@ -49,8 +50,7 @@ NO_ROUTE_DELAY = 3.0
 """Seconds until the kernel reports that no machine answers for an address (three ARP probes)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Leg:
+class Leg(NamedTuple):
     """One of the places a connection may lead to."""
 
     share: float
@@ -72,8 +72,7 @@ class Leg:
     """What Go reports: ``dial tcp 10.96.3.7:27017: connect: connection refused``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Connection:
+class Connection(NamedTuple):
     """What becomes of many connections to ``host:port``; the shares of the legs sum to 1."""
 
     host: str
@@ -110,7 +109,7 @@ def _connect(world: SimWorld, source: Source, host: str, port: int, protocol: st
         per_address = _first_that_accepts(per_address)
     share = 1.0 / len(per_address)
     legs = tuple(
-        leg if share == 1.0 else replace(leg, share=leg.share * share) for legs in per_address for leg in legs
+        leg if share == 1.0 else leg._replace(share=leg.share * share) for legs in per_address for leg in legs
     )
     return Connection(host, port, resolution, legs)
 
@@ -147,7 +146,7 @@ class _Route:
         node = addressing.node_at(world, address)
         if node is not None:
             return self._machine(address, node, port)
-        if source == NodeSource():
+        if source == OUTSIDE:
             return (self._lost(address, port),)
         service = addressing.service_at(world, address)
         if service is not None:
@@ -182,7 +181,7 @@ class _Route:
         if len(legs) == 1:
             return (legs[0],)
         share = 1.0 / len(legs)
-        return tuple(replace(leg, share=share) for leg in legs)
+        return tuple(leg._replace(share=share) for leg in legs)
 
     def _endpoint(self, endpoint: Endpoint, address: str, port: int) -> Leg:
         node = addressing.node_at(self.world, endpoint.ip)
@@ -210,7 +209,7 @@ class _Route:
         if not found:
             return (self._lost(address, port),)
         share = 1.0 / len(found)
-        return tuple(replace(self._endpoint(e, address, port), share=share) for e in found)
+        return tuple(self._endpoint(e, address, port)._replace(share=share) for e in found)
 
     def _machine_port(self, ip: str, node: str, number: int, address: str, port: int) -> Leg:
         link = path(self.world, self.source.node, self.here, node, NO_POD)
@@ -380,7 +379,7 @@ def http_get(
     if leg.outcome != "ok":
         phase: Literal["lookup", "connect"] = "lookup" if connection.resolution.error else "connect"
         spent = min(patience, leg.latency if phase == "lookup" else lookup + leg.latency)
-        return replace(base, phase=phase, connect_seconds=spent, total_seconds=spent)
+        return evolve(base, phase=phase, connect_seconds=spent, total_seconds=spent)
     return _exchange(world, source, connection, leg, request, patience, base)
 
 
@@ -404,7 +403,7 @@ def _exchange(
     assert leg.process is not None
     process = world.processes[leg.process]
     connected = base.lookup_seconds + leg.latency
-    waiting = replace(base, connect_seconds=min(connected, patience), phase="wait")
+    waiting = evolve(base, connect_seconds=min(connected, patience), phase="wait")
     lost, extra = retransmissions(leg.loss, patience)
     if lost and world.streams.unit(f"loss:{'/'.join(addressing.source_key(source))}") < lost:
         return _gave_up(waiting, connection, patience)
@@ -414,12 +413,12 @@ def _exchange(
     total = connected + leg.latency + extra + (0.0005 if response is None else response.latency)
     if total > patience:
         return _gave_up(waiting, connection, patience)
-    return replace(waiting, outcome="ok", response=response, total_seconds=total, phase="done")
+    return evolve(waiting, outcome="ok", response=response, total_seconds=total, phase="done")
 
 
 def _gave_up(waiting: Exchange, connection: Connection, patience: float) -> Exchange:
     text = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
-    return replace(waiting, outcome="timeout", text=text, total_seconds=patience)
+    return evolve(waiting, outcome="timeout", text=text, total_seconds=patience)
 
 
 def program(process: Process) -> Program:

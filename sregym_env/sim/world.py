@@ -7,13 +7,15 @@ everything that acts (controllers, scheduler, kubelet, programs, traffic) is a s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
+from weakref import ref
 
 from sregym_env.cluster.app import App, Image
 from sregym_env.cluster.disturbances import Disturbance
 from sregym_env.runtime.clock import MILLISECOND, SECOND, seconds
 from sregym_env.runtime.events import EventQueue
+from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import Streams
 from sregym_env.sim.controllers.controller import Controller, Wake
 from sregym_env.sim.logs import ContainerLog
@@ -117,7 +119,7 @@ class SimWorld:
         self._app = app
         self._due: dict[tuple[str, Key], int] = {}
         self._machinery = machinery
-        self.store.listener = self._changed
+        self.store.listener = _teller(self)
 
     @property
     def app(self) -> App:
@@ -135,7 +137,7 @@ class SimWorld:
         """An independent world with the same present and, given the same actions, the same future."""
         copy = object.__new__(type(self))
         copy.store = self.store.fork()
-        copy.store.listener = copy._changed
+        copy.store.listener = _teller(copy)
         copy.queue = self.queue.fork()
         copy.streams = self.streams.fork()
         copy.clock = self.clock
@@ -241,7 +243,7 @@ class SimWorld:
 
     def change_process(self, key: ProcessKey, **changes: Any) -> Process:
         """Change fields of a running process and return it."""
-        process = replace(self.processes[key], **changes)
+        process = evolve(self.processes[key], **changes)
         self.put_process(process)
         return process
 
@@ -257,3 +259,16 @@ class SimWorld:
             self.logs[key] = ContainerLog() if known is None else known.fork()
             self._logs_owned.add(key)
         return self.logs[key]
+
+
+def _teller(world: SimWorld) -> Callable[[Change], None]:
+    """A listener that tells ``world`` of changes without keeping it alive: a world and its store would
+    otherwise outlive their last use until the garbage collector finds them."""
+    known = ref(world)
+
+    def tell(change: Change) -> None:
+        told = known()
+        if told is not None:
+            told._changed(change)
+
+    return tell

@@ -18,7 +18,7 @@ def run(*arguments: str, input: str | None = None) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
-@pytest.mark.parametrize("command", ["list", "play", "demo", "run", "validate", "bench"])
+@pytest.mark.parametrize("command", ["list", "play", "demo", "run", "validate", "bench", "serve"])
 def test_every_command_has_help(command: str) -> None:
     code, output = run(command, "--help")
     assert code == 0
@@ -61,6 +61,37 @@ def test_a_person_can_play() -> None:
     assert code == 0
     assert "control-plane" in output
     assert "reward" in output
+
+
+def test_a_person_can_type_heredocs_here_strings_and_shifts() -> None:
+    typed = "cat <<'END'\nfrom the document\nEND\ncat <<< 'from the string'\necho $((1<<4)) sixteen\n"
+    code, output = run("play", PROBLEM, input=typed)
+    assert code == 0
+    for line in ("from the document", "from the string", "16 sixteen"):
+        assert line in output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", PROBLEM, "--seed", "-1"),
+        ("run", "hotel-reservation/scale_to_zero/goe"),
+        ("validate", "--jobs", "0"),
+        ("validate", "--fault", "scale_to_zero", "--target", "goe"),
+        ("serve", PROBLEM, "--port", "99999"),
+        ("serve", PROBLEM, "--directory", "/dev/null/nowhere"),
+    ],
+)
+def test_wrong_arguments_are_told_without_a_traceback(arguments: tuple[str, ...]) -> None:
+    code, output = run(*arguments)
+    assert code == 2
+    assert "Traceback" not in output
+
+
+def test_a_pair_can_be_run_by_its_id() -> None:
+    code, output = run("run", "hotel-reservation/scale_to_zero/geo", "--json")
+    assert code == 0
+    assert json.loads(output)["success"]
 
 
 def test_validation_prints_a_matrix() -> None:

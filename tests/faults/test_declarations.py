@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
+from typing import Any
 
 import pytest
 
 from sregym_env.cluster.inventory import Inventory
-from sregym_env.errors import ProblemError
-from sregym_env.faults.fault import Declaration
+from sregym_env.cluster.targets import services
+from sregym_env.errors import ProblemError, UsageError
+from sregym_env.faults.fault import Declaration, fault
 from sregym_env.faults.mechanisms import MECHANISMS
 from sregym_env.faults.registry import declaration, declarations
 from sregym_env.faults.spec import FaultSpec
@@ -118,3 +120,16 @@ def test_the_busiest_node_comes_first(inventory: Inventory) -> None:
     first = declaration("latent_sector_error").bind(inventory)
     assert first.target.node == "sre-worker2"
     assert len(first.target.volumes) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "near"),
+    [
+        ({"layer": "netwrk", "mechanism": "wrong_target_port"}, "network"),
+        ({"layer": "network", "mechanism": "wrong_target_prt"}, "wrong_target_port"),
+        ({"layer": "network", "mechanism": "wrong_target_port", "level": "brutal"}, "easy, medium, hard"),
+    ],
+)
+def test_a_declaration_in_unknown_words_is_refused(words: dict[str, Any], near: str) -> None:
+    with pytest.raises(UsageError, match=near):
+        fault(targets=services(), **words)

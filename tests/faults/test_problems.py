@@ -6,7 +6,7 @@ import pytest
 
 from sregym_env.cluster.inventory import Inventory
 from sregym_env.errors import ProblemError
-from sregym_env.faults.problems import Problem, curated, pair, problem
+from sregym_env.faults.problems import Problem, curated, pair, pairs, parsed, problem
 from sregym_env.faults.registry import declaration
 
 
@@ -39,3 +39,26 @@ def test_an_unknown_problem_is_refused_with_near_ids() -> None:
         problem("latent_sector_eror")
     with pytest.raises(ProblemError, match="no fault"):
         pair("hotel-reservation", "no_such_thing")
+
+
+def test_the_id_of_a_pair_leads_back_to_it() -> None:
+    made = pair("hotel-reservation", "missing_service", "consul")
+    assert problem(made.id) == made
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"id": "x"}, "app: Field required"),
+        ({"id": "x", "app": "hotel-reservation", "loud": 1}, "loud: Extra inputs"),
+        ({"id": "x", "app": "a", "faults": [{"target": "geo"}]}, "faults.0.fault: Field required"),
+    ],
+)
+def test_a_mapping_that_is_no_problem_is_refused_by_field(wrong: dict[str, object], named: str) -> None:
+    with pytest.raises(ProblemError, match=named):
+        parsed(wrong)
+
+
+def test_pairs_of_a_target_that_does_not_exist_are_refused_with_near_ones() -> None:
+    with pytest.raises(ProblemError, match="did you mean geo"):
+        pairs(fault="scale_to_zero", target="goe")

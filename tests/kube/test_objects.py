@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sregym_env.kube import defaults, registry, schema, validation
+from sregym_env.kube import defaults, explanation, registry, schema, validation
 from sregym_env.kube.status import StatusError
 
 CONTAINER: dict[str, Any] = {"name": "c", "image": "repo/c:1"}
@@ -143,13 +143,13 @@ def test_decoding_drops_nulls_and_makes_quantities_canonical() -> None:
 def test_explain() -> None:
     pods = registry.find("pods")
     assert pods is not None
-    containers = schema.explain(pods, ("spec", "containers"))
+    containers = explanation.explain(pods, ("spec", "containers"))
     assert containers.type == "<[]Container>"
     assert {f.name: (f.type, f.required) for f in containers.fields}["name"] == ("<string>", True)
-    labels = schema.explain(pods, ("metadata", "labels"))
+    labels = explanation.explain(pods, ("metadata", "labels"))
     assert (labels.type, labels.fields) == ("<map[string]string>", ())
-    with pytest.raises(schema.UnknownField, match='field "foo" does not exist'):
-        schema.explain(pods, ("spec", "foo"))
+    with pytest.raises(explanation.UnknownField, match='field "foo" does not exist'):
+        explanation.explain(pods, ("spec", "foo"))
 
 
 # --- defaults ---------------------------------------------------------------------------------------------

@@ -290,7 +290,7 @@ REPAIRED = {
         patched("deploy/jaeger", {"spec": {"template": {"spec": {"hostNetwork": True}}}}),
         "sleep 60",
     ],
-    "and_data_lost": lambda v: renewed_claims(("user",)),
+    "and_data_lost": lambda v: renewed_claims(("user", "profile")),
     "and_no_script": lambda v: [f"kubectl delete cm mongo-rate-script {N}"],
     "and_a_foreign_pod": lambda v: [
         f"kubectl label pod {N} -l io.kompose.service=jaeger io.kompose.service=memcached-profile --overwrite"

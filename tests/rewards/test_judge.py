@@ -5,13 +5,22 @@ from __future__ import annotations
 import json
 
 import pytest
-from hotel_specs import APP, CONFIG_KEY, DISK, MISSING_SERVICE, PROBE, REVOKED, TARGET_PORT, ZERO
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sregym_env.faults.spec import FaultSpec
 from sregym_env.rewards.checklist import Grade, checklist
 from sregym_env.rewards.judge import SpecJudge
+from tests.rewards.hotel_specs import (
+    APP,
+    CONFIG_KEY,
+    DISK,
+    MISSING_SERVICE,
+    PROBE,
+    REVOKED,
+    TARGET_PORT,
+    ZERO,
+)
 
 EVERYONE = ", ".join(component.name for component in APP.components)
 

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hotel_specs import APP, NAMESPACE
 
 from sregym_env.cluster.api import ComponentHealth, JourneyHealth
 from sregym_env.kube.status import not_found
 from sregym_env.rewards.baseline import capture
 from sregym_env.rewards.oracle import Patience, judge_state
 from sregym_env.rewards.verdict import Check, Verdict
+from tests.rewards.hotel_specs import APP, NAMESPACE
 
 
 def deployment(name: str, replicas: int = 1) -> dict[str, Any]:

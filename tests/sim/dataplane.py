@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sregym_env.cluster.app import App, Component, Journey
 from sregym_env.runtime.clock import EPOCH, SECOND
 from sregym_env.sim import traffic
 from sregym_env.sim.controllers.controller import Controller
@@ -228,3 +229,21 @@ def web_world(*controllers: Controller) -> tuple[SimWorld, Process, Process]:
     service(world, "app", "web", "10.96.1.1", 8080, 80)
     expose(world, "app", "web", ["web-1"], 80)
     return world, client, server
+
+
+def application() -> App:
+    """An application of one web server and its load."""
+    return App(
+        name="test",
+        title="Test",
+        namespace="app",
+        description="",
+        components=(
+            Component("web", "web", "deployments.apps", "main", port=8080, service="web"),
+            Component("load", "load", "jobs.batch", "main"),
+        ),
+        manifests=(),
+        images=(),
+        journeys=(Journey("read", "GET", "/", 1.0),),
+        entry="web",
+    )

@@ -3,14 +3,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from dataplane import FakeLoad, FakeProgram, expose, pod, put, web_world
-from test_traffic import application
 
 from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import EPOCH, MINUTE, SECOND
 from sregym_env.sim import network
 from sregym_env.sim.alerts import RULES, alerts
 from sregym_env.sim.programs.program import Call
+from tests.sim.dataplane import FakeLoad, FakeProgram, application, expose, pod, put, web_world
 
 
 @pytest.fixture(autouse=True)

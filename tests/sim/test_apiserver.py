@@ -22,14 +22,25 @@ def world() -> SimWorld:
     """An API server with one namespace and nobody who reacts."""
     made = SimWorld(1, start=EPOCH, machinery=Machinery.of((), {}), images={})
     for name in ("default", NAMESPACE):
-        apiserver.create(made, "namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": NAMESPACE}}
+        apiserver.create(
+            made, "namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        )
+    account = {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": {"name": "default", "namespace": NAMESPACE},
+    }
     apiserver.create(made, "serviceaccounts", account)
     return made
 
 
 def obj(api_version: str, kind: str, name: str, /, **fields: Any) -> Manifest:
-    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "namespace": NAMESPACE}, **fields}
+    return {
+        "apiVersion": api_version,
+        "kind": kind,
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        **fields,
+    }
 
 
 def pod(name: str = "web", **resources: Any) -> Manifest:
@@ -40,7 +51,12 @@ def pod(name: str = "web", **resources: Any) -> Manifest:
 def deployment(**spec: Any) -> Manifest:
     labels = {"app": "web"}
     template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "nginx"}]}}
-    return obj("apps/v1", "Deployment", "web", spec={"selector": {"matchLabels": labels}, "template": template, **spec})
+    return obj(
+        "apps/v1",
+        "Deployment",
+        "web",
+        spec={"selector": {"matchLabels": labels}, "template": template, **spec},
+    )
 
 
 def refused(world: SimWorld, resource: str, manifest: Manifest) -> str:
@@ -114,7 +130,9 @@ def test_status_is_not_for_ordinary_updates(world: SimWorld) -> None:
         ),
     ],
 )  # fmt: skip
-def test_refusals_speak_as_the_real_server(world: SimWorld, resource: str, manifest: Manifest, text: str) -> None:
+def test_refusals_speak_as_the_real_server(
+    world: SimWorld, resource: str, manifest: Manifest, text: str
+) -> None:
     assert text in refused(world, resource, manifest)
 
 
@@ -130,7 +148,10 @@ def test_pods_get_an_account_tolerations_and_a_priority(world: SimWorld) -> None
     spec = apiserver.create(world, "pods", pod())["spec"]
     assert spec["serviceAccountName"] == "default"
     assert spec["volumes"][0]["name"].startswith("kube-api-access-")
-    assert spec["containers"][0]["volumeMounts"][0]["mountPath"] == "/var/run/secrets/kubernetes.io/serviceaccount"
+    assert (
+        spec["containers"][0]["volumeMounts"][0]["mountPath"]
+        == "/var/run/secrets/kubernetes.io/serviceaccount"
+    )
     assert [t["key"] for t in spec["tolerations"]] == [
         "node.kubernetes.io/not-ready",
         "node.kubernetes.io/unreachable",
@@ -145,7 +166,10 @@ def make_quota(world: SimWorld, **hard: str) -> Manifest:
 
 def test_a_memory_quota_asks_every_pod_for_its_memory(world: SimWorld) -> None:
     make_quota(world, memory="1Gi")
-    assert refused(world, "pods", pod()) == 'pods "web" is forbidden: failed quota: q: must specify memory for: c'
+    assert (
+        refused(world, "pods", pod())
+        == 'pods "web" is forbidden: failed quota: q: must specify memory for: c'
+    )
 
 
 def test_a_quota_counts_what_is_there(world: SimWorld) -> None:
@@ -172,7 +196,9 @@ def test_a_restricted_namespace_names_every_breach(world: SimWorld) -> None:
     labels = {"pod-security.kubernetes.io/enforce": "restricted"}
     apiserver.patch_metadata(world, "namespaces", "", NAMESPACE, labels=labels)
     text = refused(world, "pods", pod())
-    assert text.startswith('pods "web" is forbidden: violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false')
+    assert text.startswith(
+        'pods "web" is forbidden: violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false'
+    )
     assert 'container "c" must set securityContext.capabilities.drop=["ALL"]' in text
     assert text.endswith('must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")')
 
@@ -191,7 +217,9 @@ def test_services_get_addresses_and_may_not_take_each_others(world: SimWorld) ->
     assert f"failed to allocate IP {address}: provided IP is already allocated" in refused(
         world, "services", service("b", clusterIP=address)
     )
-    node_port = apiserver.create(world, "services", service("c", type="NodePort"))["spec"]["ports"][0]["nodePort"]
+    node_port = apiserver.create(world, "services", service("c", type="NodePort"))["spec"]["ports"][0][
+        "nodePort"
+    ]
     assert 30000 <= node_port <= 32767
     assert apiserver.create(world, "services", service("d", clusterIP="None"))["spec"]["clusterIP"] == "None"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from kubelet_world import Behaviour, behaviour, condition
 
 from sregym_env.cluster.api import User
 from sregym_env.cluster.app import Binary, Image
@@ -11,6 +10,7 @@ from sregym_env.runtime.clock import DAY, EPOCH
 from sregym_env.sim import apiserver, bootstrap, bootstrap_rbac, kubelet, nodes, rbac
 from sregym_env.sim.assembly import CONTROLLERS
 from sregym_env.sim.world import Machinery, SimWorld
+from tests.sim.kubelet_world import Behaviour, behaviour, condition
 
 __all__ = ["behaviour"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from control_plane import change, cluster, create, get, run, said, workload
 
 from sregym_env.sim.controllers import autoscaling
 from sregym_env.sim.metrics import ContainerUsage, PodUsage
 from sregym_env.sim.world import SimWorld
+from tests.sim.control_plane import change, cluster, create, get, run, said, workload
 
 SCALERS = "horizontalpodautoscalers.autoscaling"
 

@@ -5,13 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from control_plane import change, cluster, create, get, names, place, pods, run, said, set_phase, workload
 
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim import apiserver, events
 from sregym_env.sim.controllers import nodelifecycle
 from sregym_env.sim.controllers.provisioner import POD_LABEL
 from sregym_env.sim.world import SimWorld
+from tests.sim.control_plane import (
+    change,
+    cluster,
+    create,
+    get,
+    names,
+    place,
+    pods,
+    run,
+    said,
+    set_phase,
+    workload,
+)
 
 CLAIMS, VOLUMES, CLASSES = "persistentvolumeclaims", "persistentvolumes", "storageclasses.storage.k8s.io"
 DEPLOYMENTS, SETS = "deployments.apps", "replicasets.apps"

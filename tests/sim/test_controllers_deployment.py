@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from control_plane import change, cluster, create, get, kubelet, names, pods, run, said, template, workload
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +13,19 @@ from sregym_env.sim import apiserver
 from sregym_env.sim.controllers import rollout
 from sregym_env.sim.controllers.replicaset import slow_start
 from sregym_env.sim.world import SimWorld
+from tests.sim.control_plane import (
+    change,
+    cluster,
+    create,
+    get,
+    kubelet,
+    names,
+    pods,
+    run,
+    said,
+    template,
+    workload,
+)
 
 DEPLOYMENTS, SETS = "deployments.apps", "replicasets.apps"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from control_plane import change, cluster, create, get, kubelet, names, pods, run, said, set_phase, template
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,19 @@ from sregym_env.sim import apiserver
 from sregym_env.sim.controllers.cronjob import following, previous
 from sregym_env.sim.controllers.job import _indexes, _ranges
 from sregym_env.sim.world import SimWorld
+from tests.sim.control_plane import (
+    change,
+    cluster,
+    create,
+    get,
+    kubelet,
+    names,
+    pods,
+    run,
+    said,
+    set_phase,
+    template,
+)
 
 JOBS, CRON = "jobs.batch", "cronjobs.batch"
 

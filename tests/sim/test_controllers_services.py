@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from control_plane import change, cluster, create, get, names, pods, run, said, set_phase, workload
-
 from sregym_env.sim import apiserver
 from sregym_env.sim.world import SimWorld
+from tests.sim.control_plane import change, cluster, create, get, names, pods, run, said, set_phase, workload
 
 SLICES, BUDGETS, QUOTAS = "endpointslices.discovery.k8s.io", "poddisruptionbudgets.policy", "resourcequotas"
 PORT = {"name": "http", "port": 80, "targetPort": 8080}

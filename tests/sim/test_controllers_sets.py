@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from control_plane import (
+
+from sregym_env.sim import apiserver
+from sregym_env.sim.controllers import nodefit
+from sregym_env.sim.controllers.daemonset import target_node
+from sregym_env.sim.world import SimWorld
+from tests.sim.control_plane import (
     add_node,
     change,
     cluster,
@@ -20,11 +25,6 @@ from control_plane import (
     template,
     workload,
 )
-
-from sregym_env.sim import apiserver
-from sregym_env.sim.controllers import nodefit
-from sregym_env.sim.controllers.daemonset import target_node
-from sregym_env.sim.world import SimWorld
 
 STATEFUL, DAEMON = "statefulsets.apps", "daemonsets.apps"
 CLAIM = {

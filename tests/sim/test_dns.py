@@ -4,7 +4,6 @@ import contextlib
 from typing import Any
 
 import pytest
-from dataplane import COREFILE, FakeProgram, bare_world, expose, pod, put, service, web_world
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from sregym_env.sim import corefile, dns, network
 from sregym_env.sim.addressing import NodeSource
 from sregym_env.sim.corefile import CorefileError
 from sregym_env.sim.process import Mount
+from tests.sim.dataplane import COREFILE, FakeProgram, bare_world, expose, pod, put, service, web_world
 
 NXDOMAIN_BLOCK = """    template ANY ANY svc.cluster.local {
         match "^web\\.app\\.svc\\.cluster\\.local\\.?$"

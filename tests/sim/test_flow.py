@@ -3,12 +3,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from dataplane import FakeProgram, expose, pod, service, web_world
 
 from sregym_env.cluster.disturbances import LinkDelay, LinkLoss, PodFreeze
 from sregym_env.sim import network
 from sregym_env.sim.flow import Evaluation, Pressure
 from sregym_env.sim.programs.program import Call, Failure, Flow
+from tests.sim.dataplane import FakeProgram, expose, pod, service, web_world
 
 CALL = Call("get")
 PROGRAMS = {

@@ -6,7 +6,13 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from kubelet_world import (
+
+from sregym_env.cluster.api import ExecResult
+from sregym_env.runtime.clock import EPOCH, MINUTE
+from sregym_env.sim import apiserver, kubelet, nodes
+from sregym_env.sim.process import Process
+from sregym_env.sim.world import SimWorld
+from tests.sim.kubelet_world import (
     Behaviour,
     behaviour,
     condition,
@@ -17,12 +23,6 @@ from kubelet_world import (
     pod,
     state,
 )
-
-from sregym_env.cluster.api import ExecResult
-from sregym_env.runtime.clock import EPOCH, MINUTE
-from sregym_env.sim import apiserver, kubelet, nodes
-from sregym_env.sim.process import Process
-from sregym_env.sim.world import SimWorld
 
 __all__ = ["behaviour"]
 

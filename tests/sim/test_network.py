@@ -3,7 +3,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from dataplane import FakeProgram, expose, pod, put, service, web_world
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from sregym_env.cluster.disturbances import LinkDelay, LinkLoss, PodFreeze
 from sregym_env.sim import links, network
 from sregym_env.sim.addressing import NodeSource
 from sregym_env.sim.network import Connection, connect
+from tests.sim.dataplane import FakeProgram, expose, pod, put, service, web_world
 
 PROGRAMS = {"echo": FakeProgram("echo"), "coredns": FakeProgram("coredns")}
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from kubelet_world import Behaviour, behaviour, condition, create, events, get, new_world, pod
 
 from sregym_env.kube.types import Manifest
 from sregym_env.sim import apiserver
 from sregym_env.sim.scheduler import filters
 from sregym_env.sim.world import SimWorld
+from tests.sim.kubelet_world import Behaviour, behaviour, condition, create, events, get, new_world, pod
 
 __all__ = ["behaviour"]
 

@@ -11,7 +11,11 @@ from sregym_env.sim.store import Change, Store
 
 
 def config_map(name: str, namespace: str = "default", **data: str) -> Manifest:
-    return {"kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace, "uid": name}, "data": data}
+    return {
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": namespace, "uid": name},
+        "data": data,
+    }
 
 
 def test_every_write_gets_the_next_revision_and_a_new_object() -> None:

@@ -3,34 +3,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from dataplane import FakeLoad, FakeProgram, expose, pod, put, service, web_world
 
-from sregym_env.cluster.app import App, Component, Journey
 from sregym_env.cluster.disturbances import PodFreeze
 from sregym_env.kube.status import StatusError
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim import kubelet, metrics, network, traffic
 from sregym_env.sim.programs.program import Call
 from sregym_env.sim.traffic import SimTraffic
+from tests.sim.dataplane import FakeLoad, FakeProgram, application, expose, pod, put, service, web_world
 
 RATE = 100.0
-
-
-def application() -> App:
-    return App(
-        name="test",
-        title="Test",
-        namespace="app",
-        description="",
-        components=(
-            Component("web", "web", "deployments.apps", "main", port=8080, service="web"),
-            Component("load", "load", "jobs.batch", "main"),
-        ),
-        manifests=(),
-        images=(),
-        journeys=(Journey("read", "GET", "/", 1.0),),
-        entry="web",
-    )
 
 
 @pytest.fixture(autouse=True)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kubectl_world import NS, FakeCluster, objects
 
 from sregym_env.cluster.api import User
 from sregym_env.tools.kubectl import Kubectl
+from tests.tools.kubectl_world import NS, FakeCluster, objects
 
 DATA = json.loads((Path(__file__).parent / "data" / "kubectl_read.json").read_text())
 NOW = DATA["now"]

@@ -37,10 +37,10 @@ def age(obj: Manifest, now: int) -> str:
 
 
 def format_labels(labels: Mapping[str, str] | None) -> str:
-    """``a=b,c=d`` sorted by key, or ``<none>``."""
+    """``a=b,c=d``, sorted as whole words (``a-b=`` before ``a=``), or ``<none>``."""
     if not labels:
         return "<none>"
-    return ",".join([f"{key}={labels[key]}" for key in sorted(labels)])
+    return ",".join(sorted([f"{key}={value}" for key, value in labels.items()]))
 
 
 def format_selector(selector: Mapping[str, Any] | None) -> str:

@@ -31,7 +31,7 @@ class Awk:
             source, variables, operands = _arguments(args, ctx)
             program = _parsed(source)
         except (AwkError, re.error) as error:
-            return BashResult("", f"awk: cmd. line:1: {error}\n", 2)
+            return BashResult("", f"awk: cmd. line:1: {error}\n", 1)
         except RecursionError:
             return BashResult("", "awk: cmd. line:1: program is nested too deeply\n", 2)
         machine = Machine(

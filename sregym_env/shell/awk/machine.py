@@ -16,17 +16,16 @@ from sregym_env.shell.awk.values import (
     UNSET,
     Input,
     compared,
+    expression,
     formatted,
     number,
-    pattern,
     text,
     true,
 )
-from sregym_env.shell.patterns import Patterns
+from sregym_env.shell.commands.posix import Expression
 
 STEPS = 400_000
 """Statements and calls that one program may execute."""
-_REGEX = Patterns()
 
 
 class _Jump(Exception):
@@ -88,6 +87,8 @@ class Machine:
         self.err: list[str] = []
         self.files: dict[str, list[str]] = {}
         """What was written to files and to commands (``|command``), by name."""
+        self.closed: set[str] = set()
+        """Files that were closed: the next ``>`` begins them anew."""
         self.readers: dict[str, Iterator[str]] = {}
         self.inside: set[int] = set()
         self.exit_code = 0
@@ -163,7 +164,18 @@ class Machine:
             return [Input(char) for char in line]
         if len(separator) == 1 and separator != "\\":
             return [Input(part) for part in line.split(separator)]
-        return [Input(part or "") for part in _REGEX.split(pattern(separator), line)]
+        parts, position = [], 0
+        for found in self.expression(separator).finditer(line):
+            if found.end() > found.start():
+                parts.append(Input(line[position : found.start()]))
+                position = found.end()
+        parts.append(Input(line[position:]))
+        return parts
+
+    def expression(self, source: str) -> Expression:
+        """A compiled regular expression; ``IGNORECASE`` applies."""
+        fold = self.globals.get("IGNORECASE", 0.0)
+        return expression(source, fold != 0.0 and true(fold))
 
     def _columns(self) -> list[Any]:
         if self.fields is None:
@@ -330,7 +342,8 @@ class Machine:
             self.err.append(line)
         else:
             name = f"|{target}" if mode == "|" else target
-            if name not in self.files:
+            if name not in self.files or (name in self.closed and mode == ">"):
+                self.closed.discard(name)
                 self.files[name] = []
                 if mode == ">>":
                     with suppress(OSError):
@@ -340,6 +353,8 @@ class Machine:
     def close(self, name: str) -> float:
         """Run a command that was printed to, or forget a reader."""
         self.readers.pop(name, None)
+        if name in self.files:
+            self.closed.add(name)
         lines = self.files.pop(f"|{name}", None)
         if lines is None:
             return 0.0
@@ -366,10 +381,10 @@ class Machine:
             case ("compare", operator, left, right):
                 return self._compare(operator, self.value(left), self.value(right))
             case ("match", negated, left, right):
-                found = _REGEX.search(self._regex(right), self._text(left)) is not None
+                found = self._regex(right).search(self._text(left)) is not None
                 return float(found != negated)
             case ("regex", source):
-                return float(_REGEX.search(pattern(source), self.record) is not None)
+                return float(self.expression(source).search(self.record) is not None)
             case ("and", left, right):
                 return float(true(self.value(left)) and true(self.value(right)))
             case ("or", left, right):
@@ -445,8 +460,8 @@ class Machine:
         except (OverflowError, TypeError, ValueError, ZeroDivisionError):
             return math.inf
 
-    def _regex(self, node: Node) -> str:
-        return pattern(node[1] if node[0] == "regex" else self._text(node))
+    def _regex(self, node: Node) -> Expression:
+        return self.expression(node[1] if node[0] == "regex" else self._text(node))
 
     def _getline(self, place: Node | None, mode: str, source: Node | None) -> float:
         if source is None:
@@ -455,7 +470,10 @@ class Machine:
             name = self._text(source)
             if name not in self.readers:
                 try:
-                    content = self.run_command(name, "")[0] if mode == "|" else self.read_file(name)
+                    if mode == "|":
+                        content = self.run_command(name, "")[0]
+                    else:
+                        content = "".join(self.files[name]) if name in self.files else self.read_file(name)
                 except OSError:
                     return -1.0
                 self.readers[name] = iter(content.splitlines())
@@ -506,9 +524,9 @@ class Machine:
 
     def _do_substr(self, arguments: tuple[Node, ...]) -> str:
         whole = self._text(arguments[0])
-        start = round(self._number(arguments[1]))
-        end = start + round(self._number(arguments[2])) if len(arguments) > 2 else len(whole) + 1
-        return whole[max(start - 1, 0) : max(end - 1, 0)]
+        start = max(round(_finite(self._number(arguments[1]))), 1)
+        end = start + round(_finite(self._number(arguments[2]))) if len(arguments) > 2 else len(whole) + 1
+        return whole[start - 1 : max(end - 1, 0)]
 
     def _do_index(self, arguments: tuple[Node, ...]) -> float:
         return float(self._text(arguments[0]).find(self._text(arguments[1])) + 1)
@@ -536,8 +554,8 @@ class Machine:
     def _substitute(self, arguments: tuple[Node, ...], limit: int) -> float:
         place: Node = arguments[2] if len(arguments) > 2 else ("field", ("number", 0.0))
         form = self._text(arguments[1])
-        new, count = _REGEX.subn(
-            self._regex(arguments[0]), lambda found: _replacement(form, found[0]), self._text(place), limit
+        new, count = _replaced(
+            self._regex(arguments[0]), self._text(place), lambda found: _replacement(form, found[0]), limit
         )
         if count:
             self._store(place, new)
@@ -556,10 +574,10 @@ class Machine:
                 return str(found[0])
             return _replacement(form, found[0], found)
 
-        return str(_REGEX.subn(self._regex(arguments[0]), replaced, line)[0])
+        return _replaced(self._regex(arguments[0]), line, replaced, 0)[0]
 
     def _do_match(self, arguments: tuple[Node, ...]) -> float:
-        found = _REGEX.search(self._regex(arguments[1]), self._text(arguments[0]))
+        found = self._regex(arguments[1]).search(self._text(arguments[0]))
         self.globals["RSTART"] = 0.0 if found is None else float(found.start() + 1)
         self.globals["RLENGTH"] = -1.0 if found is None else float(found.end() - found.start())
         if len(arguments) > 2:
@@ -629,6 +647,31 @@ class Machine:
         form = self._text(arguments[0]) if arguments else "%a %b %e %H:%M:%S UTC %Y"
         when = self._number(arguments[1]) if len(arguments) > 1 else self.now
         return datetime.fromtimestamp(when, UTC).strftime(form)
+
+
+def _finite(value: float) -> float:
+    return 0.0 if math.isnan(value) else max(min(value, 1e9), -1e9)
+
+
+def _replaced(
+    expression: Expression, line: str, replace: Callable[[Any], str], limit: int
+) -> tuple[str, int]:
+    """The text with its matches replaced, the first ``limit`` or all of them, and how many there were."""
+    parts: list[str] = []
+    position = count = 0
+    previous = -1
+    for found in expression.finditer(line):
+        if found.start() == found.end() == previous:
+            # An empty match right after a match is not a match.
+            continue
+        previous = found.end()
+        parts += (line[position : found.start()], replace(found))
+        position = found.end()
+        count += 1
+        if count == limit:
+            break
+    parts.append(line[position:])
+    return "".join(parts), count
 
 
 def _replacement(form: str, whole: str, groups: Any = None) -> str:

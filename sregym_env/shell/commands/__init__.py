@@ -6,6 +6,7 @@ from typing import Any
 
 from sregym_env.shell.commands.cut import Cut
 from sregym_env.shell.commands.diff import Diff
+from sregym_env.shell.commands.find import Find
 from sregym_env.shell.commands.grep import Grep
 from sregym_env.shell.commands.jq import Jq
 from sregym_env.shell.commands.sed import Sed
@@ -13,5 +14,5 @@ from sregym_env.shell.commands.sed import Sed
 
 def library() -> dict[str, Any]:
     """The commands by name; they keep no state."""
-    own: list[Any] = [Cut(), Diff(), Grep(), Grep("egrep"), Grep("fgrep"), Jq(), Sed()]
+    own: list[Any] = [Cut(), Diff(), Find(), Grep(), Grep("egrep"), Grep("fgrep"), Jq(), Sed()]
     return {command.name: command for command in own}

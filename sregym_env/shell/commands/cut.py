@@ -59,7 +59,10 @@ class Cut:
                 out += _fields(lines, spans, delimiter, joint, "s" in values)
             else:
                 joint = values.get("o", "")
-                out += [joint.join(line[start:stop] for start, stop in spans if start < len(line)) for line in lines]
+                out += [
+                    joint.join(line[start:stop] for start, stop in spans if start < len(line))
+                    for line in lines
+                ]
         return BashResult("".join(f"{line}\n" for line in out), "".join(errors), int(bool(errors)))
 
 
@@ -85,7 +88,9 @@ def _spans(spoken: str, complement: bool, fields: bool) -> tuple[tuple[int, int]
     for part in spoken.replace(" ", ",").split(","):
         low, dash, high = part.partition("-")
         if not (low or high) or not (low or "1").isdigit() or not (high or "1").isdigit():
-            raise UsageError(f"invalid {what} value '{part}'" if part != "-" else "invalid range with no endpoint: -")
+            raise UsageError(
+                f"invalid {what} value '{part}'" if part != "-" else "invalid range with no endpoint: -"
+            )
         start = int(low or 1)
         stop = int(high or _END) if dash else start
         if start == 0 or stop == 0:

@@ -44,7 +44,9 @@ class Diff:
         if len(operands) != 2:
             what = "missing operand after" if len(operands) < 2 else "extra operand"
             word = (operands or ["diff"])[-1]
-            return BashResult("", f"diff: {what} '{word}'\ndiff: Try 'diff --help' for more information.\n", 2)
+            return BashResult(
+                "", f"diff: {what} '{word}'\ndiff: Try 'diff --help' for more information.\n", 2
+            )
         texts: list[str] = []
         errors: list[str] = []
         for operand in operands:

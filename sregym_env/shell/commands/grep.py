@@ -103,7 +103,9 @@ class Grep:
             return BashResult("", f"{self.name}: {reason(error)}\n", 2)
         return await self._run(search, operands, ctx)
 
-    async def _search(self, given: list[tuple[str, str]], operands: list[str], ctx: CommandContext) -> _Search:
+    async def _search(
+        self, given: list[tuple[str, str]], operands: list[str], ctx: CommandContext
+    ) -> _Search:
         letters = frozenset(letter for letter, _ in given)
         sources: list[str] = []
         for letter, value in given:
@@ -126,7 +128,9 @@ class Grep:
         for letter, value in given:
             if letter in "mABC0":
                 if not value.isdigit() and not (letter == "m" and value.lstrip("-").isdigit()):
-                    what = "invalid max count" if letter == "m" else f"{value}: invalid context length argument"
+                    what = (
+                        "invalid max count" if letter == "m" else f"{value}: invalid context length argument"
+                    )
                     raise UsageError(what)
                 count = int(value[:9])
                 if letter == "m":
@@ -150,9 +154,7 @@ class Grep:
     async def _run(self, search: _Search, operands: list[str], ctx: CommandContext) -> BashResult:
         recursive = bool(search.letters & {"r", "R"})
         names = operands or (["."] if recursive else ["-"])
-        search.names = "H" in search.letters or (
-            "h" not in search.letters and (len(names) > 1 or recursive)
-        )
+        search.names = "H" in search.letters or ("h" not in search.letters and (len(names) > 1 or recursive))
         if operands == ["-"] or names == ["-"]:
             search.names = "H" in search.letters
         out: list[str] = []

@@ -51,7 +51,9 @@ class Sed:
                     scripts.append((await content(ctx, value)).removesuffix("\n"))
             if not scripts:
                 if not operands:
-                    return BashResult("", "Usage: sed [OPTION]... {script-only-if-no-other-script} [input-file]...\n", 1)
+                    return BashResult(
+                        "", "Usage: sed [OPTION]... {script-only-if-no-other-script} [input-file]...\n", 1
+                    )
                 scripts.append(operands.pop(0))
             letters = {letter for letter, _ in given}
             script = "\n".join(scripts)
@@ -128,7 +130,12 @@ class Run:
     """One run of a script over some files."""
 
     def __init__(
-        self, program: tuple[Command, ...], quiet: bool, end: str, texts: list[tuple[str, str]], ctx: CommandContext
+        self,
+        program: tuple[Command, ...],
+        quiet: bool,
+        end: str,
+        texts: list[tuple[str, str]],
+        ctx: CommandContext,
     ) -> None:
         self._program = program
         self._quiet = quiet
@@ -323,7 +330,7 @@ class Run:
                     self._swapped = swapped
                     self._bounded(self._space)
                 case "D":
-                    head, newline, rest = self._space.partition("\n")
+                    _, newline, rest = self._space.partition("\n")
                     if not newline:
                         return "delete"
                     self._space = rest
@@ -455,7 +462,16 @@ def _expanded(parts: tuple[tuple[str, Any], ...], found: Any) -> str:
 
 def _visible(text: str) -> str:
     """The unambiguous form that ``l`` prints, folded at 70 columns."""
-    spelled = {"\\": "\\\\", "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v"}
+    spelled = {
+        "\\": "\\\\",
+        "\a": "\\a",
+        "\b": "\\b",
+        "\f": "\\f",
+        "\n": "\\n",
+        "\r": "\\r",
+        "\t": "\\t",
+        "\v": "\\v",
+    }
     units: list[str] = []
     for char in text:
         if char in spelled:

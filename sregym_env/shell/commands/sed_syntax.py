@@ -96,7 +96,9 @@ class _Reader:
         for command in self._found:
             if command.name in "btT":
                 if command.text and command.text not in labels:
-                    raise SedError(f"-e expression #1, char {len(self._script)}: can't find label for jump to `{command.text}'")
+                    raise SedError(
+                        f"-e expression #1, char {len(self._script)}: can't find label for jump to `{command.text}'"
+                    )
                 command.target = labels[command.text] if command.text else len(self._found)
         return tuple(self._found)
 
@@ -208,7 +210,9 @@ class _Reader:
                 following = self._take()
                 if following == mark:
                     # A mark that is special in expressions loses that meaning when it is escaped.
-                    out.append(following if not regex or following not in "|+?(){}.*[]^$" else f"\\{following}")
+                    out.append(
+                        following if not regex or following not in "|+?(){}.*[]^$" else f"\\{following}"
+                    )
                 else:
                     out.append(char + following)
             elif char == "[" and regex:

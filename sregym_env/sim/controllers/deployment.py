@@ -5,7 +5,7 @@ Follows ``pkg/controller/deployment`` of v1.32; the arithmetic is in :mod:`.roll
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -14,6 +14,7 @@ from sregym_env.kube.durations import parse_rfc3339
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.ids import safe_hash
 from sregym_env.sim import apiserver, events
 from sregym_env.sim.controllers import conditions, pods, rollout
@@ -59,8 +60,8 @@ class _Rollout:
         """The same after one ReplicaSet changed."""
         name = changed["metadata"]["name"]
         if self.new is not None and self.new["metadata"]["name"] == name:
-            return replace(self, new=changed)
-        return replace(self, old=tuple(changed if rs["metadata"]["name"] == name else rs for rs in self.old))
+            return evolve(self, new=changed)
+        return evolve(self, old=tuple(changed if rs["metadata"]["name"] == name else rs for rs in self.old))
 
 
 def reconcile(world: SimWorld, key: Key) -> int | None:
@@ -282,14 +283,12 @@ def _with_new_set(world: SimWorld, deployment: Manifest, owned: list[Manifest]) 
     if known.new is None:
         return _made(world, known, str(revision))
     new = _annotated_set(world, known, known.new, revision)
-    known = replace(known, new=new)
-    if new is not None:
-        text = (new["metadata"].get("annotations") or {}).get(rollout.REVISION, "")
-        known = replace(known, deployment=_with_revision(world, deployment, text))
-        deadline = deployment["spec"].get("progressDeadlineSeconds")
-        if deadline and conditions.find(deployment.get("status"), "Progressing") is None:
-            text = f'Found new replica set "{new["metadata"]["name"]}"'
-            known = _with_progress(world, known, "True", "FoundNewReplicaSet", text)
+    text = (new["metadata"].get("annotations") or {}).get(rollout.REVISION, "")
+    known = _Rollout(_with_revision(world, deployment, text), new, known.old)
+    deadline = deployment["spec"].get("progressDeadlineSeconds")
+    if deadline and conditions.find(deployment.get("status"), "Progressing") is None:
+        text = f'Found new replica set "{new["metadata"]["name"]}"'
+        known = _with_progress(world, known, "True", "FoundNewReplicaSet", text)
     return known
 
 
@@ -362,7 +361,7 @@ def _made(world: SimWorld, known: _Rollout, revision: str) -> _Rollout:
     if size > 0:
         text = f"Scaled up replica set {name} from 0 to {size}"
         events.record(world, deployment, "Normal", "ScalingReplicaSet", text, component=COMPONENT)
-    known = replace(known, new=new, deployment=_with_revision(world, deployment, revision))
+    known = evolve(known, new=new, deployment=_with_revision(world, deployment, revision))
     if spec.get("progressDeadlineSeconds"):
         known = _with_progress(
             world, known, "True", "NewReplicaSetCreated", f'Created new replica set "{name}"'
@@ -409,7 +408,7 @@ def _clean_up(world: SimWorld, known: _Rollout) -> _Rollout:
         idle = rollout.replicas(replica_set) == 0 and status.get("replicas", 0) == 0
         if idle and metadata.get("generation", 1) <= status.get("observedGeneration", 0):
             apiserver.delete(world, REPLICA_SETS, metadata["namespace"], metadata["name"])
-            known = replace(known, old=tuple(rs for rs in known.old if rs is not replica_set))
+            known = evolve(known, old=tuple(rs for rs in known.old if rs is not replica_set))
     return known
 
 
@@ -444,7 +443,9 @@ def _with_progress(world: SimWorld, known: _Rollout, status: str, reason: str, m
 def _write_status(world: SimWorld, known: _Rollout, status: dict[str, Any]) -> _Rollout:
     metadata = known.deployment["metadata"]
     changed = apiserver.update_status(world, RESOURCE, metadata["namespace"], metadata["name"], status)
-    return known if changed is None else replace(known, deployment=changed)
+    if changed is None or changed is known.deployment:
+        return known
+    return evolve(known, deployment=changed)
 
 
 def _status(world: SimWorld, known: _Rollout) -> dict[str, Any]:

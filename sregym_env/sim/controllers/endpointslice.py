@@ -15,10 +15,11 @@ from sregym_env.sim.controllers import pods
 from sregym_env.sim.controllers.controller import Controller, own_key
 from sregym_env.sim.controllers.ownership import reference
 from sregym_env.sim.controllers.retry import retried
+from sregym_env.sim.derived import DerivedFrom
 from sregym_env.sim.store import Change, Key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import ItemsView, Iterable
 
     from sregym_env.sim.world import SimWorld
 
@@ -238,17 +239,26 @@ def services_of(world: SimWorld, change: Change) -> Iterable[Key]:
     """Wake the Services that select a changed pod, before or after the change."""
     if not concerns_endpoints(change):
         return
-    namespace = change.key[0]
-    both = [
-        (obj["metadata"].get("labels") or _NO_LABELS).items()
-        for obj in (change.old, change.new)
-        if obj is not None
+    before, after = _labels_of(change.old), _labels_of(change.new)
+    for key, wanted in _selectors(world.store.list("services", change.key[0])):
+        if (after is not None and wanted <= after) or (before is not None and wanted <= before):
+            yield key
+
+
+def _labels_of(pod: Manifest | None) -> ItemsView[str, str] | None:
+    return None if pod is None else (pod["metadata"].get("labels") or _NO_LABELS).items()
+
+
+def _selectors_of(services: list[Manifest]) -> list[tuple[Key, ItemsView[str, str]]]:
+    """What each Service of a list selects, for those that select anything."""
+    return [
+        ((service["metadata"]["namespace"], service["metadata"]["name"]), service["spec"]["selector"].items())
+        for service in services
+        if has_selected(service)
     ]
-    for service in world.store.list("services", namespace):
-        if has_selected(service):
-            wanted = service["spec"]["selector"].items()
-            if any(wanted <= labels for labels in both):
-                yield (namespace, service["metadata"]["name"])
+
+
+_selectors = DerivedFrom(_selectors_of)
 
 
 def _wake_for_slice(world: SimWorld, change: Change) -> Iterable[Key]:

@@ -68,10 +68,8 @@ def claim(
                 _release(world, resource, obj, metadata["uid"])
     adopted = [
         _adopt(world, resource, obj, reference(owner, api_version, kind))
-        for obj in world.store.list(resource, metadata["namespace"])
-        if controller_of(obj) is None
-        and "deletionTimestamp" not in obj["metadata"]
-        and matches(obj["metadata"].get("labels"))
+        for obj in world.store.uncontrolled(resource, metadata["namespace"])
+        if "deletionTimestamp" not in obj["metadata"] and matches(obj["metadata"].get("labels"))
     ]
     found = [obj for obj in adopted if obj is not None]
     if found:

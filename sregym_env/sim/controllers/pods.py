@@ -160,11 +160,8 @@ def matters_to_owner(change: Change) -> bool:
     if old is None or new is None:
         return True
     before, after = old["metadata"], new["metadata"]
-    if (
-        before.get("labels") != after.get("labels")
-        or before.get("ownerReferences") != after.get("ownerReferences")
-        or before.get("deletionTimestamp") != after.get("deletionTimestamp")
-        or before.get("finalizers") != after.get("finalizers")
-    ):
-        return True
+    for field in ("labels", "ownerReferences", "deletionTimestamp", "finalizers"):
+        was, now = before.get(field), after.get(field)
+        if was is not now and was != now:
+            return True
     return phase(old) != phase(new) or condition(old, "Ready") != condition(new, "Ready")

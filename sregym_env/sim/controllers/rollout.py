@@ -40,12 +40,14 @@ def replicas(workload: Manifest) -> int:
 
 def total(replica_sets: Iterable[Manifest]) -> int:
     """Wanted replicas of some ReplicaSets together."""
-    return sum(replicas(replica_set) for replica_set in replica_sets)
+    return sum([replica_set["spec"].get("replicas", 1) for replica_set in replica_sets])
 
 
 def counted(replica_sets: Iterable[Manifest], field: str) -> int:
     """A number of their statuses, summed."""
-    return sum((replica_set.get("status") or {}).get(field, 0) for replica_set in replica_sets)
+    return sum(
+        [replica_set["status"].get(field, 0) for replica_set in replica_sets if replica_set.get("status")]
+    )
 
 
 def scaled(value: int | str | None, total: int, *, up: bool) -> int:
@@ -87,7 +89,8 @@ def by_creation(replica_sets: Iterable[Manifest]) -> list[Manifest]:
         metadata = replica_set["metadata"]
         return parse_rfc3339(metadata["creationTimestamp"]), metadata["name"]
 
-    return sorted(replica_sets, key=age)
+    ordered = list(replica_sets)
+    return ordered if len(ordered) < 2 else sorted(ordered, key=age)
 
 
 def revision(obj: Manifest) -> int:

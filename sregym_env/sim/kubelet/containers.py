@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from sregym_env.cluster.app import Image
 from sregym_env.runtime.clock import MINUTE, SECOND, seconds
+from sregym_env.runtime.frozen import evolve
 from sregym_env.sim.kubelet import environment, images, probes, pulling, seams, volumes
 from sregym_env.sim.kubelet.state import Container, Ended, Role, Stop
 from sregym_env.sim.kubelet.status import internal_ip
@@ -76,7 +76,7 @@ def _watch(sync: Sync, spec: dict[str, Any], container: Container) -> Container:
     kill = ""
     if spec["image"] != container.image:
         kill = f"Container {container.name} definition changed, will be restarted"
-        container = sync.put(replace(container, backoff=0, backoff_at=0))
+        container = sync.put(evolve(container, backoff=0, backoff_at=0))
     else:
         kill = probes.run(sync, spec, container)
         container = sync.container(container.name)
@@ -100,9 +100,9 @@ def _await_restart(sync: Sync, container: Container, last: Ended) -> Container:
     due = finished
     if container.backoff and finished - container.backoff_at <= RESTART_FORGIVEN:
         due = finished + container.backoff
-    waiting = replace(container, state="waiting", ended=None, last=last, retry_at=due)
+    waiting = evolve(container, state="waiting", ended=None, last=last, retry_at=due)
     if due > sync.now:
-        waiting = replace(waiting, **_backing_off(sync, container))
+        waiting = evolve(waiting, **_backing_off(sync, container))
         identity = _pod_identity(sync)
         text = f"Back-off restarting failed container {container.name} in pod {identity}"
         sync.event("Warning", "BackOff", text, container)
@@ -151,7 +151,7 @@ def _start(sync: Sync, spec: dict[str, Any], container: Container) -> Container:
         text = 'failed to generate container "" spec: failed to generate spec: no command specified'
         return _not_created(sync, container, text)
     backoff = _raised(container)
-    fresh = replace(
+    fresh = evolve(
         container,
         image=spec["image"],
         image_id=images.image_id(spec["image"]),
@@ -189,7 +189,7 @@ def _run(
     _forget_old_runs(sync, container)
     gated = "startupProbe" in spec
     sync.put(
-        replace(
+        evolve(
             container,
             state="running",
             started_at=sync.now,
@@ -284,7 +284,7 @@ def _not_configured(sync: Sync, container: Container, text: str) -> Container:
     retry = sync.now + SYNC_RETRY
     sync.look_again(retry)
     reason = "CreateContainerConfigError"
-    return sync.put(replace(container, state="waiting", reason=reason, message=text, retry_at=retry))
+    return sync.put(evolve(container, state="waiting", reason=reason, message=text, retry_at=retry))
 
 
 def _not_created(sync: Sync, container: Container, text: str) -> Container:
@@ -292,20 +292,20 @@ def _not_created(sync: Sync, container: Container, text: str) -> Container:
     retry = sync.now + SYNC_RETRY
     sync.look_again(retry)
     reason = "CreateContainerError"
-    return sync.put(replace(container, state="waiting", reason=reason, message=text, retry_at=retry))
+    return sync.put(evolve(container, state="waiting", reason=reason, message=text, retry_at=retry))
 
 
 def _not_started(sync: Sync, container: Container, text: str) -> Container:
     """The runtime could not execute the command: an end with code 128 that the back-off counts."""
     sync.event("Warning", "Failed", f"Error: {text}", container)
     gone = Ended(128, "StartError", sync.now, message=text, container_id=container.id)
-    ran = replace(container, state="ended", ended=gone)
+    ran = evolve(container, state="ended", ended=gone)
     policy = "Never" if ran.role == "ephemeral" else sync.spec.get("restartPolicy", "Always")
     if policy == "Never":
         return sync.put(ran)
     waiting = _await_restart(sync, ran, gone)
     if waiting.reason != "CrashLoopBackOff":
-        waiting = replace(waiting, reason="RunContainerError", message=text, retry_at=sync.now + SECOND)
+        waiting = evolve(waiting, reason="RunContainerError", message=text, retry_at=sync.now + SECOND)
     sync.look_again(waiting.retry_at)
     return sync.put(waiting)
 
@@ -366,5 +366,5 @@ def stop(sync: Sync, spec: Mapping[str, Any], container: Container, message: str
     container = sync.container(container.name)
     if not container.alive:
         return
-    sync.put(replace(container, stop=Stop(sync.now + spent + duration, code)))
+    sync.put(evolve(container, stop=Stop(sync.now + spent + duration, code)))
     sync.look_again(sync.now + spent + duration)

@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sregym_env.kube.types import Manifest
+from sregym_env.sim.derived import DerivedFrom, DerivedFromEach
 from sregym_env.sim.kubelet import downward
 from sregym_env.sim.kubelet.volumes import decoded
 
 if TYPE_CHECKING:
     from sregym_env.sim.world import SimWorld
-
-_MEMO_LIMIT = 4096
-_service_memo: dict[str, tuple[Manifest, dict[str, str]]] = {}
 
 
 class ConfigError(Exception):
@@ -122,23 +120,10 @@ def service_variables(world: SimWorld, pod: Manifest) -> dict[str, str]:
     found: dict[str, str] = {}
     master = world.store.get("services", "default", "kubernetes")
     if master is not None:
-        found.update(_service(master))
+        found.update(_of_service(master))
     if pod["spec"].get("enableServiceLinks", True):
-        for service in world.store.list("services", namespace):
-            found.update(_service(service))
+        found.update(_of_services(world.store.list("services", namespace)))
     return found
-
-
-def _service(service: Manifest) -> dict[str, str]:
-    uid = service["metadata"].get("uid", "")
-    known = _service_memo.get(uid)
-    if known is not None and known[0] is service:
-        return known[1]
-    if len(_service_memo) > _MEMO_LIMIT:
-        _service_memo.clear()
-    made = _service_env(service)
-    _service_memo[uid] = (service, made)
-    return made
 
 
 def _service_env(service: Manifest) -> dict[str, str]:
@@ -163,3 +148,14 @@ def _service_env(service: Manifest) -> dict[str, str]:
         env[f"{prefix}_PORT"] = str(port["port"])
         env[f"{prefix}_ADDR"] = address
     return env
+
+
+def _services_env(services: list[Manifest]) -> dict[str, str]:
+    env: dict[str, str] = {}
+    for service in services:
+        env.update(_of_service(service))
+    return env
+
+
+_of_service = DerivedFromEach(_service_env)
+_of_services = DerivedFrom(_services_env)

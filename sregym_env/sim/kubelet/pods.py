@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND, seconds
+from sregym_env.runtime.frozen import evolve
 from sregym_env.sim import apiserver, events
 from sregym_env.sim.controllers.controller import Controller
 from sregym_env.sim.kubelet import admission, containers, sandbox, status, volumes
@@ -190,7 +190,7 @@ def _check_deadline(sync: Sync) -> None:
         return
     text = "Pod was active on the node longer than the specified deadline"
     sync.event("Normal", "DeadlineExceeded", text)
-    sync.record = replace(record, failed=("DeadlineExceeded", text))
+    sync.record = evolve(record, failed=("DeadlineExceeded", text))
 
 
 def _volumes(sync: Sync) -> bool:
@@ -203,7 +203,7 @@ def _volumes(sync: Sync) -> bool:
     sources, problems = volumes.sync(sync.world, sync.pod)
     claims = volumes.claim_problems(sync.world, sync.pod)
     if not problems and not claims:
-        sync.record = replace(record, sources=sources, mounted=True)
+        sync.record = evolve(record, sources=sources, mounted=True)
         return True
     for name, text in problems:
         sync.event("Warning", "FailedMount", f'MountVolume.SetUp failed for volume "{name}" : {text}')
@@ -224,7 +224,7 @@ def _volumes(sync: Sync) -> bool:
         sync.event("Warning", "FailedMount", text)
     delay = min(MOUNT_BACKOFF * 2 ** min(record.mount_failures, 12), MOUNT_BACKOFF_CAP)
     retry = sync.now + delay
-    sync.record = replace(record, mount_failures=record.mount_failures + 1, mount_retry_at=retry)
+    sync.record = evolve(record, mount_failures=record.mount_failures + 1, mount_retry_at=retry)
     sync.look_again(retry)
     return False
 
@@ -241,7 +241,7 @@ def _refresh(sync: Sync) -> None:
         if not _changed(sync):
             return
         due = sync.now + seconds(sync.chance(*REFRESH))
-        sync.record = replace(record, refresh_at=due)
+        sync.record = evolve(record, refresh_at=due)
         sync.look_again(due)
         return
     sources, problems = volumes.sync(sync.world, sync.pod)
@@ -249,7 +249,7 @@ def _refresh(sync: Sync) -> None:
         sync.event("Warning", "FailedMount", f'MountVolume.SetUp failed for volume "{name}" : {text}')
     # A volume whose source has gone keeps what was last written into it.
     kept = {slot: obj if obj is not None else record.sources.get(slot) for slot, obj in sources.items()}
-    sync.record = replace(record, sources=kept, refresh_at=0)
+    sync.record = evolve(record, sources=kept, refresh_at=0)
     sync.world.touch()
 
 
@@ -280,7 +280,7 @@ def _initialise(sync: Sync) -> bool:
             if not done:
                 return False
     if not sync.record.initialized:
-        sync.record = replace(sync.record, initialized=True)
+        sync.record = evolve(sync.record, initialized=True)
     return True
 
 
@@ -311,7 +311,7 @@ def _stop_all(sync: Sync, allowed: int) -> bool:
             container = sync.container(spec["name"])
         if container.stop is not None and container.stop.exit_at > sync.now + allowed:
             container = sync.put(
-                replace(container, stop=replace(container.stop, exit_at=sync.now + allowed, exit_code=137))
+                evolve(container, stop=evolve(container.stop, exit_at=sync.now + allowed, exit_code=137))
             )
         if container.alive:
             container = containers.advance(sync, spec, "Never")
@@ -323,7 +323,7 @@ def _terminate(sync: Sync, grace: int) -> None:
     record = sync.record
     deadline = sync.now + grace
     if not record.terminate_by or deadline < record.terminate_by:
-        sync.record = replace(record, terminate_by=deadline)
+        sync.record = evolve(record, terminate_by=deadline)
     if _stop_all(sync, max(0, sync.record.terminate_by - sync.now)):
         _leave(sync)
 

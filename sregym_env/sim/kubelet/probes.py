@@ -7,11 +7,11 @@ A probe whose verdict stands is not run again until something in the world has c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.frozen import evolve
 from sregym_env.sim.kubelet import seams
 from sregym_env.sim.kubelet.state import Container, PodRecord, Probe, ProbeKind
 from sregym_env.sim.kubelet.sync import Sync
@@ -52,15 +52,15 @@ def run(sync: Sync, spec: Mapping[str, Any], container: Container) -> str:
             sync.look_again(probe.next_at)
             continue
         probe = _look(sync, container, kind, config, probe)
-        container = sync.put(replace(container, probes={**container.probes, kind: probe}))
+        container = sync.put(evolve(container, probes={**container.probes, kind: probe}))
         if probe.streak < 0 and not probe.passed and kind != "readiness":
             if -probe.streak >= config.get("failureThreshold", 3):
                 return f"Container {container.name} failed {kind} probe, will be restarted"
         if kind == "startup" and probe.passed:
             ready = "readiness" not in container.probes
-            container = sync.put(replace(container, started=True, ready=ready))
+            container = sync.put(evolve(container, started=True, ready=ready))
         if kind == "readiness" and container.ready != probe.passed:
-            container = sync.put(replace(container, ready=probe.passed))
+            container = sync.put(evolve(container, ready=probe.passed))
         if not _settled(sync.world, probe, kind):
             sync.look_again(probe.next_at)
     return ""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sregym_env.kube.durations import format_duration
 from sregym_env.runtime.clock import SECOND, seconds
+from sregym_env.runtime.frozen import evolve
 from sregym_env.sim.kubelet import images
 from sregym_env.sim.kubelet.state import Container, Pull
 from sregym_env.sim.kubelet.sync import Sync
@@ -65,7 +65,7 @@ def _refuse(sync: Sync, container: Container, reason: str, event: str, text: str
     sync.event("Warning", event, text, container)
     sync.event("Warning", "Failed", f"Error: {reason}", container)
     retry = sync.now + ERROR_SHOWN
-    sync.put(replace(container, state="waiting", reason=reason, message=text, retry_at=retry))
+    sync.put(evolve(container, state="waiting", reason=reason, message=text, retry_at=retry))
     sync.look_again(retry)
 
 
@@ -87,7 +87,7 @@ def _begin(sync: Sync, reference: str, container: Container, here: bool) -> None
     duration = seconds(0.3 + 0.5 * unit) if here and image else images.pull_duration(image, unit)
     due = sync.now + duration
     failures = container.pull_failures
-    sync.put(replace(container, pull=Pull("pulling", due, sync.now, failures)))
+    sync.put(evolve(container, pull=Pull("pulling", due, sync.now, failures)))
     sync.look_again(due)
 
 
@@ -100,7 +100,7 @@ def _continue(sync: Sync, reference: str, container: Container, pull: Pull) -> b
     if pull.state == "failed":
         _back_off(sync, reference, container, pull)
         return False
-    _begin(sync, reference, sync.put(replace(container, pull=None)), here=False)
+    _begin(sync, reference, sync.put(evolve(container, pull=None)), here=False)
     return False
 
 
@@ -115,7 +115,7 @@ def _finish(sync: Sync, reference: str, container: Container, pull: Pull) -> boo
         )
         sync.event("Normal", "Pulled", text, container)
         add(world, sync.record.node, reference)
-        sync.put(replace(container, pull=None, pull_failures=0))
+        sync.put(evolve(container, pull=None, pull_failures=0))
         return True
     error = images.pull_error(world.images, reference)
     sync.event("Warning", "Failed", f'Failed to pull image "{reference}": {error}', container)
@@ -123,7 +123,7 @@ def _finish(sync: Sync, reference: str, container: Container, pull: Pull) -> boo
     due = sync.now + min(ERROR_SHOWN, _delay(pull.failures))
     failed = Pull("failed", due, sync.now, pull.failures + 1, error)
     sync.put(
-        replace(
+        evolve(
             container,
             state="waiting",
             reason="ErrImagePull",
@@ -147,5 +147,5 @@ def _back_off(sync: Sync, reference: str, container: Container, pull: Pull) -> N
     due = max(pull.started_at + _delay(pull.failures - 1), sync.now + SECOND)
     message = f"{text}: ErrImagePull: {pull.error}"
     backing_off = Pull("backoff", due, pull.started_at, pull.failures, pull.error)
-    sync.put(replace(container, reason="ImagePullBackOff", message=message, pull=backing_off))
+    sync.put(evolve(container, reason="ImagePullBackOff", message=message, pull=backing_off))
     sync.look_again(due)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sregym_env.runtime.clock import seconds
+from sregym_env.runtime.frozen import evolve
 from sregym_env.sim.kubelet.state import PodRecord
 from sregym_env.sim.kubelet.status import internal_ip
 from sregym_env.sim.kubelet.sync import Sync
@@ -26,7 +26,7 @@ def ensure(sync: Sync) -> bool:
         return True
     if record.sandbox_at == 0:
         due = sync.now + seconds(sync.chance(*SETUP))
-        sync.record = replace(record, sandbox_at=due)
+        sync.record = evolve(record, sandbox_at=due)
         sync.look_again(due)
         return False
     if sync.now < record.sandbox_at:
@@ -36,7 +36,7 @@ def ensure(sync: Sync) -> bool:
         ip = internal_ip(sync.world.store.get("nodes", "", record.node))
     else:
         ip = _address(sync.world, record.node)
-    sync.record = replace(record, sandbox_at=READY, ip=ip)
+    sync.record = evolve(record, sandbox_at=READY, ip=ip)
     return True
 
 

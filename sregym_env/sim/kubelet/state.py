@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 from sregym_env.kube.types import Manifest
+from sregym_env.runtime.frozen import evolve
 
 ProbeKind = Literal["startup", "liveness", "readiness"]
 Role = Literal["init", "main", "ephemeral"]
@@ -127,4 +128,4 @@ class PodRecord:
 
     def with_container(self, container: Container) -> PodRecord:
         """The record with one container replaced."""
-        return replace(self, containers={**self.containers, container.name: container})
+        return evolve(self, containers={**self.containers, container.name: container})

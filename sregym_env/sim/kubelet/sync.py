@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from sregym_env.kube.types import Manifest
+from sregym_env.runtime.frozen import evolve
 from sregym_env.sim import events
 from sregym_env.sim.kubelet.state import Container, Ended, PodRecord
 
@@ -104,7 +104,7 @@ def ended(
     log = (record.uid, container.name, container.restarts)
     if log in world.logs:
         world.log(log).close_bursts(world.clock)
-    gone = replace(
+    gone = evolve(
         container,
         state="ended",
         reason="",

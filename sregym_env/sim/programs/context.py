@@ -175,9 +175,9 @@ class ProcessContext:
 
     def connect(self, host: str, port: int) -> Connection:
         """Where a connection would lead."""
-        from sregym_env.sim import network
+        from sregym_env.sim.network import connect
 
-        return network.connect(self.world, self.process, host, port)
+        return connect(self.world, self.process, host, port)
 
     def peer(self, host: str, port: int) -> ProcessContext | None:
         """The process that answers at an address, through its own eyes; None where nobody does."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from sregym_env.cluster.api import ExecResult
 from sregym_env.sim.process import Process
@@ -29,8 +29,7 @@ FailureKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(NamedTuple):
     """Why a call failed: a kind to branch on and the text the client library would report."""
 
     kind: FailureKind
@@ -39,8 +38,7 @@ class Failure:
     """HTTP status, where the failure is an HTTP answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One kind of request to a server: an operation and its attributes (credentials, database, path ...)."""
 
     operation: str
@@ -54,8 +52,7 @@ class Call:
         return default
 
 
-@dataclass(frozen=True, slots=True)
-class Flow:
+class Flow(NamedTuple):
     """What becomes of many equal calls: the share that succeeds, the mean latency, and why the rest fails.
 
     ``ok + sum(share of failures) == 1``. Latency is the mean over all calls, seconds.
@@ -87,8 +84,7 @@ class HttpResponse:
     latency: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(NamedTuple):
     """What a process uses while it serves: CPU cores and resident bytes."""
 
     cpu: float

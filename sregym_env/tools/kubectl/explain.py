@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import textwrap
 
+from sregym_env.kube.explanation import Explanation, FieldDoc, UnknownField, explain
 from sregym_env.kube.registry import Resource
-from sregym_env.kube.schema import Explanation, FieldDoc, UnknownField, explain
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import KubectlError, failure
 from sregym_env.tools.kubectl.flags import Flag

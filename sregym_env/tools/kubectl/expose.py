@@ -88,7 +88,7 @@ def _ports(call: Call, info: Info) -> list[Manifest]:
     if flags["port"]:
         numbers = [_number(text) for text in str(flags["port"]).split(",")]
     else:
-        spec = info.object["spec"]
+        spec = info.object.get("spec") or {}
         pod = spec if info.resource.key == "pods" else spec.get("template", {}).get("spec", {})
         numbers = [p["containerPort"] for c in pod.get("containers", ()) for p in c.get("ports", ())]
         if info.resource.key == "services":

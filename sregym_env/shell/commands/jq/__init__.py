@@ -103,7 +103,11 @@ class Jq:
         code = 2 if errors else 0
         last: Any = _NOTHING
         printer = _Printer(options)
-        where = "<unknown>" if "n" in flags else f"{options.files[-1] if options.files else '<stdin>'}:{text.count(chr(10))}"
+        where = (
+            "<unknown>"
+            if "n" in flags
+            else f"{options.files[-1] if options.files else '<stdin>'}:{text.count(chr(10))}"
+        )
         for value in iter([None]) if "n" in flags else inputs:
             try:
                 for result in machine.run(node, value, scope):
@@ -191,7 +195,9 @@ async def _options(args: list[str], ctx: CommandContext) -> _Options:
         if word == "--":
             ended = True
             continue
-        letters = [_LONG.get(word[2:])] if word.startswith("--") else [c if c in _SHORT else None for c in word[1:]]
+        letters = (
+            [_LONG.get(word[2:])] if word.startswith("--") else [c if c in _SHORT else None for c in word[1:]]
+        )
         if None in letters:
             raise _Usage(f"Unknown option: {word}")
         for letter in letters:
@@ -240,7 +246,9 @@ async def _named(kind: str, name: str, value: str, ctx: CommandContext) -> Any:
     try:
         text = await content(ctx, value)
     except OSError as error:
-        raise _Usage(f"Bad JSON in --{kind} {name} {value}: Could not open {value}: {reason(error)}") from None
+        raise _Usage(
+            f"Bad JSON in --{kind} {name} {value}: Could not open {value}: {reason(error)}"
+        ) from None
     if kind == "rawfile":
         return text
     values, wrong = documents(text)

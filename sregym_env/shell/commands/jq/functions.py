@@ -555,7 +555,9 @@ def _has(value: Any, key: Any) -> Any:
         return key in value
     if isinstance(value, list) and isinstance(key, int | float) and not isinstance(key, bool):
         return 0 <= key < len(value)
-    raise JqError(f"Cannot check whether {type_name(value)} has a {'string' if isinstance(key, str) else type_name(key)} key")
+    raise JqError(
+        f"Cannot check whether {type_name(value)} has a {'string' if isinstance(key, str) else type_name(key)} key"
+    )
 
 
 @_with_values("in", 1)
@@ -890,7 +892,9 @@ def _to_number(value: Any) -> Any:
         return value
     text = _text(value, "cannot be parsed as a number")
     if not re.fullmatch(r"\s*-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*", text):
-        raise JqError(f"Invalid numeric literal at EOF at line 1, column {len(text)} (while parsing '{text}')")
+        raise JqError(
+            f"Invalid numeric literal at EOF at line 1, column {len(text)} (while parsing '{text}')"
+        )
     return number(float(text))
 
 
@@ -912,7 +916,7 @@ def _join(value: Any, separator: Any) -> Any:
     parts: list[str] = []
     for _, item in items(value):
         if isinstance(item, list | dict):
-            raise JqError(f"string (\"\") and {described(item)} cannot be added")
+            raise JqError(f'string ("") and {described(item)} cannot be added')
         parts.append("" if item is None else text_of(item))
     return _joined(parts, _text(separator, "cannot be a separator"))
 
@@ -950,7 +954,9 @@ def _left_trimmed(value: Any, prefix: Any) -> Any:
 
 @_with_values("rtrimstr", 1)
 def _right_trimmed(value: Any, suffix: Any) -> Any:
-    return value.removesuffix(suffix) if isinstance(value, str) and isinstance(suffix, str) and suffix else value
+    return (
+        value.removesuffix(suffix) if isinstance(value, str) and isinstance(suffix, str) and suffix else value
+    )
 
 
 @_plain("trim")
@@ -1056,7 +1062,8 @@ _flagged("capture", lambda value, pattern, flags: map(_named, _matches(value, pa
 _flagged(
     "scan",
     lambda value, pattern, flags: (
-        list(found.groups()) if found.groups() else found[0] for found in _matches(value, pattern, flags, True)
+        list(found.groups()) if found.groups() else found[0]
+        for found in _matches(value, pattern, flags, True)
     ),
 )
 
@@ -1261,4 +1268,3 @@ class Halt(Exception):
         super().__init__()
         self.code = code
         self.message = message
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -29,6 +30,10 @@ Places = Iterator[tuple[list[Any], Any]]
 Scope = dict[str, Any]
 Builtin = Callable[["Machine", tuple[Node, ...], Any, Scope], Values]
 PathBuiltin = Callable[["Machine", tuple[Node, ...], list[Any], Any, Scope], Places]
+
+
+def _constant(value: Any, _: Any) -> Any:
+    return value
 
 
 class Closure:
@@ -110,14 +115,16 @@ class Machine:
 
     def run(self, node: Node, value: Any, scope: Scope) -> Values:
         """The results of an expression. Raises JqError, Break or ExecutionLimitError."""
-        return self._runs[node[0]](node, value, scope)
+        results: Values = self._runs[node[0]](node, value, scope)
+        return results
 
     def places(self, node: Node, path: list[Any], value: Any, scope: Scope) -> Places:
         """The paths, with their values, that an expression leads to."""
         find = self._places.get(node[0])
         if find is None:
             return self._no_places(node, value, scope)
-        return find(node, path, value, scope)
+        found: Places = find(node, path, value, scope)
+        return found
 
     def tick(self) -> None:
         """Count a step. Raises ExecutionLimitError."""
@@ -189,10 +196,12 @@ class Machine:
         yield from results
 
     def _string(self, node: Node, value: Any, scope: Scope) -> Values:
-        spell = (lambda item: written(node[2], item)) if node[2] else text_of
+        form = node[2] or "@text"
         texts = [""]
         for part in node[1]:
-            found = [part] if isinstance(part, str) else [spell(item) for item in self.run(part, value, scope)]
+            found = (
+                [part] if isinstance(part, str) else [written(form, item) for item in self.run(part, value, scope)]
+            )
             texts = [before + text for text in found for before in texts]
         yield from texts
 
@@ -308,7 +317,9 @@ class Machine:
     def _def(self, node: Node, value: Any, scope: Scope) -> Values:
         return self.run(node[4], value, self._defined(node, scope))
 
-    def _called(self, closure: Closure, arguments: tuple[Node, ...], value: Any, scope: Scope) -> Iterator[Scope]:
+    def _called(
+        self, closure: Closure, arguments: tuple[Node, ...], value: Any, scope: Scope
+    ) -> Iterator[Scope]:
         """The scopes for a function's body: parameters are filters, ``$parameters`` take each value."""
         scopes = [dict(closure.scope)]
         for parameter, argument in zip(closure.parameters, arguments, strict=True):
@@ -361,8 +372,9 @@ class Machine:
             for source in self.run(node[1], value, scope):
                 self.tick()
                 for bound in self._scopes(node[2], source, scope):
-                    for state in self.run(node[4], state, bound):
-                        yield from self.run(node[5], state, bound)
+                    for new in self.run(node[4], state, bound):
+                        state = new
+                        yield from self.run(node[5], new, bound)
 
     def _label(self, node: Node, value: Any, scope: Scope) -> Values:
         mark = object()
@@ -392,7 +404,7 @@ class Machine:
                     new = old if truthy(old) else given
                 elif operator != "=":
                     new = arithmetic(operator[:-1], old, given)
-                result = placed(result, path, 0, lambda _, new=new: new)
+                result = placed(result, path, 0, partial(_constant, new))
             yield result
 
     def modified(self, node: Node, value: Any, scope: Scope, change: Callable[[Any], Values]) -> Any:
@@ -507,7 +519,7 @@ class Machine:
             state = start
             for source in self.run(node[1], value, scope):
                 for bound in self._scopes(node[2], source, scope):
-                    for state in self.places(node[4], state[0], state[1], bound):
+                    for state in list(self.places(node[4], *state, bound))[-1:]:  # noqa: B007, B020
                         pass
             yield state
 
@@ -516,8 +528,9 @@ class Machine:
             state = start
             for source in self.run(node[1], value, scope):
                 for bound in self._scopes(node[2], source, scope):
-                    for state in self.places(node[4], state[0], state[1], bound):
-                        yield from self.places(node[5], state[0], state[1], bound)
+                    for new in self.places(node[4], *state, bound):
+                        state = new
+                        yield from self.places(node[5], *new, bound)
 
     def _label_places(self, node: Node, path: list[Any], value: Any, scope: Scope) -> Places:
         mark = object()

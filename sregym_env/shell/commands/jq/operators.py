@@ -11,7 +11,17 @@ from urllib.parse import quote as percent
 
 from just_bash.interpreter.errors import ExecutionLimitError
 
-from sregym_env.shell.commands.jq.values import JqError, clipped, described, dump, number, rank, same, text_of, type_name
+from sregym_env.shell.commands.jq.values import (
+    JqError,
+    clipped,
+    described,
+    dump,
+    number,
+    rank,
+    same,
+    text_of,
+    type_name,
+)
 
 LONGEST = 8 * 1024 * 1024
 """Characters in one string and items in one array."""
@@ -77,7 +87,9 @@ def items(value: Any) -> Iterable[tuple[Any, Any]]:
         return enumerate(value)
     if isinstance(value, dict):
         return value.items()
-    raise JqError(f"Cannot iterate over {type_name(value)}" + ("" if value is None else f" ({clipped(value)})"))
+    raise JqError(
+        f"Cannot iterate over {type_name(value)}" + ("" if value is None else f" ({clipped(value)})")
+    )
 
 
 def arithmetic(operator: str, left: Any, right: Any) -> Any:
@@ -105,7 +117,9 @@ def arithmetic(operator: str, left: Any, right: Any) -> Any:
         case "%" if plain:
             low, high = _truncated(left), _truncated(right)
             if high == 0:
-                raise JqError(f"{described(left)} and {described(right)} cannot be divided because the divisor is zero")
+                raise JqError(
+                    f"{described(left)} and {described(right)} cannot be divided because the divisor is zero"
+                )
             return int(math.copysign(abs(low) % abs(high), low))
     spoken = {"-": "subtracted", "%": "divided"}[operator]
     raise JqError(f"{described(left)} and {described(right)} cannot be {spoken}")
@@ -120,7 +134,7 @@ def _sum(left: Any, right: Any) -> Any:
         return right
     if right is None:
         return left
-    if isinstance(left, str) and isinstance(right, str) or isinstance(left, list) and isinstance(right, list):
+    if (isinstance(left, str) and isinstance(right, str)) or (isinstance(left, list) and isinstance(right, list)):
         if len(left) + len(right) > LONGEST:
             raise ExecutionLimitError("jq: value too large", "commands")
         return left + right
@@ -151,7 +165,9 @@ def _product(left: Any, right: Any) -> Any:
 def _quotient(left: Any, right: Any, plain: bool) -> Any:
     if plain:
         if right == 0:
-            raise JqError(f"{described(left)} and {described(right)} cannot be divided because the divisor is zero")
+            raise JqError(
+                f"{described(left)} and {described(right)} cannot be divided because the divisor is zero"
+            )
         return number(left / right)
     if isinstance(left, str) and isinstance(right, str):
         return split(left, right)
@@ -271,7 +287,9 @@ def written(form: str, value: Any) -> str:
         case "@base64d":
             text = text_of(value).rstrip("=")
             try:
-                return base64.b64decode(text + "=" * (-len(text) % 4), validate=True).decode("utf-8", "replace")
+                return base64.b64decode(text + "=" * (-len(text) % 4), validate=True).decode(
+                    "utf-8", "replace"
+                )
             except (binascii.Error, ValueError):
                 raise JqError(f"{described(value)} is not valid base64 data") from None
     raise JqError(f"{form[1:]} is not a valid format")

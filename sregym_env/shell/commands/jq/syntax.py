@@ -53,9 +53,7 @@ def _tokens(source: str) -> list[_Token]:
         if match is None:
             raise JqSyntaxError("syntax error, unexpected INVALID_CHARACTER")
         kind, text = str(match.lastgroup), match[0]
-        if kind == "name" and text in KEYWORDS:
-            kind = text
-        elif kind == "operator":
+        if (kind == "name" and text in KEYWORDS) or kind == "operator":
             kind = text
         if kind != "space":
             found.append(_Token(kind, text, position))
@@ -149,7 +147,13 @@ class _Reader:
     def _expect(self, kind: str) -> _Token:
         if self._kind != kind:
             token = self._list[self._at]
-            shown = "$end" if token.kind == "end" else f"'{token.text}'" if token.kind in "()[]{}:;,|" else token.text
+            shown = (
+                "$end"
+                if token.kind == "end"
+                else f"'{token.text}'"
+                if token.kind in "()[]{}:;,|"
+                else token.text
+            )
             raise JqSyntaxError(f"syntax error, unexpected {shown}")
         return self._next()
 
@@ -465,9 +469,7 @@ class _Reader:
             elif token.kind == "(":
                 key = self._pipe()
                 self._expect(")")
-            elif token.kind == "number":
-                key = ("literal", token.text)
-            elif token.kind == "name" or token.kind in KEYWORDS:
+            elif token.kind == "number" or token.kind == "name" or token.kind in KEYWORDS:
                 key = ("literal", token.text)
             else:
                 self._at -= 1

@@ -50,7 +50,9 @@ def _number_read(text: str) -> int | float:
     return number(float(text))
 
 
-_DECODER = json.JSONDecoder(parse_float=_number_read, parse_int=lambda text: number(int(text[:400])), strict=False)
+_DECODER = json.JSONDecoder(
+    parse_float=_number_read, parse_int=lambda text: number(int(text[:400])), strict=False
+)
 
 
 def documents(text: str) -> tuple[list[Any], str]:
@@ -68,7 +70,7 @@ def documents(text: str) -> tuple[list[Any], str]:
             return found, "parse error: Exceeds depth limit for parsing"
         except json.JSONDecodeError as error:
             return found, _complaint(text, error.pos)
-        if isinstance(value, int | float) and position < end and text[position] not in " \t\r\n,]}[{\"":
+        if isinstance(value, int | float) and position < end and text[position] not in ' \t\r\n,]}[{"':
             return found, _complaint(text, position)
         found.append(value)
 
