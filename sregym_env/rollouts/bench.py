@@ -92,7 +92,7 @@ def import_time() -> float:
 def first_deploy() -> float:
     """Seconds to bring up the cluster and the default application, the first time in a process."""
     imports = (
-        "from sregym_env import apps; from sregym_env.sim import deploy; import just_bash.commands; "
+        "from sregym_env import apps; from sregym_env.sim import deploy; import sregym_env.shell.shell; "
         f"app = apps.app({DEFAULT_APP!r})"
     )
     return median(_in_fresh_process(imports, "deploy.deployed_world(app, 0)") for _ in range(5))

@@ -96,7 +96,7 @@ class PipelineInterpreter(Interpreter):  # type: ignore[misc]
 
 def _plain(word: Any) -> str:
     """A word that is plain text, such as the ``1`` of ``2>&1``; else nothing."""
-    parts = getattr(word, "parts", ())
+    parts: Any = getattr(word, "parts", ())
     return str(getattr(parts[0], "value", "")) if len(parts) == 1 else ""
 
 

@@ -200,7 +200,9 @@ class Machine:
         texts = [""]
         for part in node[1]:
             found = (
-                [part] if isinstance(part, str) else [written(form, item) for item in self.run(part, value, scope)]
+                [part]
+                if isinstance(part, str)
+                else [written(form, item) for item in self.run(part, value, scope)]
             )
             texts = [before + text for text in found for before in texts]
         yield from texts

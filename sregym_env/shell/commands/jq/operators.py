@@ -134,10 +134,11 @@ def _sum(left: Any, right: Any) -> Any:
         return right
     if right is None:
         return left
-    if (isinstance(left, str) and isinstance(right, str)) or (isinstance(left, list) and isinstance(right, list)):
+    if type(left) is type(right) and isinstance(left, str | list):
         if len(left) + len(right) > LONGEST:
             raise ExecutionLimitError("jq: value too large", "commands")
-        return left + right
+        total: Any = left + right
+        return total
     if isinstance(left, dict) and isinstance(right, dict):
         return {**left, **right}
     raise JqError(f"{described(left)} and {described(right)} cannot be added")
