@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from just_bash.ast import AST, ArithAssignmentNode, ProcessSubstitutionPart
@@ -83,6 +84,25 @@ def _redirection_reader(plain: Any) -> Any:
     return read
 
 
+_KEYED = re.compile(r"([A-Za-z_]\w*)\[([^\]]*[$\"'][^\]]*)\]\Z")
+
+
+def _with_key(ctx: Any, part: Any) -> Any:
+    """A parameter of an associative array with its key expanded, as ``${name[$key]:-other}`` needs it."""
+    match = _KEYED.match(part.parameter) if part.operation is not None else None
+    if match is None or ctx.state.env.get(f"{match[1]}__is_array") != "assoc":
+        return part
+    key = expansion._expand_subscript_vars(ctx, match[2]).strip("\"'")
+    return replace(part, parameter=f"{match[1]}[{key}]")
+
+
+def _parameter_reader(plain: Any) -> Any:
+    def expand(ctx: Any, part: Any, *rest: Any, **named: Any) -> Any:
+        return plain(ctx, _with_key(ctx, part), *rest, **named)
+
+    return expand
+
+
 def _no_eval(*_: Any) -> Any:
     """Stands in for Python's ``eval``, to which the interpreter would hand subscripts that it cannot read."""
     raise ValueError("arithmetic syntax error")
@@ -95,3 +115,5 @@ def install() -> None:
         Lexer._read_word = _read_word
         Parser._try_parse_redirection = _redirection_reader(Parser._try_parse_redirection)
         expansion.eval = _no_eval
+        expansion.expand_parameter = _parameter_reader(expansion.expand_parameter)
+        expansion.expand_parameter_async = _parameter_reader(expansion.expand_parameter_async)
