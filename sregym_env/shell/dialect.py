@@ -84,21 +84,31 @@ def _redirection_reader(plain: Any) -> Any:
     return read
 
 
-_KEYED = re.compile(r"([A-Za-z_]\w*)\[([^\]]*[$\"'][^\]]*)\]\Z")
+_ELEMENT_NAME = re.compile(r"([A-Za-z_]\w*)\[([^\[\]@*]+)\]\Z")
+_ASKS = ("DefaultValue", "UseAlternative", "ErrorIfUnset")
 
 
-def _with_key(ctx: Any, part: Any) -> Any:
-    """A parameter of an associative array with its key expanded, as ``${name[$key]:-other}`` needs it."""
-    match = _KEYED.match(part.parameter) if part.operation is not None else None
-    if match is None or ctx.state.env.get(f"{match[1]}__is_array") != "assoc":
+def _stored(ctx: Any, part: Any) -> Any:
+    """``${name[key]:-other}`` by the name under which the interpreter stores the element.
+
+    It would look for a variable called ``name[key]`` and always take the other value.
+    """
+    if part.operation is None or part.operation.type not in _ASKS:
         return part
-    key = expansion._expand_subscript_vars(ctx, match[2]).strip("\"'")
-    return replace(part, parameter=f"{match[1]}[{key}]")
+    match = _ELEMENT_NAME.match(part.parameter)
+    if match is None:
+        return part
+    name, key = match.groups()
+    if ctx.state.env.get(f"{name}__is_array") == "assoc":
+        key = expansion._expand_subscript_vars(ctx, key).strip("\"'")
+    else:
+        key = str(expansion._eval_array_subscript(ctx, key))
+    return replace(part, parameter=f"{name}_{key}")
 
 
 def _parameter_reader(plain: Any) -> Any:
     def expand(ctx: Any, part: Any, *rest: Any, **named: Any) -> Any:
-        return plain(ctx, _with_key(ctx, part), *rest, **named)
+        return plain(ctx, _stored(ctx, part), *rest, **named)
 
     return expand
 
@@ -115,5 +125,5 @@ def install() -> None:
         Lexer._read_word = _read_word
         Parser._try_parse_redirection = _redirection_reader(Parser._try_parse_redirection)
         expansion.eval = _no_eval
-        expansion.expand_parameter = _parameter_reader(expansion.expand_parameter)
-        expansion.expand_parameter_async = _parameter_reader(expansion.expand_parameter_async)
+        for name in ("expand_parameter", "expand_parameter_async", "expand_parameter_segments_async"):
+            setattr(expansion, name, _parameter_reader(getattr(expansion, name)))

@@ -36,11 +36,11 @@ values = st.recursive(
 
 
 class _Loader(yaml.SafeLoader):
-    """A YAML 1.1 reader without dates, as Kubernetes clients read."""
+    """A YAML 1.1 reader without dates and the bare ``=`` type, as Kubernetes clients read."""
 
 
 _Loader.yaml_implicit_resolvers = {
-    first: [pair for pair in resolvers if pair[0] != "tag:yaml.org,2002:timestamp"]
+    first: [pair for pair in resolvers if pair[0].rpartition(":")[2] not in ("timestamp", "value")]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 
