@@ -6,6 +6,8 @@ from typing import Any
 
 from just_bash.interpreter import control_flow, expansion, interpreter
 
+from sregym_env.shell.dialect import evaluator
+
 _WIDE = 1 << 64
 
 
@@ -28,7 +30,7 @@ def _is_explosive(node: Any) -> bool:
     return getattr(node, "type", "") == "ArithBinary" and node.operator in ("**", "<<")
 
 
-_plain = expansion.evaluate_arithmetic
+_plain = evaluator(expansion.evaluate_arithmetic)
 _plain_sync = expansion.evaluate_arithmetic_sync
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from just_bash.ast import AST, ArithAssignmentNode, ProcessSubstitutionPart
@@ -113,6 +113,59 @@ def _parameter_reader(plain: Any) -> Any:
     return expand
 
 
+_UPDATE = re.compile(r"([A-Za-z_]\w*)\[([^\[\]]+)\]\s*(?:(\+\+|--)|([-+*]?)=(?!=)(.+))\Z", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class _KeyedUpdate:
+    """``name[key]++`` and ``name[key] += value``, of which the interpreter makes nothing."""
+
+    name: str
+    key: str
+    operator: str
+    value: Any
+    after: bool = False
+    """Whether the expression's own value is the one before the update."""
+    type: str = "KeyedUpdate"
+
+
+_parse_arithmetic_plain = Parser._parse_arithmetic_expression
+
+
+def _arithmetic_expression(self: Any, expression: str) -> Any:
+    match = _UPDATE.match(expression.strip())
+    if match is None:
+        return _parse_arithmetic_plain(self, expression)
+    name, key, step, operator, value = match.groups()
+    if step:
+        return _KeyedUpdate(name, key, step[0], _parse_arithmetic_plain(self, "1"), after=True)
+    return _KeyedUpdate(name, key, operator, _parse_arithmetic_plain(self, value))
+
+
+def evaluator(plain: Any) -> Any:
+    """Evaluates what :func:`_arithmetic_expression` reads; everything else is the interpreter's."""
+
+    async def evaluate(ctx: Any, node: Any) -> int:
+        if not isinstance(node, _KeyedUpdate):
+            found: int = await plain(ctx, node)
+            return found
+        env = ctx.state.env
+        if env.get(f"{node.name}__is_array") == "assoc":
+            key = expansion._expand_subscript_vars(ctx, node.key).strip("\"'")
+        else:
+            env[f"{node.name}__is_array"] = "indexed"
+            key = str(expansion._eval_array_subscript(ctx, node.key))
+        place = f"{node.name}_{key}"
+        old = int(env.get(place) or 0)
+        value: int = await plain(ctx, node.value)
+        # A step after the name gives the value before it.
+        new = {"+": old + value, "-": old - value, "*": old * value}.get(node.operator, value)
+        env[place] = str(new)
+        return old if node.after else new
+
+    return evaluate
+
+
 def _no_eval(*_: Any) -> Any:
     """Stands in for Python's ``eval``, to which the interpreter would hand subscripts that it cannot read."""
     raise ValueError("arithmetic syntax error")
@@ -124,6 +177,7 @@ def install() -> None:
         Parser._parse_arith_assignment = _arithmetic_assignment
         Lexer._read_word = _read_word
         Parser._try_parse_redirection = _redirection_reader(Parser._try_parse_redirection)
+        Parser._parse_arithmetic_expression = _arithmetic_expression
         expansion.eval = _no_eval
         for name in ("expand_parameter", "expand_parameter_async", "expand_parameter_segments_async"):
             setattr(expansion, name, _parameter_reader(getattr(expansion, name)))

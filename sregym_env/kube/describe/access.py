@@ -60,7 +60,11 @@ Row = tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 
 
 def compact_rules(rules: Iterable[Mapping[str, Any]]) -> Sequence[Row]:
-    """Rules broken down to one resource and name each, then merged and sorted as kubectl shows them."""
+    """Rules broken down to one resource and name each, then merged and sorted as kubectl shows them.
+
+    Rules about addresses are broken down to one verb each and not merged.
+    """
+    addresses: list[Row] = []
     merged: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for rule in rules:
         verbs = rule.get("verbs") or []
@@ -68,21 +72,29 @@ def compact_rules(rules: Iterable[Mapping[str, Any]]) -> Sequence[Row]:
         for group in rule.get("apiGroups") or [""]:
             for resource in rule.get("resources") or []:
                 for name in names:
-                    text = f"{resource}.{group}" if group else resource
+                    text = _resource_and_group(resource, group)
                     key = (text, (), (name,) if name is not None else ())
                     _merge(merged.setdefault(key, []), verbs)
-        for url in rule.get("nonResourceURLs") or []:
-            _merge(merged.setdefault(("", (url,), ()), []), verbs)
+        addresses += [
+            ("", (url,), (), (verb,)) for url in rule.get("nonResourceURLs") or [] for verb in verbs
+        ]
     rows = [(resource, urls, names, tuple(verbs)) for (resource, urls, names), verbs in merged.items()]
-    return sorted(rows, key=_go_order)
+    return sorted(rows + addresses, key=_go_order)
+
+
+def _resource_and_group(resource: str, group: str) -> str:
+    """``deployments.apps/scale``: the group goes before the subresource."""
+    plural, slash, subresource = resource.partition("/")
+    return f"{plural}.{group}{slash}{subresource}" if group else resource
 
 
 def _go_order(row: Row) -> str:
     """kubectl sorts rules by the text of their Go value, in which the verbs come first."""
     resource, urls, names, verbs = row
-    plural, _, group = resource.partition(".")
+    named, slash, subresource = resource.partition("/")
+    plural, _, group = named.partition(".")
     return (
-        f"Verbs:[{' '.join(verbs)}],APIGroups:[{group}],Resources:[{plural}],"
+        f"Verbs:[{' '.join(verbs)}],APIGroups:[{group}],Resources:[{plural}{slash}{subresource}],"
         f"ResourceNames:[{' '.join(names)}],NonResourceURLs:[{' '.join(urls)}],"
     )
 

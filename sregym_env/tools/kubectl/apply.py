@@ -25,6 +25,7 @@ from sregym_env.tools.kubectl.writing import (
     sourced,
     strict_of,
     until,
+    warn_unknown,
     with_last_applied,
 )
 
@@ -104,6 +105,7 @@ def _apply_one(call: Call, resource: Resource, manifest: Manifest, source: str) 
             report(call, resource, modified, "created", dry_run)
             return
         stored = call.cluster.create(modified, dry_run=dry_run == "server", strict=strict_of(call))
+        warn_unknown(call, resource, modified)
         report(call, resource, stored, "created", dry_run)
         return
     applied = (current["metadata"].get("annotations") or {}).get(LAST_APPLIED)
@@ -137,6 +139,7 @@ def _apply_one(call: Call, resource: Resource, manifest: Manifest, source: str) 
         else:
             _explain(call, resource, current, delta, source, error)
             return
+    warn_unknown(call, resource, manifest)
     report(call, resource, stored, "configured", dry_run)
 
 
@@ -201,6 +204,7 @@ def replace(call: Call) -> None:
                 stored = manifest
             else:
                 stored = call.cluster.replace(manifest, dry_run=dry_run == "server", strict=strict_of(call))
+                warn_unknown(call, resource, manifest)
         except StatusError as error:
             call.fail(sourced(error, "replacing", source))
             continue

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from sregym_env.kube.describe.access import compact_rules
-from sregym_env.kube.registry import Resource
 from sregym_env.kube.tables import align
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl import flags as f
@@ -71,28 +70,14 @@ def _list(call: Call) -> None:
 
 
 def _rules(call: Call) -> list[Manifest]:
-    """The caller's rules in the namespace, found resource by resource through access reviews."""
-    rules: list[Manifest] = []
-    for resource in call.kubectl.discover(call.cluster).preferred():
-        namespace = call.namespace if resource.namespaced else None
-        verbs = [verb for verb in resource.verbs if call.cluster.review_access(verb, resource.key, namespace)]
-        if verbs:
-            rules.append(_rule(resource, verbs))
-        for sub in resource.subresources:
-            verbs = [
-                verb
-                for verb in ("create", "get", "patch", "update")
-                if call.cluster.review_access(verb, resource.key, namespace, "", sub)
-            ]
-            if verbs:
-                rules.append(
-                    {"apiGroups": [resource.group], "resources": [f"{resource.plural}/{sub}"], "verbs": verbs}
-                )
-    return rules
-
-
-def _rule(resource: Resource, verbs: list[str]) -> Manifest:
-    return {"apiGroups": [resource.group], "resources": [resource.plural], "verbs": verbs}
+    """The caller's rules in the namespace, as a SelfSubjectRulesReview tells them."""
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectRulesReview",
+        "spec": {"namespace": call.namespace},
+    }
+    state = call.cluster.create(review)["status"]
+    return [*state["resourceRules"], *state["nonResourceRules"]]
 
 
 def whoami(call: Call) -> None:

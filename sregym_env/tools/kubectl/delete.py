@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from sregym_env.cluster.api import Propagation
 from sregym_env.kube.status import StatusError
 from sregym_env.tools.kubectl.call import Call, Verb
@@ -24,6 +26,7 @@ from sregym_env.tools.kubectl.writing import (
     TIMEOUT,
     UNNAMED,
     dry_run_of,
+    sourced,
     timeout_of,
     until,
 )
@@ -64,10 +67,11 @@ def delete(call: Call) -> None:
             _delete_one(call, info, grace, propagation, how)
     gone: list[Info] = []
     found = False
-    for info in visit(call, wanted, ignore_not_found=flags["ignore-not-found"]):
-        found = True
-        if _delete_one(call, info, grace, propagation, how):
-            gone.append(info)
+    for target in wanted:
+        for info in _visited(call, target):
+            found = True
+            if _delete_one(call, info, grace, propagation, how, target.source):
+                gone.append(info)
     if not found and not call.exit_code and not named:
         call.print("No resources found\n")
     if flags["wait"] and dry_run_of(call) == "none" and gone:
@@ -79,6 +83,25 @@ def delete(call: Call) -> None:
                     f" on {info.resource.plural}/{info.name}" for info in gone if not _is_gone(call, info)
                 )
             )
+
+
+def _visited(call: Call, target: Target) -> Iterator[Info]:
+    """The objects a target names. kubectl asks for no namespace here: it deletes without looking first."""
+
+    def failed(error: StatusError) -> None:
+        call.fail(sourced(error, "deleting", target.source) if target.source else error)
+
+    ignore = bool(call.flags["ignore-not-found"])
+    if target.name is None:
+        yield from visit(call, [target], ignore_not_found=ignore, failed=failed)
+        return
+    try:
+        found = call.cluster.get(target.resource.key, target.name, namespace_of(call, target))
+    except StatusError as error:
+        if not (ignore and error.code == 404):
+            failed(error)
+        return
+    yield Info(target.resource, found)
 
 
 def _grace(call: Call) -> tuple[int, str]:
@@ -111,7 +134,9 @@ def _split(call: Call, wanted: list[Target]) -> tuple[list[Target], list[Info]]:
     return [target for target in wanted if target.name is None], known
 
 
-def _delete_one(call: Call, info: Info, grace: int, propagation: Propagation, how: str) -> bool:
+def _delete_one(
+    call: Call, info: Info, grace: int, propagation: Propagation, how: str, source: str = ""
+) -> bool:
     dry_run = dry_run_of(call)
     try:
         if dry_run != "client":
@@ -125,7 +150,7 @@ def _delete_one(call: Call, info: Info, grace: int, propagation: Propagation, ho
             )
     except StatusError as error:
         if not (error.code == 404 and call.flags["ignore-not-found"]):
-            call.fail(error)
+            call.fail(sourced(error, "deleting", source) if source else error)
         return False
     note = {"none": "", "client": " (dry run)", "server": " (server dry run)"}[dry_run]
     kind = info.resource.group_kind.lower()

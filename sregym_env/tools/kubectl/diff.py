@@ -80,9 +80,10 @@ def _merged(call: Call, resource: Resource, manifest: Manifest, live: Manifest |
         return call.cluster.patch(
             resource.key, name, manifest, namespace=namespace, type="apply", dry_run=True
         )
-    modified = with_last_applied(manifest)
     if live is None:
-        return call.cluster.create(modified, dry_run=True)
+        # A new object is shown as written; the annotation comes with the apply itself.
+        return call.cluster.create(manifest, dry_run=True)
+    modified = with_last_applied(manifest)
     applied = (live["metadata"].get("annotations") or {}).get(LAST_APPLIED)
     delta = patches.three_way(lastapplied.parsed(applied), modified, live, resource)
     if not delta:

@@ -12,6 +12,11 @@ from sregym_env.tools.kubectl.flags import Flag
 from sregym_env.tools.kubectl.resolve import one_pod
 
 
+_RUNTIME_ERROR = "error: Internal error occurred: "
+_NOT_STARTED = (126, 127)
+"""Exit codes for a command that could not be started."""
+
+
 def run(call: Call) -> None:
     """Run a command in a container."""
     if not call.args or call.dash == 0:
@@ -44,6 +49,11 @@ def run(call: Call) -> None:
             f"error: Internal error occurred: {error.message.removeprefix('Internal error occurred: ')}"
         ) from None
     call.print(result.stdout)
+    if result.exit_code in _NOT_STARTED and result.stderr.startswith(_RUNTIME_ERROR):
+        # The runtime refused: the command never ran, so there is no exit code of its own to report.
+        call.err.append(result.stderr)
+        call.exit_code = 1
+        return
     if result.stderr:
         call.err.append(result.stderr)
     if result.exit_code:

@@ -74,11 +74,9 @@ def _body(call: Call) -> Json:
         raise failure(f'unable to parse "{text}": yaml: {yaml_text(error)}') from None
     except ValueError as error:
         raise failure(f'unable to parse "{text}": {error}') from None
-    if not isinstance(parsed, (dict, list)):
-        raise failure(
-            f'unable to parse "{text}": json: cannot unmarshal string into Go value of type map[string]interface {{}}'
-        )
-    return parsed
+    # Whether it can be a patch is the server's to say.
+    result: Json = parsed
+    return result
 
 
 def _patch_one(call: Call, info: Info, body: Json, kind: Literal["strategic", "merge", "json"]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sregym_env.kube.registry import Resource
@@ -10,7 +10,7 @@ from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call
 from sregym_env.tools.kubectl.errors import KubectlError
-from sregym_env.tools.kubectl.manifests import read_manifests
+from sregym_env.tools.kubectl.manifests import read_sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,8 @@ class Target:
     name: str | None = None
     namespace: str | None = None
     """Set when a manifest named it; otherwise the request's namespace applies."""
+    source: str = ""
+    """The file that named it, if one did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +73,12 @@ def targets(call: Call, words: Sequence[str] | None = None, *, categories: bool 
 def from_files(call: Call, files: Sequence[str]) -> list[Target]:
     """The objects that manifests name, by identity only."""
     found = []
-    for manifest in read_manifests(call, files):
+    for source, manifest in read_sources(call, files):
         resource = call.resource_of(manifest)
         metadata = manifest.get("metadata") or {}
         if resource is None:
             raise no_match(manifest, files)
-        found.append(Target(resource, metadata.get("name", ""), metadata.get("namespace")))
+        found.append(Target(resource, metadata.get("name", ""), metadata.get("namespace"), source))
     return found
 
 
@@ -140,9 +142,24 @@ def namespace_of(call: Call, target: Target) -> str | None:
 
 
 def get_object(call: Call, target: Target) -> Manifest:
-    """The named object. Raises ``StatusError``."""
+    """The named object. Raises ``StatusError``: the namespace's where that is what is missing."""
     assert target.name is not None
-    return call.cluster.get(target.resource.key, target.name, namespace_of(call, target))
+    namespace = namespace_of(call, target)
+    try:
+        return call.cluster.get(target.resource.key, target.name, namespace)
+    except StatusError as error:
+        if error.code == 404 and namespace not in (None, "", "default"):
+            _need_namespace(call, str(namespace))
+        raise
+
+
+def _need_namespace(call: Call, name: str) -> None:
+    """Raises NotFound for a namespace that does not exist (``resource.Info.Get``); other errors say nothing."""
+    try:
+        call.cluster.get("namespaces", name)
+    except StatusError as error:
+        if error.code == 404:
+            raise
 
 
 def list_objects(call: Call, resource: Resource) -> list[Manifest]:
@@ -156,8 +173,14 @@ def list_objects(call: Call, resource: Resource) -> list[Manifest]:
     )
 
 
-def visit(call: Call, wanted: Sequence[Target], *, ignore_not_found: bool = False) -> Iterator[Info]:
-    """Every object the targets name; failures are reported on the call and skipped (ContinueOnError)."""
+def visit(
+    call: Call,
+    wanted: Sequence[Target],
+    *,
+    ignore_not_found: bool = False,
+    failed: Callable[[StatusError], None] | None = None,
+) -> Iterator[Info]:
+    """Every object the targets name; failures are reported on the call (or to ``failed``) and skipped."""
     for target in wanted:
         try:
             if target.name is None:
@@ -166,7 +189,7 @@ def visit(call: Call, wanted: Sequence[Target], *, ignore_not_found: bool = Fals
                 objects = [get_object(call, target)]
         except StatusError as error:
             if not (ignore_not_found and error.code == 404):
-                call.fail(error)
+                (failed or call.fail)(error)
             continue
         for obj in objects:
             yield Info(target.resource, obj)
@@ -175,7 +198,7 @@ def visit(call: Call, wanted: Sequence[Target], *, ignore_not_found: bool = Fals
 def one_pod(call: Call, word: str) -> Manifest:
     """The pod a word means: a pod's name, ``pod/x``, or the first pod of ``deploy/x``, ``svc/x``, ``job/x``, ..."""
     if "/" not in word:
-        return call.cluster.get("pods", word, call.namespace)
+        return get_object(call, Target(call.find("pods"), word))
     target = targets(call, [word])[0]
     obj = get_object(call, target)
     if target.resource.key == "pods":
@@ -187,14 +210,19 @@ def one_pod(call: Call, word: str) -> Manifest:
 
 
 def pods_of(call: Call, info: Info) -> list[Manifest]:
-    """Pods a workload or service selects, best first: running and ready before others, then the youngest."""
+    """Pods a workload or service selects, best first: running, ready, ready for longest, oldest.
+
+    Between equals, logs are read from the pod that restarted most and commands run in the one that
+    restarted least (``podutils.ByLogging`` and the reverse of ``podutils.ActivePods``).
+    """
     selector = pod_selector(info)
     if selector is None:
         kind = f"*{info.resource.version}.{info.resource.kind}"
         doing = "get the logs from" if call.command == "logs" else "attach to"
         raise KubectlError(f"error: cannot {doing} {kind}: selector for {kind} not implemented")
     pods = call.cluster.list("pods", info.namespace, label_selector=selector)
-    return sorted(pods, key=_preference)
+    sign = -1 if call.command == "logs" else 1
+    return sorted(pods, key=lambda pod: _preference(pod, sign))
 
 
 def pod_selector(info: Info) -> str | None:
@@ -223,10 +251,18 @@ def selector_text(selector: Manifest) -> str:
     return ",".join(terms)
 
 
-def _preference(pod: Manifest) -> tuple[bool, int, bool, int, str]:
+def _preference(pod: Manifest, restarts_sign: int) -> tuple[bool, int, bool, str, int, str]:
     status = pod.get("status") or {}
     phase = {"Pending": 0, "Unknown": 1}.get(status.get("phase", ""), 2)
-    ready = any(c["type"] == "Ready" and c["status"] == "True" for c in status.get("conditions") or ())
-    restarts = sum(c.get("restartCount", 0) for c in status.get("containerStatuses") or ())
-    created = pod["metadata"].get("creationTimestamp") or ""
-    return (not pod["spec"].get("nodeName"), -phase, not ready, restarts, created)
+    ready = next((c for c in status.get("conditions") or () if c["type"] == "Ready"), {})
+    is_ready = ready.get("status") == "True"
+    since = str(ready.get("lastTransitionTime") or _NEVER) if is_ready else _NEVER
+    restarts = max((c.get("restartCount", 0) for c in status.get("containerStatuses") or ()), default=0)
+    created = pod["metadata"].get("creationTimestamp") or _NEVER
+    return (
+        not pod["spec"].get("nodeName"), -phase, not is_ready, since, restarts_sign * restarts, created
+    )  # fmt: skip
+
+
+_NEVER = "~"
+"""Sorts after every timestamp."""

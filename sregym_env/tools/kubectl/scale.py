@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sregym_env.kube.status import StatusError
@@ -37,12 +38,12 @@ def scale(call: Call) -> None:
     replicas = int(flags["replicas"])
     if replicas < 0:
         raise failure("The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0")
-    before = len(call.err)
-    infos = list(chosen(call, need_name=UNNAMED))
+    errors: list[StatusError] = []
+    infos = list(chosen(call, need_name=UNNAMED, failed=errors.append))
     if not infos:
-        # kubectl swallows what went wrong with each object.
-        del call.err[before:]
-        raise failure("no objects passed to scale")
+        raise failure(f"no objects passed to scale {_joined(errors)}")
+    for error in errors:
+        call.fail(error)
     for info in infos:
         if "scale" not in info.resource.subresources:
             raise KubectlError(
@@ -66,6 +67,12 @@ def scale(call: Call) -> None:
         report(call, info.resource, info.object, "scaled", dry_run)
         if flags["timeout"] and dry_run == "none":
             _wait_scaled(call, info, replicas)
+
+
+def _joined(errors: Sequence[StatusError]) -> str:
+    """Errors as Go prints an aggregate of them."""
+    texts = list(dict.fromkeys(error.message for error in errors))
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
 def _wait_scaled(call: Call, info: Info, replicas: int) -> None:

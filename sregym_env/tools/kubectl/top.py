@@ -15,8 +15,9 @@ from sregym_env.tools.kubectl.flags import Flag
 from sregym_env.tools.kubectl.get import nothing_found
 
 _MI = 1024 * 1024
+_NANO_PER_MILLI = 1_000_000
 Usage = tuple[int, int]
-"""Milli-cores and bytes."""
+"""Billionths of a core and bytes. What is shown is rounded, what is added is not."""
 
 
 def run_pods(call: Call) -> None:
@@ -40,7 +41,7 @@ def run_pods(call: Call) -> None:
             *([item["metadata"]["namespace"]] if call.all_namespaces else []),
             item["metadata"]["name"],
             *([name] if flags["containers"] else []),
-            f"{usage[0]}m",
+            _cores(usage[0]),
             f"{usage[1] // _MI}Mi",
         ]
         for item, name, usage in rows
@@ -57,7 +58,12 @@ def run_pods(call: Call) -> None:
 def _sum_lines(rows: Sequence[tuple[Manifest, str, Usage]], width: int) -> list[list[str]]:
     cpu, memory = (sum(usage[i] for _, _, usage in rows) for i in (0, 1))
     blank = [""] * (width - 2)
-    return [[*blank, "________", "________"], [*blank, f"{cpu}m", f"{memory // _MI}Mi"]]
+    return [[*blank, "________", "________"], [*blank, _cores(cpu), f"{memory // _MI}Mi"]]
+
+
+def _cores(nano: int) -> str:
+    """Milli-cores, rounded up (``Quantity.MilliValue``)."""
+    return f"{-(-nano // _NANO_PER_MILLI)}m"
 
 
 def _check_order(order: str) -> None:
@@ -94,7 +100,7 @@ def _explain_absence(call: Call) -> None:
 
 
 def _usage(values: Mapping[str, str]) -> Usage:
-    return quantity.milli(values.get("cpu", "0")), quantity.bytes_(values.get("memory", "0"))
+    return quantity.nano(values.get("cpu", "0")), quantity.bytes_(values.get("memory", "0"))
 
 
 def _containers(item: Manifest) -> list[tuple[str, Usage]]:

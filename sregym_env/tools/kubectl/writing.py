@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 from sregym_env.kube import patch as patches
-from sregym_env.kube import quantity
+from sregym_env.kube import quantity, schema
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Json, Manifest
@@ -62,6 +62,13 @@ def dry_run_of(call: Call) -> DryRun:
 def strict_of(call: Call) -> bool:
     """Whether unknown fields are refused."""
     return str(call.flags.get("validate", "strict")) not in ("ignore", "false", "warn")
+
+
+def warn_unknown(call: Call, resource: Resource, obj: Manifest) -> None:
+    """With ``--validate=warn``, say which fields of a manifest the server does not know and drops."""
+    if call.flags.get("validate") == "warn" and not resource.custom:
+        for text in schema.decode(resource, obj, strict=False)[1]:
+            call.warn(f"Warning: {text}")
 
 
 def identity(resource: Resource, obj: Manifest) -> str:
@@ -135,6 +142,7 @@ def create_object(call: Call, resource: Resource, obj: Manifest, operation: str 
         report(call, resource, shown_locally(call, obj), operation, dry_run)
         return
     stored = call.cluster.create(obj, dry_run=dry_run == "server", strict=strict_of(call))
+    warn_unknown(call, resource, obj)
     report(call, resource, stored, operation, dry_run)
 
 
@@ -190,10 +198,17 @@ def patched(info: Info, patch: Json, type: Literal["strategic", "merge", "json"]
     return dict(made) if isinstance(made, dict) else info.object
 
 
-def chosen(call: Call, words: Sequence[str] | None = None, *, need_name: str = "") -> Iterator[Info]:
+def chosen(
+    call: Call,
+    words: Sequence[str] | None = None,
+    *,
+    need_name: str = "",
+    failed: Callable[[StatusError], None] | None = None,
+) -> Iterator[Info]:
     """The objects a command changes: from the server, or with ``--local`` from the files alone.
 
-    ``need_name`` is the complaint about a type without names, selector or ``--all``.
+    ``need_name`` is the complaint about a type without names, selector or ``--all``; ``failed`` is told of
+    objects that cannot be had, which are reported on the call otherwise.
     """
     wanted = targets(call, words)
     if not wanted:
@@ -211,7 +226,7 @@ def chosen(call: Call, words: Sequence[str] | None = None, *, need_name: str = "
     selected = flags.get("all") or flags.get("selector") or flags.get("field-selector")
     if not named and not selected and need_name:
         raise failure(need_name)
-    yield from visit(call, wanted)
+    yield from visit(call, wanted, failed=failed)
 
 
 def until(call: Call, done: Callable[[], bool], timeout: float, step: float = 1.0) -> bool:
@@ -285,5 +300,6 @@ __all__ = [
     "strict_of",
     "timeout_of",
     "until",
+    "warn_unknown",
     "with_last_applied",
 ]

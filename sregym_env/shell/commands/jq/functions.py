@@ -474,9 +474,9 @@ def _delete(machine: Machine, arguments: tuple[Node, ...], value: Any, scope: Sc
 
 @_filter("to_entries/0")
 def _to_entries(machine: Machine, arguments: tuple[Node, ...], value: Any, scope: Scope) -> Values:
-    if not isinstance(value, dict):
+    if not isinstance(value, dict | list):
         raise JqError(f"{described(value)} has no keys")
-    yield [{"key": key, "value": item} for key, item in value.items()]
+    yield [{"key": key, "value": item} for key, item in items(value)]
 
 
 @_plain("from_entries")
