@@ -28,8 +28,15 @@ def bench() -> str:
     rows = ["| | measured | goal | floor |", "|---|---|---|---|"]
     for found in measure():
         unit = f" {found.unit}"
-        rows.append(f"| {found.promise} | {found.measured:,.3g}{unit} | {found.goal:,g}{unit} | {found.floor:,g}{unit} |")
+        rows.append(
+            f"| {found.promise} | {_number(found.measured)}{unit} | {found.goal:,g}{unit} | {found.floor:,g}{unit} |"
+        )
     return "\n".join(rows)
+
+
+def _number(value: float) -> str:
+    """Three significant digits, without an exponent."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def replace(text: str, name: str, body: str) -> str:
