@@ -377,7 +377,8 @@ def _patched(kind: Resource, old: Manifest, patch: Json, type: PatchType) -> Any
         if type == "json":
             return patches.json_patch(old, patch)
         if not isinstance(patch, dict):
-            text = "json: cannot unmarshal array into Go value of type map[string]interface {}"
+            what = {str: "string", bool: "bool", int: "number", float: "number"}.get(patch.__class__, "array")
+            text = f"json: cannot unmarshal {what} into Go value of type map[string]interface {{}}"
             raise status.bad_request(text)
         if type == "merge":
             return patches.merge_patch(old, patch)

@@ -106,7 +106,7 @@ def test_a_command_is_cut_off_when_its_time_is_up(desk: Desk) -> None:
     assert (done.exit_code, desk.world.now()) == (124, ends)
 
 
-@pytest.mark.parametrize("verb", ["edit", "certificate", "port-forward", "proxy", "cp", "debug", "attach"])
+@pytest.mark.parametrize("verb", ["edit", "port-forward", "proxy", "cp", "debug", "attach"])
 def test_interactive_verbs_say_what_to_use_instead(desk: Desk, verb: str) -> None:
     assert desk.run(f"{verb} deploy/web", code=1).stderr.startswith("error: ")
 

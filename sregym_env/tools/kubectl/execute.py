@@ -11,7 +11,6 @@ from sregym_env.tools.kubectl.errors import KubectlError, failure, usage_failure
 from sregym_env.tools.kubectl.flags import Flag
 from sregym_env.tools.kubectl.resolve import one_pod
 
-
 _RUNTIME_ERROR = "error: Internal error occurred: "
 _NOT_STARTED = (126, 127)
 """Exit codes for a command that could not be started."""

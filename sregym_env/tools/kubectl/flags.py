@@ -170,41 +170,71 @@ def _value(kind: Kind, text: str) -> Any:
 
 
 GLOBAL_FLAGS = (
-    Flag("as", help="Username to impersonate for the operation."),
     Flag(
-        "as-group", kind="strings", help="Group to impersonate for the operation, this flag can be repeated."
+        "as",
+        help="Username to impersonate for the operation. User could be a regular user or a service account in a namespace.",
+    ),
+    Flag(
+        "as-group",
+        kind="strings",
+        help="Group to impersonate for the operation, this flag can be repeated to specify multiple groups.",
     ),
     Flag("as-uid", help="UID to impersonate for the operation."),
-    Flag("cache-dir", help="Default cache directory"),
+    Flag("cache-dir", default="~/.kube/cache", help="Default cache directory"),
     Flag("certificate-authority", help="Path to a cert file for the certificate authority"),
     Flag("client-certificate", help="Path to a client certificate file for TLS"),
     Flag("client-key", help="Path to a client key file for TLS"),
     Flag("cluster", help="The name of the kubeconfig cluster to use"),
     Flag("context", help="The name of the kubeconfig context to use"),
-    Flag("disable-compression", kind="bool", help="If true, opt-out of response compression."),
     Flag(
-        "insecure-skip-tls-verify", kind="bool", help="If true, the server's certificate will not be checked."
+        "disable-compression",
+        kind="bool",
+        help="If true, opt-out of response compression for all requests to the server",
+    ),
+    Flag(
+        "insecure-skip-tls-verify",
+        kind="bool",
+        help="If true, the server's certificate will not be checked for validity. This will make your HTTPS connections insecure",
     ),
     Flag("kubeconfig", help="Path to the kubeconfig file to use for CLI requests."),
-    Flag("log-flush-frequency", kind="duration", help="Maximum number of seconds between log flushes"),
+    Flag(
+        "log-flush-frequency",
+        kind="duration",
+        default=5 * 10**9,
+        help="Maximum number of seconds between log flushes",
+    ),
     Flag("match-server-version", kind="bool", help="Require server version to match client version"),
     Flag("namespace", "n", help="If present, the namespace scope for this CLI request"),
     Flag("password", help="Password for basic authentication to the API server"),
-    Flag("profile", default="none", help="Name of profile to capture."),
+    Flag(
+        "profile",
+        default="none",
+        help="Name of profile to capture. One of (none|cpu|heap|goroutine|threadcreate|block|mutex)",
+    ),
     Flag("profile-output", default="profile.pprof", help="Name of the file to write the profile to"),
     Flag(
         "request-timeout",
         default="0",
-        help="The length of time to wait before giving up on a single request.",
+        help="The length of time to wait before giving up on a single server request. Non-zero values should contain a corresponding time unit (e.g. 1s, 2m, 3h). A value of zero means don't timeout requests.",
     ),
     Flag("server", "s", help="The address and port of the Kubernetes API server"),
-    Flag("tls-server-name", help="Server name to use for server certificate validation."),
+    Flag(
+        "tls-server-name",
+        help="Server name to use for server certificate validation. If it is not provided, the hostname used to contact the server is used",
+    ),
     Flag("token", help="Bearer token for authentication to the API server"),
     Flag("user", help="The name of the kubeconfig user to use"),
     Flag("username", help="Username for basic authentication to the API server"),
     Flag("v", "v", kind="string", default="0", help="number for the log level verbosity"),
-    Flag("vmodule", help="comma-separated list of pattern=N settings for file-filtered logging"),
-    Flag("warnings-as-errors", kind="bool", help="Treat warnings received from the server as errors."),
+    Flag(
+        "vmodule",
+        help="comma-separated list of pattern=N settings for file-filtered logging (only works for the default text log format)",
+    ),
+    Flag(
+        "warnings-as-errors",
+        kind="bool",
+        help="Treat warnings received from the server as errors and exit with a non-zero exit code",
+    ),
     Flag("help", "h", kind="bool", help="Help for the command"),
 )
 """Flags every command takes."""

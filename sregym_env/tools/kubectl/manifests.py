@@ -21,7 +21,9 @@ class ManifestLoader(_Loader):  # type: ignore[misc]
 
 
 ManifestLoader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag.rpartition(":")[2] not in ("timestamp", "value")]
+    first: [
+        (tag, pattern) for tag, pattern in resolvers if tag.rpartition(":")[2] not in ("timestamp", "value")
+    ]
     for first, resolvers in _Loader.yaml_implicit_resolvers.items()
 }
 

@@ -81,6 +81,8 @@ def _body(call: Call) -> Json:
 
 def _patch_one(call: Call, info: Info, body: Json, kind: Literal["strategic", "merge", "json"]) -> None:
     dry_run = dry_run_of(call)
+    if not isinstance(body, dict | list) and (dry_run == "client" or call.flags["local"]):
+        raise failure("invalid JSON document")
     if dry_run == "client" or call.flags["local"]:
         _say(call, info, patched(info, body, kind))
         return

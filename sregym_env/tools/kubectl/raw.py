@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from urllib.parse import parse_qs, urlsplit
 
 from sregym_env.kube.registry import Registry, Resource
 from sregym_env.kube.status import unknown_path
 from sregym_env.kube.types import Manifest
-from sregym_env.kube.yamlout import to_compact_json, to_json
+from sregym_env.kube.yamlout import to_compact_json
 from sregym_env.tools.kubectl.call import Call
 
 _PATH = re.compile(
@@ -26,7 +27,7 @@ def get_raw(call: Call, uri: str) -> None:
     if path in _HEALTH:
         call.print("ok")
     elif path == "/version":
-        call.print(to_json(dict(call.cluster.version())).replace("    ", "  ").rstrip("\n"))
+        call.print(json.dumps(dict(call.cluster.version()), indent=2))
     elif path in ("/api", "/apis"):
         call.print(to_compact_json(_groups(call.kubectl.discover(call.cluster), path)) + "\n")
     else:
@@ -50,7 +51,12 @@ def _resource(call: Call, path: str, query: dict[str, str]) -> None:
         return
     if sub and sub not in resource.subresources:
         raise unknown_path()
-    call.print(to_compact_json(_body(call, resource, namespace, name, query)) + "\n")
+    call.print(_served_json(_body(call, resource, namespace, name, query)) + "\n")
+
+
+def _served_json(body: Manifest) -> str:
+    """A body as the server writes it: the order of keys is the stored one, nothing is escaped."""
+    return json.dumps(body, separators=(",", ":"), ensure_ascii=False)
 
 
 def _served(registry: Registry, match: re.Match[str]) -> Resource | None:

@@ -70,12 +70,6 @@ REFUSED: tuple[Verb, ...] = (
         group="Basic Commands (Intermediate)",
     ),
     Verb(
-        "certificate",
-        "Modify certificate resources",
-        _refusal("certificate signing requests cannot be approved or denied here"),
-        group="Cluster Management Commands",
-    ),
-    Verb(
         "port-forward",
         "Forward one or more local ports to a pod",
         _refusal(

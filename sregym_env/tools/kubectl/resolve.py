@@ -254,7 +254,7 @@ def selector_text(selector: Manifest) -> str:
 def _preference(pod: Manifest, restarts_sign: int) -> tuple[bool, int, bool, str, int, str]:
     status = pod.get("status") or {}
     phase = {"Pending": 0, "Unknown": 1}.get(status.get("phase", ""), 2)
-    ready = next((c for c in status.get("conditions") or () if c["type"] == "Ready"), {})
+    ready: Manifest = next((c for c in status.get("conditions") or () if c["type"] == "Ready"), {})
     is_ready = ready.get("status") == "True"
     since = str(ready.get("lastTransitionTime") or _NEVER) if is_ready else _NEVER
     restarts = max((c.get("restartCount", 0) for c in status.get("containerStatuses") or ()), default=0)

@@ -35,6 +35,10 @@ STATUS_LIMIT = 600.0
 """Virtual seconds after which ``rollout status`` stops watching when no ``--timeout`` was given."""
 
 
+_GLANCE = 0.02
+"""Virtual seconds between two looks at an object whose every change is told."""
+
+
 def _wanted(call: Call, doing: str) -> list[Info]:
     found = targets(call)
     if not found:
@@ -51,7 +55,7 @@ def _wanted(call: Call, doing: str) -> list[Info]:
 
 
 def status(call: Call) -> None:
-    """Watch a rollout until it is done, telling each new state."""
+    """Watch a rollout until it is done, telling its state after each change."""
     for info in _wanted(call, "status"):
         viewer = _VIEWERS.get(info.resource.key)
         if viewer is None:
@@ -59,19 +63,21 @@ def status(call: Call) -> None:
         revision = int(call.flags["revision"])
         limit = timeout_of(call, STATUS_LIMIT)
         waited = 0.0
-        said = ""
+        seen = None
         while True:
             obj = call.cluster.get(info.resource.key, info.name, info.namespace)
             text, done = viewer(obj, revision)
-            if text != said:
+            version = obj["metadata"].get("resourceVersion")
+            if version != seen:
+                # One line for each event of the watch, whether or not it says something new.
                 call.print(text)
-                said = text
+                seen = version
             if done or not call.flags["watch"]:
                 break
             if waited >= limit:
                 raise KubectlError("error: timed out waiting for the condition")
-            call.advance(1.0)
-            waited += 1.0
+            call.advance(_GLANCE)
+            waited += _GLANCE
 
 
 def _deployment(obj: Manifest, revision: int) -> tuple[str, bool]:

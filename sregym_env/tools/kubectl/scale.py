@@ -41,7 +41,7 @@ def scale(call: Call) -> None:
     errors: list[StatusError] = []
     infos = list(chosen(call, need_name=UNNAMED, failed=errors.append))
     if not infos:
-        raise failure(f"no objects passed to scale {_joined(errors)}")
+        raise failure(f"no objects passed to scale {_joined(errors)}".rstrip())
     for error in errors:
         call.fail(error)
     for info in infos:
@@ -72,7 +72,7 @@ def scale(call: Call) -> None:
 def _joined(errors: Sequence[StatusError]) -> str:
     """Errors as Go prints an aggregate of them."""
     texts = list(dict.fromkeys(error.message for error in errors))
-    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    return f"[{', '.join(texts)}]" if len(texts) > 1 else "".join(texts)
 
 
 def _wait_scaled(call: Call, info: Info, replicas: int) -> None:

@@ -142,7 +142,13 @@ def run_nodes(call: Call) -> None:
     index = 1 if flags["sort-by"] == "memory" else 0
     rows.sort(key=(lambda row: (-row[1][index], row[0])) if flags["sort-by"] else (lambda row: (0, row[0])))
     lines = [
-        [name, f"{used[0]}m", _percent(used[0], whole[0]), f"{used[1] // _MI}Mi", _percent(used[1], whole[1])]
+        [
+            name,
+            _cores(used[0]),
+            _percent(used[0], whole[0]),
+            f"{used[1] // _MI}Mi",
+            _percent(used[1], whole[1]),
+        ]
         for name, used, whole in rows
     ]
     if not call.args:

@@ -64,6 +64,10 @@ def flag_help(flag: Flag) -> str:
     return f"    {short}--{flag.name}={_shown(flag)}:\n\t{flag.help}\n"
 
 
+_LOGGING = ("v", "vmodule")
+"""Flags whose values are no strings to Go and stand without quotes."""
+
+
 def _shown(flag: Flag) -> str:
     if flag.kind == "bool":
         return "true" if flag.default else "false"
@@ -72,14 +76,16 @@ def _shown(flag: Flag) -> str:
     if flag.kind == "int":
         return str(flag.default or 0)
     if flag.kind == "duration":
-        return "0s"
+        return f"{int(flag.default or 0) // 10**9}s"
+    if flag.name in _LOGGING:
+        return str(flag.default or "")
     return f"'{flag.default or ''}'"
 
 
 def options_help() -> str:
     """What ``kubectl options`` prints."""
     flags = sorted((flag for flag in GLOBAL_FLAGS if flag.name != "help"), key=lambda flag: flag.name)
-    return "The following options can be passed to any command:\n\n" + "\n".join(map(flag_help, flags))
+    return "The following options can be passed to any command:\n\n" + "\n".join(map(flag_help, flags)) + "\n"
 
 
 def unknown_command(word: str, verbs: Sequence[Verb]) -> str:

@@ -6,6 +6,7 @@ from sregym_env.tools.kubectl import (
     apply,
     auth,
     autoscale,
+    certificate,
     config,
     create,
     delete,
@@ -71,6 +72,7 @@ WRITE_VERBS: tuple[Verb, ...] = (
     wait.WAIT,
     mark.LABEL,
     mark.ANNOTATE,
+    certificate.VERB,
 )
 """Commands that change it."""
 
