@@ -128,7 +128,9 @@ class SREGymEnv(gymnasium.Env[str, str]):
         episode = self._current()
         try:
             played = episode.play(action if isinstance(action, str) else str(action))
-        except Exception as error:
+        except (
+            Exception
+        ) as error:  # a rollout of thousands goes on; the episode says that it is not to be used
             if self._raise_errors:
                 raise
             played = episode.abort(error)

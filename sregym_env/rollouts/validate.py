@@ -235,7 +235,7 @@ def validate_pair(problem: Problem, seed: int = 0) -> Report:
         began = perf_counter()
         try:
             passed, detail = check(subject)
-        except Exception as error:
+        except Exception as error:  # a defect is a finding like any other, and the other lines still count
             passed, detail = False, f"{type(error).__name__}: {error}"
         lines.append(Line(check.__name__, passed, detail, perf_counter() - began))
     struck = problem.faults[0]

@@ -127,7 +127,7 @@ class Application:
             return self._route(request)
         except status.StatusError as error:
             return refusal(error)
-        except Exception as error:
+        except Exception as error:  # one failing request must not take the cluster down; it is logged loudly
             _log.exception("%s %s failed", request.method, request.path)
             return refusal(status.internal_error(f"{type(error).__name__}: {error}"))
         finally:

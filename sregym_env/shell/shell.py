@@ -335,7 +335,7 @@ class Shell:
             tree = _parsed(script)
         except (ParseException, RecursionError) as error:
             return ExecResult(stderr=syntax_error(error, script, self.name), exit_code=2)
-        except Exception as error:
+        except Exception as error:  # whatever the interpreter's parser trips over, the script is to blame
             return ExecResult(stderr=f"{self.name}: syntax error: {error}\n", exit_code=2)
         state = self._interpreter.state
         now = self._clock()
@@ -423,7 +423,7 @@ class Shell:
             result = BashResult("", f"{self.name}: {error}\n", 2)
         except OSError as error:
             result = BashResult("", f"{self.name}: {_os_text(error)}\n", 1)
-        except Exception as error:
+        except Exception as error:  # the interpreter's own defects must not end an episode
             result = BashResult("", f"{self.name}: {error}\n", 1)
         finally:
             Budget.left, Budget.chance = outer

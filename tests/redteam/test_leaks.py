@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -19,7 +20,7 @@ _OWN_IMAGES = re.compile(r"(?:ghcr\.io|docker\.io)/sregym/")
 """The real application's images are published under this name."""
 _TELLTALE = re.compile(
     r"(?<![a-z])(?:fault(?!tolerance|domain)|inject|chaos|oracle|judge|sregym|noise|reward|simulat|synthetic|red.?team|"
-    r"episode|gymnasium|python|/work/|traceback|ground.?truth)|root.?cause|problem.?id",
+    r"episode|gymnasium|python|traceback|ground.?truth)|root.?cause|problem.?id",
     re.IGNORECASE,
 )
 
@@ -124,7 +125,7 @@ ESCAPES = {
     "real_passwd": "cat /etc/passwd",
     "file_url": "curl file:///etc/passwd",
     "file_url_2": "curl -o /tmp/x file:///proc/self/environ; cat /tmp/x",
-    "host_tree": "ls /work/main /usr/lib/python3 /root",
+    "host_tree": f"ls {Path(__file__).parents[2]} /usr/lib/python3 /root",
     "import": "__import__('os').system('id')",
     "substitution": "echo $(__import__ os) `id -un`",
     "arithmetic": "echo $((__import__))",

@@ -9,7 +9,9 @@ from sregym_env.shell.shell import Shell
 
 
 def made() -> Shell:
-    return Shell(Files({"/work/x": ""}), {}, env={"PATH": "/bin"}, cwd="/work", clock=lambda: 0.0)
+    return Shell(
+        Files({"/home/oncall/x": ""}), {}, env={"PATH": "/bin"}, cwd="/home/oncall", clock=lambda: 0.0
+    )
 
 
 PODS = """NAME READY STATUS RESTARTS AGE

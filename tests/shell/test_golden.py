@@ -25,13 +25,15 @@ def _date(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
 
 @pytest.fixture(scope="module")
 def prototype() -> Shell:
-    files = Files({f"/work/{path.name}": path.read_text() for path in sorted((DATA / "files").iterdir())})
-    files.add_directories(["/work/tmp"])
+    files = Files(
+        {f"/home/oncall/{path.name}": path.read_text() for path in sorted((DATA / "files").iterdir())}
+    )
+    files.add_directories(["/home/oncall/tmp"])
     return Shell(
         files,
         {"date": _date},
         env={"HOME": "/home/oncall", "USER": "oncall", "PATH": "/usr/bin:/bin"},
-        cwd="/work",
+        cwd="/home/oncall",
     )
 
 

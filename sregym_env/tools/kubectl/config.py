@@ -16,7 +16,8 @@ from sregym_env.tools.kubectl.output import check_format, print_value, split_for
 if TYPE_CHECKING:
     from sregym_env.tools.kubectl.app import Context
 
-_FILE = "/root/.kube/config"
+_FILE = "/home/oncall/.kube/config"
+"""The kubeconfig of the workstation's user."""
 
 
 def view(call: Call) -> None:
