@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any, Literal, Protocol, Self
 
 from sregym_env.cluster.app import App, Journey
@@ -203,6 +204,10 @@ class Alert:
     labels: Mapping[str, str]
     summary: str
     active_at: int
+
+
+HTTP_REASONS: Mapping[int, str] = {status.value: status.phrase for status in HTTPStatus}
+"""Reason phrases by status code (RFC 9110)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 
+from sregym_env.cluster.api import HTTP_REASONS
 from sregym_env.kube.types import Manifest
 from sregym_env.serve.hosted import Hosted
 from sregym_env.sim import network
@@ -109,30 +110,11 @@ def _take_request(buffer: bytes) -> tuple[_HttpRequest, bytes] | None:
     return _HttpRequest(words[0], words[1], headers, rest[:length]), rest[length:]
 
 
-_REASONS = {
-    200: "OK",
-    201: "Created",
-    204: "No Content",
-    301: "Moved Permanently",
-    302: "Found",
-    400: "Bad Request",
-    401: "Unauthorized",
-    403: "Forbidden",
-    404: "Not Found",
-    405: "Method Not Allowed",
-    429: "Too Many Requests",
-    500: "Internal Server Error",
-    502: "Bad Gateway",
-    503: "Service Unavailable",
-    504: "Gateway Timeout",
-}
-
-
 def _rendered(method: str, done: Exchange) -> bytes:
     response = done.response
     assert response is not None
     body = response.body.encode()
-    lines = [f"HTTP/1.1 {response.status} {_REASONS.get(response.status, 'Unknown')}"]
+    lines = [f"HTTP/1.1 {response.status} {HTTP_REASONS.get(response.status, 'Unknown')}"]
     lines += [f"{k}: {v}" for k, v in response.headers.items() if k.lower() not in _HOP_HEADERS]
     lines.append(f"Content-Length: {len(body)}")
     head = "\r\n".join(lines).encode("latin-1", errors="replace") + b"\r\n\r\n"

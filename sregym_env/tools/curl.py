@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
-from sregym_env.cluster.api import ExecResult, HttpExchange, World
+from sregym_env.cluster.api import HTTP_REASONS, ExecResult, HttpExchange, World
 
 VERSION = "curl 8.5.0 (x86_64-pc-linux-gnu)"
 
@@ -20,13 +20,6 @@ _BARE = frozenset(
     "-g --globoff -N --no-buffer -4 --ipv4 -6 --ipv6 --compressed -# --progress-bar --http1.1 --http2 -G --get "
     "--fail-with-body --no-progress-meter".split()
 )
-
-_REASONS = {
-    200: "OK", 201: "Created", 204: "No Content", 301: "Moved Permanently", 302: "Found", 304: "Not Modified",
-    307: "Temporary Redirect", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
-    405: "Method Not Allowed", 429: "Too Many Requests", 500: "Internal Server Error", 502: "Bad Gateway",
-    503: "Service Unavailable", 504: "Gateway Timeout",
-}  # fmt: skip
 
 
 class CurlError(Exception):
@@ -268,7 +261,7 @@ def _answered(
 ) -> Answer:
     head = ""
     if request.has("-i", "--include", "-I", "--head", "-v", "--verbose"):
-        reason = _REASONS.get(done.status, "")
+        reason = HTTP_REASONS.get(done.status, "")
         # The order in which Go's server writes them: the handler's by name, then its own.
         fields = dict(sorted(done.headers.items()))
         fields.setdefault("Date", _http_date(world.now()))

@@ -33,6 +33,11 @@ FAIL_FAST = 0.001
 _LEVELS = {"ERROR": 3, "WARNING": 2, "INFO": 1, "DEBUG": 0, "TRACE": 0}
 _SEVERITY = {"TRC": 0, "DBG": 0, "INF": 1, "WRN": 2, "ERR": 3, "FTL": 4, "PNC": 5}
 
+_COMMAND_BODY = {
+    "insert": "ordered: true, writeConcern: { getLastError: 1 }, ",
+    "find": "filter: {}, ",
+}
+"""What the mgo driver sends with a database command, as the server quotes it when it refuses."""
 UNAVAILABLE = "rpc error: code = Unavailable desc = "
 
 
@@ -143,8 +148,13 @@ class GoService(Quiet):
         credentials = _credentials(load.user, load.password)
         for collection, key, documents in load.collections:
             names = (("database", load.database), ("collection", collection))
-            for operation in ("count", "insert"):
-                failure = ctx.ask(host, port, Call(operation, (*credentials, *names)), DIAL_TIMEOUT)
+            first = documents[0].get(key, "") if documents else ""
+            for operation, body in (
+                ("count", f'query: {{ {key}: "{first}" }}, '),
+                ("insert", _COMMAND_BODY["insert"]),
+            ):
+                call = Call(operation, (*credentials, *names, ("body", body)))
+                failure = ctx.ask(host, port, call, DIAL_TIMEOUT)
                 if failure is not None:
                     if server is not None and failure.kind == "denied":
                         mongod.log_unauthorised(server, load.database, failure.text)
@@ -196,15 +206,12 @@ class GoService(Quiet):
             self._register(ctx, settings, port, delay)
 
     def _serve_http(self, ctx: ProcessContext, settings: GoSettings, delay: float) -> None:
-        _log(ctx, "INF", "server", 56, "Loading static content...", delay, folder="services/frontend")
-        _log(ctx, "INF", "server", 62, "Initializing gRPC clients...", delay, folder="services/frontend")
-        for service in settings.clients:
-            _log(
-                ctx, "INF", "server", 240, f"get Grpc conn is : {service}", delay, folder="services/frontend"
-            )
-        _log(ctx, "INF", "server", 87, "Successfull", delay, folder="services/frontend")
-        _log(ctx, "INF", "server", 89, "frontend before mux", delay, folder="services/frontend")
-        _log(ctx, "INF", "server", 103, "Serving http", delay, folder="services/frontend")
+        folder = f"services/{settings.name}"
+        said = [(56, "Loading static content..."), (62, "Initializing gRPC clients...")]
+        said += [(240, f"get Grpc conn is : {service}") for service in settings.clients]
+        said += [(87, "Successfull"), (89, f"{settings.name} before mux"), (103, "Serving http")]
+        for line, text in said:
+            _log(ctx, "INF", "server", line, text, delay, folder=folder)
 
     def _register(self, ctx: ProcessContext, settings: GoSettings, port: int, delay: float) -> None:
         process = ctx.process
@@ -437,7 +444,8 @@ def _query(ctx: ProcessContext, step: Query, share: float) -> Flow:
     if not host:
         return Flow(0.0, 0.0, ((Failure("no_such_host", "no reachable servers"), 1.0),))
     names = (("database", step.database), ("collection", step.collection))
-    call = Call(step.operation, (*_credentials(step.user, step.password), *names))
+    body = ("body", _COMMAND_BODY.get(step.operation, ""))
+    call = Call(step.operation, (*_credentials(step.user, step.password), *names, body))
     flow = ctx.call(host, port, call, share=share, timeout=DIAL_TIMEOUT)
     if all(failure.kind in ("auth", "denied") for failure, _ in flow.failures):
         return flow

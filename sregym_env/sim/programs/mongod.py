@@ -327,12 +327,7 @@ def _refuse_data(ctx: ProcessContext, version: str, found: str) -> None:
 
 def _not_authorised(call: Call, database: str) -> str:
     """The refusal of a driver's command, which the server quotes as it came."""
-    collection = call.attribute("collection")
-    body = {
-        "insert": "ordered: true, writeConcern: { getLastError: 1 }, ",
-        "count": 'query: { hotelId: "1" }, ',
-        "find": "filter: {}, ",
-    }.get(call.operation, "")
+    collection, body = call.attribute("collection"), call.attribute("body")
     command = f'{{ {call.operation}: "{collection}", {body}$db: "{database}" }}'
     return f"not authorized on {database} to execute command {command}"
 

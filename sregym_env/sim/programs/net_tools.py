@@ -5,32 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.api import HTTP_REASONS, ExecResult
 from sregym_env.sim.programs.context import ProcessContext
 
 if TYPE_CHECKING:
     from sregym_env.shell.shell import Shell
     from sregym_env.sim.dns import Resolution
     from sregym_env.sim.network import Exchange
-
-REASONS = {
-    200: "OK",
-    201: "Created",
-    204: "No Content",
-    301: "Moved Permanently",
-    302: "Found",
-    400: "Bad Request",
-    401: "Unauthorized",
-    403: "Forbidden",
-    404: "Not Found",
-    405: "Method Not Allowed",
-    429: "Too Many Requests",
-    500: "Internal Server Error",
-    502: "Bad Gateway",
-    503: "Service Unavailable",
-    504: "Gateway Timeout",
-}
-"""Reason phrases of HTTP."""
 
 
 def _resolve(ctx: ProcessContext, host: str) -> Resolution:
@@ -205,7 +186,7 @@ def _wget(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
         return ExecResult(stderr=head + "wget: error getting response\n", exit_code=1)
     status = done.response.status
     if status >= 400:
-        text = f"wget: server returned error: HTTP/1.1 {status} {REASONS.get(status, '')}\n"
+        text = f"wget: server returned error: HTTP/1.1 {status} {HTTP_REASONS.get(status, '')}\n"
         return ExecResult(stderr=head + text, exit_code=1)
     if spider:
         return ExecResult(stderr=head + ("" if quiet else "remote file exists\n"))
@@ -348,7 +329,7 @@ class _CurlRequest:
         if self.include:
             fields = {"Content-Type": "text/plain; charset=utf-8", **response.headers}
             fields["Content-Length"] = str(len(response.body.encode()))
-            lines = [f"HTTP/1.1 {response.status} {REASONS.get(response.status, '')}"]
+            lines = [f"HTTP/1.1 {response.status} {HTTP_REASONS.get(response.status, '')}"]
             text = "\r\n".join([*lines, *(f"{k}: {v}" for k, v in fields.items()), "", ""])
         if not self.head:
             text += response.body
@@ -370,7 +351,7 @@ class _CurlRequest:
                 f"> {self.method} / HTTP/1.1\n> Host: {host}:{port}\n> User-Agent: curl/8.5.0\n> Accept: */*\n>"
             )
         if done.response is not None:
-            lines.append(f"< HTTP/1.1 {done.response.status} {REASONS.get(done.response.status, '')}")
+            lines.append(f"< HTTP/1.1 {done.response.status} {HTTP_REASONS.get(done.response.status, '')}")
         return "".join(f"{line}\n" for line in lines)
 
     def _written(self, done: Exchange) -> str:
