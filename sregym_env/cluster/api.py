@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, NamedTuple, Protocol, Self
 
 from sregym_env.cluster.app import App, Journey
 from sregym_env.cluster.disturbances import Disturbance
+from sregym_env.kube.registry import Registry
 from sregym_env.kube.types import Json, Manifest
 
 PatchType = Literal["strategic", "merge", "json", "apply"]
@@ -34,6 +35,16 @@ class ExecResult:
         if self.stdout and self.stderr and not self.stdout.endswith("\n"):
             return f"{self.stdout}\n{self.stderr}"
         return self.stdout + self.stderr
+
+
+class Attached(NamedTuple):
+    """What a container's main process has written, as somebody sees it who is attached."""
+
+    text: str
+    running: bool
+    """Whether the process still runs and may write more."""
+    cursor: int
+    """Where the next look begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +69,11 @@ class Cluster(Protocol):
     @property
     def user(self) -> User:
         """Who is asking."""
+        ...
+
+    @property
+    def registry(self) -> Registry:
+        """Everything that is served now, custom resources included (what discovery tells)."""
         ...
 
     def as_user(self, user: User) -> Cluster:
@@ -153,6 +169,38 @@ class Cluster(Protocol):
         """Run a command in a container."""
         ...
 
+    def attach(
+        self,
+        namespace: str,
+        pod: str,
+        *,
+        container: str | None = None,
+        stdin: str = "",
+        end: bool = False,
+        cursor: int = -1,
+    ) -> Attached:
+        """Give a container's main process input (``end``: there will be no more) and see what it writes.
+
+        The first look has no ``cursor`` and begins with what is written from now on; later ones go on at the
+        cursor of the one before. Raises BadRequest or InternalError where the container does not run.
+        """
+        ...
+
+    def forward(
+        self,
+        namespace: str,
+        pod: str,
+        port: int,
+        path: str = "/",
+        *,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        body: str = "",
+        timeout: float = 0.0,
+    ) -> HttpExchange:
+        """One HTTP request over a connection forwarded to a port of a pod. Raises BadRequest if it does not run."""
+        ...
+
     def review_access(
         self, verb: str, resource: str, namespace: str | None = None, name: str = "", subresource: str = ""
     ) -> bool:
@@ -214,8 +262,8 @@ HTTP_REASONS: Mapping[int, str] = {status.value: status.phrase for status in HTT
 class HttpExchange:
     """What became of one HTTP request: the answer, or how far it got and why it failed."""
 
-    outcome: Literal["ok", "no_such_host", "dns_timeout", "refused", "timeout", "reset"]
-    phase: Literal["lookup", "connect", "wait", "done"]
+    outcome: Literal["ok", "no_such_host", "dns_timeout", "refused", "timeout", "reset", "tls"]
+    phase: Literal["lookup", "connect", "handshake", "wait", "done"]
     address: str
     """IP address it was sent to, empty if the name did not resolve."""
     port: int
@@ -226,6 +274,8 @@ class HttpExchange:
     seconds: float = 0.0
     """How long it took in all."""
     connect_seconds: float = 0.0
+    problem: str = ""
+    """For the outcome ``tls``: why there is no secure connection, as curl words it."""
 
 
 class Nodes(Protocol):
@@ -290,8 +340,14 @@ class World(Protocol):
         headers: Mapping[str, str] | None = None,
         body: str = "",
         timeout: float = 0.0,
+        *,
+        insecure: bool = False,
+        authorities: str = "",
     ) -> HttpExchange:
-        """One HTTP request from the workstation, which stands in the cluster's network and asks its DNS."""
+        """One HTTP request from the workstation, which stands in the cluster's network and asks its DNS.
+
+        A server over https must present a certificate that ``authorities`` (PEM) vouch for, unless ``insecure``.
+        """
         ...
 
     def now(self) -> int:

@@ -1,8 +1,9 @@
 """Conversion between the versions in which one stored object is served.
 
-Only two resources have more than one served form: HorizontalPodAutoscaler (stored as autoscaling/v2,
+Two built-in resources have more than one served form: HorizontalPodAutoscaler (stored as autoscaling/v2,
 also served as autoscaling/v1, which kubectl still creates) and Event (stored as v1, also served as
-events.k8s.io/v1). Everything else passes through untouched.
+events.k8s.io/v1). Custom resources are converted as conversion strategy ``None`` does: only ``apiVersion``
+changes. Everything else passes through untouched.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ _EVENTS = "events.k8s.io/v1"
 
 def to_storage(resource: Resource, obj: Manifest) -> Manifest:
     """An object that came in as ``resource`` in the form in which it is stored."""
+    if resource.custom_type is not None:
+        stored = f"{resource.group}/{resource.custom_type.storage_version}"
+        return obj if obj.get("apiVersion") == stored else {**obj, "apiVersion": stored}
     if resource.kind == "HorizontalPodAutoscaler" and resource.api_version == _V1:
         return _autoscaler_from_v1(obj)
     if resource.kind == "Event" and resource.api_version == _EVENTS:
@@ -28,11 +32,17 @@ def to_storage(resource: Resource, obj: Manifest) -> Manifest:
 
 def is_converted(resource: Resource) -> bool:
     """Whether the stored objects differ from those that ``resource`` serves."""
+    if resource.custom:
+        return True
     return (resource.kind, resource.api_version) in (("HorizontalPodAutoscaler", _V1), ("Event", _EVENTS))
 
 
 def from_storage(resource: Resource, obj: Manifest) -> Manifest:
     """A stored object as ``resource`` serves it."""
+    if resource.custom:
+        if obj.get("apiVersion") == resource.api_version:
+            return obj
+        return {**obj, "apiVersion": resource.api_version}
     if resource.kind == "HorizontalPodAutoscaler" and resource.api_version == _V1:
         return _autoscaler_to_v1(obj)
     if resource.kind == "Event" and resource.api_version == _EVENTS:

@@ -552,7 +552,9 @@ def _policy_spec(spec: Manifest) -> Manifest:
 
 def _match_resources(match: Manifest) -> Manifest:
     match = _fill_absent(match, {"matchPolicy": "Equivalent", "namespaceSelector": {}, "objectSelector": {}})
-    return _each(match, "resourceRules", lambda rule: _fill_absent(rule, {"scope": "*"}))
+    for field in ("resourceRules", "excludeResourceRules"):
+        match = _each(match, field, lambda rule: _fill_absent(rule, {"scope": "*"}))
+    return match
 
 
 def _crd_spec(spec: Manifest) -> Manifest:
@@ -580,6 +582,30 @@ def _csi_driver_spec(spec: Manifest) -> Manifest:
 
 def _api_service_spec(spec: Manifest) -> Manifest:
     return _at(spec, "service", _webhook_service)
+
+
+def _ingress_class_spec(spec: Manifest) -> Manifest:
+    return _at(spec, "parameters", lambda found: _fill_absent(found, {"scope": "Cluster"}))
+
+
+DEFAULT_PRECEDENCE = 1000
+"""``matchingPrecedence`` of a FlowSchema that names none."""
+
+
+def _flow_schema_spec(spec: Manifest) -> Manifest:
+    return spec if spec.get("matchingPrecedence") else {**spec, "matchingPrecedence": DEFAULT_PRECEDENCE}
+
+
+def _priority_level_spec(spec: Manifest) -> Manifest:
+    values: dict[str, Json] = {"nominalConcurrencyShares": 30, "lendablePercent": 0}
+    spec = _at(spec, "limited", lambda limited: _at(_fill_absent(limited, values), "limitResponse", _limit_response))
+    shares: dict[str, Json] = {"nominalConcurrencyShares": 0, "lendablePercent": 0}
+    return _at(spec, "exempt", lambda exempt: _fill_absent(exempt, shares))
+
+
+def _limit_response(response: Manifest) -> Manifest:
+    missing = {"handSize": 8, "queues": 64, "queueLengthLimit": 50}
+    return _at(response, "queuing", lambda q: {**q, **{k: v for k, v in missing.items() if not q.get(k)}})
 
 
 def _node(obj: Manifest) -> Manifest:
@@ -616,6 +642,9 @@ _DEFAULTS: dict[tuple[str, str], _Default] = {
     ("storage.k8s.io/v1", "StorageClass"): _storage_class,
     ("storage.k8s.io/v1", "CSIDriver"): _spec(_csi_driver_spec),
     ("scheduling.k8s.io/v1", "PriorityClass"): _priority_class,
+    ("networking.k8s.io/v1", "IngressClass"): _spec(_ingress_class_spec),
+    ("flowcontrol.apiserver.k8s.io/v1", "FlowSchema"): _spec(_flow_schema_spec),
+    ("flowcontrol.apiserver.k8s.io/v1", "PriorityLevelConfiguration"): _spec(_priority_level_spec),
     ("apiextensions.k8s.io/v1", "CustomResourceDefinition"): _spec(_crd_spec),
     ("apiregistration.k8s.io/v1", "APIService"): _spec(_api_service_spec),
     ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"): lambda obj: _each(

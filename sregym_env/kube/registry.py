@@ -9,15 +9,50 @@ Source of the constants: the discovery documents of a v1.32 API server.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
+
+from sregym_env.kube.types import Manifest
 
 FULL = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 """The verbs of an ordinary stored resource, sorted as discovery sorts them."""
 
 _NAME_FIELDS = ("metadata.name", "metadata.namespace")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CustomType:
+    """One version of a CustomResourceDefinition, compared by identity: the same one as long as the
+    definition's ``spec`` is the same."""
+
+    crd: Manifest
+    """The definition (its ``spec`` is current, its status may be older)."""
+    version: Manifest
+    """The entry of ``spec.versions``."""
+    cache: dict[str, Any] = field(default_factory=dict, repr=False)
+    """What others derive from it (compiled rules, printers), by their own names."""
+
+    @property
+    def schema(self) -> Manifest:
+        """``schema.openAPIV3Schema`` of the version; empty where there is none."""
+        found: Manifest = (self.version.get("schema") or {}).get("openAPIV3Schema") or {}
+        return found
+
+    @property
+    def subresources(self) -> Manifest:
+        """``subresources`` of the version."""
+        found: Manifest = self.version.get("subresources") or {}
+        return found
+
+    @property
+    def storage_version(self) -> str:
+        """Name of the version in which objects are stored."""
+        for version in self.crd["spec"]["versions"]:
+            if version.get("storage"):
+                return str(version["name"])
+        return str(self.version["name"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +77,10 @@ class Resource:
     """Whether DELETE answers with the deleted object instead of a ``Status``."""
     custom: bool = False
     """Whether it comes from a CustomResourceDefinition."""
+    custom_type: CustomType | None = None
+    """The definition it comes from."""
+    list_name: str = ""
+    """Kind of a list of it where that is not the kind with ``List`` behind it."""
     key: str = ""
     """Identity of the resource: ``"pods"``, ``"deployments.apps"`` (``schema.GroupResource`` as text)."""
     api_version: str = ""
@@ -75,7 +114,7 @@ class Resource:
     @property
     def list_kind(self) -> str:
         """Kind of a list of it."""
-        return f"{self.kind}List"
+        return self.list_name or f"{self.kind}List"
 
     @property
     def storage_key(self) -> str:
@@ -449,15 +488,17 @@ RESOURCES: tuple[Resource, ...] = (
 class Registry:
     """An immutable set of served resources with the lookups that clients and servers need."""
 
-    __slots__ = ("_by_key", "_by_kind", "_by_token", "resources")
+    __slots__ = ("_by_key", "_by_kind", "_by_plural", "_by_token", "resources")
 
     def __init__(self, resources: Iterable[Resource]) -> None:
         self.resources: tuple[Resource, ...] = tuple(resources)
         self._by_key: dict[str, Resource] = {}
         self._by_kind: dict[tuple[str, str], Resource] = {}
         self._by_token: dict[str, Resource] = {}
+        self._by_plural: dict[tuple[str, str, str], Resource] = {}
         for resource in self.resources:
             self._by_key.setdefault(resource.key, resource)
+            self._by_plural.setdefault((resource.group, resource.version, resource.plural), resource)
             self._by_kind.setdefault((resource.api_version, resource.kind), resource)
         self._index_tokens()
 
@@ -480,6 +521,10 @@ class Registry:
         """The resource of an ``apiVersion`` and ``kind`` pair, as written in a manifest."""
         return self._by_kind.get((api_version, kind))
 
+    def by_plural(self, group: str, version: str, plural: str) -> Resource | None:
+        """The resource that a path names."""
+        return self._by_plural.get((group, version, plural))
+
     def find(self, token: str) -> Resource | None:
         """What kubectl would make of a word: plural, singular, short name or kind, in any case,
         alone or with ``.group`` or ``.version.group`` behind it."""
@@ -498,8 +543,39 @@ class Registry:
         return tuple(sorted({r.api_version for r in self.resources}))
 
     def with_resources(self, extra: Iterable[Resource]) -> Registry:
-        """A registry that serves these resources too."""
-        return Registry((*self.resources, *extra))
+        """A registry that serves these resources too.
+
+        Their groups stand where their priority (1000) puts them: behind everything that the API server
+        serves itself, before aggregated APIs such as metrics.k8s.io (100), in order of their names. A
+        resource of a group that is served already stands at the end of its group.
+        """
+        groups = {resource.group for resource in self.resources}
+        own: list[Resource] = []
+        late: list[Resource] = []
+        for resource in self.resources:
+            (late if resource.group in AGGREGATED_GROUPS else own).append(resource)
+        added = sorted(extra, key=_discovery_order)
+        joined = [r for r in added if r.group in groups]
+        new = [r for r in added if r.group not in groups]
+        for resource in joined:
+            at = max(i for i, r in enumerate(own) if r.group == resource.group) if _in(own, resource) else -1
+            if at >= 0:
+                own.insert(at + 1, resource)
+            else:
+                late.append(resource)
+        return Registry((*own, *new, *late))
+
+
+AGGREGATED_GROUPS = frozenset(("metrics.k8s.io",))
+"""Groups served by another process behind the API server."""
+
+
+def _in(resources: Iterable[Resource], wanted: Resource) -> bool:
+    return any(resource.group == wanted.group for resource in resources)
+
+
+def _discovery_order(resource: Resource) -> tuple[Any, ...]:
+    return (resource.group, version_priority(resource.version), resource.plural)
 
 
 def _add_token(tokens: dict[str, Resource], name: str, resource: Resource) -> None:
@@ -513,15 +589,21 @@ def _add_token(tokens: dict[str, Resource], name: str, resource: Resource) -> No
         tokens.setdefault(f"{name}.{resource.version}.", resource)
 
 
+CUSTOM_VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
+"""Verbs of a custom resource in the order in which discovery tells them."""
+
+
 def custom_resources(crd: dict[str, Any]) -> tuple[Resource, ...]:
-    """The resources a CustomResourceDefinition serves, preferred version first."""
+    """The resources a CustomResourceDefinition serves, preferred version first.
+
+    Once it has a status the accepted names count, as they do for the API server.
+    """
     spec = crd["spec"]
-    names = spec["names"]
+    names = {**spec["names"], **((crd.get("status") or {}).get("acceptedNames") or {})}
     versions = [v for v in spec.get("versions", []) if v.get("served")]
     versions.sort(key=lambda v: version_priority(v["name"]))
-    selectable = (
-        ("metadata.name", "metadata.namespace") if spec["scope"] == "Namespaced" else ("metadata.name",)
-    )
+    namespaced = spec["scope"] == "Namespaced"
+    selectable = ("metadata.name", "metadata.namespace") if namespaced else ("metadata.name",)
     out = []
     for version in versions:
         subresources = version.get("subresources") or {}
@@ -533,16 +615,64 @@ def custom_resources(crd: dict[str, Any]) -> tuple[Resource, ...]:
                 kind=names["kind"],
                 plural=names["plural"],
                 singular=names.get("singular") or names["kind"].lower(),
-                namespaced=spec["scope"] == "Namespaced",
+                namespaced=namespaced,
                 short_names=tuple(names.get("shortNames") or ()),
                 categories=tuple(names.get("categories") or ()),
-                verbs=("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"),
-                subresources=tuple(sorted(subresources)),
+                verbs=CUSTOM_VERBS,
+                subresources=tuple(name for name in ("status", "scale") if name in subresources),
                 field_selectors=selectable + columns,
                 custom=True,
+                custom_type=CustomType(crd, version),
+                list_name=names.get("listKind") or "",
+                delete_returns_object=False,
             )
         )
     return tuple(out)
+
+
+_MOST_CUSTOM = 256
+_custom_cache: dict[tuple[int, int], tuple[Any, Any, tuple[Resource, ...]]] = {}
+_registry_cache: dict[int, tuple[Sequence[Manifest], Registry]] = {}
+
+
+def with_definitions(crds: Sequence[Manifest]) -> Registry:
+    """The registry of a cluster with these CustomResourceDefinitions, of which the established ones count.
+
+    The sequence must not change afterwards: the same one gives the same registry at once. Resources stay the
+    same objects while their definition's ``spec`` and accepted names do.
+    """
+    if not crds:
+        return BUILTIN
+    known = _registry_cache.get(id(crds))
+    if known is not None and known[0] is crds:
+        return known[1]
+    extra = [resource for crd in crds if is_established(crd) for resource in _served_by(crd)]
+    made = BUILTIN.with_resources(extra) if extra else BUILTIN
+    if len(_registry_cache) >= _MOST_CUSTOM:
+        _registry_cache.clear()
+    _registry_cache[id(crds)] = (crds, made)
+    return made
+
+
+def _served_by(crd: Manifest) -> tuple[Resource, ...]:
+    spec, names = crd["spec"], (crd.get("status") or {}).get("acceptedNames")
+    slot = (id(spec), id(names))
+    known = _custom_cache.get(slot)
+    if known is not None and known[0] is spec and known[1] is names:
+        return known[2]
+    made = custom_resources(crd)
+    if len(_custom_cache) >= _MOST_CUSTOM:
+        _custom_cache.clear()
+    _custom_cache[slot] = (spec, names, made)
+    return made
+
+
+def is_established(crd: Manifest) -> bool:
+    """Whether the API server serves a CustomResourceDefinition (condition ``Established``)."""
+    return any(
+        condition["type"] == "Established" and condition["status"] == "True"
+        for condition in (crd.get("status") or {}).get("conditions") or ()
+    )
 
 
 @lru_cache(maxsize=256)

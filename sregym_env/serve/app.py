@@ -1,41 +1,27 @@
-"""The ASGI application: from bytes on a connection to the API, and back."""
+"""The ASGI application: who asks for what, and which part of the server answers."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from typing import Any
+import time
 
-import orjson
-
-from sregym_env.cluster.api import User
 from sregym_env.kube import status
-from sregym_env.serve import access, discovery, openapi, paths, rest, upgrades
+from sregym_env.serve import access, documents, paths, rest, upgrades
 from sregym_env.serve.hosted import Hosted
-from sregym_env.serve.message import (
-    Reply,
-    Request,
-    Response,
-    Stream,
-    json_response,
-    parse_query,
-    text_response,
-)
-from sregym_env.sim.cluster import VERSION
-
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
+from sregym_env.serve.instrumentation import Measured
+from sregym_env.serve.message import Reply, Request, Response, json_response, parse_query
+from sregym_env.serve.mounts import Receive, Scope, Send
+from sregym_env.serve.transport import MAX_BODY, Gone, headers, read_request, send_response, send_stream
+from sregym_env.sim import custom
 
 TICK_SECONDS = 0.2
 """How often virtual time is brought up to the wall clock while nobody asks anything."""
 
-MAX_BODY = 3 * 1024 * 1024
-"""The API server's limit on request bodies."""
-
 _log = logging.getLogger(__name__)
+
+_READS = ("GET", "HEAD")
+_WRITES = ("POST", "PUT", "PATCH", "DELETE")
 
 
 class Application:
@@ -54,21 +40,13 @@ class Application:
         elif scope["type"] == "websocket":
             await self._websocket(scope, receive, send)
 
-    # --- connection kinds -------------------------------------------------------------------------
-
-    async def _lifespan(self, receive: Receive, send: Send) -> None:
-        while True:
-            message = await receive()
-            if message["type"] == "lifespan.startup":
-                self._ticker = asyncio.create_task(self._tick())
-                await send({"type": "lifespan.startup.complete"})
-            elif message["type"] == "lifespan.shutdown":
-                self.close()
-                await send({"type": "lifespan.shutdown.complete"})
-                return
+    def start(self) -> None:
+        """Let time pass from now on; on the event loop."""
+        if self._ticker is None:
+            self._ticker = asyncio.create_task(self._tick())
 
     def close(self) -> None:
-        """End every stream and stop the clock."""
+        """End every stream and stop the clock; on the event loop."""
         self.hosted.closing = True
         self.hosted.bell.ring()
         if self._ticker is not None:
@@ -79,116 +57,129 @@ class Application:
             await asyncio.sleep(TICK_SECONDS)
             self.hosted.sync()
 
-    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        reply = self.respond(await read_request(scope, receive))
-        if isinstance(reply, Stream):
-            await self._stream(reply, receive, send)
-        else:
-            await send_response(reply, send)
+    # --- connection kinds -------------------------------------------------------------------------
 
-    async def _stream(self, reply: Stream, receive: Receive, send: Send) -> None:
-        headers = [
-            (b"content-type", reply.content_type.encode()),
-            (b"cache-control", b"no-cache, private"),
-        ]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        sending = asyncio.create_task(_pump(reply, send))
-        gone = asyncio.create_task(_disconnected(receive))
-        await asyncio.wait((sending, gone), return_when=asyncio.FIRST_COMPLETED)
-        for task in (sending, gone):
-            task.cancel()
-        results = await asyncio.gather(sending, gone, return_exceptions=True)
-        for result in results:
-            if isinstance(result, Exception):
-                _log.error("a stream failed", exc_info=result)
+    async def _lifespan(self, receive: Receive, send: Send) -> None:
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.startup":
+                self.start()
+                await send({"type": "lifespan.startup.complete"})
+            elif message["type"] == "lifespan.shutdown":
+                self.close()
+                await send({"type": "lifespan.shutdown.complete"})
+                return
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            reply = self.respond(await read_request(scope, receive))
+        except Gone:
+            return
+        except TimeoutError:
+            reply = refusal(status.timeout("request did not complete within the allotted duration"))
+        if isinstance(reply, Response):
+            await send_response(reply, send)
+            return
+        measured = self._measured(Request(scope["method"], scope["path"], parse_query(scope["query_string"])))
+        self.hosted.counters.begin(measured)
+        try:
+            await send_stream(reply, receive, send)
+        finally:
+            self.hosted.counters.end(measured)
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request("GET", scope["path"], parse_query(scope["query_string"]), _headers(scope))
+        request = Request("GET", scope["path"], parse_query(scope["query_string"]), headers(scope))
         await receive()  # websocket.connect
         self.hosted.sync()
+        measured = self._measured(request)
+        self.hosted.counters.begin(measured)
+        began = time.monotonic()
+        code = 101
         try:
             user = access.identify(self.hosted.world, self.hosted.identities, request)
-            where = paths.parse(request.path)
+            where = paths.parse(request.path, custom.registry_of(self.hosted.world))
             if where is None:
                 raise status.unknown_path()
             ask = rest.Ask(self.hosted, self.hosted.cluster(user), where, request)
             await upgrades.serve(ask, scope.get("subprotocols", []), receive, send)
         except status.StatusError as error:
+            code = error.code
             await upgrades.refuse(error, scope, send)
         finally:
             self.hosted.announce()
+            self.hosted.counters.end(measured)
+            self.hosted.counters.count(measured, code, time.monotonic() - began)
 
     # --- requests ---------------------------------------------------------------------------------
 
     def respond(self, request: Request) -> Reply:
         """Answer a request. Never raises for what the client does wrong."""
         self.hosted.sync()
+        began = time.monotonic()
+        reply = self._answered(request)
+        code = reply.status if isinstance(reply, Response) else 200
+        self.hosted.counters.count(self._measured(request), code, time.monotonic() - began)
+        self.hosted.announce()
+        return reply
+
+    def _answered(self, request: Request) -> Reply:
         try:
             return self._route(request)
         except status.StatusError as error:
             return refusal(error)
+        except RecursionError:
+            return refusal(status.bad_request("the request is nested too deeply"))
         except Exception as error:  # one failing request must not take the cluster down; it is logged loudly
             _log.exception("%s %s failed", request.method, request.path)
             return refusal(status.internal_error(f"{type(error).__name__}: {error}"))
-        finally:
-            self.hosted.announce()
 
     def _route(self, request: Request) -> Reply:
-        if len(request.body) > MAX_BODY:
+        user = access.identify(self.hosted.world, self.hosted.identities, request)
+        if request.too_large and request.method in _WRITES:
             text = f"Request entity too large: limit is {MAX_BODY}"
             raise status.StatusError(413, "RequestEntityTooLarge", text)
-        user = access.identify(self.hosted.world, self.hosted.identities, request)
-        where = paths.parse(request.path)
+        where = paths.parse(request.path, custom.registry_of(self.hosted.world))
         if where is not None and request.method == "GET" and not request.flag("watch"):
             self.hosted.pace.asked(f"{request.path}?{sorted(request.query.items())}")
         elif request.method != "GET":
             self.hosted.pace.acted()
         if where is not None:
             return rest.handle(rest.Ask(self.hosted, self.hosted.cluster(user), where, request))
-        return self._document(request, user)
+        return documents.answer(self.hosted, request, user)
 
-    def _document(self, request: Request, user: User) -> Response:
-        """What is not a resource: version, health, discovery, schemas."""
-        path = request.path.rstrip("/") or "/"
-        public = path.startswith(access.PUBLIC)
-        if not public and "system:authenticated" not in user.groups:
-            raise status.forbidden_path(user.name, request.method.lower(), request.path)
-        if path == "/version":
-            return Response(200, orjson.dumps(dict(VERSION), option=orjson.OPT_INDENT_2))
-        if path.startswith(("/healthz", "/livez", "/readyz")):
-            return text_response("ok")
-        found = self._discovered(request, path)
-        if found is None:
-            raise status.unknown_path()
-        return found
+    def _measured(self, request: Request) -> Measured:
+        """Under which labels a request is counted, in the words of the API server's metrics."""
+        where = paths.parse(request.path, custom.registry_of(self.hosted.world))
+        if where is None:
+            return Measured(request.method if request.method in (*_READS, *_WRITES) else "other")
+        resource = where.resource
+        scope = "resource" if where.name else "namespace" if where.namespace is not None else "cluster"
+        return Measured(
+            _verb(request, where),
+            resource.group,
+            resource.version,
+            resource.plural,
+            where.subresource,
+            scope,
+            "All" if request.first("dryRun") == "All" else "",
+        )
 
-    def _discovered(self, request: Request, path: str) -> Response | None:
-        aggregated = discovery.aggregated_version(request.header("accept"))
-        if path in ("/api", "/apis") and aggregated:
-            made = json_response(discovery.aggregated(path == "/api", aggregated))
-            return Response(200, made.body, discovery.aggregated_type(aggregated))
-        if path == "/api":
-            return json_response(discovery.core_versions(self.hosted.address))
-        if path == "/apis":
-            return json_response(discovery.groups())
-        if path == "/openapi/v2" and openapi.V2_ACCEPTED in request.header("accept"):
-            return Response(200, openapi.second(), openapi.V2_PROTOBUF)
-        if path == "/openapi/v3":
-            return json_response(openapi.index())
-        if path.startswith("/openapi/v3/"):
-            document = openapi.document(path.removeprefix("/openapi/v3/"))
-            return None if document is None else Response(200, document)
-        parts = path.strip("/").split("/")
-        found = None
-        if parts[0] == "api" and len(parts) == 2:
-            found = discovery.resources(parts[1])
-        elif parts[0] == "apis" and len(parts) == 2:
-            found = discovery.group(parts[1])
-        elif parts[0] == "apis" and len(parts) == 3:
-            found = discovery.resources(f"{parts[1]}/{parts[2]}")
-        elif path == "/":
-            found = {"paths": ["/api", "/apis", "/healthz", "/livez", "/openapi/v3", "/readyz", "/version"]}
-        return None if found is None else json_response(found)
+
+_CONNECTS = ("exec", "attach", "portforward", "proxy")
+
+
+def _verb(request: Request, where: paths.ApiPath) -> str:
+    if where.subresource in _CONNECTS:
+        return "CONNECT"
+    if request.method == "GET" and request.flag("watch"):
+        return "WATCH"
+    if request.method == "GET":
+        return "GET" if where.name else "LIST"
+    if request.method == "DELETE" and not where.name:
+        return "DELETECOLLECTION"
+    if request.header("content-type").startswith("application/apply-patch"):
+        return "APPLY"
+    return request.method if request.method in (*_READS, *_WRITES) else "other"
 
 
 def refusal(error: status.StatusError) -> Response:
@@ -196,49 +187,3 @@ def refusal(error: status.StatusError) -> Response:
     wait = error.details.get("retryAfterSeconds")
     headers = (("Retry-After", str(wait)),) if wait else ()
     return json_response(error.status, error.code, headers)
-
-
-def _headers(scope: Mapping[str, Any]) -> dict[str, str]:
-    """Headers by lower-case name; repeated ones joined."""
-    found: dict[str, str] = {}
-    for name, value in scope["headers"]:
-        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
-        found[key] = f"{found[key]}, {text}" if key in found else text
-    return found
-
-
-async def read_request(scope: Scope, receive: Receive) -> Request:
-    """The whole request of an HTTP scope."""
-    chunks = []
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            break
-        chunks.append(message.get("body", b""))
-        if not message.get("more_body"):
-            break
-    query = parse_query(scope["query_string"])
-    return Request(scope["method"], scope["path"], query, _headers(scope), b"".join(chunks))
-
-
-async def send_response(response: Response, send: Send) -> None:
-    """Send a complete response."""
-    headers = [
-        (b"content-type", response.content_type.encode()),
-        (b"content-length", str(len(response.body)).encode()),
-        (b"cache-control", b"no-cache, private"),
-        *((name.lower().encode(), value.encode()) for name, value in response.headers),
-    ]
-    await send({"type": "http.response.start", "status": response.status, "headers": headers})
-    await send({"type": "http.response.body", "body": response.body})
-
-
-async def _disconnected(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
-
-
-async def _pump(reply: Stream, send: Send) -> None:
-    async for chunk in reply.chunks:
-        await send({"type": "http.response.body", "body": chunk, "more_body": True})
-    await send({"type": "http.response.body", "body": b""})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from sregym_env.kube.registry import BUILTIN, Resource
+from sregym_env.kube.registry import Registry, Resource
 from sregym_env.kube.types import Manifest
 
 
@@ -94,8 +94,8 @@ def _grouped(resources: Iterable[Resource]) -> dict[str, dict[str, list[Resource
     return groups
 
 
-@lru_cache(maxsize=4)
-def aggregated(core: bool, version: str) -> Manifest:
+@lru_cache(maxsize=16)
+def aggregated(registry: Registry, core: bool, version: str) -> Manifest:
     """The ``APIGroupDiscoveryList`` of ``/api`` (core group) or ``/apis`` (all others)."""
     items = [
         {
@@ -109,7 +109,7 @@ def aggregated(core: bool, version: str) -> Manifest:
                 for name, resources in versions.items()
             ],
         }
-        for group, versions in _grouped(BUILTIN.resources).items()
+        for group, versions in _grouped(registry.resources).items()
         if (group == "") == core
     ]
     return {
@@ -134,26 +134,26 @@ def _group(name: str, versions: Iterable[str]) -> Manifest:
     return {"name": name, "versions": listed, "preferredVersion": listed[0]}
 
 
-@lru_cache(maxsize=1)
-def groups() -> Manifest:
+@lru_cache(maxsize=8)
+def groups(registry: Registry) -> Manifest:
     """The plain ``APIGroupList`` at ``/apis``."""
-    found = [_group(name, versions) for name, versions in _grouped(BUILTIN.resources).items() if name]
+    found = [_group(name, versions) for name, versions in _grouped(registry.resources).items() if name]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": found}
 
 
 @lru_cache(maxsize=64)
-def group(name: str) -> Manifest | None:
+def group(registry: Registry, name: str) -> Manifest | None:
     """The ``APIGroup`` at ``/apis/NAME``, None where it is not served."""
-    versions = _grouped(BUILTIN.resources).get(name)
+    versions = _grouped(registry.resources).get(name)
     if not name or versions is None:
         return None
     return {"kind": "APIGroup", "apiVersion": "v1", **_group(name, versions)}
 
 
 @lru_cache(maxsize=64)
-def resources(group_version: str) -> Manifest | None:
+def resources(registry: Registry, group_version: str) -> Manifest | None:
     """The ``APIResourceList`` of one API version, None where it is not served."""
-    found = [r for r in BUILTIN.resources if r.api_version == group_version]
+    found = [r for r in registry.resources if r.api_version == group_version]
     if not found:
         return None
     entries = [entry for resource in found for entry in _plain(resource)]

@@ -7,9 +7,13 @@ from dataclasses import dataclass, field
 
 from sregym_env.cluster.api import User
 from sregym_env.serve.access import Identities
+from sregym_env.serve.instrumentation import Counters
 from sregym_env.serve.pace import Pace
 from sregym_env.sim.cluster import SimCluster
 from sregym_env.sim.embedded import EmbeddedWorld
+
+MAX_VIEWS = 256
+"""Identities remembered; a client that impersonates can make up any number."""
 
 
 class Bell:
@@ -41,9 +45,13 @@ class Hosted:
     pace: Pace
     identities: Identities
     address: str = "127.0.0.1:6443"
+    base: str = ""
+    """The base path below which the cluster is served."""
+    counters: Counters = field(default_factory=Counters)
     bell: Bell = field(default_factory=Bell)
     closing: bool = False
     _revision: int = -1
+    _views: dict[User, tuple[EmbeddedWorld, SimCluster]] = field(default_factory=dict)
 
     @property
     def world(self) -> EmbeddedWorld:
@@ -51,8 +59,16 @@ class Hosted:
         return self.pace.world
 
     def cluster(self, user: User) -> SimCluster:
-        """The API as an identity sees it."""
-        return SimCluster(self.world, user)
+        """The API as an identity sees it. Views are kept, since each remembers what its identity may do."""
+        world = self.world
+        known = self._views.get(user)
+        if known is not None and known[0] is world:
+            return known[1]
+        if len(self._views) >= MAX_VIEWS:
+            self._views.clear()
+        made = SimCluster(world, user)
+        self._views[user] = (world, made)
+        return made
 
     def sync(self) -> None:
         """Bring the world to the present and tell those who watch if something changed."""

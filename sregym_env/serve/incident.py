@@ -15,9 +15,10 @@ import orjson
 
 from sregym_env.envs.env import SREGymEnv
 from sregym_env.kube import durations
-from sregym_env.serve.app import Receive, Scope, Send, read_request, send_response
 from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.message import Request, Response, json_response
+from sregym_env.serve.mounts import Receive, Scope, Send
+from sregym_env.serve.transport import read_request, send_response
 
 Done = Callable[[float, dict[str, Any]], None]
 """Called with the reward and the last info when the episode is over."""

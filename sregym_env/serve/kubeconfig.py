@@ -10,23 +10,30 @@ import yaml
 from sregym_env.kube.types import Manifest
 
 
-def kubeconfig(server: str, authority: bytes, user: str, token: str, namespace: str = "default") -> Manifest:
-    """A kubeconfig with one context."""
+def kubeconfig(
+    server: str,
+    authority: bytes,
+    user: str,
+    token: str,
+    namespace: str = "default",
+    cluster: str = "kubernetes",
+) -> Manifest:
+    """A kubeconfig with one context. Clusters with names of their own give unlike names to all they bring, so
+    that several such files can be used together."""
+    who = user if cluster == "kubernetes" else f"{user}@{cluster}"
     return {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [
             {
-                "name": "kubernetes",
+                "name": cluster,
                 "cluster": {"server": server, "certificate-authority-data": b64encode(authority).decode()},
             }
         ],
-        "contexts": [
-            {"name": user, "context": {"cluster": "kubernetes", "user": user, "namespace": namespace}}
-        ],
-        "current-context": user,
+        "contexts": [{"name": who, "context": {"cluster": cluster, "user": who, "namespace": namespace}}],
+        "current-context": who,
         "preferences": {},
-        "users": [{"name": user, "user": {"token": token}}],
+        "users": [{"name": who, "user": {"token": token}}],
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from sregym_env.kube import conversion, selectors, status
-from sregym_env.kube.registry import BUILTIN, Resource
+from sregym_env.kube.registry import Resource
 from sregym_env.kube.types import Manifest
 from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.message import Request
@@ -32,7 +32,7 @@ def found(cluster: SimCluster, where: ApiPath, request: Request) -> list[Manifes
     resource = where.resource
     labels, fields = request.first("labelSelector"), request.first("fieldSelector")
     chosen = matcher(resource, labels, fields)
-    if resource is not BUILTIN.by_key(resource.key) and fields:
+    if fields and resource is not cluster.registry.by_key(resource.key):
         objects = [as_served(resource, obj) for obj in cluster.list(resource.key, where.namespace)]
         return [obj for obj in objects if chosen(obj)]
     listed = cluster.list(resource.key, where.namespace, label_selector=labels, field_selector=fields)

@@ -25,6 +25,8 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict)
     """By lower-case name."""
     body: bytes = b""
+    too_large: bool = False
+    """Whether the body was over the limit and has not been read."""
 
     def first(self, name: str, default: str = "") -> str:
         """The first value of a query parameter."""

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from sregym_env.kube import schema
-from sregym_env.kube.registry import BUILTIN, Resource
+from sregym_env.kube.registry import BUILTIN, Registry, Resource
 from sregym_env.kube.types import Manifest
 
 _META = "io.k8s.apimachinery.pkg.apis.meta.v1"
@@ -55,11 +55,11 @@ def _group_path(api_version: str) -> str:
     return f"apis/{api_version}" if "/" in api_version else f"api/{api_version}"
 
 
-@lru_cache(maxsize=1)
-def index() -> Manifest:
+@lru_cache(maxsize=8)
+def index(registry: Registry = BUILTIN) -> Manifest:
     """The document at ``/openapi/v3``: where the others are."""
     found = {}
-    for api_version in dict.fromkeys(r.api_version for r in BUILTIN.resources):
+    for api_version in dict.fromkeys(r.api_version for r in registry.resources):
         path = _group_path(api_version)
         digest = sha256(f"{schema.VERSION} {path}".encode()).hexdigest().upper()
         found[path] = {"serverRelativeURL": f"/openapi/v3/{path}?hash={digest}"}
@@ -67,10 +67,10 @@ def index() -> Manifest:
 
 
 @lru_cache(maxsize=64)
-def document(path: str) -> bytes | None:
+def document(registry: Registry, path: str) -> bytes | None:
     """The serialised document of one API version (``api/v1``, ``apis/apps/v1``), None where not served."""
     api_version = path.removeprefix("apis/").removeprefix("api/")
-    resources = [r for r in BUILTIN.resources if r.api_version == api_version]
+    resources = [r for r in registry.resources if r.api_version == api_version]
     if not resources or _group_path(api_version) != path:
         return None
     return orjson.dumps(

@@ -79,6 +79,11 @@ class Pace:
         if self._asked[question] > PATIENT_READS:
             self.world.advance(1.0)
 
+    def waited(self, seconds: float) -> None:
+        """Somebody who is attached has waited: in step mode, run to the next event, at most ``seconds`` * 10."""
+        if self.mode == "step":
+            self.skip(self.world.now() + round(seconds * 10 * SECOND))
+
     def acted(self) -> None:
         """Note a write: what was asked before it does not count as waiting."""
         self._asked.clear()

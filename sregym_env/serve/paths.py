@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sregym_env.kube.registry import BUILTIN, Resource
+from sregym_env.kube.registry import Registry, Resource
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +21,11 @@ class ApiPath:
     """What follows ``proxy``."""
 
 
-_BY_PLURAL = {(r.group, r.version, r.plural): r for r in BUILTIN.resources}
-
 _NAMESPACE_SUBRESOURCES = ("status", "finalize")
 
 
 @lru_cache(maxsize=4096)
-def parse(path: str) -> ApiPath | None:
+def parse(path: str, registry: Registry) -> ApiPath | None:
     """The meaning of ``/api/v1/...`` or ``/apis/group/version/...``; None where nothing is served."""
     parts = path.strip("/").split("/")
     if parts[0] == "api" and len(parts) > 2:
@@ -39,7 +37,7 @@ def parse(path: str) -> ApiPath | None:
     namespace = None
     if rest[0] == "namespaces" and len(rest) > 2 and rest[2] not in _NAMESPACE_SUBRESOURCES:
         namespace, rest = rest[1], rest[2:]
-    resource = _BY_PLURAL.get((group, version, rest[0]))
+    resource = registry.by_plural(group, version, rest[0])
     if resource is None or (namespace is not None and not resource.namespaced):
         return None
     name, subresource, below = (*rest[1:4], "", "", "")[:3]

@@ -1,28 +1,30 @@
-"""Running the application: a port on the loopback interface, TLS, tokens, a kubeconfig.
+"""Running the applications: ports on the loopback interface, TLS, tokens, kubeconfigs.
 
-:class:`Server` runs on the event loop of whoever calls :meth:`Server.run`; nothing else may touch the world
-meanwhile.
+:class:`Server` runs on the event loop of whoever calls :meth:`Server.run`; nothing else may touch the worlds
+meanwhile, except through :meth:`Server.on_loop`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import secrets
+import re
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import uvicorn
 
 from sregym_env.cluster.api import ADMIN, User
 from sregym_env.serve import certificates
-from sregym_env.serve.access import Identities
-from sregym_env.serve.app import Application, Asgi
+from sregym_env.serve.app import Application
+from sregym_env.serve.clusters import Place, ServedCluster, open_cluster
+from sregym_env.serve.connections import IDLE_SECONDS, MAX_HEAD_BYTES, Connection
 from sregym_env.serve.hosted import Hosted
-from sregym_env.serve.kubeconfig import kubeconfig, write
-from sregym_env.serve.pace import Mode, Pace
+from sregym_env.serve.mounts import Asgi, Mounts
+from sregym_env.serve.pace import Mode
 from sregym_env.sim.embedded import EmbeddedWorld
 
 LOOPBACK = "127.0.0.1"
@@ -30,13 +32,20 @@ BACKLOG = 128
 CLOSE_SECONDS = 1
 """How long open connections may take to end when the server stops."""
 
+MAX_MESSAGE = 4 * 1024 * 1024
+"""The longest WebSocket message taken, in bytes."""
+
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+
+_T = TypeVar("_T")
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a world is served.
+    """How worlds are served.
 
     ``directory`` receives certificates and kubeconfigs; ``users`` maps a file name to the identity whose
-    kubeconfig it is.
+    kubeconfig it is. Clusters that are added later have these settings unless they bring their own.
     """
 
     directory: Path
@@ -49,41 +58,128 @@ class Settings:
 
 
 class Server:
-    """A world behind a port."""
+    """Worlds behind a port: one at its root, or any number below base paths, or both."""
 
-    def __init__(self, world: EmbeddedWorld, settings: Settings) -> None:
+    def __init__(self, world: EmbeddedWorld | None, settings: Settings) -> None:
         self._settings = settings
         self._socket = _listen(settings.host, settings.port)
         self.port: int = self._socket.getsockname()[1]
-        self.url = f"https://{settings.host}:{self.port}"
-        self.tokens = {name: secrets.token_urlsafe(32) for name in settings.users}
-        identities = Identities({self.tokens[name]: user for name, user in settings.users.items()})
-        self.hosted = Hosted(
-            Pace(world, settings.mode, settings.factor), identities, f"{settings.host}:{self.port}"
-        )
-        self.application = Application(self.hosted)
-        self.authority = self._write_files()
+        self.address = f"{settings.host}:{self.port}"
+        self.url = f"https://{self.address}"
+        self.authority = self._write_certificates()
+        self._place = Place(self.address, self.authority, settings.directory)
+        self._clusters: dict[str, ServedCluster] = {}
+        self._mounts = Mounts(self._start, self._close)
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._servers = [
             _server(
-                self.application,
+                self._mounts,
                 ssl_certfile=str(settings.directory / "server.crt"),
                 ssl_keyfile=str(settings.directory / "server.key"),
             )
         ]
         self._sockets = [self._socket]
+        if world is not None:
+            self._open("", world, settings.users, settings.mode, settings.factor, settings.namespace)
+
+    # --- clusters ---------------------------------------------------------------------------------
+
+    def add_cluster(
+        self,
+        name: str,
+        world: EmbeddedWorld,
+        *,
+        users: Mapping[str, User] | None = None,
+        mode: Mode | None = None,
+        factor: float | None = None,
+        namespace: str = "",
+    ) -> ServedCluster:
+        """Serve another world below ``/c/NAME``, from now on; also while the server runs, from any thread.
+
+        The name is a DNS label. Raises ValueError for another name and for one that is taken.
+        """
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is no DNS label")
+        if name in self._clusters:
+            raise ValueError(f"there is a cluster {name!r} already")
+        own = self._settings
+        return self._open(
+            name,
+            world,
+            own.users if users is None else users,
+            mode or own.mode,
+            own.factor if factor is None else factor,
+            namespace or own.namespace,
+        )
+
+    def remove_cluster(self, name: str) -> None:
+        """End every stream of a cluster and serve it no more; from any thread. Raises KeyError.
+
+        Its kubeconfigs are deleted.
+        """
+        cluster = self._clusters.pop(name)
+        self._mounts.unmount(name)
+        self.on_loop(cluster.application.close)
+        for file in cluster.tokens:
+            cluster.kubeconfig(file).unlink(missing_ok=True)
+
+    @property
+    def clusters(self) -> Mapping[str, ServedCluster]:
+        """What is served, by name; the cluster at the root has the empty name."""
+        return dict(self._clusters)
+
+    def _open(
+        self,
+        name: str,
+        world: EmbeddedWorld,
+        users: Mapping[str, User],
+        mode: Mode,
+        factor: float,
+        namespace: str,
+    ) -> ServedCluster:
+        opened = open_cluster(name, world, self._place, users, mode=mode, factor=factor, namespace=namespace)
+        self._clusters[name] = opened
+        self._mounts.mount(name, opened.application)
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(opened.application.start)
+        return opened
+
+    # --- the cluster at the root ------------------------------------------------------------------
+
+    @property
+    def root(self) -> ServedCluster:
+        """The cluster at the root. Raises KeyError where there is none."""
+        return self._clusters[""]
+
+    @property
+    def hosted(self) -> Hosted:
+        """The world at the root."""
+        return self.root.hosted
+
+    @property
+    def application(self) -> Application:
+        """The application at the root."""
+        return self.root.application
+
+    @property
+    def tokens(self) -> Mapping[str, str]:
+        """Bearer tokens of the cluster at the root, by the name of the kubeconfig that holds them."""
+        return self.root.tokens
+
+    def kubeconfig(self, name: str) -> Path:
+        """Where the kubeconfig of one of the users of the cluster at the root is."""
+        return self.root.kubeconfig(name)
+
+    # --- running ----------------------------------------------------------------------------------
 
     def add(self, application: Asgi, port: int = 0) -> int:
-        """Serve something beside the cluster, without TLS, on the same event loop; its port."""
+        """Serve something beside the clusters, without TLS, on the same event loop; its port."""
         listening = _listen(self._settings.host, port)
         self._servers.append(_server(application, lifespan="off"))
         self._sockets.append(listening)
         return int(listening.getsockname()[1])
 
-    def kubeconfig(self, name: str) -> Path:
-        """Where the kubeconfig of one of the users is."""
-        return self._settings.directory / name
-
-    def _write_files(self) -> bytes:
+    def _write_certificates(self) -> bytes:
         settings = self._settings
         settings.directory.mkdir(parents=True, exist_ok=True)
         made = certificates.make(settings.host)
@@ -91,10 +187,6 @@ class Server:
         key = settings.directory / "server.key"
         key.touch(mode=0o600)
         key.write_bytes(made.key)
-        for name, user in settings.users.items():
-            short = user.name.rpartition(":")[2]
-            config = kubeconfig(self.url, made.authority, short, self.tokens[name], settings.namespace)
-            write(settings.directory / name, config)
         return made.authority
 
     def run(self) -> None:
@@ -110,9 +202,36 @@ class Server:
         self.stop()
         await asyncio.gather(*serving)
 
+    def _start(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        for cluster in self._clusters.values():
+            cluster.application.start()
+
+    def _close(self) -> None:
+        self._loop = None
+        for cluster in self._clusters.values():
+            cluster.application.close()
+
+    def on_loop(self, act: Callable[[], _T]) -> _T:
+        """Do something where the worlds may be touched, and wait for it: on the event loop while it runs."""
+        loop = self._loop
+        if loop is None or _current_loop() is loop:
+            return act()
+        done: Future[_T] = Future()
+
+        def run() -> None:
+            try:
+                done.set_result(act())
+            except BaseException as error:  # belongs to the thread that asked
+                done.set_exception(error)
+
+        loop.call_soon_threadsafe(run)
+        return done.result()
+
     def stop(self) -> None:
         """Ask the server to end; safe to call from another thread."""
-        self.hosted.closing = True
+        for cluster in self._clusters.values():
+            cluster.hosted.closing = True
         for server in self._servers:
             server.should_exit = True
 
@@ -122,17 +241,29 @@ class Server:
         return all(server.started for server in self._servers)
 
 
+def _current_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
 def _server(application: Asgi, **more: Any) -> uvicorn.Server:
     options: dict[str, Any] = {
         "ws": "wsproto",
+        "ws_max_size": MAX_MESSAGE,
+        # The API server does not compress messages, and what is not compressed cannot explode.
+        "ws_per_message_deflate": False,
         "loop": "asyncio",
-        "http": "h11",
+        "http": Connection,
+        "h11_max_incomplete_event_size": MAX_HEAD_BYTES,
         "lifespan": "on",
         "log_level": "error",
         "access_log": False,
         "timeout_graceful_shutdown": CLOSE_SECONDS,
-        "timeout_keep_alive": 300,
+        "timeout_keep_alive": IDLE_SECONDS,
         "server_header": False,
+        "date_header": True,
     }
     return uvicorn.Server(uvicorn.Config(application, **{**options, **more}))
 

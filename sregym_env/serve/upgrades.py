@@ -7,17 +7,20 @@ error, 3 the final ``Status``, 4 the terminal's size; in v5, 255 closes the chan
 from __future__ import annotations
 
 import asyncio
+import codecs
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import orjson
 
 from sregym_env.cluster.api import ExecResult
 from sregym_env.kube import status
 from sregym_env.kube.types import Manifest
-from sregym_env.serve import following, forwarding
-from sregym_env.serve.message import Stream
-from sregym_env.sim import container_logs
+from sregym_env.serve import forwarding
+from sregym_env.shell.files import encoded
+from sregym_env.sim import attaching, container_logs
+from sregym_env.sim.programs import exec as programs_exec
+from sregym_env.sim.programs.consoles import Turn
 
 if TYPE_CHECKING:
     from sregym_env.serve.rest import Ask
@@ -29,7 +32,13 @@ PROTOCOLS = ("v5.channel.k8s.io", "v4.channel.k8s.io")
 STDIN, STDOUT, STDERR, ERROR, RESIZE, CLOSE = 0, 1, 2, 3, 4, 255
 
 INPUT_SECONDS = 1.0
-"""How long standard input may be silent before the command starts without (more of) it."""
+"""How long a client that cannot close standard input may be silent before there is no more of it."""
+
+IDLE_SECONDS = 0.5
+"""How often a process that waits for input is looked after."""
+
+LOOK_SECONDS = 0.1
+"""How often the output of a main process is looked at."""
 
 CHUNK = 32 * 1024
 
@@ -53,9 +62,11 @@ async def refuse(error: status.StatusError, scope: Mapping[str, Any], send: Send
     if "websocket.http.response" not in (scope.get("extensions") or {}):
         await send({"type": "websocket.close", "code": 1008, "reason": error.message[:120]})
         return
-    headers = [(b"content-type", b"application/json")]
+    body = orjson.dumps(error.status)
+    # WebSocket clients read the body of a refusal only when its length is told.
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "websocket.http.response.start", "status": error.code, "headers": headers})
-    await send({"type": "websocket.http.response.body", "body": orjson.dumps(error.status)})
+    await send({"type": "websocket.http.response.body", "body": body})
 
 
 async def _exec(ask: Ask, protocol: str, receive: Receive, send: Send) -> None:
@@ -65,39 +76,105 @@ async def _exec(ask: Ask, protocol: str, receive: Receive, send: Send) -> None:
     if not command:
         raise status.bad_request("you must specify at least one command for the container")
     await send({"type": "websocket.accept", "subprotocol": protocol or None})
-    stdin = ""
-    if request.flag("stdin") and _reads_input(command):
-        stdin = (await _input(receive, closes=protocol == PROTOCOLS[0])).decode(errors="surrogateescape")
     ask.hosted.sync()
-    result = ask.cluster.exec(
-        ask.where.namespace or "", ask.where.name, command, container=container, stdin=stdin
-    )
+    if request.flag("stdin"):
+        await _converse(ask, container, command, _Inbox(receive, closes=protocol == PROTOCOLS[0]), send)
+        return
+    result = ask.cluster.exec(ask.where.namespace or "", ask.where.name, command, container=container)
     await _deliver(ask, result, send)
 
 
-def _reads_input(command: Sequence[str]) -> bool:
-    """Whether a command can have use for standard input: all but those that certainly have none."""
-    return command[0].rpartition("/")[2] not in (
-        "ls",
-        "env",
-        "date",
-        "hostname",
-        "id",
-        "ps",
-        "df",
-        "echo",
-        "printenv",
-    )
+class _Inbox:
+    """What a client sends to the standard input of a process."""
+
+    def __init__(self, receive: Receive, *, closes: bool) -> None:
+        self._reading: asyncio.Task[MutableMapping[str, Any]] | None = None
+        self._receive = receive
+        self._closes = closes
+        """Whether the client can say that there will be no more."""
+        self._silent = 0.0
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+
+    async def next(self, patience: float) -> Heard | None:
+        """The next thing the client says; None when it says nothing for ``patience`` seconds."""
+        if self._reading is None:
+            self._reading = asyncio.ensure_future(self._receive())
+        done, _ = await asyncio.wait((self._reading,), timeout=patience)
+        if not done:
+            self._silent += patience
+            return None
+        message, self._reading = self._reading.result(), None
+        if message["type"] != "websocket.receive":
+            return Heard("gone")
+        self._silent = 0.0
+        data = message.get("bytes")
+        if data is None:
+            # Only clients that never close a channel send text.
+            self._closes = False
+            data = (message.get("text") or "").encode()
+        if data[:1] == bytes([STDIN]):
+            return Heard("input", self._decoder.decode(data[1:]))
+        if data[:2] == bytes([CLOSE, STDIN]):
+            return Heard("end")
+        return Heard("resize" if data[:1] == bytes([RESIZE]) else "other")
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether a client that cannot close its input has been silent for so long that there is no more."""
+        return not self._closes and self._silent >= INPUT_SECONDS
+
+    def stop(self) -> None:
+        """Stop listening."""
+        if self._reading is not None:
+            self._reading.cancel()
 
 
-async def _deliver(ask: Ask, result: ExecResult, send: Send) -> None:
-    """Output, errors and the final status, then the end."""
+class Heard(NamedTuple):
+    """Something a client said."""
+
+    kind: Literal["input", "end", "resize", "gone", "other"]
+    text: str = ""
+
+
+async def _converse(ask: Ask, container: str, command: list[str], inbox: _Inbox, send: Send) -> None:
+    """A command that is given its input as it comes."""
+    world = ask.hosted.world
+    pod = ask.admin.get("pods", ask.where.name, ask.where.namespace)
+    key = (pod["metadata"]["uid"], container)
+    process = world.processes.get(key)
+    turn = programs_exec.begin(world, pod, container, command, tty=ask.request.flag("tty"))
+    try:
+        while (console := turn.console) is not None and process is not None:
+            await _show(ask, turn, send)
+            turn = Turn(console)
+            heard = await inbox.next(IDLE_SECONDS) or Heard("other")
+            ask.hosted.sync()
+            if heard.kind == "gone" or ask.hosted.closing:
+                return
+            end = heard.kind == "end" or (inbox.exhausted and console.kind in ("whole", "filter"))
+            if heard.text or end or key not in world.processes:
+                went_on = programs_exec.go_on(world, key, process.restart, console, heard.text, end=end)
+                turn = went_on or Turn(None, exit_code=137)
+                ask.hosted.announce()
+        await _deliver(ask, ExecResult(turn.stdout, turn.stderr, turn.exit_code), send, raw=True)
+    finally:
+        inbox.stop()
+
+
+async def _show(ask: Ask, turn: Turn, send: Send) -> None:
     outward = ask.hosted.pace.outward_text
-    stdout, stderr = (text.encode(errors="surrogateescape") for text in (result.stdout, result.stderr))
+    await _write(send, STDOUT, outward(encoded(turn.stdout)))
+    await _write(send, STDERR, outward(encoded(turn.stderr)))
+
+
+async def _deliver(ask: Ask, result: ExecResult, send: Send, *, raw: bool = False) -> None:
+    """Output, errors and the final status, then the end. ``raw``: it looks as on a terminal already."""
+    outward = ask.hosted.pace.outward_text
+    stdout, stderr = encoded(result.stdout), encoded(result.stderr)
     failed = _runtime_error(result)
     if failed is None:
         terminal = ask.request.flag("tty")
-        if terminal:
+        if terminal and not raw:
             stdout, stderr = (text.replace(b"\n", b"\r\n") for text in (stdout, stderr))
         await _write(send, STDOUT, outward(stdout))
         await _write(send, STDOUT if terminal else STDERR, outward(stderr))
@@ -139,61 +216,43 @@ def _runtime_error(result: ExecResult) -> Manifest | None:
     }
 
 
-async def _input(receive: Receive, *, closes: bool) -> bytes:
-    """Standard input until the client closes it or, where it cannot say so or says nothing, is silent."""
-    data = b""
-    patience: float | None = INPUT_SECONDS
-    while (message := await _message(receive, patience)) is not None:
-        payload, is_text = message
-        # Only clients that never close a channel send text.
-        patience = None if closes and not is_text else INPUT_SECONDS
-        if payload[:1] == bytes([STDIN]):
-            data += payload[1:]
-        elif payload[:2] == bytes([CLOSE, STDIN]):
-            break
-    return data
-
-
-async def _message(receive: Receive, patience: float | None) -> tuple[bytes, bool] | None:
-    """The next message and whether it was text; None when the client leaves or stays silent."""
-    try:
-        message = await asyncio.wait_for(receive(), patience)
-    except TimeoutError:
-        return None
-    if message["type"] != "websocket.receive":
-        return None
-    data = message.get("bytes")
-    if data is not None:
-        return data, False
-    return (message.get("text") or "").encode(), True
-
-
 async def _attach(ask: Ask, protocol: str, receive: Receive, send: Send) -> None:
-    """The output of a container's main process from now on, until it ends or the client leaves."""
-    container = running_container(ask, "attach")
+    """The streams of a container's main process, until it ends or the client leaves."""
+    ask.demand("create", "attach")
+    pod = ask.admin.get("pods", ask.where.name, ask.where.namespace)
+    container = attaching.chosen(pod, ask.request.first("container") or None)
+    key = (pod["metadata"]["uid"], container)
+    process = ask.hosted.world.processes.get(key)
     await send({"type": "websocket.accept", "subprotocol": protocol or None})
-    query = {"follow": ["true"], "container": [container], "tailLines": ["0"]}
-    logged = following.log(ask.with_query(query))
-    assert isinstance(logged, Stream)
-    sending = asyncio.create_task(_forward(logged, send))
-    gone = asyncio.create_task(_drain(receive))
-    await asyncio.wait((sending, gone), return_when=asyncio.FIRST_COMPLETED)
-    if sending.done() and not sending.exception():
-        await _write(send, ERROR, orjson.dumps(_exit_status(0)))
-        await send({"type": "websocket.close", "code": 1000})
-    for task in (sending, gone):
-        task.cancel()
-    await asyncio.gather(sending, gone, return_exceptions=True)
-
-
-async def _forward(logged: Stream, send: Send) -> None:
-    async for chunk in logged.chunks:
-        await _write(send, STDOUT, chunk)
-
-
-async def _drain(receive: Receive) -> None:
-    while await _message(receive, None) is not None:
-        pass
+    inbox = _Inbox(receive, closes=protocol == PROTOCOLS[0])
+    wanted = ask.request.flag("stdin") and process is not None and process.stdin
+    prompted = False
+    text, end, cursor = "", False, -1
+    try:
+        while not ask.hosted.closing:
+            ask.hosted.sync()
+            seen = attaching.attach(ask.hosted.world, pod, container, text, end, cursor)
+            cursor = seen.cursor
+            ask.hosted.announce()
+            await _write(send, STDOUT, ask.hosted.pace.outward_text(encoded(seen.text)))
+            if not seen.running:
+                await _write(send, ERROR, orjson.dumps(_exit_status(0)))
+                await send({"type": "websocket.close", "code": 1000})
+                return
+            heard = await inbox.next(LOOK_SECONDS)
+            if heard is None:
+                ask.hosted.pace.waited(LOOK_SECONDS)
+            elif heard.kind == "gone":
+                return
+            text = heard.text if heard is not None and wanted else ""
+            end = heard is not None and heard.kind == "end" and wanted
+            if heard is not None and heard.kind == "resize" and not prompted:
+                # A shell draws its prompt anew when its terminal changes.
+                prompted = True
+                drawn = attaching.redrawn(ask.hosted.world, pod, container)
+                await _write(send, STDOUT, encoded(drawn))
+    finally:
+        inbox.stop()
 
 
 def running_container(ask: Ask, verb: str) -> str:

@@ -54,7 +54,8 @@ class Wanted:
 def watch(
     hosted: Hosted, cluster: SimCluster, where: ApiPath, request: Request, shape: Representation
 ) -> AsyncIterator[bytes]:
-    """The stream of a watch request. Raises Forbidden, BadRequest, Expired (410) before it begins."""
+    """The stream of a watch request. Raises Forbidden and BadRequest before it begins; a revision that is no
+    longer remembered is told as an ERROR event (410), as the API server's watch cache does."""
     resource = where.resource
     if not cluster.review_access("watch", resource.key, where.namespace):
         raise status.forbidden(resource, where.name, cluster.user.name, "watch", where.namespace or "")
@@ -73,7 +74,9 @@ def watch(
     known = hosted.world.store.revision
     if not initial:
         known = _revision(version)
-        _check_kept(hosted, known)
+        expired = _expired(hosted, known)
+        if expired is not None:
+            return _failed(expired)
     seconds = request.number("timeoutSeconds")
     return _stream(hosted, cluster, wanted, request, initial, known, seconds)
 
@@ -164,11 +167,15 @@ def _revision(text: str) -> int:
     return int(text)
 
 
-def _check_kept(hosted: Hosted, known: int) -> None:
+def _expired(hosted: Hosted, known: int) -> status.StatusError | None:
+    """The error of a watch that would begin before the oldest change that is kept."""
     store = hosted.world.store
     oldest = store.revision - len(store.changes) + 1
-    if known + 1 < oldest:
-        raise status.gone(known, oldest - 1)
+    return status.gone(known, oldest - 1) if known + 1 < oldest else None
+
+
+async def _failed(error: status.StatusError) -> AsyncIterator[bytes]:
+    yield orjson.dumps({"type": "ERROR", "object": error.status}) + b"\n"
 
 
 def _changes_since(newest_first: Iterator[Change], known: int) -> Iterator[Change]:

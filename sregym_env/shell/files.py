@@ -8,6 +8,20 @@ from typing import Any
 from just_bash.fs import in_memory_fs
 from just_bash.fs.in_memory_fs import DirectoryEntry, FileEntry, InMemoryFs, SymlinkEntry
 
+
+def encoded(text: str) -> bytes:
+    """The bytes that a text stands for: UTF-8, with bytes that are none as lone surrogates (PEP 383)."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # surrogates that stand for no byte
+        return text.encode("utf-8", "replace")
+
+
+def decoded(data: bytes) -> str:
+    """The text that stands for bytes; :func:`encoded` gives them back."""
+    return data.decode("utf-8", "surrogateescape")
+
+
 MAX_BYTES = 32 * 1024 * 1024
 """Everything one tree may hold; more is "No space left on device"."""
 
@@ -28,12 +42,15 @@ class Files(InMemoryFs):  # type: ignore[misc]
             self.add(files)
 
     def add(self, files: Mapping[str, str]) -> None:
-        """Put text files at absolute, normal paths, with their parent directories."""
+        """Put text files at absolute, normal paths, with their parent directories; a path with a slash at its end
+        is a directory."""
         data = self._data
         mtime = self.mtime
         for path, text in files.items():
             self._parents(path)
-            data[path] = FileEntry(content=text.encode(), mtime=mtime)
+            if path[-1] == "/":
+                continue
+            data[path] = FileEntry(content=encoded(text), mtime=mtime)
 
     def add_directories(self, paths: Iterable[str]) -> None:
         """Make sure directories exist."""
@@ -45,15 +62,62 @@ class Files(InMemoryFs):  # type: ignore[misc]
     def text(self, path: str) -> str | None:
         """A file's text, or None where there is no file."""
         entry = self._data.get(self._resolve_path_with_symlinks(path))
-        return entry.content.decode("utf-8", "replace") if isinstance(entry, FileEntry) else None
+        return decoded(entry.content) if isinstance(entry, FileEntry) else None
+
+    def bytes_of(self, path: str) -> bytes | None:
+        """A file's bytes, or None where there is no file."""
+        entry = self._data.get(self._resolve_path_with_symlinks(path))
+        return entry.content if isinstance(entry, FileEntry) else None
+
+    def entry(self, path: str) -> Any:
+        """What is at an absolute path, links followed; None where there is nothing."""
+        return self._data.get(self._resolve_path_with_symlinks(path))
+
+    def put_link(self, path: str, target: str) -> None:
+        """Make a symbolic link at an absolute path."""
+        self._parents(path)
+        self._data[path] = SymlinkEntry(target=target, mtime=self.mtime)
+
+    def is_folder(self, path: str) -> bool:
+        """Whether there is a directory at an absolute path."""
+        return isinstance(self._data.get(self._resolve_path_with_symlinks(path)), DirectoryEntry)
+
+    def put_bytes(self, path: str, data: bytes) -> None:
+        """Write a file at an absolute path. Raises OSError where that cannot be (a directory, a full disk)."""
+        self._write_file_sync(path, data)
+
+    def remove(self, path: str) -> None:
+        """Remove the file at an absolute path, if there is one."""
+        self._data.pop(self._normalize_path(path), None)
+
+    def below(self, path: str) -> list[tuple[str, Any]]:
+        """(path relative to the directory, entry) of everything in a directory, sorted; nothing for no directory."""
+        root = self._resolve_path_with_symlinks(path).rstrip("/") + "/"
+        return sorted(
+            (name[len(root) :], entry)
+            for name, entry in self._data.items()
+            if name.startswith(root) and name != root
+        )
+
+    async def read_file(self, path: str, encoding: str = "utf-8") -> str:
+        """A file's text. Raises FileNotFoundError, IsADirectoryError."""
+        return decoded(await self.read_file_bytes(path))
 
     def texts(self) -> dict[str, str]:
         """Every regular file's text by path."""
         return {
-            path: entry.content.decode("utf-8", "replace")
-            for path, entry in self._data.items()
-            if isinstance(entry, FileEntry)
+            path: decoded(entry.content) for path, entry in self._data.items() if isinstance(entry, FileEntry)
         }
+
+    def tree(self) -> dict[str, str]:
+        """Every regular file's text by path, and every directory as its path and a slash with no text."""
+        found: dict[str, str] = {}
+        for path, entry in self._data.items():
+            if isinstance(entry, FileEntry):
+                found[path] = decoded(entry.content)
+            elif isinstance(entry, DirectoryEntry):
+                found[f"{path}/"] = ""
+        return found
 
     def fork(self) -> Files:
         """An independent tree with the same entries; entries themselves are shared and never changed."""
@@ -82,7 +146,7 @@ class Files(InMemoryFs):  # type: ignore[misc]
             parent = parent.rpartition("/")[0]
 
     def _write_file_sync(self, path: str, content: str | bytes, encoding: str = "utf-8") -> None:
-        data = content.encode(encoding, "replace") if isinstance(content, str) else content
+        data = encoded(content) if isinstance(content, str) else content
         self._bytes += len(data)
         if self._bytes > MAX_BYTES:
             raise OSError(f"ENOSPC: no space left on device, write '{path}'")
@@ -97,7 +161,7 @@ class Files(InMemoryFs):  # type: ignore[misc]
     async def append_file(self, path: str, content: str | bytes, encoding: str = "utf-8") -> None:
         """Add to the end of a file, creating it where it is not."""
         known = self._data.get(self._normalize_path(path))
-        data = content.encode(encoding, "replace") if isinstance(content, str) else content
+        data = encoded(content) if isinstance(content, str) else content
         self._write_file_sync(path, known.content + data if isinstance(known, FileEntry) else data)
 
 
@@ -120,3 +184,5 @@ def _stamped(kind: Callable[..., Any]) -> Callable[..., Any]:
 in_memory_fs.FileEntry = _stamped(FileEntry)
 in_memory_fs.DirectoryEntry = _stamped(DirectoryEntry)
 in_memory_fs.SymlinkEntry = _stamped(SymlinkEntry)
+
+__all__ = ["MAX_BYTES", "Clock", "DirectoryEntry", "FileEntry", "Files", "SymlinkEntry", "decoded", "encoded"]

@@ -10,7 +10,7 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from shlex import quote
 from typing import Any
@@ -240,6 +240,19 @@ class _Table(dict[str, Any]):
         return sorted({*dict.keys(self), *self._own})
 
 
+@dataclass(frozen=True, slots=True)
+class ShellState:
+    """What a session remembers from one command to the next. Never changed once made."""
+
+    variables: Variables
+    cwd: str
+    previous_dir: str
+    functions: Mapping[str, Any]
+    last_exit_code: int
+    arrays: frozenset[str]
+    options: Any
+
+
 class Shell:
     """One bash session: files, variables, functions and a directory that persist from run to run.
 
@@ -270,6 +283,8 @@ class Shell:
         self._clock = clock or _stopped
         self._started = self._clock()
         self._context: CommandContext | None = None
+        self.exited = False
+        """Whether the last run ended with ``exit``."""
         variables = Variables.exported(env or {})
         variables.update({"PWD": cwd, "?": "0", "OPTIND": "1", "0": name})
         state = InterpreterState(env=variables, cwd=cwd, previous_dir="")
@@ -310,6 +325,30 @@ class Shell:
         names = sorted(name for name in store if "x" in store.get_attributes(name))
         current = self.env
         return {name: current[name] for name in names if name in current}
+
+    @property
+    def state(self) -> ShellState:
+        """What the session remembers now."""
+        state = self._interpreter.state
+        return ShellState(
+            variables=state.env.copy(),
+            cwd=state.cwd,
+            previous_dir=state.previous_dir,
+            functions=dict(state.functions),
+            last_exit_code=state.last_exit_code,
+            arrays=frozenset(state.associative_arrays),
+            options=replace(state.options),
+        )
+
+    def resume(self, kept: ShellState) -> None:
+        """Go on where a session stood; files are not part of it."""
+        state = self._interpreter.state
+        state.env = kept.variables.copy()
+        state.cwd, state.previous_dir = kept.cwd, kept.previous_dir
+        state.functions = dict(kept.functions)
+        state.last_exit_code = kept.last_exit_code
+        state.associative_arrays = set(kept.arrays)
+        state.options = replace(kept.options)
 
     def add_commands(self, commands: Mapping[str, ShellCommand]) -> None:
         """Add or replace commands of this session."""
@@ -389,6 +428,7 @@ class Shell:
         twin.limits, twin.name = self.limits, self.name
         twin._own = self._own if commands is None else dict(commands)
         twin._only, twin._context = self._only, None
+        twin.exited = False
         twin._clock, twin._started = clock or self._clock, self._started
         state = InterpreterState(
             env=old.env.copy(), cwd=old.cwd, previous_dir=old.previous_dir, functions=dict(old.functions)
@@ -402,11 +442,13 @@ class Shell:
 
     def _finish(self, execute: Callable[[], BashResult]) -> ExecResult:
         cut = self.limits.output_bytes
+        self.exited = False
         outer = Budget.left, Budget.chance
         Budget.left, Budget.chance = self.limits.commands, self._interpreter.state.random_generator
         try:
             result = execute()
         except ExitError as error:
+            self.exited = True
             result = BashResult(error.stdout, error.stderr, error.exit_code)
         except ExecutionLimitError as error:
             text = f"{error.stderr}{self.name}: {error}\n".replace(

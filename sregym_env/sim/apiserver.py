@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from sregym_env.cluster.api import Propagation, User
-from sregym_env.kube import registry, status, validation
+from sregym_env.kube import status, validation
 from sregym_env.kube.defaults import apply_defaults
 from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.registry import Resource
@@ -20,6 +20,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.runtime import ids
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim import admission, allocation
+from sregym_env.sim.custom import resource_of, served
 from sregym_env.sim.strategy import (
     completed,
     has_generation,
@@ -40,26 +41,13 @@ Changes = Mapping[str, str | None]
 """Keys to set; None removes."""
 
 
-def resource_of(key: str) -> Resource:
-    """The registry entry of a resource key. Raises NotFound for a path that is not served."""
-    found = registry.by_key(key)
-    if found is None:
-        raise status.unknown_path()
-    return found
-
-
-def served(api_version: str, kind: str) -> Resource | None:
-    """The resource in which objects of a kind are created, or None if the kind is not served."""
-    return registry.by_kind(api_version, kind)
-
-
 def create(
     world: SimWorld, resource: str, obj: Manifest, user: User = SYSTEM, *, dry_run: bool = False
 ) -> Manifest:
     """Create an object. Raises AlreadyExists, Invalid, Forbidden (admission), NotFound (namespace)."""
     if dry_run:
         with _no_trace(world):
-            return _admitted(world, resource, obj, user)
+            return _admitted(world, resource, obj, user, dry_run=True)
     return world.store.put(resource, _admitted(world, resource, obj, user))
 
 
@@ -74,23 +62,34 @@ def _no_trace(world: SimWorld) -> Iterator[None]:
         world.streams = streams
 
 
-def _admitted(world: SimWorld, resource: str, obj: Manifest, user: User) -> Manifest:
-    kind = resource_of(resource)
+def _admitted(
+    world: SimWorld, resource: str, obj: Manifest, user: User, *, dry_run: bool = False
+) -> Manifest:
+    kind = resource_of(world, resource)
     if resource == "pods" and len(world.store.list("pods")) >= MOST_PODS:
         raise status.too_many_requests(
             "the server has received too many requests and has asked us to try again later"
         )
-    obj = _named(world, kind, obj)
-    fresh = prepared_for_create(kind, obj, uid=ids.uid(world.streams), now=world.now())
+    named = _named(world, kind, obj)
+    fresh = prepared_for_create(kind, named, uid=ids.uid(world.streams), now=world.now())
     fresh = apply_defaults(kind, completed(kind, fresh))
-    fresh = admission.mutate(world, "CREATE", kind, fresh, None, user)
+    generated = "" if named is obj else fresh["metadata"]["name"]
+    if generated:
+        # A generated name is known only after the mutating phase.
+        fresh = {**fresh, "metadata": {k: v for k, v in fresh["metadata"].items() if k != "name"}}
+    request = admission.attributes_of("CREATE", kind, fresh, user, dry_run=dry_run)
+    fresh = admission.mutate(world, request, fresh, None)
+    if generated and not fresh["metadata"].get("name"):
+        fresh = {**fresh, "metadata": {"name": generated, **fresh["metadata"]}}
     if resource == "services":
         fresh = allocation.with_addresses(world, fresh, None)
     errors = validation.validate_create(kind, fresh)
     name = fresh["metadata"]["name"]
     if errors:
         raise status.invalid(kind, name, errors)
-    admission.validate(world, "CREATE", kind, fresh, None, user)
+    if generated:
+        request = admission.attributes_of("CREATE", kind, fresh, user, dry_run=dry_run)
+    admission.validate(world, request, fresh, None)
     if world.store.get(resource, fresh["metadata"].get("namespace", ""), name) is not None:
         raise status.already_exists(kind, name)
     return fresh
@@ -102,26 +101,33 @@ def update(
     """Put a whole object. A resourceVersion in it must be the current one. Unchanged objects are not written."""
     if dry_run:
         with _no_trace(world):
-            return _revised(world, resource, obj, user)[0]
+            return _revised(world, resource, obj, user, dry_run=True)[0]
     new, old = _revised(world, resource, obj, user)
-    return old if new is old else _commit(world, resource_of(resource), new)
+    return old if new is old else _commit(world, resource_of(world, resource), new)
 
 
-def _revised(world: SimWorld, resource: str, obj: Manifest, user: User) -> tuple[Manifest, Manifest]:
+def _revised(
+    world: SimWorld, resource: str, obj: Manifest, user: User, *, dry_run: bool = False
+) -> tuple[Manifest, Manifest]:
     """(The object as it would be stored, as it is stored); one and the same where nothing changes."""
-    kind = resource_of(resource)
+    kind = resource_of(world, resource)
     old = _existing(world, kind, obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
     _check_preconditions(kind, obj, old)
     new = prepared_for_update(kind, apply_defaults(kind, completed(kind, obj)), old)
-    new = admission.mutate(world, "UPDATE", kind, new, old, user)
+    request = admission.attributes_of("UPDATE", kind, old, user, dry_run=dry_run)
+    mutated = admission.mutate(world, request, new, old)
+    if mutated is not new:
+        new = prepared_for_update(kind, mutated, old)
     if resource == "services":
         new = allocation.with_addresses(world, new, old)
     if new == old:
+        if admission.is_guarded(world):
+            admission.validate(world, request, new, old)
         return old, old
     errors = validation.validate_update(kind, new, old)
     if errors:
         raise status.invalid(kind, old["metadata"]["name"], errors)
-    admission.validate(world, "UPDATE", kind, new, old, user)
+    admission.validate(world, request, new, old)
     return new, old
 
 
@@ -162,7 +168,7 @@ def patch_metadata(
         _replace(metadata, "ownerReferences", [dict(owner) for owner in owner_references])
     if metadata == old["metadata"]:
         return old
-    return _commit(world, resource_of(resource), {**old, "metadata": metadata})
+    return _commit(world, resource_of(world, resource), {**old, "metadata": metadata})
 
 
 def delete(
@@ -180,7 +186,7 @@ def delete(
     A scheduled pod gets ``grace`` seconds (its own by default) and is removed by its kubelet; finalizers
     keep any object; ``Foreground`` and ``Orphan`` add theirs for the garbage collector.
     """
-    kind = resource_of(resource)
+    kind = resource_of(world, resource)
     old = world.store.get(resource, namespace, name)
     if old is None or (uid is not None and old["metadata"]["uid"] != uid):
         return None

@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sregym_env.cluster.api import ADMIN, ExecResult, PatchType, Propagation, User
-from sregym_env.kube import conversion, registry, schema, selectors, status
+from sregym_env.cluster.api import ADMIN, Attached, ExecResult, HttpExchange, PatchType, Propagation, User
+from sregym_env.kube import conversion, schema, selectors, status
 from sregym_env.kube import patch as patches
-from sregym_env.kube.registry import Resource
+from sregym_env.kube.registry import Registry, Resource
 from sregym_env.kube.types import Json, Manifest
-from sregym_env.sim import apiserver, container_logs, escalation, metrics, nodes, strategy, subresources
+from sregym_env.sim import (
+    apiserver,
+    attaching,
+    container_logs,
+    custom,
+    escalation,
+    metrics,
+    nodes,
+    strategy,
+    subresources,
+)
 from sregym_env.sim.programs import exec as programs_exec
 from sregym_env.sim.rbac import Authorizer, Grant
 from sregym_env.sim.world import SimWorld
@@ -59,11 +69,16 @@ class SimCluster:
         """The same cluster through another identity's eyes."""
         return SimCluster(self._world, user)
 
+    @property
+    def registry(self) -> Registry:
+        """Everything that is served now, custom resources included."""
+        return custom.registry_of(self._world)
+
     # --- reading ----------------------------------------------------------------------------------
 
     def get(self, resource: str, name: str, namespace: str | None = None) -> Manifest:
         """One object. Raises NotFound, Forbidden."""
-        kind = apiserver.resource_of(resource)
+        kind = apiserver.resource_of(self._world, resource)
         self._authorize("get", kind, namespace, name)
         if resource in _COMPUTED:
             for obj in _COMPUTED[resource](self._world):
@@ -82,7 +97,7 @@ class SimCluster:
         field_selector: str = "",
     ) -> list[Manifest]:
         """Objects in (namespace, name) order. Raises Forbidden, BadRequest (selectors)."""
-        kind = apiserver.resource_of(resource)
+        kind = apiserver.resource_of(self._world, resource)
         self._authorize("list", kind, namespace, "")
         if resource in _COMPUTED:
             found = [
@@ -110,7 +125,7 @@ class SimCluster:
         limit_bytes: int | None = None,
     ) -> str:
         """The log of one container. Raises BadRequest with the kubelet's text where there is none yet."""
-        pods = apiserver.resource_of("pods")
+        pods = apiserver.resource_of(self._world, "pods")
         self._authorize("get", pods, namespace, pod, "log")
         found = self._stored(pods, namespace, pod)
         return container_logs.read(
@@ -178,7 +193,7 @@ class SimCluster:
         strict: bool = True,
     ) -> Manifest:
         """Patch an object or its ``status`` / ``scale`` subresource."""
-        kind = apiserver.resource_of(resource)
+        kind = apiserver.resource_of(self._world, resource)
         self._authorize("patch", kind, namespace, name, subresource)
         if type == "apply" and self._find(kind, namespace, name) is None:
             return self.create(patch, namespace=namespace, dry_run=dry_run, strict=strict)
@@ -212,7 +227,7 @@ class SimCluster:
         dry_run: bool = False,
     ) -> Manifest:
         """Ask for deletion; the object (perhaps with a deletionTimestamp) as it was left."""
-        kind = apiserver.resource_of(resource)
+        kind = apiserver.resource_of(self._world, resource)
         self._authorize("delete", kind, namespace, name)
         old = self._stored(kind, namespace, name)
         if resource == "namespaces" and name in ("default", "kube-system", "kube-public"):
@@ -239,7 +254,7 @@ class SimCluster:
         stdin: str = "",
     ) -> ExecResult:
         """Run a command in a container. Raises BadRequest or InternalError with the kubelet's refusal."""
-        pods = apiserver.resource_of("pods")
+        pods = apiserver.resource_of(self._world, "pods")
         self._authorize("create", pods, namespace, pod, "exec")
         found = self._stored(pods, namespace, pod)
         chosen = container_logs.choose_container(found, container)
@@ -250,6 +265,41 @@ class SimCluster:
             raise status.internal_error(f'unable to upgrade connection: container not found ("{chosen}")')
         return programs_exec.run(self._world, found, chosen, list(command), stdin)
 
+    def attach(
+        self,
+        namespace: str,
+        pod: str,
+        *,
+        container: str | None = None,
+        stdin: str = "",
+        end: bool = False,
+        cursor: int = -1,
+    ) -> Attached:
+        """Give a container's main process input and see what it writes. Raises BadRequest, InternalError."""
+        pods = apiserver.resource_of(self._world, "pods")
+        self._authorize("create", pods, namespace, pod, "attach")
+        found = self._stored(pods, namespace, pod)
+        name = attaching.chosen(found, container) if cursor < 0 else container or ""
+        return attaching.attach(self._world, found, name, stdin, end, cursor)
+
+    def forward(
+        self,
+        namespace: str,
+        pod: str,
+        port: int,
+        path: str = "/",
+        *,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        body: str = "",
+        timeout: float = 0.0,
+    ) -> HttpExchange:
+        """One HTTP request over a connection forwarded to a port of a pod. Raises BadRequest if it does not run."""
+        pods = apiserver.resource_of(self._world, "pods")
+        self._authorize("create", pods, namespace, pod, "portforward")
+        found = self._stored(pods, namespace, pod)
+        return attaching.forward(self._world, found, port, path, method, headers, body, timeout)
+
     # --- the rest ---------------------------------------------------------------------------------
 
     def review_access(
@@ -258,7 +308,7 @@ class SimCluster:
         """Whether RBAC allows this identity the verb; also of ``*``, of a path, and of what is not served."""
         if resource.startswith("/"):
             return self._authorizer.allows_path(verb, resource)
-        kind = registry.by_key(resource)
+        kind = custom.find(self._world, resource)
         if kind is None:
             what = f"{resource}/{subresource}" if subresource else resource
             return self._authorizer.allows(verb, "*" if resource == "*" else "", what, namespace, name)
@@ -315,7 +365,7 @@ class SimCluster:
 
     def _kind_of(self, manifest: Manifest) -> Resource:
         api_version, name = str(manifest.get("apiVersion", "")), str(manifest.get("kind", ""))
-        found = apiserver.served(api_version, name)
+        found = apiserver.served(self._world, api_version, name)
         if found is None:
             raise status.unknown_path()
         return found
@@ -334,7 +384,7 @@ class SimCluster:
         return {**manifest, "metadata": {**metadata, "namespace": namespace or "default"}}
 
     def _post(self, body: Manifest, namespace: str, subresource: str, name: str, dry_run: bool) -> Manifest:
-        owner = apiserver.resource_of("serviceaccounts" if subresource == "token" else "pods")
+        owner = apiserver.resource_of(self._world, "serviceaccounts" if subresource == "token" else "pods")
         self._authorize("create", owner, namespace, name, subresource)
         if subresource == "eviction":
             return subresources.evict(self._world, namespace, name, body, dry_run=dry_run)

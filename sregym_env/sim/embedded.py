@@ -12,7 +12,7 @@ import orjson
 from sregym_env.cluster.api import ADMIN, Alert, HttpExchange, ScheduledAction
 from sregym_env.cluster.disturbances import DiskReadErrors, Disturbance
 from sregym_env.runtime.clock import seconds
-from sregym_env.sim import alerts, apiserver, network
+from sregym_env.sim import alerts, apiserver, network, tls
 from sregym_env.sim.addressing import NodeSource
 from sregym_env.sim.cluster import SimCluster
 from sregym_env.sim.logs import ContainerLog
@@ -79,10 +79,14 @@ class EmbeddedWorld(SimWorld):
         headers: Mapping[str, str] | None = None,
         body: str = "",
         timeout: float = 0.0,
+        *,
+        insecure: bool = False,
+        authorities: str = "",
     ) -> HttpExchange:
         """One HTTP request from the workstation, which stands in the cluster's network and asks its DNS."""
         source = NodeSource(CONTROL_PLANE, cluster_dns=True)
-        done = network.http_request(self, source, url, method, headers, body, timeout)
+        secured = tls.as_curl(self.clock, url, insecure=insecure, authorities=authorities)
+        done = network.http_request(self, source, url, method, headers, body, timeout, secured)
         answer = done.response
         return HttpExchange(
             outcome=done.outcome,
@@ -94,6 +98,7 @@ class EmbeddedWorld(SimWorld):
             body="" if answer is None else answer.body,
             seconds=done.total_seconds,
             connect_seconds=done.connect_seconds,
+            problem=tls.curl_text(done.text if done.certificate else "")[1] if done.outcome == "tls" else "",
         )
 
     def schedule(self, delay_seconds: float, action: ScheduledAction) -> None:

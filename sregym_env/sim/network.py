@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from sregym_env.kube.types import Manifest
@@ -23,7 +23,11 @@ from sregym_env.sim.links import NO_POD, Link, PodName, late, path, retransmissi
 from sregym_env.sim.netpolicy import Peer, allowed
 from sregym_env.sim.process import Process, ProcessKey
 from sregym_env.sim.programs.program import Call, HttpRequest, HttpResponse, Program
+from sregym_env.sim.tls import Tls
 from sregym_env.sim.world import SimWorld
+
+if TYPE_CHECKING:
+    from sregym_env.sim.programs.context import ProcessContext
 
 __all__ = [
     "CONNECT_TIMEOUT",
@@ -42,7 +46,7 @@ __all__ = [
     "probe_tcp",
 ]
 
-Outcome = Literal["ok", "no_such_host", "dns_timeout", "refused", "timeout", "reset"]
+Outcome = Literal["ok", "no_such_host", "dns_timeout", "refused", "timeout", "reset", "tls"]
 
 CONNECT_TIMEOUT = 20.0
 """Seconds a client waits for a connection if it sets no limit of its own (gRPC's minimum connect timeout)."""
@@ -310,7 +314,8 @@ class Exchange:
     """What became of one request: how far it got, how long each phase took, and the answer."""
 
     outcome: Outcome
-    """``ok`` once the connection was accepted and something answered; else why not."""
+    """``ok`` once the connection was accepted and something answered; ``tls`` where the two did not agree on a
+    secure connection; else why not."""
     text: str = ""
     """Go's error text where it failed."""
     response: HttpResponse | None = None
@@ -322,9 +327,11 @@ class Exchange:
     connect_seconds: float = 0.0
     """Seconds from the start until the connection stood (curl's ``time_connect``)."""
     total_seconds: float = 0.0
-    phase: Literal["lookup", "connect", "wait", "done"] = "done"
+    phase: Literal["lookup", "connect", "handshake", "wait", "done"] = "done"
     """Where it ended."""
     resolution: Resolution | None = None
+    certificate: str = ""
+    """The chain a TLS server presented, PEM; empty without TLS."""
 
 
 def http_request(
@@ -335,10 +342,12 @@ def http_request(
     headers: Mapping[str, str] | None = None,
     body: str = "",
     timeout: float = 0.0,
+    tls: Tls | None = None,
 ) -> Exchange:
     """One HTTP request to a URL, as ``curl`` makes it; ``timeout`` limits the whole of it, 0 for none.
 
-    The port defaults to 80 (443 for https). A URL that makes no sense fails in the lookup phase.
+    The port defaults to 80 (443 for https). A URL that makes no sense fails in the lookup phase. ``tls`` is how
+    the client behaves where the URL begins with ``https``; without it, it trusts everybody.
     """
     try:
         parts = urlsplit(url if "://" in url else f"http://{url}")
@@ -350,15 +359,21 @@ def http_request(
         target += "?" + parts.query
     given = dict(headers or {})
     given.setdefault("Host", parts.netloc.rpartition("@")[2])
-    return http_get(
-        world, source, parts.hostname or "", port, HttpRequest(method, target, given, body), timeout
-    )
+    secured = (tls or Tls()) if parts.scheme == "https" else None
+    request = HttpRequest(method, target, given, body)
+    return http_get(world, source, parts.hostname or "", port, request, timeout, secured)
 
 
 def http_get(
-    world: SimWorld, source: Source, host: str, port: int, request: HttpRequest, timeout: float = 0.0
+    world: SimWorld,
+    source: Source,
+    host: str,
+    port: int,
+    request: HttpRequest,
+    timeout: float = 0.0,
+    tls: Tls | None = None,
 ) -> Exchange:
-    """Send one HTTP request (of any method) to ``host:port`` and see what becomes of it.
+    """Send one HTTP request (of any method) to ``host:port`` and see what becomes of it; over TLS if given.
 
     One leg is drawn from the stream of the client. Nothing but that stream changes.
     """
@@ -380,7 +395,7 @@ def http_get(
         phase: Literal["lookup", "connect"] = "lookup" if connection.resolution.error else "connect"
         spent = min(patience, leg.latency if phase == "lookup" else lookup + leg.latency)
         return evolve(base, phase=phase, connect_seconds=spent, total_seconds=spent)
-    return _exchange(world, source, connection, leg, request, patience, base)
+    return _exchange(world, source, connection, leg, request, patience, base, tls)
 
 
 def _dialled(connection: Connection, leg: Leg) -> str:
@@ -397,6 +412,7 @@ def _exchange(
     request: HttpRequest,
     patience: float,
     base: Exchange,
+    tls: Tls | None,
 ) -> Exchange:
     from sregym_env.sim.programs.context import ProcessContext  # programs dial through this layer
 
@@ -409,11 +425,58 @@ def _exchange(
         return _gave_up(waiting, connection, patience)
     if not leg.answers or connected >= patience:
         return _gave_up(waiting, connection, patience)
-    response = program(process).request(ProcessContext(world, process), request, leg.port)
+    context = ProcessContext(world, process)
+    certificate = served_certificate(context, leg.port)
+    if tls is not None:
+        connected += 2 * leg.latency
+        waiting = evolve(waiting, certificate=certificate)
+        problem = _handshake(context, source, leg, tls, certificate)
+        if problem:
+            return evolve(waiting, outcome="tls", text=problem, phase="handshake", total_seconds=connected)
+        response = program(process).request(context, request, leg.port)
+    elif certificate:
+        response = HttpResponse(400, NOT_TLS, {"Connection": "close"})
+    else:
+        response = program(process).request(context, request, leg.port)
     total = connected + leg.latency + extra + (0.0005 if response is None else response.latency)
     if total > patience:
         return _gave_up(waiting, connection, patience)
     return evolve(waiting, outcome="ok", response=response, total_seconds=total, phase="done")
+
+
+NOT_TLS = "Client sent an HTTP request to an HTTPS server.\n"
+"""What Go's HTTPS server answers to a client that speaks plain HTTP."""
+HTTP_TO_HTTPS = "http: server gave HTTP response to HTTPS client"
+"""What Go's client says of a server that speaks plain HTTP."""
+NOT_A_HANDSHAKE = "tls: first record does not look like a TLS handshake"
+"""The same of a server that speaks something else."""
+
+
+def served_certificate(context: ProcessContext, port: int) -> str:
+    """The certificate chain (PEM) that a process presents on a port; empty where it does not speak TLS."""
+    find = getattr(_programs()[context.process.program], "certificate", None)
+    return "" if find is None else find(context, port)
+
+
+def _handshake(context: ProcessContext, source: Source, leg: Leg, tls: Tls, certificate: str) -> str:
+    """Agree on a secure connection; Go's words for what is in the way."""
+    behaviour = _programs()[context.process.program]
+    if not certificate:
+        # A server answers what it cannot read as HTTP in its own protocol: with an HTTP error if that is HTTP.
+        answer = behaviour.request(context, HttpRequest("PRI", "*"), leg.port)
+        return NOT_A_HANDSHAKE if answer is None else HTTP_TO_HTTPS
+    problem = "" if tls.refuses is None else tls.refuses(certificate)
+    if problem:
+        noted = getattr(behaviour, "handshake_failed", None)
+        if noted is not None:
+            client = addressing.source_ip(context.world, source)
+            noted(context, f"{client}:{_client_port(context, client)}", f"remote error: tls: {tls.alert}")
+    return problem
+
+
+def _client_port(context: ProcessContext, client: str) -> int:
+    """A port of the range from which Linux dials."""
+    return 32768 + keyed_bits("dial", client, context.world.clock) % 28232
 
 
 def _gave_up(waiting: Exchange, connection: Connection, patience: float) -> Exchange:
@@ -469,13 +532,15 @@ def probe_http(
     path: str = "/",
     headers: Mapping[str, str] | None = None,
     timeout: float = 1.0,
+    scheme: str = "http",
 ) -> tuple[int, str]:
     """Send a kubelet's HTTP probe: (status, error text); the status is 0 where there was no HTTP answer.
 
     The text is what follows ``Get "http://...": `` in the event.
     """
     given = {"Host": _join(host, port), "User-Agent": "kube-probe/1.32", "Accept": "*/*", **(headers or {})}
-    done = http_get(world, NodeSource(node), host, port, HttpRequest("GET", path, given), timeout)
+    tls = Tls() if scheme == "https" else None  # A kubelet does not verify certificates.
+    done = http_get(world, NodeSource(node), host, port, HttpRequest("GET", path, given), timeout, tls)
     if done.outcome == "timeout" and (done.phase == "wait" or done.total_seconds >= timeout):
         awaiting = " (Client.Timeout exceeded while awaiting headers)"
         return 0, f"context deadline exceeded{awaiting if done.phase == 'wait' else ''}"

@@ -60,3 +60,7 @@ class Process:
     """Resident memory, bytes."""
     state: Mapping[str, Any] = field(default_factory=dict)
     """The program's own state: immutable values only."""
+    stdin: bool = False
+    """Whether its standard input is held open for people who attach."""
+    tty: bool = False
+    """Whether it has a terminal."""

@@ -103,6 +103,10 @@ class Store:
         table = self._tables[resource]
         return [table[key] for key in keys if key[0] == namespace]
 
+    def holds(self, resource: str) -> bool:
+        """Whether there is any object of a resource."""
+        return bool(self._tables.get(resource))
+
     def resources(self) -> Iterable[str]:
         """Keys of the resources that have ever held an object, sorted."""
         return sorted(self._tables)

@@ -32,7 +32,26 @@ _INITIAL_STATUS: dict[str, dict[str, Any]] = {
     "persistentvolumes": {"phase": "Pending"},
     "services": {"loadBalancer": {}},
     "ingresses.networking.k8s.io": {"loadBalancer": {}},
+    "replicationcontrollers": {"replicas": 0},
+    "replicasets.apps": {"replicas": 0},
+    "statefulsets.apps": {"replicas": 0, "availableReplicas": 0},
+    "daemonsets.apps": {
+        "currentNumberScheduled": 0,
+        "desiredNumberScheduled": 0,
+        "numberMisscheduled": 0,
+        "numberReady": 0,
+    },
+    "horizontalpodautoscalers.autoscaling": {"currentMetrics": None, "desiredReplicas": 0},
+    "poddisruptionbudgets.policy": {
+        "currentHealthy": 0,
+        "desiredHealthy": 0,
+        "disruptionsAllowed": 0,
+        "expectedPods": 0,
+    },
+    "volumeattachments.storage.k8s.io": {"attached": False},
 }
+"""What a status says before any controller has written it: phases the strategies set, and the fields without
+``omitempty`` in the Go types, which clients' models require."""
 
 _SERVER_METADATA = (
     "uid",

@@ -55,7 +55,7 @@ def with_scale(resource: Resource, obj: Manifest, scale: Manifest) -> Manifest:
 
 def evict(world: SimWorld, namespace: str, name: str, eviction: Manifest, *, dry_run: bool) -> Manifest:
     """Delete a pod unless a disruption budget forbids it (429 TooManyRequests)."""
-    pods = apiserver.resource_of("pods")
+    pods = apiserver.resource_of(world, "pods")
     pod = world.store.get("pods", namespace, name)
     if pod is None:
         raise status.not_found(pods, name)
@@ -83,7 +83,7 @@ def _counts(pod: Manifest) -> bool:
 
 def bind(world: SimWorld, namespace: str, name: str, binding: Manifest) -> Manifest:
     """Assign a pod to a node, as a scheduler does."""
-    pods = apiserver.resource_of("pods")
+    pods = apiserver.resource_of(world, "pods")
     pod = world.store.get("pods", namespace, name)
     if pod is None:
         raise status.not_found(pods, name)
@@ -99,7 +99,7 @@ def token(world: SimWorld, namespace: str, name: str, request: Manifest) -> Mani
     """A TokenRequest answered with an opaque token that authenticates nobody outside this world."""
     account = world.store.get("serviceaccounts", namespace, name)
     if account is None:
-        raise status.not_found(apiserver.resource_of("serviceaccounts"), name)
+        raise status.not_found(apiserver.resource_of(world, "serviceaccounts"), name)
     secret = "".join(f"{world.streams.bits('token'):016x}" for _ in range(8))
     return {
         "kind": "TokenRequest",

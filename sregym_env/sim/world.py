@@ -17,7 +17,7 @@ from sregym_env.runtime.clock import MILLISECOND, SECOND, seconds
 from sregym_env.runtime.events import EventQueue
 from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import Streams
-from sregym_env.sim.controllers.controller import Controller, Wake
+from sregym_env.sim.controllers.controller import CUSTOM, Controller, Wake, is_custom
 from sregym_env.sim.logs import ContainerLog
 from sregym_env.sim.process import Process, ProcessKey
 from sregym_env.sim.store import Change, Key, Store
@@ -218,9 +218,12 @@ class SimWorld:
             self.wake(name, key, max(again, MILLISECOND))
 
     def _changed(self, change: Change) -> None:
-        if change.resource not in _WITHOUT_CONSEQUENCE:
+        wakes = self._machinery.by_resource.get(change.resource, ())
+        if not wakes and is_custom(change.resource):
+            wakes = self._machinery.by_resource.get(CUSTOM, ())
+        elif change.resource not in _WITHOUT_CONSEQUENCE:
             self.touch()
-        for controller, wake in self._machinery.by_resource.get(change.resource, ()):
+        for controller, wake in wakes:
             for key in wake(self, change):
                 self.wake(controller.name, key, controller.latency)
 

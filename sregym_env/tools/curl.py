@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
@@ -43,6 +44,8 @@ class Request:
     connect_timeout: float = 0.0
     output: str = ""
     write_out: str = ""
+    authorities: str = ""
+    """Path of the file of ``--cacert``, then its content."""
 
     def has(self, *names: str) -> bool:
         """Whether one of these options was given."""
@@ -116,6 +119,8 @@ def _store(request: Request, option: str, value: str) -> None:
         request.headers["User-Agent"] = value
     elif option == "--url":
         request.urls.append(value)
+    elif option == "--cacert":
+        request.authorities = value
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +133,15 @@ class Answer:
     body: str = ""
 
 
-def curl(world: World, arguments: list[str]) -> Answer:
-    """Run ``curl ARGUMENTS...``; the body goes to ``file`` instead of stdout where ``-o`` says so."""
+def curl(world: World, arguments: list[str], read: Callable[[str], str | None] = lambda path: None) -> Answer:
+    """Run ``curl ARGUMENTS...``; the body goes to ``file`` instead of stdout where ``-o`` says so.
+
+    ``read`` reads a file of the machine, None where there is none.
+    """
     try:
         request = parse(arguments)
+        if request.authorities:
+            request.authorities = _authorities(request.authorities, read)
         if request.has("-V", "--version"):
             return Answer(ExecResult(f"{VERSION}\nProtocols: http https\n"), 0.0)
         if request.has("-h", "--help"):
@@ -148,6 +158,14 @@ def curl(world: World, arguments: list[str]) -> Answer:
     last = answers[-1]
     seconds = sum(answer.seconds for answer in answers)
     return Answer(ExecResult(stdout, stderr, last.result.exit_code), seconds, last.file, last.body)
+
+
+def _authorities(path: str, read: Callable[[str], str | None]) -> str:
+    text = read(path)
+    if text is None or "-----BEGIN CERTIFICATE-----" not in text:
+        where = f"error setting certificate verify locations:  CAfile: {path} CApath: /etc/ssl/certs"
+        raise CurlError(f"curl: (77) {where}", 77)
+    return text
 
 
 def _fetch(world: World, request: Request, url: str) -> Answer:
@@ -167,7 +185,15 @@ def _fetch(world: World, request: Request, url: str) -> Answer:
     method = request.method or ("HEAD" if request.has("-I", "--head") else "POST" if data else "GET")
     if data and request.has("-G", "--get"):
         full, data, method = f"{full}{'&' if parts.query else '?'}{data}", "", request.method or "GET"
-    done = world.request(full, method, request.headers, data, request.max_time or request.connect_timeout)
+    done = world.request(
+        full,
+        method,
+        request.headers,
+        data,
+        request.max_time or request.connect_timeout,
+        insecure=request.has("-k", "--insecure"),
+        authorities=request.authorities,
+    )
     if done.outcome != "ok":
         answer = _unreached(request, done, parts.hostname, port)
         if not request.has("-v", "--verbose"):
@@ -175,10 +201,8 @@ def _fetch(world: World, request: Request, url: str) -> Answer:
         result = answer.result
         spoken = _attempt(request, done, parts.hostname, port)
         return replace(answer, result=ExecResult(result.stdout, spoken + result.stderr, result.exit_code))
-    if parts.scheme == "https" or not done.status:
-        text = "OpenSSL/3.0.13: error:0A00010B:SSL routines::wrong version number"
-        code, text = (35, text) if parts.scheme == "https" else (1, "Received HTTP/0.9 when not allowed")
-        return _failed(request, code, text, done.seconds)
+    if not done.status:
+        return _failed(request, 1, "Received HTTP/0.9 when not allowed", done.seconds)
     path = full.partition("://")[2]
     target = f"/{path.partition('/')[2]}" if "/" in path else "/"
     return _answered(world, request, done, method, parts.hostname, target)
@@ -196,6 +220,8 @@ def _failure(request: Request, done: HttpExchange, host: str, port: int) -> tupl
         return 6, f"Could not resolve host: {host}"
     if done.outcome == "dns_timeout":
         return 28, f"Resolving timed out after {spent} milliseconds"
+    if done.outcome == "tls":
+        return (35 if done.problem.startswith("OpenSSL/") else 60), done.problem
     if done.outcome == "reset":
         return 56, "Recv failure: Connection reset by peer"
     if done.outcome == "timeout" and done.phase == "wait":

@@ -190,7 +190,7 @@ class Workstation:
         if (expired := self._expired()) is not None:
             return expired
         self._used = "curl"
-        answer = curl(self.world, list(argv[1:]))
+        answer = curl(self.world, list(argv[1:]), lambda path: shell.files.text(shell.resolve(path)))
         self._pass(max(answer.seconds, 0.1))
         if answer.file:
             shell.files._write_file_sync(shell.resolve(answer.file), answer.body)

@@ -413,10 +413,7 @@ LABEL = (
             EVERYTHING[6],
             "spec/template/spec/restartPolicy",
             "Always",
-            [
-                'spec.template.spec.restartPolicy: Unsupported value: "Always": '
-                'supported values: "OnFailure", "Never"'
-            ],
+            ['spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"'],
         ),
     ],
 )
@@ -462,14 +459,17 @@ def test_forbidden_updates() -> None:
     ]
 
 
-def test_other_kinds_need_what_their_schema_requires() -> None:
+def test_a_webhook_needs_side_effects_and_a_client() -> None:
     lease = {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "ValidatingWebhookConfiguration",
         "metadata": {"name": "w"},
         "webhooks": [{"name": "a.b.c", "clientConfig": {}, "admissionReviewVersions": ["v1"]}],
     }
-    assert _complaints(lease) == ["webhooks[0].sideEffects: Required value"]
+    assert _complaints(lease) == [
+        "webhooks[0].sideEffects: Required value: must specify one of None, NoneOnDryRun",
+        "webhooks[0].clientConfig: Required value: exactly one of url or service is required",
+    ]
 
 
 def test_stateful_sets_mount_volumes_of_their_claims() -> None:

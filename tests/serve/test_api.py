@@ -521,8 +521,8 @@ def test_old_revisions_are_forgotten(application: Application, world: Any) -> No
     for number in range(9000):
         event = {"metadata": {"name": f"e{number % 10}", "namespace": "default"}}
         world.store.put("events", event)
-    reply = ask(application, f"{NS}/pods?watch=true&resourceVersion=1")
-    assert (reply.status, json(reply)["reason"]) == (410, "Expired")
+    (event,) = collect(application, f"{NS}/pods?watch=true&resourceVersion=1")
+    assert (event["type"], event["object"]["code"], event["object"]["reason"]) == ("ERROR", 410, "Expired")
 
 
 def test_who_polls_lets_time_pass(application: Application, world: Any) -> None:

@@ -36,7 +36,7 @@ def add_node(world: SimWorld, name: str, **spec: Any) -> None:
 
 def create(world: SimWorld, resource: str, name: str, spec: Any = None, **more: Any) -> Any:
     """Create an object in ``default`` (or no namespace at all)."""
-    kind = apiserver.resource_of(resource)
+    kind = apiserver.resource_of(world, resource)
     metadata = {"name": name, **more.pop("metadata", {})}
     if kind.namespaced:
         metadata.setdefault("namespace", "default")

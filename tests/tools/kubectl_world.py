@@ -874,6 +874,8 @@ def _field(obj: Manifest, path: str) -> str:
 class FakeCluster:
     """The read half of the Cluster protocol over a list of objects."""
 
+    registry = BUILTIN
+
     def __init__(self, stored: Sequence[Manifest], now: int, user: User = ADMIN) -> None:
         self._now = now
         self.user = user

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sregym_env.kube.describe import access, cluster, network, pods, storage, workloads
+from sregym_env.kube.describe import access, certificates, cluster, network, pods, storage, workloads
 from sregym_env.kube.describe.generic import describe_generic
 from sregym_env.kube.describe.text import Reader
 from sregym_env.kube.registry import Resource
@@ -17,13 +17,11 @@ Describer = Callable[[Manifest, Reader], str]
 
 DESCRIBERS: dict[str, Describer] = {
     "pods": pods.describe_pod,
-    "podtemplates": pods.describe_pod_template,
     "deployments.apps": workloads.describe_deployment,
     "replicasets.apps": workloads.describe_replicaset,
     "replicationcontrollers": workloads.describe_replicaset,
     "statefulsets.apps": workloads.describe_statefulset,
     "daemonsets.apps": workloads.describe_daemonset,
-    "controllerrevisions.apps": workloads.describe_controller_revision,
     "jobs.batch": workloads.describe_job,
     "cronjobs.batch": workloads.describe_cronjob,
     "horizontalpodautoscalers.autoscaling": workloads.describe_hpa,
@@ -44,6 +42,8 @@ DESCRIBERS: dict[str, Describer] = {
     "persistentvolumeclaims": storage.describe_claim,
     "persistentvolumes": storage.describe_volume,
     "storageclasses.storage.k8s.io": storage.describe_storage_class,
+    "csinodes.storage.k8s.io": storage.describe_csi_node,
+    "certificatesigningrequests.certificates.k8s.io": certificates.describe_request,
     "serviceaccounts": access.describe_service_account,
     "roles.rbac.authorization.k8s.io": access.describe_role,
     "clusterroles.rbac.authorization.k8s.io": access.describe_role,

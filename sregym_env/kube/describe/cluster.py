@@ -208,12 +208,32 @@ def _quotas(sheet: Sheet, quotas: Sequence[Manifest]) -> None:
     sheet.line(0, "Resource Quotas")
     for quota in quotas:
         sheet.line(1, f"Name:\t{quota['metadata']['name']}")
-        scopes = quota["spec"].get("scopes") or ()
-        if scopes:
-            sheet.line(1, f"Scopes:\t{', '.join(scopes)}")
+        _scopes(sheet, quota, 1)
         sheet.line(1, "Resource\tUsed\tHard")
         sheet.line(1, "--------\t---\t---")
         _quota_rows(sheet, quota, 1)
+
+
+_SCOPES = {
+    "Terminating": "Matches all pods that have an active deadline. These pods have a limited lifespan on a node "
+    "before being actively terminated by the system.",
+    "NotTerminating": "Matches all pods that do not have an active deadline. These pods usually include long "
+    "running pods whose container command is not expected to terminate.",
+    "BestEffort": "Matches all pods that do not have resource requirements set. These pods have a best effort "
+    "quality of service.",
+    "NotBestEffort": "Matches all pods that have at least one resource requirement set. These pods have a "
+    "burstable or guaranteed quality of service.",
+}
+
+
+def _scopes(sheet: Sheet, quota: Manifest, level: int) -> None:
+    scopes = sorted(quota["spec"].get("scopes") or ())
+    if not scopes:
+        return
+    sheet.line(level, f"Scopes:\t{', '.join(scopes)}")
+    for scope in scopes:
+        if scope in _SCOPES:
+            sheet.line(level, f"{'* ' if level else ' * '}{_SCOPES[scope]}")
 
 
 def _quota_rows(sheet: Sheet, quota: Manifest, level: int) -> None:
@@ -249,9 +269,7 @@ def describe_resource_quota(obj: Manifest, reader: Reader) -> str:
     sheet = Sheet(reader.now())
     sheet.line(0, f"Name:\t{obj['metadata']['name']}")
     sheet.line(0, f"Namespace:\t{obj['metadata'].get('namespace', '')}")
-    scopes = obj["spec"].get("scopes") or ()
-    if scopes:
-        sheet.line(0, f"Scopes:\t{', '.join(scopes)}")
+    _scopes(sheet, obj, 0)
     sheet.line(0, "Resource\tUsed\tHard")
     sheet.line(0, "--------\t----\t----")
     _quota_rows(sheet, obj, 0)

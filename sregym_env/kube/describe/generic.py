@@ -10,7 +10,9 @@ from sregym_env.kube.jsonpath import go_text_value
 from sregym_env.kube.types import Manifest
 
 _SKIPPED_METADATA = ("name", "namespace", "labels", "annotations", "managedFields")
-_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?=-)|(?<=-)")
+_PLAIN = re.compile(r"[^\W\d_](?:[^\W\d_]|-)*")
+"""Names of letters and dashes; any other name is shown as it is."""
 _UPPER = frozenset(("API", "URL", "UID", "OSB", "GUID"))
 
 
@@ -49,7 +51,7 @@ def _content(sheet: Sheet, level: int, value: dict[str, Any]) -> None:
 
 def smart_label(name: str) -> str:
     """``apiVersion`` as ``API Version``."""
-    if not name:
+    if not _PLAIN.fullmatch(name):
         return name
     words = [word for word in _WORDS.split(name) if word]
     shown = [word.upper() if word.upper() in _UPPER else word[0].upper() + word[1:] for word in words]

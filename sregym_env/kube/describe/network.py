@@ -263,8 +263,11 @@ def _policy_rules(sheet: Sheet, rules: Sequence[Mapping[str, Any]], word: str, k
             sheet.line(2, "To Port: <any> (traffic allowed to all ports)")
         for port in ports:
             protocol = port.get("protocol", "TCP")
-            last = f"-{port['endPort']}" if port.get("endPort") else ""
-            sheet.line(2, f"To Port: {port.get('port', '<any>')}{last}/{protocol}")
+            first = port.get("port", "<any>")
+            if port.get("endPort"):
+                sheet.line(2, f"To Port Range: {first}-{port['endPort']}/{protocol}")
+            else:
+                sheet.line(2, f"To Port: {first}/{protocol}")
         peers = rule.get(word) or ()
         title = word.capitalize()
         if not peers:

@@ -535,12 +535,3 @@ def template(sheet: Sheet, spec: Mapping[str, Any] | None) -> None:
         sheet.line(0, f"  Priority Class Name:\t{pod['priorityClassName']}")
     sheet.labels("Node-Selectors", pod.get("nodeSelector"), "  ")
     tolerations(sheet, pod.get("tolerations") or (), "  ")
-
-
-def describe_pod_template(obj: Manifest, reader: Reader) -> str:
-    """A PodTemplate object."""
-    sheet = Sheet(reader.now())
-    header(sheet, obj)
-    template(sheet, obj.get("template"))
-    sheet.events(events_of(reader, obj))
-    return sheet.render()

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Sequence
 
 from sregym_env.kube.describe.pods import volume_source
-from sregym_env.kube.describe.text import Reader, Sheet, events_of, header, title_bool
+from sregym_env.kube.describe.text import Reader, Sheet, events_of, header, rfc1123, title_bool
 from sregym_env.kube.tables import access_modes, is_default_class
 from sregym_env.kube.types import Manifest
 
@@ -187,11 +187,35 @@ def describe_storage_class(obj: Manifest, reader: Reader) -> str:
         sheet.line(0, f"{title}:\t{obj.get(key, '')}")
     topologies = obj.get("allowedTopologies")
     if topologies:
-        sheet.line(0, "AllowedTopologies:")
+        sheet.line(0, "AllowedTopologies:\t")
         for i, term in enumerate(topologies):
             lead = f"Term {i}:\t"
             for e in term.get("matchLabelExpressions") or ():
                 sheet.line(1, f"{lead}{e['key']} in [{', '.join(e['values'])}]")
                 lead = "\t"
+    sheet.events(events_of(reader, obj))
+    return sheet.render()
+
+
+def describe_csi_node(obj: Manifest, reader: Reader) -> str:
+    """A CSINode: the storage drivers of a node."""
+    sheet = Sheet(reader.now())
+    metadata = obj["metadata"]
+    header(sheet, obj, namespaced=False)
+    sheet.line(0, f"CreationTimestamp:\t{rfc1123(metadata.get('creationTimestamp'))}")
+    drivers = obj["spec"].get("drivers")
+    if drivers is not None:
+        sheet.line(0, "Spec:")
+    if drivers:
+        sheet.line(1, "Drivers:")
+    for driver in drivers or ():
+        sheet.line(2, f"{driver['name']}:")
+        sheet.line(3, f"Node ID:\t{driver['nodeID']}")
+        count = (driver.get("allocatable") or {}).get("count")
+        if count is not None:
+            sheet.line(3, "Allocatables:")
+            sheet.line(4, f"Count:\t{count}")
+        if driver.get("topologyKeys") is not None:
+            sheet.line(3, f"Topology Keys:\t[{' '.join(driver['topologyKeys'])}]")
     sheet.events(events_of(reader, obj))
     return sheet.render()

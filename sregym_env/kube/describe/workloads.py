@@ -286,20 +286,6 @@ def title(value: object) -> str:
     return "<unset>" if value is None else str(bool(value))
 
 
-def describe_controller_revision(obj: Manifest, reader: Reader) -> str:
-    """A ControllerRevision."""
-    sheet = Sheet(reader.now())
-    metadata = obj["metadata"]
-    sheet.line(0, f"Name:\t{metadata['name']}")
-    sheet.line(0, f"Namespace:\t{metadata.get('namespace', '')}")
-    sheet.labels("Labels", metadata.get("labels"))
-    sheet.annotations(metadata.get("annotations"))
-    sheet.line(0, f"Controlled By:\t{controller_of(obj)}")
-    sheet.line(0, f"Revision:\t{obj.get('revision', 0)}")
-    sheet.events(events_of(reader, obj))
-    return sheet.render()
-
-
 def describe_hpa(obj: Manifest, reader: Reader) -> str:
     """A HorizontalPodAutoscaler."""
     sheet = Sheet(reader.now())

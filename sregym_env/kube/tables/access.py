@@ -70,12 +70,17 @@ def _admission_binding(obj: Manifest, now: int) -> Row:
     return (obj["metadata"]["name"], spec.get("policyName", ""), text, age(obj, now))
 
 
-def _signing_request(obj: Manifest, now: int) -> Row:
-    spec, status = obj["spec"], obj.get("status") or NO_FIELDS
+def request_status(obj: Manifest) -> str:
+    """``Approved,Issued``: how far a CertificateSigningRequest has come."""
+    status = obj.get("status") or NO_FIELDS
     conditions = {c["type"] for c in status.get("conditions") or ()}
     text = "Denied" if "Denied" in conditions else "Approved" if "Approved" in conditions else "Pending"
     text += ",Failed" if "Failed" in conditions else ""
-    text += ",Issued" if status.get("certificate") else ""
+    return text + (",Issued" if status.get("certificate") else "")
+
+
+def _signing_request(obj: Manifest, now: int) -> Row:
+    spec = obj["spec"]
     seconds = spec.get("expirationSeconds")
     return (
         obj["metadata"]["name"],
@@ -83,7 +88,7 @@ def _signing_request(obj: Manifest, now: int) -> Row:
         spec.get("signerName") or "<none>",
         spec.get("username", ""),
         "<none>" if seconds is None else human_duration(seconds),
-        text,
+        request_status(obj),
     )
 
 

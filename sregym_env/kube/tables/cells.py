@@ -50,7 +50,7 @@ def format_selector(selector: Mapping[str, Any] | None) -> str:
     parts = [(key, f"{key}={value}") for key, value in (selector.get("matchLabels") or {}).items()]
     for term in selector.get("matchExpressions") or ():
         parts.append((term["key"], _expression(term)))
-    return ",".join(text for _, text in sorted(parts)) or "<none>"
+    return ",".join(text for _, text in sorted(parts, key=lambda part: part[0])) or "<none>"
 
 
 def _expression(term: Mapping[str, Any]) -> str:

@@ -13,7 +13,16 @@ from sregym_env.kube.registry import Resource
 from sregym_env.kube.schema import missing_required
 from sregym_env.kube.status import required
 from sregym_env.kube.types import Manifest
-from sregym_env.kube.validation import pods, policies, services, storage, workloads
+from sregym_env.kube.validation import (
+    cluster,
+    flowcontrol,
+    pods,
+    policies,
+    services,
+    storage,
+    webhooks,
+    workloads,
+)
 from sregym_env.kube.validation.metadata import (
     Errors,
     validate_metadata,
@@ -25,6 +34,8 @@ _UpdateRule = Callable[[Manifest, Manifest, Errors], None]
 
 _RULES: dict[str, _Rule] = {
     "pods": pods.validate_pod,
+    "podtemplates": workloads.validate_pod_template,
+    "events": cluster.validate_event,
     "replicationcontrollers": workloads.validate_replication_controller,
     "services": services.validate_service,
     "endpoints": services.validate_endpoints,
@@ -47,6 +58,22 @@ _RULES: dict[str, _Rule] = {
     "networkpolicies.networking.k8s.io": services.validate_network_policy,
     "endpointslices.discovery.k8s.io": services.validate_endpoint_slice,
     "storageclasses.storage.k8s.io": storage.validate_storage_class,
+    "csidrivers.storage.k8s.io": storage.validate_driver,
+    "csinodes.storage.k8s.io": storage.validate_csi_node,
+    "csistoragecapacities.storage.k8s.io": storage.validate_capacity,
+    "volumeattachments.storage.k8s.io": storage.validate_attachment,
+    "ingressclasses.networking.k8s.io": cluster.validate_ingress_class,
+    "apiservices.apiregistration.k8s.io": cluster.validate_api_service,
+    "leases.coordination.k8s.io": cluster.validate_lease,
+    "controllerrevisions.apps": cluster.validate_revision,
+    "runtimeclasses.node.k8s.io": cluster.validate_runtime_class,
+    "certificatesigningrequests.certificates.k8s.io": cluster.validate_certificate_request,
+    "flowschemas.flowcontrol.apiserver.k8s.io": flowcontrol.validate_flow_schema,
+    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": flowcontrol.validate_priority_level,
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io": webhooks.validate_mutating,
+    "validatingwebhookconfigurations.admissionregistration.k8s.io": webhooks.validate_validating,
+    "validatingadmissionpolicies.admissionregistration.k8s.io": webhooks.validate_policy,
+    "validatingadmissionpolicybindings.admissionregistration.k8s.io": webhooks.validate_policy_binding,
     "priorityclasses.scheduling.k8s.io": policies.validate_priority_class,
     "roles.rbac.authorization.k8s.io": policies.validate_role,
     "clusterroles.rbac.authorization.k8s.io": policies.validate_cluster_role,
@@ -68,6 +95,12 @@ _UPDATE_RULES: dict[str, _UpdateRule] = {
     "daemonsets.apps": workloads.update_deployment,
     "jobs.batch": workloads.update_job,
     "storageclasses.storage.k8s.io": storage.update_storage_class,
+    "csidrivers.storage.k8s.io": storage.update_driver,
+    "csistoragecapacities.storage.k8s.io": storage.update_capacity,
+    "volumeattachments.storage.k8s.io": storage.update_attachment,
+    "ingressclasses.networking.k8s.io": cluster.update_ingress_class,
+    "controllerrevisions.apps": cluster.update_revision,
+    "runtimeclasses.node.k8s.io": cluster.update_runtime_class,
     "priorityclasses.scheduling.k8s.io": policies.update_priority_class,
     "rolebindings.rbac.authorization.k8s.io": policies.update_binding,
     "clusterrolebindings.rbac.authorization.k8s.io": policies.update_binding,

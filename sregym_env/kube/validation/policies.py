@@ -19,6 +19,7 @@ from sregym_env.kube.validation.metadata import (
     Errors,
     count_or_percent,
     needed,
+    one_of,
     validate_selector,
 )
 
@@ -127,6 +128,39 @@ def validate_autoscaler(obj: Manifest, out: Errors) -> None:
     needed(target, "name", "spec.scaleTargetRef", out)
     for index, metric in enumerate(spec.get("metrics") or ()):
         _metric(metric, f"spec.metrics[{index}]", out)
+    behavior = spec.get("behavior") or {}
+    for way in ("scaleUp", "scaleDown"):
+        if behavior.get(way) is not None:
+            _scaling_rules(behavior[way], f"spec.behavior.{way}", out)
+
+
+LONGEST_STABILIZATION = 3600
+"""Seconds for which an autoscaler may look back at most."""
+LONGEST_SCALING_PERIOD = 1800
+"""Seconds that the period of a scaling policy may have at most."""
+
+
+def _scaling_rules(rules: Manifest, where: str, out: Errors) -> None:
+    window = rules.get("stabilizationWindowSeconds")
+    if window is not None and window < 0:
+        text = "must be greater than or equal to zero"
+        out.append(invalid_value(f"{where}.stabilizationWindowSeconds", window, text))
+    if window is not None and window > LONGEST_STABILIZATION:
+        text = f"must be less than or equal to {LONGEST_STABILIZATION}"
+        out.append(invalid_value(f"{where}.stabilizationWindowSeconds", window, text))
+    one_of(rules, "selectPolicy", where, ("Disabled", "Max", "Min"), out)
+    policies = rules.get("policies")
+    if not policies:
+        out.append(required(f"{where}.policies", "must specify at least one Policy"))
+    for index, policy in enumerate(policies or ()):
+        at = f"{where}.policies[{index}]"
+        one_of(policy, "type", at, ("Percent", "Pods"), out)
+        for field in ("value", "periodSeconds"):
+            if policy.get(field, 0) <= 0:
+                out.append(invalid_value(f"{at}.{field}", policy.get(field, 0), "must be greater than zero"))
+        if policy.get("periodSeconds", 0) > LONGEST_SCALING_PERIOD:
+            text = f"must be less than or equal to {LONGEST_SCALING_PERIOD}"
+            out.append(invalid_value(f"{at}.periodSeconds", policy["periodSeconds"], text))
 
 
 _METRIC_FIELDS = {
@@ -168,6 +202,8 @@ def validate_disruption_budget(obj: Manifest, out: Errors) -> None:
     for key, value in (("minAvailable", least), ("maxUnavailable", most)):
         if value is not None:
             count_or_percent(value, f"spec.{key}", out)
+    policies = ("AlwaysAllow", "IfHealthyBudget")
+    one_of(spec, "unhealthyPodEvictionPolicy", "spec", policies, out)
     validate_selector(spec.get("selector"), "spec.selector", out)
 
 
@@ -175,12 +211,30 @@ def validate_priority_class(obj: Manifest, out: Errors) -> None:
     """A PriorityClass."""
     name = (obj.get("metadata") or {}).get("name") or ""
     value = obj.get("value") or 0
-    if name.startswith("system-") and name not in ("system-node-critical", "system-cluster-critical"):
-        text = "priority class names with 'system-' prefix are reserved for system use only"
-        out.append(forbidden_field("metadata.name", text))
-    elif value > 1_000_000_000 and not name.startswith("system-"):
+    if name.startswith("system-"):
+        complaint = _system_class(name, value, bool(obj.get("globalDefault")))
+        if complaint:
+            text = f"priority class names with 'system-' prefix are reserved for system use only. error: {complaint}"
+            out.append(forbidden_field("metadata.name", text))
+    elif value > 1_000_000_000:
         text = "maximum allowed value of a user defined priority is 1000000000"
         out.append(forbidden_field("value", text))
+    policy = obj.get("preemptionPolicy")
+    if policy is not None and policy not in ("Never", "PreemptLowerPriority"):
+        out.append(unsupported("preemptionPolicy", policy, ("Never", "PreemptLowerPriority")))
+
+
+_SYSTEM_CLASSES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
+
+
+def _system_class(name: str, value: int, default: bool) -> str:
+    """What is wrong with a class of that reserved name, or ``""``."""
+    known = _SYSTEM_CLASSES.get(name)
+    if known is None:
+        return f"{name} is not a known system priority class"
+    if value != known:
+        return f"value of {name} PriorityClass must be {known}"
+    return f"globalDefault of {name} PriorityClass must be false" if default else ""
 
 
 def update_priority_class(new: Manifest, old: Manifest, out: Errors) -> None:
@@ -277,7 +331,8 @@ def validate_node(obj: Manifest, out: Errors) -> None:
     """A Node."""
     seen: set[Json] = set()
     for index, taint in enumerate(_spec(obj).get("taints") or ()):
-        where = f"spec.taints[{index}]"
+        # The API server looks for taints in metadata, where they once were.
+        where = f"metadata.taints[{index}]"
         key = taint.get("key") or ""
         out += [invalid_value(f"{where}.key", key, text) for text in names.qualified_name(key)]
         value = taint.get("value") or ""

@@ -201,7 +201,8 @@ def validate_endpoint_slice(obj: Manifest, out: Errors) -> None:
     kind = obj.get("addressType")
     if not kind:
         out.append(required("addressType"))
-    one_of({"addressType": kind}, "addressType", "", ("FQDN", "IPv4", "IPv6"), out)
+    elif kind not in ("FQDN", "IPv4", "IPv6"):
+        out.append(unsupported("addressType", kind, ("FQDN", "IPv4", "IPv6")))
     for index, endpoint in enumerate(obj.get("endpoints") or ()):
         if not endpoint.get("addresses"):
             text = "must contain at least 1 address"

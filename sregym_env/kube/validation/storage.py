@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from sregym_env.kube import names, quantity
-from sregym_env.kube.status import forbidden_field, invalid_value, required, unsupported
+from sregym_env.kube.status import (
+    GoValue,
+    duplicate,
+    forbidden_field,
+    invalid_value,
+    required,
+    too_long,
+    unsupported,
+)
 from sregym_env.kube.types import Manifest
 from sregym_env.kube.validation.metadata import (
     IMMUTABLE,
+    NOT_NEGATIVE,
     Errors,
+    immutable,
     needed,
     one_of,
     spec_diff,
@@ -169,3 +179,103 @@ def update_storage_class(new: Manifest, old: Manifest, out: Errors) -> None:
         out.append(forbidden_field("reclaimPolicy", "updates to reclaimPolicy are forbidden."))
     if new.get("volumeBindingMode") != old.get("volumeBindingMode"):
         out.append(invalid_value("volumeBindingMode", new.get("volumeBindingMode"), IMMUTABLE))
+
+
+# --- drivers, attachments, capacities ---------------------------------------------------------------------
+
+_LONGEST_DRIVER = 63
+_FS_GROUP = ("File", "None", "ReadWriteOnceWithFSType")
+
+
+def _driver_name(name: str, where: str, out: Errors) -> None:
+    if not name:
+        out.append(required(where))
+    if len(name) > _LONGEST_DRIVER:
+        out.append(too_long(where, _LONGEST_DRIVER))
+    if name:
+        out += [invalid_value(where, name, text) for text in names.dns1123_subdomain(name.lower())]
+
+
+def validate_driver(obj: Manifest, out: Errors) -> None:
+    """A CSIDriver."""
+    spec = _spec(obj)
+    one_of(spec, "fsGroupPolicy", "spec", _FS_GROUP, out)
+    for index, mode in enumerate(spec.get("volumeLifecycleModes") or ()):
+        if mode not in ("Ephemeral", "Persistent"):
+            where = f"spec.volumeLifecycleModes[{index}]"
+            out.append(unsupported(where, mode, ("Ephemeral", "Persistent")))
+    seen: set[str] = set()
+    for index, request in enumerate(spec.get("tokenRequests") or ()):
+        audience, seconds = request.get("audience", ""), request.get("expirationSeconds")
+        where = f"spec.tokenRequests[{index}]"
+        if audience in seen:
+            out.append(duplicate(f"{where}.audience", audience))
+        seen.add(audience)
+        if seconds is not None and seconds < 600:
+            text = "may not specify a duration less than 10 minutes"
+            out.append(invalid_value(f"{where}.expirationSeconds", seconds, text))
+
+
+def update_driver(new: Manifest, old: Manifest, out: Errors) -> None:
+    """What a CSIDriver cannot change."""
+    for key in ("attachRequired", "volumeLifecycleModes"):
+        immutable(_spec(new), _spec(old), key, "spec", out)
+
+
+def validate_csi_node(obj: Manifest, out: Errors) -> None:
+    """A CSINode."""
+    seen: set[str] = set()
+    for index, driver in enumerate(_spec(obj).get("drivers") or ()):
+        where = f"spec.drivers[{index}]"
+        name = driver.get("name") or ""
+        _driver_name(name, f"{where}.name", out)
+        if name and name in seen:
+            out.append(duplicate(f"{where}.name", name))
+        seen.add(name)
+        needed(driver, "nodeID", where, out)
+        count = (driver.get("allocatable") or {}).get("count")
+        if count is not None and count < 0:
+            out.append(invalid_value(f"{where}.allocatable.count", count, NOT_NEGATIVE))
+
+
+def validate_capacity(obj: Manifest, out: Errors) -> None:
+    """A CSIStorageCapacity."""
+    validate_selector(obj.get("nodeTopology"), "nodeTopology", out)
+    name = obj.get("storageClassName") or ""
+    out += [invalid_value("storageClassName", name, text) for text in names.dns1123_subdomain(name)]
+    for key in ("capacity", "maximumVolumeSize"):
+        amount = obj.get(key)
+        if amount is not None and quantity.nano(amount) < 0:
+            out.append(invalid_value(key, amount, NOT_NEGATIVE))
+
+
+def update_capacity(new: Manifest, old: Manifest, out: Errors) -> None:
+    """What a CSIStorageCapacity cannot change."""
+    for key in ("nodeTopology", "storageClassName"):
+        if new.get(key) != old.get(key):
+            out.append(invalid_value(key, new.get(key), IMMUTABLE))
+
+
+def validate_attachment(obj: Manifest, out: Errors) -> None:
+    """A VolumeAttachment."""
+    spec = _spec(obj)
+    _driver_name(spec.get("attacher") or "", "spec.attacher", out)
+    source = spec.get("source") or {}
+    inline, volume = source.get("inlineVolumeSpec"), source.get("persistentVolumeName")
+    if inline is None and volume is None:
+        text = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
+        out.append(required("spec.source", text))
+    elif inline is None and not volume:
+        out.append(required("spec.source.persistentVolumeName", "must specify non empty persistentVolumeName"))
+    elif inline is not None and volume is not None:
+        text = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
+        out.append(forbidden_field("spec.source", text))
+    node = spec.get("nodeName") or ""
+    out += [invalid_value("spec.nodeName", node, text) for text in names.dns1123_subdomain(node)]
+
+
+def update_attachment(new: Manifest, old: Manifest, out: Errors) -> None:
+    """What a VolumeAttachment cannot change: all of its spec."""
+    if _spec(new) != _spec(old):
+        shown = GoValue("storage.VolumeAttachmentSpec{...}")
+        out.append(invalid_value("spec", shown, IMMUTABLE))

@@ -14,6 +14,7 @@ from sregym_env.kube.status import (
 )
 from sregym_env.kube.types import Json, Manifest
 from sregym_env.kube.validation.cron import schedule_error
+from sregym_env.kube.validation.jobs import validate_ends
 from sregym_env.kube.validation.metadata import (
     IMMUTABLE,
     NOT_NEGATIVE,
@@ -138,6 +139,11 @@ def validate_replica_set(obj: Manifest, out: Errors) -> None:
     _selector_and_template(spec, "empty selector is invalid for deployment", out)
 
 
+def validate_pod_template(obj: Manifest, out: Errors) -> None:
+    """A PodTemplate."""
+    validate_template(obj.get("template"), "template", out)
+
+
 def validate_replication_controller(obj: Manifest, out: Errors) -> None:
     """A ReplicationController, whose selector is a plain map."""
     spec = _spec(obj)
@@ -255,15 +261,19 @@ def _job_spec(spec: Manifest, where: str, out: Errors) -> None:
     if spec.get("completionMode") == "Indexed" and spec.get("completions") is None:
         text = "when completion mode is Indexed"
         out.append(required(f"{where}.completions", text))
+    validate_ends(spec, where, out)
     template = spec.get("template")
     validate_template(template, f"{where}.template", out)
     policy = ((template or {}).get("spec") or {}).get("restartPolicy")
+    at = f"{where}.template.spec.restartPolicy"
     if policy in (None, "Always"):
-        at = f"{where}.template.spec.restartPolicy"
-        if policy is None:
-            out.append(required(at, 'valid values: "OnFailure", "Never"'))
-        else:
-            out.append(unsupported(at, policy, ("OnFailure", "Never")))
+        # A policy that was left out has been defaulted to Always by now.
+        out.append(required(at, 'valid values: "OnFailure", "Never"'))
+    elif policy not in ("OnFailure", "Never"):
+        out.append(unsupported(at, policy, ("OnFailure", "Never")))
+    elif spec.get("podFailurePolicy") is not None and policy != "Never":
+        text = 'only "Never" is supported when podFailurePolicy is specified'
+        out.append(invalid_value(at, policy, text))
 
 
 def update_job(new: Manifest, old: Manifest, out: Errors) -> None:

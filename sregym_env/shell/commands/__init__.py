@@ -10,9 +10,10 @@ from sregym_env.shell.commands.find import Find
 from sregym_env.shell.commands.grep import Grep
 from sregym_env.shell.commands.jq import Jq
 from sregym_env.shell.commands.sed import Sed
+from sregym_env.shell.commands.tar import Tar
 
 
 def library() -> dict[str, Any]:
     """The commands by name; they keep no state."""
-    own: list[Any] = [Cut(), Diff(), Find(), Grep(), Grep("egrep"), Grep("fgrep"), Jq(), Sed()]
+    own: list[Any] = [Cut(), Diff(), Find(), Grep(), Grep("egrep"), Grep("fgrep"), Jq(), Sed(), Tar()]
     return {command.name: command for command in own}

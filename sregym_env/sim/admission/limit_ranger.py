@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sregym_env.kube import quantity, registry, status
+from sregym_env.kube import quantity
 from sregym_env.kube.types import Manifest
 from sregym_env.sim import quota
+from sregym_env.sim.admission.attributes import Attributes, refused
 from sregym_env.sim.world import SimWorld
-
-_PODS, _CLAIMS = registry.by_key("pods"), registry.by_key("persistentvolumeclaims")
-assert _PODS is not None and _CLAIMS is not None
 
 _ANNOTATION = "kubernetes.io/limit-ranger"
 
 
-def mutate(world: SimWorld, operation: str, pod: Manifest, _old: Manifest | None) -> Manifest:
+def mutate(world: SimWorld, request: Attributes, pod: Manifest, _old: Manifest | None) -> Manifest:
     """A new pod with the namespace's default requests and limits in containers that set none."""
-    ranges = world.store.list("limitranges", pod["metadata"]["namespace"]) if operation == "CREATE" else []
-    for limit_range in ranges:
+    if request.operation != "CREATE":
+        return pod
+    for limit_range in world.store.list("limitranges", pod["metadata"]["namespace"]):
         for item in limit_range["spec"].get("limits", ()):
             if item.get("type") == "Container":
                 pod = _with_defaults(pod, item)
@@ -61,18 +60,16 @@ def _defaulted(
     return {**container, "resources": resources}
 
 
-def validate_pod(world: SimWorld, operation: str, pod: Manifest, _old: Manifest | None) -> None:
+def validate_pod(world: SimWorld, request: Attributes, pod: Manifest, _old: Manifest | None) -> None:
     """Raise Forbidden listing every bound of the namespace that a new pod breaks."""
-    if operation != "CREATE":
+    if request.operation != "CREATE":
         return
     problems: list[str] = []
     for limit_range in world.store.list("limitranges", pod["metadata"]["namespace"]):
         for item in limit_range["spec"].get("limits", ()):
             problems.extend(_pod_problems(pod, item))
     if problems:
-        assert _PODS is not None
-        text = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
-        raise status.forbidden_admission(_PODS, pod["metadata"]["name"], text)
+        raise refused(request, pod, problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]")
 
 
 def _pod_problems(pod: Manifest, item: Manifest) -> Iterable[str]:
@@ -103,7 +100,7 @@ def _bounds(item: Manifest, requests: Mapping[str, str], limits: Mapping[str, st
                 yield f"{name} max limit to request ratio per {kind} is {ratio}, but provided ratio is {found:f}"
 
 
-def validate_claim(world: SimWorld, _operation: str, claim: Manifest, _old: Manifest | None) -> None:
+def validate_claim(world: SimWorld, request: Attributes, claim: Manifest, _old: Manifest | None) -> None:
     """Raise Forbidden for a claim outside the namespace's bounds."""
     requests: Mapping[str, Any] = claim["spec"].get("resources", {}).get("requests", {})
     for limit_range in world.store.list("limitranges", claim["metadata"]["namespace"]):
@@ -111,5 +108,4 @@ def validate_claim(world: SimWorld, _operation: str, claim: Manifest, _old: Mani
             if item.get("type") == "PersistentVolumeClaim":
                 problems = list(_bounds(item, requests, requests))
                 if problems:
-                    assert _CLAIMS is not None
-                    raise status.forbidden_admission(_CLAIMS, claim["metadata"]["name"], problems[0])
+                    raise refused(request, claim, problems[0])

@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from sregym_env.kube import registry, status
 from sregym_env.kube.types import Manifest
+from sregym_env.sim.admission.attributes import Attributes, refused
 from sregym_env.sim.world import SimWorld
 
 ENFORCE = "pod-security.kubernetes.io/enforce"
 VERSION = "pod-security.kubernetes.io/enforce-version"
-
-_PODS = registry.by_key("pods")
-assert _PODS is not None
 
 _BASELINE_CAPABILITIES = frozenset(
     {
@@ -42,9 +39,9 @@ Containers = list[dict[str, Any]]
 Rule = Callable[[dict[str, Any], Containers], str]
 
 
-def validate(world: SimWorld, operation: str, pod: Manifest, _old: Manifest | None) -> None:
+def validate(world: SimWorld, request: Attributes, pod: Manifest, _old: Manifest | None) -> None:
     """Raise Forbidden naming every rule of the enforced level that a new pod breaks."""
-    if operation != "CREATE":
+    if request.operation != "CREATE":
         return
     namespace = world.store.get("namespaces", "", pod["metadata"]["namespace"])
     labels = {} if namespace is None else namespace["metadata"].get("labels", {})
@@ -56,9 +53,8 @@ def validate(world: SimWorld, operation: str, pod: Manifest, _old: Manifest | No
     rules = _BASELINE if level == "baseline" else (*_BASELINE, *_RESTRICTED)
     problems = [text for rule in rules if (text := rule(spec, containers))]
     if problems:
-        assert _PODS is not None
         text = f'violates PodSecurity "{level}:{labels.get(VERSION, "latest")}": {", ".join(problems)}'
-        raise status.forbidden_admission(_PODS, pod["metadata"]["name"], text)
+        raise refused(request, pod, text)
 
 
 def _names(found: Iterable[dict[str, Any]]) -> str:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from sregym_env.kube import registry, status
 from sregym_env.kube.types import Manifest
+from sregym_env.sim.admission.attributes import Attributes, refused
 from sregym_env.sim.world import SimWorld
 
 CLASSES = "priorityclasses.scheduling.k8s.io"
-_PODS = registry.by_key("pods")
-assert _PODS is not None
 
 
-def mutate(world: SimWorld, operation: str, pod: Manifest, old: Manifest | None) -> Manifest:
+def mutate(world: SimWorld, request: Attributes, pod: Manifest, old: Manifest | None) -> Manifest:
     """The pod with ``priority`` and ``preemptionPolicy`` from its class or the global default."""
-    if operation != "CREATE":
+    if request.operation != "CREATE":
         if old is not None and "priority" in old["spec"] and "priority" not in pod["spec"]:
             keep = {k: old["spec"][k] for k in ("priority", "preemptionPolicy") if k in old["spec"]}
             return {**pod, "spec": {**pod["spec"], **keep}}
@@ -25,9 +23,7 @@ def mutate(world: SimWorld, operation: str, pod: Manifest, old: Manifest | None)
     if name:
         found = world.store.get(CLASSES, "", name)
         if found is None:
-            assert _PODS is not None
-            text = f"no PriorityClass with name {name} was found"
-            raise status.forbidden_admission(_PODS, pod["metadata"]["name"], text)
+            raise refused(request, pod, f"no PriorityClass with name {name} was found")
         value, policy = found["value"], found.get("preemptionPolicy", policy)
     else:
         for candidate in world.store.list(CLASSES):

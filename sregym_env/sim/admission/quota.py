@@ -4,28 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sregym_env.kube import quantity, status
-from sregym_env.kube.registry import Resource
+from sregym_env.kube import quantity
 from sregym_env.kube.types import Manifest
 from sregym_env.sim import quota as evaluators
+from sregym_env.sim.admission.attributes import Attributes, refused
 from sregym_env.sim.world import SimWorld
 
 
-def validate(
-    world: SimWorld, operation: str, resource: Resource, new: Manifest, old: Manifest | None
-) -> None:
+def validate(world: SimWorld, request: Attributes, new: Manifest, old: Manifest | None) -> None:
     """Raise Forbidden with the text of the first quota that refuses."""
+    resource = request.resource
     if not resource.namespaced or resource.key == "events":
         return
     quotas = world.store.list("resourcequotas", new["metadata"]["namespace"])
     if not quotas or resource.key == "resourcequotas":
         return
     asked = evaluators.usage_of(resource.storage_key, new)
-    if operation == "UPDATE" and old is not None:
+    if request.operation == "UPDATE" and old is not None:
         asked = _growth(asked, evaluators.usage_of(resource.storage_key, old))
     for quota in quotas:
         if evaluators.in_scope(quota, resource.storage_key, new):
-            _check(world, quota, resource, new, asked, operation)
+            _check(world, request, quota, new, asked)
 
 
 def _growth(new: Mapping[str, str], old: Mapping[str, str]) -> dict[str, str]:
@@ -35,19 +34,18 @@ def _growth(new: Mapping[str, str], old: Mapping[str, str]) -> dict[str, str]:
 
 def _check(
     world: SimWorld,
+    request: Attributes,
     quota: Manifest,
-    resource: Resource,
     new: Manifest,
     asked: Mapping[str, str],
-    operation: str,
 ) -> None:
     hard: Mapping[str, str] = quota["spec"].get("hard", {})
     name = quota["metadata"]["name"]
-    if resource.key == "pods" and operation == "CREATE":
+    if request.resource.key == "pods" and request.operation == "CREATE":
         missing = _undeclared(new, hard)
         if missing:
             text = f"failed quota: {name}: must specify {missing}"
-            raise status.forbidden_admission(resource, new["metadata"]["name"], text)
+            raise refused(request, new, text)
     relevant = sorted(key for key in hard if key in asked)
     if not relevant:
         return
@@ -60,7 +58,7 @@ def _check(
         in_use = ",".join(f"{key}={quantity.canonical(used[key])}" for key in exceeded)
         limited = ",".join(f"{key}={quantity.canonical(hard[key])}" for key in exceeded)
         text = f"exceeded quota: {name}, requested: {requested}, used: {in_use}, limited: {limited}"
-        raise status.forbidden_admission(resource, new["metadata"]["name"], text)
+        raise refused(request, new, text)
 
 
 def _undeclared(pod: Manifest, hard: Mapping[str, str]) -> str:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from sregym_env.kube import registry, status
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime import ids
+from sregym_env.sim.admission.attributes import Attributes, refused
 from sregym_env.sim.world import SimWorld
 
 TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-_PODS = registry.by_key("pods")
-assert _PODS is not None
 
-
-def mutate(world: SimWorld, operation: str, pod: Manifest, _old: Manifest | None) -> Manifest:
+def mutate(world: SimWorld, request: Attributes, pod: Manifest, _old: Manifest | None) -> Manifest:
     """The pod with its account named and the ``kube-api-access`` volume mounted into every container."""
-    if operation != "CREATE":
+    if request.operation != "CREATE":
         return pod
     spec = dict(pod["spec"])
     annotations = pod["metadata"].get("annotations", {})
@@ -29,8 +26,7 @@ def mutate(world: SimWorld, operation: str, pod: Manifest, _old: Manifest | None
     account = world.store.get("serviceaccounts", namespace, name)
     if account is None:
         text = f'error looking up service account {namespace}/{name}: serviceaccount "{name}" not found'
-        assert _PODS is not None
-        raise status.forbidden_admission(_PODS, pod["metadata"]["name"], text)
+        raise refused(request, pod, text)
     wanted = spec.get("automountServiceAccountToken", account.get("automountServiceAccountToken", True))
     if wanted:
         _mount_token(world, spec)

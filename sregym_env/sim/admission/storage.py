@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sregym_env.kube.types import Manifest
+from sregym_env.sim.admission.attributes import Attributes
 from sregym_env.sim.world import SimWorld
 
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
@@ -10,9 +11,9 @@ CLAIM_FINALIZER = "kubernetes.io/pvc-protection"
 VOLUME_FINALIZER = "kubernetes.io/pv-protection"
 
 
-def mutate_claim(world: SimWorld, operation: str, claim: Manifest, _old: Manifest | None) -> Manifest:
+def mutate_claim(world: SimWorld, request: Attributes, claim: Manifest, _old: Manifest | None) -> Manifest:
     """A new claim with the default class, where it names none, and its protecting finalizer."""
-    if operation != "CREATE":
+    if request.operation != "CREATE":
         return claim
     spec = claim["spec"]
     if spec.get("storageClassName") is None:
@@ -22,9 +23,9 @@ def mutate_claim(world: SimWorld, operation: str, claim: Manifest, _old: Manifes
     return _protected({**claim, "spec": spec}, CLAIM_FINALIZER)
 
 
-def mutate_volume(_world: SimWorld, operation: str, volume: Manifest, _old: Manifest | None) -> Manifest:
+def mutate_volume(_world: SimWorld, request: Attributes, volume: Manifest, _old: Manifest | None) -> Manifest:
     """A new volume with its protecting finalizer."""
-    return _protected(volume, VOLUME_FINALIZER) if operation == "CREATE" else volume
+    return _protected(volume, VOLUME_FINALIZER) if request.operation == "CREATE" else volume
 
 
 def _protected(obj: Manifest, finalizer: str) -> Manifest:

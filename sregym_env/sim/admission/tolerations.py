@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from sregym_env.kube.types import Manifest
+from sregym_env.sim.admission.attributes import Attributes
 from sregym_env.sim.world import SimWorld
 
 _TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 
-def mutate(_world: SimWorld, operation: str, pod: Manifest, _old: Manifest | None) -> Manifest:
+def mutate(_world: SimWorld, request: Attributes, pod: Manifest, _old: Manifest | None) -> Manifest:
     """The pod with the two default NoExecute tolerations, where it has none of its own for them."""
-    if operation != "CREATE":
+    if request.operation != "CREATE":
         return pod
     known = pod["spec"].get("tolerations", [])
     added = [

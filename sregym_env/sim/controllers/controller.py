@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sregym_env.kube.registry import BUILTIN
 from sregym_env.runtime.clock import MILLISECOND
 from sregym_env.sim.store import Change, Key
 
@@ -15,6 +16,15 @@ if TYPE_CHECKING:
 Wake = Callable[["SimWorld", Change], Iterable[Key]]
 """Which of a controller's keys a change concerns."""
 
+CUSTOM = "*"
+"""In the place of a registry key: every resource that is not built in."""
+
+
+def is_custom(resource: str) -> bool:
+    """Whether the key is that of a custom resource."""
+    return BUILTIN.by_key(resource) is None
+
+
 Reconcile = Callable[["SimWorld", Key], int | None]
 """Bring one key closer to what is wanted; microseconds after which to look again, or None."""
 
@@ -23,7 +33,7 @@ Reconcile = Callable[["SimWorld", Key], int | None]
 class Controller:
     """A named control loop.
 
-    ``watches`` maps registry keys of resources to wake functions. A woken key is reconciled once,
+    ``watches`` maps registry keys of resources (or :data:`CUSTOM`) to wake functions. A woken key is reconciled once,
     ``latency`` microseconds later, however many changes woke it. ``reconcile`` must look at the state as it
     is, never at what woke it.
     """

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from sregym_env.cluster.api import Propagation
-from sregym_env.kube.registry import BUILTIN, by_kind
+from sregym_env.kube.registry import BUILTIN
 from sregym_env.kube.types import Manifest
 from sregym_env.sim import apiserver
-from sregym_env.sim.controllers.controller import Controller
+from sregym_env.sim.controllers.controller import CUSTOM, Controller
 from sregym_env.sim.controllers.retry import retried
 from sregym_env.sim.store import Change, Key
 
@@ -116,7 +116,7 @@ def _blocks(dependent: Manifest, uid: str) -> bool:
 
 def find_owner(world: SimWorld, namespace: str, reference: dict[str, Any]) -> Manifest | None:
     """The object an owner reference names, if it is still that one."""
-    resource = by_kind(reference["apiVersion"], reference["kind"])
+    resource = apiserver.served(world, reference["apiVersion"], reference["kind"])
     if resource is None:
         return None
     owner = world.store.get(resource.key, namespace if resource.namespaced else "", reference["name"])
@@ -148,19 +148,19 @@ def _wake(world: SimWorld, change: Change) -> Iterable[Key]:
         for owner in metadata.get("ownerReferences") or ():
             found = find_owner(world, namespace, owner)
             if found is not None and FOREGROUND in (found["metadata"].get("finalizers") or ()):
-                yield _key_of(namespace, owner)
+                yield _key_of(world, namespace, owner)
     elif change.type == "ADDED":
         for owner in metadata.get("ownerReferences") or ():
-            if by_kind(owner["apiVersion"], owner["kind"]) is not None:
+            if apiserver.served(world, owner["apiVersion"], owner["kind"]) is not None:
                 if find_owner(world, namespace, owner) is None:
-                    yield _key_of(namespace, owner)
+                    yield _key_of(world, namespace, owner)
     elif "deletionTimestamp" in metadata and metadata.get("finalizers"):
         if FOREGROUND in metadata["finalizers"] or ORPHAN in metadata["finalizers"]:
             yield owner_key(change.resource, namespace, name, metadata["uid"])
 
 
-def _key_of(namespace: str, owner: dict[str, Any]) -> Key:
-    resource = by_kind(owner["apiVersion"], owner["kind"])
+def _key_of(world: SimWorld, namespace: str, owner: dict[str, Any]) -> Key:
+    resource = apiserver.served(world, owner["apiVersion"], owner["kind"])
     assert resource is not None
     where = namespace if resource.namespaced else ""
     return owner_key(resource.key, where, owner["name"], owner["uid"])
@@ -168,6 +168,6 @@ def _key_of(namespace: str, owner: dict[str, Any]) -> Key:
 
 CONTROLLER = Controller(
     "garbage-collector",
-    {r.key: _wake for r in BUILTIN.preferred() if r.key not in NEVER_OWNED},
+    {CUSTOM: _wake, **{r.key: _wake for r in BUILTIN.preferred() if r.key not in NEVER_OWNED}},
     retried("garbage-collector", reconcile),
 )

@@ -14,7 +14,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim import apiserver
 from sregym_env.sim.controllers import conditions
-from sregym_env.sim.controllers.controller import Controller, own_key
+from sregym_env.sim.controllers.controller import CUSTOM, Controller, own_key
 from sregym_env.sim.controllers.retry import retried
 from sregym_env.sim.store import Change, Key
 
@@ -101,6 +101,10 @@ def _emptied(world: SimWorld, change: Change) -> Iterable[Key]:
 
 CONTROLLER = Controller(
     "namespace",
-    {**{r.key: _emptied for r in BUILTIN.preferred() if r.namespaced}, RESOURCE: own_key},
+    {
+        CUSTOM: _emptied,
+        **{r.key: _emptied for r in BUILTIN.preferred() if r.namespaced},
+        RESOURCE: own_key,
+    },
     retried("namespace", reconcile),
 )

@@ -220,6 +220,8 @@ def _run(
             memory_limit=memory_limit(spec),
             restart=container.restarts,
             started_at=sync.now,
+            stdin=bool(spec.get("stdin")),
+            tty=bool(spec.get("tty")),
         ),
     )
     running = sync.container(container.name)

@@ -68,7 +68,7 @@ def probe(
     if kind == "grpc":
         return network.probe_grpc(world, node, host, port, timeout, service)
     asked = request or HttpRequest("GET", "/")
-    status, text = network.probe_http(world, node, host, port, asked.path, asked.headers, timeout)
+    status, text = network.probe_http(world, node, host, port, asked.path, asked.headers, timeout, scheme)
     if status:
         return 200 <= status < 400, f"HTTP probe failed with statuscode: {status}"
     return False, f'Get "{scheme}://{host}:{port}{asked.path}": {text}'

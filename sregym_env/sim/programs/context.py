@@ -61,10 +61,11 @@ class ProcessContext:
             for name in view.content(self.world, self.process, mount):
                 if name.startswith(prefix) and not name.startswith("\0"):
                     names.add(name[len(prefix) :].split("/")[0])
-            return sorted(names)
+            return sorted(names - {""})
         for name in view.files(self.world, self.process):
             if name.startswith(root):
                 names.add(name[len(root) :].split("/")[0])
+        names.discard("")
         if not names:
             raise FileNotFoundError(errno.ENOENT, "No such file or directory", path)
         return sorted(names)

@@ -32,6 +32,13 @@ class Quiet:
         """Speak no HTTP."""
         return None
 
+    def certificate(self, ctx: ProcessContext, port: int) -> str:
+        """Speak no TLS."""
+        return ""
+
+    def handshake_failed(self, ctx: ProcessContext, client: str, text: str) -> None:
+        """Say nothing of clients that go away."""
+
     def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
         """Exit cleanly on SIGTERM."""
         return 0.2, 0

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from sregym_env.cluster.api import ExecResult
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.streams import keyed_bits
-from sregym_env.sim.programs import runtime
+from sregym_env.sim.process import ProcessKey
+from sregym_env.sim.programs import consoles, runtime
+from sregym_env.sim.programs.consoles import Console, Turn
 from sregym_env.sim.programs.context import ProcessContext
 
 if TYPE_CHECKING:
@@ -16,6 +18,41 @@ if TYPE_CHECKING:
 
 NOT_RUNNING = 126
 NOT_FOUND = 127
+
+
+def begin(world: SimWorld, pod: Manifest, container: str, argv: Sequence[str], *, tty: bool) -> Turn:
+    """Start ``argv`` with its standard input open; :func:`go_on` gives it input."""
+    key = (pod["metadata"]["uid"], container)
+    process = world.processes.get(key)
+    refused = None if process is None else _not_found(world, ProcessContext(world, process), argv)
+    if process is None or refused is not None:
+        result = refused or run(world, pod, container, argv)
+        return Turn(None, result.stdout, result.stderr, result.exit_code)
+    return consoles.begin(ProcessContext(world, process), argv, tty=tty)
+
+
+def go_on(
+    world: SimWorld, key: ProcessKey, restart: int, console: Console, data: str, *, end: bool
+) -> Turn | None:
+    """What comes of more input; None where the container has ended meanwhile."""
+    process = world.processes.get(key)
+    if process is None or process.restart != restart:
+        return None
+    ctx = ProcessContext(world, process)
+    turn = consoles.feed(ctx, console, data) if data else Turn(console)
+    if end and turn.console is not None:
+        last = consoles.close(ctx, turn.console)
+        turn = Turn(last.console, turn.stdout + last.stdout, turn.stderr + last.stderr, last.exit_code)
+    return turn
+
+
+def _not_found(world: SimWorld, ctx: ProcessContext, argv: Sequence[str]) -> ExecResult | None:
+    """The runtime's refusal to start a command that is not there."""
+    from sregym_env.sim.programs import toolbox
+
+    if toolbox.container_shell(ctx).has(argv[0]) or runtime.executable(world, ctx.image, argv[0]) is not None:
+        return None
+    return ExecResult(stderr=_oci(world, argv[0]), exit_code=NOT_FOUND)
 
 
 def run(world: SimWorld, pod: Manifest, container: str, argv: Sequence[str], stdin: str = "") -> ExecResult:
@@ -52,7 +89,7 @@ def run(world: SimWorld, pod: Manifest, container: str, argv: Sequence[str], std
     failed = _unreadable(ctx, argv)
     if failed:
         return ExecResult(stderr=failed, exit_code=1)
-    before = shell.files.texts()
+    before = shell.files.tree()
     result = shell.call(list(argv), stdin)
     complaints = toolbox.save(ctx, shell, before)
     if complaints:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sregym_env.shell.shell import Shell
     from sregym_env.sim.dns import Resolution
     from sregym_env.sim.network import Exchange
+    from sregym_env.sim.tls import Tls
 
 
 def _resolve(ctx: ProcessContext, host: str) -> Resolution:
@@ -115,11 +116,17 @@ def _host(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
 
 
 def _exchange(
-    ctx: ProcessContext, url: str, method: str, headers: Mapping[str, str], body: str, wait: float
+    ctx: ProcessContext,
+    url: str,
+    method: str,
+    headers: Mapping[str, str],
+    body: str,
+    wait: float,
+    tls: Tls | None = None,
 ) -> Exchange:
     from sregym_env.sim import network
 
-    return network.http_request(ctx.world, ctx.process, url, method, headers, body, wait)
+    return network.http_request(ctx.world, ctx.process, url, method, headers, body, wait, tls)
 
 
 def _host_port(url: str) -> tuple[str, int]:
@@ -182,6 +189,8 @@ def _wget(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
             else f"wget: can't connect to remote host ({done.address}): Operation timed out\n"
         )
         return ExecResult(stderr=head + text, exit_code=1)
+    if url.startswith("https://") and done.phase in ("handshake", "wait", "done"):
+        head += "" if quiet else "wget: note: TLS certificate validation not implemented\n"
     if done.response is None:
         return ExecResult(stderr=head + "wget: error getting response\n", exit_code=1)
     status = done.response.status
@@ -206,18 +215,25 @@ def _seconds(text: str) -> float:
 
 _CURL_VALUES = frozenset(
     "-X --request -d --data --data-raw --data-binary -H --header -o --output -m --max-time --connect-timeout -w "
-    "--write-out -u --user -A --user-agent --retry --retry-delay -b -e --resolve -T --url -x".split()
+    "--write-out -u --user -A --user-agent --retry --retry-delay -b -e --resolve -T --url -x --cacert".split()
 )
 
 
+Fetch = Callable[[str, str, Mapping[str, str], str, float, "Tls"], "Exchange"]
+"""(url, method, headers, body, timeout, how to secure the connection) -> exchange."""
+
+
 def curl(
-    fetch: Callable[[str, str, Mapping[str, str], str, float], Exchange],
+    fetch: Fetch,
     argv: Sequence[str],
     write: Callable[[str, str], None],
+    read: Callable[[str], str | None],
+    now: int,
 ) -> ExecResult:
-    """``curl`` over any way to fetch: (url, method, headers, body, timeout) -> exchange.
+    """``curl`` over any way to fetch.
 
-    ``write`` stores a file for ``-o``. Exit codes and messages are those of curl 8.
+    ``write`` stores a file for ``-o``, ``read`` reads one for ``--cacert`` (None where there is none); ``now`` is
+    the time by which certificates are judged. Exit codes and messages are those of curl 8.
     """
     options: dict[str, str] = {}
     flags: set[str] = set()
@@ -255,7 +271,15 @@ def curl(
         return ExecResult(
             stderr="curl: (2) no URL specified\ncurl: try 'curl --help' for more information\n", exit_code=2
         )
-    request = _CurlRequest(options, flags, headers)
+    authorities = ""
+    if "--cacert" in options:
+        path = options["--cacert"]
+        found = read(path)
+        if found is None or "-----BEGIN CERTIFICATE-----" not in found:
+            text = f"error setting certificate verify locations:  CAfile: {path} CApath: none"
+            return ExecResult(stderr=f"curl: (77) {text}\n", exit_code=77)
+        authorities = found
+    request = _CurlRequest(options, flags, headers, authorities, now)
     results = [request.run(url, fetch, write) for url in urls]
     return ExecResult(
         "".join(r.stdout for r in results), "".join(r.stderr for r in results), results[-1].exit_code
@@ -265,7 +289,9 @@ def curl(
 class _CurlRequest:
     """The options of one curl command line."""
 
-    def __init__(self, options: dict[str, str], flags: set[str], headers: dict[str, str]) -> None:
+    def __init__(
+        self, options: dict[str, str], flags: set[str], headers: dict[str, str], authorities: str, now: int
+    ) -> None:
         def option(*names: str) -> str | None:
             return next((options[name] for name in names if name in options), None)
 
@@ -283,23 +309,21 @@ class _CurlRequest:
         self.include = "i" in flags or "--include" in flags or self.head
         self.fail = "f" in flags or "--fail" in flags
         self.verbose = "v" in flags or "--verbose" in flags
+        self.insecure = "k" in flags or "--insecure" in flags
         self.headers = headers
+        self.authorities = authorities
+        self.now = now
 
-    def run(
-        self,
-        url: str,
-        fetch: Callable[[str, str, Mapping[str, str], str, float], Exchange],
-        write: Callable[[str, str], None],
-    ) -> ExecResult:
+    def run(self, url: str, fetch: Fetch, write: Callable[[str, str], None]) -> ExecResult:
+        from sregym_env.sim import tls
+
         host, port = _host_port(url)
         if not host:
             return self._error(3, "URL rejected: Malformed input to a URL function")
-        if url.startswith("https://"):
-            pass
         limits = [limit for limit in (self.limit, self.dial) if limit]
-        done = fetch(
-            url, self.method, self.headers, self.body or "", self.limit or (min(limits) if limits else 0.0)
-        )
+        secured = tls.as_curl(self.now, url, insecure=self.insecure, authorities=self.authorities)
+        wait = self.limit or (min(limits) if limits else 0.0)
+        done = fetch(url, self.method, self.headers, self.body or "", wait, secured)
         notes = self._notes(host, port, done)
         took = int(done.total_seconds * 1000)
         if done.phase == "lookup" and done.outcome != "ok":
@@ -317,9 +341,9 @@ class _CurlRequest:
             )
         if done.outcome == "reset":
             return self._error(56, "Recv failure: Connection reset by peer", notes, done)
-        if url.startswith("https://"):
-            text = "OpenSSL/3.0.13: error:0A00010B:SSL routines::wrong version number"
-            return self._error(35, text, notes, done)
+        if done.outcome == "tls":
+            code, text = tls.curl_text(done.text if done.certificate else "")
+            return self._error(code, text, notes, done)
         if done.response is None:
             return self._error(1, "Received HTTP/0.9 when not allowed", notes, done)
         response = done.response
@@ -380,10 +404,15 @@ class _CurlRequest:
 
 
 def _curl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    def fetch(url: str, method: str, headers: Mapping[str, str], body: str, wait: float) -> Exchange:
-        return _exchange(ctx, url, method, headers, body, wait)
+    def fetch(
+        url: str, method: str, headers: Mapping[str, str], body: str, wait: float, tls: Tls
+    ) -> Exchange:
+        return _exchange(ctx, url, method, headers, body, wait, tls)
 
-    return curl(fetch, argv, lambda path, text: shell.files._write_file_sync(shell.resolve(path), text))
+    def write(path: str, text: str) -> None:
+        shell.files._write_file_sync(shell.resolve(path), text)
+
+    return curl(fetch, argv, write, lambda path: shell.files.text(shell.resolve(path)), ctx.now())
 
 
 # --- ports and sockets ----------------------------------------------------------------------------------------

@@ -192,6 +192,14 @@ class Program(Protocol):
         """Answer one HTTP request, or None where the port does not speak HTTP."""
         ...
 
+    def certificate(self, ctx: Context, port: int) -> str:
+        """The certificate chain (PEM) presented on a port; empty where the port speaks no TLS."""
+        ...
+
+    def handshake_failed(self, ctx: Context, client: str, text: str) -> None:
+        """A client (``ip:port``) gave up a TLS handshake; ``text`` is what Go's server would log."""
+        ...
+
     def terminate(self, ctx: Context) -> tuple[float, int]:
         """On SIGTERM: seconds until it exits, and its exit code (143 if it does not handle the signal)."""
         ...

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sregym_env.cluster.api import ExecResult
+from sregym_env.sim.programs import consoles, terminal
 from sregym_env.sim.programs.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, NEVER, Quiet
 from sregym_env.sim.programs.program import HttpRequest, HttpResponse, Usage
@@ -33,6 +34,9 @@ class Script(Quiet):
         """Run the script until it sleeps, serves or ends."""
         ctx.set_memory(1 * MIB)
         if ctx.over_limit:
+            return
+        if ctx.process.stdin and consoles.reads(ctx):
+            consoles.start_main(ctx)
             return
         self._run(ctx, 0, "")
 
@@ -76,7 +80,7 @@ class Script(Quiet):
             raise StopScript
 
         shell.add_commands({"sleep": sleep, "nc": serve})
-        before = shell.files.texts()
+        before = shell.files.tree()
         argv = list(ctx.process.argv)
         if argv[0] not in ("sh", "bash") and not argv[0].endswith(("/sh", "/bash")):
             argv = ["sh", *argv]
@@ -87,7 +91,7 @@ class Script(Quiet):
         memory, key = ctx.world.memory, _printed_key(ctx)
         memory.pop(key, None)
         if not waits:
-            ctx.exit(result.exit_code)
+            consoles.finish(ctx, result)
         elif waits[0] < FOREVER:
             again = count > REPLAYS
             if not again:
@@ -95,7 +99,8 @@ class Script(Quiet):
             ctx.wake_in(waits[0], f"slept:{0 if again else count}")
 
     def _print(self, ctx: ProcessContext, text: str, printed: str) -> None:
-        fresh = text[_common(text, printed) :]
+        fresh = consoles.printable(text)[_common(text, printed) :]
+        fresh = terminal.as_shown(fresh) if ctx.process.tty else fresh
         if fresh.strip("\n"):
             ctx.log(fresh.lstrip("\n") if printed else fresh)
 
@@ -205,11 +210,15 @@ class Applet(Quiet):
         from sregym_env.sim.programs import toolbox
 
         ctx.set_memory(MIB)
+        if ctx.process.stdin and consoles.reads(ctx):
+            consoles.start_main(ctx)
+            return
         shell = toolbox.container_shell(ctx)
-        before = shell.files.texts()
+        before = shell.files.tree()
         argv = list(ctx.process.argv)
         result = shell.call(argv) if shell.has(argv[0]) else ExecResult(exit_code=0)
-        if result.text.strip("\n"):
-            ctx.log(result.text)
+        text = consoles.written(ctx, result)
+        if text.strip("\r\n"):
+            ctx.log(text)
         toolbox.save(ctx, shell, before)
-        ctx.exit(result.exit_code, delay=0.05)
+        consoles.finish(ctx, result, delay=0.05)

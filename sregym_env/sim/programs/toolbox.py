@@ -119,8 +119,11 @@ def _bound(ctx: ProcessContext, name: str, tool: Tool) -> ShellCommand:
 
 
 def save(ctx: ProcessContext, shell: Shell, before: Mapping[str, str]) -> str:
-    """Write what a script changed back to the container; complaints about read-only places."""
-    after = shell.files.texts()
+    """Write what a script changed back to the container; complaints about read-only places.
+
+    ``before`` is the tree of the shell's files as it was.
+    """
+    after = shell.files.tree()
     complaints = []
     for path in sorted({*after, *before}):
         text = after.get(path)

@@ -88,7 +88,7 @@ def failing_fraction(world: SimWorld, process: Process, mount: Mount | None) -> 
 
 
 def files(world: SimWorld, process: Process) -> dict[str, str]:
-    """Every file the container sees, by absolute path."""
+    """Every file the container sees, by absolute path; paths with a slash at their end are directories."""
     tree = dict(image_of(world, process).files)
     for path, text in (world.volumes.get(overlay_key(process)) or EMPTY).items():
         if text is None:
@@ -135,6 +135,8 @@ def write(world: SimWorld, process: Process, path: str, text: str | None) -> Non
         raise OSError(errno.EROFS, "Read-only file system", path)
     key = overlay_key(process) if mount is None else storage_key(process, mount)
     name = path if mount is None else relative(mount, path)
+    if name in ("", "/"):
+        return
     known = world.volumes.get(key) or EMPTY
     if mount is not None and text is None:
         world.volumes[key] = {n: t for n, t in known.items() if n != name}

@@ -9,7 +9,7 @@ from functools import lru_cache
 from sregym_env.cluster.api import Cluster, ExecResult, User
 from sregym_env.errors import SREGymError
 from sregym_env.kube.jsonpath import JSONPathError
-from sregym_env.kube.registry import BUILTIN, Registry, Resource, custom_resources
+from sregym_env.kube.registry import BUILTIN, Registry, Resource
 from sregym_env.kube.status import StatusError, forbidden
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, FileReader, Verb
@@ -20,8 +20,6 @@ from sregym_env.tools.kubectl.verbs import VERBS, WRITE_VERBS
 
 CommandResult = ExecResult
 """What a kubectl command left: ``stdout``, ``stderr`` and ``exit_code``."""
-
-_CRDS = "customresourcedefinitions.apiextensions.k8s.io"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,7 @@ def default_config(user: str, namespace: str) -> KubeConfig:
 class Kubectl:
     """kubectl of one person: an API identity and a kubeconfig. Everything else is in the cluster."""
 
-    __slots__ = ("_custom", "_definitions", "cluster", "config", "registry")
+    __slots__ = ("cluster", "config")
 
     def __init__(
         self, cluster: Cluster, namespace: str = "default", *, config: KubeConfig | None = None
@@ -67,9 +65,6 @@ class Kubectl:
         self.cluster = cluster
         user = cluster.user.name.rpartition(":")[2] or "user"
         self.config = config or default_config(user, "" if namespace == "default" else namespace)
-        self.registry: Registry = BUILTIN
-        self._custom: tuple[tuple[str, str], ...] = ()
-        self._definitions: dict[str, Manifest] = {}
 
     def with_cluster(self, cluster: Cluster) -> Kubectl:
         """The same kubectl, configuration included, on another cluster (a fork)."""
@@ -139,31 +134,22 @@ class Kubectl:
         resource = BUILTIN.find(token)
         if resource is not None:
             return resource
-        self.discover(cluster)
-        return self.registry.find(token)
+        return cluster.registry.find(token)
 
     def resource_of(self, api_version: str, kind: str, cluster: Cluster) -> Resource | None:
         """The resource of a manifest."""
         resource = BUILTIN.by_kind(api_version, kind)
         if resource is not None:
             return resource
-        self.discover(cluster)
-        return self.registry.by_kind(api_version, kind)
+        return cluster.registry.by_kind(api_version, kind)
 
     def definition(self, resource: Resource) -> Manifest | None:
         """The CustomResourceDefinition behind a custom resource."""
-        return self._definitions.get(resource.key) if resource.custom else None
+        return resource.custom_type.crd if resource.custom_type is not None else None
 
     def discover(self, cluster: Cluster) -> Registry:
-        """Learn which custom resources are served now."""
-        definitions = _definitions(cluster)
-        seen = tuple((d["metadata"]["name"], d["metadata"].get("resourceVersion", "")) for d in definitions)
-        if seen != self._custom:
-            self._custom = seen
-            extra = [resource for definition in definitions for resource in custom_resources(definition)]
-            self.registry = BUILTIN.with_resources(extra) if extra else BUILTIN
-            self._definitions = {definition["metadata"]["name"]: definition for definition in definitions}
-        return self.registry
+        """What is served now, custom resources included."""
+        return cluster.registry
 
     def _check_globals(self, call: Call) -> None:
         flags = call.flags
@@ -199,13 +185,6 @@ def changes(argv: tuple[str, ...]) -> bool:
 
 _CHANGING = frozenset(verb.name for verb in WRITE_VERBS) - {"diff", "wait"}
 _LOOKING = frozenset(("rollout status", "rollout history", "apply view-last-applied", "create token"))
-
-
-def _definitions(cluster: Cluster) -> list[Manifest]:
-    try:
-        return cluster.list(_CRDS)
-    except StatusError:
-        return []
 
 
 def _must_exist(files: FileReader, path: str) -> None:

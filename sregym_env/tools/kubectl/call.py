@@ -68,7 +68,7 @@ class Call:
     @property
     def registry(self) -> Registry:
         """The resources kubectl has discovered so far."""
-        return self.kubectl.registry
+        return self.cluster.registry
 
     @property
     def namespace(self) -> str:

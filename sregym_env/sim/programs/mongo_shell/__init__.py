@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sregym_env.sim.programs.mongo_shell.client import mongo, run
+from sregym_env.sim.programs.mongo_shell.client import greeting, mongo, reply, run
 from sregym_env.sim.programs.mongo_shell.tools import mongodump, mongostat
 from sregym_env.sim.programs.program import Command
 
 COMMANDS: Mapping[str, Command] = {"mongo": mongo, "mongodump": mongodump, "mongostat": mongostat}
 """Client programs of the image by name."""
 
-__all__ = ["COMMANDS", "run"]
+__all__ = ["COMMANDS", "greeting", "reply", "run"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from sregym_env.cluster.api import ExecResult
 from sregym_env.sim.programs.context import ProcessContext
@@ -23,35 +25,11 @@ def run(ctx: ProcessContext, argv: Sequence[str], stdin: str, *, setup: bool) ->
         return ExecResult("MongoDB shell version v4.4.6\n")
     if "help" in options:
         return ExecResult(_HELP)
-    quiet = "quiet" in options
     if bad := unusable_port(options):
         return ExecResult(bad + "\n", exit_code=1)
-    host, port, database, files = _address(options, positional)
-    head = "" if quiet else "MongoDB shell version v4.4.6\n"
-    uri = f"mongodb://{host}:{port}/{database}?"
-    source = options.get("authenticationDatabase", "")
-    if source:
-        uri += f"authSource={source}&"
-    head += "" if quiet else f"connecting to: {uri}compressors=disabled&gssapiServiceName=mongodb\n"
-    server = serving_process(ctx, host, port, setup)
-    if isinstance(server, str):
-        return ExecResult(
-            head + f"Error: couldn't connect to server {host}:{port}, connection attempt failed: {server} :\n"
-            "connect@src/mongo/shell/mongo.js:374:17\n@(connect):2:6\nexception: connect failed\n"
-            "exiting with code 1\n",
-            exit_code=1,
-        )
-    session = Session(server, host in ("127.0.0.1", "localhost"), setup, database or "test")
-    user = options.get("username", "")
-    if user and not session.login(user, options.get("password", ""), source or database or "admin"):
-        return ExecResult(
-            head
-            + "Error: Authentication failed. :\nconnect@src/mongo/shell/mongo.js:374:17\n@(connect):2:6\n"
-            "exception: connect failed\nexiting with code 1\n",
-            exit_code=1,
-        )
-    if not quiet:
-        head += f'Implicit session: session {{ "id" : {session.uuid("session")} }}\nMongoDB server version: 4.4.6\n'
+    head, session, files = _connect(ctx, options, positional, setup)
+    if session is None:
+        return ExecResult(head, exit_code=1)
     code = 0
     if "eval" in options:
         code = evaluate(session, options["eval"], stop=True)
@@ -63,10 +41,82 @@ def run(ctx: ProcessContext, argv: Sequence[str], stdin: str, *, setup: bool) ->
             code = 253
     if not files and "eval" not in options:
         code = evaluate(session, stdin, stop=False)
-        session.out.append("" if quiet else "bye\n")
+        session.out.append("" if "quiet" in options else "bye\n")
     if code == 252:
         session.out.append("exiting with code -4\n")
     return ExecResult(head + "".join(session.out), exit_code=code)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What an interactive shell remembers between two lines. Never changed once made."""
+
+    database: str
+    account: tuple[str, str] | None
+    variables: Mapping[str, Any]
+
+
+def greeting(ctx: ProcessContext, argv: Sequence[str]) -> tuple[str, Conversation | None, int]:
+    """What the shell says when it starts for a person; None where it ends at once, and its exit code."""
+    options, positional = connect_options(argv[1:])
+    if "version" in options or "help" in options or unusable_port(options):
+        done = run(ctx, argv, "", setup=False)
+        return done.stdout, None, done.exit_code
+    head, session, _ = _connect(ctx, options, positional, False)
+    if session is None:
+        return head, None, 1
+    return head, Conversation(session.database, session.account, dict(session.variables)), 0
+
+
+def reply(
+    ctx: ProcessContext, argv: Sequence[str], kept: Conversation, lines: str
+) -> tuple[str, Conversation | None]:
+    """What the shell answers to lines of a person, and what it remembers then; None once it has ended."""
+    options, positional = connect_options(argv[1:])
+    head, session, _ = _connect(ctx, {**options, "quiet": ""}, positional, False)
+    if session is None:
+        return head, None
+    session.database, session.account, session.variables = kept.database, kept.account, dict(kept.variables)
+    evaluate(session, lines, stop=False)
+    if session.ended:
+        return "".join(session.out) + ("" if "quiet" in options else "bye\n"), None
+    return "".join(session.out), Conversation(session.database, session.account, dict(session.variables))
+
+
+def _connect(
+    ctx: ProcessContext, options: dict[str, str], positional: list[str], setup: bool
+) -> tuple[str, Session | None, list[str]]:
+    """What is printed while connecting, the session (None where that failed), and the script files."""
+    quiet = "quiet" in options
+    host, port, database, files = _address(options, positional)
+    head = "" if quiet else "MongoDB shell version v4.4.6\n"
+    uri = f"mongodb://{host}:{port}/{database}?"
+    source = options.get("authenticationDatabase", "")
+    if source:
+        uri += f"authSource={source}&"
+    head += "" if quiet else f"connecting to: {uri}compressors=disabled&gssapiServiceName=mongodb\n"
+    server = serving_process(ctx, host, port, setup)
+    if isinstance(server, str):
+        return (
+            head + f"Error: couldn't connect to server {host}:{port}, connection attempt failed: {server} :\n"
+            "connect@src/mongo/shell/mongo.js:374:17\n@(connect):2:6\nexception: connect failed\n"
+            "exiting with code 1\n",
+            None,
+            files,
+        )
+    session = Session(server, host in ("127.0.0.1", "localhost"), setup, database or "test")
+    user = options.get("username", "")
+    if user and not session.login(user, options.get("password", ""), source or database or "admin"):
+        return (
+            head
+            + "Error: Authentication failed. :\nconnect@src/mongo/shell/mongo.js:374:17\n@(connect):2:6\n"
+            "exception: connect failed\nexiting with code 1\n",
+            None,
+            files,
+        )
+    if not quiet:
+        head += f'Implicit session: session {{ "id" : {session.uuid("session")} }}\nMongoDB server version: 4.4.6\n'
+    return head, session, files
 
 
 _FLAGS = frozenset(

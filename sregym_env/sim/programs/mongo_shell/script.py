@@ -24,6 +24,7 @@ def evaluate(session: Session, script: str, *, stop: bool) -> int:
         try:
             value = _statement(session, text)
         except Quit:
+            session.ended = True
             return 0
         except js.SyntaxProblem as problem:
             session.out.append(f"uncaught exception: {problem} :\n@(shell):1:1\n")

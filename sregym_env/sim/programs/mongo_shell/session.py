@@ -42,6 +42,8 @@ class Session:
     account: tuple[str, str] | None = None
     variables: dict[str, Any] = field(default_factory=dict)
     out: list[str] = field(default_factory=list)
+    ended: bool = False
+    """Whether the script has said ``quit()`` or ``exit``."""
 
     @property
     def data(self) -> MongoData:

@@ -1,0 +1,235 @@
+"""What a command line does with standard input, read off its words before it runs.
+
+A command that is run whole needs to know whether to wait for its input; an interactive shell needs to know
+whether what was typed so far is a whole command.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from just_bash.parser import parse
+from just_bash.parser.parser import ParseException
+
+_ALWAYS = frozenset("tee read mapfile readarray xargs tr nc telnet".split())
+"""Commands that read standard input whatever their arguments are."""
+
+_SHELLS = frozenset("sh bash ash dash zsh".split())
+
+_OPERANDS: Mapping[str, tuple[int, str]] = {
+    **dict.fromkeys(
+        "cat tac rev nl expand uniq md5sum sha1sum sha256sum sha512sum strings gzip gunzip zcat python python3 "
+        "node irb".split(),
+        (0, ""),
+    ),
+    "head": (0, "nc"),
+    "tail": (0, "nc"),
+    "wc": (0, ""),
+    "sort": (0, "kto"),
+    "cut": (0, "dfcb"),
+    "fold": (0, "w"),
+    "od": (0, "tANj"),
+    "base64": (0, "w"),
+    "grep": (1, "emABCf"),
+    "egrep": (1, "emABCf"),
+    "fgrep": (1, "emABCf"),
+    "sed": (1, "ef"),
+    "awk": (1, "Fvf"),
+    "jq": (1, ""),
+    "mongo": (1, "uph"),
+    "mongosh": (1, "uph"),
+    "redis-cli": (0, "hpna"),
+    "psql": (2, "hpUdc"),
+    "mysql": (1, "hPuDe"),
+}
+"""Commands that read standard input unless more than so many operands are given, and their options with a value."""
+
+_SCRIPTED = ("--eval", "-e", "-c", "--command", "--execute", "--expression", "--regexp", "-f", "-m")
+"""Options that hold what would else be an operand, or would be read."""
+
+_TOUCHES_INPUT = ("-", "/dev/stdin", "/dev/fd/0")
+
+
+def reads_input(argv: Sequence[str]) -> bool:
+    """Whether a command line has use for standard input."""
+    if not argv:
+        return False
+    name, words = argv[0].rpartition("/")[2], list(argv[1:])
+    if name == "tar":
+        return _tar_reads(words)
+    if any(word in _TOUCHES_INPUT for word in words) or name in _ALWAYS:
+        return True
+    if name in _SHELLS:
+        return _shell_reads(words)
+    if name == "dd":
+        return not any(word.startswith("if=") for word in words)
+    if name in ("timeout", "env", "nohup", "time", "exec"):
+        rest = [word for word in words if not word.startswith("-") and "=" not in word]
+        return reads_input(rest[1:] if name == "timeout" else rest)
+    if name not in _OPERANDS:
+        return False
+    most, valued = _OPERANDS[name]
+    operands, scripted = _operands(words, valued)
+    if name in ("grep", "egrep", "fgrep", "sed", "awk"):
+        return operands <= most - scripted
+    return operands <= most and not scripted
+
+
+def _operands(words: Sequence[str], valued: str) -> tuple[int, bool]:
+    """How many operands there are, and whether an option takes the place of one."""
+    count, scripted, skip = 0, False, False
+    for word in words:
+        if skip:
+            skip = False
+        elif word.startswith("-") and len(word) > 1:
+            scripted = scripted or word.partition("=")[0] in _SCRIPTED
+            skip = (len(word) == 2 and word[1] in valued) or word == "--eval"
+        else:
+            count += 1
+    return count, scripted
+
+
+def _shell_reads(words: Sequence[str]) -> bool:
+    script = shell_script(words)
+    return script is None or (script != "" and script_reads_input(script))
+
+
+def shell_script(words: Sequence[str]) -> str | None:
+    """The ``-c`` script of a shell's arguments; empty for a script file, None for a shell that reads commands."""
+    rest = list(words)
+    while rest and rest[0][:1] in "-+" and len(rest[0]) > 1:
+        flag = rest.pop(0)
+        if flag == "--":
+            break
+        if flag in ("-o", "+o") and rest:
+            rest.pop(0)
+        elif not flag.startswith("--") and "c" in flag[1:]:
+            return rest[0] if rest else ""
+        elif not flag.startswith("--") and "s" in flag[1:]:
+            return None
+    return "" if rest else None
+
+
+def _tar_reads(words: Sequence[str]) -> bool:
+    letters = "".join(word.lstrip("-") for word in words[:1] if not word.startswith("--"))
+    letters += "".join(word[1:] for word in words[1:] if word.startswith("-") and not word.startswith("--"))
+    return ("x" in letters or "t" in letters) and ("f" not in letters or "-" in words)
+
+
+@lru_cache(maxsize=256)
+def script_reads_input(script: str) -> bool:
+    """Whether a script has use for standard input; no for one that cannot be parsed."""
+    try:
+        tree = parse(script)
+    except (ParseException, RecursionError, ValueError, IndexError):
+        return False
+    try:
+        return any(reads_input(argv) for argv in _heads(tree))
+    except RecursionError:
+        return True
+
+
+def _heads(node: Any) -> Iterator[list[str]]:
+    """The command lines of a script that see its own standard input."""
+    if isinstance(node, tuple | list):
+        for part in node:
+            yield from _heads(part)
+        return
+    kind = getattr(node, "type", "")
+    redirections = getattr(node, "redirections", ())
+    if any(redirection.operator.startswith("<") for redirection in redirections):
+        return
+    if kind == "Pipeline":
+        yield from _heads(node.commands[:1])
+    elif kind == "SimpleCommand":
+        if node.name is not None:
+            yield [_literal(node.name), *map(_literal, node.args)]
+    elif kind != "FunctionDef":
+        for field in (
+            "statements",
+            "pipelines",
+            "commands",
+            "condition",
+            "body",
+            "clauses",
+            "else_body",
+            "items",
+        ):
+            inner = getattr(node, field, None)
+            if inner:
+                yield from _heads(inner)
+
+
+def _literal(word: Any) -> str:
+    parts = getattr(word, "parts", ())
+    return "".join(str(getattr(part, "value", "$")) for part in parts)
+
+
+# --- whole commands ---------------------------------------------------------------------------------
+
+_HERE = re.compile(r"<<-?\s*(['\"]?)([A-Za-z_]\w*)\1")
+
+
+def is_complete(script: str) -> bool:
+    """Whether a shell that has read this would run it, or wait for another line."""
+    if script.endswith("\\\n") or _open_quote(script) or _open_document(script):
+        return False
+    try:
+        parse(script)
+    except ParseException as error:
+        token = getattr(error, "token", None)
+        ended = token is None or "EOF" in str(getattr(token, "type", ""))
+        return not (ended and error.message.startswith("Expected") and _at_end(script, error))
+    except (RecursionError, ValueError, IndexError):
+        return True
+    return True
+
+
+def _at_end(script: str, error: Any) -> bool:
+    lines = script.rstrip().split("\n")
+    return bool(error.line > len(lines) or (error.line == len(lines) and error.column > len(lines[-1])))
+
+
+def _open_quote(script: str) -> bool:
+    """Whether a quote or a ``$(`` is still open at the end."""
+    quote, depth, at = "", 0, 0
+    while at < len(script):
+        char = script[at]
+        if char == "\\" and quote != "'":
+            at += 1
+        elif quote == "'":
+            quote = "" if char == "'" else quote
+        elif char == '"':
+            quote = "" if quote else '"'
+        elif char == "'" and not quote:
+            quote = "'"
+        elif char == "#" and not quote and not depth and (at == 0 or script[at - 1] in " \t\n;"):
+            at = script.find("\n", at)
+            if at < 0:
+                break
+        elif script.startswith("$(", at):
+            depth, at = depth + 1, at + 1
+        elif char == "(" and depth:
+            depth += 1
+        elif char == ")" and depth:
+            depth -= 1
+        at += 1
+    return bool(quote) or depth > 0
+
+
+def _open_document(script: str) -> bool:
+    """Whether a here-document still lacks its end."""
+    lines = script.split("\n")
+    at = 0
+    while at < len(lines):
+        words = [match[2] for match in _HERE.finditer(lines[at])] if "<<<" not in lines[at] else []
+        for word in words:
+            ends = next((i for i in range(at + 1, len(lines)) if lines[i].strip("\t") == word), None)
+            if ends is None:
+                return True
+            at = ends
+        at += 1
+    return False

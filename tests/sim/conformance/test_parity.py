@@ -1,0 +1,39 @@
+"""Every built-in kind is described and listed by the kubectl in process as the real one does it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from sregym_env.sim.deploy import bare_cluster
+from tests.parity.harness import Case, Sides, sides
+from tests.serve.serving import real_kubectl
+from tests.sim.conformance.entries import Entry, entries
+
+pytestmark = pytest.mark.skipif(real_kubectl() is None, reason="no kubectl 1.32 on this machine")
+
+LINES = (
+    "describe {key} {name} -n conformance",
+    "get {key} {name} -n conformance -o wide",
+    "get {key} {name} -n conformance -o yaml",
+)
+
+
+@pytest.fixture(scope="module")
+def both() -> Iterator[Sides]:
+    base = bare_cluster()
+    base.run_until(base.now() + 1_000_000 - base.now() % 1_000_000)
+    files = {f"{entry.resource.key}.json": json.dumps(entry.manifest(entry.rich)) for entry in entries()}
+    with sides(base, files) as found:
+        yield found
+
+
+@pytest.mark.parametrize("line", LINES, ids=["describe", "wide", "yaml"])
+@pytest.mark.parametrize("entry", [pytest.param(entry, id=entry.resource.key) for entry in entries()])
+def test_as_the_real_one(both: Sides, entry: Entry, line: str) -> None:
+    before = ("create namespace conformance", f"create -f {entry.resource.key}.json")
+    case = Case(line.format(key=entry.resource.key, name=entry.name), before=before)
+    real, ours = both.compare(case)
+    assert ours == real
