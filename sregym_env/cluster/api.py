@@ -104,12 +104,22 @@ class Cluster(Protocol):
         name: str = "",
         dry_run: bool = False,
         strict: bool = True,
+        field_manager: str = "",
     ) -> Manifest:
-        """Create an object, or post to a subresource (``pods/eviction``, ``bindings``, ...) of ``name``."""
+        """Create an object, or post to a subresource (``pods/eviction``, ``bindings``, ...) of ``name``.
+
+        A write with a ``field_manager`` is recorded in ``metadata.managedFields``; one without is not.
+        """
         ...
 
     def replace(
-        self, manifest: Manifest, *, subresource: str = "", dry_run: bool = False, strict: bool = True
+        self,
+        manifest: Manifest,
+        *,
+        subresource: str = "",
+        dry_run: bool = False,
+        strict: bool = True,
+        field_manager: str = "",
     ) -> Manifest:
         """Put a whole object; a resourceVersion in it is checked."""
         ...
@@ -125,8 +135,10 @@ class Cluster(Protocol):
         subresource: str = "",
         dry_run: bool = False,
         strict: bool = True,
+        field_manager: str = "",
+        force: bool = False,
     ) -> Manifest:
-        """Patch an object or its ``status`` / ``scale`` subresource."""
+        """Patch an object or its ``status`` / ``scale`` subresource; ``force`` takes fields from other appliers."""
         ...
 
     def delete(
@@ -205,6 +217,10 @@ class Cluster(Protocol):
         self, verb: str, resource: str, namespace: str | None = None, name: str = "", subresource: str = ""
     ) -> bool:
         """Whether RBAC allows this identity the verb."""
+        ...
+
+    def warnings(self) -> tuple[str, ...]:
+        """What the API server warned of since this was last asked (its ``Warning`` headers), in order."""
         ...
 
     def version(self) -> Mapping[str, str]:

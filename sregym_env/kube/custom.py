@@ -139,13 +139,13 @@ def validate(schema: Schema, obj: Manifest, old: Manifest | None = None) -> list
             out.append(required(key))
     for key, field in (schema.get("properties") or {}).items():
         if key not in _ROOT and key in obj:
-            _validate(field, obj[key], key, out, ABSENT if old is None else old.get(key, ABSENT))
+            validate_at(field, obj[key], key, out, ABSENT if old is None else old.get(key, ABSENT))
     _combined(schema, obj, "", out)
     others = schema.get("additionalProperties")
     if isinstance(others, Mapping):
         for key, child in obj.items():
             if key not in _ROOT:
-                _validate(others, child, key, out, ABSENT if old is None else old.get(key, ABSENT))
+                validate_at(others, child, key, out, ABSENT if old is None else old.get(key, ABSENT))
     return out
 
 
@@ -163,7 +163,8 @@ def _type_name(value: Json) -> str:
     return "array" if isinstance(value, list) else "object"
 
 
-def _validate(schema: Schema, value: Json, where: str, out: list[FieldError], old: Json = ABSENT) -> None:
+def validate_at(schema: Schema, value: Json, where: str, out: list[FieldError], old: Json = ABSENT) -> None:
+    """Note what a schema has to complain about a value at a path."""
     if old is value or (old is not ABSENT and old == value and type(old) is type(value)):
         return
     kind = _type_name(value)
@@ -273,7 +274,7 @@ def _array(schema: Schema, value: list[Json], where: str, out: list[FieldError],
     if items is not None:
         before = correlated_items(schema, old)
         for index, item in enumerate(value):
-            _validate(items, item, f"{where}[{index}]", out, before(item))
+            validate_at(items, item, f"{where}[{index}]", out, before(item))
     _unique(schema, value, where, out)
 
 
@@ -351,7 +352,7 @@ def _object(schema: Schema, value: Manifest, where: str, out: list[FieldError], 
     for key, child in value.items():
         inner = known.get(key) or (others if isinstance(others, Mapping) else None)
         if inner is not None:
-            _validate(
+            validate_at(
                 inner, child, f"{where}.{key}", out, ABSENT if before is None else before.get(key, ABSENT)
             )
 
@@ -361,7 +362,7 @@ def _combined(schema: Schema, value: Json, where: str, out: list[FieldError]) ->
     for part in schema.get("allOf") or ():
         if not _accepts(part, value, where):
             inner: list[FieldError] = []
-            _validate({**part, "type": schema.get("type")}, value, where, inner)
+            validate_at({**part, "type": schema.get("type")}, value, where, inner)
             out += inner
             out.append(_composite(where, "must validate all the schemas (allOf)"))
     options = schema.get("anyOf")
@@ -384,10 +385,10 @@ def _composite(where: str, text: str) -> FieldError:
 def _accepts(schema: Schema, value: Json, where: str) -> bool:
     found: list[FieldError] = []
     if where:
-        _validate(schema, value, where, found)
+        validate_at(schema, value, where, found)
     else:
         found = validate(schema, value)
         for key in schema.get("properties") or {}:
             if key in _ROOT and key in value:
-                _validate(schema["properties"][key], value[key], key, found)
+                validate_at(schema["properties"][key], value[key], key, found)
     return not found

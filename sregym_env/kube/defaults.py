@@ -271,6 +271,21 @@ def _replica_set_spec(spec: Manifest) -> Manifest:
     return _at(_fill_absent(spec, {"replicas": 1}), "template", _template)
 
 
+_EVENT: Manifest = {
+    "eventTime": None,
+    "firstTimestamp": None,
+    "lastTimestamp": None,
+    "source": {},
+    "reportingComponent": "",
+    "reportingInstance": "",
+}
+"""Fields of an Event that Go always writes, empty or not; clients' models require some of them."""
+
+
+def _event(obj: Manifest) -> Manifest:
+    return {**_EVENT, **obj}
+
+
 def _replication_controller(obj: Manifest) -> Manifest:
     return _at(_labels_from_template(obj), "spec", _replica_set_spec)
 
@@ -619,6 +634,7 @@ _DEFAULTS: dict[tuple[str, str], _Default] = {
     ("v1", "Pod"): _pod,
     ("v1", "PodTemplate"): lambda obj: _at(obj, "template", _template),
     ("v1", "ReplicationController"): _replication_controller,
+    ("v1", "Event"): _event,
     ("v1", "Service"): _spec(_service_spec),
     ("v1", "Endpoints"): _endpoints,
     ("v1", "PersistentVolumeClaim"): _claim,
@@ -668,5 +684,10 @@ def apply_defaults(resource: Resource, obj: Manifest) -> Manifest:
     if obj.get("apiVersion") != resource.api_version or obj.get("kind") != resource.kind:
         rest = {k: v for k, v in obj.items() if k not in ("apiVersion", "kind")}
         obj = {"apiVersion": resource.api_version, "kind": resource.kind, **rest}
+    if resource.custom_type is not None:
+        from sregym_env.kube.custom import apply_schema_defaults
+
+        filled: Manifest = apply_schema_defaults(resource.custom_type.schema, obj)
+        return filled
     change = _DEFAULTS.get((resource.api_version, resource.kind))
     return obj if change is None else change(obj)

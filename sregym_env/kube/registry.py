@@ -19,6 +19,9 @@ from sregym_env.kube.types import Manifest
 FULL = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 """The verbs of an ordinary stored resource, sorted as discovery sorts them."""
 
+_CONVERTED = ("autoscaling", "v1")
+"""The one built-in group and version whose objects are stored in another version."""
+
 _NAME_FIELDS = ("metadata.name", "metadata.namespace")
 
 
@@ -115,6 +118,14 @@ class Resource:
     def list_kind(self) -> str:
         """Kind of a list of it."""
         return self.list_name or f"{self.kind}List"
+
+    @property
+    def address(self) -> str:
+        """The key with the version in it where that matters (``widgets.v1.example.com``): under it clusters find
+        the resource in this very version."""
+        if self.custom or (self.group, self.version) == _CONVERTED:
+            return f"{self.plural}.{self.version}.{self.group}"
+        return self.key
 
     @property
     def storage_key(self) -> str:
@@ -500,6 +511,9 @@ class Registry:
             self._by_key.setdefault(resource.key, resource)
             self._by_plural.setdefault((resource.group, resource.version, resource.plural), resource)
             self._by_kind.setdefault((resource.api_version, resource.kind), resource)
+        for resource in self.resources:
+            if resource.address != resource.key:
+                self._by_key.setdefault(resource.address, resource)
         self._index_tokens()
 
     def _index_tokens(self) -> None:

@@ -466,9 +466,13 @@ def _careful_list(type_: Type, value: Json, where: tuple[str | int, ...], owner:
 
 def zero(type_: Type) -> Json:
     """Go's zero value of a type, as JSON."""
-    return {"string": "", "bytes": "", "int32": 0, "int64": 0, "bool": False, "double": 0, "list": []}.get(
-        type_.kind, {}
-    )
+    return _ZEROS.get(type_.kind, [] if type_.kind == "list" else {})
+
+
+_ZEROS: dict[str, Json] = {
+    "string": "", "bytes": "", "int32": 0, "int64": 0, "bool": False, "double": 0, "quantity": "0",
+    "intorstring": 0,
+}  # fmt: skip
 
 
 def _misfit(type_: Type, value: Json, where: tuple[str | int, ...], owner: str, out: _Findings) -> Json:
@@ -654,7 +658,16 @@ def _decode(resource: Resource, obj: Json, from_patch: bool) -> tuple[Manifest, 
         except _DoesNotFit:
             findings = _Findings(from_patch=from_patch)
             return _careful(root, obj, (), "", findings), findings
-    return _decode_metadata(obj, from_patch)
+    decoded, found = _decode_metadata(obj, from_patch)
+    if resource.custom_type is None:
+        return decoded, found
+    from sregym_env.kube.custom import prune
+
+    pruned, unknown = prune(resource.custom_type.schema, decoded)
+    if unknown:
+        found = found or _Findings(from_patch=from_patch)
+        found.unknown += unknown
+    return pruned, found
 
 
 def _decode_metadata(obj: Manifest, from_patch: bool) -> tuple[Manifest, _Findings | None]:

@@ -131,7 +131,7 @@ def from_dict(selector: Mapping[str, Any] | None) -> LabelSelector:
     expressions = selector.get("matchExpressions")
     if not expressions:
         return from_labels(labels)
-    terms = tuple((e["key"], e["operator"], tuple(e.get("values") or ())) for e in expressions)
+    terms = tuple((e.get("key", ""), e.get("operator", ""), tuple(e.get("values") or ())) for e in expressions)
     return _from_expressions(tuple(sorted((labels or {}).items())), terms)
 
 
@@ -369,7 +369,7 @@ def parse_fields_of(resource: Resource, text: str) -> FieldSelector:
     selector = parse_fields(text)
     for name, _, _ in selector.terms:
         if name not in resource.field_selectors:
-            if resource.group == "" and not resource.custom:
+            if resource.group == "" or resource.custom:
                 raise SelectorError(f"field label not supported: {name}")
             known = ", ".join(go_quote(f) for f in ("metadata.name", "metadata.namespace"))
             raise SelectorError(f"{go_quote(name)} is not a known field selector: only {known}")

@@ -389,11 +389,16 @@ def too_many_requests(
 
 def eviction_blocked(budget: str, needed: int, healthy: int) -> StatusError:
     """429: an eviction that a PodDisruptionBudget does not allow now."""
-    cause = {
-        "reason": "DisruptionBudget",
-        "message": f"The disruption budget {budget} needs {needed} healthy pods and has {healthy} currently",
-    }
-    return too_many_requests("Cannot evict pod as it would violate the pod's disruption budget.", 0, [cause])
+    return eviction_refused(
+        f"The disruption budget {budget} needs {needed} healthy pods and has {healthy} currently"
+    )
+
+
+def eviction_refused(text: str, retry_after: int = 0) -> StatusError:
+    """429: an eviction that a PodDisruptionBudget stands in the way of, and why."""
+    cause = {"reason": "DisruptionBudget", "message": text}
+    message = "Cannot evict pod as it would violate the pod's disruption budget."
+    return too_many_requests(message, retry_after, [cause])
 
 
 def internal_error(message: str) -> StatusError:

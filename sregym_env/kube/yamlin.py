@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import yaml
 
 from sregym_env.kube.types import Json
+
+_T = TypeVar("_T")
 
 MAX_DEPTH = 200
 """Nesting of a document."""
@@ -40,14 +43,21 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 def load(text: str) -> Json:
     """The only document of a text. Raises yaml.YAMLError."""
-    check_depth(text)
-    return plain(yaml.load(text, Loader))
+    return _guarded(text, lambda: plain(yaml.load(text, Loader)))
 
 
 def load_all(text: str) -> list[Json]:
     """The documents of a text. Raises yaml.YAMLError."""
+    return _guarded(text, lambda: [plain(document) for document in yaml.load_all(text, Loader)])
+
+
+def _guarded(text: str, read: Callable[[], _T]) -> _T:
     check_depth(text)
-    return [plain(document) for document in yaml.load_all(text, Loader)]
+    try:
+        return read()
+    except (ValueError, RecursionError, OverflowError) as error:
+        # What constructors raise about numbers, dates and the like, and recursive aliases.
+        raise yaml.YAMLError(str(error)) from None
 
 
 def check_depth(text: str) -> None:

@@ -76,7 +76,16 @@ def to_yaml(value: Any) -> str:
 
 def to_json(value: Any) -> str:
     """``value`` as ``kubectl -o json`` prints it: four spaces, sorted keys, ``<>&`` escaped, final newline."""
-    text = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode()
+    return _indented(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
+
+
+def unsorted_json(value: Any) -> str:
+    """The same with the keys in the order in which they are."""
+    return _indented(orjson.dumps(value, option=orjson.OPT_INDENT_2))
+
+
+def _indented(json: bytes) -> str:
+    text = json.decode()
     lines = []
     for line in text.split("\n"):
         body = line.lstrip(" ")
@@ -87,6 +96,11 @@ def to_json(value: Any) -> str:
 def to_compact_json(value: Any) -> str:
     """``value`` as Go's ``json.Marshal`` writes it: no spaces, sorted keys, ``<>&`` escaped."""
     return _html_escaped(orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode())
+
+
+def unsorted_compact_json(value: Any) -> str:
+    """The same with the keys in the order in which they are."""
+    return _html_escaped(orjson.dumps(value).decode())
 
 
 _PADS = [" " * (2 * width) for width in range(512)]

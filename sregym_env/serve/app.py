@@ -5,15 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from typing import Any
+
+import orjson
+import yaml
 
 from sregym_env.kube import status
-from sregym_env.serve import access, documents, paths, rest, upgrades
+from sregym_env.serve import access, documents, negotiate, paths, rest, upgrades
 from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.instrumentation import Measured
-from sregym_env.serve.message import Reply, Request, Response, json_response, parse_query
+from sregym_env.serve.message import JSON, Reply, Request, Response, Stream, json_response, parse_query
 from sregym_env.serve.mounts import Receive, Scope, Send
 from sregym_env.serve.transport import MAX_BODY, Gone, headers, read_request, send_response, send_stream
 from sregym_env.sim import custom
+from sregym_env.sim.admission import take_warnings
 
 TICK_SECONDS = 0.2
 """How often virtual time is brought up to the wall clock while nobody asks anything."""
@@ -55,7 +60,10 @@ class Application:
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(TICK_SECONDS)
-            self.hosted.sync()
+            try:
+                self.hosted.sync()
+            except Exception:  # the cluster goes on without the event that failed; it is logged loudly
+                _log.exception("the world failed")
 
     # --- connection kinds -------------------------------------------------------------------------
 
@@ -116,7 +124,8 @@ class Application:
         """Answer a request. Never raises for what the client does wrong."""
         self.hosted.sync()
         began = time.monotonic()
-        reply = self._answered(request)
+        take_warnings(self.hosted.world)  # of requests that no client of this server made
+        reply = _warned(self._answered(request), take_warnings(self.hosted.world))
         code = reply.status if isinstance(reply, Response) else 200
         self.hosted.counters.count(self._measured(request), code, time.monotonic() - began)
         self.hosted.announce()
@@ -124,7 +133,7 @@ class Application:
 
     def _answered(self, request: Request) -> Reply:
         try:
-            return self._route(request)
+            return _in_yaml(request, self._route(request))
         except status.StatusError as error:
             return refusal(error)
         except RecursionError:
@@ -180,6 +189,26 @@ def _verb(request: Request, where: paths.ApiPath) -> str:
     if request.header("content-type").startswith("application/apply-patch"):
         return "APPLY"
     return request.method if request.method in (*_READS, *_WRITES) else "other"
+
+
+def _in_yaml(request: Request, reply: Reply) -> Reply:
+    """The answer in YAML where the client prefers it."""
+    accept = request.header("accept")
+    if not negotiate.wants_yaml(accept) or isinstance(reply, Stream) or reply.content_type != JSON:
+        return reply
+    text = yaml.dump(orjson.loads(reply.body), Dumper=_Dumper, allow_unicode=True, default_flow_style=False)
+    return Response(reply.status, text.encode(), negotiate.YAML, reply.headers)
+
+
+def _warned(reply: Reply, texts: tuple[str, ...]) -> Reply:
+    """The reply with what admission warned of."""
+    if not texts or isinstance(reply, Stream):
+        return reply
+    added = tuple(("Warning", f'299 - "{rest.quoted(text)}"') for text in texts)
+    return Response(reply.status, reply.body, reply.content_type, (*reply.headers, *added))
+
+
+_Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 def refusal(error: status.StatusError) -> Response:

@@ -110,7 +110,10 @@ def duplicates(raw: bytes) -> list[str]:
     if raw.count(b'":') + raw.count(b'" :') <= _count_keys(raw):
         return []
     found: list[str] = []
-    tree = json.loads(raw.decode(errors="replace"), object_pairs_hook=_Pairs)
+    try:
+        tree = json.loads(raw.decode(errors="replace"), object_pairs_hook=_Pairs)
+    except ValueError:
+        return []  # a body that is no JSON
     for path, keys in _objects("", tree):
         seen: set[str] = set()
         for key in keys:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import orjson
 
 from sregym_env.cluster.api import User
-from sregym_env.kube import status
-from sregym_env.serve import discovery, health, openapi
+from sregym_env.kube import discovery, status
+from sregym_env.serve import health, openapi
 from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.instrumentation import exposition
 from sregym_env.serve.message import Request, Response, json_response, text_response

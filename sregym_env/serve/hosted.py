@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from sregym_env.cluster.api import User
 from sregym_env.serve.access import Identities
+from sregym_env.serve.encoding import Encoder
 from sregym_env.serve.instrumentation import Counters
 from sregym_env.serve.pace import Pace
 from sregym_env.sim.cluster import SimCluster
@@ -48,6 +49,7 @@ class Hosted:
     base: str = ""
     """The base path below which the cluster is served."""
     counters: Counters = field(default_factory=Counters)
+    encoder: Encoder = field(default_factory=Encoder)
     bell: Bell = field(default_factory=Bell)
     closing: bool = False
     _revision: int = -1

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import binascii
+import string
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable
-from typing import Any
 
 import orjson
 
 from sregym_env.kube import conversion, selectors, status
+from sregym_env.kube.ownership import inferred
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.types import Manifest
+from sregym_env.serve import parameters
+from sregym_env.serve.encoding import Encoder
 from sregym_env.serve.hosted import Hosted
-from sregym_env.serve.message import Request
-from sregym_env.serve.negotiate import META, Representation, partial, table
+from sregym_env.serve.message import Request, encode
+from sregym_env.serve.negotiate import META, Embed, Representation, partial, table
+from sregym_env.serve.pace import Pace
 from sregym_env.serve.paths import ApiPath
 from sregym_env.sim.cluster import SimCluster
 
@@ -27,15 +32,20 @@ def as_served(resource: Resource, obj: Manifest) -> Manifest:
     return conversion.from_storage(resource, obj)
 
 
+def presented(resource: Resource, obj: Manifest) -> Manifest:
+    """A stored object in the version the path names, with its owners."""
+    return inferred.with_managed_fields(resource, as_served(resource, obj))
+
+
 def found(cluster: SimCluster, where: ApiPath, request: Request) -> list[Manifest]:
     """The objects of a collection that the request's selectors choose."""
     resource = where.resource
     labels, fields = request.first("labelSelector"), request.first("fieldSelector")
     chosen = matcher(resource, labels, fields)
     if fields and resource is not cluster.registry.by_key(resource.key):
-        objects = [as_served(resource, obj) for obj in cluster.list(resource.key, where.namespace)]
+        objects = [as_served(resource, obj) for obj in cluster.list(resource.address, where.namespace)]
         return [obj for obj in objects if chosen(obj)]
-    listed = cluster.list(resource.key, where.namespace, label_selector=labels, field_selector=fields)
+    listed = cluster.list(resource.address, where.namespace, label_selector=labels, field_selector=fields)
     return [as_served(resource, obj) for obj in listed]
 
 
@@ -58,28 +68,51 @@ def matcher(resource: Resource, label_selector: str, field_selector: str) -> Mat
 def listing(
     hosted: Hosted, cluster: SimCluster, where: ApiPath, request: Request, shape: Representation
 ) -> Manifest:
-    """A collection as a list or table, one page of it when a limit is given."""
+    """A collection as a list or table, one page of it when a limit is given; what is in it is encoded already, in
+    the client's time."""
+    parameters.check_not_ahead(request.first("resourceVersion"), hosted.world.store.revision)
     objects = found(cluster, where, request)
     metadata: Manifest = {"resourceVersion": str(hosted.world.store.revision)}
     objects = _page(objects, request, metadata)
-    resource = where.resource
+    resource, encoder, pace = where.resource, hosted.encoder, hosted.pace
     if shape == "table":
         include = request.first("includeObject", "Metadata")
-        return table(resource, objects, hosted.world.now(), include=include, metadata=metadata)
+        now = hosted.world.now()
+        made = table(
+            resource, objects, now, include=include, metadata=metadata, embed=embedding(encoder, pace)
+        )
+        return in_clients_time(made, pace)
+    objects = [presented(resource, obj) for obj in objects]
     if shape == "metadata":
-        items = [partial(obj) for obj in objects]
+        items = [encoder.metadata(obj, pace, partial) for obj in objects]
         return {"kind": "PartialObjectMetadataList", "apiVersion": META, "metadata": metadata, "items": items}
     return {
         "kind": resource.list_kind,
         "apiVersion": resource.api_version,
         "metadata": metadata,
-        "items": [_item(obj) for obj in objects],
+        "items": [encoder.item(obj, pace) for obj in objects],
     }
 
 
-def _item(obj: Manifest) -> Manifest:
-    """An item of a typed list, in which kind and version are said once for all."""
-    return {key: value for key, value in obj.items() if key not in ("kind", "apiVersion")}
+def embedding(encoder: Encoder, pace: Pace) -> Embed:
+    """Objects in the rows of a table, encoded."""
+
+    def embed(obj: Manifest, whole: bool) -> orjson.Fragment:
+        if whole:
+            return orjson.Fragment(encoder.whole(obj, pace))
+        return encoder.metadata(obj, pace, partial)
+
+    return embed
+
+
+def in_clients_time(made: Manifest, pace: Pace) -> Manifest:
+    """A table whose cells may hold timestamps; the objects in its rows are encoded already."""
+    for row in made["rows"]:
+        cells = row["cells"]
+        for index, cell in enumerate(cells):
+            if isinstance(cell, str) and len(cell) >= 20 and cell[-1] == "Z":
+                cells[index] = orjson.loads(pace.outward(encode(cell)))
+    return made
 
 
 def _page(objects: list[Manifest], request: Request, metadata: Manifest) -> list[Manifest]:
@@ -108,9 +141,33 @@ def _token(revision: str, key: tuple[str, str]) -> str:
 
 
 def _position(token: str) -> tuple[str, str]:
+    """After which object a page begins. Raises BadRequest for a token that this server did not give."""
+    problem = ""
     try:
-        decoded: dict[str, Any] = orjson.loads(urlsafe_b64decode(token + "=" * (-len(token) % 4)))
-        namespace, _, name = str(decoded["start"]).rstrip("\0").partition("/")
-    except (ValueError, KeyError, TypeError):
-        raise status.bad_request("continue key is not valid: encountered error unmarshalling") from None
-    return namespace, name
+        raw = urlsafe_b64decode(token + "=" * (-len(token) % 4))
+        decoded = orjson.loads(raw)
+    except (binascii.Error, ValueError):
+        problem = f"illegal base64 data at input byte {_odd(token)}"
+        decoded = None
+    if isinstance(decoded, dict):
+        start, version = decoded.get("start"), decoded.get("rv")
+        if decoded.get("v") != META:
+            problem = "server does not recognize this encoded version " + status.go_quote(
+                str(decoded.get("v"))
+            )
+        elif not isinstance(version, int) or version == 0:
+            problem = f"incorrect encoded start resourceVersion (version {META})"
+        elif not isinstance(start, str) or not start:
+            problem = f"encoded start key empty (version {META})"
+        else:
+            namespace, _, name = start.rstrip("\0").partition("/")
+            return namespace, name
+    elif not problem:
+        problem = "json: cannot unmarshal into Go value of type storage.continueToken"
+    raise status.bad_request(f"invalid continue token: continue key is not valid: {problem}")
+
+
+def _odd(token: str) -> int:
+    """Where a token stops being URL-safe base64."""
+    known = string.ascii_letters + string.digits + "-_"
+    return next((index for index, char in enumerate(token) if char not in known), len(token))

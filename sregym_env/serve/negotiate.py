@@ -1,30 +1,30 @@
-"""Content negotiation: how objects are represented, and how bodies are read."""
+"""Content negotiation: how objects are represented."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
-
-import orjson
-import yaml
 
 from sregym_env.kube import conversion, status
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.tables import Printer, printer
-from sregym_env.kube.types import Json, Manifest
-from sregym_env.serve import protobuf
-from sregym_env.serve.message import Request
-from sregym_env.serve.pace import Pace
+from sregym_env.kube.types import Manifest
+from sregym_env.serve.bodies import ACCEPTED
 
 Representation = Literal["object", "table", "metadata"]
 
+Embed = Callable[[Manifest, bool], Any]
+"""What stands for an object in a row: all of it, or its metadata."""
+
 META = "meta.k8s.io/v1"
-PROTOBUF = "application/vnd.kubernetes.protobuf"
 _KINDS: dict[str, Representation] = {
     "Table": "table",
     "PartialObjectMetadata": "metadata",
     "PartialObjectMetadataList": "metadata",
 }
-_ACCEPTED = ("application/json", "application/yaml", PROTOBUF)
+YAML = "application/yaml"
+_ANY = ("*/*", "application/*", "application/json", YAML)
+_STREAMED = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch")
 
 
 def representation(accept: str) -> Representation:
@@ -34,13 +34,25 @@ def representation(accept: str) -> Representation:
     for clause in accept.split(","):
         media, *parameters = (part.strip() for part in clause.split(";"))
         options = dict(p.partition("=")[::2] for p in parameters)
-        if media in ("*/*", "application/*", "application/json") and "as" not in options:
+        if media in _ANY and "as" not in options:
             return "object"
         if media == "application/json" and options.get("g") == "meta.k8s.io" and options.get("as") in _KINDS:
             return _KINDS[options["as"]]
-    raise status.not_acceptable(
-        "only the following media types are accepted: application/json, application/json;stream=watch"
-    )
+    raise status.not_acceptable(f"only the following media types are accepted: {', '.join(ACCEPTED)}")
+
+
+def wants_yaml(accept: str) -> bool:
+    """Whether the client prefers YAML to JSON."""
+    if "yaml" not in accept:
+        return False
+    known = (clause.partition(";")[0].strip() for clause in accept.split(","))
+    return next((media for media in known if media in _ANY), "") == YAML
+
+
+def check_streamable(accept: str) -> None:
+    """Raises NotAcceptable for a watch in a format that cannot be streamed."""
+    if wants_yaml(accept):
+        raise status.not_acceptable(f"only the following media types are accepted: {', '.join(_STREAMED)}")
 
 
 def table(
@@ -51,15 +63,17 @@ def table(
     include: str = "Metadata",
     definitions: bool = True,
     metadata: Manifest | None = None,
+    embed: Embed | None = None,
 ) -> Manifest:
-    """Objects as a ``meta.k8s.io/v1`` Table; ``include`` is the request's ``includeObject``."""
+    """Objects as a ``meta.k8s.io/v1`` Table; ``include`` is the request's ``includeObject``, and ``embed`` says
+    what to put into the rows for an object."""
     chosen = printer(resource)
     made: Manifest = {
         "kind": "Table",
         "apiVersion": META,
         "metadata": metadata or {},
         "columnDefinitions": _columns(chosen) if definitions else None,
-        "rows": [_row(chosen, resource, obj, now, include) for obj in objects],
+        "rows": [_row(chosen, resource, obj, now, include, embed or _embedded) for obj in objects],
     }
     return made
 
@@ -70,24 +84,28 @@ def _columns(chosen: Printer) -> list[Manifest]:
             "name": column.name,
             "type": column.type,
             "format": column.format,
-            "description": "",
+            "description": column.description,
             "priority": int(column.wide),
         }
         for column in chosen.columns
     ]
 
 
-def _row(chosen: Printer, resource: Resource, obj: Manifest, now: int, include: str) -> Manifest:
+def _row(
+    chosen: Printer, resource: Resource, obj: Manifest, now: int, include: str, embed: Embed
+) -> Manifest:
     # Printers know one version of each kind: the stored one.
     row: Manifest = {"cells": list(chosen.row(conversion.to_storage(resource, obj), now))}
     finished = _CONDITIONS.get((obj.get("status") or {}).get("phase")) if obj.get("kind") == "Pod" else None
     if finished:
         row["conditions"] = [finished]
-    if include == "Object":
-        row["object"] = obj
-    elif include != "None":
-        row["object"] = partial(obj)
+    if include != "None":
+        row["object"] = embed(obj, include == "Object")
     return row
+
+
+def _embedded(obj: Manifest, whole: bool) -> Manifest:
+    return obj if whole else partial(obj)
 
 
 _CONDITIONS: dict[Any, Manifest] = {
@@ -104,44 +122,3 @@ _CONDITIONS: dict[Any, Manifest] = {
 def partial(obj: Manifest) -> Manifest:
     """The ``PartialObjectMetadata`` of an object."""
     return {"kind": "PartialObjectMetadata", "apiVersion": META, "metadata": obj["metadata"]}
-
-
-def body(request: Request, pace: Pace) -> Json:
-    """The request's body as JSON. Raises BadRequest, UnsupportedMediaType."""
-    kind = request.header("content-type").partition(";")[0].strip()
-    if request.body.startswith(protobuf.MAGIC):
-        decoded = protobuf.decode(request.body)
-        return orjson.loads(pace.inward(orjson.dumps(decoded)))
-    if kind and kind not in (*_ACCEPTED, "*/*") and not kind.endswith(("+json", "+yaml")):
-        raise status.unsupported_media_type(_ACCEPTED)
-    raw = pace.inward(request.body)
-    if kind.endswith("yaml"):
-        return _yaml(raw)
-    try:
-        return orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
-        raise status.bad_request(
-            f"the object provided is unrecognized (must be of type Object): {error}"
-        ) from None
-
-
-def _yaml(raw: bytes) -> Json:
-    if raw.lstrip().startswith(b"{"):
-        try:
-            return orjson.loads(raw)
-        except orjson.JSONDecodeError:
-            pass
-    try:
-        return yaml.load(raw, _Loader)
-    except yaml.YAMLError as error:
-        raise status.bad_request(f"error decoding YAML: {error}") from None
-
-
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """PyYAML's safe loader without dates: a timestamp stays a string, as in Go's YAML-to-JSON."""
-
-
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-    for first, resolvers in _Loader.yaml_implicit_resolvers.items()
-}

@@ -9,6 +9,14 @@ from typing import Any
 import orjson
 
 from sregym_env.kube import schema
+from sregym_env.kube.explanation import (
+    API_VERSION_TEXT,
+    KIND_TEXT,
+    LIST_META_TEXT,
+    LIST_TEXT,
+    META_TEXT,
+    custom_schema,
+)
 from sregym_env.kube.registry import BUILTIN, Registry, Resource
 from sregym_env.kube.types import Manifest
 
@@ -43,6 +51,11 @@ _VERBS = (
     ("patch", "patch", "patch"),
     ("delete", "delete", "delete"),
 )
+_CUSTOM_PATCHES = (
+    "application/apply-patch+yaml",
+    "application/json-patch+json",
+    "application/merge-patch+json",
+)
 _PATCH_TYPES = (
     "application/apply-patch+yaml",
     "application/json-patch+json",
@@ -61,7 +74,10 @@ def index(registry: Registry = BUILTIN) -> Manifest:
     found = {}
     for api_version in dict.fromkeys(r.api_version for r in registry.resources):
         path = _group_path(api_version)
-        digest = sha256(f"{schema.VERSION} {path}".encode()).hexdigest().upper()
+        text = f"{schema.VERSION} {path}".encode()
+        if any(r.custom and r.api_version == api_version for r in registry.resources):
+            text = document(registry, path) or text
+        digest = sha256(text).hexdigest().upper()
         found[path] = {"serverRelativeURL": f"/openapi/v3/{path}?hash={digest}"}
     return {"paths": found}
 
@@ -157,10 +173,79 @@ def _operation(resource: Resource, action: str, body: bool = False) -> Manifest:
     }
     if body:
         made["parameters"] = _WRITE_PARAMETERS
-        ref = {"$ref": _PREFIX + resource.definition} if resource.definition else {"type": "object"}
-        media = _PATCH_TYPES if action == "patch" else ("*/*",)
+        name = definition_name(resource)
+        ref = {"$ref": _PREFIX + name} if name else {"type": "object"}
+        media: tuple[str, ...] = _PATCH_TYPES if action == "patch" else ("*/*",)
+        if resource.custom:
+            media = _CUSTOM_PATCHES if action == "patch" else ("application/json", "application/yaml")
         made["requestBody"] = {"content": {name: {"schema": ref} for name in media}, "required": True}
     return made
+
+
+# --- custom resources ---------------------------------------------------------------------------
+
+
+def definition_name(resource: Resource) -> str:
+    """Name of a resource's definition: ``com.example.v1.Widget`` for a custom one."""
+    if not resource.custom:
+        return resource.definition
+    return ".".join([*reversed(resource.group.split(".")), resource.version, resource.kind])
+
+
+_LIST_META = f"{_META}.ListMeta"
+
+
+def _list_meta() -> Manifest:
+    """``ListMeta``, which no stored object holds."""
+    return {
+        "description": (
+            "ListMeta describes metadata that synthetic resources must have, including lists and various status "
+            "objects. A resource may have only one of {ObjectMeta, ListMeta}."
+        ),
+        "type": "object",
+        "properties": {
+            "continue": {"type": "string"},
+            "remainingItemCount": {"type": "integer", "format": "int64"},
+            "resourceVersion": {"type": "string"},
+            "selfLink": {"type": "string"},
+        },
+    }
+
+
+def _custom_schemas(resource: Resource, waiting: list[str], found: Manifest) -> None:
+    """The definitions of a custom resource and of its list."""
+    name = definition_name(resource)
+    declared = custom_schema(resource)
+    properties = dict(declared.get("properties") or {})
+    if properties or not declared.get("x-kubernetes-preserve-unknown-fields"):
+        properties["metadata"] = {
+            "description": META_TEXT,
+            "allOf": [{"$ref": _PREFIX + schema.OBJECT_META}],
+        }
+    waiting.append(schema.OBJECT_META)
+    found[_LIST_META] = _list_meta()
+    identity = {"group": resource.group, "kind": resource.kind, "version": resource.version}
+    made = {**declared, "x-kubernetes-group-version-kind": [identity]}
+    if properties:
+        made["properties"] = dict(sorted(properties.items()))
+    found[name] = made
+    items = {
+        "type": "array",
+        "items": {"$ref": _PREFIX + name},
+        "description": LIST_TEXT.format(resource.plural),
+    }
+    found[f"{name}List"] = {
+        "description": f"{resource.list_kind} is a list of {resource.kind}",
+        "type": "object",
+        "required": ["items"],
+        "properties": {
+            "apiVersion": {"type": "string", "description": API_VERSION_TEXT},
+            "items": items,
+            "kind": {"type": "string", "description": KIND_TEXT},
+            "metadata": {"description": LIST_META_TEXT, "allOf": [{"$ref": _PREFIX + _LIST_META}]},
+        },
+        "x-kubernetes-group-version-kind": [{**identity, "kind": resource.list_kind}],
+    }
 
 
 # --- schemas ------------------------------------------------------------------------------------
@@ -173,6 +258,9 @@ def _schemas(resources: list[Resource]) -> Manifest:
             kinds.setdefault(resource.definition, []).append(resource)
     found: Manifest = {}
     waiting = list(kinds)
+    for resource in resources:
+        if resource.custom:
+            _custom_schemas(resource, waiting, found)
     while waiting:
         name = waiting.pop()
         if name in found:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from sregym_env.cluster.api import ADMIN, PatchType, Propagation
+from sregym_env.cluster.api import ADMIN, PatchType
 from sregym_env.kube import schema, status
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.types import Json, Manifest
-from sregym_env.serve import lists, subresources
+from sregym_env.serve import deletions, lists, parameters, subresources
+from sregym_env.serve.bodies import body, duplicates, media_type, patch_body
 from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.message import Reply, Request, Response, Stream, json_response
-from sregym_env.serve.negotiate import Representation, body, partial, representation, table
+from sregym_env.serve.negotiate import Representation, check_streamable, partial, representation, table
 from sregym_env.serve.paths import ApiPath
 from sregym_env.serve.watching import watch
 from sregym_env.sim.cluster import SimCluster
@@ -59,6 +60,12 @@ class Ask:
         chosen = self.request.first("fieldValidation")
         return chosen if chosen in ("Strict", "Ignore") else "Warn"  # type: ignore[return-value]
 
+    @property
+    def manager(self) -> str:
+        """The field manager of a write: the one it names, else the client by its ``User-Agent``."""
+        named = self.request.first("fieldManager")
+        return named or parameters.manager_of_agent(self.request.header("user-agent"))
+
     def with_query(self, query: dict[str, list[str]]) -> Ask:
         """The same question with other parameters."""
         return dataclasses.replace(self, request=dataclasses.replace(self.request, query=query))
@@ -81,17 +88,21 @@ class Ask:
             obj = table(self.resource, [obj], self.hosted.world.now(), include=include, metadata=version)
         elif shape == "metadata" and obj.get("kind") == self.resource.kind:
             obj = partial(obj)
-        made = json_response(obj, code, tuple(("Warning", f'299 - "{_quoted(text)}"') for text in warnings))
+        made = json_response(obj, code, tuple(("Warning", f'299 - "{quoted(text)}"') for text in warnings))
         return Response(made.status, self.hosted.pace.outward(made.body), made.content_type, made.headers)
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """A text inside the quotation marks of a ``Warning`` header."""
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def handle(ask: Ask) -> Reply:
     """Answer a request for an object, a collection or a subresource."""
     where, method = ask.where, ask.request.method
+    parameters.check_name(where.name)
+    if method in _OPTIONS:
+        parameters.check_writing(ask.request, _OPTIONS[method])
     if where.subresource:
         return subresources.handle(ask)
     if where.name:
@@ -106,6 +117,10 @@ def handle(ask: Ask) -> Reply:
     _check_verb(ask, chosen)
     return chosen(ask)
 
+
+_OPTIONS = {
+    "POST": "CreateOptions", "PUT": "UpdateOptions", "PATCH": "PatchOptions", "DELETE": "DeleteOptions"
+}  # fmt: skip
 
 _VERBS: dict[Callable[[Ask], Reply], str] = {}
 
@@ -122,18 +137,20 @@ def get(ask: Ask) -> Reply:
     if ask.request.flag("watch"):
         return list_(ask)
     shape = representation(ask.request.header("accept"))
-    found = ask.cluster.get(ask.resource.key, ask.where.name, ask.where.namespace)
-    return ask.answer(lists.as_served(ask.resource, found), shape=shape)
+    found = ask.cluster.get(ask.resource.address, ask.where.name, ask.where.namespace)
+    return ask.answer(lists.presented(ask.resource, found), shape=shape)
 
 
 def list_(ask: Ask) -> Reply:
     """A collection, or a watch on it."""
     shape = representation(ask.request.header("accept"))
+    parameters.check_reading(ask.request)
     if ask.request.flag("watch"):
+        check_streamable(ask.request.header("accept"))
         if "watch" not in ask.resource.verbs:
             raise status.method_not_allowed(ask.resource, "watch")
         return Stream(watch(ask.hosted, ask.cluster, ask.where, ask.request, shape))
-    return ask.answer(lists.listing(ask.hosted, ask.cluster, ask.where, ask.request, shape))
+    return json_response(lists.listing(ask.hosted, ask.cluster, ask.where, ask.request, shape))
 
 
 def create(ask: Ask) -> Reply:
@@ -143,20 +160,30 @@ def create(ask: Ask) -> Reply:
     if ask.resource.kind == "TokenReview":
         return ask.answer(subresources.review_token(ask, obj), 201)
     if ask.resource.kind == "Binding":
-        name = obj.get("metadata", {}).get("name", "")
+        name = _metadata(ask, obj).get("name", "")
         made = ask.cluster.create(obj, namespace=ask.where.namespace, subresource="binding", name=name)
         return ask.answer(made, 201)
-    strict = ask.validation == "Strict"
-    made = ask.cluster.create(obj, namespace=ask.where.namespace, dry_run=ask.dry_run, strict=strict)
-    return ask.answer(lists.as_served(ask.resource, made), 201, warnings, shape)
+    made = ask.cluster.create(
+        obj,
+        namespace=ask.where.namespace,
+        dry_run=ask.dry_run,
+        strict=ask.validation == "Strict",
+        field_manager=ask.manager,
+    )
+    return ask.answer(lists.presented(ask.resource, made), 201, warnings, shape)
 
 
 def replace(ask: Ask) -> Reply:
     """A whole object in the place of another."""
     shape = representation(ask.request.header("accept"))
     obj, warnings = incoming(ask)
-    made = ask.cluster.replace(_addressed(ask, obj), dry_run=ask.dry_run, strict=ask.validation == "Strict")
-    return ask.answer(lists.as_served(ask.resource, made), 200, warnings, shape)
+    made = ask.cluster.replace(
+        addressed(ask, obj),
+        dry_run=ask.dry_run,
+        strict=ask.validation == "Strict",
+        field_manager=ask.manager,
+    )
+    return ask.answer(lists.presented(ask.resource, made), 200, warnings, shape)
 
 
 def patch(ask: Ask, subresource: str = "") -> Reply:
@@ -164,18 +191,15 @@ def patch(ask: Ask, subresource: str = "") -> Reply:
     shape = representation(ask.request.header("accept"))
     kind = patch_type(ask.request)
     where = ask.where
-    change = body(ask.request, ask.hosted.pace)
+    parameters.check_manager(ask.request, "PatchOptions", kind)
+    change = patch_body(ask.request, ask.hosted.pace, kind)
     exists = (
         ask.hosted.world.store.get(ask.resource.storage_key, where.namespace or "", where.name) is not None
     )
     if kind == "apply":
         change = _applied(ask, change)
-    elif kind != "json" and not isinstance(change, dict):
-        raise status.bad_request(
-            f"json: cannot unmarshal {_json_name(change)} into Go value of type map[string]interface {{}}"
-        )
     made = ask.cluster.patch(
-        ask.resource.key,
+        ask.resource.address,
         where.name,
         change,
         namespace=where.namespace,
@@ -183,33 +207,22 @@ def patch(ask: Ask, subresource: str = "") -> Reply:
         subresource=subresource,
         dry_run=ask.dry_run,
         strict=ask.validation == "Strict",
+        field_manager=ask.manager,
+        force=ask.request.flag("force"),
     )
-    return ask.answer(lists.as_served(ask.resource, made), 200 if exists else 201, (), shape)
-
-
-def _json_name(value: Json) -> str:
-    names = {bool: "bool", int: "number", float: "number", str: "string"}
-    return names.get(type(value), "array")
+    return ask.answer(lists.presented(ask.resource, made), 200 if exists else 201, (), shape)
 
 
 def _applied(ask: Ask, change: Json) -> Json:
-    """The body of a server-side apply: it must name its object and its manager."""
-    if not ask.request.first("fieldManager"):
-        error = status.required("fieldManager", "is required for apply patch")
-        raise status.invalid("PatchOptions.meta.k8s.io", "", [error])
+    """The body of a server-side apply, about the object that the URL names."""
     if not isinstance(change, dict):
         raise status.bad_request("error decoding YAML: the patch is not an object")
-    if not change.get("apiVersion") or not change.get("kind"):
-        raise status.bad_request(
-            f"invalid object type: {change.get('apiVersion', '')}, Kind={change.get('kind', '')}"
-        )
-    return _addressed(ask, change)
+    return addressed(ask, change)
 
 
 def patch_type(request: Request) -> PatchType:
     """Which of the four patch formats a body is in. Raises UnsupportedMediaType."""
-    kind = request.header("content-type").partition(";")[0].strip()
-    found = _PATCHES.get(kind)
+    found = _PATCHES.get(media_type(request))
     if found is None:
         raise status.unsupported_media_type(tuple(_PATCHES))
     return found
@@ -217,22 +230,23 @@ def patch_type(request: Request) -> PatchType:
 
 def delete(ask: Ask) -> Reply:
     """Ask for an object's deletion."""
-    options = _options(ask)
+    options = deletions.options(ask.request, ask.hosted.pace)
     where = ask.where
     key = ask.resource.storage_key
+    ask.demand("delete")
     before = ask.hosted.world.store.get(key, where.namespace or "", where.name)
-    _check_preconditions(ask, options, before)
+    options.check(ask.resource, before)
     left = ask.cluster.delete(
-        ask.resource.key,
+        ask.resource.address,
         where.name,
         where.namespace,
-        grace_period_seconds=options.get("gracePeriodSeconds"),
-        propagation=_propagation(options),
-        dry_run=ask.dry_run or "All" in (options.get("dryRun") or ()),
+        grace_period_seconds=options.grace_period_seconds,
+        propagation=options.propagation,
+        dry_run=options.dry_run,
     )
     remains = ask.hosted.world.store.get(key, where.namespace or "", where.name)
-    if ask.resource.delete_returns_object or (remains is not None and not ask.dry_run):
-        return ask.answer(lists.as_served(ask.resource, left))
+    if ask.resource.delete_returns_object or (remains is not None and not options.dry_run):
+        return ask.answer(lists.presented(ask.resource, left))
     uid = left["metadata"].get("uid", "")
     return ask.answer(status.success(where.name, ask.resource, uid))
 
@@ -240,17 +254,18 @@ def delete(ask: Ask) -> Reply:
 def delete_collection(ask: Ask) -> Reply:
     """Ask for the deletion of everything the selectors choose."""
     ask.demand("deletecollection")
-    options = _options(ask)
+    parameters.check_reading(ask.request)
+    options = deletions.options(ask.request, ask.hosted.pace)
     chosen = lists.found(ask.admin, ask.where, ask.request)
     for obj in chosen:
         metadata = obj["metadata"]
         ask.admin.delete(
-            ask.resource.key,
+            ask.resource.address,
             metadata["name"],
             metadata.get("namespace"),
-            grace_period_seconds=options.get("gracePeriodSeconds"),
-            propagation=_propagation(options),
-            dry_run=ask.dry_run,
+            grace_period_seconds=options.grace_period_seconds,
+            propagation=options.propagation,
+            dry_run=options.dry_run,
         )
     return ask.answer(
         {
@@ -277,14 +292,20 @@ _VERBS.update(
 
 def incoming(ask: Ask) -> tuple[Manifest, tuple[str, ...]]:
     """The object in the body, its type made sure of, and warnings about fields it should not have."""
-    obj = body(ask.request, ask.hosted.pace)
-    if not isinstance(obj, dict):
-        raise status.bad_request("the object provided is unrecognized (must be of type Object)")
+    obj = body(ask.request, ask.hosted.pace, ask.resource.kind)
+    assert isinstance(obj, dict)
     obj = typed(obj, ask.resource.api_version, ask.resource.kind)
-    if ask.validation != "Warn":
+    _metadata(ask, obj)
+    if ask.validation == "Ignore":
+        return obj, ()
+    doubles = [f'duplicate field "{path}"' for path in duplicates(ask.request.body)]
+    if ask.validation == "Strict":
+        if doubles:
+            text = f"strict decoding error: {', '.join(doubles)}"
+            raise status.cannot_handle(ask.resource.kind, ask.resource.version, text)
         return obj, ()
     _, warnings = schema.decode(ask.resource, obj, strict=False)
-    return obj, warnings
+    return obj, (*doubles, *warnings)
 
 
 def typed(obj: Manifest, api_version: str, kind: str) -> Manifest:
@@ -295,13 +316,26 @@ def typed(obj: Manifest, api_version: str, kind: str) -> Manifest:
             f"the API version in the data ({own_version}) does not match the expected API version ({api_version})"
         )
     if own_kind != kind:
-        raise status.bad_request(f"{own_kind} in version {own_version!r} cannot be handled as a {kind}")
+        raise status.bad_request(
+            f"{own_kind} in version {status.go_quote(own_version)} cannot be handled as a {kind}"
+        )
     return {**obj, "apiVersion": api_version, "kind": kind}
 
 
-def _addressed(ask: Ask, obj: Manifest) -> Manifest:
+def _metadata(ask: Ask, obj: Manifest) -> Manifest:
+    """The object's metadata, empty where there is none. Raises BadRequest where it is something else."""
+    found = obj.get("metadata") or {}
+    if isinstance(found, dict):
+        return found
+    names = {bool: "bool", int: "number", float: "number", str: "string"}
+    kind, version = ask.resource.kind, ask.resource.version
+    text = f"cannot unmarshal {names.get(type(found), 'array')} into Go struct field {kind}.metadata"
+    raise status.cannot_handle(kind, version, f"json: {text} of type v1.ObjectMeta")
+
+
+def addressed(ask: Ask, obj: Manifest) -> Manifest:
     """The object with the name and namespace of the URL. Raises BadRequest where its own differ."""
-    metadata = dict(obj.get("metadata") or {})
+    metadata = dict(_metadata(ask, obj))
     where = ask.where
     name = metadata.get("name") or where.name
     if name != where.name:
@@ -317,37 +351,3 @@ def _addressed(ask: Ask, obj: Manifest) -> Manifest:
             )
         metadata["namespace"] = where.namespace
     return {**obj, "metadata": metadata}
-
-
-def _options(ask: Ask) -> dict[str, Any]:
-    """The ``DeleteOptions`` of the body and of the query."""
-    options: dict[str, Any] = {}
-    if ask.request.body.strip():
-        found = body(ask.request, ask.hosted.pace)
-        if isinstance(found, dict):
-            options.update(found)
-    for name in ("propagationPolicy",):
-        if ask.request.first(name):
-            options[name] = ask.request.first(name)
-    grace = ask.request.number("gracePeriodSeconds")
-    if grace is not None:
-        options["gracePeriodSeconds"] = grace
-    return options
-
-
-def _propagation(options: dict[str, Any]) -> Propagation | None:
-    policy = options.get("propagationPolicy")
-    if policy in ("Background", "Foreground", "Orphan"):
-        return policy  # type: ignore[no-any-return]
-    return "Orphan" if options.get("orphanDependents") is True else None
-
-
-def _check_preconditions(ask: Ask, options: dict[str, Any], old: Manifest | None) -> None:
-    wanted = options.get("preconditions") or {}
-    if old is None:
-        return
-    for field, word in (("uid", "UID"), ("resourceVersion", "ResourceVersion")):
-        found, known = wanted.get(field), old["metadata"].get(field)
-        if found and found != known:
-            text = f"Precondition failed: {word} in precondition: {found}, {word} in object meta: {known}"
-            raise status.conflict(ask.resource, old["metadata"]["name"], text)

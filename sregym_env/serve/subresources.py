@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from sregym_env.kube import schema, status
 from sregym_env.kube.types import Manifest
-from sregym_env.serve import following, lists, proxying, upgrades
+from sregym_env.serve import following, lists, parameters, proxying, upgrades
 from sregym_env.serve.access import service_account
+from sregym_env.serve.bodies import body, patch_body
 from sregym_env.serve.message import Reply, Response
-from sregym_env.serve.negotiate import body
+from sregym_env.serve.negotiate import representation
 from sregym_env.sim import apiserver
 from sregym_env.sim import subresources as views
 
 if TYPE_CHECKING:
     from sregym_env.serve.rest import Ask
 
+_KINDS = {"eviction": "Eviction", "binding": "Binding", "token": "TokenRequest", "scale": "Scale"}
 _UPGRADES = ("exec", "attach", "portforward")
 
 
@@ -42,9 +44,9 @@ def handle(ask: Ask) -> Reply:
 
 
 def _posted(ask: Ask) -> Manifest:
-    found = body(ask.request, ask.hosted.pace) if ask.request.body.strip() else {}
-    if not isinstance(found, dict):
-        raise status.bad_request("the object provided is unrecognized (must be of type Object)")
+    kind = _KINDS.get(ask.where.subresource, ask.resource.kind)
+    found = body(ask.request, ask.hosted.pace, kind) if ask.request.body.strip() else {}
+    assert isinstance(found, dict)
     return found
 
 
@@ -68,52 +70,67 @@ def _scale(ask: Ask) -> Response:
     from sregym_env.serve.rest import patch_type
 
     where, method = ask.where, ask.request.method
-    verb = {"GET": "get", "PUT": "update", "PATCH": "patch"}.get(method, "")
+    verb = {"GET": "get", "PUT": "update", "PATCH": "patch"}.get(method)
+    if verb is None:
+        raise status.method_not_allowed(ask.resource, method.lower())
     ask.demand(verb, "scale")
-    current = ask.admin.get(ask.resource.key, where.name, where.namespace)
+    current = ask.admin.get(ask.resource.address, where.name, where.namespace)
     if method == "GET":
-        return ask.answer(views.scale_of(current))
-    change: Any = _posted(ask) if method == "PUT" else body(ask.request, ask.hosted.pace)
+        return ask.answer(views.scale_of(current, ask.resource))
     kind = patch_type(ask.request) if method == "PATCH" else "merge"
+    if method == "PATCH":
+        parameters.check_manager(ask.request, "PatchOptions", kind)
+    change: Any = _posted(ask) if method == "PUT" else patch_body(ask.request, ask.hosted.pace, kind)
     if method == "PUT":
-        version = (change.get("metadata") or {}).get("resourceVersion")
+        version = parts_of(change, "metadata").get("resourceVersion")
         if version and version != current["metadata"]["resourceVersion"]:
             raise status.conflict(ask.resource, where.name)
-        change = {"spec": change.get("spec") or {}}
+        change = {"spec": parts_of(change, "spec")}
     made = ask.admin.patch(
-        ask.resource.key,
+        ask.resource.address,
         where.name,
         change,
         namespace=where.namespace,
         type=kind,
         subresource="scale",
         dry_run=ask.dry_run,
+        field_manager=ask.manager,
+        force=ask.request.flag("force"),
     )
     return ask.answer(made)
 
 
+def parts_of(scale: Manifest, field: str) -> Manifest:
+    """A field of a Scale that is an object. Raises BadRequest where it is something else."""
+    found = scale.get(field) or {}
+    if isinstance(found, dict):
+        return found
+    go_type = {"metadata": "v1.ObjectMeta", "spec": "v1.ScaleSpec"}[field]
+    text = f"json: cannot unmarshal value into Go struct field Scale.{field} of type {go_type}"
+    raise status.cannot_handle("Scale", "v1", text)
+
+
 def _part(ask: Ask, name: str) -> Reply:
     """An object through one of its parts: reading gives it whole, writing changes that part only."""
-    from sregym_env.serve.rest import incoming, patch
+    from sregym_env.serve.rest import addressed, incoming, patch
 
     where, method = ask.where, ask.request.method
     if method == "GET":
         ask.demand("get", name)
         return ask.answer(
-            lists.as_served(ask.resource, ask.admin.get(ask.resource.key, where.name, where.namespace))
+            lists.presented(ask.resource, ask.admin.get(ask.resource.address, where.name, where.namespace)),
+            shape=representation(ask.request.header("accept")),
         )
     if method == "PATCH":
         return patch(ask, "status" if name == "approval" else name)
     if method != "PUT":
         raise status.method_not_allowed(ask.resource, method.lower())
     obj, _ = incoming(ask)
-    metadata = {**(obj.get("metadata") or {}), "name": where.name}
-    if where.namespace:
-        metadata["namespace"] = where.namespace
-    obj = {**obj, "metadata": metadata}
+    obj = addressed(ask, obj)
     if name == "finalize":
         return _finalize(ask, obj)
-    return ask.answer(ask.cluster.replace(obj, subresource="status", dry_run=ask.dry_run))
+    made = ask.cluster.replace(obj, subresource="status", dry_run=ask.dry_run, field_manager=ask.manager)
+    return ask.answer(lists.presented(ask.resource, made))
 
 
 def _finalize(ask: Ask, obj: Manifest) -> Response:

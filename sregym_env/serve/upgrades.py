@@ -176,8 +176,12 @@ async def _deliver(ask: Ask, result: ExecResult, send: Send, *, raw: bool = Fals
         terminal = ask.request.flag("tty")
         if terminal and not raw:
             stdout, stderr = (text.replace(b"\n", b"\r\n") for text in (stdout, stderr))
-        await _write(send, STDOUT, outward(stdout))
-        await _write(send, STDOUT if terminal else STDERR, outward(stderr))
+        # What is said about an archive comes before it: who unpacks it does not wait for more at its end.
+        streams = [(STDOUT, stdout), (STDOUT if terminal else STDERR, stderr)]
+        if ask.request.first("command").endswith("tar"):
+            streams.reverse()
+        for channel, data in streams:
+            await _write(send, channel, outward(data))
         failed = _exit_status(result.exit_code)
     await _write(send, ERROR, orjson.dumps(failed))
     await send({"type": "websocket.close", "code": 1000})

@@ -12,9 +12,9 @@ from sregym_env.kube import status
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
-from sregym_env.serve import lists
+from sregym_env.serve import lists, parameters
 from sregym_env.serve.hosted import Hosted
-from sregym_env.serve.message import Request
+from sregym_env.serve.message import Request, encode
 from sregym_env.serve.negotiate import META, Representation, partial, table
 from sregym_env.serve.paths import ApiPath
 from sregym_env.sim import nodes
@@ -31,6 +31,9 @@ LOOK_SECONDS = 0.5
 STEP_SPEED = 60.0
 """Virtual seconds per second at which a watch drives a world in step mode: a client's own time limits
 still mean something."""
+
+PORTION = 100
+"""Events written at once."""
 
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
@@ -73,7 +76,7 @@ def watch(
     initial = version in ("", "0") or request.flag("sendInitialEvents")
     known = hosted.world.store.revision
     if not initial:
-        known = _revision(version)
+        known = parameters.revision(version)
         expired = _expired(hosted, known)
         if expired is not None:
             return _failed(expired)
@@ -93,11 +96,15 @@ async def _stream(
     """Initial events, then changes as they come, until the time is over."""
     first = True
     if initial:
+        known = hosted.world.store.revision  # of the list, which is made only now
         whole = replace(wanted.where, name="")
         listed = lists.found(cluster, whole, replace(request, query=_selectors(request)))
         events = [("ADDED", obj) for obj in listed if wanted.matches(obj)]
-        yield _lines(hosted, wanted, events, first)
-        first = not events
+        for portion in _portions(events):
+            yield _lines(hosted, wanted, portion, first)
+            first = False
+        if not events:
+            yield b""
         if request.flag("sendInitialEvents") and wanted.bookmarks:
             yield _bookmark(hosted, wanted, known, {INITIAL_EVENTS_END: "true"})
     else:
@@ -107,12 +114,18 @@ async def _stream(
     while not hosted.closing:
         world = hosted.world
         if world.store.revision > known:
+            expired = _expired(hosted, known)
+            if expired is not None:
+                # A client so slow that changes it has not seen are forgotten must begin anew.
+                yield _error(expired)
+                return
             news = list(_changes_since(world.store.changes.newest_first(), known))
             known = world.store.revision
             events = [event for change in news for event in _event(hosted, wanted, change)]
-            if events:
-                yield _lines(hosted, wanted, events, first)
+            for portion in _portions(events):
+                yield _lines(hosted, wanted, portion, first)
                 first = False
+            if events:
                 continue
         if deadline.reached():
             break
@@ -159,14 +172,6 @@ class _Deadline:
         await self._hosted.bell.wait(min(LOOK_SECONDS, max(0.0, self._wall - time.monotonic())))
 
 
-def _revision(text: str) -> int:
-    if not text.isdigit():
-        raise status.bad_request(
-            f'invalid resource version "{text}": strconv.ParseUint: parsing "{text}": invalid syntax'
-        )
-    return int(text)
-
-
 def _expired(hosted: Hosted, known: int) -> status.StatusError | None:
     """The error of a watch that would begin before the oldest change that is kept."""
     store = hosted.world.store
@@ -175,7 +180,17 @@ def _expired(hosted: Hosted, known: int) -> status.StatusError | None:
 
 
 async def _failed(error: status.StatusError) -> AsyncIterator[bytes]:
-    yield orjson.dumps({"type": "ERROR", "object": error.status}) + b"\n"
+    yield _error(error)
+
+
+def _error(error: status.StatusError) -> bytes:
+    return orjson.dumps({"type": "ERROR", "object": error.status}) + b"\n"
+
+
+def _portions(events: list[tuple[str, Manifest]]) -> Iterator[list[tuple[str, Manifest]]]:
+    """Events in portions after each of which a slow client makes the server wait."""
+    for start in range(0, len(events), PORTION):
+        yield events[start : start + PORTION]
 
 
 def _changes_since(newest_first: Iterator[Change], known: int) -> Iterator[Change]:
@@ -210,23 +225,30 @@ def _event(hosted: Hosted, wanted: Wanted, change: Change) -> Iterator[tuple[str
 def _lines(hosted: Hosted, wanted: Wanted, events: list[tuple[str, Manifest]], first: bool) -> bytes:
     out = []
     for type_, obj in events:
-        out.append(orjson.dumps({"type": type_, "object": _shaped(hosted, wanted, obj, first)}) + b"\n")
+        out.append(b'{"type":"%b","object":%b}\n' % (type_.encode(), _shaped(hosted, wanted, obj, first)))
         first = False
-    return hosted.pace.outward(b"".join(out))
+    return b"".join(out)
 
 
-def _shaped(hosted: Hosted, wanted: Wanted, obj: Manifest, first: bool) -> Manifest:
+def _shaped(hosted: Hosted, wanted: Wanted, obj: Manifest, first: bool) -> bytes:
+    """The object of an event; many watches see the same one, which is encoded once."""
+    encoder, pace = hosted.encoder, hosted.pace
     if wanted.shape == "table":
         metadata = {"resourceVersion": obj["metadata"].get("resourceVersion", "")}
-        return table(
+        made = table(
             wanted.resource,
             [obj],
             hosted.world.now(),
             include=wanted.include,
             definitions=first,
             metadata=metadata,
+            embed=lists.embedding(encoder, pace),
         )
-    return partial(obj) if wanted.shape == "metadata" else obj
+        return encode(lists.in_clients_time(made, pace))
+    obj = lists.presented(wanted.resource, obj)
+    if wanted.shape == "metadata":
+        return encode(encoder.metadata(obj, pace, partial))
+    return encoder.whole(obj, pace)
 
 
 def _bookmark(

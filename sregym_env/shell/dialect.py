@@ -84,6 +84,9 @@ def _redirection_reader(plain: Any) -> Any:
     return read
 
 
+LAST_BACKGROUND = "__last_background"
+"""The variable that stands for ``$!``."""
+
 _ELEMENT_NAME = re.compile(r"([A-Za-z_]\w*)\[([^\[\]@*]+)\]\Z")
 _ASKS = ("DefaultValue", "UseAlternative", "ErrorIfUnset")
 
@@ -93,6 +96,9 @@ def _stored(ctx: Any, part: Any) -> Any:
 
     It would look for a variable called ``name[key]`` and always take the other value.
     """
+    if part.parameter == "!" and part.operation is None:
+        # The interpreter would take it for the beginning of ${!name}.
+        return replace(part, parameter=LAST_BACKGROUND)
     if part.operation is None or part.operation.type not in _ASKS:
         return part
     match = _ELEMENT_NAME.match(part.parameter)

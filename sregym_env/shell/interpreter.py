@@ -4,21 +4,39 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from just_bash.interpreter import Interpreter
 from just_bash.interpreter import interpreter as module
+from just_bash.interpreter.builtins import BUILTINS
 from just_bash.interpreter.errors import ExecutionLimitError
 from just_bash.types import ExecResult as BashResult
 
 from sregym_env.shell import dialect
 
 
+class Background(Protocol):
+    """What a session does with commands that end in ``&``."""
+
+    def begin(self) -> None:
+        """A command is about to be started in the background."""
+        ...
+
+    def end(self, command: str, exit_code: int, output: str) -> int:
+        """It has got as far as it gets at once; its process number. ``output`` is the file it writes to."""
+        ...
+
+    def wait(self, words: list[str]) -> tuple[int, str]:
+        """Wait for background commands: the exit code, and a complaint."""
+        ...
+
+
 class Budget:
-    """What the present run has: commands left, subshells included, and where ``$RANDOM`` comes from."""
+    """What the present run has: commands left, subshells included, where ``$RANDOM`` comes from, and jobs."""
 
     left = 0
     chance: random.Random | None = None
+    background: Background | None = None
 
 
 class PipelineInterpreter(Interpreter):  # type: ignore[misc]
@@ -35,7 +53,24 @@ class PipelineInterpreter(Interpreter):  # type: ignore[misc]
         Budget.left -= 1
         if Budget.left < 0:
             raise ExecutionLimitError("too many commands executed", "commands")
-        return await super().execute_statement(node)
+        background = Budget.background
+        if not node.background or background is None:
+            return await super().execute_statement(node)
+        # What is started from there runs in its foreground.
+        Budget.background = None
+        background.begin()
+        code = 1
+        try:
+            result = await super().execute_statement(replace(node, background=False))
+            code = result.exit_code
+        finally:
+            Budget.background = background
+            pid = background.end(spoken(node), code, _written_to(node))
+        self._state.last_background_pid = pid
+        self._state.env[dialect.LAST_BACKGROUND] = str(pid)
+        self._state.last_exit_code = 0
+        self._state.env["?"] = "0"
+        return BashResult(result.stdout, result.stderr, 0)
 
     async def execute_pipeline(self, node: Any) -> BashResult:
         """Run a pipeline and put the errors of its earlier commands before those of the last."""
@@ -100,5 +135,60 @@ def _plain(word: Any) -> str:
     return str(getattr(parts[0], "value", "")) if len(parts) == 1 else ""
 
 
+def spoken(node: Any) -> str:
+    """A statement as somebody would type it, as far as ``jobs`` shows it."""
+    pipelines = [
+        " | ".join(_spoken_command(command) for command in pipeline.commands) for pipeline in node.pipelines
+    ]
+    text = pipelines[0] if pipelines else ""
+    for operator, pipeline in zip(node.operators, pipelines[1:], strict=False):
+        text += f" {operator} {pipeline}"
+    return text[:200]
+
+
+def _spoken_command(node: Any) -> str:
+    if getattr(node, "type", "") != "SimpleCommand" or node.name is None:
+        return "( ... )"
+    words = [_spoken_word(word) for word in (node.name, *node.args)]
+    for redirection in node.redirections:
+        descriptor = "" if redirection.fd is None else str(redirection.fd)
+        space = "" if redirection.operator in (">&", "<&") else " "
+        words.append(f"{descriptor}{redirection.operator}{space}{_spoken_word(redirection.target)}")
+    return " ".join(words)
+
+
+def _spoken_word(word: Any) -> str:
+    out = []
+    for part in getattr(word, "parts", ()):
+        kind = getattr(part, "type", "")
+        if kind == "SingleQuoted":
+            out.append(f"'{part.value}'")
+        elif kind == "DoubleQuoted":
+            out.append('"' + _spoken_word(part) + '"')
+        elif hasattr(part, "value"):
+            out.append(str(part.value))
+        else:
+            out.append(f"${getattr(part, 'parameter', '(...)')}")
+    return "".join(out)
+
+
+def _written_to(node: Any) -> str:
+    """The file to which a statement's one command sends its output, if it does."""
+    commands = node.pipelines[-1].commands if node.pipelines else ()
+    for redirection in getattr(commands[-1], "redirections", ()) if commands else ():
+        if redirection.operator in (">", ">>", "&>", "&>>", ">|") and redirection.fd in (None, 1):
+            return _spoken_word(redirection.target)
+    return ""
+
+
+async def _wait(ctx: Any, args: list[str]) -> BashResult:
+    """``wait``: for the commands in the background, where a session keeps any."""
+    if Budget.background is None:
+        return BashResult("", "", 0)
+    code, complaint = Budget.background.wait(list(args))
+    return BashResult("", complaint, code)
+
+
+BUILTINS["wait"] = _wait
 dialect.install()
 module.Interpreter = PipelineInterpreter

@@ -66,6 +66,8 @@ def reads_input(argv: Sequence[str]) -> bool:
         return _shell_reads(words)
     if name == "dd":
         return not any(word.startswith("if=") for word in words)
+    if name == "chroot":
+        return len(words) < 2 or reads_input(words[1:])
     if name in ("timeout", "env", "nohup", "time", "exec"):
         rest = [word for word in words if not word.startswith("-") and "=" not in word]
         return reads_input(rest[1:] if name == "timeout" else rest)

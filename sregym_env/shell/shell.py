@@ -30,7 +30,7 @@ from sregym_env.shell.awk import Awk
 from sregym_env.shell.commands import library
 from sregym_env.shell.driver import drive
 from sregym_env.shell.files import Clock, Files
-from sregym_env.shell.interpreter import Budget, PipelineInterpreter
+from sregym_env.shell.interpreter import Background, Budget, PipelineInterpreter
 from sregym_env.shell.text import Paste, Sort, Wc
 from sregym_env.shell.xargs import Xargs
 
@@ -283,6 +283,8 @@ class Shell:
         self._clock = clock or _stopped
         self._started = self._clock()
         self._context: CommandContext | None = None
+        self.background: Background | None = None
+        """What becomes of commands that end in ``&``; they run like others where there is nothing for them."""
         self.exited = False
         """Whether the last run ended with ``exit``."""
         variables = Variables.exported(env or {})
@@ -349,6 +351,11 @@ class Shell:
         state.last_exit_code = kept.last_exit_code
         state.associative_arrays = set(kept.arrays)
         state.options = replace(kept.options)
+
+    @property
+    def clock(self) -> Callable[[], float]:
+        """Where the session's time comes from: Unix seconds."""
+        return self._clock
 
     def add_commands(self, commands: Mapping[str, ShellCommand]) -> None:
         """Add or replace commands of this session."""
@@ -428,7 +435,7 @@ class Shell:
         twin.limits, twin.name = self.limits, self.name
         twin._own = self._own if commands is None else dict(commands)
         twin._only, twin._context = self._only, None
-        twin.exited = False
+        twin.exited, twin.background = False, None
         twin._clock, twin._started = clock or self._clock, self._started
         state = InterpreterState(
             env=old.env.copy(), cwd=old.cwd, previous_dir=old.previous_dir, functions=dict(old.functions)
@@ -443,8 +450,9 @@ class Shell:
     def _finish(self, execute: Callable[[], BashResult]) -> ExecResult:
         cut = self.limits.output_bytes
         self.exited = False
-        outer = Budget.left, Budget.chance
+        outer = Budget.left, Budget.chance, Budget.background
         Budget.left, Budget.chance = self.limits.commands, self._interpreter.state.random_generator
+        Budget.background = self.background
         try:
             result = execute()
         except ExitError as error:
@@ -468,7 +476,7 @@ class Shell:
         except Exception as error:  # the interpreter's own defects must not end an episode
             result = BashResult("", f"{self.name}: {error}\n", 1)
         finally:
-            Budget.left, Budget.chance = outer
+            Budget.left, Budget.chance, Budget.background = outer
         return ExecResult(_cut(result.stdout, cut), _cut(result.stderr, cut), result.exit_code & 255)
 
 

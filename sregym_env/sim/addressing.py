@@ -239,6 +239,35 @@ def _node_ports(services: list[Manifest]) -> dict[int, tuple[Manifest, Manifest]
     }
 
 
+HostPort = tuple[str, int]
+"""A pod's address and the port of its container."""
+
+
+def _host_ports(pods: Objects) -> dict[tuple[str, int, str], HostPort]:
+    """What the CNI's port mapping forwards: (node, port, protocol) to a pod that has claimed it."""
+    found: dict[tuple[str, int, str], HostPort] = {}
+    for pod in pods:
+        spec, status = pod["spec"], pod.get("status", {})
+        address = status.get("podIP")
+        if not address or spec.get("hostNetwork") or status.get("phase") in ("Succeeded", "Failed"):
+            continue
+        for container in spec["containers"]:
+            for port in container.get("ports") or ():
+                if port.get("hostPort"):
+                    slot = (spec.get("nodeName", ""), port["hostPort"], port.get("protocol", "TCP"))
+                    found[slot] = (address, port["containerPort"])
+    return found
+
+
+def host_port(world: SimWorld, node: str, port: int, protocol: str) -> HostPort | None:
+    """Where a node forwards a port that a pod there has claimed with ``hostPort``, or None."""
+    view = present(world)
+    table = view.cache.get("host ports")
+    if table is None:
+        table = view.cache["host ports"] = _host_ports(view.pods)
+    return table.get((node, port, protocol))
+
+
 def _pods_by_ip(pods: Objects) -> dict[str, Key]:
     found: dict[str, Key] = {}
     for pod in pods:

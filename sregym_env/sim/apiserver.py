@@ -12,43 +12,57 @@ from contextlib import contextmanager
 from typing import Any
 
 from sregym_env.cluster.api import Propagation, User
-from sregym_env.kube import status, validation
+from sregym_env.kube import conversion, status, validation
 from sregym_env.kube.defaults import apply_defaults
 from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime import ids
 from sregym_env.runtime.clock import SECOND
-from sregym_env.sim import admission, allocation
-from sregym_env.sim.custom import resource_of, served
+from sregym_env.sim import admission, allocation, guarded, tracking
+from sregym_env.sim.custom import (
+    DEFINITIONS,
+    doomed,
+    refuse_while_terminating,
+    resource_of,
+    served,
+    version_of,
+)
+from sregym_env.sim.identities import SYSTEM
 from sregym_env.sim.strategy import (
+    REQUESTS,
     completed,
     has_generation,
     has_status,
     prepared_for_create,
     prepared_for_update,
+    requested_by,
 )
+from sregym_env.sim.tracking import Tracking
 from sregym_env.sim.world import SimWorld
 
 MOST_PODS = 400
 """Pods that the embedded cluster keeps at once. Its workers hold 330 by kubelet default (110 each); more would
 only be waiting, so that a slip of the keyboard (``--replicas=100000``) costs no more than this."""
 
-SYSTEM = User("system:admin", ("system:masters", "system:authenticated"))
-"""The privileged identity of the cluster's own components."""
-
 Changes = Mapping[str, str | None]
 """Keys to set; None removes."""
 
 
 def create(
-    world: SimWorld, resource: str, obj: Manifest, user: User = SYSTEM, *, dry_run: bool = False
+    world: SimWorld,
+    resource: str,
+    obj: Manifest,
+    user: User = SYSTEM,
+    *,
+    dry_run: bool = False,
+    tracked: Tracking | None = None,
 ) -> Manifest:
     """Create an object. Raises AlreadyExists, Invalid, Forbidden (admission), NotFound (namespace)."""
     if dry_run:
         with _no_trace(world):
-            return _admitted(world, resource, obj, user, dry_run=True)
-    return world.store.put(resource, _admitted(world, resource, obj, user))
+            return _admitted(world, resource, obj, user, dry_run=True, tracked=tracked)
+    return world.store.put(resource, _admitted(world, resource, obj, user, tracked=tracked))
 
 
 @contextmanager
@@ -63,16 +77,26 @@ def _no_trace(world: SimWorld) -> Iterator[None]:
 
 
 def _admitted(
-    world: SimWorld, resource: str, obj: Manifest, user: User, *, dry_run: bool = False
+    world: SimWorld,
+    resource: str,
+    obj: Manifest,
+    user: User,
+    *,
+    dry_run: bool = False,
+    tracked: Tracking | None = None,
 ) -> Manifest:
-    kind = resource_of(world, resource)
+    kind = version_of(world, resource, obj)
+    if kind.custom:
+        refuse_while_terminating(world, kind)
     if resource == "pods" and len(world.store.list("pods")) >= MOST_PODS:
         raise status.too_many_requests(
             "the server has received too many requests and has asked us to try again later"
         )
     named = _named(world, kind, obj)
     fresh = prepared_for_create(kind, named, uid=ids.uid(world.streams), now=world.now())
-    fresh = apply_defaults(kind, completed(kind, fresh))
+    if resource == REQUESTS:
+        fresh = requested_by(fresh, user.name, user.groups)
+    fresh = tracking.created(world, apply_defaults(kind, completed(kind, fresh)), tracked)
     generated = "" if named is obj else fresh["metadata"]["name"]
     if generated:
         # A generated name is known only after the mutating phase.
@@ -96,51 +120,85 @@ def _admitted(
 
 
 def update(
-    world: SimWorld, resource: str, obj: Manifest, user: User = SYSTEM, *, dry_run: bool = False
+    world: SimWorld,
+    resource: str,
+    obj: Manifest,
+    user: User = SYSTEM,
+    *,
+    dry_run: bool = False,
+    tracked: Tracking | None = None,
+    admitted: bool = False,
 ) -> Manifest:
-    """Put a whole object. A resourceVersion in it must be the current one. Unchanged objects are not written."""
+    """Put a whole object. A resourceVersion in it must be the current one. Unchanged objects are not written.
+
+    ``admitted``: the request was one to a subresource, which admission has seen already.
+    """
     if dry_run:
         with _no_trace(world):
-            return _revised(world, resource, obj, user, dry_run=True)[0]
-    new, old = _revised(world, resource, obj, user)
+            return _revised(
+                world, resource, obj, user, dry_run=True, tracked=tracked, admitted=admitted
+            )[0]
+    new, old = _revised(world, resource, obj, user, tracked=tracked, admitted=admitted)
     return old if new is old else _commit(world, resource_of(world, resource), new)
 
 
 def _revised(
-    world: SimWorld, resource: str, obj: Manifest, user: User, *, dry_run: bool = False
+    world: SimWorld,
+    resource: str,
+    obj: Manifest,
+    user: User,
+    *,
+    dry_run: bool = False,
+    tracked: Tracking | None = None,
+    admitted: bool = False,
 ) -> tuple[Manifest, Manifest]:
     """(The object as it would be stored, as it is stored); one and the same where nothing changes."""
-    kind = resource_of(world, resource)
+    kind = version_of(world, resource, obj)
     old = _existing(world, kind, obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
+    if kind.custom:
+        old = conversion.from_storage(kind, old)
     _check_preconditions(kind, obj, old)
     new = prepared_for_update(kind, apply_defaults(kind, completed(kind, obj)), old)
+    owners = tracking.updated(world, kind, new, old, tracked)
     request = admission.attributes_of("UPDATE", kind, old, user, dry_run=dry_run)
-    mutated = admission.mutate(world, request, new, old)
+    mutated = new if admitted else admission.mutate(world, request, new, old)
     if mutated is not new:
         new = prepared_for_update(kind, mutated, old)
     if resource == "services":
         new = allocation.with_addresses(world, new, old)
+    new = tracking.with_entries(new, owners)
     if new == old:
-        if admission.is_guarded(world):
+        if not admitted and admission.is_guarded(world):
             admission.validate(world, request, new, old)
         return old, old
     errors = validation.validate_update(kind, new, old)
     if errors:
         raise status.invalid(kind, old["metadata"]["name"], errors)
-    admission.validate(world, request, new, old)
+    if not admitted:
+        admission.validate(world, request, new, old)
     return new, old
 
 
 def update_status(
     world: SimWorld, resource: str, namespace: str, name: str, new_status: Mapping[str, Any]
 ) -> Manifest | None:
-    """Replace an object's status; nothing is written when it is equal. None if the object is gone."""
+    """Replace an object's status; nothing is written when it is equal. None if the object is gone.
+
+    Where a webhook or policy refuses, the object stays as it was, and its controllers look at it again later.
+    """
     old = world.store.get(resource, namespace, name)
     if old is None:
         return None
     if old.get("status") == new_status:
         return old
-    return world.store.put(resource, {**old, "status": dict(new_status)})
+    new = {**old, "status": dict(new_status)}
+    if admission.is_guarded(world):
+        try:
+            new = guarded.status(world, resource_of(world, resource), new, old)
+        except status.StatusError:
+            guarded.look_again(world, resource, old)
+            return old
+    return world.store.put(resource, new)
 
 
 def patch_metadata(
@@ -154,7 +212,10 @@ def patch_metadata(
     finalizers: Sequence[str] | None = None,
     owner_references: Sequence[Mapping[str, Any]] | None = None,
 ) -> Manifest | None:
-    """Change metadata of an object. Taking away the last finalizer of a deleted object removes it."""
+    """Change metadata of an object. Taking away the last finalizer of a deleted object removes it.
+
+    Raises what a webhook or policy says.
+    """
     old = world.store.get(resource, namespace, name)
     if old is None:
         return None
@@ -168,7 +229,10 @@ def patch_metadata(
         _replace(metadata, "ownerReferences", [dict(owner) for owner in owner_references])
     if metadata == old["metadata"]:
         return old
-    return _commit(world, resource_of(world, resource), {**old, "metadata": metadata})
+    kind, new = resource_of(world, resource), {**old, "metadata": metadata}
+    if admission.is_guarded(world):
+        new = guarded.updated(world, kind, new, old)
+    return _commit(world, kind, new)
 
 
 def delete(
@@ -180,16 +244,26 @@ def delete(
     grace: int | None = None,
     propagation: Propagation = "Background",
     uid: str | None = None,
+    user: User = SYSTEM,
+    dry_run: bool = False,
+    admitted: bool = False,
 ) -> Manifest | None:
     """Begin or complete the deletion of an object; what is left of it, or None if it was not there.
 
     A scheduled pod gets ``grace`` seconds (its own by default) and is removed by its kubelet; finalizers
-    keep any object; ``Foreground`` and ``Orphan`` add theirs for the garbage collector.
+    keep any object; ``Foreground`` and ``Orphan`` add theirs for the garbage collector. Raises Forbidden for
+    a namespace that must stay, and what a webhook or policy says (unless ``admitted``: it has been asked).
     """
     kind = resource_of(world, resource)
     old = world.store.get(resource, namespace, name)
     if old is None or (uid is not None and old["metadata"]["uid"] != uid):
         return None
+    if not admitted and (resource == "namespaces" or admission.is_guarded(world)):
+        guarded.deletion(world, kind, old, user, grace, propagation, dry_run=dry_run)
+    if dry_run:
+        return old
+    if resource == DEFINITIONS:
+        old = doomed(old, world.now())
     metadata = dict(old["metadata"])
     finalizers = list(metadata.get("finalizers", ()))
     for wanted, finalizer in (("Foreground", "foregroundDeletion"), ("Orphan", "orphan")):
@@ -214,17 +288,24 @@ def delete(
     return world.store.put(resource, {**old, "metadata": metadata})
 
 
-def finalize_delete(world: SimWorld, resource: str, namespace: str, name: str) -> None:
-    """Remove an object for good, unless finalizers still keep it."""
+def finalize_delete(world: SimWorld, resource: str, namespace: str, name: str) -> bool:
+    """Remove an object for good, unless finalizers still keep it. False where a webhook or policy keeps a pod."""
     old = world.store.get(resource, namespace, name)
     if old is None:
-        return
+        return True
+    if resource == "pods" and admission.is_guarded(world):
+        kind = resource_of(world, resource)
+        try:
+            guarded.deletion(world, kind, old, guarded.component(kind, old), 0, "Background")
+        except status.StatusError:
+            return False
     if old["metadata"].get("finalizers"):
         if old["metadata"].get("deletionGracePeriodSeconds"):
             metadata = {**old["metadata"], "deletionGracePeriodSeconds": 0}
             world.store.put(resource, {**old, "metadata": metadata})
-        return
+        return True
     world.store.remove(resource, namespace, name)
+    return True
 
 
 def _named(world: SimWorld, kind: Resource, obj: Manifest) -> Manifest:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sregym_env.kube.types import Manifest
-from sregym_env.sim import apiserver, bootstrap_rbac, nodes
+from sregym_env.sim import apiserver, bootstrap_rbac, bootstrap_server, nodes
 from sregym_env.sim.nodes import CONTROL_PLANE, MACHINES, VERSION
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ def populate(world: SimWorld) -> None:
         _create(world, "pods", manifest)
     for manifest in (*_daemon_sets(), *_deployments()):
         _create_any(world, manifest)
+    bootstrap_server.publish(world)
 
 
 _KEYS = {

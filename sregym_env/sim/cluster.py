@@ -8,21 +8,26 @@ from typing import Any
 from sregym_env.cluster.api import ADMIN, Attached, ExecResult, HttpExchange, PatchType, Propagation, User
 from sregym_env.kube import conversion, schema, selectors, status
 from sregym_env.kube import patch as patches
+from sregym_env.kube.ownership import inferred
 from sregym_env.kube.registry import Registry, Resource
 from sregym_env.kube.types import Json, Manifest
 from sregym_env.sim import (
+    admission,
     apiserver,
     attaching,
     container_logs,
     custom,
+    ephemeral,
     escalation,
     metrics,
     nodes,
     strategy,
     subresources,
+    tracking,
 )
 from sregym_env.sim.programs import exec as programs_exec
 from sregym_env.sim.rbac import Authorizer, Grant
+from sregym_env.sim.tracking import Tracking
 from sregym_env.sim.world import SimWorld
 
 VERSION: Mapping[str, str] = {
@@ -44,6 +49,21 @@ _REVIEWS = frozenset(
         "LocalSubjectAccessReview",
     }
 )  # fmt: skip
+
+_CONNECTIONS: Mapping[str, str] = {
+    "exec": "PodExecOptions",
+    "attach": "PodAttachOptions",
+    "portforward": "PodPortForwardOptions",
+    "proxy": "PodProxyOptions",
+}
+"""Kinds of the objects that describe a connection to a pod."""
+
+_POSTED: Mapping[str, tuple[str, str, str]] = {
+    "eviction": ("policy", "v1", "Eviction"),
+    "binding": ("", "v1", "Binding"),
+    "token": ("authentication.k8s.io", "v1", "TokenRequest"),
+}
+"""Kinds of what is posted to subresources."""
 
 _COMPUTED: Mapping[str, Callable[[SimWorld], list[Manifest]]] = {
     "pods.metrics.k8s.io": lambda world: metrics.pod_metrics(world),
@@ -150,22 +170,33 @@ class SimCluster:
         name: str = "",
         dry_run: bool = False,
         strict: bool = True,
+        field_manager: str = "",
     ) -> Manifest:
         """Create an object, or post to a subresource of the object ``name``."""
         if subresource:
             return self._post(manifest, namespace or "default", subresource, name, dry_run)
         kind = self._kind_of(manifest)
         if kind.kind in _REVIEWS:
+            self._consult("CREATE", kind, manifest, dry_run=dry_run)
             return subresources.review(self._world, self.user, manifest)
         manifest = self._in_namespace(kind, manifest, namespace)
-        wanted = manifest.get("metadata", {})
+        wanted = manifest.get("metadata") or {}
         self._authorize("create", kind, wanted.get("namespace"), "")
         obj = self._decoded(kind, manifest, strict)
         escalation.check(self._world, self.user, self._authorizer, kind, obj, None)
-        return apiserver.create(self._world, kind.storage_key, obj, self.user, dry_run=dry_run)
+        tracked = tracking.of_request(field_manager, kind, manifest)
+        return apiserver.create(
+            self._world, kind.storage_key, obj, self.user, dry_run=dry_run, tracked=tracked
+        )
 
     def replace(
-        self, manifest: Manifest, *, subresource: str = "", dry_run: bool = False, strict: bool = True
+        self,
+        manifest: Manifest,
+        *,
+        subresource: str = "",
+        dry_run: bool = False,
+        strict: bool = True,
+        field_manager: str = "",
     ) -> Manifest:
         """Put a whole object; a resourceVersion in it is checked."""
         kind = self._kind_of(manifest)
@@ -173,12 +204,15 @@ class SimCluster:
         metadata = manifest["metadata"]
         self._authorize("update", kind, metadata.get("namespace"), metadata["name"], subresource)
         obj = self._decoded(kind, manifest, strict)
+        tracked = tracking.of_request(field_manager, kind, manifest, subresource)
         if subresource == "status":
             old = self._stored(kind, metadata.get("namespace"), metadata["name"])
-            return self._put_status(kind, old, obj, dry_run)
+            return self._put_status(kind, old, obj, dry_run, tracked)
         known = self._find(kind, metadata.get("namespace"), metadata["name"])
         escalation.check(self._world, self.user, self._authorizer, kind, obj, known)
-        return apiserver.update(self._world, kind.storage_key, obj, self.user, dry_run=dry_run)
+        return apiserver.update(
+            self._world, kind.storage_key, obj, self.user, dry_run=dry_run, tracked=tracked
+        )
 
     def patch(
         self,
@@ -191,30 +225,129 @@ class SimCluster:
         subresource: str = "",
         dry_run: bool = False,
         strict: bool = True,
+        field_manager: str = "",
+        force: bool = False,
     ) -> Manifest:
         """Patch an object or its ``status`` / ``scale`` subresource."""
         kind = apiserver.resource_of(self._world, resource)
         self._authorize("patch", kind, namespace, name, subresource)
-        if type == "apply" and self._find(kind, namespace, name) is None:
-            return self.create(patch, namespace=namespace, dry_run=dry_run, strict=strict)
+        if kind.custom and type == "strategic":
+            raise status.unsupported_media_type(custom.PATCHES)
+        if type == "apply" and subresource != "scale":
+            return self._apply(kind, name, patch, namespace, subresource, dry_run, field_manager, force)
         old = self._stored(kind, namespace, name)
+        if conversion.is_converted(kind):
+            old = conversion.from_storage(kind, old)
         if subresource == "scale":
-            view = subresources.scale_of(old)
-            changed = _patched(kind, view, patch, "merge" if type != "json" else "json")
-            scaled = subresources.with_scale(kind, old, changed)
-            stored = apiserver.update(self._world, kind.storage_key, scaled, self.user, dry_run=dry_run)
-            return subresources.scale_of(stored)
-        raw = _patched(kind, old, patch, type)
+            return self._patch_scale(kind, old, patch, type, dry_run, field_manager, force)
+        if field_manager and _names_owners(patch):
+            old_seen = inferred.with_managed_fields(kind, old)
+        else:
+            old_seen = old
+        raw = _patched(kind, old_seen, patch, type)
         obj, _ = schema.decode_patched(kind, raw, patch, type == "strategic", strict)
         _check_identity(kind, obj, old)
+        if not kind.custom and conversion.is_converted(kind):
+            obj, old = conversion.to_storage(kind, obj), self._stored(kind, namespace, name)
+        given = raw if old_seen is not old else {}
+        tracked = tracking.of_request(field_manager, kind, given, subresource)
         if subresource == "status":
-            return self._put_status(kind, old, obj, dry_run)
+            return self._put_status(kind, old, obj, dry_run, tracked)
         if subresource == "ephemeralcontainers":
-            added = obj["spec"].get("ephemeralContainers") or []
-            stored = {**old, "spec": {**old["spec"], "ephemeralContainers": added}}
+            stored = ephemeral.with_containers(kind, old, obj)
+            stored = self._consult("UPDATE", kind, stored, old, subresource=subresource, dry_run=dry_run) or stored
             return stored if dry_run else self._world.store.put(kind.storage_key, stored)
         escalation.check(self._world, self.user, self._authorizer, kind, obj, old)
-        return apiserver.update(self._world, kind.storage_key, obj, self.user, dry_run=dry_run)
+        return apiserver.update(
+            self._world, kind.storage_key, obj, self.user, dry_run=dry_run, tracked=tracked
+        )
+
+    def _apply(
+        self,
+        kind: Resource,
+        name: str,
+        patch: Json,
+        namespace: str | None,
+        subresource: str,
+        dry_run: bool,
+        field_manager: str,
+        force: bool,
+    ) -> Manifest:
+        """Server-side apply: of a whole object (which it creates where it is missing) or of its status."""
+        if not field_manager:
+            error = status.required("fieldManager", "is required for apply patch")
+            raise status.invalid("PatchOptions.meta.k8s.io", "", [error])
+        if not isinstance(patch, dict):
+            raise status.bad_request("error decoding YAML: the patch is not an object")
+        kind = self._version_of(kind, patch)
+        old = self._find(kind, namespace, name)
+        if old is None and subresource:
+            raise status.not_found(kind, name)
+        if old is None:
+            self._authorize("create", kind, namespace, name)
+            _check_absent(kind, name, patch)
+        config = self._in_namespace(kind, patch, namespace)
+        wanted, tracked = tracking.applied(
+            self._world, kind, old, config, field_manager, force=force, subresource=subresource
+        )
+        obj = self._decoded(kind, wanted, False)
+        world, key = self._world, kind.storage_key
+        if old is not None:
+            _check_identity(kind, obj, old)
+            if subresource:
+                return self._put_status(kind, old, obj, dry_run, tracked)
+        escalation.check(world, self.user, self._authorizer, kind, obj, old)
+        if old is None:
+            return apiserver.create(world, key, obj, self.user, dry_run=dry_run, tracked=tracked)
+        return apiserver.update(world, key, obj, self.user, dry_run=dry_run, tracked=tracked)
+
+    def _version_of(self, kind: Resource, config: Manifest) -> Resource:
+        """The resource in the version that a configuration is written in, where it is one of the same kind."""
+        found = apiserver.served(
+            self._world, str(config.get("apiVersion") or ""), str(config.get("kind") or "")
+        )
+        return found if found is not None and found.storage_key == kind.storage_key else kind
+
+    def _patch_scale(
+        self,
+        kind: Resource,
+        old: Manifest,
+        patch: Json,
+        type: PatchType,
+        dry_run: bool,
+        field_manager: str,
+        force: bool,
+    ) -> Manifest:
+        view = subresources.scale_of(old, kind)
+        tracked = tracking.of_request(field_manager, kind, {}, "scale")
+        if type == "apply":
+            changed, tracked = tracking.applied_scale(
+                self._world, kind, old, view, patch, field_manager, force
+            )
+        else:
+            changed = _patched(kind, view, patch, "merge" if type != "json" else "json")
+        metadata = old["metadata"]
+        found = self._consult(
+            "UPDATE",
+            kind,
+            changed,
+            view,
+            subresource="scale",
+            gvk=("autoscaling", "v1", "Scale"),
+            dry_run=dry_run,
+            where=(metadata.get("namespace", ""), metadata["name"]),
+        )
+        scaled = subresources.with_scale(kind, old, found or changed)
+        stored = apiserver.update(
+            self._world,
+            kind.storage_key,
+            scaled,
+            self.user,
+            dry_run=dry_run,
+            tracked=tracked,
+            admitted=True,
+        )
+        return subresources.scale_of(stored, kind)
 
     def delete(
         self,
@@ -230,10 +363,6 @@ class SimCluster:
         kind = apiserver.resource_of(self._world, resource)
         self._authorize("delete", kind, namespace, name)
         old = self._stored(kind, namespace, name)
-        if resource == "namespaces" and name in ("default", "kube-system", "kube-public"):
-            raise status.forbidden_admission(kind, name, "this namespace may not be deleted")
-        if dry_run:
-            return old
         left = apiserver.delete(
             self._world,
             kind.storage_key,
@@ -241,6 +370,8 @@ class SimCluster:
             name,
             grace=grace_period_seconds,
             propagation=propagation or "Background",
+            user=self.user,
+            dry_run=dry_run,
         )
         return old if left is None else left
 
@@ -256,6 +387,8 @@ class SimCluster:
         """Run a command in a container. Raises BadRequest or InternalError with the kubelet's refusal."""
         pods = apiserver.resource_of(self._world, "pods")
         self._authorize("create", pods, namespace, pod, "exec")
+        options = {"stdin": bool(stdin), "stdout": True, "stderr": True, "command": list(command)}
+        self.connecting(namespace, pod, "exec", container=container, **options)
         found = self._stored(pods, namespace, pod)
         chosen = container_logs.choose_container(found, container)
         if not found["spec"].get("nodeName"):
@@ -278,6 +411,8 @@ class SimCluster:
         """Give a container's main process input and see what it writes. Raises BadRequest, InternalError."""
         pods = apiserver.resource_of(self._world, "pods")
         self._authorize("create", pods, namespace, pod, "attach")
+        if cursor < 0:
+            self.connecting(namespace, pod, "attach", container=container, stdin=bool(stdin), stdout=True)
         found = self._stored(pods, namespace, pod)
         name = attaching.chosen(found, container) if cursor < 0 else container or ""
         return attaching.attach(self._world, found, name, stdin, end, cursor)
@@ -297,8 +432,27 @@ class SimCluster:
         """One HTTP request over a connection forwarded to a port of a pod. Raises BadRequest if it does not run."""
         pods = apiserver.resource_of(self._world, "pods")
         self._authorize("create", pods, namespace, pod, "portforward")
+        self.connecting(namespace, pod, "portforward", ports=[port])
         found = self._stored(pods, namespace, pod)
         return attaching.forward(self._world, found, port, path, method, headers, body, timeout)
+
+    def connecting(
+        self, namespace: str, pod: str, subresource: str, container: str | None = None, **options: Any
+    ) -> None:
+        """Ask admission about a connection to a pod. Raises what a webhook or policy says."""
+        if not admission.is_guarded(self._world):
+            return
+        pods = apiserver.resource_of(self._world, "pods")
+        kind = _CONNECTIONS.get(subresource, "PodProxyOptions")
+        asked = {"kind": kind, "apiVersion": "v1", **{k: v for k, v in options.items() if v}}
+        if container:
+            asked["container"] = container
+        gvk = ("", "v1", kind)
+        self._consult("CONNECT", pods, asked, subresource=subresource, gvk=gvk, where=(namespace, pod))
+
+    def warnings(self) -> tuple[str, ...]:
+        """What admission warned of since this was last asked, for whoever talks to the client."""
+        return admission.take_warnings(self._world)
 
     # --- the rest ---------------------------------------------------------------------------------
 
@@ -332,6 +486,25 @@ class SimCluster:
         self._world.advance(seconds)
 
     # --- inside -----------------------------------------------------------------------------------
+
+    def _consult(
+        self,
+        operation: admission.Operation,
+        kind: Resource,
+        obj: Manifest | None,
+        old: Manifest | None = None,
+        *,
+        subresource: str = "",
+        gvk: tuple[str, str, str] | None = None,
+        dry_run: bool = False,
+        where: tuple[str, str] | None = None,
+    ) -> Manifest | None:
+        """Admission of a request that stores no whole object; ``where`` is (namespace, name) if not the object's."""
+        if where is None:
+            metadata = (old or obj or {}).get("metadata") or {}
+            where = (metadata.get("namespace", ""), metadata.get("name", ""))
+        request = admission.Attributes(operation, kind, *where, self.user, subresource, gvk, dry_run)
+        return admission.consult(self._world, request, obj, old)
 
     def _decoded(self, kind: Resource, manifest: Manifest, strict: bool) -> Manifest:
         obj, _ = schema.decode(kind, manifest, strict)
@@ -386,6 +559,12 @@ class SimCluster:
     def _post(self, body: Manifest, namespace: str, subresource: str, name: str, dry_run: bool) -> Manifest:
         owner = apiserver.resource_of(self._world, "serviceaccounts" if subresource == "token" else "pods")
         self._authorize("create", owner, namespace, name, subresource)
+        gvk = _POSTED.get(subresource)
+        if gvk is not None:
+            found = self._consult(
+                "CREATE", owner, body, subresource=subresource, gvk=gvk, dry_run=dry_run, where=(namespace, name)
+            )
+            body = found or body
         if subresource == "eviction":
             return subresources.evict(self._world, namespace, name, body, dry_run=dry_run)
         if subresource == "binding":
@@ -394,10 +573,18 @@ class SimCluster:
             return subresources.token(self._world, namespace, name, body)
         raise status.unknown_path()
 
-    def _put_status(self, kind: Resource, old: Manifest, new: Manifest, dry_run: bool) -> Manifest:
+    def _put_status(
+        self, kind: Resource, old: Manifest, new: Manifest, dry_run: bool, tracked: Tracking | None = None
+    ) -> Manifest:
         if not strategy.has_status(kind):
             raise status.unknown_path()
         changed = {**old, "status": new.get("status") or {}}
+        if kind.custom:
+            changed = custom.with_status(kind, old, new)
+        judged = self._consult("UPDATE", kind, changed, old, subresource="status", dry_run=dry_run)
+        if judged is not None and judged is not changed:
+            changed = {**old, "status": judged.get("status") or {}}
+        changed = tracking.with_entries(changed, tracking.updated(self._world, kind, changed, old, tracked))
         if dry_run or changed == old:
             return changed
         return self._world.store.put(kind.storage_key, changed)
@@ -433,10 +620,32 @@ def _patched(kind: Resource, old: Manifest, patch: Json, type: PatchType) -> Any
         if type == "merge":
             return patches.merge_patch(old, patch)
         return patches.strategic_merge_patch(old, patch, kind)
+    except patches.TooLarge as error:
+        raise status.StatusError(413, "RequestEntityTooLarge", f"Request entity too large: {error}") from error
     except patches.PatchError as error:
         if type == "json":
             raise status.unprocessable() from error
         raise status.bad_request(str(error)) from error
+
+
+def _names_owners(patch: Json) -> bool:
+    """Whether a patch is about ``metadata.managedFields`` itself."""
+    if isinstance(patch, dict):
+        return tracking.given_in(patch) is not None
+    if isinstance(patch, list):
+        return any(
+            isinstance(step, dict) and str(step.get("path", "")).startswith("/metadata/managedFields")
+            for step in patch
+        )
+    return False
+
+
+def _check_absent(kind: Resource, name: str, config: Manifest) -> None:
+    """A configuration that names the uid of an object that is not there conflicts."""
+    uid = (config.get("metadata") or {}).get("uid")
+    if uid:
+        text = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+        raise status.conflict(kind, name, text)
 
 
 def _check_identity(kind: Resource, new: Manifest, old: Manifest) -> None:

@@ -6,11 +6,17 @@ them, which forks share and every write of a definition replaces, so it costs no
 
 from __future__ import annotations
 
-from sregym_env.kube import registry, status
+from sregym_env.kube import conversion, registry, status, validation
+from sregym_env.kube.defaults import apply_defaults
+from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.registry import BUILTIN, Registry, Resource
+from sregym_env.kube.types import Manifest
 from sregym_env.sim.world import SimWorld
 
 DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
+
+PATCHES = ("application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml")
+"""The patch formats that custom resources know."""
 
 
 def registry_of(world: SimWorld) -> Registry:
@@ -37,3 +43,92 @@ def served(world: SimWorld, api_version: str, kind: str) -> Resource | None:
     """The resource in which objects of a kind are created, or None if the kind is not served."""
     found = BUILTIN.by_kind(api_version, kind)
     return found if found is not None else registry_of(world).by_kind(api_version, kind)
+
+
+def version_of(world: SimWorld, key: str, obj: Manifest) -> Resource:
+    """The registry entry of a resource key in the version that an object is written in. Raises NotFound."""
+    kind = resource_of(world, key)
+    if kind.custom and obj.get("apiVersion") != kind.api_version:
+        found = registry_of(world).by_kind(str(obj.get("apiVersion") or ""), kind.kind)
+        return kind if found is None or found.key != kind.key else found
+    return kind
+
+
+# --- definitions -----------------------------------------------------------------------------------
+
+CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
+"""The finalizer that keeps a definition until its objects are gone."""
+
+
+def doomed(crd: Manifest, now: int) -> Manifest:
+    """A definition at the first request to delete it: its objects must go first."""
+    metadata = crd["metadata"]
+    if "deletionTimestamp" in metadata:
+        return crd
+    finalizers = [*(metadata.get("finalizers") or ())]
+    if CLEANUP not in finalizers:
+        finalizers.append(CLEANUP)
+    text = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
+    terminating = condition("Terminating", "True", "InstanceDeletionPending", text, now)
+    found = crd.get("status") or {}
+    conditions = with_condition(found.get("conditions") or [], terminating)
+    return {
+        **crd,
+        "metadata": {**metadata, "finalizers": finalizers},
+        "status": {**found, "conditions": conditions},
+    }
+
+
+def condition(type_: str, value: str, reason: str, message: str, now: int) -> Manifest:
+    """A condition of a definition."""
+    return {
+        "lastTransitionTime": rfc3339(now),
+        "message": message,
+        "reason": reason,
+        "status": value,
+        "type": type_,
+    }
+
+
+def with_condition(conditions: list[Manifest], new: Manifest) -> list[Manifest]:
+    """Conditions with one set in its place (``SetCRDCondition``); the very same list where nothing changes."""
+    for index, known in enumerate(conditions):
+        if known["type"] == new["type"]:
+            if all(known.get(key) == new[key] for key in ("status", "reason", "message")):
+                return conditions
+            if known["status"] == new["status"]:
+                new = {**new, "lastTransitionTime": known["lastTransitionTime"]}
+            return [*conditions[:index], new, *conditions[index + 1 :]]
+    return [*conditions, new]
+
+
+def is_terminating(crd: Manifest) -> bool:
+    """Whether a definition is on its way out (condition ``Terminating``)."""
+    conditions = (crd.get("status") or {}).get("conditions") or ()
+    return any(c["type"] == "Terminating" and c["status"] == "True" for c in conditions)
+
+
+def refuse_while_terminating(world: SimWorld, kind: Resource) -> None:
+    """Raise MethodNotAllowed for a new object of a definition that is being deleted."""
+    crd = world.store.get(DEFINITIONS, "", kind.key)
+    if crd is not None and is_terminating(crd):
+        text = "create not allowed while custom resource definition is terminating"
+        raise status.StatusError(405, "MethodNotAllowed", text, {"group": kind.group, "kind": kind.plural})
+
+
+# --- objects ---------------------------------------------------------------------------------------
+
+
+def with_status(kind: Resource, old: Manifest, new: Manifest) -> Manifest:
+    """A stored custom object with the status of another. Raises Invalid."""
+    before = conversion.from_storage(kind, old)
+    made = {key: value for key, value in before.items() if key != "status"}
+    if "status" in new:
+        made["status"] = new["status"]
+    made = apply_defaults(kind, made)
+    if made == before:
+        return old
+    errors = validation.validate_update(kind, made, before)
+    if errors:
+        raise status.invalid(kind, old["metadata"]["name"], errors)
+    return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
@@ -11,6 +12,7 @@ import orjson
 
 from sregym_env.cluster.api import ADMIN, Alert, HttpExchange, ScheduledAction
 from sregym_env.cluster.disturbances import DiskReadErrors, Disturbance
+from sregym_env.kube.status import StatusError
 from sregym_env.runtime.clock import seconds
 from sregym_env.sim import alerts, apiserver, network, tls
 from sregym_env.sim.addressing import NodeSource
@@ -140,7 +142,9 @@ def outside(world: EmbeddedWorld, action: ScheduledAction) -> None:
         namespace, name = action.arguments
         name = name or _pod(world, namespace, action.draw)
         if name:
-            apiserver.delete(world, "pods", namespace, name, grace=0)
+            # A webhook may refuse it; then nothing happens.
+            with suppress(StatusError):
+                apiserver.delete(world, "pods", namespace, name, grace=0)
         return
     disturbance = action.disturbance
     if disturbance is None:

@@ -63,12 +63,22 @@ def scraped_at(now: int) -> int:
     return (now // SCRAPE - 1) * SCRAPE
 
 
+_API_SERVICE = ("apiservices.apiregistration.k8s.io", "", "v1beta1.metrics.k8s.io")
+
+
+def served(world: SimWorld) -> bool:
+    """Whether the metrics API is registered at all."""
+    return world.store.get(*_API_SERVICE) is not None
+
+
 def available(world: SimWorld) -> bool:
     """Whether metrics-server answers: the metrics API is only as available as the Service behind it."""
-    return bool(addressing.usable(addressing.endpoints(world, "kube-system", "metrics-server")))
+    return served(world) and bool(addressing.usable(addressing.endpoints(world, "kube-system", "metrics-server")))
 
 
 def _require(world: SimWorld, resource: str) -> None:
+    if not served(world):
+        raise status.unknown_path()
     if not available(world):
         raise status.service_unavailable(
             f"the server is currently unable to handle the request (get {resource}.metrics.k8s.io)"

@@ -202,6 +202,9 @@ class _Route:
             if local:
                 return self._node_local(behind, address, node, port)
             return self._balanced(*behind, address, port, False)
+        claimed = addressing.host_port(self.world, node, port, self.protocol)
+        if claimed is not None:
+            return (self._pod(*claimed, address, port, node),)
         return (self._machine_port(address, node, port, address, port),)
 
     def _node_local(
@@ -426,11 +429,13 @@ def _exchange(
     if not leg.answers or connected >= patience:
         return _gave_up(waiting, connection, patience)
     context = ProcessContext(world, process)
+    client = addressing.source_ip(world, source)
+    request = evolve(request, client=f"{client}:{_client_port(world, client)}")
     certificate = served_certificate(context, leg.port)
     if tls is not None:
         connected += 2 * leg.latency
         waiting = evolve(waiting, certificate=certificate)
-        problem = _handshake(context, source, leg, tls, certificate)
+        problem = _handshake(context, request.client, leg, tls, certificate)
         if problem:
             return evolve(waiting, outcome="tls", text=problem, phase="handshake", total_seconds=connected)
         response = program(process).request(context, request, leg.port)
@@ -458,7 +463,7 @@ def served_certificate(context: ProcessContext, port: int) -> str:
     return "" if find is None else find(context, port)
 
 
-def _handshake(context: ProcessContext, source: Source, leg: Leg, tls: Tls, certificate: str) -> str:
+def _handshake(context: ProcessContext, client: str, leg: Leg, tls: Tls, certificate: str) -> str:
     """Agree on a secure connection; Go's words for what is in the way."""
     behaviour = _programs()[context.process.program]
     if not certificate:
@@ -469,14 +474,13 @@ def _handshake(context: ProcessContext, source: Source, leg: Leg, tls: Tls, cert
     if problem:
         noted = getattr(behaviour, "handshake_failed", None)
         if noted is not None:
-            client = addressing.source_ip(context.world, source)
-            noted(context, f"{client}:{_client_port(context, client)}", f"remote error: tls: {tls.alert}")
+            noted(context, client, f"remote error: tls: {tls.alert}")
     return problem
 
 
-def _client_port(context: ProcessContext, client: str) -> int:
+def _client_port(world: SimWorld, client: str) -> int:
     """A port of the range from which Linux dials."""
-    return 32768 + keyed_bits("dial", client, context.world.clock) % 28232
+    return 32768 + keyed_bits("dial", client, world.clock) % 28232
 
 
 def _gave_up(waiting: Exchange, connection: Connection, patience: float) -> Exchange:

@@ -30,6 +30,12 @@ LEASE_PERIOD = 10 * SECOND
 LEASE_SECONDS = 40
 """How long a node's Lease holds (``nodeLeaseDurationSeconds``)."""
 LEASES = "leases.coordination.k8s.io"
+LEADERS = ("kube-controller-manager", "kube-scheduler")
+"""Components of the control plane that elect a leader through a Lease of their name in ``kube-system``."""
+LEADER_PERIOD = 2 * SECOND
+"""How often a leader renews its Lease (``--leader-elect-retry-period``)."""
+SERVER_LABEL = "apiserver.kubernetes.io/identity"
+"""The label of the Lease by which an API server says that it lives; renewed as often as a node's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +187,7 @@ def present(world: SimWorld, obj: Manifest) -> Manifest:
     kind = obj.get("kind")
     if kind == "Node":
         return _present_node(world, obj)
-    if kind == "Lease" and obj["metadata"].get("namespace") == "kube-node-lease":
+    if kind == "Lease":
         return _present_lease(world, obj)
     return obj
 
@@ -220,7 +226,18 @@ def _images(world: SimWorld, node: str) -> list[dict[str, Any]]:
 
 
 def _present_lease(world: SimWorld, lease: Manifest) -> Manifest:
-    renewed = last_report(world, lease["metadata"]["name"], LEASE_PERIOD)
+    metadata = lease["metadata"]
+    name, namespace = metadata["name"], metadata.get("namespace")
+    if namespace == "kube-node-lease":
+        renewed = last_report(world, name, LEASE_PERIOD)
+    elif namespace != "kube-system":
+        return lease
+    elif name in LEADERS:
+        renewed = last_report(world, CONTROL_PLANE.name, LEADER_PERIOD)
+    elif SERVER_LABEL in (metadata.get("labels") or {}):
+        renewed = last_report(world, CONTROL_PLANE.name, LEASE_PERIOD)
+    else:
+        return lease
     return {**lease, "spec": {**lease["spec"], "renewTime": rfc3339_micro(renewed)}}
 
 

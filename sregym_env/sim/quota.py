@@ -78,24 +78,51 @@ def usage_of(resource: str, obj: Manifest) -> Usage:
 
 def in_scope(quota: Manifest, resource: str, obj: Manifest) -> bool:
     """Whether a quota's scopes cover an object."""
-    scopes = list(quota["spec"].get("scopes", ()))
-    if not scopes:
+    spec = quota["spec"]
+    scopes = spec.get("scopes") or ()
+    terms = (spec.get("scopeSelector") or {}).get("matchExpressions") or ()
+    if not scopes and not terms:
         return True
     if resource != "pods":
         return False
-    return all(_matches(scope, obj) for scope in scopes)
+    return all(_matches(scope, obj) for scope in scopes) and all(_selected(term, obj) for term in terms)
+
+
+def _selected(term: Mapping[str, Any], pod: Manifest) -> bool:
+    """Whether one expression of a ``scopeSelector`` holds for a pod."""
+    scope, operator = term.get("scopeName", ""), term.get("operator", "")
+    if scope != "PriorityClass":
+        return _matches(scope, pod)
+    name = pod["spec"].get("priorityClassName") or ""
+    if operator in ("Exists", "DoesNotExist"):
+        return bool(name) == (operator == "Exists")
+    listed = name in (term.get("values") or ())
+    return bool(name) and listed if operator == "In" else not listed
 
 
 def _matches(scope: str, pod: Manifest) -> bool:
     spec = pod["spec"]
     terminating = spec.get("activeDeadlineSeconds") is not None
-    best_effort = not pod_totals(pod, "requests") and not pod_totals(pod, "limits")
-    return {
-        "Terminating": terminating,
-        "NotTerminating": not terminating,
-        "BestEffort": best_effort,
-        "NotBestEffort": not best_effort,
-    }.get(scope, False)
+    if scope in ("Terminating", "NotTerminating"):
+        return terminating == (scope == "Terminating")
+    if scope in ("BestEffort", "NotBestEffort"):
+        best_effort = not pod_totals(pod, "requests") and not pod_totals(pod, "limits")
+        return best_effort == (scope == "BestEffort")
+    if scope == "PriorityClass":
+        return bool(spec.get("priorityClassName"))
+    return scope == "CrossNamespacePodAffinity" and _looks_across(spec.get("affinity") or {})
+
+
+def _looks_across(affinity: Mapping[str, Any]) -> bool:
+    """Whether a pod's affinity names namespaces other than its own."""
+    for field in ("podAffinity", "podAntiAffinity"):
+        rules = affinity.get(field) or {}
+        terms = list(rules.get("requiredDuringSchedulingIgnoredDuringExecution") or ())
+        preferred = rules.get("preferredDuringSchedulingIgnoredDuringExecution") or ()
+        terms += [weighted["podAffinityTerm"] for weighted in preferred]
+        if any(term.get("namespaces") or term.get("namespaceSelector") is not None for term in terms):
+            return True
+    return False
 
 
 def resources_of(hard: Iterable[str]) -> tuple[str, ...]:

@@ -6,10 +6,13 @@ Status belongs to the status subresource, generation to the server, and some met
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.registry import Resource
+from sregym_env.kube.schema import struct_of
 from sregym_env.kube.types import Manifest
 
 _WITHOUT_GENERATION = frozenset(
@@ -90,15 +93,34 @@ def prepared_for_create(resource: Resource, obj: Manifest, *, uid: str, now: int
     if has_generation(resource):
         metadata["generation"] = 1
     fresh = {**obj, "apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata}
-    if has_status(resource):
+    if resource.custom:
+        if has_status(resource):
+            fresh.pop("status", None)
+    elif resource.key == _DEFINITIONS:
+        fresh["status"] = _with_stored_version(
+            fresh, {"acceptedNames": {"kind": "", "plural": ""}, "conditions": []}
+        )
+    elif has_status(resource):
         fresh["status"] = _INITIAL_STATUS.get(resource.key, EMPTY_STATUS)
         if not fresh["status"]:
             fresh["status"] = EMPTY_STATUS
     return fresh
 
 
+REQUESTS = "certificatesigningrequests.certificates.k8s.io"
+
+
+def requested_by(obj: Manifest, user: str, groups: Sequence[str]) -> Manifest:
+    """A certificate request with who asks: nobody can say so but the server."""
+    spec = {k: v for k, v in (obj.get("spec") or {}).items() if k not in ("uid", "extra")}
+    return {**obj, "spec": {**spec, "username": user, "groups": list(groups)}}
+
+
 def completed(resource: Resource, obj: Manifest) -> Manifest:
-    """What the server derives from other fields of a new object: a Job's selector, a Secret's data."""
+    """What the server derives from other fields of a new object: a Job's selector, a Secret's data. A ``spec``
+    that is not there is empty, as a Go struct is."""
+    if not isinstance(obj.get("spec"), dict) and _has_spec(resource):
+        obj = {**obj, "spec": {}}
     if resource.key == "jobs.batch" and not (obj.get("spec") or {}).get("manualSelector"):
         return _with_job_selector(obj)
     if resource.key == "secrets" and obj.get("stringData"):
@@ -108,10 +130,17 @@ def completed(resource: Resource, obj: Manifest) -> Manifest:
     return obj
 
 
+@lru_cache(maxsize=512)
+def _has_spec(resource: Resource) -> bool:
+    struct = None if resource.custom else struct_of(resource)
+    declared = None if struct is None else struct.fields.get("spec")
+    return declared is not None and declared.type.struct is not None
+
+
 def _with_job_selector(job: Manifest) -> Manifest:
     spec, metadata = job.get("spec") or {}, job["metadata"]
     template = spec.get("template")
-    if not isinstance(template, dict) or spec.get("selector"):
+    if not isinstance(template, dict) or spec.get("selector") or "uid" not in metadata:
         return job
     uid, name = metadata["uid"], metadata["name"]
     added = {
@@ -130,6 +159,8 @@ def prepared_for_update(resource: Resource, new: Manifest, old: Manifest) -> Man
     """The new object with everything that an ordinary update may not change taken from the old one."""
     metadata = dict(new["metadata"])
     metadata.pop("managedFields", None)
+    if "managedFields" in old["metadata"]:
+        metadata["managedFields"] = old["metadata"]["managedFields"]
     metadata.pop("selfLink", None)
     for field in _SERVER_METADATA:
         if field in old["metadata"]:
@@ -140,12 +171,17 @@ def prepared_for_update(resource: Resource, new: Manifest, old: Manifest) -> Man
         if field in old["metadata"]:
             metadata[field] = old["metadata"][field]
     metadata["resourceVersion"] = old["metadata"]["resourceVersion"]
+    if resource.key == REQUESTS:
+        # What was asked for once is not changed, and no word is said of it.
+        new = {**new, "spec": old["spec"]}
     updated = {**new, "apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata}
     if has_status(resource):
         if "status" in old:
             updated["status"] = old["status"]
         else:
             updated.pop("status", None)
+    if resource.key == _DEFINITIONS:
+        updated["status"] = _with_stored_version(updated, updated.get("status") or {})
     if has_generation(resource) and desired(resource, updated) != desired(resource, old):
         metadata["generation"] = old["metadata"].get("generation", 1) + 1
     return updated
@@ -153,4 +189,19 @@ def prepared_for_update(resource: Resource, new: Manifest, old: Manifest) -> Man
 
 def desired(resource: Resource, obj: Manifest) -> dict[str, Any]:
     """The part of an object that says what is wanted: all but metadata and status."""
+    if resource.custom and not has_status(resource):
+        return {key: value for key, value in obj.items() if key != "metadata"}
     return {key: value for key, value in obj.items() if key not in ("metadata", "status")}
+
+
+_DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
+
+
+def _with_stored_version(crd: Manifest, status: Manifest) -> Manifest:
+    """The status of a CustomResourceDefinition with its storage version among ``storedVersions``."""
+    known = status.get("storedVersions") or []
+    storage = [
+        v["name"] for v in (crd.get("spec") or {}).get("versions") or () if v.get("storage") and v.get("name")
+    ]
+    added = [name for name in storage if name not in known]
+    return {**status, "storedVersions": [*known, *added]} if added else status

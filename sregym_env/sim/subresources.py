@@ -7,7 +7,8 @@ from typing import Any
 from sregym_env.cluster.api import User
 from sregym_env.kube import selectors, status
 from sregym_env.kube.durations import rfc3339
-from sregym_env.kube.registry import Resource
+from sregym_env.kube.registry import CustomType, Resource
+from sregym_env.kube.status import go_quote
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import HOUR
 from sregym_env.sim import apiserver
@@ -17,8 +18,10 @@ from sregym_env.sim.world import SimWorld
 BUDGETS = "poddisruptionbudgets.policy"
 
 
-def scale_of(obj: Manifest) -> Manifest:
-    """The ``autoscaling/v1 Scale`` view of a scalable object."""
+def scale_of(obj: Manifest, resource: Resource | None = None) -> Manifest:
+    """The ``autoscaling/v1 Scale`` view of a scalable object; ``resource`` says where a custom one keeps its parts."""
+    if resource is not None and resource.custom_type is not None:
+        return _custom_scale(resource, resource.custom_type, obj)
     metadata = {
         key: obj["metadata"][key]
         for key in ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
@@ -31,6 +34,42 @@ def scale_of(obj: Manifest) -> Manifest:
         "spec": {"replicas": obj["spec"].get("replicas", 1)},
         "status": {"replicas": obj.get("status", {}).get("replicas", 0), "selector": str(selector)},
     }
+
+
+_SCALE_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+
+
+def _custom_scale(resource: Resource, custom: CustomType, obj: Manifest) -> Manifest:
+    paths = custom.subresources["scale"]
+    replicas = value_at(obj, paths["specReplicasPath"])
+    if replicas is None:
+        text = f"the spec replicas field {go_quote(paths['specReplicasPath'])} does not exist"
+        raise status.internal_error(text)
+    observed: Manifest = {"replicas": value_at(obj, paths["statusReplicasPath"]) or 0}
+    selector = value_at(obj, paths.get("labelSelectorPath") or "")
+    if selector:
+        observed["selector"] = selector
+    return {
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": {key: obj["metadata"][key] for key in _SCALE_METADATA if key in obj["metadata"]},
+        "spec": {"replicas": replicas},
+        "status": observed,
+    }
+
+
+def value_at(obj: Manifest, path: str) -> Any:
+    """The value at a simple JSON path (``.spec.replicas``); None where there is none."""
+    found: Any = obj
+    for name in path.strip(".").split("."):
+        found = found.get(name) if isinstance(found, dict) else None
+    return found
+
+
+def _with_value(obj: Manifest, path: list[str], value: Any) -> Manifest:
+    inner = obj.get(path[0])
+    below = inner if isinstance(inner, dict) else {}
+    return {**obj, path[0]: _with_value(below, path[1:], value) if len(path) > 1 else value}
 
 
 def with_scale(resource: Resource, obj: Manifest, scale: Manifest) -> Manifest:
@@ -50,6 +89,9 @@ def with_scale(resource: Resource, obj: Manifest, scale: Manifest) -> Manifest:
     if replicas < 0:
         error = status.invalid_value("spec.replicas", replicas, "must be greater than or equal to 0")
         raise status.invalid("Scale.autoscaling", obj["metadata"]["name"], [error])
+    if resource.custom_type is not None:
+        path = resource.custom_type.subresources["scale"]["specReplicasPath"]
+        return _with_value(obj, path.strip(".").split("."), replicas)
     return {**obj, "spec": {**obj["spec"], "replicas": replicas}}
 
 
@@ -59,26 +101,94 @@ def evict(world: SimWorld, namespace: str, name: str, eviction: Manifest, *, dry
     pod = world.store.get("pods", namespace, name)
     if pod is None:
         raise status.not_found(pods, name)
-    labels = pod["metadata"].get("labels", {})
-    for budget in world.store.list(BUDGETS, namespace):
-        if selectors.from_dict(budget["spec"].get("selector")).matches(labels):
-            state = budget.get("status", {})
-            if state.get("disruptionsAllowed", 0) <= 0 and _counts(pod):
-                raise status.eviction_blocked(
-                    budget["metadata"]["name"], state.get("desiredHealthy", 0), state.get("currentHealthy", 0)
-                )
-            if not dry_run:
-                allowed = state.get("disruptionsAllowed", 0)
-                reduced = {**state, "disruptionsAllowed": max(0, allowed - 1)}
-                apiserver.update_status(world, BUDGETS, namespace, budget["metadata"]["name"], reduced)
+    budgets = [] if _is_free(pod) else _budgets_of(world, pod)
+    if len(budgets) > 1:
+        text = (
+            "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+        )
+        raise status.StatusError(500, "", text)
+    for budget in budgets:
+        if not _may_go_unhealthy(budget, pod):
+            _take(world, budget, pod, dry_run=dry_run)
     if not dry_run:
         options = eviction.get("deleteOptions") or {}
+        _note_disruption(world, pod)
         apiserver.delete(world, "pods", namespace, name, grace=options.get("gracePeriodSeconds"))
     return status.success()
 
 
-def _counts(pod: Manifest) -> bool:
-    return pod.get("status", {}).get("phase") in ("Running", "Pending") and bool(pod["spec"].get("nodeName"))
+def _is_free(pod: Manifest) -> bool:
+    """Whether no budget counts the pod: it is not running yet, has ended, or is on its way out."""
+    phase = pod.get("status", {}).get("phase", "Pending")
+    return phase in ("Pending", "Succeeded", "Failed") or "deletionTimestamp" in pod["metadata"]
+
+
+def _budgets_of(world: SimWorld, pod: Manifest) -> list[Manifest]:
+    labels = pod["metadata"].get("labels") or {}
+    return [
+        budget
+        for budget in world.store.list(BUDGETS, pod["metadata"]["namespace"])
+        if selectors.from_dict(budget["spec"].get("selector")).matches(labels)
+    ]
+
+
+def _may_go_unhealthy(budget: Manifest, pod: Manifest) -> bool:
+    """Whether a pod that is not ready may be evicted whatever the budget still allows."""
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    if any(c["type"] == "Ready" and c["status"] == "True" for c in conditions):
+        return False
+    if budget["spec"].get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
+        return True
+    state = budget.get("status") or {}
+    desired = int(state.get("desiredHealthy", 0))
+    return 0 < desired <= int(state.get("currentHealthy", 0))
+
+
+def _take(world: SimWorld, budget: Manifest, pod: Manifest, *, dry_run: bool) -> None:
+    """Spend one disruption of a budget. Raises TooManyRequests when there is none."""
+    metadata, state = budget["metadata"], budget.get("status") or {}
+    if state.get("observedGeneration", 0) < metadata.get("generation", 1):
+        text = f"The disruption budget {metadata['name']} is still being processed by the server."
+        raise status.eviction_refused(text, retry_after=10)
+    allowed = state.get("disruptionsAllowed", 0)
+    if allowed <= 0:
+        failed = _failed_sync(state)
+        if failed is not None:
+            text = (
+                f"The disruption budget {metadata['name']} does not allow evicting pods currently because it "
+                f"failed sync: {failed}"
+            )
+            raise status.eviction_refused(text)
+        raise status.eviction_blocked(
+            metadata["name"], state.get("desiredHealthy", 0), state.get("currentHealthy", 0)
+        )
+    if not dry_run:
+        gone = {**(state.get("disruptedPods") or {}), pod["metadata"]["name"]: rfc3339(world.now())}
+        reduced = {**state, "disruptionsAllowed": allowed - 1, "disruptedPods": gone}
+        apiserver.update_status(world, BUDGETS, metadata["namespace"], metadata["name"], reduced)
+
+
+def _failed_sync(state: Manifest) -> str | None:
+    for condition in state.get("conditions") or ():
+        if condition["type"] == "DisruptionAllowed" and condition.get("reason") == "SyncFailed":
+            return str(condition.get("message", ""))
+    return None
+
+
+def _note_disruption(world: SimWorld, pod: Manifest) -> None:
+    """The condition that tells an eviction from an ordinary deletion."""
+    metadata, state = pod["metadata"], pod.get("status") or {}
+    condition: dict[str, Any] = {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "lastProbeTime": None,
+        "lastTransitionTime": rfc3339(world.now()),
+        "reason": "EvictionByEvictionAPI",
+        "message": "Eviction API: evicting",
+    }
+    others = [c for c in state.get("conditions") or () if c["type"] != "DisruptionTarget"]
+    changed = {**state, "conditions": [*others, condition]}
+    apiserver.update_status(world, "pods", metadata["namespace"], metadata["name"], changed)
 
 
 def bind(world: SimWorld, namespace: str, name: str, binding: Manifest) -> Manifest:

@@ -207,6 +207,12 @@ class SimWorld:
         self._due[slot] = due
         self.queue.push(due, "reconcile", controller, key)
 
+    def wake_watchers(self, change: Change, delay: int) -> None:
+        """Have the control loops that such a change would wake look again in ``delay`` microseconds."""
+        for controller, wake in self._machinery.by_resource.get(change.resource, ()):
+            for key in wake(self, change):
+                self.wake(controller.name, key, delay)
+
     def _reconcile(self, name: str, key: Key) -> None:
         slot = (name, key)
         if self._due.get(slot) != self.clock:

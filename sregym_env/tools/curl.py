@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Protocol
 from urllib.parse import urlsplit
 
-from sregym_env.cluster.api import HTTP_REASONS, ExecResult, HttpExchange, World
+from sregym_env.cluster.api import HTTP_REASONS, ExecResult, HttpExchange
 
 VERSION = "curl 8.5.0 (x86_64-pc-linux-gnu)"
 
@@ -21,6 +22,28 @@ _BARE = frozenset(
     "-g --globoff -N --no-buffer -4 --ipv4 -6 --ipv6 --compressed -# --progress-bar --http1.1 --http2 -G --get "
     "--fail-with-body --no-progress-meter".split()
 )
+
+
+class Requests(Protocol):
+    """Whatever carries HTTP requests: the world's network, or a workstation with ports of its own."""
+
+    def now(self) -> int:
+        """The present, microseconds."""
+        ...
+
+    def request(
+        self,
+        url: str,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        body: str = "",
+        timeout: float = 0.0,
+        *,
+        insecure: bool = False,
+        authorities: str = "",
+    ) -> HttpExchange:
+        """One HTTP request."""
+        ...
 
 
 class CurlError(Exception):
@@ -133,7 +156,7 @@ class Answer:
     body: str = ""
 
 
-def curl(world: World, arguments: list[str], read: Callable[[str], str | None] = lambda path: None) -> Answer:
+def curl(world: Requests, arguments: list[str], read: Callable[[str], str | None] = lambda path: None) -> Answer:
     """Run ``curl ARGUMENTS...``; the body goes to ``file`` instead of stdout where ``-o`` says so.
 
     ``read`` reads a file of the machine, None where there is none.
@@ -168,7 +191,7 @@ def _authorities(path: str, read: Callable[[str], str | None]) -> str:
     return text
 
 
-def _fetch(world: World, request: Request, url: str) -> Answer:
+def _fetch(world: Requests, request: Request, url: str) -> Answer:
     full = url if "://" in url else f"http://{url}"
     try:
         parts = urlsplit(full)
@@ -222,6 +245,8 @@ def _failure(request: Request, done: HttpExchange, host: str, port: int) -> tupl
         return 28, f"Resolving timed out after {spent} milliseconds"
     if done.outcome == "tls":
         return (35 if done.problem.startswith("OpenSSL/") else 60), done.problem
+    if done.outcome == "reset" and done.phase == "done":
+        return 52, "Empty reply from server"
     if done.outcome == "reset":
         return 56, "Recv failure: Connection reset by peer"
     if done.outcome == "timeout" and done.phase == "wait":
@@ -283,7 +308,7 @@ def _http_date(time: int) -> str:
 
 
 def _answered(
-    world: World, request: Request, done: HttpExchange, method: str, host: str, target: str
+    world: Requests, request: Request, done: HttpExchange, method: str, host: str, target: str
 ) -> Answer:
     head = ""
     if request.has("-i", "--include", "-I", "--head", "-v", "--verbose"):

@@ -16,12 +16,15 @@ from functools import lru_cache
 
 from sregym_env.cluster.api import ExecResult, ForkableWorld, User
 from sregym_env.runtime.clock import SECOND
-from sregym_env.shell.files import Files
+from sregym_env.shell.files import FileEntry, Files, SymlinkEntry, encoded
 from sregym_env.shell.shell import Limits, Shell, ShellCommand
 from sregym_env.tools.alerts import alerts
+from sregym_env.tools.background import Background, Wire, job_commands
 from sregym_env.tools.call import Submission, ToolOutcome
 from sregym_env.tools.curl import curl
+from sregym_env.tools.jobs import Jobs
 from sregym_env.tools.kubectl.app import Kubectl, changes
+from sregym_env.tools.kubectl.desk import Listener
 from sregym_env.tools.submit import USAGE, from_argv, from_line
 
 READ_SECONDS = 1.0
@@ -63,11 +66,14 @@ class Workstation:
         self._submission: Submission | None = None
         self._used = ""
         cluster = world.cluster.as_user(user)
+        self._background = Background(self)
         if _parent is None:
             self._kubectl = Kubectl(cluster, namespace)
+            self.jobs = Jobs()
             self._session: Shell | None = None
         else:
             self._kubectl = _parent._kubectl.with_cluster(cluster)
+            self.jobs = _parent.jobs.fork()
             self._session = (
                 None if _parent._session is None else _parent._session.fork(self._commands(), self._clock)
             )
@@ -79,6 +85,7 @@ class Workstation:
     def run(self, line: str) -> ToolOutcome:
         """Run one command line; the world's time moves by what it takes."""
         self._spent, self._limit, self._submission, self._used = 0.0, LINE_LIMIT, None, ""
+        self.jobs.notices = []
         if len(line) > MAX_LINE:
             self._pass(READ_SECONDS)
             text = f"bash: command line too long: {len(line)} characters, the limit is {MAX_LINE}\n"
@@ -105,7 +112,11 @@ class Workstation:
         error = ""
         if result.exit_code:
             error = "forbidden" if "(Forbidden)" in result.stderr else "command_error"
-        return ToolOutcome(result.text, result.exit_code, error, self._used or "shell", self._submission)  # type: ignore[arg-type]
+        text = result.text + "".join(self.jobs.notices)
+        if not text.isascii():
+            # Bytes that are no text have stood for themselves until here.
+            text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        return ToolOutcome(text, result.exit_code, error, self._used or "shell", self._submission)  # type: ignore[arg-type]
 
     def _direct(self, line: str) -> ExecResult | None:
         """Run a line without shell syntax at once; None if it needs the shell."""
@@ -119,7 +130,9 @@ class Workstation:
 
     @property
     def _shell(self) -> Shell:
-        if self._session is None:
+        if self._session is not None:
+            self._session.background = self._background
+        else:
             self._session = Shell(
                 Files({f"{HOME}/.kube/config": _KUBECONFIG}, mtime=self._clock()),
                 self._commands(),
@@ -134,6 +147,7 @@ class Workstation:
                 limits=Limits(),
                 clock=self._clock,
             )
+            self._session.background = self._background
         return self._session
 
     def _clock(self) -> float:
@@ -142,6 +156,7 @@ class Workstation:
     def _commands(self) -> Mapping[str, ShellCommand]:
         """Our own commands, bound to this session."""
         own: dict[str, ShellCommand] = {
+            **job_commands(self),
             "kubectl": self._run_kubectl,
             "k": self._run_kubectl,
             "curl": self._run_curl,
@@ -171,6 +186,26 @@ class Workstation:
             )
         return None
 
+    def pass_time(self, seconds: float) -> None:
+        """Let time pass on behalf of a command, as far as the line may take."""
+        self._pass(seconds)
+
+    def call(self, argv: list[str], stdin: str, shell: Shell, complaint: str) -> ExecResult:
+        """Run another command on behalf of one of ours."""
+        return self._call(argv, stdin, shell, complaint)
+
+    @property
+    def kubectl(self) -> Kubectl:
+        """The session's kubectl."""
+        return self._kubectl
+
+    def append(self, path: str, text: str) -> None:
+        """Add to a file that a job writes to."""
+        files = self._shell.files
+        full = self._shell.resolve(path)
+        if full != "/dev/null":
+            files.put_bytes(full, (files.bytes_of(full) or b"") + encoded(text))
+
     # --- commands ---------------------------------------------------------------------------------
 
     def _run_kubectl(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -180,7 +215,8 @@ class Workstation:
         before = self.world.now()
         words = tuple(argv[1:])
         ends = before + round((self._limit - self._spent) * SECOND)
-        result = self._kubectl.run(words, stdin, _Reader(shell), ends)
+        desk = _Desk(shell, self)
+        result = self._kubectl.run(words, stdin, desk, ends, desk)
         # Commands that wait (rollout status, delete, wait) have let time pass themselves.
         self._spent += (self.world.now() - before) / SECOND
         self._pass(WRITE_SECONDS if changes(words) else READ_SECONDS)
@@ -190,7 +226,7 @@ class Workstation:
         if (expired := self._expired()) is not None:
             return expired
         self._used = "curl"
-        answer = curl(self.world, list(argv[1:]), lambda path: shell.files.text(shell.resolve(path)))
+        answer = curl(Wire(self), list(argv[1:]), lambda path: shell.files.text(shell.resolve(path)))
         self._pass(max(answer.seconds, 0.1))
         if answer.file:
             shell.files._write_file_sync(shell.resolve(answer.file), answer.body)
@@ -218,6 +254,9 @@ class Workstation:
         if total > MAX_SLEEP:
             note = f"sleep: {total:g} seconds is too long here; slept {MAX_SLEEP:g}\n"
             total = MAX_SLEEP
+        if self.jobs.detached:
+            self.jobs.waits += total
+            return ExecResult(stderr=note)
         self._pass(total)
         return self._expired() or ExecResult(stderr=note)
 
@@ -229,6 +268,8 @@ class Workstation:
         if match is None:
             return _misused("timeout", f"invalid time interval \u2018{argv[at]}\u2019", 125)
         seconds = float(match[1]) * _UNITS[match[2]]
+        if seconds and self.jobs.detached:
+            self.jobs.limit = seconds
         outer, start = self._limit, self._spent
         if seconds:
             self._limit = min(outer, start + seconds)
@@ -284,13 +325,69 @@ class Workstation:
         return ExecResult(stderr=f"{USAGE}\n", exit_code=2)
 
 
-class _Reader:
-    """The session's files as kubectl reads them."""
+class _Desk:
+    """The session as kubectl sees it: files, variables, programs and ports."""
 
-    __slots__ = ("_shell",)
+    __slots__ = ("_shell", "_station")
 
-    def __init__(self, shell: Shell) -> None:
+    def __init__(self, shell: Shell, station: Workstation) -> None:
         self._shell = shell
+        self._station = station
+
+    def read_bytes(self, path: str) -> bytes:
+        """Content of a file. Raises FileNotFoundError, IsADirectoryError."""
+        full = self._shell.resolve(path)
+        data = self._shell.files.bytes_of(full)
+        if data is not None:
+            return data
+        if self._shell.files.is_folder(full):
+            raise IsADirectoryError(path)
+        raise FileNotFoundError(path)
+
+    def write_bytes(self, path: str, data: bytes) -> None:
+        """Write a file. Raises OSError where that cannot be."""
+        self._shell.files.put_bytes(self._shell.resolve(path), data)
+
+    def make_directories(self, path: str) -> None:
+        """Make sure that a directory exists."""
+        self._shell.files.add_directories((self._shell.resolve(path),))
+
+    def is_directory(self, path: str) -> bool:
+        """Whether there is a directory at a path."""
+        return self._shell.files.is_folder(self._shell.resolve(path))
+
+    def walk(self, path: str) -> Sequence[tuple[str, bytes | None]]:
+        """(path relative to the directory, content) of everything in it, sorted; None for directories."""
+        return [
+            (name, entry.content if isinstance(entry, FileEntry) else None)
+            for name, entry in self._shell.files.below(self._shell.resolve(path))
+            if not isinstance(entry, SymlinkEntry)
+        ]
+
+    def remove(self, path: str) -> None:
+        """Remove a file, if it is there."""
+        self._shell.files.remove(self._shell.resolve(path))
+
+    def variable(self, name: str) -> str:
+        """An environment variable, empty where there is none."""
+        return self._shell.env.get(name, "")
+
+    def execute(self, script: str) -> ExecResult:
+        """Run a script in a shell of its own."""
+        return self._shell.call(["bash", "-c", script])
+
+    @property
+    def detached(self) -> bool:
+        """Whether the command runs in the background."""
+        return self._station.jobs.detached
+
+    def listen(self, port: int, listener: Listener) -> int:
+        """Accept connections on a local port (0: any free one). Raises OSError when it is taken."""
+        return self._station.jobs.listen(port, listener, self._station.world.now())
+
+    def close(self, port: int) -> None:
+        """Stop accepting connections on a port."""
+        self._station.jobs.close(port)
 
     def read_text(self, path: str) -> str:
         """Content of a file. Raises FileNotFoundError, IsADirectoryError."""
@@ -301,6 +398,11 @@ class _Reader:
         if self.list_files(path):
             raise IsADirectoryError(path)
         raise FileNotFoundError(path)
+
+    @property
+    def folder(self) -> str:
+        """The working directory."""
+        return self._shell.resolve(".")
 
     def list_files(self, path: str) -> Sequence[str]:
         """Paths of the files directly in a directory, sorted."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,23 @@ from tests.serve.serving import Served, served
 
 EVERYTHING = Path(__file__).parent / "everything.yaml"
 """One object of every kind that a person can create."""
+
+PATIENCE = 25.0
+"""Seconds after which a test whose client still waits for something has failed."""
+
+
+@pytest.fixture(autouse=True)
+def _impatience() -> Iterator[None]:
+    """Clients wait for ever for what does not come; tests do not."""
+
+    def fail(signum: int, frame: object) -> None:
+        raise TimeoutError(f"the client still waits after {PATIENCE:.0f} s")
+
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
 
 
 def manifests() -> list[dict[str, Any]]:

@@ -284,7 +284,7 @@ def test_the_dynamic_client_applies_and_meets_conflicts(client: Any) -> None:
     scaled = {**body, "spec": {**body["spec"], "replicas": 2}}  # type: ignore[dict-item]
     with pytest.raises(kubernetes.dynamic.exceptions.ConflictError) as caught:
         deployments.server_side_apply(body=scaled, namespace=NS, field_manager="two")
-    assert 'conflict with "one": .spec.replicas' in caught.value.body.decode()
+    assert 'conflict with "one": .spec.replicas' in str(caught.value.body)
     forced = deployments.server_side_apply(
         body=scaled, namespace=NS, field_manager="two", force_conflicts=True
     )

@@ -51,3 +51,32 @@ def test_everything_else_passes_through() -> None:
     resource = _resource("v1", "Pod")
     assert conversion.to_storage(resource, pod) is pod
     assert conversion.from_storage(resource, pod) is pod
+
+
+def test_what_the_old_version_cannot_say_is_carried_in_annotations() -> None:
+    stored: dict[str, Any] = {
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "h", "annotations": {"mine": "x"}},
+        "spec": {
+            "maxReplicas": 3,
+            "metrics": [
+                {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 70}}},
+                {"type": "Resource", "resource": {"name": "memory", "target": {"type": "AverageValue", "averageValue": "1Gi"}}},
+                {"type": "Pods", "pods": {"metric": {"name": "rps"}, "target": {"type": "AverageValue", "averageValue": "5"}}},
+            ],
+            "behavior": {"scaleDown": {"stabilizationWindowSeconds": 60, "selectPolicy": "Max"}},
+        },
+    }
+    resource = _resource("autoscaling/v1", "HorizontalPodAutoscaler")
+    old = conversion.from_storage(resource, stored)
+    annotations = old["metadata"]["annotations"]
+    assert old["spec"] == {"maxReplicas": 3, "targetCPUUtilizationPercentage": 70}
+    assert annotations["autoscaling.alpha.kubernetes.io/behavior"] == (
+        '{"ScaleDown":{"StabilizationWindowSeconds":60,"SelectPolicy":"Max"}}'
+    )
+    assert annotations["autoscaling.alpha.kubernetes.io/metrics"] == (
+        '[{"type":"Resource","resource":{"name":"memory","targetAverageValue":"1Gi"}},'
+        '{"type":"Pods","pods":{"metricName":"rps","targetAverageValue":"5"}}]'
+    )
+    assert conversion.to_storage(resource, old) == stored

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
-from tests.parity.corpus.manifests import MANIFESTS
+from tests.parity.corpus.files import FILES
 from tests.parity.harness import Case, Outcome, sides
 from tests.parity.recording import Recording
 from tests.parity.states import state
@@ -49,7 +49,7 @@ def jobs_of(name: str, words: Sequence[str]) -> list[Job]:
 
 def run_job(job: Job) -> list[Compared]:
     """Both outcomes of each case."""
-    with sides(state(job.state).make(), MANIFESTS) as both:
+    with sides(state(job.state).make(), FILES) as both:
         return [Compared(case, *both.compare(case)) for case in job.cases]
 
 

@@ -15,11 +15,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from subprocess import TimeoutExpired
 from tempfile import TemporaryDirectory
 
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.tools.kubectl import Kubectl
-from sregym_env.tools.kubectl.app import KubeConfig, default_config
+from sregym_env.tools.kubectl.app import Context, KubeConfig
 from tests.serve.serving import NAMESPACE, Served, served
 
 _RFC3339 = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?=(\.\d+)?(Z|\+00:00))")
@@ -27,6 +28,9 @@ _RFC1123 = re.compile(r"\b\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d(?= \+0000)")
 
 SETTLING = 2.0
 """Virtual seconds after each preparing command."""
+
+PATIENCE = 15.0
+"""Seconds of wall-clock time a command of the real kubectl may take."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,7 @@ class Files:
 
     def __init__(self, root: Path) -> None:
         self._root = root
+        self.folder = str(root)
 
     def read_text(self, path: str) -> str:
         """Content of a file."""
@@ -105,9 +110,9 @@ class InProcess:
         )
 
     def _kubectl(self, world: EmbeddedWorld) -> Kubectl:
-        config = default_config("kubernetes-admin", NAMESPACE)
-        server = KubeConfig(config.contexts, config.current, "kubernetes", self._url)
-        return Kubectl(world.cluster, NAMESPACE, config=server)
+        context = Context("kubernetes-admin", "kubernetes", "kubernetes-admin", NAMESPACE)
+        config = KubeConfig((context,), context.name, "kubernetes", self._url)
+        return Kubectl(world.cluster, NAMESPACE, config=config)
 
 
 class Sides:
@@ -116,14 +121,19 @@ class Sides:
     def __init__(self, base: EmbeddedWorld, running: Served) -> None:
         self._served = running
         self.ours = InProcess(base, running.home, running.server.url)
+        self._kubeconfig = running.kubeconfig.read_bytes()
 
     def real(self, case: Case) -> Outcome:
         """What the real kubectl prints."""
         prepared = self.ours.prepared(case)
         _wait_for_early_second()
         self._served.put(prepared.fork())
+        self._served.kubeconfig.write_bytes(self._kubeconfig)  # ``kubectl config`` may have changed it
         offset = self._served.server.hosted.pace.offset
-        done = self._served.kubectl(shlex.split(case.line), case.stdin)
+        try:
+            done = self._served.kubectl(shlex.split(case.line), case.stdin, PATIENCE)
+        except TimeoutExpired:
+            return Outcome("", f"still running after {PATIENCE:g} s", -1)
         home = self._served.home
         return Outcome(
             settled(_shifted(done.stdout, -offset), home), settled(_shifted(done.stderr, -offset), home), done.code
@@ -134,7 +144,7 @@ class Sides:
         second may begin in between, and ages differ then."""
         ours = self.ours.run(case)
         real = self.real(case)
-        while real != ours and tries > 1:
+        while real != ours and tries > 1 and real.code >= 0:
             real = self.real(case)
             tries -= 1
         return real, ours
@@ -151,6 +161,10 @@ _TEMPORARY = (
     # kubectl diff names temporary directories and says when it wrote the files in them.
     (re.compile(r"/tmp/(LIVE|MERGED)-\d+"), r"/tmp/\1"),
     (re.compile(r"^((?:---|\+\+\+) /tmp/\S+\t).*$", re.MULTILINE), r"\1"),
+    # klog says when and in which process; who asks often is told that it had to wait.
+    (re.compile(r"^[IWE]\d{4} [\d:.]+ +\d+ request\.go:\d+\] Waited for .*\n", re.MULTILINE), ""),
+    (re.compile(r"^([IWE])\d{4}(?: [\d:.]+ +\d+)? (?=\w+\.go:)", re.MULTILINE), r"\1 "),
+    (re.compile(r"/tmp/\S+/files/admin\.kubeconfig"), "/home/oncall/.kube/config"),
     (re.compile(r"https://127\.0\.0\.1:\d+"), "https://127.0.0.1:6443"),
 )
 _PAST = timedelta(days=60)

@@ -21,13 +21,23 @@ from sregym_env.sim.deploy import deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.tools.kubectl import Kubectl
 from tests.parity.corpus.diagnosing import diagnosis
-from tests.parity.corpus.manifests import MANIFESTS
+from tests.parity.corpus.files import FILES
+from tests.parity.corpus.kustomizations import KUSTOMIZING
 from tests.parity.corpus.reading import READING
 from tests.parity.corpus.situations import SITUATIONS, Situation
 from tests.parity.corpus.widening import WIDENING
 from tests.parity.corpus.writing import WRITING
 from tests.parity.harness import Case
 from tests.serve.serving import NAMESPACE
+
+
+_KUSTOMIZED = (
+    *(Case(line) for line in KUSTOMIZING),
+    *(
+        Case(line, ("apply -k k/t11",))
+        for line in ("get -k k/t11", "delete -k k/t11", "diff -k k/t11", "apply -k k/t11", "describe -k k/t11")
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -44,13 +54,13 @@ class MemoryFiles:
 
     def read_text(self, path: str) -> str:
         """Content of a file."""
-        if path not in MANIFESTS:
+        if path not in FILES:
             raise FileNotFoundError(path)
-        return MANIFESTS[path]
+        return FILES[path]
 
     def list_files(self, path: str) -> Sequence[str]:
         """Paths of the files directly in a directory."""
-        return [name for name in sorted(MANIFESTS) if name.rpartition("/")[0] == path]
+        return [name for name in sorted(FILES) if name.rpartition("/")[0] == path]
 
 
 def _at_whole_second(world: EmbeddedWorld) -> EmbeddedWorld:
@@ -105,6 +115,7 @@ def states() -> tuple[State, ...]:
         State("healthy", _healthy, _fixed([Case(line) for line in READING])),
         State("healthy-wide", _healthy, _fixed(WIDENING)),
         State("healthy-written", _healthy, _fixed(WRITING)),
+        State("healthy-kustomized", _healthy, _fixed(_KUSTOMIZED)),
     ]
     found += [State(f"fault-{each.name}", _faulty(each.name), diagnosis) for each in declarations()]
     found += [

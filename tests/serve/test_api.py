@@ -261,7 +261,7 @@ def test_bodies_need_no_type(application: Application) -> None:
         (
             {"kind": "Secret", "apiVersion": "v1"},
             400,
-            "Secret in version 'v1' cannot be handled as a ConfigMap",
+            'Secret in version "v1" cannot be handled as a ConfigMap',
         ),
         ({"kind": "ConfigMap", "apiVersion": "v2"}, 400, "the API version in the data (v2) does not match"),
         ([1], 400, "unrecognized"),
@@ -309,7 +309,7 @@ def test_patch_refusals(application: Application) -> None:
     reply = ask(application, where, "PATCH", "x", content_type="application/merge-patch+json")
     assert (
         json(reply)["message"]
-        == "json: cannot unmarshal string into Go value of type map[string]interface {}"
+        == "error decoding patch: json: cannot unmarshal string into Go value of type map[string]interface {}"
     )
 
 

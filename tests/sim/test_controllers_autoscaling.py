@@ -24,6 +24,7 @@ def load(monkeypatch: pytest.MonkeyPatch) -> dict[str, float | None]:
         return None if cpu is None else PodUsage(world.now(), (ContainerUsage("c", cpu, 0),))
 
     monkeypatch.setattr(autoscaling, "pod_usage", usage)
+    monkeypatch.setattr(autoscaling, "available", lambda _: True)
     return used
 
 
@@ -119,3 +120,15 @@ def test_target_that_is_missing_or_switched_off(load: dict[str, float | None]) -
     change(world, "deployments.apps", "web", replicas=0)
     world.advance(20)
     assert conditions(world)["ScalingActive"] == "ScalingDisabled"
+
+
+def test_metrics_that_nobody_serves() -> None:
+    world = scaled(metrics=[{"type": "Pods", "pods": {"metric": {"name": "rps"}, "target": {"type": "AverageValue", "averageValue": "1"}}}])
+    assert conditions(world)["ScalingActive"] == "FailedGetPodsMetric"
+    text = (
+        "unable to get metric rps: unable to fetch metrics from custom metrics API: "
+        "no custom metrics API (custom.metrics.k8s.io) registered"
+    )
+    assert said(world, "FailedGetPodsMetric") == [text]
+    about = "invalid metrics (1 invalid out of 1), first error is: failed to get pods metric value: "
+    assert said(world, "FailedComputeMetricsReplicas") == [about + text]

@@ -12,7 +12,7 @@ from sregym_env.kube.durations import parse_rfc3339, rfc3339
 from sregym_env.runtime.clock import EPOCH, SECOND
 from sregym_env.sim import apiserver
 from sregym_env.sim.controllers.cronjob import following, previous
-from sregym_env.sim.controllers.job import _indexes, _ranges
+from sregym_env.sim.controllers.jobends import indexes, ranges
 from sregym_env.sim.world import SimWorld
 from tests.sim.control_plane import (
     change,
@@ -147,8 +147,8 @@ def test_finished_job_is_removed_after_its_ttl() -> None:
 
 
 @given(st.sets(st.integers(0, 40)))
-def test_index_ranges_read_back(indexes: set[int]) -> None:
-    assert _indexes(_ranges(sorted(indexes))) == indexes
+def test_index_ranges_read_back(numbers: set[int]) -> None:
+    assert indexes(ranges(sorted(numbers))) == numbers
 
 
 # --- CronJobs -----------------------------------------------------------------------------------------
@@ -220,3 +220,82 @@ def test_pods_of_a_deleted_job_are_let_go() -> None:
     apiserver.delete(world, JOBS, "default", "work")
     run(world)
     assert all(not pod["metadata"].get("finalizers") for pod in pods(world))
+
+
+def fail(world: SimWorld, code: int, name: str = "", **status: Any) -> None:
+    """End running pods with an exit code."""
+    for pod in [pod for pod in pods(world) if pod["status"]["phase"] == "Running"]:
+        if name in pod["metadata"]["name"]:
+            end = {"exitCode": code, "finishedAt": rfc3339(world.now())}
+            statuses = [{"name": "c", "state": {"terminated": end}}]
+            set_phase(world, pod, "Failed", containerStatuses=statuses, **status)
+    run(world)
+
+
+def exit_rule(action: str, *codes: int) -> dict[str, Any]:
+    return {"action": action, "onExitCodes": {"operator": "In", "values": list(codes)}}
+
+
+def test_failure_policy_fails_the_job_at_once() -> None:
+    world = started(podFailurePolicy={"rules": [exit_rule("FailJob", 42)]})
+    name = pods(world)[0]["metadata"]["name"]
+    fail(world, 42)
+    status = get(world, JOBS, "work")["status"]
+    assert ("Failed", "PodFailurePolicy") in true_conditions(world)
+    message = f"Container c for pod default/{name} failed with exit code 42 matching FailJob rule at index 0"
+    assert {c["message"] for c in status["conditions"]} == {message}
+
+
+def test_failure_policy_ignores() -> None:
+    world = started(backoffLimit=0, podFailurePolicy={"rules": [exit_rule("Ignore", 7)]})
+    fail(world, 7)
+    world.advance(60)
+    run(world)
+    assert not true_conditions(world)
+    assert not get(world, JOBS, "work")["status"].get("failed")
+    fail(world, 1)
+    assert ("Failed", "BackoffLimitExceeded") in true_conditions(world)
+
+
+def test_each_index_has_its_own_limit() -> None:
+    spec = {"completionMode": "Indexed", "completions": 2, "parallelism": 2, "backoffLimitPerIndex": 1}
+    world = started(**spec)
+    fail(world, 1, "work-1-")
+    world.advance(20)
+    run(world)
+    counts = {
+        pod["metadata"]["annotations"].get("batch.kubernetes.io/job-index-failure-count")
+        for pod in pods(world)
+        if "work-1-" in pod["metadata"]["name"]
+    }
+    assert counts == {"0", "1"}
+    fail(world, 1, "work-1-")
+    status = get(world, JOBS, "work")["status"]
+    assert status["failedIndexes"] == "1" and not true_conditions(world)
+    finish(world, "Succeeded")
+    assert ("Failed", "FailedIndexes") in true_conditions(world)
+    assert get(world, JOBS, "work")["status"]["completedIndexes"] == "0"
+
+
+def test_too_many_failed_indexes() -> None:
+    spec = {"completionMode": "Indexed", "completions": 3, "parallelism": 3, "backoffLimitPerIndex": 0}
+    world = started(**spec, maxFailedIndexes=0)
+    fail(world, 1, "work-2-")
+    assert ("Failed", "MaxFailedIndexesExceeded") in true_conditions(world)
+
+
+def test_success_policy() -> None:
+    policy = {"rules": [{"succeededIndexes": "1", "succeededCount": 1}]}
+    spec = {"completionMode": "Indexed", "completions": 3, "parallelism": 3, "successPolicy": policy}
+    world = started(**spec)
+    for pod in pods(world):
+        if "work-1-" in pod["metadata"]["name"]:
+            set_phase(world, pod, "Succeeded")
+    run(world)
+    run(world)
+    assert ("SuccessCriteriaMet", "SuccessPolicy") in true_conditions(world)
+
+
+def test_job_of_another_controller_is_left_alone() -> None:
+    world = started(managedBy="example.com/other")
+    assert not pods(world) and not get(world, JOBS, "work").get("status")

@@ -889,6 +889,9 @@ class FakeCluster:
         self.log_calls: list[dict[str, Any]] = []
         self.denied: set[str] = set()
 
+    def warnings(self) -> tuple[str, ...]:
+        return ()
+
     def as_user(self, user: User) -> FakeCluster:
         other = FakeCluster([], self._now, user)
         other.store = self.store

@@ -92,8 +92,10 @@ class Compiler:
         return self.problem(node, f"undeclared reference to '{name}' (in container '')")
 
     def qualified(self, node: Node) -> Typed | None:
-        """A dotted name that is a type (``google.protobuf.Timestamp``), or None."""
+        """A dotted name that is a variable or a type (``google.protobuf.Timestamp``), or None."""
         name = _dotted(node)
+        if name in self.names:
+            return self.names[name], lambda frame: _look(frame, name)
         if name in ("google.protobuf.Timestamp", "google.protobuf.Duration"):
             value = TypeValue(name)
             return "type", lambda frame: value

@@ -12,7 +12,6 @@ from sregym_env.kube.describe.text import (
     controller_of,
     events_of,
     go_bool,
-    header,
     rfc1123,
     title_bool,
 )

@@ -124,6 +124,25 @@ def same_but_time(a: Sequence[Manifest], b: Sequence[Manifest]) -> bool:
     return all({**x, "time": ""} == {**y, "time": ""} for x, y in zip(a, b, strict=True))
 
 
+def handed_over(entries: Sequence[Entry], updater: str, applier: str) -> tuple[Entry, ...]:
+    """The entries after what somebody owned by updates became what somebody applies (``csaupgrade``)."""
+
+    def given(entry: Entry) -> bool:
+        return (entry.manager, entry.operation, entry.subresource) == (updater, "Update", "")
+
+    heirs = [e for e in entries if (e.manager, e.operation, e.subresource) == (applier, "Apply", "")]
+    source = next((entry for entry in entries if given(entry)), None)
+    if source is None:
+        return tuple(entries)
+    if not heirs:
+        heirs = [dataclasses.replace(source, manager=applier, operation="Apply")]
+    heir = heirs[0]
+    same_version = next((e for e in entries if given(e) and e.api_version == heir.api_version), None)
+    if same_version is not None:
+        heir = heir.having(union(heir.fields, same_version.fields))
+    return (heir, *(e for e in entries if not given(e) and e.key != heir.key))
+
+
 def capped(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     """The entries with the oldest updates merged, version by version, until few enough are left."""
     updates = sorted((e for e in entries if e.operation == "Update"), key=lambda e: (e.time, e.key))

@@ -55,7 +55,7 @@ _MAKERS: Mapping[str, str] = {
 _SET_BY_SERVER: Mapping[str, Fields] = {
     "pods": from_paths(
         ("spec", "nodeName"), ("spec", "priority"), ("spec", "preemptionPolicy"), ("spec", "tolerations"),
-        ("spec", "serviceAccount"), ("spec", "enableServiceLinks"),
+        ("spec", "serviceAccount"),
     ),
     "services": from_paths(
         ("spec", "clusterIP"), ("spec", "clusterIPs"), ("spec", "ipFamilies"), ("spec", "ipFamilyPolicy"),
@@ -83,7 +83,8 @@ def empty(api_version: str, kind: str) -> Manifest:
 # --- what is shown --------------------------------------------------------------------------------
 
 _shown: dict[int, tuple[Manifest, list[Manifest]]] = {}
-_MOST_SHOWN = 4096
+_presented: dict[int, tuple[Manifest, Manifest]] = {}
+_MOST_KEPT = 4096
 
 
 def shown(resource: Resource, obj: Manifest) -> list[Manifest]:
@@ -96,14 +97,26 @@ def shown(resource: Resource, obj: Manifest) -> list[Manifest]:
     if known is not None and known[0] is metadata:
         return known[1]
     found = encode(entries(resource, obj))
-    if len(_shown) >= _MOST_SHOWN:
+    if len(_shown) >= _MOST_KEPT:
         _shown.clear()
     _shown[id(metadata)] = (metadata, found)
     return found
 
 
 def with_managed_fields(resource: Resource, obj: Manifest) -> Manifest:
-    """The object as clients see it, its owners in ``metadata.managedFields``."""
+    """The object as clients see it, its owners in ``metadata.managedFields``; the same one for the same one."""
+    known = _presented.get(id(obj))
+    if known is not None and known[0] is obj:
+        return known[1]
+    made = _with_managed_fields(resource, obj)
+    if made is not obj:
+        if len(_presented) >= _MOST_KEPT:
+            _presented.clear()
+        _presented[id(obj)] = (obj, made)
+    return made
+
+
+def _with_managed_fields(resource: Resource, obj: Manifest) -> Manifest:
     metadata = obj.get("metadata")
     if not isinstance(metadata, dict) or "uid" not in metadata:
         return obj
@@ -262,8 +275,9 @@ def reported_by(resource: Resource, obj: Manifest) -> Entry | None:
     after: dict[str, Any] = {"status": status}
     annotations = obj["metadata"].get("annotations") or {}
     if _REVISION in annotations and resource.key == "deployments.apps":
-        before["metadata"] = {"annotations": {LAST_APPLIED: ""}}
-        after["metadata"] = {"annotations": {LAST_APPLIED: "", _REVISION: annotations[_REVISION]}}
+        others = {key: value for key, value in annotations.items() if key != _REVISION}
+        before["metadata"] = {"annotations": others} if others else {}
+        after["metadata"] = {"annotations": annotations}
     fields = compare(_shape(resource, obj), before, after).changed
     if not fields:
         return None

@@ -13,7 +13,7 @@ result, and a patch without effect returns the original object itself.
 
 from __future__ import annotations
 
-from sregym_env.kube.patch.errors import PatchError
+from sregym_env.kube.patch.errors import PatchError, TooLarge
 from sregym_env.kube.patch.rfc6902 import json_patch
 from sregym_env.kube.patch.rfc7386 import merge_patch, three_way_merge, two_way_merge
 from sregym_env.kube.patch.strategic import strategic_merge_patch
@@ -21,6 +21,7 @@ from sregym_env.kube.patch.strategic_diff import three_way, two_way
 
 __all__ = [
     "PatchError",
+    "TooLarge",
     "json_patch",
     "merge_patch",
     "strategic_merge_patch",

@@ -5,3 +5,7 @@ from __future__ import annotations
 
 class PatchError(ValueError):
     """A patch that cannot be applied; the text is what the API server says."""
+
+
+class TooLarge(PatchError):
+    """A patch that is too large to be tried."""

@@ -6,20 +6,51 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sregym_env.kube.patch.errors import PatchError
+import orjson
+
+from sregym_env.kube.patch.errors import PatchError, TooLarge
 from sregym_env.kube.types import Json
+
+MAX_OPERATIONS = 10_000
+"""Operations in one patch: the API server's ``maxJSONPatchOperations``."""
+
+MAX_COPIED = 3 * 1024 * 1024
+"""Bytes that ``copy`` may add in one patch: the API server's ``AccumulatedCopySizeLimit``."""
 
 
 def json_patch(obj: Json, operations: Sequence[Mapping[str, Any]]) -> Json:
     """Apply a JSON patch; raises PatchError worded as the API server's library."""
     if not isinstance(operations, list | tuple):
         raise PatchError("json: cannot unmarshal object into Go value of type jsonpatch.Patch")
+    if len(operations) > MAX_OPERATIONS:
+        raise TooLarge(
+            f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(operations)}"
+        )
+    copied = _Copied()
     for operation in operations:
-        obj = _apply_operation(obj, operation)
+        if not isinstance(operation, Mapping):
+            raise PatchError("json: cannot unmarshal into Go value of type jsonpatch.Operation")
+        obj = _apply_operation(obj, operation, copied)
     return obj
 
 
-def _apply_operation(obj: Json, operation: Mapping[str, Any]) -> Json:
+class _Copied:
+    """How much ``copy`` has added, in bytes of JSON: copies of copies would grow without end."""
+
+    def __init__(self) -> None:
+        self._total = 0
+
+    def add(self, value: Json) -> None:
+        """Count a copied value. Raises PatchError beyond the limit."""
+        self._total += len(orjson.dumps(value))
+        if self._total > MAX_COPIED:
+            raise PatchError(
+                "Unable to complete the copy, the accumulated size increase of copy is "
+                f"{self._total}, exceeding the limit {MAX_COPIED}"
+            )
+
+
+def _apply_operation(obj: Json, operation: Mapping[str, Any], copied: _Copied) -> Json:
     kind = operation.get("op") or "unknown"
     path = operation.get("path")
     if kind not in ("add", "remove", "replace", "move", "copy", "test"):
@@ -40,7 +71,9 @@ def _apply_operation(obj: Json, operation: Mapping[str, Any]) -> Json:
             f"{kind} operation failed to decode from: operation, missing from field: missing value"
         )
     if kind == "copy":
-        return _point(obj, path, _split(path), _Add(_lookup(obj, source, "copy"), path))
+        value = _lookup(obj, source, "copy")
+        copied.add(value)
+        return _point(obj, path, _split(path), _Add(value, path))
     value = _lookup(obj, source, "move")
     obj = _point(obj, source, _split(source), _Remove(source))
     return _point(obj, path, _split(path), _Add(value, path))

@@ -134,6 +134,8 @@ def _retain_keys(draft: _Draft, patch: Mapping[str, Any]) -> None:
 
 
 def _delete_primitives(draft: _Draft, key: str, values: Json) -> None:
+    if not isinstance(values, list):
+        raise PatchError(f"the value of $deleteFromPrimitiveList/{key} must be a list")
     current = draft.get(key)
     if isinstance(current, list):
         draft.set(key, [v for v in current if v not in values])
@@ -196,9 +198,11 @@ def _merge_list(
 ) -> list[Json]:
     if not old and not patch:
         return old
+    if order is not None and not isinstance(order, list):
+        raise PatchError("the value of $setElementOrder must be a list")
     sample = old[0] if old else patch[0]
     if not isinstance(sample, dict):
-        merged = list(dict.fromkeys([*old, *patch]))
+        merged = list(dict.fromkeys(_identities([*old, *patch], "")))
         return _ordered(merged, order if order is not None else patch, old, "")
     key = field.merge_key
     replaced = any(isinstance(p, dict) and p.get(PATCH) == "replace" for p in patch)
@@ -230,32 +234,38 @@ def _check_order(patch: list[Json], order: list[Json], key: str) -> None:
 def _merge_items(old: list[Json], patch: list[Json], field: Field, apply: bool) -> list[Json]:
     key = field.merge_key
     struct = struct_below(field)
-    merged = list(old)
+    merged: list[Json] = list(old)
+    places: dict[Json, list[int]] = {}
+    for index, item in enumerate(old):
+        places.setdefault(_identity(item, key), []).append(index)
     for item in patch:
         if not isinstance(item, dict):
             raise PatchError("list element of patch is not an object")
-        identity = item.get(key)
         if key not in item:
             raise PatchError(f"map: {go_format(item)} does not contain declared merge key: {key}")
-        index = _position(merged, key, identity)
+        identity = _identity(item, key)
         if item.get(PATCH) == "delete" and apply:
-            merged = [m for m in merged if m.get(key) != identity]
-        elif index < 0:
-            merged.append(_without_directives(item) if apply else item)
-        else:
+            for index in places.pop(identity, ()):
+                merged[index] = None
+        elif identity in places:
+            index = places[identity][0]
             merged[index] = merge_map(merged[index], item, struct, apply)
-    return merged
+        else:
+            places[identity] = [len(merged)]
+            merged.append(_without_directives(item) if apply else item)
+    return [item for item in merged if item is not None]
 
 
-def _position(items: Sequence[Json], key: str, identity: Json) -> int:
-    for index, item in enumerate(items):
-        if (item.get(key) if key else item) == identity:
-            return index
-    return -1
+def _identity(item: Json, key: str) -> Json:
+    """What tells an item of a list from the others. Raises PatchError where nothing can."""
+    found = item.get(key) if key and isinstance(item, dict) else item
+    if isinstance(found, dict | list):
+        raise PatchError(f"unexpected merge key {go_format(found)}")
+    return found
 
 
 def _identities(items: Iterable[Json], key: str) -> list[Json]:
-    return [item.get(key) if key and isinstance(item, dict) else item for item in items]
+    return [_identity(item, key) for item in items]
 
 
 def _ordered(items: list[Json], guide: Sequence[Json], server: Sequence[Json], key: str) -> list[Json]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sregym_env.kube.jsonpath import JSONPathError, compile_template, go_text, relaxed
-from sregym_env.kube.registry import Resource
+from sregym_env.kube.registry import CustomType, Resource
 from sregym_env.kube.tables import access, cluster, network, pods, storage, workloads
 from sregym_env.kube.tables.cells import access_modes, age, format_labels, format_selector, since
 from sregym_env.kube.tables.cluster import event_times, node_roles
@@ -70,23 +70,29 @@ PRINTERS: Mapping[str, Printer] = {
 """Printers of the built-in resources by key."""
 
 
-def printer(resource: Resource, definition: Manifest | None = None) -> Printer:
-    """How a resource is shown; ``definition`` is its CustomResourceDefinition when it is a custom one."""
-    if definition is not None:
-        return _custom_printer(definition, resource.version)
-    return PRINTERS.get(resource.key) or (CUSTOM if resource.custom else DEFAULT)
+def printer(resource: Resource) -> Printer:
+    """How a resource is shown."""
+    if resource.custom_type is not None:
+        return _custom_printer(resource.custom_type)
+    return PRINTERS.get(resource.key) or DEFAULT
 
 
-def _custom_printer(definition: Manifest, version: str) -> Printer:
-    for served in definition["spec"].get("versions") or ():
-        if served["name"] == version and served.get("additionalPrinterColumns"):
-            return _from_columns(served["additionalPrinterColumns"])
-    return CUSTOM
+def _custom_printer(custom: CustomType) -> Printer:
+    known = custom.cache.get("printer")
+    if known is None:
+        declared = custom.version.get("additionalPrinterColumns")
+        known = custom.cache["printer"] = _from_columns(declared) if declared else CUSTOM
+    made: Printer = known
+    return made
 
 
 def _from_columns(declared: Sequence[Mapping[str, Any]]) -> Printer:
     columns = [Column("Name", format="name")]
-    columns += [Column(c["name"], wide=c.get("priority", 0) > 0, type=c["type"]) for c in declared]
+    for c in declared:
+        text = (
+            c.get("description") or f"Custom resource definition column (in JSONPath format): {c['jsonPath']}"
+        )
+        columns.append(Column(c["name"], c.get("priority", 0) > 0, c["type"], c.get("format") or "", text))
     templates = [(compile_template(relaxed(c["jsonPath"])), c["type"]) for c in declared]
 
     def row(obj: Manifest, now: int) -> Row:
@@ -96,15 +102,30 @@ def _from_columns(declared: Sequence[Mapping[str, Any]]) -> Printer:
                 values = [value for part in template.find(obj) for value in part]
             except JSONPathError:
                 values = []
-            if not values:
-                cells.append(None)
-            elif kind == "date":
-                cells.append(since(values[0], now))
-            else:
-                cells.append(go_text(values[0]))
+            cells.append(_custom_cell(kind, values[0], now) if values else None)
         return cells
 
     return Printer(tuple(columns), row)
+
+
+def _custom_cell(kind: str, value: Any, now: int) -> Cell:
+    """A value in a column of a type; nothing where it is of another type (``cellForJSONValue``)."""
+    if kind == "string":
+        return go_text(value)
+    if kind == "boolean":
+        return value if isinstance(value, bool) else None
+    if isinstance(value, bool):
+        return None
+    if kind == "integer":
+        return int(value) if isinstance(value, (int, float)) else None
+    if kind == "number":
+        return value if isinstance(value, (int, float)) else None
+    if kind == "date" and isinstance(value, str):
+        try:
+            return since(value, now)
+        except ValueError:
+            return "<invalid>"
+    return None
 
 
 def table_object(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from sregym_env.kube.types import Manifest
 
-Cell = str | int | bool | None
+Cell = str | int | float | bool | None
 
 
 Row = Sequence[Cell]
@@ -21,6 +21,7 @@ class Column:
     wide: bool = False
     type: str = "string"
     format: str = ""
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from sregym_env.kube.status import required
 from sregym_env.kube.types import Manifest
 from sregym_env.kube.validation import (
     cluster,
+    custom_resources,
     flowcontrol,
     pods,
     policies,
@@ -29,6 +30,7 @@ from sregym_env.kube.validation.metadata import (
     validate_metadata_update,
 )
 
+_DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 _Rule = Callable[[Manifest, Errors], None]
 _UpdateRule = Callable[[Manifest, Manifest, Errors], None]
 
@@ -79,7 +81,7 @@ _RULES: dict[str, _Rule] = {
     "clusterroles.rbac.authorization.k8s.io": policies.validate_cluster_role,
     "rolebindings.rbac.authorization.k8s.io": policies.validate_role_binding,
     "clusterrolebindings.rbac.authorization.k8s.io": policies.validate_cluster_role_binding,
-    "customresourcedefinitions.apiextensions.k8s.io": policies.validate_definition,
+    _DEFINITIONS: custom_resources.validate_definition,
 }
 
 _UPDATE_RULES: dict[str, _UpdateRule] = {
@@ -102,6 +104,7 @@ _UPDATE_RULES: dict[str, _UpdateRule] = {
     "controllerrevisions.apps": cluster.update_revision,
     "runtimeclasses.node.k8s.io": cluster.update_runtime_class,
     "priorityclasses.scheduling.k8s.io": policies.update_priority_class,
+    _DEFINITIONS: custom_resources.update_definition,
     "rolebindings.rbac.authorization.k8s.io": policies.update_binding,
     "clusterrolebindings.rbac.authorization.k8s.io": policies.update_binding,
 }
@@ -123,8 +126,8 @@ def validate_update(resource: Resource, new: Manifest, old: Manifest) -> Errors:
     if new.get("metadata") is not old.get("metadata"):
         out += validate_metadata(resource, new)
         out += validate_metadata_update(new, old)
-    if not _same_body(new, old):
-        _validate(resource, new, out)
+    if resource.custom or not _same_body(new, old):
+        _validate(resource, new, out, old)
         update = _UPDATE_RULES.get(resource.key)
         if update is not None:
             update(new, old, out)
@@ -142,7 +145,10 @@ def _same_body(new: Manifest, old: Manifest) -> bool:
     return all(key in new or key in _NOT_BODY for key in old)
 
 
-def _validate(resource: Resource, obj: Manifest, out: Errors) -> None:
+def _validate(resource: Resource, obj: Manifest, out: Errors, old: Manifest | None = None) -> None:
+    if resource.custom_type is not None:
+        custom_resources.validate_object(resource.custom_type, obj, old, out)
+        return
     rule = _RULES.get(resource.key)
     if rule is not None:
         rule(obj, out)

@@ -153,11 +153,11 @@ SHORTEST = 600
 
 
 def validate_certificate_request(obj: Manifest, out: Errors) -> None:
-    """A CertificateSigningRequest; the signature of its request is not looked at."""
+    """A CertificateSigningRequest, with the request that it carries."""
     spec = _spec(obj)
-    if not _is_request(spec.get("request") or ""):
-        shown = GoValue("[]byte{...}")
-        out.append(invalid_value("spec.request", shown, "PEM block type must be CERTIFICATE REQUEST"))
+    problem = _request_problem(spec.get("request") or "")
+    if problem:
+        out.append(invalid_value("spec.request", GoValue("[]byte{...}"), problem))
     usages = spec.get("usages") or []
     if not usages:
         out.append(required("spec.usages"))
@@ -176,11 +176,22 @@ def validate_certificate_request(obj: Manifest, out: Errors) -> None:
         out.append(invalid_value("spec.expirationSeconds", seconds, text))
 
 
-def _is_request(text: str) -> bool:
+def _request_problem(text: str) -> str:
+    """What is wrong with a PKCS#10 request in PEM in base64, or ``""``."""
     try:
-        return _BEGIN in base64.b64decode(text)
+        pem = base64.b64decode(text)
     except (binascii.Error, ValueError):
-        return False
+        pem = b""
+    if _BEGIN not in pem:
+        return "PEM block type must be CERTIFICATE REQUEST"
+    from cryptography import x509  # only who asks for a certificate needs it
+    from cryptography.exceptions import UnsupportedAlgorithm
+
+    try:
+        parsed = x509.load_pem_x509_csr(pem)
+        return "" if parsed.is_signature_valid else "x509: signature verification failed"
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        return "asn1: structure error: malformed certificate request"
 
 
 def _signer(name: str, where: str, out: Errors) -> None:

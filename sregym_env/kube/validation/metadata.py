@@ -173,7 +173,7 @@ def selector_value(selector: Mapping[str, Any] | None) -> GoValue:
     listed = "[]v1.LabelSelectorRequirement(nil)"
     if expressions:
         items = ", ".join(
-            f"v1.LabelSelectorRequirement{{Key:{go_quote(e['key'])}, Operator:{go_quote(e['operator'])}, "
+            f"v1.LabelSelectorRequirement{{Key:{go_quote(e.get('key', ''))}, Operator:{go_quote(e.get('operator', ''))}, "
             f"Values:{go_literal(e['values']) if e.get('values') else '[]string(nil)'}}}"
             for e in expressions
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sregym_env.kube import names, quantity
 from sregym_env.kube.status import (
     GoValue,
@@ -283,8 +285,61 @@ def validate_quota(obj: Manifest, out: Errors) -> None:
             text = "must be a standard resource for quota"
             out.append(invalid_value(where, name, "must be a standard resource type or fully qualified"))
             out.append(invalid_value(where, name, text))
-        if quantity.nano(amount) < 0:
+        if quantity.nano(amount or 0) < 0:
             out.append(invalid_value(where, amount, NOT_NEGATIVE))
+    _quota_scopes(_spec(obj), out)
+    _quota_selector((_spec(obj).get("scopeSelector") or {}).get("matchExpressions") or (), out)
+
+
+_SCOPES = (
+    "BestEffort",
+    "CrossNamespacePodAffinity",
+    "NotBestEffort",
+    "NotTerminating",
+    "PriorityClass",
+    "Terminating",
+)
+_SCOPED_NAMES = frozenset(
+    ("pods", "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory")
+)
+_OPPOSITES = (("BestEffort", "NotBestEffort"), ("Terminating", "NotTerminating"))
+
+
+def _quota_scopes(spec: Manifest, out: Errors) -> None:
+    scopes = [scope or "" for scope in spec.get("scopes") or ()]
+    shown = GoValue("[]core.ResourceQuotaScope{" + ", ".join(go_quote(scope) for scope in scopes) + "}")
+    for scope in scopes:
+        if scope not in _SCOPES:
+            out.append(invalid_value("spec.scopes", shown, "unsupported scope"))
+        allowed = frozenset(("pods",)) if scope == "BestEffort" else _SCOPED_NAMES
+        for name in sorted(spec.get("hard") or ()):
+            if name in _QUOTA_NAMES and name not in allowed:
+                out.append(invalid_value("spec.scopes", shown, "unsupported scope applied to resource"))
+    if any(left in scopes and right in scopes for left, right in _OPPOSITES):
+        out.append(invalid_value("spec.scopes", shown, "conflicting scopes"))
+
+
+def _quota_selector(terms: Sequence[Manifest], out: Errors) -> None:
+    for index, term in enumerate(terms):
+        where = f"spec.scopeSelector.matchExpressions[{index}]"
+        operator, values = term.get("operator") or "", term.get("values") or ()
+        if term.get("scopeName") not in _SCOPES:
+            out.append(invalid_value(f"{where}.scopeName", term.get("scopeName") or "", "unsupported scope"))
+        elif term["scopeName"] != "PriorityClass" and operator != "Exists":
+            text = (
+                "must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, "
+                "ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort "
+                "or ResourceQuotaScopeCrossNamespacePodAffinity"
+            )
+            out.append(invalid_value(f"{where}.operator", operator, text))
+        if operator in ("In", "NotIn") and not values:
+            text = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
+            out.append(required(f"{where}.values", text))
+        elif operator in ("Exists", "DoesNotExist") and values:
+            text = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
+            out.append(invalid_value(f"{where}.values", list(values), text))
+        elif operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
+            out.append(invalid_value(f"{where}.operator", operator, "not a valid selector operator"))
 
 
 def validate_limit_range(obj: Manifest, out: Errors) -> None:
@@ -318,7 +373,7 @@ def _limit_order(limit: Manifest, where: str, out: Errors) -> None:
     for low, high, text in _ORDER:
         lows, highs = limit.get(low) or {}, limit.get(high) or {}
         for name in lows:
-            if name in highs and quantity.compare(lows[name], highs[name]) > 0:
+            if name in highs and quantity.compare(lows[name] or 0, highs[name] or 0) > 0:
                 field = low if low != "defaultRequest" else "defaultRequest"
                 message = text.format(lows[name], highs[name])
                 out.append(invalid_value(f"{where}.{field}[{name}]", lows[name], message))
@@ -350,34 +405,3 @@ def validate_node(obj: Manifest, out: Errors) -> None:
             )
             out.append(duplicate(where, shown))
         seen.add((key, effect))
-
-
-def validate_definition(obj: Manifest, out: Errors) -> None:
-    """A CustomResourceDefinition."""
-    spec = _spec(obj)
-    name = (obj.get("metadata") or {}).get("name") or ""
-    kinds = spec.get("names") or {}
-    expected = f"{kinds.get('plural', '')}.{spec.get('group', '')}"
-    if name != expected:
-        text = 'must be spec.names.plural+"."+spec.group'
-        out.append(invalid_value("metadata.name", name, text))
-    needed(spec, "group", "spec", out)
-    if spec.get("scope") not in ("Cluster", "Namespaced"):
-        out.append(unsupported("spec.scope", spec.get("scope", ""), ("Cluster", "Namespaced")))
-    for key in ("plural", "kind"):
-        needed(kinds, key, "spec.names", out)
-    versions = spec.get("versions") or []
-    if not versions:
-        text = "must have exactly one version marked as storage version"
-        out.append(
-            invalid_value(
-                "spec.versions", GoValue("[]apiextensions.CustomResourceDefinitionVersion(nil)"), text
-            )
-        )
-    elif sum(1 for v in versions if v.get("storage")) != 1:
-        shown = GoValue("[]apiextensions.CustomResourceDefinitionVersion{...}")
-        text = "must have exactly one version marked as storage version"
-        out.append(invalid_value("spec.versions", shown, text))
-    for index, version in enumerate(versions):
-        if not (version.get("schema") or {}).get("openAPIV3Schema"):
-            out.append(required(f"spec.versions[{index}].schema.openAPIV3Schema", "schemas are required"))

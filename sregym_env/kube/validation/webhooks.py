@@ -63,6 +63,10 @@ def _webhook(hook: Manifest, where: str, mutating: bool, out: Errors) -> None:
         one_of(hook, "reinvocationPolicy", where, ("IfNeeded", "Never"), out)
     _client(hook.get("clientConfig") or {}, f"{where}.clientConfig", out)
     _conditions(hook.get("matchConditions") or (), f"{where}.matchConditions", out)
+    if hook.get("matchConditions"):
+        from sregym_env.kube.cel.admission import check_conditions
+
+        out += check_conditions(hook["matchConditions"], f"{where}.matchConditions")
     _reviews(hook.get("admissionReviewVersions") or [], f"{where}.admissionReviewVersions", out)
 
 
@@ -135,7 +139,7 @@ def _client(config: Manifest, where: str, out: Errors) -> None:
         out.append(required(where, "exactly one of url or service is required"))
     elif url is not None:
         _url(url, f"{where}.url", out)
-    else:
+    elif service is not None:
         validate_service_reference(service, f"{where}.service", out)
 
 
@@ -205,7 +209,7 @@ def _reviews(versions: list[str], where: str, out: Errors) -> None:
 
 
 def validate_policy(obj: Manifest, out: Errors) -> None:
-    """A ValidatingAdmissionPolicy; its expressions are compiled elsewhere."""
+    """A ValidatingAdmissionPolicy; its expressions must compile."""
     spec: Manifest = obj.get("spec") or {}
     if spec.get("failurePolicy") is None:
         out.append(required("spec.failurePolicy"))
@@ -229,6 +233,9 @@ def validate_policy(obj: Manifest, out: Errors) -> None:
         out.append(required("spec.auditAnnotations", text))
     for index, validation in enumerate(validations):
         _validation(validation, f"spec.validations[{index}]", out)
+    from sregym_env.kube.cel.admission import check_policy
+
+    out += check_policy(spec)
 
 
 def _validation(validation: Manifest, where: str, out: Errors) -> None:

@@ -1,159 +1,161 @@
-"""PodSecurity: a namespace's enforced Pod Security Standard.
+"""PodSecurity: the Pod Security Standards that the labels of a namespace enforce or warn of.
 
-Source of the rules and texts: the Pod Security Standards ("baseline", "restricted") and
-k8s.io/pod-security-admission/policy.
+Follows ``k8s.io/pod-security-admission/admission`` of v1.32.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
+from sregym_env.kube import status
 from sregym_env.kube.types import Manifest
+from sregym_env.sim.admission import warnings
 from sregym_env.sim.admission.attributes import Attributes, refused
+from sregym_env.sim.admission.pod_standards import Pod, Violation, violations
 from sregym_env.sim.world import SimWorld
 
-ENFORCE = "pod-security.kubernetes.io/enforce"
-VERSION = "pod-security.kubernetes.io/enforce-version"
+PREFIX = "pod-security.kubernetes.io/"
+ENFORCE = f"{PREFIX}enforce"
+LEVELS = ("privileged", "baseline", "restricted")
 
-_BASELINE_CAPABILITIES = frozenset(
-    {
-        "AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE",
-        "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
-    }
-)  # fmt: skip
-_RESTRICTED_VOLUMES = frozenset(
-    {
-        "configMap",
-        "csi",
-        "downwardAPI",
-        "emptyDir",
-        "ephemeral",
-        "persistentVolumeClaim",
-        "projected",
-        "secret",
-    }
-)
-
-Containers = list[dict[str, Any]]
-Rule = Callable[[dict[str, Any], Containers], str]
+_VERSION = re.compile(r"v1\.(0|[1-9][0-9]*)")
+_NOTHING: Mapping[str, str] = {}
 
 
-def validate(world: SimWorld, request: Attributes, pod: Manifest, _old: Manifest | None) -> None:
-    """Raise Forbidden naming every rule of the enforced level that a new pod breaks."""
-    if request.operation != "CREATE":
+class Policy(NamedTuple):
+    """A level in a version."""
+
+    level: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.level}:{self.version}"
+
+
+def policy_of(labels: Mapping[str, str], mode: str) -> Policy:
+    """What the labels of a namespace say for ``enforce`` or ``warn``.
+
+    A level that makes no sense is ``restricted`` where it is enforced and ``privileged`` elsewhere.
+    """
+    level = labels.get(PREFIX + mode, "privileged")
+    if level not in LEVELS:
+        level = "restricted" if mode == "enforce" else "privileged"
+    version = labels.get(f"{PREFIX}{mode}-version", "latest")
+    return Policy(level, version if _VERSION.fullmatch(version) else "latest")
+
+
+def _labels(world: SimWorld, namespace: str) -> Mapping[str, str]:
+    found = world.store.get("namespaces", "", namespace)
+    return _NOTHING if found is None else found["metadata"].get("labels") or _NOTHING
+
+
+def _told(found: list[Violation]) -> str:
+    return ", ".join(map(str, found))
+
+
+def validate(world: SimWorld, request: Attributes, pod: Manifest, old: Manifest | None) -> None:
+    """Raise Forbidden naming every rule of the enforced level that a pod breaks; warn of the others."""
+    labels = _labels(world, pod["metadata"]["namespace"])
+    if not any(key.startswith(PREFIX) for key in labels):
         return
-    namespace = world.store.get("namespaces", "", pod["metadata"]["namespace"])
-    labels = {} if namespace is None else namespace["metadata"].get("labels", {})
-    level = labels.get(ENFORCE, "privileged")
-    if level not in ("baseline", "restricted"):
+    if old is not None and not _matters(pod, old):
         return
-    spec = pod["spec"]
-    containers = [c for field in ("initContainers", "containers") for c in spec.get(field, ())]
-    rules = _BASELINE if level == "baseline" else (*_BASELINE, *_RESTRICTED)
-    problems = [text for rule in rules if (text := rule(spec, containers))]
-    if problems:
-        text = f'violates PodSecurity "{level}:{labels.get(VERSION, "latest")}": {", ".join(problems)}'
-        raise refused(request, pod, text)
+    enforced = policy_of(labels, "enforce")
+    found = violations(enforced.level, pod)
+    if found:
+        raise refused(request, pod, f'violates PodSecurity "{enforced}": {_told(found)}')
+    _warn(world, request, labels, pod)
 
 
-def _names(found: Iterable[dict[str, Any]]) -> str:
-    names = [f'"{container["name"]}"' for container in found]
-    return f"container{'s' if len(names) > 1 else ''} {', '.join(names)}"
+def _warn(world: SimWorld, request: Attributes, labels: Mapping[str, str], pod: Pod) -> None:
+    policy = policy_of(labels, "warn")
+    found = violations(policy.level, pod)
+    if found:
+        warnings.add(world, request, f'would violate PodSecurity "{policy}": {_told(found)}')
 
 
-def _context(container: dict[str, Any]) -> dict[str, Any]:
-    return container.get("securityContext") or {}
+def _matters(pod: Manifest, old: Manifest) -> bool:
+    """Whether an update of a pod can change how it is judged: its images and added containers."""
+    for field in ("containers", "initContainers", "ephemeralContainers"):
+        new_ones, old_ones = pod["spec"].get(field) or [], old["spec"].get(field) or []
+        if new_ones is not old_ones:
+            if [(c["name"], c.get("image")) for c in new_ones] != [
+                (c["name"], c.get("image")) for c in old_ones
+            ]:
+                return True
+    return False
 
 
-def _host_namespaces(spec: dict[str, Any], _: Containers) -> str:
-    found = [f"{field}=true" for field in ("hostNetwork", "hostPID", "hostIPC") if spec.get(field)]
-    return f"host namespaces ({', '.join(found)})" if found else ""
-
-
-def _privileged(_: dict[str, Any], containers: Containers) -> str:
-    bad = [c for c in containers if _context(c).get("privileged")]
-    return f"privileged ({_names(bad)} must not set securityContext.privileged=true)" if bad else ""
-
-
-def _capabilities(_: dict[str, Any], containers: Containers) -> str:
-    bad = [
-        c for c in containers
-        if set(_context(c).get("capabilities", {}).get("add", ())) - _BASELINE_CAPABILITIES
-    ]  # fmt: skip
-    if not bad:
-        return ""
-    added = sorted({cap for c in bad for cap in _context(c)["capabilities"]["add"]} - _BASELINE_CAPABILITIES)
-    listed = ", ".join(f'"{cap}"' for cap in added)
-    return f"non-default capabilities ({_names(bad)} must not include {listed} in securityContext.capabilities.add)"
-
-
-def _host_paths(spec: dict[str, Any], _: Containers) -> str:
-    names = [f'"{volume["name"]}"' for volume in spec.get("volumes", ()) if "hostPath" in volume]
-    return f"hostPath volumes (volume{'s' if len(names) > 1 else ''} {', '.join(names)})" if names else ""
-
-
-def _host_ports(_: dict[str, Any], containers: Containers) -> str:
-    bad = [c for c in containers if any(port.get("hostPort") for port in c.get("ports", ()))]
-    ports = sorted({p["hostPort"] for c in bad for p in c["ports"] if p.get("hostPort")})
-    many = "s" if len(ports) > 1 else ""
-    return f"hostPort ({_names(bad)} uses hostPort{many} {', '.join(map(str, ports))})" if bad else ""
-
-
-def _escalation(_: dict[str, Any], containers: Containers) -> str:
-    bad = [c for c in containers if _context(c).get("allowPrivilegeEscalation") is not False]
-    return (
-        f"allowPrivilegeEscalation != false ({_names(bad)} must set "
-        "securityContext.allowPrivilegeEscalation=false)"
-        if bad else ""
-    )  # fmt: skip
-
-
-def _dropped(_: dict[str, Any], containers: Containers) -> str:
-    bad = [c for c in containers if "ALL" not in _context(c).get("capabilities", {}).get("drop", ())]
-    return (
-        f'unrestricted capabilities ({_names(bad)} must set securityContext.capabilities.drop=["ALL"])'
-        if bad else ""
-    )  # fmt: skip
-
-
-def _volume_types(spec: dict[str, Any], _: Containers) -> str:
-    bad = {}
-    for volume in spec.get("volumes", ()):
-        kinds = [key for key in volume if key != "name" and key not in _RESTRICTED_VOLUMES]
-        if kinds:
-            bad[volume["name"]] = kinds[0]
-    if not bad:
-        return ""
-    names = ", ".join(f'"{name}"' for name in bad)
-    return (
-        f"restricted volume types (volume{'s' if len(bad) > 1 else ''} {names} uses restricted volume type "
-        + (", ".join(f'"{kind}"' for kind in sorted(set(bad.values()))) + ")")
+def validate_workload(world: SimWorld, request: Attributes, obj: Manifest, _: Manifest | None) -> None:
+    """Warn of the pods that an object would make."""
+    labels = _labels(world, obj["metadata"]["namespace"])
+    if f"{PREFIX}warn" not in labels:
+        return
+    spec: Any = obj.get("spec") or {}
+    template = (
+        obj.get("template")
+        or spec.get("template")
+        or (spec.get("jobTemplate") or {}).get("spec", {}).get("template")
     )
+    if template and template.get("spec"):
+        _warn(world, request, labels, template)
 
 
-def _non_root(spec: dict[str, Any], containers: Containers) -> str:
-    pod_wide = (spec.get("securityContext") or {}).get("runAsNonRoot")
-    bad = [c for c in containers if _context(c).get("runAsNonRoot", pod_wide) is not True]
-    return (
-        f"runAsNonRoot != true (pod or {_names(bad)} must set securityContext.runAsNonRoot=true)"
-        if bad
-        else ""
-    )
+# --- namespaces -----------------------------------------------------------------------------------------------
 
 
-def _seccomp(spec: dict[str, Any], containers: Containers) -> str:
-    allowed = ("RuntimeDefault", "Localhost")
-    pod_wide = (spec.get("securityContext") or {}).get("seccompProfile", {}).get("type")
-    bad = [
-        c for c in containers if _context(c).get("seccompProfile", {}).get("type", pod_wide) not in allowed
-    ]
-    return (
-        f'seccompProfile (pod or {_names(bad)} must set securityContext.seccompProfile.type to "RuntimeDefault" '
-        'or "Localhost")'
-        if bad else ""
-    )  # fmt: skip
+def validate_namespace(world: SimWorld, request: Attributes, new: Manifest, old: Manifest | None) -> None:
+    """Raise Invalid for labels that make no sense; warn of pods that a newly enforced level would refuse."""
+    labels: Mapping[str, str] = new["metadata"].get("labels") or _NOTHING
+    before: Mapping[str, str] = _NOTHING if old is None else old["metadata"].get("labels") or _NOTHING
+    if not any(key.startswith(PREFIX) for key in (*labels, *before)):
+        return
+    problems = _problems(labels)
+    if problems and problems != _problems(before):
+        text = status.aggregate(problems)
+        raise status.StatusError(422, "Invalid", text)
+    enforced, previous = policy_of(labels, "enforce"), policy_of(before, "enforce")
+    if old is None or enforced == previous or enforced.level == "privileged":
+        return
+    relaxed = LEVELS.index(enforced.level) <= LEVELS.index(previous.level)
+    if enforced.version == previous.version and relaxed:
+        return
+    for text in _existing(world, new["metadata"]["name"], enforced):
+        warnings.add(world, request, text)
 
 
-_BASELINE: tuple[Rule, ...] = (_host_namespaces, _privileged, _capabilities, _host_paths, _host_ports)
-_RESTRICTED: tuple[Rule, ...] = (_escalation, _dropped, _volume_types, _non_root, _seccomp)
+def _problems(labels: Mapping[str, str]) -> list[status.FieldError]:
+    found = []
+    for mode in ("enforce", "audit", "warn"):
+        for key, valid, text in (
+            (PREFIX + mode, LEVELS.__contains__, f"must be one of {', '.join(LEVELS)}"),
+            (f"{PREFIX}{mode}-version", _is_version, 'must be "latest" or "v1.x"'),
+        ):
+            if key in labels and not valid(labels[key]):
+                found.append(status.invalid_value(f"metadata.labels[{key}]", labels[key], text))
+    return found
+
+
+def _is_version(text: str) -> bool:
+    return text == "latest" or _VERSION.fullmatch(text) is not None
+
+
+def _existing(world: SimWorld, namespace: str, policy: Policy) -> list[str]:
+    """Warnings about pods of a namespace, those that break the same rules together."""
+    guilty: dict[str, list[str]] = {}
+    for pod in world.store.list("pods", namespace):
+        found = violations(policy.level, pod)
+        if found:
+            reasons = ", ".join(violation.reason for violation in found)
+            guilty.setdefault(reasons, []).append(pod["metadata"]["name"])
+    if not guilty:
+        return []
+    lines = []
+    for reasons, names in guilty.items():
+        others = len(names) - 1
+        more = "" if not others else f" (and {others} other pod{'s' if others > 1 else ''})"
+        lines.append(f"{min(names)}{more}: {reasons}")
+    first = f'existing pods in namespace "{namespace}" violate the new PodSecurity enforce level "{policy}"'
+    return [first, *sorted(lines)]

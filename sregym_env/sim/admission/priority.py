@@ -30,4 +30,31 @@ def mutate(world: SimWorld, request: Attributes, pod: Manifest, old: Manifest | 
             if candidate.get("globalDefault"):
                 value, policy = candidate["value"], candidate.get("preemptionPolicy", policy)
                 extra = {"priorityClassName": candidate["metadata"]["name"]}
+    known = spec.get("priority")
+    if known is not None and known != value:
+        raise refused(
+            request,
+            pod,
+            f"the integer value of priority ({known}) must not be provided in pod spec; priority admission "
+            f"controller computed {value} from the given PriorityClass name",
+        )
+    known = spec.get("preemptionPolicy")
+    if known is not None and known != policy:
+        raise refused(
+            request,
+            pod,
+            f"the string value of PreemptionPolicy ({known}) must not be provided in pod spec; priority admission "
+            f"controller computed {policy} from the given PriorityClass name",
+        )
     return {**pod, "spec": {**spec, **extra, "priority": value, "preemptionPolicy": policy}}
+
+
+def validate_class(world: SimWorld, request: Attributes, new: Manifest, _: Manifest | None) -> None:
+    """Raise Forbidden for a second default class."""
+    if not new.get("globalDefault"):
+        return
+    for other in world.store.list(CLASSES):
+        name = other["metadata"]["name"]
+        if other.get("globalDefault") and name != new["metadata"]["name"]:
+            text = f"PriorityClass {name} is already marked as default. Only one default can exist"
+            raise refused(request, new, text)

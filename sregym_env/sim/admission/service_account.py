@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from sregym_env.kube.types import Manifest
@@ -9,6 +10,7 @@ from sregym_env.runtime import ids
 from sregym_env.sim.admission.attributes import Attributes, refused
 from sregym_env.sim.world import SimWorld
 
+_VOLUME = "kube-api-access-"
 TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 
@@ -36,21 +38,26 @@ def mutate(world: SimWorld, request: Attributes, pod: Manifest, _old: Manifest |
 
 
 def _mount_token(world: SimWorld, spec: dict[str, Any]) -> None:
-    volume = f"kube-api-access-{ids.name_suffix(world.streams)}"
+    known = next((v["name"] for v in spec.get("volumes", ()) if _is_token(v)), "")
+    volume = known or f"{_VOLUME}{ids.name_suffix(world.streams)}"
     mount = {"name": volume, "readOnly": True, "mountPath": TOKEN_PATH}
     used = False
     for field in ("initContainers", "containers"):
         containers = []
         for container in spec.get(field, ()):
             mounts = container.get("volumeMounts", [])
-            if not any(known["mountPath"] == TOKEN_PATH for known in mounts):
+            if not any(known.get("mountPath") == TOKEN_PATH for known in mounts):
                 container = {**container, "volumeMounts": [*mounts, mount]}
                 used = True
             containers.append(container)
         if containers:
             spec[field] = containers
-    if used:
+    if used and not known:
         spec["volumes"] = [*spec.get("volumes", ()), _token_volume(volume)]
+
+
+def _is_token(volume: Mapping[str, Any]) -> bool:
+    return volume["name"].startswith(_VOLUME) and "projected" in volume
 
 
 def _token_volume(name: str) -> dict[str, Any]:

@@ -1,9 +1,10 @@
-"""DefaultStorageClass and StorageObjectInUseProtection."""
+"""DefaultStorageClass, StorageObjectInUseProtection and PersistentVolumeClaimResize."""
 
 from __future__ import annotations
 
+from sregym_env.kube import quantity
 from sregym_env.kube.types import Manifest
-from sregym_env.sim.admission.attributes import Attributes
+from sregym_env.sim.admission.attributes import Attributes, refused
 from sregym_env.sim.world import SimWorld
 
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
@@ -26,6 +27,28 @@ def mutate_claim(world: SimWorld, request: Attributes, claim: Manifest, _old: Ma
 def mutate_volume(_world: SimWorld, request: Attributes, volume: Manifest, _old: Manifest | None) -> Manifest:
     """A new volume with its protecting finalizer."""
     return _protected(volume, VOLUME_FINALIZER) if request.operation == "CREATE" else volume
+
+
+def validate_resize(world: SimWorld, request: Attributes, new: Manifest, old: Manifest | None) -> None:
+    """Raise Forbidden where a claim grows that may not."""
+    if old is None or new["spec"] is old["spec"]:
+        return
+    sizes = [
+        (obj["spec"].get("resources") or {}).get("requests", {}).get("storage", "0") for obj in (new, old)
+    ]
+    if quantity.compare(*sizes) <= 0:
+        return
+    if (old.get("status") or {}).get("phase") != "Bound":
+        raise refused(request, new, "Only bound persistent volume claims can be expanded")
+    name = new["spec"].get("storageClassName") or ""
+    kind = world.store.get("storageclasses.storage.k8s.io", "", name) if name else None
+    if name != old["spec"].get("storageClassName") or kind is None or not kind.get("allowVolumeExpansion"):
+        raise refused(
+            request,
+            new,
+            "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must "
+            "support resize",
+        )
 
 
 def _protected(obj: Manifest, finalizer: str) -> Manifest:

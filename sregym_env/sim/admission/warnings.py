@@ -6,6 +6,7 @@ on them. What the cluster's own components do warns nobody.
 
 from __future__ import annotations
 
+from sregym_env.sim import identities
 from sregym_env.sim.admission.attributes import Attributes
 from sregym_env.sim.world import SimWorld
 
@@ -17,7 +18,7 @@ MOST = 64
 
 def add(world: SimWorld, request: Attributes, text: str) -> None:
     """Warn the client of a request; the same text once."""
-    if "system:masters" in request.user.groups and request.user.name == "system:admin":
+    if identities.is_component(request.user):
         return
     known: tuple[str, ...] = world.memory.get(SLOT, ())
     if text not in known and len(known) < MOST:

@@ -15,7 +15,7 @@ from sregym_env.kube.durations import parse_rfc3339
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import MINUTE, SECOND
 from sregym_env.sim.controllers import pods
-from sregym_env.sim.metrics import PodUsage, pod_usage
+from sregym_env.sim.metrics import PodUsage, available, pod_usage, served
 
 if TYPE_CHECKING:
     from sregym_env.sim.world import SimWorld
@@ -51,16 +51,12 @@ class _Group:
 
 
 def proposal(
-    world: SimWorld, metric: Mapping[str, Any], replicas: int, selected: Sequence[Manifest]
+    world: SimWorld, metric: Mapping[str, Any], replicas: int, selected: Sequence[Manifest], namespace: str = ""
 ) -> Proposal:
-    """What a metric of an autoscaler asks for. Raises MetricError."""
+    """What a metric of an autoscaler in ``namespace`` asks for. Raises MetricError."""
     type = metric["type"]
     if type not in ("Resource", "ContainerResource"):
-        name = ((metric.get(type.lower()) or {}).get("metric") or {}).get("name", "")
-        raise MetricError(
-            f"unable to get {type.lower()} metric {name}: unable to fetch metrics from custom metrics API: "
-            "no custom metrics API (custom.metrics.k8s.io) registered"
-        )
+        raise MetricError(_unregistered(metric, namespace))
     source = metric["resource" if type == "Resource" else "containerResource"]
     name, target, container = source["name"], source["target"], source.get("container", "")
     try:
@@ -70,6 +66,43 @@ def proposal(
     except MetricError as error:
         word = "utilization" if target.get("averageUtilization") is not None else "usage"
         raise MetricError(f"failed to get {name} {word}: {error}") from None
+
+
+def _unregistered(metric: Mapping[str, Any], namespace: str) -> str:
+    """Why a metric that is not of a resource cannot be had: nobody serves the APIs of such metrics here."""
+    custom = (
+        "unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered"
+    )
+    if metric["type"] == "Pods":
+        return f"unable to get metric {metric['pods']['metric']['name']}: {custom}"
+    if metric["type"] == "Object":
+        source = metric["object"]
+        about = source["describedObject"]
+        where = f"{about['kind']} on {namespace} {about['name']}"
+        return f"unable to get metric {source['metric']['name']}: {where}/{custom}"
+    wanted = metric["external"]["metric"]
+    return (
+        f"unable to get external metric {namespace}/{wanted['name']}/{_go_selector(wanted.get('selector'))}: "
+        "unable to fetch metrics from external metrics API: no external metrics API (external.metrics.k8s.io) "
+        "registered"
+    )
+
+
+def _go_selector(selector: Mapping[str, Any] | None) -> str:
+    """A LabelSelector as Go's ``%+v`` prints a pointer to it."""
+    if selector is None:
+        return "nil"
+    labels = selector.get("matchLabels") or {}
+    shown = "".join(f"{key}: {labels[key]}," for key in sorted(labels))
+    terms = "".join(
+        f"LabelSelectorRequirement{{Key:{term['key']},Operator:{term['operator']},"
+        f"Values:[{' '.join(term.get('values') or ())}],}},"
+        for term in selector.get("matchExpressions") or ()
+    )
+    return (
+        f"&LabelSelector{{MatchLabels:map[string]string{{{shown}}},"
+        f"MatchExpressions:[]LabelSelectorRequirement{{{terms}}},}}"
+    )
 
 
 def _by_utilization(
@@ -90,14 +123,18 @@ def _by_utilization(
     used = sum(group.measured.values())
     wanted = _replicas(replicas, group, ratio, lambda pod: requests[pod] * max(target, 100) / 100)
     average = used / len(group.measured)
-    current = {
-        "type": "Resource",
-        "resource": {
-            "name": name,
-            "current": {"averageUtilization": int(used * 100 / asked), "averageValue": _text(name, average)},
-        },
-    }
-    return Proposal(wanted, f"{name} resource utilization (percentage of request)", current)
+    share = {"averageUtilization": int(used * 100 / asked), "averageValue": _text(name, average)}
+    words = "container resource" if container else "resource"
+    description = f"{name} {words} utilization (percentage of request)"
+    return Proposal(wanted, description, _shown(name, container, share))
+
+
+def _shown(name: str, container: str, current: Mapping[str, Any]) -> dict[str, Any]:
+    """The entry of ``status.currentMetrics``."""
+    if container:
+        source = {"container": container, "current": current, "name": name}
+        return {"type": "ContainerResource", "containerResource": source}
+    return {"type": "Resource", "resource": {"name": name, "current": current}}
 
 
 def _by_value(
@@ -113,11 +150,8 @@ def _by_value(
 
     wanted = _replicas(replicas, group, ratio, lambda _: wanted_each)
     average = sum(group.measured.values()) / len(group.measured)
-    current = {
-        "type": "Resource",
-        "resource": {"name": name, "current": {"averageValue": _text(name, average)}},
-    }
-    return Proposal(wanted, f"{name} resource", current)
+    words = "container resource" if container else "resource"
+    return Proposal(wanted, f"{name} {words}", _shown(name, container, {"averageValue": _text(name, average)}))
 
 
 def _replicas(
@@ -149,6 +183,16 @@ def _replicas(
 
 
 def _grouped(world: SimWorld, name: str, container: str, selected: Sequence[Manifest]) -> _Group:
+    if not available(world):
+        why = (
+            "the server is currently unable to handle the request"
+            if served(world)
+            else "the server could not find the requested resource"
+        )
+        raise MetricError(
+            f"unable to get metrics for resource {name}: unable to fetch metrics from resource metrics API: "
+            f"{why} (get pods.metrics.k8s.io)"
+        )
     group = _Group({}, [], [])
     found = False
     for pod in selected:

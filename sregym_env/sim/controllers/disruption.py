@@ -36,7 +36,12 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
     ]
     if not selected:
         events.record(world, budget, "Normal", "NoPods", "No matching pods found", component=COMPONENT)
-    expected, desired = _wanted(world, budget, selected)
+    try:
+        expected, desired = _wanted(world, budget, selected)
+    except _Unscalable as error:
+        _fail(world, budget, str(error))
+        return None
+    _warn_of_unmanaged(world, budget, selected)
     healthy = sum(pods.is_ready(pod) and not pods.is_terminating(pod) for pod in selected)
     allowed = max(0, healthy - desired) if expected > 0 else 0
     verdict = ("True", "SufficientPods") if allowed > 0 else ("False", "InsufficientPods")
@@ -53,6 +58,47 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
     }
     apiserver.update_status(world, RESOURCE, *key, status)
     return None
+
+
+class _Unscalable(Exception):
+    """A pod's controller has no scale from which to tell how many pods are expected."""
+
+
+def _fail(world: SimWorld, budget: Manifest, text: str) -> None:
+    """Say why nothing may be disrupted."""
+    about = f"Failed to calculate the number of expected pods: {text}"
+    events.record(
+        world, budget, "Warning", "CalculateExpectedPodCountFailed", about, component=COMPONENT
+    )
+    before = budget.get("status") or {}
+    listed = before.get("conditions") or ()
+    verdict = ("DisruptionAllowed", "False", "SyncFailed", text)
+    found = conditions.put_in_place(listed, world.now(), *verdict)
+    metadata = budget["metadata"]
+    status = {
+        "currentHealthy": 0,
+        "desiredHealthy": 0,
+        "expectedPods": 0,
+        **before,
+        "observedGeneration": metadata.get("generation", 1),
+        "disruptionsAllowed": 0,
+        "conditions": found,
+    }
+    apiserver.update_status(world, RESOURCE, metadata["namespace"], metadata["name"], status)
+
+
+def _warn_of_unmanaged(world: SimWorld, budget: Manifest, selected: list[Manifest]) -> None:
+    spec = budget["spec"]
+    if "maxUnavailable" not in spec and isinstance(spec.get("minAvailable", 1), int):
+        return
+    if any(controller_of(pod) is None for pod in selected):
+        text = (
+            "Pods selected by this PodDisruptionBudget (selector: "
+            f"{from_dict(spec.get('selector'))}) were found to be unmanaged. As a result, the status of the PDB "
+            "cannot be calculated correctly, which may result in undefined behavior. To account for these pods "
+            'please set ".spec.minAvailable" field of the PDB to an integer value.'
+        )
+        events.record(world, budget, "Warning", "UnmanagedPods", text, component=COMPONENT)
 
 
 def _wanted(world: SimWorld, budget: Manifest, selected: list[Manifest]) -> tuple[int, int]:
@@ -84,7 +130,11 @@ def _scalable(world: SimWorld, pod: Manifest) -> Manifest | None:
     for _ in range(2):
         reference = controller_of(obj)
         resource = None if reference is None else by_kind(reference["apiVersion"], reference["kind"])
-        if reference is None or resource is None or "scale" not in resource.subresources:
+        if reference is None or resource is None:
+            return found
+        if "scale" not in resource.subresources:
+            if found is None:
+                raise _Unscalable(f"{resource.key} does not implement the scale subresource")
             return found
         owner = world.store.get(resource.key, pod["metadata"]["namespace"], reference["name"])
         if owner is None:
@@ -114,7 +164,7 @@ def _budgets_in(world: SimWorld, change: Change) -> Iterable[Key]:
 
 def _budget_changed(_: SimWorld, change: Change) -> Iterable[Key]:
     old, new = change.old, change.new
-    if old is not None and new is not None and old["spec"] == new["spec"]:
+    if old is not None and new is not None and old.get("spec") == new.get("spec"):
         # Its own status write: counting again would only repeat the event.
         return ()
     return own_key(_, change)

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sregym_env.kube.durations import rfc3339
-from sregym_env.kube.registry import by_kind
-from sregym_env.kube.selectors import from_dict
+from sregym_env.kube.registry import Resource
+from sregym_env.kube.selectors import parse_labels
+from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
-from sregym_env.sim import apiserver, events
+from sregym_env.sim import apiserver, events, subresources, tracking
 from sregym_env.sim.controllers import conditions
 from sregym_env.sim.controllers.autoscaling import MetricError, Proposal, proposal
 from sregym_env.sim.controllers.controller import Controller
@@ -61,7 +62,7 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
     status["observedGeneration"] = scaler["metadata"].get("generation", 1)
     listed = list(status.get("conditions") or ())
     try:
-        resource, target = _target(world, scaler)
+        resource, target, scale = _target(world, scaler)
     except MetricError as error:
         text = f"the HPA controller was unable to get the target's current scale: {error}"
         listed = _put(world, listed, "AbleToScale", "False", "FailedGetScale", text)
@@ -70,8 +71,8 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
         return SYNC
     text = "the HPA controller was able to get the target's current scale"
     listed = _put(world, listed, "AbleToScale", "True", "SucceededGetScale", text)
-    status["currentReplicas"] = (target.get("status") or {}).get("replicas", 0)
-    listed = _rescale(world, scaler, status, listed, resource, target)
+    status["currentReplicas"] = scale["status"]["replicas"]
+    listed = _rescale(world, scaler, status, listed, resource, target, scale)
     _write(world, key, {**status, "conditions": listed})
     return SYNC
 
@@ -93,16 +94,20 @@ def _write(world: SimWorld, key: Key, status: dict[str, Any]) -> None:
     apiserver.update_status(world, RESOURCE, *key, status)
 
 
-def _target(world: SimWorld, scaler: Manifest) -> tuple[str, Manifest]:
+def _target(world: SimWorld, scaler: Manifest) -> tuple[Resource, Manifest, Manifest]:
+    """The resource of the target, the target, and its Scale."""
     ref = scaler["spec"]["scaleTargetRef"]
-    resource = by_kind(ref.get("apiVersion", "apps/v1"), ref["kind"])
+    resource = apiserver.served(world, ref.get("apiVersion", "apps/v1"), ref["kind"])
     if resource is None or "scale" not in resource.subresources:
         kind, version = ref["kind"], ref.get("apiVersion", "")
         raise MetricError(f'no matches for kind "{kind}" in group "{version.rpartition("/")[0]}"')
     target = world.store.get(resource.key, scaler["metadata"]["namespace"], ref["name"])
     if target is None:
         raise MetricError(f'{resource.plural}/scale.{resource.group} "{ref["name"]}" not found')
-    return resource.key, target
+    try:
+        return resource, target, subresources.scale_of(target, resource)
+    except StatusError as error:
+        raise MetricError(error.message) from error
 
 
 def _rescale(
@@ -110,11 +115,12 @@ def _rescale(
     scaler: Manifest,
     status: dict[str, Any],
     listed: list[conditions.Condition],
-    resource: str,
+    resource: Resource,
     target: Manifest,
+    scale: Manifest,
 ) -> list[conditions.Condition]:
     spec = scaler["spec"]
-    current: int = target["spec"].get("replicas", 1)
+    current: int = scale["spec"]["replicas"]
     least, most = spec.get("minReplicas", 1), spec["maxReplicas"]
     if current == 0 and least != 0:
         text = "scaling is disabled since the replica count of the target is zero"
@@ -126,7 +132,7 @@ def _rescale(
     elif current < least:
         desired, reason = least, "Current number of replicas below Spec.MinReplicas"
     else:
-        asked, listed = _asked(world, scaler, status, listed, target, current)
+        asked, listed = _asked(world, scaler, status, listed, scale, current)
         if asked is None:
             status["desiredReplicas"] = current
             return listed
@@ -138,7 +144,8 @@ def _rescale(
     status["desiredReplicas"] = desired
     if desired == current:
         return listed
-    apiserver.update(world, resource, {**target, "spec": {**target["spec"], "replicas": desired}})
+    wanted = subresources.with_scale(resource, target, {"spec": {"replicas": desired}})
+    apiserver.update(world, resource.key, wanted, tracked=tracking.of_scaling(resource, target))
     text = f"the HPA controller was able to update the target scale to {desired}"
     listed = _put(world, listed, "AbleToScale", "True", "SucceededRescale", text)
     text = f"New size: {desired}; reason: {reason}"
@@ -157,11 +164,16 @@ def _asked(
     scaler: Manifest,
     status: dict[str, Any],
     listed: list[conditions.Condition],
-    target: Manifest,
+    scale: Manifest,
     current: int,
 ) -> tuple[Proposal | None, list[conditions.Condition]]:
     """The highest of what the metrics ask for. With a failing metric, nothing is scaled down."""
-    matches = from_dict(target["spec"].get("selector")).matches
+    selector = scale["status"].get("selector")
+    if not selector:
+        text = "the HPA target's scale is missing a selector"
+        events.record(world, scaler, "Warning", "SelectorRequired", "selector is required", component=COMPONENT)
+        return None, _put(world, listed, "ScalingActive", "False", "InvalidSelector", text)
+    matches = parse_labels(selector).matches
     selected = [
         pod
         for pod in world.store.list("pods", scaler["metadata"]["namespace"])
@@ -169,14 +181,16 @@ def _asked(
     ]
     best: Proposal | None = None
     shown: list[Mapping[str, Any]] = []
-    errors: list[tuple[str, str]] = []
+    errors: list[tuple[str, str, str]] = []
     metrics = scaler["spec"].get("metrics") or []
     for metric in metrics:
         try:
-            made = proposal(world, metric, current, selected)
+            made = proposal(world, metric, current, selected, _key(scaler)[0])
         except MetricError as error:
-            reason = "FailedGetResourceMetric" if "resource" in metric else "FailedGetPodsMetric"
-            errors.append((reason, str(error)))
+            reason = f"FailedGet{metric['type']}Metric"
+            if metric["type"] == "ContainerResource":
+                reason = "FailedGetContainerResourceMetric"
+            errors.append((reason, str(error), _metric_name(metric)))
             events.record(world, scaler, "Warning", reason, str(error), component=COMPONENT)
             continue
         shown.append(made.current)
@@ -184,11 +198,11 @@ def _asked(
             best = made
     status["currentMetrics"] = shown or None
     if errors and (best is None or best.replicas < current):
-        reason, text = errors[0]
-        text = f"the HPA was unable to compute the replica count: {text}"
+        reason, cause, name = errors[0]
+        text = f"the HPA was unable to compute the replica count: {cause}"
         listed = _put(world, listed, "ScalingActive", "False", reason, text)
         about = f"invalid metrics ({len(errors)} invalid out of {len(metrics)})"
-        text = f"{about}, first error is: failed to get {_metric_name(metrics[0])}: {errors[0][1]}"
+        text = f"{about}, first error is: failed to get {name}: {cause}"
         events.record(world, scaler, "Warning", "FailedComputeMetricsReplicas", text, component=COMPONENT)
         return None, listed
     if best is None:
@@ -198,8 +212,15 @@ def _asked(
 
 
 def _metric_name(metric: Mapping[str, Any]) -> str:
-    source = metric.get("resource") or metric.get("containerResource") or {}
-    return f"{source.get('name', metric['type'])} resource metric value"
+    """A metric as errors name it."""
+    type = metric["type"]
+    if type == "Resource":
+        return f"{metric['resource']['name']} resource metric value"
+    if type == "ContainerResource":
+        return f"{metric['containerResource']['name']} container metric value"
+    if type == "External":
+        return f"{metric['external']['metric']['name']} external metric value"
+    return f"{type.lower()} metric value"
 
 
 # --- behaviour ----------------------------------------------------------------------------------------

@@ -14,8 +14,9 @@ from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import MINUTE, SECOND
 from sregym_env.sim import apiserver, events
-from sregym_env.sim.controllers import conditions, pods
+from sregym_env.sim.controllers import conditions, jobends, pods
 from sregym_env.sim.controllers.controller import Controller, own_key, owner_keys
+from sregym_env.sim.controllers.jobends import INDEX, index_of, indexes, ranges
 from sregym_env.sim.controllers.ownership import controlled, reference
 from sregym_env.sim.controllers.replicaset import create_pod, delete_pod, slow_start
 from sregym_env.sim.controllers.retry import retried, sooner
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 RESOURCE = "jobs.batch"
 COMPONENT = "job-controller"
 TRACKING = "batch.kubernetes.io/job-tracking"
-INDEX = "batch.kubernetes.io/job-completion-index"
 FIRST_BACKOFF = 10 * SECOND
 LONGEST_BACKOFF = 10 * MINUTE
 """A failed pod is replaced after 10 s, doubled with every failure in a row, at most 10 min."""
@@ -52,6 +52,12 @@ class _Verdict:
 _COMPLETE = _Verdict("Complete", "CompletionsReached", "Reached expected number of succeeded pods")
 _BACKOFF = _Verdict("Failed", "BackoffLimitExceeded", "Job has reached the specified backoff limit")
 _DEADLINE = _Verdict("Failed", "DeadlineExceeded", "Job was active longer than specified deadline")
+_TOO_MANY_INDEXES = _Verdict(
+    "Failed",
+    "MaxFailedIndexesExceeded",
+    "Job has exceeded the specified maximal number of failed indexes",
+)
+_FAILED_INDEXES = _Verdict("Failed", "FailedIndexes", "Job has failed indexes")
 
 
 def finished_condition(job: Manifest) -> conditions.Condition | None:
@@ -68,6 +74,8 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
     job = world.store.get(RESOURCE, *key)
     if job is None:
         _release_orphans(world, key)
+        return None
+    if not jobends.is_ours(job):
         return None
     owned = controlled(world, "pods", job)
     if finished_condition(job) is not None or "deletionTimestamp" in job["metadata"]:
@@ -91,7 +99,7 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
             _remove(world, job, pod, counted=True)
         active = []
     elif "deletionTimestamp" not in job["metadata"]:
-        again, failure = _run(world, job, status, active)
+        again, failure = _run(world, job, status, owned, active)
         active = [pod for pod in controlled(world, "pods", job) if pods.is_active(pod)]
     terminating = [pod for pod in owned if pods.is_terminating(pod) and not pods.is_finished(pod)]
     _note_activity(status, active, len(terminating))
@@ -117,33 +125,38 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
 def _counted(world: SimWorld, job: Manifest, owned: list[Manifest]) -> tuple[dict[str, Any], list[Manifest]]:
     """The status with newly finished pods counted in, and those pods (still tracked)."""
     status = dict(job.get("status") or {})
-    indexed = job["spec"].get("completionMode") == "Indexed"
-    completed = _indexes(status.get("completedIndexes", "")) if indexed else set()
+    indexed = jobends.is_indexed(job)
+    completed = indexes(status.get("completedIndexes", "")) if indexed else set()
+    lost = indexes(status.get("failedIndexes", "")) if indexed else set()
     finished = []
     for pod in owned:
         if TRACKING not in (pod["metadata"].get("finalizers") or ()):
             continue
         succeeded = pods.phase(pod) == "Succeeded"
-        # A pod that is being deleted counts as failed at once: it may never reach an end of its own.
-        if not succeeded and pods.phase(pod) != "Failed" and not pods.is_terminating(pod):
+        if not succeeded and not jobends.has_failed(job, pod):
             continue
         finished.append(pod)
         if succeeded and indexed:
-            completed.add(_index_of(pod))
+            completed.add(index_of(pod))
         elif succeeded:
             status["succeeded"] = status.get("succeeded", 0) + 1
-        else:
+        elif jobends.ruling(job, pod).counts:
             status["failed"] = status.get("failed", 0) + 1
+        if not succeeded and jobends.has_index_limit(job) and jobends.fails_index(job, pod):
+            lost.add(index_of(pod))
         _note_failure(world, job, pod, failed=not succeeded)
     if indexed and completed:
         status["succeeded"] = len(completed)
-        status["completedIndexes"] = _ranges(sorted(completed))
+        status["completedIndexes"] = ranges(completed)
+    if jobends.has_index_limit(job):
+        # Unlike the completed ones, failed indexes are listed even while there are none.
+        status["failedIndexes"] = ranges(lost - completed)
     return status, finished
 
 
 def _note_failure(world: SimWorld, job: Manifest, pod: Manifest, *, failed: bool) -> None:
-    """Count failures in a row: they set the delay before the next pod."""
-    slot = f"job.backoff:{job['metadata']['uid']}"
+    """Count failures in a row: they set the delay before the next pod (of its index, where those are apart)."""
+    slot = _backoff_slot(job, index_of(pod) if jobends.has_index_limit(job) else None)
     if not failed:
         world.memory.pop(slot, None)
         return
@@ -158,37 +171,6 @@ def _finish_time(world: SimWorld, pod: Manifest) -> int:
         if (end := (status.get("state") or {}).get("terminated")) and end.get("finishedAt")
     ]
     return max(ends, default=world.now())
-
-
-def _index_of(pod: Manifest) -> int:
-    text = (pod["metadata"].get("annotations") or {}).get(INDEX, "-1")
-    return int(text) if text.lstrip("-").isdigit() else -1
-
-
-def _indexes(text: str) -> set[int]:
-    found: set[int] = set()
-    for part in text.split(",") if text else ():
-        first, _, last = part.partition("-")
-        found.update(range(int(first), int(last or first) + 1))
-    return found
-
-
-def _ranges(indexes: list[int]) -> str:
-    """``1,3-5``: how a Job lists its completed indexes."""
-    parts: list[list[int]] = []
-    for index in indexes:
-        if parts and index == parts[-1][1] + 1:
-            parts[-1][1] = index
-        else:
-            parts.append([index, index])
-    # Two neighbours are written with a comma, as upstream does; a dash needs at least three.
-    out = []
-    for first, last in parts:
-        if last - first >= 2:
-            out.append(f"{first}-{last}")
-        else:
-            out.extend(str(index) for index in range(first, last + 1))
-    return ",".join(out)
 
 
 def _untrack(world: SimWorld, pod: Manifest) -> None:
@@ -247,23 +229,43 @@ def _with(
 def _verdict(
     world: SimWorld, job: Manifest, status: dict[str, Any], owned: list[Manifest], active: list[Manifest]
 ) -> _Verdict | None:
-    for known in (_COMPLETE, _BACKOFF, _DEADLINE):
-        target = conditions.find(status, known.target)
-        if target is not None and target["status"] == "True" and target.get("reason") == known.reason:
-            return known
+    known = _announced(status)
+    if known is not None:
+        return known
     spec = job["spec"]
+    reason = jobends.failing(job, owned)
+    if reason:
+        return _Verdict("Failed", "PodFailurePolicy", reason)
     if status.get("failed", 0) > spec.get("backoffLimit", 6) or _restarts_exhausted(job, owned):
         return _BACKOFF
     left = _until_deadline(world, job, status)
     if left is not None and left <= 0:
         return _DEADLINE
+    lost = indexes(status.get("failedIndexes", ""))
+    most = spec.get("maxFailedIndexes")
+    if most is not None and len(lost) > most:
+        return _TOO_MANY_INDEXES
+    met = jobends.success(job, indexes(status.get("completedIndexes", "")))
+    if met:
+        return _Verdict("Complete", "SuccessPolicy", met)
     succeeded = status.get("succeeded", 0)
     completions = spec.get("completions")
     if completions is None:
         done = succeeded > 0 and not active
     else:
-        done = succeeded >= completions
-    return _COMPLETE if done and not spec.get("suspend") else None
+        done = succeeded + len(lost) >= completions
+    if not done or spec.get("suspend"):
+        return None
+    return _FAILED_INDEXES if lost else _COMPLETE
+
+
+def _announced(status: dict[str, Any]) -> _Verdict | None:
+    """The end that an earlier round has announced."""
+    for target, type in (("SuccessCriteriaMet", "Complete"), ("FailureTarget", "Failed")):
+        found = conditions.find(status, target)
+        if found is not None and found["status"] == "True":
+            return _Verdict(type, str(found.get("reason", "")), str(found.get("message", "")))
+    return None
 
 
 def _restarts_exhausted(job: Manifest, owned: list[Manifest]) -> bool:
@@ -291,7 +293,7 @@ def _until_deadline(world: SimWorld, job: Manifest, status: dict[str, Any]) -> i
 
 
 def _run(
-    world: SimWorld, job: Manifest, status: dict[str, Any], active: list[Manifest]
+    world: SimWorld, job: Manifest, status: dict[str, Any], owned: list[Manifest], active: list[Manifest]
 ) -> tuple[int | None, StatusError | None]:
     """Create or delete pods to have as many active ones as wanted."""
     spec = job["spec"]
@@ -300,39 +302,79 @@ def _run(
     if completions is None:
         wanted = len(active) if succeeded else parallelism
     else:
-        wanted = max(0, min(completions - succeeded, parallelism))
+        ended = succeeded + len(indexes(status.get("failedIndexes", "")))
+        wanted = max(0, min(completions - ended, parallelism))
+    leaving = _leaving(job, owned)
     if len(active) > wanted:
         for pod in pods.in_deletion_order(active, active)[: len(active) - wanted]:
             _remove(world, job, pod, counted=True)
         return None, None
-    if len(active) == wanted:
+    missing = wanted - len(active) - len(leaving)
+    if missing <= 0:
         return None, None
+    if jobends.is_indexed(job):
+        return _run_indexes(world, job, status, owned, [*active, *leaving], missing)
     pause = _backoff_left(world, job)
     if pause > 0:
         return pause, None
-    numbers = iter(_free_indexes(job, status, active))
+    return None, slow_start(missing, lambda: create_pod(world, job, _pod(job, None), COMPONENT))
+
+
+def _leaving(job: Manifest, owned: list[Manifest]) -> list[Manifest]:
+    """Pods on their way out that are not replaced before they are gone."""
+    if not jobends.replaces_only_failed(job):
+        return []
+    return [pod for pod in owned if pods.is_terminating(pod) and not pods.is_finished(pod)]
+
+
+def _run_indexes(
+    world: SimWorld,
+    job: Manifest,
+    status: dict[str, Any],
+    owned: list[Manifest],
+    present: list[Manifest],
+    missing: int,
+) -> tuple[int | None, StatusError | None]:
+    """Create pods for the lowest indexes that have none, each when its own back-off is over."""
+    limited = jobends.has_index_limit(job)
+    chosen: list[int] = []
+    pause: int | None = None
+    for index in _free_indexes(job, status, present):
+        left = _backoff_left(world, job, index if limited else None)
+        if left > 0:
+            pause = sooner(pause, left)
+        elif len(chosen) < missing:
+            chosen.append(index)
+    numbers = iter(chosen)
 
     def create() -> StatusError | None:
-        return create_pod(world, job, _pod(job, next(numbers, None)), COMPONENT)
+        index = next(numbers)
+        counts = jobends.next_counts(job, index, owned) if limited else {}
+        return create_pod(world, job, _pod(job, index, counts), COMPONENT)
 
-    return None, slow_start(wanted - len(active), create)
+    return pause, slow_start(len(chosen), create)
 
 
-def _backoff_left(world: SimWorld, job: Manifest) -> int:
-    count, last = world.memory.get(f"job.backoff:{job['metadata']['uid']}", (0, 0))
+def _backoff_left(world: SimWorld, job: Manifest, index: int | None = None) -> int:
+    count, last = world.memory.get(_backoff_slot(job, index), (0, 0))
     if not count:
         return 0
     return int(last + min(FIRST_BACKOFF << min(count - 1, 20), LONGEST_BACKOFF) - world.now())
 
 
-def _free_indexes(job: Manifest, status: dict[str, Any], active: list[Manifest]) -> list[int]:
-    if job["spec"].get("completionMode") != "Indexed":
-        return []
-    taken = _indexes(status.get("completedIndexes", "")) | {_index_of(pod) for pod in active}
+def _backoff_slot(job: Manifest, index: int | None) -> str:
+    slot = f"job.backoff:{job['metadata']['uid']}"
+    return slot if index is None else f"{slot}:{index}"
+
+
+def _free_indexes(job: Manifest, status: dict[str, Any], present: list[Manifest]) -> list[int]:
+    taken = {index_of(pod) for pod in present}
+    for field in ("completedIndexes", "failedIndexes"):
+        taken |= indexes(status.get(field, ""))
     return [index for index in range(job["spec"].get("completions") or 0) if index not in taken]
 
 
-def _pod(job: Manifest, index: int | None) -> Manifest:
+def _pod(job: Manifest, index: int | None, counts: dict[str, str] | None = None) -> Manifest:
     metadata, template = job["metadata"], job["spec"]["template"]
     name = metadata["name"]
     labels = {
@@ -341,7 +383,7 @@ def _pod(job: Manifest, index: int | None) -> Manifest:
         "controller-uid": metadata["uid"],
         "job-name": name,
     }
-    annotations: dict[str, str] = {}
+    annotations: dict[str, str] = dict(counts or {})
     prefix = f"{name}-"
     if index is not None:
         labels[INDEX] = str(index)
@@ -417,7 +459,9 @@ def _finish(world: SimWorld, status: dict[str, Any], verdict: _Verdict) -> None:
 
 
 def _record_end(world: SimWorld, job: Manifest, verdict: _Verdict) -> None:
-    world.memory.pop(f"job.backoff:{job['metadata']['uid']}", None)
+    slot = _backoff_slot(job, None)
+    for known in [name for name in world.memory if name.startswith(slot)]:
+        del world.memory[known]
     if verdict.type == "Complete":
         events.record(world, job, "Normal", "Completed", "Job completed", component=COMPONENT)
     else:

@@ -1,19 +1,22 @@
-"""The ReplicaSet controller: as many pods as wanted, made in slow-starting batches, the least useful deleted first.
+"""The ReplicaSet and ReplicationController loops: as many pods as wanted, made in slow-starting batches, the least
+useful deleted first.
 
-Follows ``pkg/controller/replicaset`` of v1.32.
+Follows ``pkg/controller/replicaset`` of v1.32, which serves both kinds with the same code.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
-from sregym_env.sim import apiserver, events
+from sregym_env.sim import apiserver, events, identities
 from sregym_env.sim.controllers import conditions, pods
 from sregym_env.sim.controllers.controller import Controller
 from sregym_env.sim.controllers.ownership import (
+    Selector,
     claim,
     controlled,
     controller_of,
@@ -33,37 +36,57 @@ BURST = 500
 """At most so many pods are made or deleted in one go (BurstReplicas)."""
 
 
-def reconcile(world: SimWorld, key: Key) -> int | None:
-    """Bring one ReplicaSet to its number of replicas. Raises StatusError where a pod could not be made."""
-    replica_set = world.store.get(RESOURCE, *key)
-    if replica_set is None:
-        return None
-    claimed = claim(world, "pods", replica_set, "apps/v1", "ReplicaSet", spec_selector(replica_set))
-    active = [pod for pod in claimed if pods.is_active(pod)]
-    failure: StatusError | None = None
-    missing = replica_set["spec"].get("replicas", 1) - len(active)
-    if "deletionTimestamp" not in replica_set["metadata"]:
-        if missing > 0:
-            failure = _create_pods(world, replica_set, missing)
-        elif missing < 0:
-            _delete_pods(world, replica_set, active, -missing)
-    status = _status(world, replica_set, active, missing, failure)
-    apiserver.update_status(world, RESOURCE, *key, status)
-    if failure is not None:
-        raise failure
-    min_ready = replica_set["spec"].get("minReadySeconds", 0)
-    return pods.next_available(active, min_ready, world.now())
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """What tells the two kinds apart."""
 
+    resource: str
+    api_version: str
+    kind: str
+    component: str
+    selector: Callable[[Manifest], Selector]
 
-def _create_pods(world: SimWorld, replica_set: Manifest, count: int) -> StatusError | None:
-    metadata = replica_set["metadata"]
-    pod = pods.from_template(
-        replica_set["spec"]["template"],
-        reference(replica_set, "apps/v1", "ReplicaSet"),
-        generate_name=f"{metadata['name']}-",
-        namespace=metadata["namespace"],
-    )
-    return slow_start(min(count, BURST), lambda: create_pod(world, replica_set, pod, COMPONENT))
+    def reconcile(self, world: SimWorld, key: Key) -> int | None:
+        """Bring one object to its number of replicas. Raises StatusError where a pod could not be made."""
+        owner = world.store.get(self.resource, *key)
+        if owner is None:
+            return None
+        claimed = claim(world, "pods", owner, self.api_version, self.kind, self.selector(owner))
+        active = [pod for pod in claimed if pods.is_active(pod)]
+        failure: StatusError | None = None
+        missing = owner["spec"].get("replicas", 1) - len(active)
+        if "deletionTimestamp" not in owner["metadata"]:
+            if missing > 0:
+                failure = self._create_pods(world, owner, missing)
+            elif missing < 0:
+                self._delete_pods(world, owner, active, -missing)
+        status = _status(world, owner, active, missing, failure)
+        apiserver.update_status(world, self.resource, *key, status)
+        if failure is not None:
+            raise failure
+        min_ready = owner["spec"].get("minReadySeconds", 0)
+        return pods.next_available(active, min_ready, world.now())
+
+    def _create_pods(self, world: SimWorld, owner: Manifest, count: int) -> StatusError | None:
+        metadata = owner["metadata"]
+        pod = pods.from_template(
+            owner["spec"]["template"],
+            reference(owner, self.api_version, self.kind),
+            generate_name=f"{metadata['name']}-",
+            namespace=metadata["namespace"],
+        )
+        return slow_start(min(count, BURST), lambda: create_pod(world, owner, pod, self.component))
+
+    def _delete_pods(self, world: SimWorld, owner: Manifest, active: list[Manifest], count: int) -> None:
+        ranked = pods.in_deletion_order(active, _related(world, self.resource, owner))
+        for pod in ranked[: min(count, BURST)]:
+            delete_pod(world, owner, pod, self.component)
+
+    def controller(self, name: str) -> Controller:
+        """The control loop of this kind."""
+        wake = wake_owner(self.kind, self.resource, self.selector, pods.matters_to_owner)
+        watches = {self.resource: _wanted_changed, "pods": wake}
+        return Controller(name, watches, retried(name, self.reconcile))
 
 
 def slow_start(count: int, create: Callable[[], StatusError | None]) -> StatusError | None:
@@ -85,7 +108,7 @@ def slow_start(count: int, create: Callable[[], StatusError | None]) -> StatusEr
 def create_pod(world: SimWorld, owner: Manifest, pod: Manifest, component: str) -> StatusError | None:
     """Create a pod for its owner and record the event; what the API server refused it with, or None."""
     try:
-        made = apiserver.create(world, "pods", pod)
+        made = apiserver.create(world, "pods", pod, identities.controller(component))
     except StatusError as error:
         if not is_namespace_terminating(error):
             text = f"Error creating: {error.message}"
@@ -101,20 +124,14 @@ def is_namespace_terminating(error: StatusError) -> bool:
     return any(cause.get("reason") == "NamespaceTerminating" for cause in error.details.get("causes") or ())
 
 
-def _delete_pods(world: SimWorld, replica_set: Manifest, active: list[Manifest], count: int) -> None:
-    ranked = pods.in_deletion_order(active, _related(world, replica_set))
-    for pod in ranked[: min(count, BURST)]:
-        delete_pod(world, replica_set, pod, COMPONENT)
-
-
-def _related(world: SimWorld, replica_set: Manifest) -> list[Manifest]:
+def _related(world: SimWorld, resource: str, replica_set: Manifest) -> list[Manifest]:
     """Active pods of all ReplicaSets with the same controller: pods doubled up on a node go first."""
     owner = controller_of(replica_set)
     siblings = [replica_set]
     if owner is not None:
         siblings = [
             other
-            for other in world.store.owned_by(RESOURCE, owner["uid"])
+            for other in world.store.owned_by(resource, owner["uid"])
             if (controller_of(other) or {}).get("uid") == owner["uid"]
         ]
     return [pod for other in siblings for pod in controlled(world, "pods", other) if pods.is_active(pod)]
@@ -123,7 +140,14 @@ def _related(world: SimWorld, replica_set: Manifest) -> list[Manifest]:
 def delete_pod(world: SimWorld, owner: Manifest, pod: Manifest, component: str) -> None:
     """Delete a pod of an owner and record the event."""
     metadata = pod["metadata"]
-    apiserver.delete(world, "pods", metadata["namespace"], metadata["name"])
+    try:
+        apiserver.delete(
+            world, "pods", metadata["namespace"], metadata["name"], user=identities.controller(component)
+        )
+    except StatusError as error:
+        text = f"Error deleting: {error.message}"
+        events.record(world, owner, "Warning", "FailedDelete", text, component=component)
+        raise
     text = f"Deleted pod: {metadata['name']}"
     events.record(world, owner, "Normal", "SuccessfulDelete", text, component=component)
 
@@ -170,11 +194,13 @@ def _wanted_changed(_: SimWorld, change: Change) -> Iterable[Key]:
     return (change.key,)
 
 
-CONTROLLER = Controller(
-    "replicaset",
-    {
-        RESOURCE: _wanted_changed,
-        "pods": wake_owner("ReplicaSet", RESOURCE, spec_selector, pods.matters_to_owner),
-    },
-    retried("replicaset", reconcile),
-)
+def _map_selector(obj: Manifest) -> Selector:
+    """The selector of a ReplicationController is a plain map of labels."""
+    labels = obj["spec"].get("selector")
+    return {"matchLabels": labels} if labels else None
+
+
+CONTROLLER = _Loop(RESOURCE, "apps/v1", "ReplicaSet", COMPONENT, spec_selector).controller("replicaset")
+REPLICATION = _Loop(
+    "replicationcontrollers", "v1", "ReplicationController", "replication-controller", _map_selector
+).controller("replicationcontroller")

@@ -25,6 +25,7 @@ CLAIMS = "persistentvolumeclaims"
 COMPONENT = "statefulset-controller"
 POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name"
 POD_INDEX_LABEL = "apps.kubernetes.io/pod-index"
+_KEEP: dict[str, str] = {}
 HISTORY_LIMIT = 10
 """Revisions kept unless the spec says otherwise (default of ``revisionHistoryLimit``)."""
 
@@ -64,6 +65,12 @@ class _Round:
     def replicas(self) -> int:
         """How many pods are wanted."""
         return int(self.set["spec"].get("replicas", 1))
+
+    @property
+    def retention(self) -> tuple[bool, bool]:
+        """Whether claims go with the set, and whether they go when it is scaled down."""
+        policy = self.set["spec"].get("persistentVolumeClaimRetentionPolicy") or _KEEP
+        return policy.get("whenDeleted") == "Delete", policy.get("whenScaled") == "Delete"
 
     @property
     def update_name(self) -> str:
@@ -147,6 +154,7 @@ def _process_replica(round_: _Round, ordinal: int) -> bool:
     if pod is None:
         _create(round_, ordinal)
         return not round_.monotonic
+    _own_claims(round_, pod["metadata"]["name"], None)
     if pods.phase(pod) == "Pending" and not pods.is_terminating(pod):
         _create_claims(round_, pod["metadata"]["name"], pod["spec"])
     return not round_.monotonic or round_.is_healthy(pod)
@@ -177,6 +185,7 @@ def _process_condemned(round_: _Round, ordinal: int, first_unhealthy: int | None
         return not round_.monotonic
     if round_.monotonic and not round_.is_available(pod) and ordinal != first_unhealthy:
         return False
+    _own_claims(round_, pod["metadata"]["name"], pod)
     _delete(round_, pod)
     return not round_.monotonic
 
@@ -243,6 +252,7 @@ def _create(round_: _Round, ordinal: int) -> None:
         events.record(round_.world, stateful_set, "Warning", "FailedCreate", text, component=COMPONENT)
         raise
     round_.existing[ordinal] = made
+    _own_claims(round_, name, None)
     text = f"create Pod {name} in StatefulSet {round_.name} successful"
     events.record(round_.world, stateful_set, "Normal", "SuccessfulCreate", text, component=COMPONENT)
 
@@ -280,7 +290,7 @@ def _create_claims(round_: _Round, pod: str, spec: Manifest) -> None:
             "apiVersion": "v1",
             "kind": "PersistentVolumeClaim",
             "metadata": metadata,
-            "spec": template["spec"],
+            "spec": template.get("spec") or {},
         }
         about = f"Claim {name} Pod {pod} in StatefulSet {round_.name}"
         try:
@@ -291,6 +301,33 @@ def _create_claims(round_: _Round, pod: str, spec: Manifest) -> None:
             raise
         text = f"create {about} success"
         events.record(round_.world, stateful_set, "Normal", "SuccessfulCreate", text, component=COMPONENT)
+
+
+def _own_claims(round_: _Round, name: str, condemned: Manifest | None) -> None:
+    """Let the retention policy decide what a pod's claims go with: the set, the pod that is scaled away, or nothing."""
+    with_set, with_pod = round_.retention
+    for template in round_.set["spec"].get("volumeClaimTemplates") or ():
+        claim = f"{template['metadata']['name']}-{name}"
+        found = round_.world.store.get(CLAIMS, round_.namespace, claim)
+        if found is None:
+            continue
+        known = found["metadata"].get("ownerReferences") or []
+        wanted = [owner for owner in known if not _is_mine(round_, owner, name)]
+        if condemned is not None and with_pod:
+            wanted.append(reference(condemned, "v1", "Pod"))
+        elif with_set:
+            wanted.append(reference(round_.set, "apps/v1", "StatefulSet"))
+        if wanted != known:
+            apiserver.patch_metadata(
+                round_.world, CLAIMS, round_.namespace, claim, owner_references=wanted
+            )
+
+
+def _is_mine(round_: _Round, owner: Manifest, pod: str) -> bool:
+    """Whether this loop set an owner reference of a claim: to the set, or to the pod."""
+    if owner["kind"] == "StatefulSet":
+        return bool(owner["uid"] == round_.set["metadata"]["uid"])
+    return bool(owner["kind"] == "Pod" and owner["name"] == pod)
 
 
 # --- status -------------------------------------------------------------------------------------------

@@ -50,17 +50,61 @@ def look(world: SimWorld) -> None:
 
 
 def _check_empty_dirs(world: SimWorld) -> None:
-    """Evict pods that have written more into an emptyDir than its ``sizeLimit``."""
-    for slot in [slot for slot in world.volumes if slot.startswith("emptydir/")]:
-        _, uid, name = slot.split("/", 2)
+    """Evict pods that have written more than an emptyDir's ``sizeLimit`` or a limit of ephemeral storage."""
+    written: dict[str, None] = {}
+    for slot in [slot for slot in world.volumes if slot.startswith(_LOCAL)]:
+        kind, uid, name = slot.split("/", 2)
         record = world.runtime.get(uid)
         if not isinstance(record, PodRecord) or record.failed is not None:
             continue
+        written[uid] = None
         pod = world.store.get("pods", record.namespace, record.name)
-        for volume in () if pod is None else pod["spec"].get("volumes", ()):
+        for volume in () if pod is None or kind != "emptydir" else pod["spec"].get("volumes", ()):
             limit = (volume.get("emptyDir") or {}).get("sizeLimit") if volume["name"] == name else None
             if pod is not None and limit is not None and _size(world.volumes[slot]) > bytes_(limit):
                 _fail(world, pod, record, f'Usage of EmptyDir volume "{name}" exceeds the limit "{limit}". ')
+    for uid in written:
+        _check_ephemeral_storage(world, uid)
+
+
+_LOCAL = ("emptydir/", "overlay/")
+"""Where volumes keep what a pod has written to its node's disk."""
+
+
+def _check_ephemeral_storage(world: SimWorld, uid: str) -> None:
+    """The limits on ``ephemeral-storage``: each container's writable layer, and everything of the pod together."""
+    record = world.runtime[uid]
+    pod = world.store.get("pods", record.namespace, record.name)
+    if pod is None or record.failed is not None:
+        return
+    total, complete = 0, True
+    for container in pod["spec"]["containers"]:
+        text = ((container.get("resources") or {}).get("limits") or {}).get("ephemeral-storage")
+        complete = complete and text is not None
+        total += 0 if text is None else bytes_(text)
+        if text is not None and _layer(world, uid, container["name"]) > bytes_(text):
+            name = container["name"]
+            _fail(world, pod, record, f'Container {name} exceeded its local ephemeral storage limit "{text}". ')
+            return
+    if not complete:
+        return
+    used = sum(_layer(world, uid, container["name"]) for container in pod["spec"]["containers"])
+    on_disk = [v["name"] for v in pod["spec"].get("volumes") or () if _is_on_disk(v)]
+    used += sum(_size(world.volumes.get(f"emptydir/{uid}/{name}", "")) for name in on_disk)
+    if used > total:
+        text = f"Pod ephemeral local storage usage exceeds the total limit of containers {format_bytes(total)}. "
+        _fail(world, pod, record, text)
+
+
+def _layer(world: SimWorld, uid: str, container: str) -> int:
+    """Bytes that a container has written outside its volumes since it was last started."""
+    process = world.processes.get((uid, container))
+    return 0 if process is None else _size(world.volumes.get(f"overlay/{uid}/{container}/{process.restart}", ""))
+
+
+def _is_on_disk(volume: Manifest) -> bool:
+    source = volume.get("emptyDir")
+    return source is not None and source.get("medium", "") != "Memory"
 
 
 def _size(content: Any) -> int:

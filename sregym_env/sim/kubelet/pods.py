@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND, seconds
 from sregym_env.runtime.frozen import evolve
-from sregym_env.sim import apiserver, events
+from sregym_env.sim import apiserver, events, guarded, identities
 from sregym_env.sim.controllers.controller import Controller
-from sregym_env.sim.kubelet import admission, containers, sandbox, status, volumes
+from sregym_env.sim.kubelet import admission, containers, hostpaths, sandbox, status, volumes
 from sregym_env.sim.kubelet.state import Container, PodRecord
 from sregym_env.sim.kubelet.sync import Sync
 from sregym_env.sim.store import Change, Key
@@ -114,9 +115,13 @@ def _forget_others(world: SimWorld, key: Key, uid: str) -> None:
     ]
     for other in gone:
         static = world.runtime[other].static
-        forget(world, other)
         if static is not None and not uid:
-            apiserver.create(world, "pods", static)
+            try:
+                apiserver.create(world, "pods", static, identities.node(static["spec"].get("nodeName", "")))
+            except StatusError:
+                world.wake("kubelet", key, guarded.AGAIN)
+                continue
+        forget(world, other)
 
 
 def forget(world: SimWorld, uid: str) -> None:
@@ -201,6 +206,7 @@ def _volumes(sync: Sync) -> bool:
         sync.look_again(record.mount_retry_at)
         return False
     sources, problems = volumes.sync(sync.world, sync.pod)
+    problems += hostpaths.problems(sync.world, sync.pod)
     claims = volumes.claim_problems(sync.world, sync.pod)
     if not problems and not claims:
         sync.record = evolve(record, sources=sources, mounted=True)
@@ -338,9 +344,11 @@ def _leave(sync: Sync) -> None:
             clean = all(end is not None and end.exit_code == 0 for end in ends)
             current["phase"] = "Succeeded" if clean else "Failed"
         apiserver.update_status(world, "pods", record.namespace, record.name, current)
+    if not apiserver.finalize_delete(world, "pods", record.namespace, record.name):
+        sync.look_again(sync.now + guarded.AGAIN)
+        return
     if record.static is None:
         forget(world, sync.uid)
-    apiserver.finalize_delete(world, "pods", record.namespace, record.name)
 
 
 # --- when to look ---------------------------------------------------------------------------------

@@ -150,7 +150,6 @@ def _lines(ctx: ProcessContext, console: Console, data: str) -> Turn:
     for line in whole.split("\n"):
         command += f"{line}\n"
         if not reading.is_complete(command):
-            out.append("> " if console.tty else "")
             continue
         turn = _shell(ctx, console, command)
         command = ""
@@ -159,6 +158,8 @@ def _lines(ctx: ProcessContext, console: Console, data: str) -> Turn:
         if turn.console is None:
             return turn._replace(stdout="".join(out), stderr="".join(err))
         console = turn.console
+    if command and console.tty:
+        out.append("> ")
     return Turn(replace(console, pending=command + rest), "".join(out), "".join(err))
 
 
@@ -170,7 +171,7 @@ def _shell(ctx: ProcessContext, console: Console, command: str) -> Turn:
     before = shell.files.tree()
     result = shell.run(command)
     complaints = toolbox.save(ctx, shell, before)
-    output, errors = result.stdout, _named(console.argv[0], result.stderr + complaints)
+    output, errors = result.stdout, _named(ctx, console.argv[0], result.stderr + complaints)
     if console.tty:
         output, errors = _screen(True, output + errors), ""
     if shell.exited:
@@ -180,10 +181,16 @@ def _shell(ctx: ProcessContext, console: Console, command: str) -> Turn:
     return Turn(after, output + (prompt(ctx, after) if console.tty else ""), errors)
 
 
-def _named(argv0: str, errors: str) -> str:
+def _named(ctx: ProcessContext, argv0: str, errors: str) -> str:
     """The complaints of the interpreter in the name of the shell that runs."""
+    if not errors:
+        return ""
     name = argv0.rpartition("/")[2]
-    return re.sub(r"^(?:bash|sh): ", f"{name}: ", errors, flags=re.MULTILINE) if errors else ""
+    errors = re.sub(r"^(?:bash|sh): ", f"{name}: ", errors, flags=re.MULTILINE)
+    if name == "bash":
+        return errors
+    where = "1: " if ctx.image.toolbox == "debian" else ""
+    return re.sub(rf"^{name}: (.*): command not found$", rf"{name}: {where}\1: not found", errors, flags=re.MULTILINE)
 
 
 def _mongo(ctx: ProcessContext, console: Console, lines: str) -> Turn:

@@ -72,6 +72,8 @@ class HttpRequest:
     """Path with query."""
     headers: Mapping[str, str] = field(default_factory=dict)
     body: str = ""
+    client: str = ""
+    """``ip:port`` of the client as the server sees it."""
 
 
 @dataclass(frozen=True, slots=True)

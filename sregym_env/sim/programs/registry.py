@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sregym_env.sim.programs.agnhost import Agnhost
 from sregym_env.sim.programs.consul import Consul
 from sregym_env.sim.programs.go_service import GoService
 from sregym_env.sim.programs.mongod import Mongod
@@ -16,6 +17,7 @@ from sregym_env.sim.programs.wrk2 import Wrk2
 PROGRAMS: Mapping[str, Any] = {
     program.name: program
     for program in (
+        Agnhost(),
         Applet(),
         Consul(),
         CoreDns(),

@@ -124,7 +124,7 @@ _NETWORK = {
 
 def _shell_image(
     reference: str, size: int, command: tuple[str, ...] = ("sh",), extra: Mapping[str, Binary] | None = None,
-    *, debian: bool = False, entrypoint: tuple[str, ...] = (),
+    *, debian: bool = False, entrypoint: tuple[str, ...] = (), files: Mapping[str, str] | None = None,
 ) -> Image:  # fmt: skip
     return Image(
         reference,
@@ -133,7 +133,7 @@ def _shell_image(
         entrypoint,
         command,
         toolbox="debian" if debian else "busybox",
-        files={"/etc/os-release": _OS["debian" if debian else "busybox"]},
+        files={"/etc/os-release": _OS["debian" if debian else "busybox"], **(files or {})},
     )
 
 
@@ -142,7 +142,17 @@ _OS = {
     "busybox": 'NAME="Alpine Linux"\nID=alpine\nPRETTY_NAME="Alpine Linux v3.20"\n',
 }
 
+_CURL_ENTRYPOINT = """#!/bin/sh
+set -e
+if [ "${1#-}" != "$1" ] || ! command -v "$1" > /dev/null; then
+  set -- curl "$@"
+fi
+exec "$@"
+"""
+"""What stands before the image's command: options and addresses alone are curl's."""
+
 _CURL_ONLY = {"curl": Binary("applet")}
+_AGNHOST = {"/agnhost": Binary("agnhost"), **{name: _NETWORK[name] for name in ("curl", "dig", "host")}}
 _DNS = {name: _NETWORK[name] for name in ("dig", "host", "nslookup")}
 
 _PEOPLE = (
@@ -176,7 +186,8 @@ _PEOPLE = (
                           "python:3.11", "python:latest")
     ),
     *(
-        _shell_image(reference, 10, ("curl", "--help"), _CURL_ONLY)
+        _shell_image(reference, 10, ("curl", "--help"), _CURL_ONLY, entrypoint=("/entrypoint.sh",),
+                     files={"/entrypoint.sh": _CURL_ENTRYPOINT})
         for reference in ("curlimages/curl:latest", "curlimages/curl:8.5.0", "curlimages/curl:8.7.1", "curlimages/curl:7.88.1",
                           "curlimages/curl:8.10.1")
     ),
@@ -186,8 +197,12 @@ _PEOPLE = (
     ),
     *(
         _shell_image(reference, 30, ("sleep", "infinity"), {**_DNS, **_CURL_ONLY}, debian=True)
-        for reference in ("registry.k8s.io/e2e-test-images/jessie-dnsutils:1.3", "registry.k8s.io/e2e-test-images/agnhost:2.39",
-                          "gcr.io/kubernetes-e2e-test-images/dnsutils:1.3", "tutum/dnsutils:latest")
+        for reference in ("registry.k8s.io/e2e-test-images/jessie-dnsutils:1.3", "gcr.io/kubernetes-e2e-test-images/dnsutils:1.3", "tutum/dnsutils:latest")
+    ),
+    *(
+        _shell_image(f"{_REGISTRY}/e2e-test-images/agnhost:{tag}", 51, ("pause",), _AGNHOST, entrypoint=("/agnhost",))
+        for tag in ("2.21", "2.26", "2.28", "2.29", "2.32", "2.33", "2.36", "2.39", "2.40", "2.41", "2.43", "2.45", "2.47", "2.48",
+                    "2.50", "2.52", "2.53")
     ),
 )  # fmt: skip
 

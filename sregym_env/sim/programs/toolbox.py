@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from sregym_env.cluster.api import ExecResult
 from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import EPOCH, SECOND
+from sregym_env.sim.process import Process
 from sregym_env.sim.programs import net_tools, view
 from sregym_env.sim.programs.context import ProcessContext
 
@@ -31,7 +32,7 @@ _DEBIAN_ONLY = frozenset("bash join column file".split())
 _NETWORK_BUSYBOX = frozenset("nslookup wget nc telnet ping netstat ifconfig ip route traceroute arp".split())
 _MACHINE = frozenset(
     "env printenv ps id whoami hostname uname date df mount free uptime sleep kill which sync nproc arch dd killall "
-    "pidof top dmesg lsof timeout time test".split()
+    "pidof top dmesg lsof timeout time test chroot".split()
 )
 
 TEXT_TOOLS: Mapping[str, frozenset[str]] = {
@@ -68,6 +69,8 @@ def container_shell(ctx: ProcessContext, *, setup: bool = False) -> Shell:
         commands[name] = command
     if "ls" in TEXT_TOOLS[image.toolbox]:
         commands["ls"] = _ls
+    if image.toolbox == "busybox":
+        commands["tar"] = _tar
     return Shell(
         tree,
         commands,
@@ -219,21 +222,52 @@ PROCESSOR_SHARE = 0.006
 
 
 def _ps(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    process = ctx.process
-    command = " ".join(_command(process.program, process.argv))
-    used = int((ctx.now() - process.started_at) / SECOND * PROCESSOR_SHARE)
-    shown = f"{used // 60}:{used % 60:02d}"
+    listed = [(pid, process.memory >> 10, process.started_at, " ".join(_command(process.program, process.argv)))
+              for pid, process in visible_processes(ctx)]  # fmt: skip
     if any("u" in word.lstrip("-") for word in argv[1:]) or ctx.image.toolbox == "debian":
-        rss = process.memory >> 10
-        started, now = rfc3339(process.started_at)[11:16], rfc3339(ctx.now())[11:16]
-        return _ok(
-            "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n"
-            f"root           1  0.6  {rss / 167772.16:3.1f} {rss * 9:6d} {rss:5d} ?        Ssl  {started}   {shown} {command}\n"
-            f"root          57  0.0  0.0   7064  1560 ?        R    {now}   0:00 {' '.join(argv)}\n"
-        )
-    return _ok(
-        f"PID   USER     TIME  COMMAND\n    1 root      {shown} {command}\n   57 root      0:00 {' '.join(argv)}\n"
+        now = rfc3339(ctx.now())[11:16]
+        lines = ["USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n"]
+        for pid, rss, since, command in listed:
+            started = rfc3339(since)[11:16]
+            lines.append(
+                f"root       {pid:>5}  0.6  {rss / 167772.16:3.1f} {rss * 9:6d} {rss:5d} ?        Ssl  {started}   "
+                f"{_used(ctx, since)} {command}\n"
+            )
+        lines.append(f"root          57  0.0  0.0   7064  1560 ?        R    {now}   0:00 {' '.join(argv)}\n")
+        return _ok("".join(lines))
+    lines = [f"{pid:>5} root      {_used(ctx, since)} {command}\n" for pid, _, since, command in listed]
+    return _ok(f"PID   USER     TIME  COMMAND\n{''.join(lines)}   57 root      0:00 {' '.join(argv)}\n")
+
+
+def _used(ctx: ProcessContext, since: int) -> str:
+    """CPU time of a mostly idle server that has run since then."""
+    used = int((ctx.now() - since) / SECOND * PROCESSOR_SHARE)
+    return f"{used // 60}:{used % 60:02d}"
+
+
+def visible_processes(ctx: ProcessContext) -> list[tuple[int, Process]]:
+    """The main processes in the container's process namespace, with their numbers in it."""
+    world, own = ctx.world, ctx.process
+    pod = world.store.get("pods", own.namespace, own.pod)
+    spec = {} if pod is None else pod["spec"]
+    if spec.get("hostPID"):
+        others = [process for _, process in sorted(world.processes.items()) if process.node == own.node]
+        return [(1000 + 211 * index, process) for index, process in enumerate(others)]
+    if spec.get("shareProcessNamespace"):
+        names = [container["name"] for container in spec["containers"]]
+        names += [container["name"] for container in spec.get("ephemeralContainers") or ()]
+        shared = [found for name in names if (found := world.processes.get((own.key[0], name))) is not None]
+        return [(7 + 12 * index, process) for index, process in enumerate(shared)]
+    target = next(
+        (
+            c.get("targetContainerName")
+            for c in spec.get("ephemeralContainers") or ()
+            if c["name"] == own.container
+        ),
+        None,
     )
+    seen = world.processes.get((own.key[0], target)) if target else None
+    return [(1, own)] if seen is None else [(1, seen), (21, own)]
 
 
 def _command(program: str, argv: Sequence[str]) -> list[str]:
@@ -518,6 +552,8 @@ _LISTED = re.compile(r"^([-dlc][-rwxst]{9}) +(\d+) \S+ +\S+ +(\d+) \S+ +\d+ +[\d
 def _ls(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     """``ls``: the interpreter's, with the owner and time of files in a container."""
     result = shell.library("ls", argv[1:])
+    if result.stdout == "\n":  # the interpreter's answer for an empty directory
+        result = ExecResult("", result.stderr, result.exit_code)
     if not any(word.startswith("-") and "l" in word for word in argv[1:]):
         return result
     stamp = format_date(int(shell.files.mtime * SECOND), "%b %e %H:%M")
@@ -530,11 +566,67 @@ def _ls(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     )
 
 
+_BUSYBOX_TAR = (
+    (re.compile(r"Removing leading `/' from member names"), "removing leading '/' from member names"),
+    (re.compile(r"(.*): Cannot stat: (.*)"), r"\1: \2"),
+    (
+        re.compile(r"Exiting with failure status due to previous errors"),
+        "error exit delayed from previous errors",
+    ),
+    (
+        re.compile(r"(.*): Cannot open: (.*)\ntar: Error is not recoverable: exiting now"),
+        r"can't open '\1': \2",
+    ),
+    (re.compile(r"This does not look like a tar archive\n.*"), "short read"),
+)
+"""GNU's complaints and how busybox words them."""
+
+
+def _tar(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """``tar`` of busybox: the interpreter's in other words."""
+    result = shell.library("tar", argv[1:], stdin)
+    errors = result.stderr
+    for pattern, words in _BUSYBOX_TAR:
+        errors = pattern.sub(words, errors)
+    return ExecResult(result.stdout, errors, min(result.exit_code, 1))
+
+
+def _chroot(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """A command of the machine whose files are below a directory (``chroot /host`` in a node's debug pod)."""
+    from sregym_env.shell.files import FileEntry, Files
+    from sregym_env.shell.shell import Shell as NewShell
+
+    if len(argv) < 2:
+        return _fail("BusyBox v1.36.1 () multi-call binary.\n\nUsage: chroot NEWROOT [PROG ARGS]\n")
+    root = shell.resolve(argv[1])
+    if not shell.files.is_folder(root):
+        return _fail(f"chroot: can't change root directory to '{argv[1]}': No such file or directory\n")
+    inside = Files(mtime=shell.files.mtime)
+    for name, entry in shell.files.below(root):
+        if isinstance(entry, FileEntry):
+            inside.put_bytes(f"/{name}", entry.content)
+        else:
+            inside.add_directories((f"/{name}",))
+    names = OUR_TOOLS["debian"] - {"apt", "apt-get"} | {"ip", "ss", "netstat"} & TOOLS.keys()
+    commands = {name: _bound(ctx, name, TOOLS[name]) for name in sorted(names)}
+    machine = NewShell(inside, commands, env=environment(ctx), only=TEXT_TOOLS["debian"], clock=shell.clock)
+    before = inside.tree()
+    words = list(argv[2:]) or ["/bin/sh"]
+    if not machine.has(words[0]):
+        return _fail(f"chroot: can't execute '{words[0]}': No such file or directory\n", 127)
+    result = machine.call(words, stdin)
+    for path, text in inside.tree().items():
+        if before.get(path) != text and not path.endswith("/"):
+            shell.files.put_bytes(root.rstrip("/") + path, inside.bytes_of(path) or b"")
+    return result
+
+
 def _test(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     return shell.run(" ".join(quote(word) for word in argv))
 
 
 TOOLS: Mapping[str, Tool] = {
+    "chroot": _chroot,
     "test": _test,
     "env": _env,
     "printenv": _env,

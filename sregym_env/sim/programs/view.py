@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sregym_env.cluster.app import Image
 from sregym_env.cluster.disturbances import DiskReadErrors
 from sregym_env.sim.process import Mount, Process
+from sregym_env.sim.programs import node_files
 
 if TYPE_CHECKING:
     from sregym_env.sim.world import SimWorld
@@ -71,7 +72,9 @@ def content(world: SimWorld, process: Process, mount: Mount) -> Content:
     """Everything in the volume behind a mount."""
     if mount.kind in WRITABLE:
         found: Content = world.volumes.get(storage_key(process, mount)) or EMPTY
-        return found
+        if mount.kind != "hostpath":
+            return found
+        return {**node_files.below(process.node, mount.source), **found}
     from sregym_env.sim.kubelet import mounted
 
     return mounted(world, process, mount)

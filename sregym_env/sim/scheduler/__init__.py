@@ -10,10 +10,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from sregym_env.kube.durations import rfc3339
+from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
-from sregym_env.sim import apiserver, events
+from sregym_env.sim import admission, apiserver, events, guarded
 from sregym_env.sim.controllers.controller import Controller
+from sregym_env.sim.controllers.retry import retried
 from sregym_env.sim.scheduler import placement, preemption, scoring, volumes
 from sregym_env.sim.store import Change, Key
 
@@ -96,6 +98,14 @@ def _choose_node_for(world: SimWorld, claims: volumes.Claims, node: str) -> None
 
 def _bind(world: SimWorld, pod: Manifest, node: str) -> None:
     metadata = pod["metadata"]
+    if admission.is_guarded(world):
+        try:
+            guarded.binding(world, pod, node)
+        except StatusError as error:
+            text = f'binding rejected: running Bind plugin "DefaultBinder": {error.message}'
+            events.record(world, pod, "Warning", "FailedScheduling", text, component=NAME)
+            _refuse(world, pod, "SchedulerError", text)
+            raise
     status = {key: value for key, value in (pod.get("status") or {}).items() if key != "nominatedNodeName"}
     condition = _condition(world, status, "True", "", "")
     bound = {
@@ -199,5 +209,5 @@ CONTROLLER = Controller(
         "persistentvolumes": _any,
         "storageclasses.storage.k8s.io": _any,
     },
-    reconcile=reconcile,
+    reconcile=retried("scheduler", reconcile),
 )

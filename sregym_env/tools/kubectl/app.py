@@ -13,6 +13,7 @@ from sregym_env.kube.registry import BUILTIN, Registry, Resource
 from sregym_env.kube.status import StatusError, forbidden
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, FileReader, Verb
+from sregym_env.tools.kubectl.desk import Desk
 from sregym_env.tools.kubectl.errors import KubectlError, server_text
 from sregym_env.tools.kubectl.flags import GLOBAL_FLAGS, Parsed, flag_set
 from sregym_env.tools.kubectl.usage import root_help, unknown_command, verb_help
@@ -76,6 +77,7 @@ class Kubectl:
         stdin: str = "",
         files: FileReader | None = None,
         ends: int | None = None,
+        desk: Desk | None = None,
     ) -> CommandResult:
         """Carry out ``kubectl ARGV...``. Never raises for what the person or the cluster does wrong.
 
@@ -99,11 +101,17 @@ class Kubectl:
             stdin,
             files,
             ends=ends,
+            desk=desk,
         )
+        call.cluster.warnings()  # What others were warned of is nobody's business now.
         try:
             self._check_globals(call)
             assert line.verb.run is not None
-            line.verb.run(call)
+            try:
+                line.verb.run(call)
+            finally:
+                for text in call.cluster.warnings():
+                    call.warn(f"Warning: {text}")
         except StatusError as error:
             call.warn(server_text(error))
             call.exit_code = 1

@@ -6,12 +6,15 @@ import json
 from functools import partial
 
 from sregym_env.kube import patch as patches
+from sregym_env.kube.ownership.entries import Entry, decode, encode, handed_over
+from sregym_env.kube.ownership.fields import has
+from sregym_env.kube.ownership.inferred import with_managed_fields
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
-from sregym_env.tools.kubectl import lastapplied
+from sregym_env.tools.kubectl import lastapplied, managers
 from sregym_env.tools.kubectl.call import Call, Verb
-from sregym_env.tools.kubectl.errors import failure, usage_failure
+from sregym_env.tools.kubectl.errors import KubectlError, failure, usage_failure
 from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, Flag
 from sregym_env.tools.kubectl.writing import (
     FIELD_MANAGER,
@@ -73,7 +76,9 @@ def apply(call: Call) -> None:
             else:
                 _apply_one(call, resource, manifest, source)
         except StatusError as error:
-            call.fail(sourced(error, "applying" if call.flags["server-side"] else "creating", source))
+            call.fail(error if call.flags["server-side"] else sourced(error, "creating", source))
+        except KubectlError as error:
+            call.fail(error)
 
 
 def find_live(call: Call, resource: Resource, manifest: Manifest) -> Manifest | None:
@@ -85,7 +90,7 @@ def find_live(call: Call, resource: Resource, manifest: Manifest) -> Manifest | 
     if not name:
         raise failure("resource name may not be empty")
     try:
-        return call.cluster.get(resource.key, name, metadata.get("namespace"))
+        return call.cluster.get(resource.address, name, metadata.get("namespace"))
     except StatusError as error:
         if error.code == 404:
             return None
@@ -104,7 +109,9 @@ def _apply_one(call: Call, resource: Resource, manifest: Manifest, source: str) 
         if dry_run == "client":
             report(call, resource, modified, "created", dry_run)
             return
-        stored = call.cluster.create(modified, dry_run=dry_run == "server", strict=strict_of(call))
+        stored = call.cluster.create(
+            modified, dry_run=dry_run == "server", strict=strict_of(call), field_manager=call.manager
+        )
         warn_unknown(call, resource, modified)
         report(call, resource, stored, "created", dry_run)
         return
@@ -125,13 +132,14 @@ def _apply_one(call: Call, resource: Resource, manifest: Manifest, source: str) 
         return
     try:
         stored = call.cluster.patch(
-            resource.key,
+            resource.address,
             current["metadata"]["name"],
             delta,
             namespace=current["metadata"].get("namespace"),
             type="merge" if resource.custom else "strategic",
             dry_run=dry_run == "server",
             strict=strict_of(call),
+            field_manager=call.manager,
         )
     except StatusError as error:
         if error.reason in ("Invalid", "Conflict") and call.flags["force"]:
@@ -162,23 +170,113 @@ def _explain(
 def _recreate(call: Call, resource: Resource, current: Manifest, wanted: Manifest) -> Manifest:
     metadata = current["metadata"]
     name, namespace = metadata["name"], metadata.get("namespace")
-    call.cluster.delete(resource.key, name, namespace, grace_period_seconds=0)
+    call.cluster.delete(resource.address, name, namespace, grace_period_seconds=0)
     until(call, lambda: find_live(call, resource, wanted) is None, 60.0)
-    return call.cluster.create(wanted)
+    return call.cluster.create(wanted, field_manager=call.manager)
 
 
 def _apply_on_server(call: Call, resource: Resource, manifest: Manifest) -> None:
     dry_run = dry_run_of(call)
-    stored = call.cluster.patch(
-        resource.key,
-        manifest["metadata"]["name"],
-        manifest,
-        namespace=manifest["metadata"].get("namespace"),
-        type="apply",
-        dry_run=dry_run == "server",
-        strict=strict_of(call),
-    )
+    try:
+        stored = _server_side(
+            call, resource, manifest, _server_side_manager(call), call.flags["force-conflicts"]
+        )
+    except StatusError as error:
+        if error.reason != "Conflict":
+            raise
+        raise KubectlError(f"error: {error.message}\n{_REVIEW}") from None
+    if dry_run == "none":
+        stored = _saved_annotation(call, resource, stored)
+        stored = _migrated(call, resource, manifest, stored)
+    warn_unknown(call, resource, manifest)
     report(call, resource, stored, "serverside-applied", dry_run)
+
+
+_REVIEW = """\
+Please review the fields above--they currently have other managers. Here
+are the ways you can resolve this warning:
+* If you intend to manage all of these fields, please re-run the apply
+  command with the `--force-conflicts` flag.
+* If you do not intend to manage all of the fields, please edit your
+  manifest to remove references to the fields that should keep their
+  current managers.
+* You may co-own fields by updating your manifest to match the existing
+  value; in this case, you'll become the manager if the other manager(s)
+  stop managing the field (remove it from their configuration).
+See https://kubernetes.io/docs/reference/using-api/server-side-apply/#conflicts"""
+
+
+def _server_side_manager(call: Call) -> str:
+    return str(call.flags["field-manager"] or managers.SERVER_SIDE_APPLY)
+
+
+def _server_side(
+    call: Call, resource: Resource, manifest: Manifest, manager: str, force: bool = False
+) -> Manifest:
+    metadata = manifest["metadata"]
+    return call.cluster.patch(
+        resource.address,
+        metadata["name"],
+        manifest,
+        namespace=metadata.get("namespace"),
+        type="apply",
+        dry_run=dry_run_of(call) == "server",
+        strict=strict_of(call),
+        field_manager=manager,
+        force=force,
+    )
+
+
+def _owners(resource: Resource, stored: Manifest) -> tuple[Entry, ...]:
+    shown = with_managed_fields(resource, stored)["metadata"].get("managedFields")
+    return decode(shown) if shown else ()
+
+
+def _saved_annotation(call: Call, resource: Resource, stored: Manifest) -> Manifest:
+    """The object, its last-applied annotation owned by an applier so that it is not lost to the next apply."""
+    metadata = stored["metadata"]
+    text = (metadata.get("annotations") or {}).get(LAST_APPLIED)
+    if _server_side_manager(call) != managers.SERVER_SIDE_APPLY or text is None:
+        return stored
+    if any(e.operation == "Apply" and has(e.fields, *_ANNOTATION) for e in _owners(resource, stored)):
+        return stored
+    kept = {key: metadata[key] for key in ("name", "namespace") if key in metadata}
+    body = {
+        "apiVersion": resource.api_version,
+        "kind": resource.kind,
+        "metadata": {**kept, "annotations": {LAST_APPLIED: text}},
+    }
+    return _server_side(call, resource, body, managers.LAST_APPLIED_ANNOTATION)
+
+
+_ANNOTATION = ("f:metadata", "f:annotations", f"f:{LAST_APPLIED}")
+
+
+def _migrated(call: Call, resource: Resource, manifest: Manifest, stored: Manifest) -> Manifest:
+    """The object, what client-side apply owned of it handed over to server-side apply."""
+    manager = _server_side_manager(call)
+    entries = _owners(resource, stored)
+    names = sorted({e.manager for e in entries if e.operation == "Update" and has(e.fields, *_ANNOTATION)})
+    moved = entries
+    for name in names:
+        moved = handed_over(moved, name, manager)
+    if moved == entries:
+        return stored
+    metadata = stored["metadata"]
+    body = [
+        {"op": "replace", "path": "/metadata/managedFields", "value": encode(moved)},
+        {"op": "replace", "path": "/metadata/resourceVersion", "value": metadata["resourceVersion"]},
+    ]
+    call.cluster.patch(
+        resource.address,
+        metadata["name"],
+        body,
+        namespace=metadata.get("namespace"),
+        type="json",
+        field_manager=manager,
+    )
+    # Once more, so that fields that were dropped from the manifest go.
+    return _server_side(call, resource, manifest, manager, call.flags["force-conflicts"])
 
 
 def replace(call: Call) -> None:
@@ -195,15 +293,19 @@ def replace(call: Call) -> None:
             if call.flags["force"] and dry_run == "none":
                 if current is not None:
                     name, namespace = current["metadata"]["name"], current["metadata"].get("namespace")
-                    call.cluster.delete(resource.key, name, namespace, grace_period_seconds=0)
+                    call.cluster.delete(resource.address, name, namespace, grace_period_seconds=0)
                     call.print(f'{resource.singular} "{name}" deleted\n')
                     until(call, partial(_absent, call, resource, manifest), 60.0)
                 bare = {k: v for k, v in manifest["metadata"].items() if k not in ("resourceVersion", "uid")}
-                stored = call.cluster.create({**manifest, "metadata": bare}, strict=strict_of(call))
+                stored = call.cluster.create(
+                    {**manifest, "metadata": bare}, strict=strict_of(call), field_manager=call.manager
+                )
             elif dry_run == "client":
                 stored = manifest
             else:
-                stored = call.cluster.replace(manifest, dry_run=dry_run == "server", strict=strict_of(call))
+                stored = call.cluster.replace(
+                    manifest, dry_run=dry_run == "server", strict=strict_of(call), field_manager=call.manager
+                )
                 warn_unknown(call, resource, manifest)
         except StatusError as error:
             call.fail(sourced(error, "replacing", source))

@@ -11,6 +11,8 @@ from sregym_env.cluster.api import Cluster
 from sregym_env.kube.registry import Registry, Resource
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
+from sregym_env.tools.kubectl import managers
+from sregym_env.tools.kubectl.desk import Desk
 from sregym_env.tools.kubectl.errors import KubectlError, server_text
 from sregym_env.tools.kubectl.flags import Flag
 
@@ -53,6 +55,8 @@ class Call:
     exit_code: int = 0
     ends: int | None = None
     """When the command is cut off, if it still waits then (``timeout 5 kubectl ...``)."""
+    desk: Desk | None = None
+    """The machine on which the command runs, where it can do more than give manifests."""
 
     def advance(self, seconds: float) -> None:
         """Let the cluster's time pass. Raises a silent error with exit code 124 where the time is up."""
@@ -74,6 +78,12 @@ class Call:
     def namespace(self) -> str:
         """Namespace of the request: ``-n``, else the one of the context."""
         return self.flags.get("namespace") or self.kubectl.context_namespace(self.flags.get("context", ""))
+
+    @property
+    def manager(self) -> str:
+        """The field manager of what the command writes."""
+        named = self.flags.get("field-manager")
+        return str(named) if named else managers.default(self.command)
 
     @property
     def all_namespaces(self) -> bool:

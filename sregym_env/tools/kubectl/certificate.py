@@ -56,7 +56,14 @@ def _with_condition(call: Call, info: Info, condition: str, reason: str, verb: s
         }
     )
     body: Manifest = {"status": {"conditions": kept}}
-    return call.cluster.patch(info.resource.key, info.name, body, type="merge", subresource="status")
+    return call.cluster.patch(
+        info.resource.address,
+        info.name,
+        body,
+        type="merge",
+        subresource="status",
+        field_manager=call.manager,
+    )
 
 
 _FLAGS = (

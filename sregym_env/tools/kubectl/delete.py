@@ -96,7 +96,7 @@ def _visited(call: Call, target: Target) -> Iterator[Info]:
         yield from visit(call, [target], ignore_not_found=ignore, failed=failed)
         return
     try:
-        found = call.cluster.get(target.resource.key, target.name, namespace_of(call, target))
+        found = call.cluster.get(target.resource.address, target.name, namespace_of(call, target))
     except StatusError as error:
         if not (ignore and error.code == 404):
             failed(error)
@@ -141,7 +141,7 @@ def _delete_one(
     try:
         if dry_run != "client":
             call.cluster.delete(
-                info.resource.key,
+                info.resource.address,
                 info.name,
                 info.namespace,
                 grace_period_seconds=None if grace < 0 else grace,
@@ -163,7 +163,7 @@ def _delete_one(
 
 def _is_gone(call: Call, info: Info) -> bool:
     try:
-        found = call.cluster.get(info.resource.key, info.name, info.namespace)
+        found = call.cluster.get(info.resource.address, info.name, info.namespace)
     except StatusError as error:
         return error.code in (404, 403)
     return bool(found["metadata"]["uid"] != info.object["metadata"]["uid"])

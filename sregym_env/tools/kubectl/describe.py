@@ -93,7 +93,7 @@ def _by_prefix(call: Call, target: Target) -> list[Info]:
         return []
     namespace = call.namespace if target.resource.namespaced else None
     try:
-        objects = call.cluster.list(target.resource.key, namespace)
+        objects = call.cluster.list(target.resource.address, namespace)
     except StatusError:
         return []
     prefix = target.name or ""

@@ -6,11 +6,12 @@ import difflib
 from datetime import UTC, datetime
 
 from sregym_env.kube import patch as patches
+from sregym_env.kube.ownership.inferred import with_managed_fields
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.kube.yamlout import to_yaml
-from sregym_env.tools.kubectl import lastapplied
+from sregym_env.tools.kubectl import lastapplied, managers
 from sregym_env.tools.kubectl.apply import find_live
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import KubectlError, server_text, usage_failure
@@ -21,7 +22,6 @@ from sregym_env.tools.kubectl.writing import (
     LAST_APPLIED,
     from_files,
     sourced,
-    with_last_applied,
 )
 
 
@@ -52,8 +52,9 @@ def _diff_one(call: Call, resource: Resource, manifest: Manifest) -> None:
         metadata["name"],
     )
     label = ".".join(part for part in parts if part)
-    before = "" if live is None else to_yaml(without_managed_fields(live))
-    after = to_yaml(without_managed_fields(merged))
+    keep = bool(call.flags["show-managed-fields"])
+    before = "" if live is None else to_yaml(_shown(resource, live, keep))
+    after = to_yaml(_shown(resource, merged, keep))
     if before == after:
         return
     stamp = _stamp(call.cluster.now())
@@ -69,6 +70,10 @@ def _diff_one(call: Call, resource: Resource, manifest: Manifest) -> None:
     call.exit_code = 1
 
 
+def _shown(resource: Resource, obj: Manifest, keep: bool) -> Manifest:
+    return with_managed_fields(resource, obj) if keep else without_managed_fields(obj)
+
+
 def _stamp(now: int) -> str:
     """A file's time as ``diff`` shows it."""
     return f"{datetime.fromtimestamp(now / 1e6, UTC):%Y-%m-%d %H:%M:%S.%f}000 +0000"
@@ -78,23 +83,32 @@ def _merged(call: Call, resource: Resource, manifest: Manifest, live: Manifest |
     if call.flags["server-side"]:
         name, namespace = manifest["metadata"]["name"], manifest["metadata"].get("namespace")
         return call.cluster.patch(
-            resource.key, name, manifest, namespace=namespace, type="apply", dry_run=True
+            resource.address,
+            name,
+            manifest,
+            namespace=namespace,
+            type="apply",
+            dry_run=True,
+            field_manager=str(call.flags["field-manager"] or managers.SERVER_SIDE_APPLY),
+            force=bool(call.flags["force-conflicts"]),
         )
     if live is None:
         # A new object is shown as written; the annotation comes with the apply itself.
-        return call.cluster.create(manifest, dry_run=True)
-    modified = with_last_applied(manifest)
+        return call.cluster.create(manifest, dry_run=True, field_manager=managers.CLIENT_SIDE_APPLY)
+    metadata = manifest["metadata"]
+    modified = {**manifest, "metadata": {**metadata, "annotations": dict(metadata.get("annotations") or {})}}
     applied = (live["metadata"].get("annotations") or {}).get(LAST_APPLIED)
     delta = patches.three_way(lastapplied.parsed(applied), modified, live, resource)
     if not delta:
         return live
     return call.cluster.patch(
-        resource.key,
+        resource.address,
         live["metadata"]["name"],
         delta,
         namespace=live["metadata"].get("namespace"),
         type="merge" if resource.custom else "strategic",
         dry_run=True,
+        field_manager=managers.CLIENT_SIDE_APPLY,
     )
 
 

@@ -45,7 +45,7 @@ def _invalid_text(error: StatusError) -> str:
         return f"The request is invalid: {error.message}"
     kind, name = details.get("kind", ""), details.get("name", "")
     head = f'The {kind} "{name}" is invalid' if kind or name else "The request is invalid"
-    causes = list(dict.fromkeys(f"{c['field']}: {c['message']}" for c in details.get("causes") or ()))
+    causes = list(dict.fromkeys(f"{c.get('field', '')}: {c['message']}" for c in details.get("causes") or ()))
     if not causes:
         return head
     if len(causes) == 1:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from sregym_env.cluster.api import ExecResult
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl import flags as f
@@ -32,10 +35,21 @@ def run(call: Call) -> None:
     if not command:
         raise failure("you must specify at least one command for the container")
     pod = one_pod(call, call.args[0])
-    container = _container(call, pod)
-    if call.flags["tty"]:
+    container = container_of(call, pod)
+    if call.flags["tty"] and call.flags["stdin"] and not call.flags["quiet"]:
         call.warn("Unable to use a TTY - input is not a terminal or the right kind of file")
     stdin = call.stdin if call.flags["stdin"] else ""
+    result = _carried_out(call, pod, container, command, stdin)
+    call.print(result.stdout)
+    if result.stderr:
+        call.err.append(result.stderr)
+    if result.exit_code:
+        call.warn(f"command terminated with exit code {result.exit_code}")
+        call.exit_code = result.exit_code
+
+
+def _carried_out(call: Call, pod: Manifest, container: str, command: Sequence[str], stdin: str) -> ExecResult:
+    """Run a command. Raises KubectlError where it could not be started."""
     metadata = pod["metadata"]
     try:
         result = call.cluster.exec(
@@ -44,25 +58,47 @@ def run(call: Call) -> None:
     except StatusError as error:
         if error.code != 500:
             raise
-        raise KubectlError(
-            f"error: Internal error occurred: {error.message.removeprefix('Internal error occurred: ')}"
+        raise failure(
+            f"Internal error occurred: {error.message.removeprefix('Internal error occurred: ')}"
         ) from None
-    call.print(result.stdout)
     if result.exit_code in _NOT_STARTED and result.stderr.startswith(_RUNTIME_ERROR):
         # The runtime refused: the command never ran, so there is no exit code of its own to report.
-        call.err.append(result.stderr)
-        call.exit_code = 1
-        return
-    if result.stderr:
-        call.err.append(result.stderr)
-    if result.exit_code:
-        if not "".join(call.err).endswith(("\n", "")):
-            call.err.append("\n")
-        call.warn(f"command terminated with exit code {result.exit_code}")
-        call.exit_code = result.exit_code
+        call.print(result.stdout)
+        raise KubectlError(result.stderr.removesuffix("\n"))
+    return result
 
 
-def _container(call: Call, pod: Manifest) -> str:
+def execute(
+    call: Call,
+    name: str,
+    command: Sequence[str],
+    *,
+    stdin: str = "",
+    namespace: str = "",
+    quiet: bool = False,
+    notes: list[str] | None = None,
+) -> ExecResult:
+    """Run a command in a pod on behalf of another verb; ``quiet`` never raises for what happens in the pod.
+
+    Notes about the chosen container go to ``notes``, standard error by default.
+    """
+    pod = call.cluster.get("pods", name, namespace or call.namespace)
+    before = len(call.err)
+    try:
+        result = _carried_out(call, pod, container_of(call, pod), command, stdin)
+    except KubectlError as error:
+        if not quiet:
+            raise
+        result = ExecResult(exit_code=error.exit_code)
+    said = call.err[before:]
+    del call.err[before:]
+    if not quiet:
+        (call.err if notes is None else notes).extend(said)
+    return result
+
+
+def container_of(call: Call, pod: Manifest) -> str:
+    """The container in which a command is to run. Raises kubectl's and the server's refusals."""
     phase = (pod.get("status") or {}).get("phase")
     if phase in ("Succeeded", "Failed"):
         raise failure(f"cannot exec into a container in a completed pod; current phase is {phase}")

@@ -70,9 +70,11 @@ def _heading(resource: Resource) -> str:
 def _text(found: Explanation) -> str:
     lines = []
     if found.field:
-        lines.append(f"FIELD: {found.field} {found.type}\n\n\n")
+        values = "".join(f"    {value}\n" for value in found.enum)
+        below = f"ENUM:\n{values}\n" if values else "\n\n"
+        lines.append(f"FIELD: {found.field} {found.type}\n{below}")
     lines.append("DESCRIPTION:\n")
-    lines.append(_wrapped(found.description or "<empty>") + "    \n")
+    lines.append(f"{_wrapped(found.description)}    \n" if found.description else "    <empty>\n")
     return "".join(lines)
 
 
@@ -86,14 +88,20 @@ def _wrapped(text: str) -> str:
 
 def _field(field: FieldDoc) -> str:
     required = " -required-" if field.required else ""
-    return f"  {field.name}\t{field.type}{required}\n{_wrapped(field.description or '<no description>')}"
+    text = _wrapped(field.description or "<no description>")
+    return f"  {field.name}\t{field.type}{required}\n{_values(field, '  ')}{text}"
+
+
+def _values(field: FieldDoc, indent: str) -> str:
+    """The values of an enumeration, below its field."""
+    return f"{indent}enum: {', '.join(field.enum)}\n" if field.enum else ""
 
 
 def _tree(resource: Resource, path: tuple[str, ...], found: Explanation, depth: int) -> list[str]:
     out = []
     for field in found.fields:
         required = " -required-" if field.required else ""
-        out.append(f"{'  ' * depth}{field.name}\t{field.type}{required}\n")
+        out.append(f"{'  ' * depth}{field.name}\t{field.type}{required}\n{_values(field, '  ' * depth)}")
         inner = explain(resource, (*path, field.name))
         if inner.fields and depth < _MAX_DEPTH and field.name not in path:
             out += _tree(resource, (*path, field.name), inner, depth + 1)

@@ -9,7 +9,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import failure
 from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, Flag
-from sregym_env.tools.kubectl.resolve import Info, targets, visit
+from sregym_env.tools.kubectl.resolve import Info, need_typed, targets, visit
 from sregym_env.tools.kubectl.writing import (
     FIELD_MANAGER,
     NOTHING_GIVEN,
@@ -65,6 +65,7 @@ def _service(call: Call, info: Info) -> Manifest:
 def _selector(call: Call, info: Info) -> dict[str, str]:
     if call.flags["selector"]:
         return dict(pairs(tuple(str(call.flags["selector"]).split(",")), "selector"))
+    need_typed(info)
     key = info.resource.key
     if key == "pods":
         labels = info.object["metadata"].get("labels") or {}

@@ -86,7 +86,7 @@ class TablePrinter:
     ) -> list[list[str]]:
         """Cells of the table of one type, header line first when wanted."""
         call = self._call
-        chosen = printer(resource, call.kubectl.definition(resource))
+        chosen = printer(resource)
         with_namespace = call.all_namespaces and resource.namespaced
         out: list[list[str]] = []
         if self._headers if headers is None else headers:

@@ -53,7 +53,7 @@ def replace_annotation(call: Call) -> None:
     """Set the annotation to what the files say without changing anything else."""
     for _, resource, manifest in from_files(call):
         metadata = manifest["metadata"]
-        live = call.cluster.get(resource.key, metadata.get("name", ""), metadata.get("namespace"))
+        live = call.cluster.get(resource.address, metadata.get("name", ""), metadata.get("namespace"))
         annotations = live["metadata"].get("annotations") or {}
         if LAST_APPLIED not in annotations and not call.flags["create-annotation"]:
             raise failure(

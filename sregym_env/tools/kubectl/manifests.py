@@ -4,28 +4,15 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import yaml
 from yaml.scanner import ScannerError
 
+from sregym_env.kube import yamlin
 from sregym_env.kube.types import Manifest
+from sregym_env.tools.kubectl import kustomize
 from sregym_env.tools.kubectl.call import Call
 from sregym_env.tools.kubectl.errors import KubectlError
-
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-class ManifestLoader(_Loader):  # type: ignore[misc]
-    """PyYAML's safe loader without dates: as in Go's YAML-to-JSON, a timestamp stays a string."""
-
-
-ManifestLoader.yaml_implicit_resolvers = {
-    first: [
-        (tag, pattern) for tag, pattern in resolvers if tag.rpartition(":")[2] not in ("timestamp", "value")
-    ]
-    for first, resolvers in _Loader.yaml_implicit_resolvers.items()
-}
 
 
 def read_manifests(call: Call, files: Sequence[str]) -> list[Manifest]:
@@ -35,6 +22,8 @@ def read_manifests(call: Call, files: Sequence[str]) -> list[Manifest]:
 
 def read_sources(call: Call, files: Sequence[str]) -> list[tuple[str, Manifest]]:
     """Every object in the files with the name of the file it came from. Raises kubectl's errors."""
+    if folder := call.flags.get("kustomize"):
+        return [(folder, manifest) for manifest in kustomize.built(call, folder)]
     found: list[tuple[str, Manifest]] = []
     validate = call.flags.get("validate", "false") not in ("false", "ignore", "warn")
     for path, text in _sources(call, files):
@@ -80,7 +69,7 @@ def _file(call: Call, path: str) -> Iterator[tuple[str, str]]:
 def parse_manifests(text: str, source: str = "STDIN", *, validate: bool = False) -> list[Manifest]:
     """The objects of one text. Raises kubectl's errors about what is not a manifest."""
     try:
-        documents = list(yaml.load_all(text, Loader=ManifestLoader))
+        documents = yamlin.load_all(text)
     except yaml.YAMLError as error:
         raise KubectlError(
             f"error: error parsing {source}: error converting YAML to JSON: yaml: {yaml_text(error)}"

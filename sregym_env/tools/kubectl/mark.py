@@ -65,7 +65,7 @@ def _mark(call: Call, field: str, word: str, added: str, removed: str) -> None:
 def _again(call: Call, info: Info) -> Info:
     if call.flags["local"]:
         return info
-    return Info(info.resource, call.cluster.get(info.resource.key, info.name, info.namespace))
+    return Info(info.resource, call.cluster.get(info.resource.address, info.name, info.namespace))
 
 
 def _list(info: Info, call: Call, field: str, word: str, *, many: bool) -> None:

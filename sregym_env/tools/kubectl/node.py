@@ -42,7 +42,8 @@ def _cordon(call: Call, info: Info, wanted: bool) -> None:
         return
     if dry_run_of(call) != "client":
         body = {"spec": {"unschedulable": True if wanted else None}}
-        call.cluster.patch("nodes", info.name, body, dry_run=dry_run_of(call) == "server")
+        dry_run = dry_run_of(call) == "server"
+        call.cluster.patch("nodes", info.name, body, dry_run=dry_run, field_manager=call.manager)
     call.print(f"node/{info.name} {word}{_dry(call)}\n")
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from sregym_env.kube.columns import parse_columns, parse_columns_file
+from sregym_env.kube.goorder import to_go_json
 from sregym_env.kube.gotemplate import TemplateError, compile_go_template
 from sregym_env.kube.jsonpath import JSONPathError, Template, compile_template, go_quote, go_syntax
+from sregym_env.kube.ownership.inferred import with_managed_fields
 from sregym_env.kube.types import Manifest
 from sregym_env.kube.yamlout import to_json, to_yaml
 from sregym_env.tools.kubectl.call import Call
@@ -33,6 +36,10 @@ def split_format(call: Call) -> tuple[str, str]:
     if not text and call.flags.get("template"):
         return "go-template", call.flags["template"]
     name, equals, argument = text.partition("=")
+    if equals and name not in (*_TEMPLATED, *_FROM_FILE, "custom-columns-file"):
+        return text, ""
+    if not equals and name.lower() in ("json", "yaml", "name"):
+        name = name.lower()
     if name == "wide" or not equals:
         argument = call.flags.get("template") or "" if name in _TEMPLATED or name in _FROM_FILE else ""
     return name, argument
@@ -43,9 +50,17 @@ def print_value(call: Call, name: str, argument: str, value: Manifest) -> None:
     if name == "yaml":
         call.print(to_yaml(value))
     elif name == "json":
-        call.print(to_json(value))
+        call.print(to_go_json(value) if _made_here(call) else to_json(value))
     else:
         renderer(call, name, argument)(value)
+
+
+_MAKING = ("create ", "run", "expose", "autoscale", "rollout history", "auth whoami", "config view")
+
+
+def _made_here(call: Call) -> bool:
+    """Whether what the command prints are Go structs of its own, not what the server sent."""
+    return call.command.startswith(_MAKING)
 
 
 def renderer(call: Call, name: str, argument: str) -> Callable[[Manifest], None]:
@@ -78,7 +93,7 @@ def _read(call: Call, path: str) -> str:
         return call.files.read_text(path)
     except OSError:
         raise KubectlError(
-            f"error: error reading template {path}, open {path}: no such file or directory"
+            f"error: error reading --template {path}, open {path}: no such file or directory"
         ) from None
 
 
@@ -156,6 +171,24 @@ def without_managed_fields(obj: Manifest) -> Manifest:
     return {**obj, "metadata": {k: v for k, v in metadata.items() if k != "managedFields"}}
 
 
+_WHOLE = re.compile(
+    r"managedFields|metadata *(?:$|[^\w.\[ ])|@(?!\.)|\{ *\.? *\}|items\[[^\]]*\] *\}|:\.? *(?:$|,)"
+    r"|\.\.(?:\*|apiVersion|manager|operation|subresource|time)"
+)
+"""Templates that print owners: those that name them, and those that print all there is."""
+
+
+def shown(call: Call, info: Info, name: str, argument: str) -> Manifest:
+    """The object as a format prints it: only JSON and YAML leave the owners of fields out unless asked."""
+    if name in ("yaml", "json"):
+        if call.flags.get("show-managed-fields"):
+            return with_managed_fields(info.resource, info.object)
+        return without_managed_fields(info.object)
+    if _WHOLE.search(argument):
+        return with_managed_fields(info.resource, info.object)
+    return info.object
+
+
 def as_list(objects: Sequence[Manifest]) -> Manifest:
     """The ``v1 List`` kubectl wraps several objects in."""
     return {
@@ -171,10 +204,14 @@ def print_infos(call: Call, name: str, argument: str, infos: Sequence[Info], *, 
     if name == "name":
         call.print("".join(f"{info.label}\n" for info in infos))
         return
-    keep = call.flags.get("show-managed-fields")
-    objects = [info.object if keep else without_managed_fields(info.object) for info in infos]
-    value = objects[0] if single and len(objects) == 1 else as_list(objects)
-    print_value(call, name, argument, value)
+    objects = [shown(call, info, name, argument) for info in infos]
+    alone = single and len(objects) == 1
+    try:
+        print_value(call, name, argument, objects[0] if alone else as_list(objects))
+    except KubectlError:
+        # Some complaints quote the whole object.
+        objects = [with_managed_fields(info.resource, info.object) for info in infos]
+        print_value(call, name, argument, objects[0] if alone else as_list(objects))
 
 
 def print_object(call: Call, info: Info, message: str) -> None:
@@ -187,7 +224,7 @@ def print_object(call: Call, info: Info, message: str) -> None:
     elif name not in _FORMATS_WITHOUT_TABLE.split(","):
         raise unknown_format(call.flags["output"], _FORMATS_WITHOUT_TABLE)
     else:
-        obj = info.object if call.flags.get("show-managed-fields") else without_managed_fields(info.object)
+        obj = shown(call, info, name, argument)
         if name == "yaml" and call.out:
             call.print("---\n")
         print_value(call, name, argument, obj)

@@ -7,6 +7,7 @@ from typing import Literal
 
 import yaml
 
+from sregym_env.kube import yamlin
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Json, Manifest
 from sregym_env.tools.kubectl.call import Call, Verb
@@ -69,7 +70,7 @@ def _body(call: Call) -> Json:
     except ValueError:
         pass
     try:
-        parsed = yaml.safe_load(text)
+        parsed = yamlin.load(text)
     except yaml.YAMLError as error:
         raise failure(f'unable to parse "{text}": yaml: {yaml_text(error)}') from None
     except ValueError as error:
@@ -86,8 +87,15 @@ def _patch_one(call: Call, info: Info, body: Json, kind: Literal["strategic", "m
     if dry_run == "client" or call.flags["local"]:
         _say(call, info, patched(info, body, kind))
         return
+    if info.resource.custom and kind == "strategic" and call.flags["subresource"] != "scale":
+        kinds = ", ".join(f"application/{name}" for name in ("json-patch+json", "merge-patch+json", "apply-patch+yaml"))
+        raise failure(
+            "application/strategic-merge-patch+json is not supported by "
+            f"{info.resource.gvk_text.replace(', Kind', ', Kind')}: the body of the request was in an unknown format - "
+            f"accepted media types include: {kinds}"
+        )
     stored = call.cluster.patch(
-        info.resource.key,
+        info.resource.address,
         info.name,
         body,
         namespace=info.namespace,
@@ -95,6 +103,7 @@ def _patch_one(call: Call, info: Info, body: Json, kind: Literal["strategic", "m
         subresource=call.flags["subresource"],
         dry_run=dry_run == "server",
         strict=False,
+        field_manager=call.manager,
     )
     _say(call, info, stored)
 

@@ -6,10 +6,11 @@ import json
 import re
 from urllib.parse import parse_qs, urlsplit
 
+from sregym_env.kube import discovery
+from sregym_env.kube.ownership.inferred import with_managed_fields
 from sregym_env.kube.registry import Registry, Resource
 from sregym_env.kube.status import unknown_path
 from sregym_env.kube.types import Manifest
-from sregym_env.kube.yamlout import to_compact_json
 from sregym_env.tools.kubectl.call import Call
 
 _PATH = re.compile(
@@ -29,16 +30,23 @@ def get_raw(call: Call, uri: str) -> None:
     elif path == "/version":
         call.print(json.dumps(dict(call.cluster.version()), indent=2))
     elif path in ("/api", "/apis"):
-        call.print(to_compact_json(_groups(call.kubectl.discover(call.cluster), path)) + "\n")
+        registry = call.kubectl.discover(call.cluster)
+        address = call.kubectl.config.server.removeprefix("https://")
+        found = discovery.core_versions(address) if path == "/api" else discovery.groups(registry)
+        call.print(_served_json(found) + "\n")
     else:
         _resource(call, path, query)
 
 
 def _resource(call: Call, path: str, query: dict[str, str]) -> None:
     registry = call.kubectl.discover(call.cluster)
-    served = re.fullmatch(r"/api/v1|/apis/[^/]+/[^/]+", path)
+    served = re.fullmatch(r"/api/(v1)|/apis/([^/]+/[^/]+)|/apis/([^/]+)", path)
     if served:
-        call.print(to_compact_json(_resource_list(registry, path.split("/", 2)[2])) + "\n")
+        found = discovery.group(registry, served[3]) if served[3] else None
+        found = found or discovery.resources(registry, served[1] or served[2] or "")
+        if found is None:
+            raise unknown_path()
+        call.print(_served_json(found) + "\n")
         return
     match = _PATH.match(path)
     resource = _served(registry, match) if match else None
@@ -71,9 +79,9 @@ def _body(
     call: Call, resource: Resource, namespace: str | None, name: str | None, query: dict[str, str]
 ) -> Manifest:
     if name:
-        return call.cluster.get(resource.key, name, namespace)
+        return with_managed_fields(resource, call.cluster.get(resource.address, name, namespace))
     items = call.cluster.list(
-        resource.key,
+        resource.address,
         namespace,
         label_selector=query.get("labelSelector", ""),
         field_selector=query.get("fieldSelector", ""),
@@ -82,48 +90,8 @@ def _body(
         "kind": resource.list_kind,
         "apiVersion": resource.api_version,
         "metadata": {},
-        "items": [{k: v for k, v in item.items() if k not in ("kind", "apiVersion")} for item in items],
-    }
-
-
-def _groups(registry: Registry, path: str) -> Manifest:
-    if path == "/api":
-        return {"kind": "APIVersions", "versions": ["v1"]}
-    groups: dict[str, list[str]] = {}
-    for resource in registry.resources:
-        versions = groups.setdefault(resource.group, [])
-        if resource.version not in versions:
-            versions.append(resource.version)
-    groups.pop("", None)
-    listed = [
-        {
-            "name": group,
-            "versions": [{"groupVersion": f"{group}/{v}", "version": v} for v in versions],
-            "preferredVersion": {"groupVersion": f"{group}/{versions[0]}", "version": versions[0]},
-        }
-        for group, versions in groups.items()
-    ]
-    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": listed}
-
-
-def _resource_list(registry: Registry, group_version: str) -> Manifest:
-    resources = [r for r in registry.resources if r.api_version == group_version]
-    if not resources:
-        raise unknown_path()
-    return {
-        "kind": "APIResourceList",
-        "apiVersion": "v1",
-        "groupVersion": group_version,
-        "resources": [
-            {
-                "name": r.plural,
-                "singularName": r.singular,
-                "namespaced": r.namespaced,
-                "kind": r.kind,
-                "verbs": list(r.verbs),
-                **({"shortNames": list(r.short_names)} if r.short_names else {}),
-                **({"categories": list(r.categories)} if r.categories else {}),
-            }
-            for r in resources
+        "items": [
+            {k: v for k, v in with_managed_fields(resource, item).items() if k not in ("kind", "apiVersion")}
+            for item in items
         ],
     }

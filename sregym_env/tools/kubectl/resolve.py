@@ -52,7 +52,7 @@ class Info:
 def targets(call: Call, words: Sequence[str] | None = None, *, categories: bool = True) -> list[Target]:
     """What the arguments name. Raises kubectl's complaints about malformed ones."""
     args = list(call.args if words is None else words)
-    files = call.flags.get("filename") or ()
+    files = call.flags.get("filename") or tuple(filter(None, (call.flags.get("kustomize"),)))
     if files:
         if args:
             raise KubectlError(
@@ -146,7 +146,7 @@ def get_object(call: Call, target: Target) -> Manifest:
     assert target.name is not None
     namespace = namespace_of(call, target)
     try:
-        return call.cluster.get(target.resource.key, target.name, namespace)
+        return call.cluster.get(target.resource.address, target.name, namespace)
     except StatusError as error:
         if error.code == 404 and namespace not in (None, "", "default"):
             _need_namespace(call, str(namespace))
@@ -166,7 +166,7 @@ def list_objects(call: Call, resource: Resource) -> list[Manifest]:
     """The objects of a type in the request's scope, by its selectors."""
     flags = call.flags
     return call.cluster.list(
-        resource.key,
+        resource.address,
         call.scope if resource.namespaced else None,
         label_selector=flags.get("selector") or "",
         field_selector=flags.get("field-selector") or "",
@@ -209,12 +209,20 @@ def one_pod(call: Call, word: str) -> Manifest:
     return pods[0]
 
 
+def need_typed(info: Info) -> None:
+    """Raise kubectl's complaint about what is done to known types only, where the object is a custom one."""
+    if info.resource.custom:
+        text = f'no kind "{info.resource.kind}" is registered for version "{info.resource.api_version}" in scheme'
+        raise KubectlError(f'error: {text} "pkg/scheme/scheme.go:28"')
+
+
 def pods_of(call: Call, info: Info) -> list[Manifest]:
     """Pods a workload or service selects, best first: running, ready, ready for longest, oldest.
 
     Between equals, logs are read from the pod that restarted most and commands run in the one that
     restarted least (``podutils.ByLogging`` and the reverse of ``podutils.ActivePods``).
     """
+    need_typed(info)
     selector = pod_selector(info)
     if selector is None:
         kind = f"*{info.resource.version}.{info.resource.kind}"

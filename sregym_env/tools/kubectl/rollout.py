@@ -14,7 +14,7 @@ from sregym_env.kube.yamlout import to_yaml
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import KubectlError, failure
 from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, Flag
-from sregym_env.tools.kubectl.resolve import Info, targets, visit
+from sregym_env.tools.kubectl.resolve import Info, need_typed, targets, visit
 from sregym_env.tools.kubectl.writing import (
     FIELD_MANAGER,
     TIMEOUT,
@@ -57,6 +57,7 @@ def _wanted(call: Call, doing: str) -> list[Info]:
 def status(call: Call) -> None:
     """Watch a rollout until it is done, telling its state after each change."""
     for info in _wanted(call, "status"):
+        need_typed(info)
         viewer = _VIEWERS.get(info.resource.key)
         if viewer is None:
             raise failure(f"no status viewer has been implemented for {info.resource.kind}")
@@ -65,7 +66,7 @@ def status(call: Call) -> None:
         waited = 0.0
         seen = None
         while True:
-            obj = call.cluster.get(info.resource.key, info.name, info.namespace)
+            obj = call.cluster.get(info.resource.address, info.name, info.namespace)
             text, done = viewer(obj, revision)
             version = obj["metadata"].get("resourceVersion")
             if version != seen:
@@ -160,6 +161,7 @@ _VIEWERS: dict[str, Callable[[Manifest, int], tuple[str, bool]]] = {
 
 def _revisions(call: Call, info: Info, what: str = "history viewer") -> dict[int, Manifest]:
     """Stored revisions: number to ReplicaSet (Deployments) or ControllerRevision."""
+    need_typed(info)
     if info.resource.key not in _ROLLED:
         raise failure(f'no {what} has been implemented for "{info.resource.kind}"')
     source = "replicasets.apps" if info.resource.key == _DEPLOYMENTS else "controllerrevisions.apps"

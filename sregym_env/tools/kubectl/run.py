@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from sregym_env.kube import patch as patches
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
+from sregym_env.tools.kubectl import attach as attaching
 from sregym_env.tools.kubectl.call import Call, Verb
-from sregym_env.tools.kubectl.errors import failure, usage_failure
+from sregym_env.tools.kubectl.errors import KubectlError, failure, usage_failure
 from sregym_env.tools.kubectl.flags import DRY_RUN, OUTPUT, Flag
 from sregym_env.tools.kubectl.writing import (
     FIELD_MANAGER,
@@ -18,17 +20,13 @@ from sregym_env.tools.kubectl.writing import (
     create_object,
     dry_run_of,
     pairs,
-    timeout_of,
-    until,
 )
 
-_REFERENCE = re.compile(
+IMAGE_REFERENCE = re.compile(
     r"(?:[\w.-]+(?::\d+)?/)?[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*"
     r"(?::[\w][\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?\Z"
 )
 """An image reference as the container tools parse it."""
-
-_FINISHED = ("Succeeded", "Failed")
 
 
 def run(call: Call) -> None:
@@ -42,9 +40,16 @@ def run(call: Call) -> None:
         for resource, obj in objects:
             create_object(call, resource, obj)
         return
-    for _, obj in objects[:-1]:
-        call.cluster.create(obj, namespace=call.namespace)
-    _attach(call, call.cluster.create(objects[-1][1], namespace=call.namespace))
+    for resource, obj in objects[:-1]:
+        create_object(call, resource, obj)
+    pod = call.cluster.create(objects[-1][1], namespace=call.namespace, field_manager=call.manager)
+    created = [pod] if not flags["expose"] else [pod, objects[0][1]]
+    try:
+        _attach(call, pod)
+    finally:
+        # As kubectl's deferred removal: also where attaching failed, and before the failure is told.
+        if flags["rm"]:
+            _remove(call, created)
 
 
 def _check(call: Call) -> bool:
@@ -54,7 +59,7 @@ def _check(call: Call) -> bool:
         raise failure('required flag(s) "image" not set')
     if not call.args or call.dash == 0:
         raise usage_failure("NAME is required for run", call.command)
-    if not _REFERENCE.match(flags["image"]):
+    if not IMAGE_REFERENCE.match(flags["image"]):
         raise failure(f'Invalid image name "{flags["image"]}": invalid reference format')
     if flags["tty"] and not flags["stdin"]:
         raise failure("-i/--stdin is required for containers with -t/--tty=true")
@@ -137,43 +142,51 @@ def _with_overrides(pod: Manifest, text: str) -> Manifest:
 
 
 def _attach(call: Call, pod: Manifest) -> None:
-    name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
-
-    def current() -> Manifest:
-        return call.cluster.get("pods", name, namespace)
-
-    def finished() -> bool:
-        return current().get("status", {}).get("phase") in _FINISHED
-
-    # An attached container ends when its work does; one that serves would hold the terminal for ever.
-    limit = timeout_of(call, 60.0)
-    done = until(call, finished, limit, 0.5)
-    try:
-        call.print(call.cluster.logs(namespace, name))
-    except StatusError as error:
-        call.fail(error)
-    if done:
-        states: list[Manifest] = current().get("status", {}).get("containerStatuses") or [{}]
-        code = int(states[0].get("state", {}).get("terminated", {}).get("exitCode", 0))
-        if code:
-            call.warn(f"pod {namespace}/{name} terminated (Error)")
-            call.exit_code = code
-    else:
-        phase = current().get("status", {}).get("phase")
-        call.warn(f"error: timed out waiting for the condition: pod/{name} is {phase} after {limit:.0f}s")
-        call.exit_code = 1
-    if call.flags["rm"]:
-        call.cluster.delete("pods", name, namespace, grace_period_seconds=1)
-        call.print(f'pod "{name}" deleted\n')
-        until(call, lambda: _gone(call, name, namespace), 60.0)
+    attaching.attach_when_running(call, pod, pod["spec"]["containers"][0]["name"], tty=call.flags["tty"])
+    policy = call.flags["restart"]
+    if call.flags["leave-stdin-open"] or policy == "Always":
+        return
+    over = attaching.completed if policy == "Never" else _succeeded
+    _exit_as(call, attaching.wait_for(call, pod, over, attaching.running_timeout(call)))
 
 
-def _gone(call: Call, name: str, namespace: str) -> bool:
-    try:
-        call.cluster.get("pods", name, namespace)
-    except StatusError as error:
-        return error.code == 404
-    return False
+def _succeeded(pod: Manifest) -> bool:
+    return bool(pod.get("status", {}).get("phase") == "Succeeded")
+
+
+def _exit_as(call: Call, pod: Manifest) -> None:
+    """End as the pod's container did. Raises KubectlError with its exit code."""
+    if _succeeded(pod):
+        return
+    where = f"pod {pod['metadata']['namespace']}/{pod['metadata']['name']}"
+    states: list[Manifest] = pod["status"].get("containerStatuses") or [{}]
+    ended = (states[0].get("state") or {}).get("terminated") or {}
+    if not ended.get("exitCode"):
+        raise failure(f"{where} failed with unknown exit code")
+    text = f"{where} terminated ({ended.get('reason', '')})\n{ended.get('message', '')}"
+    raise KubectlError(text.rstrip("\n"), int(ended["exitCode"]))
+
+
+def _remove(call: Call, created: Sequence[Manifest]) -> None:
+    """Delete what the command has made."""
+    for obj in created:
+        metadata, kind = obj["metadata"], obj["kind"].lower()
+        resource = call.resource_of(obj)
+        if resource is None:
+            continue
+        grace = call.flags["grace-period"]
+        try:
+            call.cluster.delete(
+                resource.address,
+                metadata["name"],
+                metadata["namespace"],
+                grace_period_seconds=grace if grace >= 0 else None,
+            )
+        except StatusError as error:
+            call.fail(error)
+            continue
+        if not call.flags["quiet"]:
+            call.print(f'{kind} "{metadata["name"]}" deleted\n')
 
 
 _COMMON = (OUTPUT, DRY_RUN, FIELD_MANAGER, SAVE_CONFIG)

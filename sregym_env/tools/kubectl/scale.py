@@ -58,8 +58,8 @@ def scale(call: Call) -> None:
             if dry_run != "client":
                 body: dict[str, Any] = {"spec": {"replicas": replicas}}
                 call.cluster.patch(
-                    info.resource.key, info.name, body, namespace=info.namespace, type="merge",
-                    subresource="scale", dry_run=dry_run == "server",
+                    info.resource.address, info.name, body, namespace=info.namespace, type="merge",
+                    subresource="scale", dry_run=dry_run == "server", field_manager=call.manager,
                 )  # fmt: skip
         except StatusError as error:
             call.fail(error)
@@ -77,7 +77,7 @@ def _joined(errors: Sequence[StatusError]) -> str:
 
 def _wait_scaled(call: Call, info: Info, replicas: int) -> None:
     def reached() -> bool:
-        found = call.cluster.get(info.resource.key, info.name, info.namespace)
+        found = call.cluster.get(info.resource.address, info.name, info.namespace)
         return bool(found.get("status", {}).get("replicas", 0) == replicas)
 
     if not until(call, reached, timeout_of(call)):

@@ -13,7 +13,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import failure
 from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, Flag
-from sregym_env.tools.kubectl.resolve import Info
+from sregym_env.tools.kubectl.resolve import Info, need_typed
 from sregym_env.tools.kubectl.writing import (
     ALL,
     FIELD_MANAGER,
@@ -32,6 +32,7 @@ def template_path(info: Info) -> tuple[str, ...]:
     """Where an object keeps its pod spec. Raises kubectl's complaint for kinds without one."""
     if info.resource.key == "pods":
         return ("spec",)
+    need_typed(info)
     if info.resource.key == "cronjobs.batch":
         return ("spec", "jobTemplate", "spec", "template", "spec")
     if "template" in (info.object.get("spec") or {}):
@@ -167,7 +168,7 @@ def env(call: Call) -> None:
 def _from_source(call: Call, source: str) -> list[Manifest]:
     kind, _, name = source.partition("/")
     resource = call.find(kind)
-    obj = call.cluster.get(resource.key, name, call.namespace)
+    obj = call.cluster.get(resource.address, name, call.namespace)
     field = "secretKeyRef" if resource.key == "secrets" else "configMapKeyRef"
     keys = call.flags["keys"] or sorted(obj.get("data") or {})
     prefix = call.flags["prefix"]

@@ -95,7 +95,9 @@ def _taint_one(call: Call, info: Info, added: list[Manifest], removed: list[tupl
         report(call, info.resource, info.object, word)
         return
     body = {"spec": {"taints": current or None}}
-    stored = call.cluster.patch("nodes", info.name, body, type="merge", dry_run=dry_run == "server")
+    stored = call.cluster.patch(
+        "nodes", info.name, body, type="merge", dry_run=dry_run == "server", field_manager=call.manager
+    )
     report(call, info.resource, stored, word)
 
 

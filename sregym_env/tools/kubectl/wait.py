@@ -80,7 +80,7 @@ def _exists(call: Call, resource: str, name: str | None, namespace: str) -> bool
 
 def _current(call: Call, info: Info) -> Manifest | None:
     try:
-        found = call.cluster.get(info.resource.key, info.name, info.namespace)
+        found = call.cluster.get(info.resource.address, info.name, info.namespace)
     except StatusError as error:
         if error.code == 404:
             return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
@@ -66,7 +65,7 @@ def strict_of(call: Call) -> bool:
 
 def warn_unknown(call: Call, resource: Resource, obj: Manifest) -> None:
     """With ``--validate=warn``, say which fields of a manifest the server does not know and drops."""
-    if call.flags.get("validate") == "warn" and not resource.custom:
+    if call.flags.get("validate") == "warn":
         for text in schema.decode(resource, obj, strict=False)[1]:
             call.warn(f"Warning: {text}")
 
@@ -93,24 +92,11 @@ def sourced(error: StatusError, doing: str, source: str) -> StatusError:
 def from_files(call: Call) -> Iterator[tuple[str, Resource, Manifest]]:
     """(source, resource, manifest in the request's namespace) for every object that ``-f`` names."""
     files = call.flags.get("filename") or ()
-    if call.flags.get("kustomize"):
-        raise no_kustomization(call, str(call.flags["kustomize"]))
     for source, manifest in read_sources(call, files):
         resource = call.resource_of(manifest)
         if resource is None:
             raise no_match(manifest, files)
         yield source, resource, in_namespace(call, resource, manifest)
-
-
-def no_kustomization(call: Call, path: str) -> KubectlError:
-    """The refusal of ``-k``: kustomizations are not built here."""
-    listed = () if call.files is None else call.files.list_files(path)
-    if any(posixpath.basename(file).lower().startswith("kustomization") for file in listed):
-        return failure("kustomization files are not supported here; use -f with the manifests")
-    return failure(
-        "unable to find one of 'kustomization.yaml', 'kustomization.yml' or 'Kustomization' in directory "
-        f"'{path}'"
-    )
 
 
 def in_namespace(call: Call, resource: Resource, manifest: Manifest) -> Manifest:
@@ -141,7 +127,9 @@ def create_object(call: Call, resource: Resource, obj: Manifest, operation: str 
     if dry_run == "client":
         report(call, resource, shown_locally(call, obj), operation, dry_run)
         return
-    stored = call.cluster.create(obj, dry_run=dry_run == "server", strict=strict_of(call))
+    stored = call.cluster.create(
+        obj, dry_run=dry_run == "server", strict=strict_of(call), field_manager=call.manager
+    )
     warn_unknown(call, resource, obj)
     report(call, resource, stored, operation, dry_run)
 
@@ -179,7 +167,13 @@ def patch_object(
         report(call, info.resource, made, operation, dry_run)
         return
     stored = call.cluster.patch(
-        info.resource.key, info.name, patch, namespace=info.namespace, type=type, dry_run=dry_run == "server"
+        info.resource.address,
+        info.name,
+        patch,
+        namespace=info.namespace,
+        type=type,
+        dry_run=dry_run == "server",
+        field_manager=call.manager,
     )
     same = stored["metadata"].get("resourceVersion") == info.object["metadata"].get("resourceVersion")
     same = same and (dry_run == "none" or stored == info.object)
@@ -215,7 +209,7 @@ def chosen(
         raise failure(NOTHING_GIVEN)
     flags = call.flags
     if flags.get("local"):
-        if not flags["filename"]:
+        if not flags["filename"] and not flags.get("kustomize"):
             raise failure("cannot specify --local and server resources")
         for _, manifest in read_sources(call, flags["filename"]):
             resource = call.resource_of(manifest)
@@ -290,7 +284,6 @@ __all__ = [
     "from_files",
     "identity",
     "in_namespace",
-    "no_kustomization",
     "pairs",
     "patch_object",
     "patched",

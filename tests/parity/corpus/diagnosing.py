@@ -34,7 +34,6 @@ _ALWAYS = (
     "get events --field-selector type=Warning -o custom-columns=R:.reason,O:.involvedObject.name,N:.count",
     "get configmaps,secrets,serviceaccounts",
     "get networkpolicies -o yaml",
-    "wait --for=condition=Ready pods --all --timeout=1s",
 )  # fmt: skip
 MOST = 2
 """How many broken objects of one kind are looked at."""
@@ -50,7 +49,7 @@ def diagnosis(world: EmbeddedWorld) -> Sequence[Case]:
         lines += [
             f"describe deploy {name}",
             f"get deploy {name} -o yaml",
-            f"rollout status deploy/{name} --timeout=1s",
+            f"rollout status deploy/{name} --watch=false",
             f"rollout history deploy/{name}",
             f"logs deploy/{name} --tail=5",
             f"events --for deploy/{name}",

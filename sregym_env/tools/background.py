@@ -1,0 +1,263 @@
+"""Commands that go on in the background of the workstation: ``&``, ``jobs``, ``kill``, ``wait``, forwarded ports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from sregym_env.cluster.api import ExecResult, HttpExchange
+from sregym_env.kube.status import StatusError, not_found
+from sregym_env.runtime.clock import SECOND
+from sregym_env.tools.jobs import Job
+from sregym_env.tools.kubectl.desk import Forward, Proxy
+from sregym_env.tools.kubectl.proxy import answer
+
+if TYPE_CHECKING:
+    from sregym_env.shell.shell import Shell, ShellCommand
+    from sregym_env.tools.workstation import Workstation
+
+WAIT_LIMIT = 60.0
+"""Seconds for which ``wait`` waits for a job that does not end by itself."""
+
+LOCAL = ("localhost", "127.0.0.1", "::1", "0.0.0.0")
+"""Names of the workstation itself."""
+
+_SIGNALS = "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM\n"
+
+
+class Background:
+    """What the shell of a workstation does with commands that end in ``&``."""
+
+    __slots__ = ("_station",)
+
+    def __init__(self, station: Workstation) -> None:
+        self._station = station
+
+    def begin(self) -> None:
+        """A command is started in the background."""
+        self._station.jobs.begin()
+
+    def end(self, command: str, exit_code: int, output: str) -> int:
+        """It goes on as a job; its process number."""
+        station = self._station
+        return station.jobs.started(command, exit_code, station.world.now(), output).pid
+
+    def wait(self, words: list[str]) -> tuple[int, str]:
+        """Wait for jobs; for those that never end as long as makes sense."""
+        station = self._station
+        now = station.world.now()
+        wanted = [word for word in words if not word.startswith("-")]
+        found = [job for job in station.jobs.known if job.running(now)]
+        if wanted:
+            found = []
+            for word in wanted:
+                job = station.jobs.find(word, now)
+                if job is None:
+                    return 127, f"bash: wait: pid {word} is not a child of this shell\n"
+                found.append(job)
+        code = 0
+        for job in found:
+            if job.running(station.world.now()):
+                ends = now + round(WAIT_LIMIT * SECOND) if job.ends is None else job.ends
+                station.pass_time(max(0.0, (ends - station.world.now()) / SECOND))
+            code = job.exit_code if wanted else 0
+        return code, ""
+
+
+def job_commands(station: Workstation) -> Mapping[str, ShellCommand]:
+    """``jobs``, ``kill`` and their like, bound to a session."""
+
+    def jobs(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        flags = "".join(word[1:] for word in argv[1:] if word.startswith("-"))
+        return ExecResult(station.jobs.listing(station.world.now(), pids="p" in flags, long="l" in flags))
+
+    def kill(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        return _kill(station, argv)
+
+    def pkill(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        found = _matching(station, argv)
+        for job in found:
+            station.jobs.kill(job, station.world.now())
+        return ExecResult(exit_code=0 if found else 1)
+
+    def pgrep(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        found = _matching(station, argv)
+        return ExecResult("".join(f"{job.pid}\n" for job in found), exit_code=0 if found else 1)
+
+    def foreground(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        word = argv[1] if len(argv) > 1 else "%+"
+        job = station.jobs.find(word, station.world.now())
+        if job is None:
+            shown = "current" if word == "%+" else word
+            return ExecResult(stderr=f"bash: fg: {shown}: no such job\n", exit_code=1)
+        Background(station).wait([str(job.pid)])
+        return ExecResult(f"{job.command}\n")
+
+    def nohup(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        if len(argv) < 2:
+            text = "nohup: missing operand\nTry 'nohup --help' for more information.\n"
+            return ExecResult(stderr=text, exit_code=125)
+        return station.call(list(argv[1:]), stdin, shell, "nohup: failed to run command ")
+
+    def quiet(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        return ExecResult()
+
+    return {
+        "jobs": jobs,
+        "kill": kill,
+        "pkill": pkill,
+        "pgrep": pgrep,
+        "fg": foreground,
+        "bg": quiet,
+        "disown": quiet,
+        "nohup": nohup,
+    }
+
+
+def _kill(station: Workstation, argv: Sequence[str]) -> ExecResult:
+    words = list(argv[1:])
+    if words[:1] == ["-l"]:
+        return ExecResult(_SIGNALS)
+    if words[:1] == ["-s"]:
+        words = words[2:]
+    only_asks = words[:1] == ["-0"]
+    words = [word for word in words if not word.startswith("-")]
+    if not words:
+        text = (
+            "kill: usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]\n"
+        )
+        return ExecResult(stderr=text, exit_code=2)
+    errors, now = "", station.world.now()
+    for word in words:
+        job = station.jobs.find(word, now)
+        if job is not None and job.running(now):
+            if not only_asks:
+                station.jobs.kill(job, now)
+        elif word.startswith("%"):
+            errors += f"bash: kill: {word}: no such job\n"
+        elif word.isdecimal():
+            errors += f"bash: kill: ({word}) - No such process\n"
+        else:
+            errors += f"bash: kill: {word}: arguments must be process or job IDs\n"
+    return ExecResult(stderr=errors, exit_code=int(bool(errors)))
+
+
+def _matching(station: Workstation, argv: Sequence[str]) -> list[Job]:
+    """The jobs that ``pkill`` and ``pgrep`` mean."""
+    words = [word for word in argv[1:] if not word.startswith("-")]
+    if not words:
+        return []
+    whole = any(word.startswith("-") and "f" in word for word in argv[1:])
+    named = station.jobs.named(words[0], station.world.now())
+    return named if whole else [job for job in named if words[0] in job.command.split(" ")[0]]
+
+
+class Wire:
+    """How curl reaches things: ports that jobs of the workstation listen on, and the cluster's network."""
+
+    __slots__ = ("_station",)
+
+    def __init__(self, station: Workstation) -> None:
+        self._station = station
+
+    def now(self) -> int:
+        """The present."""
+        return self._station.world.now()
+
+    def request(
+        self,
+        url: str,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        body: str = "",
+        timeout: float = 0.0,
+        *,
+        insecure: bool = False,
+        authorities: str = "",
+    ) -> HttpExchange:
+        """One HTTP request."""
+        station = self._station
+        parts = urlsplit(url)
+        if parts.hostname in LOCAL:
+            port = parts.port or (443 if parts.scheme == "https" else 80)
+            listener = station.jobs.listener(port, station.world.now())
+            target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+            if isinstance(listener, Forward):
+                return _forwarded(station, port, listener, target, method, headers, body, timeout)
+            if isinstance(listener, Proxy):
+                return _proxied(station, port, listener, target, method)
+        return station.world.request(url, method, headers, body, timeout, insecure=insecure, authorities=authorities)
+
+
+def _forwarded(
+    station: Workstation,
+    port: int,
+    forward: Forward,
+    path: str,
+    method: str,
+    headers: Mapping[str, str] | None,
+    body: str,
+    timeout: float,
+) -> HttpExchange:
+    """A request to a local port behind which a pod is; the job ends when the connection cannot be made."""
+    now = station.world.now()
+    station.jobs.say(port, f"Handling connection for {port}\n", now, station.append)
+    try:
+        done = _through(station, forward, path, method, headers, body, timeout)
+    except StatusError as error:
+        reason = error.message
+    else:
+        if done.outcome not in ("refused", "no_such_host"):
+            return replace(done, address="127.0.0.1", port=port)
+        where = f'"/var/run/netns/cni-{forward.uid}"'
+        reason = (
+            f"error forwarding port {forward.port} to pod {forward.uid.replace('-', '')}, uid : failed to execute "
+            f"portforward in network namespace {where}: failed to connect to localhost:{forward.port} inside "
+            f"namespace {where}, IPv4: dial tcp4 127.0.0.1:{forward.port}: connect: connection refused IPv6 dial "
+            "tcp6: address localhost: no suitable address found "
+        )
+    escaped = reason.replace('"', '\\"')
+    stamp = datetime.fromtimestamp(now // SECOND, UTC).strftime("%m%d %H:%M:%S")
+    text = (
+        f'E{stamp}.000000 {station.jobs.last_pid:>7} portforward.go:424] "Unhandled Error" err="an error occurred '
+        f'forwarding {port} -> {forward.port}: {escaped}"\nerror: lost connection to pod\n'
+    )
+    station.jobs.say(port, text, now, station.append)
+    station.jobs.lose(port, now)
+    return HttpExchange("reset", "done", "127.0.0.1", port, seconds=0.01)
+
+
+def _through(
+    station: Workstation,
+    forward: Forward,
+    path: str,
+    method: str,
+    headers: Mapping[str, str] | None,
+    body: str,
+    timeout: float,
+) -> HttpExchange:
+    """The request in the pod's network. Raises StatusError where the pod is gone or down."""
+    pod = station.world.cluster.get("pods", forward.pod, forward.namespace)
+    if forward.uid and pod["metadata"]["uid"] != forward.uid:
+        raise not_found("pods", forward.pod)
+    return station.world.cluster.as_user(station.user).forward(
+        forward.namespace,
+        forward.pod,
+        forward.port,
+        path,
+        method=method,
+        headers=headers,
+        body=body,
+        timeout=timeout,
+    )
+
+
+def _proxied(station: Workstation, port: int, proxy: Proxy, path: str, method: str) -> HttpExchange:
+    """A request to a local port behind which the API server is."""
+    status, body = answer(station.kubectl, proxy, method, path)
+    kind = "application/json" if body.startswith(("{", "[")) else "text/plain; charset=utf-8"
+    shown = "" if method == "HEAD" else body
+    return HttpExchange("ok", "done", "127.0.0.1", port, status, {"Content-Type": kind}, shown, 0.02, 0.001)

@@ -1,0 +1,58 @@
+"""``kubectl kustomize`` and the ``-k`` of other commands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sregym_env.kube.kustomize import KustomizeError, build
+from sregym_env.kube.types import Manifest
+from sregym_env.kube.yamlout import to_yaml
+from sregym_env.tools.kubectl.call import Call, Verb
+from sregym_env.tools.kubectl.errors import KubectlError, failure
+from sregym_env.tools.kubectl.flags import Flag
+
+
+def built(call: Call, folder: str) -> Sequence[Manifest]:
+    """The objects of a kustomization, in the order in which they are handled; warnings go to stderr."""
+    if call.flags.get("filename"):
+        raise failure("only one of -f or -k can be specified")
+    if call.files is None:
+        raise failure(f'the path "{folder}" does not exist')
+    try:
+        made = build(call.files, folder, home=getattr(call.files, "folder", "/"))
+    except KustomizeError as error:
+        raise KubectlError(f"error: {error}") from None
+    for warning in made.warnings:
+        call.warn(warning)
+    return made.objects
+
+
+def run(call: Call) -> None:
+    """Print what a kustomization stands for."""
+    if len(call.args) > 1:
+        raise failure("specify one path to kustomization.yaml")
+    text = "---\n".join(to_yaml(obj) for obj in built(call, call.args[0] if call.args else "."))
+    if not call.flags["output"]:
+        call.print(text)
+    elif call.desk is None:
+        raise failure(f"open {call.flags['output']}: permission denied")
+    else:
+        call.desk.write_bytes(call.flags["output"], text.encode())
+
+
+VERB = Verb(
+    "kustomize",
+    "Build a kustomization target from a directory or URL",
+    run,
+    flags=(
+        Flag("as-current-user", kind="bool"),
+        Flag("enable-alpha-plugins", kind="bool"),
+        Flag("enable-helm", kind="bool"),
+        Flag("env", "e", kind="strings"),
+        Flag("load-restrictor", default="LoadRestrictionsRootOnly"),
+        Flag("network", kind="bool"),
+        Flag("output", "o", help="If specified, write output to this path."),
+    ),
+    usage="kustomize DIR [flags] [options]",
+    description="Build a set of KRM resources using a 'kustomization.yaml' file.",
+)
