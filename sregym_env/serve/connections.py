@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 import h11
-from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from sregym_env.serve.spdy_upgrades import UpgradingProtocol
 
 MAX_CONNECTIONS = 1024
 """Connections held at once; more are closed as they come."""
@@ -67,7 +68,7 @@ class _Timer:
             self._handle = None
 
 
-class Connection(H11Protocol):
+class Connection(UpgradingProtocol):
     """A connection that may not take forever."""
 
     def __init__(self, *args: Any, **named: Any) -> None:

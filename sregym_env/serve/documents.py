@@ -6,12 +6,14 @@ import orjson
 
 from sregym_env.cluster.api import User
 from sregym_env.kube import discovery, status
-from sregym_env.serve import health, openapi
+from sregym_env.kube.types import Manifest
+from sregym_env.serve import health, openapi, openapi2
 from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.instrumentation import exposition
 from sregym_env.serve.message import Request, Response, json_response, text_response
-from sregym_env.sim import custom
+from sregym_env.sim import custom, tokens
 from sregym_env.sim.cluster import VERSION
+from sregym_env.sim.controllers import apiservice
 
 _ROOT = (
     "/.well-known/openid-configuration", "/api", "/apis", "/healthz", "/livez", "/metrics", "/openapi/v2",
@@ -44,7 +46,25 @@ def _document(hosted: Hosted, request: Request, path: str) -> Response | None:
         return health.answer(path, request)
     if path == "/metrics":
         return _metrics(hosted)
+    if path == "/.well-known/openid-configuration":
+        return Response(200, orjson.dumps(_discovery_of_keys(hosted)), headers=_KEPT)
+    if path == "/openid/v1/jwks":
+        keys = {"keys": [tokens.signing_key(hosted.world).jwk]}
+        return Response(200, orjson.dumps(keys), "application/jwk-set+json", _KEPT)
     return _schemas(hosted, request, path) or _discovered(hosted, request, path)
+
+
+_KEPT = (("Cache-Control", "public, max-age=3600"),)
+
+
+def _discovery_of_keys(hosted: Hosted) -> Manifest:
+    return {
+        "issuer": tokens.ISSUER,
+        "jwks_uri": f"https://{hosted.address}{hosted.base}/openid/v1/jwks",
+        "response_types_supported": ["id_token"],
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": ["ES256"],
+    }
 
 
 def _metrics(hosted: Hosted) -> Response:
@@ -58,6 +78,8 @@ def _schemas(hosted: Hosted, request: Request, path: str) -> Response | None:
     registry = custom.registry_of(hosted.world)
     if path == "/openapi/v2" and openapi.V2_ACCEPTED in request.header("accept"):
         return Response(200, openapi.second(), openapi.V2_PROTOBUF)
+    if path == "/openapi/v2":
+        return Response(200, openapi2.document(registry))
     if path == "/openapi/v3":
         return json_response(_below(hosted.base, openapi.index(registry)))
     if path.startswith("/openapi/v3/"):
@@ -78,7 +100,8 @@ def _discovered(hosted: Hosted, request: Request, path: str) -> Response | None:
     aggregated = discovery.aggregated_version(request.header("accept"))
     registry = custom.registry_of(hosted.world)
     if path in ("/api", "/apis") and aggregated:
-        made = json_response(discovery.aggregated(registry, path == "/api", aggregated))
+        stale = tuple(apiservice.stale(hosted.world))
+        made = json_response(discovery.aggregated(registry, path == "/api", aggregated, stale))
         return Response(200, made.body, discovery.aggregated_type(aggregated))
     if path == "/api":
         return json_response(discovery.core_versions(hosted.address))

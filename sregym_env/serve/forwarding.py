@@ -22,10 +22,17 @@ SPDY_PROTOCOL = "SPDY/3.1+portforward.k8s.io"
 CHANNEL_PROTOCOLS = ("v5.channel.k8s.io", "v4.channel.k8s.io", "portforward.k8s.io")
 LONGEST_WAIT = 60.0
 
+MAX_PORTS = 100
+"""Ports of one connection: channels are numbered by a byte."""
+
+MAX_STREAMS = 1000
+"""Streams that are open at once in one connection."""
+
 
 async def serve(ask: Ask, offered: Sequence[str], receive: Receive, send: Send) -> None:
     """Answer an upgraded ``portforward`` request. Raises Forbidden, NotFound, BadRequest before accepting."""
     ask.demand("create", "portforward")
+    ask.cluster.connecting(ask.where.namespace or "", ask.where.name, "portforward")
     pod = ask.admin.get("pods", ask.where.name, ask.where.namespace)
     if pod.get("status", {}).get("phase") != "Running":
         phase = pod.get("status", {}).get("phase", "")
@@ -39,10 +46,15 @@ async def serve(ask: Ask, offered: Sequence[str], receive: Receive, send: Send) 
         int(port)
         for value in ask.request.query.get("ports", ())
         for port in value.split(",")
-        if port.isdigit()
+        if port.isascii() and port.isdigit() and len(port) < 10
     ]
     if not ports:
         raise status.bad_request('query parameter "ports" is required')
+    for port in ports:
+        if not 0 < port < 65536:
+            raise status.bad_request(f'Unable to parse "{port}" as a port: value out of range')
+    if len(ports) > MAX_PORTS:
+        raise status.bad_request(f"at most {MAX_PORTS} ports can be forwarded at once")
     await send({"type": "websocket.accept", "subprotocol": protocol})
     await _channels(ask, pod, ports, receive, send)
 
@@ -60,6 +72,7 @@ async def _pause(ask: Ask, seconds: float) -> None:
 class _Pair:
     """The two streams of one forwarded connection."""
 
+    id: str = ""
     error: int = 0
     data: int = 0
     tunnel: Tunnel | None = None
@@ -104,7 +117,10 @@ class _Multiplexed:
             await self._send(spdy.control(spdy.PING, frame.data))
 
     async def _open(self, frame: spdy.Frame) -> None:
-        pair = self._pairs.setdefault(frame.headers.get("requestid", ""), _Pair())
+        if len(self._by_stream) >= MAX_STREAMS:
+            raise ValueError("too many streams")
+        name = frame.headers.get("requestid", "")
+        pair = self._pairs.setdefault(name, _Pair(name))
         self._by_stream[frame.stream] = pair
         await self._send(self._writer.headers(spdy.SYN_REPLY, frame.stream, {}))
         if frame.headers.get("streamtype") == "error":
@@ -136,6 +152,9 @@ class _Multiplexed:
         if pair.error:
             await self._send(spdy.data(pair.error, error.encode(), fin=True))
         await self._send(spdy.data(pair.data, b"", fin=True))
+        self._pairs.pop(pair.id, None)
+        for stream in (pair.error, pair.data):
+            self._by_stream.pop(stream, None)
 
     def _forget(self, stream: int) -> None:
         pair = self._by_stream.pop(stream, None)

@@ -8,7 +8,8 @@ answers as Prometheus does. No verdict, score or name of a fault is ever answere
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
@@ -18,7 +19,15 @@ from sregym_env.kube import durations
 from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.message import Request, Response, json_response
 from sregym_env.serve.mounts import Receive, Scope, Send
-from sregym_env.serve.transport import read_request, send_response
+from sregym_env.serve.transport import Gone, read_request, send_response
+
+MAX_BODY = 256 * 1024
+"""The longest body taken, in bytes: more than any diagnosis."""
+
+_METHODS = {"/status": "GET", "/get_app": "GET", "/api/v1/alerts": "GET", "/submit": "POST"}
+_LOCAL = ("127.0.0.1", "localhost", "[::1]")
+
+_log = logging.getLogger(__name__)
 
 Done = Callable[[float, dict[str, Any]], None]
 """Called with the reward and the last info when the episode is over."""
@@ -33,25 +42,51 @@ class IncidentDesk:
         self._done = done
         self._stage = "mitigation" if env.episode.rules.stage == "mitigation" else "diagnosis"
         self._reward = 0.0
+        self._answers: Mapping[str, Callable[[Request], Response]] = {
+            "/status": self._status,
+            "/get_app": self._get_app,
+            "/api/v1/alerts": self._alerts,
+            "/submit": self._submit,
+        }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection event of the ASGI protocol."""
-        if scope["type"] != "http":
-            return
-        await send_response(self.respond(await read_request(scope, receive)), send)
+        if scope["type"] == "websocket":
+            await receive()  # websocket.connect
+            await send({"type": "websocket.close", "code": 1008})
+        elif scope["type"] == "http":
+            try:
+                request = await read_request(scope, receive, MAX_BODY)
+            except Gone:
+                return
+            except TimeoutError:
+                await send_response(json_response({"detail": "Request Timeout"}, 408), send)
+                return
+            await send_response(self.respond(request), send)
 
     def respond(self, request: Request) -> Response:
         """Answer a request to the desk."""
+        if not _is_local(request):
+            return json_response({"detail": "this desk answers programs on its own machine only"}, 403)
         path = request.path.rstrip("/")
-        if request.method == "GET" and path == "/status":
-            return json_response({"stage": self._stage})
-        if request.method == "GET" and path == "/get_app":
-            return json_response(self._app())
-        if request.method == "GET" and path == "/api/v1/alerts":
-            return self._alerts()
-        if request.method == "POST" and path == "/submit":
-            return self._submit(request)
-        return json_response({"detail": "Not Found"}, 404)
+        method = _METHODS.get(path)
+        if method is None:
+            return json_response({"detail": "Not Found"}, 404)
+        if request.method != method:
+            return json_response({"detail": "Method Not Allowed"}, 405, (("Allow", method),))
+        if request.too_large:
+            return json_response({"detail": f"the body must be shorter than {MAX_BODY} bytes"}, 413)
+        try:
+            return self._answers[path](request)
+        except Exception:  # one failing request must not end the episode; it is logged loudly
+            _log.exception("%s %s failed", request.method, path)
+            return json_response({"detail": "Internal Server Error"}, 500)
+
+    def _status(self, _: Request) -> Response:
+        return json_response({"stage": self._stage})
+
+    def _get_app(self, _: Request) -> Response:
+        return json_response(self._app())
 
     def _app(self) -> dict[str, Any]:
         app = self._hosted.world.app
@@ -62,7 +97,7 @@ class IncidentDesk:
             "descriptions": app.description.strip(),
         }
 
-    def _alerts(self) -> Response:
+    def _alerts(self, _: Request) -> Response:
         """Alerts as Prometheus answers ``GET /api/v1/alerts``."""
         self._hosted.sync()
         found = [
@@ -84,7 +119,7 @@ class IncidentDesk:
         try:
             posted = orjson.loads(request.body or b"{}")
             solution = posted["solution"]
-        except (orjson.JSONDecodeError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, IndexError):
             return json_response({"detail": 'the body must be {"solution": "<text>"}'}, 400)
         if not isinstance(solution, str):
             return json_response({"detail": "solution must be a string"}, 400)
@@ -105,3 +140,15 @@ class IncidentDesk:
             return json_response({"detail": answer.strip()}, 400)
         self._stage = "mitigation"
         return json_response({"status": "200", "message": "Submission received"})
+
+
+def _is_local(request: Request) -> bool:
+    """Whether a program of this machine asks, and not a page in its browser: a page says where it comes from, or
+    reaches the desk by another name (DNS rebinding)."""
+    if "origin" in request.headers or request.header("sec-fetch-site") not in ("", "none"):
+        return False
+    host = request.header("host")
+    if not host:
+        return True
+    name, _, port = host.rpartition(":")
+    return (name if name and port.isdigit() else host).lower() in _LOCAL

@@ -153,7 +153,7 @@ def _position(token: str) -> tuple[str, str]:
         start, version = decoded.get("start"), decoded.get("rv")
         if decoded.get("v") != META:
             problem = "server does not recognize this encoded version " + status.go_quote(
-                str(decoded.get("v"))
+                str(decoded.get("v") or "")
             )
         elif not isinstance(version, int) or version == 0:
             problem = f"incorrect encoded start resourceVersion (version {META})"

@@ -73,6 +73,8 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
         if byte < 0x80:
             return value, at
         shift += 7
+        if shift > 63:
+            raise ValueError("integer overflow")
 
 
 def _wire(data: bytes) -> Iterator[tuple[int, Value]]:

@@ -96,9 +96,9 @@ class Server:
     ) -> ServedCluster:
         """Serve another world below ``/c/NAME``, from now on; also while the server runs, from any thread.
 
-        The name is a DNS label. Raises ValueError for another name and for one that is taken.
+        The name is a DNS label, or empty for the root. Raises ValueError for another name and for one that is taken.
         """
-        if not _NAME.fullmatch(name):
+        if name and not _NAME.fullmatch(name):
             raise ValueError(f"{name!r} is no DNS label")
         if name in self._clusters:
             raise ValueError(f"there is a cluster {name!r} already")

@@ -15,6 +15,12 @@ from functools import lru_cache
 SYN_STREAM, SYN_REPLY, RST_STREAM, SETTINGS, PING, GOAWAY, HEADERS, WINDOW_UPDATE = 1, 2, 3, 4, 6, 7, 8, 9
 FLAG_FIN = 1
 
+MAX_FRAME = 1024 * 1024
+"""The longest frame taken, in bytes."""
+
+MAX_HEADERS = 64 * 1024
+"""The longest block of headers taken, decompressed."""
+
 _VERSION = 3
 _HEAD = struct.Struct(">II")
 
@@ -69,6 +75,8 @@ class Reader:
         while len(self._buffer) >= _HEAD.size:
             head, tail = _HEAD.unpack_from(self._buffer)
             length = tail & 0xFFFFFF
+            if length > MAX_FRAME:
+                raise ValueError("frame too long")
             end = _HEAD.size + length
             if len(self._buffer) < end:
                 return
@@ -89,7 +97,9 @@ class Reader:
         return Frame(kind, data=body)
 
     def _headers(self, block: bytes) -> dict[str, str]:
-        raw = self._inflate.decompress(block)
+        raw = self._inflate.decompress(block, MAX_HEADERS)
+        if self._inflate.unconsumed_tail:
+            raise ValueError("headers too long")
         count, at = struct.unpack_from(">I", raw)[0], 4
         texts = []
         for _ in range(2 * count):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sregym_env.kube import schema, status
+from sregym_env.kube.durations import parse_rfc3339
 from sregym_env.kube.types import Manifest
 from sregym_env.serve import following, lists, parameters, proxying, upgrades
-from sregym_env.serve.access import service_account
 from sregym_env.serve.bodies import body, patch_body
 from sregym_env.serve.message import Reply, Response
 from sregym_env.serve.negotiate import representation
@@ -60,9 +60,9 @@ def _post(ask: Ask, subresource: str) -> Response:
         dry_run=ask.dry_run or "All" in ((posted.get("deleteOptions") or {}).get("dryRun") or ()),
     )
     if subresource == "token":
-        ask.hosted.identities.admit(
-            made["status"]["token"], service_account(where.namespace or "", where.name)
-        )
+        account = ask.admin.get("serviceaccounts", where.name, where.namespace)
+        until = parse_rfc3339(made["status"]["expirationTimestamp"])
+        ask.hosted.identities.admit(made["status"]["token"], account, until)
     return ask.answer(made, 201)
 
 
@@ -122,14 +122,14 @@ def _part(ask: Ask, name: str) -> Reply:
             shape=representation(ask.request.header("accept")),
         )
     if method == "PATCH":
-        return patch(ask, "status" if name == "approval" else name)
+        return patch(ask, name)
     if method != "PUT":
         raise status.method_not_allowed(ask.resource, method.lower())
     obj, _ = incoming(ask)
     obj = addressed(ask, obj)
     if name == "finalize":
         return _finalize(ask, obj)
-    made = ask.cluster.replace(obj, subresource="status", dry_run=ask.dry_run, field_manager=ask.manager)
+    made = ask.cluster.replace(obj, subresource=name, dry_run=ask.dry_run, field_manager=ask.manager)
     return ask.answer(lists.presented(ask.resource, made))
 
 
@@ -151,8 +151,9 @@ def _finalize(ask: Ask, obj: Manifest) -> Response:
 def review_token(ask: Ask, review: Manifest) -> Manifest:
     """A ``TokenReview`` answered: whom a token stands for."""
     ask.demand("create")
-    token = (review.get("spec") or {}).get("token", "")
-    user = ask.hosted.identities.user(token)
+    spec = review.get("spec")
+    token = str(spec.get("token") or "") if isinstance(spec, dict) else ""
+    user = ask.hosted.identities.user(token, ask.hosted.world)
     if user is None:
         text = "[invalid bearer token, token lookup failed]"
         return {**review, "status": {"user": {}, "error": text}}

@@ -71,9 +71,10 @@ async def send_response(response: Response, send: Send) -> None:
     fields = [
         (b"content-type", response.content_type.encode()),
         (b"content-length", str(len(response.body)).encode()),
-        (b"cache-control", b"no-cache, private"),
         *((name.lower().encode(), _field_value(value)) for name, value in response.headers),
     ]
+    if not any(name == b"cache-control" for name, _ in fields):
+        fields.append((b"cache-control", b"no-cache, private"))
     await send({"type": "http.response.start", "status": response.status, "headers": fields})
     await send({"type": "http.response.body", "body": response.body})
 

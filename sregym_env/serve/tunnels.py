@@ -21,6 +21,9 @@ from sregym_env.sim.process import Process
 LOCAL = "127.0.0.1"
 TIMEOUT = 60.0
 
+MAX_REQUEST = 4 * 1024 * 1024
+"""The longest request that is forwarded, in bytes."""
+
 _HOP_HEADERS = ("content-length", "transfer-encoding", "connection")
 
 
@@ -67,6 +70,10 @@ class Tunnel:
     def feed(self, data: bytes) -> Iterator[Answer]:
         """The answers to the requests that these bytes complete."""
         self._buffer += data
+        if len(self._buffer) > MAX_REQUEST:
+            self._buffer = b""
+            yield Answer(None)
+            return
         while (taken := _take_request(self._buffer)) is not None:
             request, self._buffer = taken
             yield self._ask(request)
@@ -104,7 +111,7 @@ def _take_request(buffer: bytes) -> tuple[_HttpRequest, bytes] | None:
         return _HttpRequest("GET", "/", {}, b""), b""
     headers = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     lengths = [value for name, value in headers.items() if name.lower() == "content-length"]
-    length = int(lengths[0]) if lengths and lengths[0].isdigit() else 0
+    length = int(lengths[0]) if lengths and lengths[0].isascii() and lengths[0].isdigit() else 0
     if len(rest) < length:
         return None
     return _HttpRequest(words[0], words[1], headers, rest[:length]), rest[length:]

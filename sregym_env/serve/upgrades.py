@@ -80,7 +80,9 @@ async def _exec(ask: Ask, protocol: str, receive: Receive, send: Send) -> None:
     if request.flag("stdin"):
         await _converse(ask, container, command, _Inbox(receive, closes=protocol == PROTOCOLS[0]), send)
         return
-    result = ask.cluster.exec(ask.where.namespace or "", ask.where.name, command, container=container)
+    result = ask.cluster.exec(
+        ask.where.namespace or "", ask.where.name, command, container=container, admitted=True
+    )
     await _deliver(ask, result, send)
 
 
@@ -143,6 +145,7 @@ async def _converse(ask: Ask, container: str, command: list[str], inbox: _Inbox,
     key = (pod["metadata"]["uid"], container)
     process = world.processes.get(key)
     turn = programs_exec.begin(world, pod, container, command, tty=ask.request.flag("tty"))
+    held: list[str] = []
     try:
         while (console := turn.console) is not None and process is not None:
             await _show(ask, turn, send)
@@ -152,8 +155,12 @@ async def _converse(ask: Ask, container: str, command: list[str], inbox: _Inbox,
             if heard.kind == "gone" or ask.hosted.closing:
                 return
             end = heard.kind == "end" or (inbox.exhausted and console.kind in ("whole", "filter"))
-            if heard.text or end or key not in world.processes:
-                went_on = programs_exec.go_on(world, key, process.restart, console, heard.text, end=end)
+            if console.kind == "whole" and not console.tty and not end and key in world.processes:
+                # Handed over in one piece at the end, whatever pieces it comes in.
+                held.append(heard.text)
+            elif heard.text or end or key not in world.processes:
+                text = "".join([*held, heard.text])
+                went_on = programs_exec.go_on(world, key, process.restart, console, text, end=end)
                 turn = went_on or Turn(None, exit_code=137)
                 ask.hosted.announce()
         await _deliver(ask, ExecResult(turn.stdout, turn.stderr, turn.exit_code), send, raw=True)
@@ -223,6 +230,7 @@ def _runtime_error(result: ExecResult) -> Manifest | None:
 async def _attach(ask: Ask, protocol: str, receive: Receive, send: Send) -> None:
     """The streams of a container's main process, until it ends or the client leaves."""
     ask.demand("create", "attach")
+    admitted(ask, "attach")
     pod = ask.admin.get("pods", ask.where.name, ask.where.namespace)
     container = attaching.chosen(pod, ask.request.first("container") or None)
     key = (pod["metadata"]["uid"], container)
@@ -259,9 +267,20 @@ async def _attach(ask: Ask, protocol: str, receive: Receive, send: Send) -> None
         inbox.stop()
 
 
+def admitted(ask: Ask, verb: str, **options: Any) -> None:
+    """Ask admission about a connection to a pod. Raises what a webhook or policy says."""
+    query = ask.request
+    for name in ("stdin", "stdout", "stderr", "tty"):
+        options[name] = query.flag(name)
+    options["command"] = list(query.query.get("command", ()))
+    container = query.first("container") or None
+    ask.cluster.connecting(ask.where.namespace or "", ask.where.name, verb, container=container, **options)
+
+
 def running_container(ask: Ask, verb: str) -> str:
     """The container meant, made sure that it runs. Raises Forbidden, NotFound, BadRequest, InternalError."""
     ask.demand("create", verb)
+    admitted(ask, verb)
     where = ask.where
     pod = ask.admin.get("pods", where.name, where.namespace)
     container = container_logs.choose_container(pod, ask.request.first("container") or None)

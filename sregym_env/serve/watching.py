@@ -17,7 +17,7 @@ from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.message import Request, encode
 from sregym_env.serve.negotiate import META, Representation, partial, table
 from sregym_env.serve.paths import ApiPath
-from sregym_env.sim import nodes
+from sregym_env.sim import conversions, nodes
 from sregym_env.sim.cluster import SimCluster
 from sregym_env.sim.store import Change
 
@@ -202,6 +202,16 @@ def _changes_since(newest_first: Iterator[Change], known: int) -> Iterator[Chang
     return reversed(fresh)
 
 
+def _seen(hosted: Hosted, resource: Resource, obj: Manifest) -> Manifest | None:
+    """A stored object in the version that is watched; None where it cannot be converted."""
+    if not resource.custom:
+        return lists.as_served(resource, obj)
+    try:
+        return conversions.presented(hosted.world, resource, obj)
+    except status.StatusError:
+        return None
+
+
 def _event(hosted: Hosted, wanted: Wanted, change: Change) -> Iterator[tuple[str, Manifest]]:
     """What a change means to one watch: objects may come into and fall out of its selectors."""
     resource = wanted.resource
@@ -209,8 +219,8 @@ def _event(hosted: Hosted, wanted: Wanted, change: Change) -> Iterator[tuple[str
         return
     if wanted.where.namespace is not None and change.key[0] != wanted.where.namespace:
         return
-    new = None if change.new is None else lists.as_served(resource, change.new)
-    old = None if change.old is None else lists.as_served(resource, change.old)
+    new = None if change.new is None else _seen(hosted, resource, change.new)
+    old = None if change.old is None else _seen(hosted, resource, change.old)
     before = old is not None and wanted.matches(old)
     if new is not None and wanted.matches(new):
         if resource.key in ("nodes", "leases.coordination.k8s.io"):

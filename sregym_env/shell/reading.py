@@ -50,6 +50,9 @@ _OPERANDS: Mapping[str, tuple[int, str]] = {
 _SCRIPTED = ("--eval", "-e", "-c", "--command", "--execute", "--expression", "--regexp", "-f", "-m")
 """Options that hold what would else be an operand, or would be read."""
 
+_LANGUAGES = frozenset("python python3 node irb mongo mongosh psql mysql".split())
+"""Programs to which an option may give what they would else read."""
+
 _TOUCHES_INPUT = ("-", "/dev/stdin", "/dev/fd/0")
 
 
@@ -77,7 +80,7 @@ def reads_input(argv: Sequence[str]) -> bool:
     operands, scripted = _operands(words, valued)
     if name in ("grep", "egrep", "fgrep", "sed", "awk"):
         return operands <= most - scripted
-    return operands <= most and not scripted
+    return operands <= most and not (scripted and name in _LANGUAGES)
 
 
 def _operands(words: Sequence[str], valued: str) -> tuple[int, bool]:

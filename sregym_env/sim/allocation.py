@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 
-from sregym_env.kube.status import FieldError, GoValue, invalid, invalid_value
+from sregym_env.kube.status import FieldError, GoValue, internal_error, invalid, invalid_value
 from sregym_env.kube.types import Manifest
 from sregym_env.sim.world import SimWorld
 
@@ -86,17 +86,19 @@ def _with_node_ports(
         for port in other["spec"].get("ports", ())
         if "nodePort" in port
     }
-    kept = {(port.get("protocol"), port["port"]): port.get("nodePort") for port in before}
+    kept = {(port.get("protocol"), port.get("port")): port.get("nodePort") for port in before}
     out: list[Manifest] = []
     errors: list[FieldError] = []
     for index, port in enumerate(ports):
-        wanted = port.get("nodePort") or kept.get((port.get("protocol"), port["port"]))
+        wanted = port.get("nodePort") or kept.get((port.get("protocol"), port.get("port")))
         field = f"spec.ports[{index}].nodePort"
         if wanted and wanted in taken:
             errors.append(invalid_value(field, wanted, "provided port is already allocated"))
         elif wanted and wanted not in NODE_PORTS:
             text = "provided port is not in the valid range. The range of valid ports is 30000-32767"
             errors.append(invalid_value(field, wanted, text))
+        if not wanted and len(taken) >= len(NODE_PORTS) and taken.issuperset(NODE_PORTS):
+            raise internal_error("failed to allocate a nodePort: range is full")
         while not wanted or (wanted in taken and not errors):
             wanted = world.streams.choice("node-port", NODE_PORTS)
         taken.add(wanted)

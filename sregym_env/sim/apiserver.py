@@ -12,17 +12,18 @@ from contextlib import contextmanager
 from typing import Any
 
 from sregym_env.cluster.api import Propagation, User
-from sregym_env.kube import conversion, status, validation
+from sregym_env.kube import status, validation
 from sregym_env.kube.defaults import apply_defaults
 from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime import ids
 from sregym_env.runtime.clock import SECOND
-from sregym_env.sim import admission, allocation, guarded, tracking
+from sregym_env.sim import admission, allocation, conversions, guarded, tracking
 from sregym_env.sim.custom import (
     DEFINITIONS,
     doomed,
+    is_custom,
     refuse_while_terminating,
     resource_of,
     served,
@@ -62,7 +63,11 @@ def create(
     if dry_run:
         with _no_trace(world):
             return _admitted(world, resource, obj, user, dry_run=True, tracked=tracked)
-    return world.store.put(resource, _admitted(world, resource, obj, user, tracked=tracked))
+    made = _admitted(world, resource, obj, user, tracked=tracked)
+    if not is_custom(resource):
+        return world.store.put(resource, made)
+    kind = version_of(world, resource, made)
+    return conversions.presented(world, kind, world.store.put(resource, conversions.stored(world, kind, made)))
 
 
 @contextmanager
@@ -96,19 +101,23 @@ def _admitted(
     fresh = prepared_for_create(kind, named, uid=ids.uid(world.streams), now=world.now())
     if resource == REQUESTS:
         fresh = requested_by(fresh, user.name, user.groups)
-    fresh = tracking.created(world, apply_defaults(kind, completed(kind, fresh)), tracked)
+    fresh = tracking.created(world, apply_defaults(kind, completed(kind, fresh)), obj, tracked)
     generated = "" if named is obj else fresh["metadata"]["name"]
     if generated:
         # A generated name is known only after the mutating phase.
         fresh = {**fresh, "metadata": {k: v for k, v in fresh["metadata"].items() if k != "name"}}
+    if admission.is_guarded(world):
+        user = guarded.asker(world, user)
     request = admission.attributes_of("CREATE", kind, fresh, user, dry_run=dry_run)
-    fresh = admission.mutate(world, request, fresh, None)
+    fresh = _unmoved(request, admission.mutate(world, request, fresh, None))
     if generated and not fresh["metadata"].get("name"):
         fresh = {**fresh, "metadata": {"name": generated, **fresh["metadata"]}}
     if resource == "services":
         fresh = allocation.with_addresses(world, fresh, None)
     errors = validation.validate_create(kind, fresh)
-    name = fresh["metadata"]["name"]
+    name = fresh["metadata"].get("name", "")
+    if not name and not errors:
+        errors = [status.required("metadata.name", "name or generateName is required")]
     if errors:
         raise status.invalid(kind, name, errors)
     if generated:
@@ -117,6 +126,14 @@ def _admitted(
     if world.store.get(resource, fresh["metadata"].get("namespace", ""), name) is not None:
         raise status.already_exists(kind, name)
     return fresh
+
+
+def _unmoved(request: admission.Attributes, obj: Manifest) -> Manifest:
+    """The object, made sure that no webhook has moved it. Raises BadRequest."""
+    if request.resource.namespaced and obj["metadata"].get("namespace") != request.namespace:
+        text = "the namespace of the provided object does not match the namespace sent on the request"
+        raise status.bad_request(text)
+    return obj
 
 
 def update(
@@ -139,7 +156,12 @@ def update(
                 world, resource, obj, user, dry_run=True, tracked=tracked, admitted=admitted
             )[0]
     new, old = _revised(world, resource, obj, user, tracked=tracked, admitted=admitted)
-    return old if new is old else _commit(world, resource_of(world, resource), new)
+    if new is old:
+        return old
+    kind = version_of(world, resource, new)
+    if not kind.custom:
+        return _commit(world, kind, new)
+    return conversions.presented(world, kind, _commit(world, kind, conversions.stored(world, kind, new)))
 
 
 def _revised(
@@ -156,10 +178,12 @@ def _revised(
     kind = version_of(world, resource, obj)
     old = _existing(world, kind, obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
     if kind.custom:
-        old = conversion.from_storage(kind, old)
+        old = conversions.presented(world, kind, old)
     _check_preconditions(kind, obj, old)
     new = prepared_for_update(kind, apply_defaults(kind, completed(kind, obj)), old)
     owners = tracking.updated(world, kind, new, old, tracked)
+    if admission.is_guarded(world):
+        user = guarded.asker(world, user)
     request = admission.attributes_of("UPDATE", kind, old, user, dry_run=dry_run)
     mutated = new if admitted else admission.mutate(world, request, new, old)
     if mutated is not new:
@@ -296,7 +320,7 @@ def finalize_delete(world: SimWorld, resource: str, namespace: str, name: str) -
     if resource == "pods" and admission.is_guarded(world):
         kind = resource_of(world, resource)
         try:
-            guarded.deletion(world, kind, old, guarded.component(kind, old), 0, "Background")
+            guarded.deletion(world, kind, old, guarded.component(world, kind, old), 0, "Background")
         except status.StatusError:
             return False
     if old["metadata"].get("finalizers"):

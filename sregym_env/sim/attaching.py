@@ -43,7 +43,6 @@ def attach(world: SimWorld, pod: Manifest, container: str, stdin: str, end: bool
     if process is None:
         return Attached(_logged(world, key, _last_run(pod, container), cursor), False, world.clock)
     ctx = ProcessContext(world, process)
-    text = ""
     if cursor < 0:
         cursor = process.started_at - 1 if world.clock - process.started_at < FRESH else world.clock
         if consoles.CONSOLE not in process.state and consoles.WRITTEN in process.state:
@@ -51,9 +50,8 @@ def attach(world: SimWorld, pod: Manifest, container: str, stdin: str, end: bool
     if consoles.CONSOLE in process.state:
         turn = consoles.feed_main(ctx, stdin, end=end)
         return Attached(turn.stdout + turn.stderr, turn.console is not None, world.clock)
-    if consoles.WRITTEN in process.state:
-        return Attached("", False, world.clock)
-    return Attached(text + _logged(world, key, process.restart, cursor), True, world.clock)
+    text = _logged(world, key, process.restart, cursor)
+    return Attached(text, consoles.WRITTEN not in process.state, world.clock)
 
 
 def redrawn(world: SimWorld, pod: Manifest, container: str) -> str:

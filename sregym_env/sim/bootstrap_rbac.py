@@ -189,12 +189,12 @@ _SYSTEM_ROLES: tuple[tuple[str, tuple[dict[str, Any], ...]], ...] = (
 
 def manifests() -> list[Manifest]:
     """Every ClusterRole and ClusterRoleBinding of the base cluster."""
-    aggregated = (*_VIEW, *_EDIT)
+    edit = (*_EDIT, *_VIEW)
     roles: list[Manifest] = [
         _role("cluster-admin", _EVERYTHING),
-        _role("admin", (*_ADMIN, *aggregated)),
-        _role("edit", aggregated),
-        _role("view", _VIEW),
+        _aggregating("admin", (*edit, *_ADMIN)),
+        _aggregating("edit", edit, part_of="admin"),
+        _aggregating("view", _VIEW, part_of="edit"),
         *(_role(name, rules) for name, rules in _SYSTEM_ROLES),
         _role(ONCALL_ROLE, ONCALL_RULES, standard=False),
     ]
@@ -226,6 +226,31 @@ def manifests() -> list[Manifest]:
         _binding(ONCALL_ROLE, ONCALL_ROLE, _user(ONCALL_USER)),
     ]
     return [*roles, *bindings]
+
+
+AGGREGATE_TO = "rbac.authorization.k8s.io/aggregate-to-"
+"""Labels of the roles whose rules ``admin``, ``edit`` and ``view`` take in, with the name behind it."""
+
+
+def parts() -> list[Manifest]:
+    """The roles that ``admin``, ``edit`` and ``view`` are made of."""
+    made = (("admin", _ADMIN), ("edit", _EDIT), ("view", _VIEW))
+    return [_labelled(_role(f"system:aggregate-to-{name}", rules), name) for name, rules in made]
+
+
+def _aggregating(name: str, rules: Iterable[dict[str, Any]], part_of: str = "") -> Manifest:
+    """A role that the control plane keeps equal to the sum of those labelled for it."""
+    role = _role(name, rules)
+    if part_of:
+        role = _labelled(role, part_of)
+    selector = {"matchLabels": {AGGREGATE_TO + name: "true"}}
+    return {**role, "aggregationRule": {"clusterRoleSelectors": [selector]}}
+
+
+def _labelled(role: Manifest, part_of: str) -> Manifest:
+    metadata = role["metadata"]
+    labels = {**metadata["labels"], AGGREGATE_TO + part_of: "true"}
+    return {**role, "metadata": {**metadata, "labels": labels}}
 
 
 def _role(name: str, rules: Iterable[dict[str, Any]], *, standard: bool = True) -> Manifest:

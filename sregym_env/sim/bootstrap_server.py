@@ -5,6 +5,7 @@ Their UIDs follow from their names: they draw nothing from the world's chance.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +13,15 @@ from sregym_env.kube.defaults import apply_defaults
 from sregym_env.kube.durations import rfc3339, rfc3339_micro
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.streams import keyed_bits
-from sregym_env.sim import apiserver
+from sregym_env.sim import apiserver, bootstrap_rbac
+from sregym_env.sim.controllers.serviceaccount import CERTIFICATE
 from sregym_env.sim.nodes import CONTROL_PLANE, LEADERS, LEASES
 from sregym_env.sim.strategy import has_generation
 
 if TYPE_CHECKING:
     from sregym_env.sim.world import SimWorld
 
+CLUSTER_ROLES = "clusterroles.rbac.authorization.k8s.io"
 API_SERVICES = "apiservices.apiregistration.k8s.io"
 FLOW_SCHEMAS = "flowschemas.flowcontrol.apiserver.k8s.io"
 PRIORITY_LEVELS = "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io"
@@ -35,6 +38,10 @@ def publish(world: SimWorld) -> None:
         _put(world, FLOW_SCHEMAS, _schema(world, name, level, precedence, method, rule))
     for manifest in _leases(world):
         _put(world, LEASES, manifest)
+    for manifest in bootstrap_rbac.parts():
+        _put(world, CLUSTER_ROLES, manifest)
+    for manifest in _configuration(world):
+        _put(world, "configmaps", manifest)
 
 
 def _put(world: SimWorld, resource: str, manifest: Manifest) -> None:
@@ -206,7 +213,10 @@ def _whole(subjects: list[Manifest]) -> Manifest:
 _PROBES: Manifest = {"nonResourceURLs": ["/healthz", "/readyz", "/livez"], "verbs": ["get"]}
 _MANAGERS = _users("system:kube-controller-manager", "system:kube-scheduler")
 _ENDPOINTS = _rule(
-    [*_users("system:kube-controller-manager"), *_accounts("endpoint-controller", "endpointslicemirroring-controller")],
+    [
+        *_users("system:kube-controller-manager"),
+        *_accounts("endpoint-controller", "endpointslicemirroring-controller"),
+    ],
     (_resources(("get", "create", "update"), "", "endpoints"),),
 )
 _NODE_HIGH = _rule(
@@ -246,9 +256,7 @@ _SCHEMAS: tuple[tuple[str, str, int, str, Manifest], ...] = (
 """(name, priority level, precedence, distinguisher, rule): the mandatory and the suggested ones."""
 
 
-def _schema(
-    world: SimWorld, name: str, level: str, precedence: int, method: str, rule: Manifest
-) -> Manifest:
+def _schema(world: SimWorld, name: str, level: str, precedence: int, method: str, rule: Manifest) -> Manifest:
     spec: Manifest = {
         "matchingPrecedence": precedence,
         "priorityLevelConfiguration": {"name": level},
@@ -273,6 +281,38 @@ def dangling(level: str, exists: bool, since: str) -> Manifest:
         "status": "False" if exists else "True",
         "type": "Dangling",
     }
+
+
+# --- configuration -------------------------------------------------------------------------------------------
+
+
+def _configuration(world: SimWorld) -> list[Manifest]:
+    """What kubeadm and the API server publish for clients and for servers of aggregated APIs."""
+    authority = base64.b64encode(CERTIFICATE.encode()).decode()
+    server = f"https://{CONTROL_PLANE.address}:6443"
+    kubeconfig = (
+        "apiVersion: v1\nclusters:\n- cluster:\n    certificate-authority-data: "
+        f"{authority}\n    server: {server}\n  name: \"\"\ncontexts: null\ncurrent-context: \"\"\n"
+        "kind: Config\npreferences: {}\nusers: null\n"
+    )
+    authentication = {
+        "client-ca-file": CERTIFICATE,
+        "requestheader-allowed-names": '["front-proxy-client"]',
+        "requestheader-client-ca-file": CERTIFICATE,
+        "requestheader-extra-headers-prefix": '["X-Remote-Extra-"]',
+        "requestheader-group-headers": '["X-Remote-Group"]',
+        "requestheader-username-headers": '["X-Remote-User"]',
+    }
+    since = {"since": rfc3339(world.now())[:10]}
+    return [
+        _config_map("kube-public", "cluster-info", {"kubeconfig": kubeconfig}),
+        _config_map("kube-system", "extension-apiserver-authentication", authentication),
+        _config_map("kube-system", "kube-apiserver-legacy-service-account-token-tracking", since),
+    ]
+
+
+def _config_map(namespace: str, name: str, data: dict[str, str]) -> Manifest:
+    return {"metadata": {"name": name, "namespace": namespace}, "data": data}
 
 
 # --- leases ------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from sregym_env.sim import (
     apiserver,
     attaching,
     container_logs,
+    conversions,
     custom,
     ephemeral,
     escalation,
@@ -23,8 +24,10 @@ from sregym_env.sim import (
     nodes,
     strategy,
     subresources,
+    tokens,
     tracking,
 )
+from sregym_env.sim.componentstatus import component_statuses
 from sregym_env.sim.programs import exec as programs_exec
 from sregym_env.sim.rbac import Authorizer, Grant
 from sregym_env.sim.tracking import Tracking
@@ -54,7 +57,6 @@ _CONNECTIONS: Mapping[str, str] = {
     "exec": "PodExecOptions",
     "attach": "PodAttachOptions",
     "portforward": "PodPortForwardOptions",
-    "proxy": "PodProxyOptions",
 }
 """Kinds of the objects that describe a connection to a pod."""
 
@@ -68,6 +70,7 @@ _POSTED: Mapping[str, tuple[str, str, str]] = {
 _COMPUTED: Mapping[str, Callable[[SimWorld], list[Manifest]]] = {
     "pods.metrics.k8s.io": lambda world: metrics.pod_metrics(world),
     "nodes.metrics.k8s.io": lambda world: metrics.node_metrics(world),
+    "componentstatuses": component_statuses,
 }
 """Resources that are views of the world and have no stored objects."""
 
@@ -176,10 +179,10 @@ class SimCluster:
         if subresource:
             return self._post(manifest, namespace or "default", subresource, name, dry_run)
         kind = self._kind_of(manifest)
+        manifest = self._in_namespace(kind, manifest, namespace)
         if kind.kind in _REVIEWS:
             self._consult("CREATE", kind, manifest, dry_run=dry_run)
             return subresources.review(self._world, self.user, manifest)
-        manifest = self._in_namespace(kind, manifest, namespace)
         wanted = manifest.get("metadata") or {}
         self._authorize("create", kind, wanted.get("namespace"), "")
         obj = self._decoded(kind, manifest, strict)
@@ -205,9 +208,12 @@ class SimCluster:
         self._authorize("update", kind, metadata.get("namespace"), metadata["name"], subresource)
         obj = self._decoded(kind, manifest, strict)
         tracked = tracking.of_request(field_manager, kind, manifest, subresource)
-        if subresource == "status":
+        if subresource in ("status", "approval"):
             old = self._stored(kind, metadata.get("namespace"), metadata["name"])
-            return self._put_status(kind, old, obj, dry_run, tracked)
+            return self._put_status(kind, old, obj, dry_run, tracked, subresource)
+        if subresource == "ephemeralcontainers":
+            old = self._stored(kind, metadata.get("namespace"), metadata["name"])
+            return self._put_ephemeral(kind, old, obj, dry_run, tracked)
         known = self._find(kind, metadata.get("namespace"), metadata["name"])
         escalation.check(self._world, self.user, self._authorizer, kind, obj, known)
         return apiserver.update(
@@ -237,7 +243,7 @@ class SimCluster:
             return self._apply(kind, name, patch, namespace, subresource, dry_run, field_manager, force)
         old = self._stored(kind, namespace, name)
         if conversion.is_converted(kind):
-            old = conversion.from_storage(kind, old)
+            old = self._present(kind, old)
         if subresource == "scale":
             return self._patch_scale(kind, old, patch, type, dry_run, field_manager, force)
         if field_manager and _names_owners(patch):
@@ -251,12 +257,10 @@ class SimCluster:
             obj, old = conversion.to_storage(kind, obj), self._stored(kind, namespace, name)
         given = raw if old_seen is not old else {}
         tracked = tracking.of_request(field_manager, kind, given, subresource)
-        if subresource == "status":
-            return self._put_status(kind, old, obj, dry_run, tracked)
+        if subresource in ("status", "approval"):
+            return self._put_status(kind, old, obj, dry_run, tracked, subresource)
         if subresource == "ephemeralcontainers":
-            stored = ephemeral.with_containers(kind, old, obj)
-            stored = self._consult("UPDATE", kind, stored, old, subresource=subresource, dry_run=dry_run) or stored
-            return stored if dry_run else self._world.store.put(kind.storage_key, stored)
+            return self._put_ephemeral(kind, old, obj, dry_run, tracked)
         escalation.check(self._world, self.user, self._authorizer, kind, obj, old)
         return apiserver.update(
             self._world, kind.storage_key, obj, self.user, dry_run=dry_run, tracked=tracked
@@ -383,12 +387,25 @@ class SimCluster:
         *,
         container: str | None = None,
         stdin: str = "",
+        admitted: bool = False,
     ) -> ExecResult:
-        """Run a command in a container. Raises BadRequest or InternalError with the kubelet's refusal."""
+        """Run a command in a container. Raises BadRequest or InternalError with the kubelet's refusal.
+
+        ``admitted``: admission has been asked about the connection already.
+        """
         pods = apiserver.resource_of(self._world, "pods")
         self._authorize("create", pods, namespace, pod, "exec")
-        options = {"stdin": bool(stdin), "stdout": True, "stderr": True, "command": list(command)}
-        self.connecting(namespace, pod, "exec", container=container, **options)
+        if not admitted:
+            self.connecting(
+                namespace,
+                pod,
+                "exec",
+                container,
+                stdin=bool(stdin),
+                stdout=True,
+                stderr=True,
+                command=list(command),
+            )
         found = self._stored(pods, namespace, pod)
         chosen = container_logs.choose_container(found, container)
         if not found["spec"].get("nodeName"):
@@ -437,18 +454,24 @@ class SimCluster:
         return attaching.forward(self._world, found, port, path, method, headers, body, timeout)
 
     def connecting(
-        self, namespace: str, pod: str, subresource: str, container: str | None = None, **options: Any
+        self,
+        namespace: str,
+        name: str,
+        subresource: str,
+        container: str | None = None,
+        resource: str = "pods",
+        **options: Any,
     ) -> None:
-        """Ask admission about a connection to a pod. Raises what a webhook or policy says."""
+        """Ask admission about a connection to a pod, service or node. Raises what a webhook or policy says."""
         if not admission.is_guarded(self._world):
             return
-        pods = apiserver.resource_of(self._world, "pods")
-        kind = _CONNECTIONS.get(subresource, "PodProxyOptions")
+        target = apiserver.resource_of(self._world, resource)
+        kind = f"{target.kind}ProxyOptions" if subresource == "proxy" else _CONNECTIONS[subresource]
         asked = {"kind": kind, "apiVersion": "v1", **{k: v for k, v in options.items() if v}}
         if container:
             asked["container"] = container
         gvk = ("", "v1", kind)
-        self._consult("CONNECT", pods, asked, subresource=subresource, gvk=gvk, where=(namespace, pod))
+        self._consult("CONNECT", target, asked, subresource=subresource, gvk=gvk, where=(namespace, name))
 
     def warnings(self) -> tuple[str, ...]:
         """What admission warned of since this was last asked, for whoever talks to the client."""
@@ -534,6 +557,8 @@ class SimCluster:
         """The object as it reads now: heartbeats are filled in on the way out, not written every few seconds."""
         if kind.key in _HEARTBEATS:
             return nodes.present(self._world, obj)
+        if kind.custom:
+            return conversions.presented(self._world, kind, obj)
         return conversion.from_storage(kind, obj)
 
     def _kind_of(self, manifest: Manifest) -> Resource:
@@ -570,23 +595,44 @@ class SimCluster:
         if subresource == "binding":
             return subresources.bind(self._world, namespace, name, body)
         if subresource == "token":
-            return subresources.token(self._world, namespace, name, body)
+            return tokens.requested(self._world, namespace, name, body)
         raise status.unknown_path()
 
-    def _put_status(
-        self, kind: Resource, old: Manifest, new: Manifest, dry_run: bool, tracked: Tracking | None = None
+    def _put_ephemeral(
+        self, kind: Resource, old: Manifest, new: Manifest, dry_run: bool, tracked: Tracking | None
     ) -> Manifest:
-        if not strategy.has_status(kind):
+        stored = ephemeral.with_containers(kind, old, new)
+        stored = tracking.with_entries(stored, tracking.updated(self._world, kind, stored, old, tracked))
+        judged = self._consult(
+            "UPDATE", kind, stored, old, subresource="ephemeralcontainers", dry_run=dry_run
+        )
+        stored = judged or stored
+        return stored if dry_run else self._world.store.put(kind.storage_key, stored)
+
+    def _put_status(
+        self,
+        kind: Resource,
+        old: Manifest,
+        new: Manifest,
+        dry_run: bool,
+        tracked: Tracking | None = None,
+        subresource: str = "status",
+    ) -> Manifest:
+        if not strategy.has_status(kind) or subresource not in kind.subresources:
             raise status.unknown_path()
         changed = {**old, "status": new.get("status") or {}}
         if kind.custom:
+            old = self._present(kind, old)
             changed = custom.with_status(kind, old, new)
-        judged = self._consult("UPDATE", kind, changed, old, subresource="status", dry_run=dry_run)
+        judged = self._consult("UPDATE", kind, changed, old, subresource=subresource, dry_run=dry_run)
         if judged is not None and judged is not changed:
             changed = {**old, "status": judged.get("status") or {}}
         changed = tracking.with_entries(changed, tracking.updated(self._world, kind, changed, old, tracked))
         if dry_run or changed == old:
             return changed
+        if kind.custom:
+            changed = conversions.stored(self._world, kind, changed)
+            return self._present(kind, self._world.store.put(kind.storage_key, changed))
         return self._world.store.put(kind.storage_key, changed)
 
 

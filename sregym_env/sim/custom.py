@@ -6,12 +6,16 @@ them, which forks share and every write of a definition replaces, so it costs no
 
 from __future__ import annotations
 
-from sregym_env.kube import conversion, registry, status, validation
+from sregym_env.kube import registry, status, validation
 from sregym_env.kube.defaults import apply_defaults
 from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.registry import BUILTIN, Registry, Resource
 from sregym_env.kube.types import Manifest
 from sregym_env.sim.world import SimWorld
+
+_API_SERVICES = "apiservices.apiregistration.k8s.io"
+_METRICS = "v1beta1.metrics.k8s.io"
+"""The registration without which there is no metrics API."""
 
 DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 
@@ -21,7 +25,17 @@ PATCHES = ("application/json-patch+json", "application/merge-patch+json", "appli
 
 def registry_of(world: SimWorld) -> Registry:
     """Everything the world's API server serves now."""
-    return registry.with_definitions(world.store.list(DEFINITIONS))
+    found = registry.with_definitions(world.store.list(DEFINITIONS))
+    if aggregated(world):
+        return found
+    return registry.without_group(found, "metrics.k8s.io")
+
+
+def aggregated(world: SimWorld) -> bool:
+    """Whether the metrics API is registered; in a world without any registrations it is."""
+    if world.store.get(_API_SERVICES, "", _METRICS) is not None:
+        return True
+    return not world.store.list(_API_SERVICES)
 
 
 def resource_of(world: SimWorld, key: str) -> Resource:
@@ -37,6 +51,11 @@ def resource_of(world: SimWorld, key: str) -> Resource:
 def find(world: SimWorld, key: str) -> Resource | None:
     """The registry entry of a resource key, or None where it is not served."""
     return BUILTIN.by_key(key) or registry_of(world).by_key(key)
+
+
+def is_custom(key: str) -> bool:
+    """Whether a resource key is not that of a built-in resource."""
+    return BUILTIN.by_key(key) is None
 
 
 def served(world: SimWorld, api_version: str, kind: str) -> Resource | None:
@@ -119,16 +138,18 @@ def refuse_while_terminating(world: SimWorld, kind: Resource) -> None:
 # --- objects ---------------------------------------------------------------------------------------
 
 
-def with_status(kind: Resource, old: Manifest, new: Manifest) -> Manifest:
-    """A stored custom object with the status of another. Raises Invalid."""
-    before = conversion.from_storage(kind, old)
+def with_status(kind: Resource, before: Manifest, new: Manifest) -> Manifest:
+    """A custom object, as it is served, with the status of another; the very same where nothing changes.
+
+    Raises Invalid.
+    """
     made = {key: value for key, value in before.items() if key != "status"}
     if "status" in new:
         made["status"] = new["status"]
     made = apply_defaults(kind, made)
     if made == before:
-        return old
+        return before
     errors = validation.validate_update(kind, made, before)
     if errors:
-        raise status.invalid(kind, old["metadata"]["name"], errors)
+        raise status.invalid(kind, before["metadata"]["name"], errors)
     return made

@@ -23,19 +23,32 @@ AGAIN = 10 * SECOND
 """How long a component waits before it tries again to write a status (the kubelet's sync period)."""
 
 
-def component(kind: Resource, obj: Manifest) -> User:
+_KUBELETS = ("kubelet", "")
+"""Loops that are kubelets; they also act when nobody else does."""
+
+
+def component(world: SimWorld, kind: Resource, obj: Manifest) -> User:
     """Who writes the status of an object: the kubelet of its machine, or a controller."""
     if kind.key == "pods":
         node = obj["spec"].get("nodeName", "")
-        return identities.node(node) if node else identities.SYSTEM
-    return identities.node(obj["metadata"]["name"]) if kind.key == "nodes" else identities.SYSTEM
+        return (
+            identities.node(node) if node and world.acting in _KUBELETS else identities.acting(world.acting)
+        )
+    if kind.key == "nodes" and world.acting in _KUBELETS:
+        return identities.node(obj["metadata"]["name"])
+    return identities.acting(world.acting)
 
 
 def status(world: SimWorld, kind: Resource, new: Manifest, old: Manifest) -> Manifest:
     """An object whose status a component writes, as admission leaves it. Raises what a webhook or policy says."""
-    request = admission.attributes_of("UPDATE", kind, old, component(kind, old), "status")
+    request = admission.attributes_of("UPDATE", kind, old, component(world, kind, old), "status")
     found = admission.consult(world, request, new, old)
     return new if found is None else {**old, "status": found.get("status") or {}}
+
+
+def asker(world: SimWorld, user: User) -> User:
+    """Who makes a request that a part of the simulation makes without saying for whom."""
+    return identities.acting(world.acting) if user is identities.SYSTEM else user
 
 
 def look_again(world: SimWorld, resource: str, obj: Manifest) -> None:
@@ -47,7 +60,7 @@ def look_again(world: SimWorld, resource: str, obj: Manifest) -> None:
 
 def updated(world: SimWorld, kind: Resource, new: Manifest, old: Manifest) -> Manifest:
     """An object whose metadata a component changes, as admission leaves it."""
-    request = admission.attributes_of("UPDATE", kind, old, identities.SYSTEM)
+    request = admission.attributes_of("UPDATE", kind, old, identities.acting(world.acting))
     new = admission.mutate(world, request, new, old)
     admission.validate(world, request, new, old)
     return new
@@ -83,5 +96,7 @@ def deletion(
     """Ask about a deletion. Raises Forbidden and what a webhook or policy says."""
     options: dict[str, Any] = {} if grace is None else {"gracePeriodSeconds": grace}
     options["propagationPolicy"] = propagation
-    request = admission.attributes_of("DELETE", kind, old, user, dry_run=dry_run, options=options)
+    request = admission.attributes_of(
+        "DELETE", kind, old, asker(world, user), dry_run=dry_run, options=options
+    )
     admission.consult(world, request, None, old)

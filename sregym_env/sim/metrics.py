@@ -14,7 +14,7 @@ from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.streams import keyed_unit
-from sregym_env.sim import addressing
+from sregym_env.sim import addressing, custom
 from sregym_env.sim.network import program
 from sregym_env.sim.process import Process
 from sregym_env.sim.traffic import Segment, segment_at
@@ -63,12 +63,9 @@ def scraped_at(now: int) -> int:
     return (now // SCRAPE - 1) * SCRAPE
 
 
-_API_SERVICE = ("apiservices.apiregistration.k8s.io", "", "v1beta1.metrics.k8s.io")
-
-
 def served(world: SimWorld) -> bool:
     """Whether the metrics API is registered at all."""
-    return world.store.get(*_API_SERVICE) is not None
+    return custom.aggregated(world)
 
 
 def available(world: SimWorld) -> bool:

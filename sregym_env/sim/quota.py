@@ -93,11 +93,11 @@ def _selected(term: Mapping[str, Any], pod: Manifest) -> bool:
     scope, operator = term.get("scopeName", ""), term.get("operator", "")
     if scope != "PriorityClass":
         return _matches(scope, pod)
-    name = pod["spec"].get("priorityClassName") or ""
+    name: str = pod["spec"].get("priorityClassName") or ""
     if operator in ("Exists", "DoesNotExist"):
-        return bool(name) == (operator == "Exists")
-    listed = name in (term.get("values") or ())
-    return bool(name) and listed if operator == "In" else not listed
+        return bool((name != "") == (operator == "Exists"))
+    listed = bool(name) and name in (term.get("values") or ())
+    return bool(listed) if operator == "In" else not listed
 
 
 def _matches(scope: str, pod: Manifest) -> bool:

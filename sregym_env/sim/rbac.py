@@ -24,6 +24,22 @@ class Grant:
 
     namespace: str
     rule: Manifest
+    binding: Manifest
+    """The binding that gives it."""
+    subject: Manifest
+    """Whom of its subjects the identity is."""
+
+    @property
+    def reason(self) -> str:
+        """Why a request is allowed, as the authorizer words it."""
+        metadata, ref, subject = self.binding["metadata"], self.binding["roleRef"], self.subject
+        name = f"{metadata['name']}/{metadata['namespace']}" if self.namespace else metadata["name"]
+        whom = subject["name"]
+        if subject["kind"] == "ServiceAccount":
+            whom += f"/{subject.get('namespace') or self.namespace}"
+        kind = "RoleBinding" if self.namespace else "ClusterRoleBinding"
+        text = f'{kind} "{name}" of {ref["kind"]} "{ref["name"]}" to {subject["kind"]} "{whom}"'
+        return f"RBAC: allowed by {text}"
 
     def allows(self, verb: str, group: str, resource: str, namespace: str, name: str) -> bool:
         """Whether it covers a request. ``resource`` may be ``pods/log``."""
@@ -51,27 +67,31 @@ def grants(world: SimWorld, user: User) -> tuple[Grant, ...]:
     """Every rule bound to an identity."""
     found: list[Grant] = []
     for binding in world.store.list(CLUSTER_BINDINGS):
-        if _binds(binding, user):
-            found.extend(Grant("", rule) for rule in _rules(world, binding, ""))
+        subject = _bound(binding, user)
+        if subject is not None:
+            found.extend(Grant("", rule, binding, subject) for rule in _rules(world, binding, ""))
     for binding in world.store.list(BINDINGS):
-        if _binds(binding, user):
+        subject = _bound(binding, user)
+        if subject is not None:
             namespace = binding["metadata"]["namespace"]
-            found.extend(Grant(namespace, rule) for rule in _rules(world, binding, namespace))
+            rules = _rules(world, binding, namespace)
+            found.extend(Grant(namespace, rule, binding, subject) for rule in rules)
     return tuple(found)
 
 
-def _binds(binding: Manifest, user: User) -> bool:
+def _bound(binding: Manifest, user: User) -> Manifest | None:
+    """The subject of a binding that the identity is, or None."""
     for subject in binding.get("subjects", ()):
         kind = subject["kind"]
         if kind == "User" and subject["name"] == user.name:
-            return True
+            return dict(subject)
         if kind == "Group" and subject["name"] in user.groups:
-            return True
+            return dict(subject)
         if kind == "ServiceAccount":
             namespace = subject.get("namespace", binding["metadata"].get("namespace", ""))
             if user.name == f"system:serviceaccount:{namespace}:{subject['name']}":
-                return True
-    return False
+                return dict(subject)
+    return None
 
 
 def _rules(world: SimWorld, binding: Manifest, namespace: str) -> Iterable[Manifest]:
@@ -119,13 +139,22 @@ class Authorizer:
         where = namespace or ""
         return any(grant.allows(verb, group, resource, where, name) for grant in self.grants)
 
+    def granted(
+        self, verb: str, group: str, resource: str, namespace: str = "", name: str = ""
+    ) -> Grant | None:
+        """The first rule that allows a request, or None."""
+        found = (grant for grant in self.grants if grant.allows(verb, group, resource, namespace, name))
+        return next(found, None)
+
     def allows_path(self, verb: str, path: str) -> bool:
         """Whether the identity may do ``verb`` on a non-resource path such as ``/healthz``."""
-        if "system:masters" in self._user.groups:
-            return True
+        return "system:masters" in self._user.groups or self.granted_path(verb, path) is not None
+
+    def granted_path(self, verb: str, path: str) -> Grant | None:
+        """The first rule that allows ``verb`` on a non-resource path, or None."""
         for grant in self.grants:
             urls = grant.rule.get("nonResourceURLs") or ()
             covered = any(url == path or (url.endswith("*") and path.startswith(url[:-1])) for url in urls)
             if covered and not grant.namespace and _has(grant.rule.get("verbs"), verb):
-                return True
-        return False
+                return grant
+        return None

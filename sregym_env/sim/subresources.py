@@ -10,9 +10,8 @@ from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.registry import CustomType, Resource
 from sregym_env.kube.status import go_quote
 from sregym_env.kube.types import Manifest
-from sregym_env.runtime.clock import HOUR
 from sregym_env.sim import apiserver
-from sregym_env.sim.rbac import Authorizer
+from sregym_env.sim.rbac import Authorizer, Grant
 from sregym_env.sim.world import SimWorld
 
 BUDGETS = "poddisruptionbudgets.policy"
@@ -113,7 +112,9 @@ def evict(world: SimWorld, namespace: str, name: str, eviction: Manifest, *, dry
     if not dry_run:
         options = eviction.get("deleteOptions") or {}
         _note_disruption(world, pod)
-        apiserver.delete(world, "pods", namespace, name, grace=options.get("gracePeriodSeconds"))
+        apiserver.delete(
+            world, "pods", namespace, name, grace=options.get("gracePeriodSeconds"), admitted=True
+        )
     return status.success()
 
 
@@ -205,25 +206,6 @@ def bind(world: SimWorld, namespace: str, name: str, binding: Manifest) -> Manif
     return status.success()
 
 
-def token(world: SimWorld, namespace: str, name: str, request: Manifest) -> Manifest:
-    """A TokenRequest answered with an opaque token that authenticates nobody outside this world."""
-    account = world.store.get("serviceaccounts", namespace, name)
-    if account is None:
-        raise status.not_found(apiserver.resource_of(world, "serviceaccounts"), name)
-    secret = "".join(f"{world.streams.bits('token'):016x}" for _ in range(8))
-    return {
-        "kind": "TokenRequest",
-        "apiVersion": "authentication.k8s.io/v1",
-        "metadata": {
-            "name": name,
-            "namespace": namespace,
-            "creationTimestamp": rfc3339(world.now()),
-        },
-        "spec": request.get("spec") or {},
-        "status": {"token": f"sim.{secret}", "expirationTimestamp": rfc3339(world.now() + HOUR)},
-    }
-
-
 def review(world: SimWorld, user: User, manifest: Manifest) -> Manifest:
     """Answer a Self/Local/SubjectAccessReview, SelfSubjectRulesReview or SelfSubjectReview."""
     kind = manifest["kind"]
@@ -233,16 +215,65 @@ def review(world: SimWorld, user: User, manifest: Manifest) -> Manifest:
     spec: dict[str, Any] = manifest.get("spec") or {}
     if kind == "SelfSubjectRulesReview":
         return {**manifest, "status": _rules(world, user, spec.get("namespace", ""))}
+    _check_review(kind, manifest, spec)
     if kind != "SelfSubjectAccessReview":
-        user = User(spec.get("user", ""), tuple(spec.get("groups", ())))
-    asked = spec.get("resourceAttributes") or {}
-    resource = asked.get("resource", "")
+        user = User(spec.get("user") or "", tuple(spec.get("groups") or ()))
+    allowed, grant = _answered(Authorizer(world, user), user, spec)
+    answer: dict[str, Any] = {"allowed": allowed}
+    if grant is not None:
+        answer["reason"] = grant.reason
+    return {**manifest, "status": answer}
+
+
+def _answered(authorizer: Authorizer, user: User, spec: Manifest) -> tuple[bool, Grant | None]:
+    """(whether what is asked for is allowed, the rule that allows it); no rule is needed for ``system:masters``."""
+    if "system:masters" in user.groups:
+        return True, None
+    asked = spec.get("resourceAttributes")
+    if asked is None:
+        path = spec["nonResourceAttributes"]
+        grant = authorizer.granted_path(path.get("verb") or "", path.get("path") or "")
+        return grant is not None, grant
+    resource = asked.get("resource") or ""
     if asked.get("subresource"):
         resource = f"{resource}/{asked['subresource']}"
-    allowed = Authorizer(world, user).allows(
-        asked.get("verb", ""), asked.get("group", ""), resource, asked.get("namespace"), asked.get("name", "")
+    grant = authorizer.granted(
+        asked.get("verb") or "",
+        asked.get("group") or "",
+        resource,
+        asked.get("namespace") or "",
+        asked.get("name") or "",
     )
-    return {**manifest, "status": {"allowed": allowed}}
+    return grant is not None, grant
+
+
+def _check_review(kind: str, manifest: Manifest, spec: Manifest) -> None:
+    """Raise Invalid or BadRequest for a review that does not say what it asks."""
+    errors = []
+    asked, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
+    if kind == "LocalSubjectAccessReview":
+        namespace = (manifest.get("metadata") or {}).get("namespace") or "default"
+        if path is not None:
+            text = "disallowed on this kind of request"
+            shown = status.GoValue("authorization.NonResourceAttributes{...}")
+            errors.append(status.invalid_value("spec.nonResourceAttributes", shown, text))
+        elif asked is not None and asked.get("namespace") != namespace:
+            text = f"spec.resourceAttributes.namespace must match namespace: {namespace}"
+            raise status.bad_request(text)
+    if (asked is None) == (path is None):
+        text = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+        shown = (
+            status.GoValue("null")
+            if path is None
+            else status.GoValue("authorization.NonResourceAttributes{...}")
+        )
+        field = "spec.resourceAttributes" if path is None else "spec.nonResourceAttributes"
+        errors.append(status.invalid_value(field, shown, text))
+    if kind != "SelfSubjectAccessReview" and not spec.get("user") and not spec.get("groups"):
+        text = "at least one of user or group must be specified"
+        errors.append(status.invalid_value("spec.user", "", text))
+    if errors:
+        raise status.invalid(f"{kind}.authorization.k8s.io", "", errors)
 
 
 def _rules(world: SimWorld, user: User, namespace: str) -> dict[str, Any]:

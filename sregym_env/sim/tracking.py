@@ -15,7 +15,7 @@ from sregym_env.kube import conversion, status
 from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.ownership import checked, clientside, inferred, shape, writes
 from sregym_env.kube.ownership.entries import Entry, decode, encode, same_but_time, stored
-from sregym_env.kube.ownership.fields import Fields, difference, has, path, union
+from sregym_env.kube.ownership.fields import Fields, difference, field, has, path, union
 from sregym_env.kube.ownership.writes import Versions, Writer
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.types import Json, Manifest
@@ -115,15 +115,15 @@ def _writer(world: SimWorld, tracked: Tracking) -> Writer:
 # --- writes ---------------------------------------------------------------------------------------
 
 
-def created(world: SimWorld, obj: Manifest, tracked: Tracking | None) -> Manifest:
-    """A new object with its first owner."""
+def created(world: SimWorld, obj: Manifest, sent: Manifest, tracked: Tracking | None) -> Manifest:
+    """A new object, ``sent`` with its defaults, with its first owner."""
     if tracked is None:
         return obj
     if tracked.entries is not None:
         return with_entries(obj, encode(tracked.entries))
     versions = versions_of(world, tracked.kind)
     nothing = inferred.empty(versions.current, tracked.kind.kind)
-    new = _seen(versions, tracked.kind, obj)
+    new = _seen(versions, tracked.kind, inferred.without_allocated(tracked.kind, obj, sent))
     return with_entries(obj, encode(writes.updated(versions, nothing, new, (), _writer(world, tracked))))
 
 
@@ -256,14 +256,14 @@ def applied_scale(
         where = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}; autoscaling/v1, Kind=Scale"
         raise status.StatusError(500, "", f"failed to create typed patch object ({where}): {problem}")
     start = inferred.records(kind, old)
-    scaling = [
-        replace(e, fields=_REPLICAS, api_version=_SCALE) for e in start if has(e.fields, *_REPLICAS_PATH)
-    ]
+    names = _replicas_path(kind)
+    elements, replicas = tuple(field(name) for name in names), path(*names)
+    scaling = [replace(e, fields=_REPLICAS, api_version=_SCALE) for e in start if has(e.fields, *elements)]
     time = rfc3339(world.now())
     writer = Writer(manager, "Apply", _SCALE, time, "scale", path("status"))
     found = clientside.applied(versions, view, config, scaling, writer, force=force)
-    others = [e.having(difference(e.fields, _REPLICAS)) for e in start]
-    back = [replace(entry, api_version=kind.api_version) for entry in found.entries]
+    others = [e.having(difference(e.fields, replicas)) for e in start]
+    back = [replace(entry, api_version=kind.api_version, fields=replicas) for entry in found.entries]
     owners = {entry.key: entry for entry in others if entry.fields}
     for entry in back:
         known = owners.get(entry.key)
@@ -272,8 +272,15 @@ def applied_scale(
 
 
 _SCALE, _SCALE_KIND = "autoscaling/v1", "Scale"
-_REPLICAS_PATH = ("f:spec", "f:replicas")
 _REPLICAS: Fields = path("spec", "replicas")
+
+
+def _replicas_path(kind: Resource) -> tuple[str, ...]:
+    """Where a kind keeps the number that its Scale sets."""
+    if kind.custom_type is None:
+        return ("spec", "replicas")
+    where = str(kind.custom_type.subresources["scale"]["specReplicasPath"])
+    return tuple(where.strip(".").split("."))
 
 
 def _check_config(kind: Resource, config: Manifest) -> None:

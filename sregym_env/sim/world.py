@@ -71,6 +71,7 @@ class SimWorld:
         disturbances: what is wrong with the machines now, in order of arrival.
         images: every image that can be pulled, by reference.
         memory: small frozen facts that components of the simulation keep, by name.
+        acting: the control loop that is at work, by name; empty while none is.
         epoch: grows with every change that could alter where a connection leads.
     """
 
@@ -80,6 +81,7 @@ class SimWorld:
         "_due",
         "_logs_owned",
         "_machinery",
+        "acting",
         "clock",
         "disturbances",
         "epoch",
@@ -117,6 +119,7 @@ class SimWorld:
         self.memory: dict[str, Any] = {}
         self.epoch = 0
         self._app = app
+        self.acting = ""
         self._due: dict[tuple[str, Key], int] = {}
         self._machinery = machinery
         self.store.listener = _teller(self)
@@ -152,6 +155,7 @@ class SimWorld:
         copy.memory = self.memory.copy()
         copy.epoch = self.epoch
         copy._app = self._app
+        copy.acting = ""
         copy._due = self._due.copy()
         copy._machinery = self._machinery
         return copy
@@ -218,7 +222,11 @@ class SimWorld:
         if self._due.get(slot) != self.clock:
             return
         del self._due[slot]
-        again = self._machinery.by_name[name].reconcile(self, key)
+        self.acting = name
+        try:
+            again = self._machinery.by_name[name].reconcile(self, key)
+        finally:
+            self.acting = ""
         if again is not None:
             # A loop that asks for no delay still lets the rest of the world have its turn.
             self.wake(name, key, max(again, MILLISECOND))

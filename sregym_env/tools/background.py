@@ -189,7 +189,9 @@ class Wire:
                 return _forwarded(station, port, listener, target, method, headers, body, timeout)
             if isinstance(listener, Proxy):
                 return _proxied(station, port, listener, target, method)
-        return station.world.request(url, method, headers, body, timeout, insecure=insecure, authorities=authorities)
+        return station.world.request(
+            url, method, headers, body, timeout, insecure=insecure, authorities=authorities
+        )
 
 
 def _forwarded(

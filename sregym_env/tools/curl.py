@@ -156,7 +156,9 @@ class Answer:
     body: str = ""
 
 
-def curl(world: Requests, arguments: list[str], read: Callable[[str], str | None] = lambda path: None) -> Answer:
+def curl(
+    world: Requests, arguments: list[str], read: Callable[[str], str | None] = lambda path: None
+) -> Answer:
     """Run ``curl ARGUMENTS...``; the body goes to ``file`` instead of stdout where ``-o`` says so.
 
     ``read`` reads a file of the machine, None where there is none.

@@ -372,6 +372,10 @@ class _Desk:
         """An environment variable, empty where there is none."""
         return self._shell.env.get(name, "")
 
+    def has(self, name: str) -> bool:
+        """Whether there is a command, or a script at a path."""
+        return self._shell.has(name) or self._shell.files.bytes_of(self._shell.resolve(name)) is not None
+
     def execute(self, script: str) -> ExecResult:
         """Run a script in a shell of its own."""
         return self._shell.call(["bash", "-c", script])

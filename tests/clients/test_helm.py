@@ -15,6 +15,7 @@ import pytest
 from sregym_env.serve.pace import Pace
 from sregym_env.sim.deploy import bare_cluster
 from sregym_env.sim.embedded import EmbeddedWorld
+from tests.clients.conftest import manifests
 from tests.serve.serving import Served
 
 helm = pytest.importorskip("helm_python")
@@ -251,7 +252,7 @@ def test_two_releases_of_one_name(empty: Cluster) -> None:
     install(empty)
     with pytest.raises(helm.HelmError, match="cannot reuse a name that is still in use"):
         install(empty)
-    with pytest.raises(helm.HelmNotFoundError):
+    with pytest.raises(helm.HelmError, match="has no deployed releases"):
         empty.config.upgrade(CHART, "other", {}, timeout=5)
 
 
@@ -264,7 +265,9 @@ def test_a_scaled_deployment_is_a_conflict(empty: Cluster, options: Callable[...
     assert done.code == 0, done.stderr
     with pytest.raises(helm.HelmError) as caught:
         upgrade(empty, {"replicas": 2})
-    assert 'conflict with "kubectl" with subresource "scale" using apps/v1: .spec.replicas' in str(caught.value)
+    assert 'conflict with "kubectl" with subresource "scale" using apps/v1: .spec.replicas' in str(
+        caught.value
+    )
     options(server_side=True, force_conflicts=True)
     upgrade(empty, {"replicas": 2})
     deployment = empty.get("deployments.apps", "demo")
@@ -282,9 +285,7 @@ def test_a_scaled_deployment_is_overwritten_client_side(empty: Cluster, options:
     assert deployment["spec"]["replicas"] == 1
 
 
-def test_objects_come_and_go_with_values(
-    empty: Cluster, mode: str, options: Callable[..., None]
-) -> None:
+def test_objects_come_and_go_with_values(empty: Cluster, mode: str, options: Callable[..., None]) -> None:
     install(empty, {"autoscaling": False, "budget": False, "gadget": False})
     assert empty.get("poddisruptionbudgets.policy", "demo") is None
     upgrade(empty, {"autoscaling": True, "budget": True, "gadget": True})
@@ -317,6 +318,31 @@ def test_releases_live_in_secrets_or_configmaps(empty: Cluster) -> None:
         config.install(CHART, "other", {"gadget": False, "hooks": False}, timeout=10)
         assert [found["name"] for found in config.list()] == ["other"]
     assert "sh.helm.release.v1.other.v1" in empty.names("configmaps")
+
+
+def generations(world: EmbeddedWorld, wanted: list[dict[str, Any]]) -> dict[tuple[str, str], int]:
+    """The generation of every object that was asked for and has one."""
+    asked = {(manifest["kind"], manifest["metadata"]["name"]) for manifest in wanted}
+    found = (obj for resource in world.store.resources() for obj in world.store.list(resource))
+    named = (((obj["kind"], obj["metadata"]["name"]), obj["metadata"].get("generation")) for obj in found)
+    return {key: generation for key, generation in named if key in asked and generation is not None}
+
+
+def test_every_kind_is_waited_for_and_left_alone_by_an_upgrade(empty: Cluster, tmp_path: Path, mode: str) -> None:
+    """A chart with one of everything: what Helm computes from each status must become "current"."""
+    templates = tmp_path / "templates"
+    templates.mkdir()
+    (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: everything\nversion: 0.1.0\n")
+    unfit = {"Namespace", "Event", "CustomResourceDefinition"}
+    wanted = [m for m in manifests() if m["kind"] not in unfit and m["metadata"]["name"] != "never"]
+    (templates / "all.yaml").write_text("\n---\n".join(json.dumps(manifest) for manifest in wanted))
+    empty.world.cluster.create(manifests()[0])
+    with helm.Config(kubeconfig_path=str(empty.served.kubeconfig), namespace="furnished") as config:
+        config.install(tmp_path, "all", {}, wait="watcher", timeout=30)
+        before = generations(empty.world, wanted)
+        config.upgrade(tmp_path, "all", {}, wait="watcher", timeout=30)
+        assert generations(empty.world, wanted) == before
+        config.uninstall("all", wait="watcher", timeout=30)
 
 
 def test_a_namespace_is_made(empty: Cluster) -> None:

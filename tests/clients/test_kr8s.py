@@ -75,7 +75,9 @@ def test_every_kind_of_the_server_is_listed(bare: Served, furnished: EmbeddedWor
     bare.put(furnished.fork(), "real")
     api = kr8s.api(kubeconfig=str(bare.kubeconfig), namespace="furnished")
     kinds = {manifest["kind"] for manifest in manifests()} - {"Event", "ReplicationController"}
-    names = {resource["kind"]: resource["name"] for resource in api.api_resources() if "list" in resource["verbs"]}
+    names = {
+        resource["kind"]: resource["name"] for resource in api.api_resources() if "list" in resource["verbs"]
+    }
     assert kinds <= set(names)
     for kind in sorted(kinds):
         assert list(api.get(names[kind], namespace=kr8s.ALL)), kind
@@ -130,7 +132,10 @@ def test_a_deployment_rolls_out(api: Any) -> None:
     web.scale(3)
     web.wait("jsonpath='{.status.readyReplicas}'=3", timeout=20)
     assert len(web.pods()) == 3
-    web.patch({"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "busybox:1.37"}]}}}}, type="strategic")
+    web.patch(
+        {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "busybox:1.37"}]}}}},
+        type="strategic",
+    )
     assert web.spec.template.spec.containers[0].image == "busybox:1.37"
     web.delete(propagation_policy="Foreground")
     web.wait("delete", timeout=30)
@@ -138,7 +143,9 @@ def test_a_deployment_rolls_out(api: Any) -> None:
 
 
 def test_pods_wait_for_conditions(api: Any) -> None:
-    pod = objects.Pod.gen(name="once", image="busybox:1.36", command=["sh", "-c", "echo hello; sleep 1"], restart="Never")
+    pod = objects.Pod.gen(
+        name="once", image="busybox:1.36", command=["sh", "-c", "echo hello; sleep 1"], restart="Never"
+    )
     pod.api, pod.namespace = api, NS
     pod.create()
     pod.wait(["condition=Ready", "jsonpath='{.status.phase}'=Succeeded"], mode="any", timeout=20)
@@ -222,7 +229,7 @@ def test_exec(api: Any, script: str, code: int) -> None:
 
 def test_exec_that_must_not_fail(api: Any) -> None:
     (pod,) = api.get("pods", label_selector="io.kompose.service=mongodb-geo")
-    with pytest.raises((kr8s.ExecError, ExceptionGroup), match="non-zero exit code|unhandled errors"):
+    with pytest.raises((kr8s.ExecError, ExceptionGroup), match=r"non-zero exit code|unhandled errors"):
         pod.exec(["false"])
 
 

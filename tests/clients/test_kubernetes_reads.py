@@ -80,7 +80,7 @@ def read(client: Any, api: str, method: str) -> list[Any]:
 
 def test_the_table_is_complete() -> None:
     assert len(CALLS) > 55
-    offered = {name for name in dir(kubernetes.client) if name.endswith("V1Api") or name.endswith("V2Api")}
+    offered = {name for name in dir(kubernetes.client) if name.endswith(("V1Api", "V2Api"))}
     without_lists = {"AuthenticationV1Api", "AuthorizationV1Api"}
     later = {"ResourceV1Api", "StoragemigrationV1Api"}
     assert offered - set(SERVED) == without_lists | later
@@ -103,7 +103,9 @@ def test_every_kind_of_object_satisfies_its_model(
 
 
 @pytest.mark.parametrize(("fault", "target"), FAULTS, ids=[fault for fault, _ in FAULTS])
-def test_broken_worlds_satisfy_the_models(running: Served, client: Any, fault: str, target: str | None) -> None:
+def test_broken_worlds_satisfy_the_models(
+    running: Served, client: Any, fault: str, target: str | None
+) -> None:
     env = SREGymEnv(fault=fault, target=target, raise_errors=True)
     env.reset(seed=1)
     world = env.episode.world
@@ -125,18 +127,20 @@ def test_an_object_reads_back_as_it_was_written(
     assert (got["apiVersion"], got["kind"]) == (manifest["apiVersion"], manifest["kind"])
     assert got["metadata"]["uid"]
     for name, value in manifest.items():
-        if name == "metadata":
-            assert _covers(got[name], value), name
-        elif name != "stringData":
+        if name == "metadata" or name != "stringData":
             assert _covers(got[name], value), name
 
 
 def _covers(whole: Any, part: Any) -> bool:
     """Whether everything of ``part`` is in ``whole``, which may have defaults beside it."""
     if isinstance(part, dict):
-        return isinstance(whole, dict) and all(name in whole and _covers(whole[name], part[name]) for name in part)
+        return isinstance(whole, dict) and all(
+            name in whole and _covers(whole[name], part[name]) for name in part
+        )
     if isinstance(part, list):
-        return isinstance(whole, list) and len(whole) >= len(part) and all(
-            any(_covers(have, want) for have in whole) for want in part
+        return (
+            isinstance(whole, list)
+            and len(whole) >= len(part)
+            and all(any(_covers(have, want) for have in whole) for want in part)
         )
     return bool(whole == part) or bool(_MOMENT.match(str(part)) and _MOMENT.match(str(whole)))

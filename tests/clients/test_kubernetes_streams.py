@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,8 @@ def watched(core: Any, **more: Any) -> list[tuple[str, str]]:
         core.list_namespaced_config_map, NS, label_selector="suite=streams", **more
     )
     return [
-        (event["type"], "" if event["type"] == "BOOKMARK" else event["object"].metadata.name) for event in told
+        (event["type"], "" if event["type"] == "BOOKMARK" else event["object"].metadata.name)
+        for event in told
     ]
 
 
@@ -94,7 +96,9 @@ def test_leaving_a_selector_is_a_deletion(core: Any) -> None:
 
 def test_a_forgotten_version_is_gone(core: Any, server: Served) -> None:
     for number in range(9000):
-        server.server.hosted.world.store.put("events", {"metadata": {"name": f"e{number % 9}", "namespace": NS}})
+        server.server.hosted.world.store.put(
+            "events", {"metadata": {"name": f"e{number % 9}", "namespace": NS}}
+        )
     with pytest.raises(kubernetes.client.ApiException) as caught:
         watched(core, resource_version="1", timeout_seconds=1)
     assert caught.value.status == 410
@@ -138,7 +142,7 @@ def test_a_shared_informer(core: Any) -> None:
 
 def test_rolling_out_is_watched_to_its_end(client: Any) -> None:
     apps = kubernetes.client.AppsV1Api(client)
-    stamp = datetime.now(timezone.utc).isoformat()
+    stamp = datetime.now(UTC).isoformat()
     template = {"metadata": {"annotations": {"kubectl.kubernetes.io/restartedAt": stamp}}}
     changed = apps.patch_namespaced_deployment("search", NS, {"spec": {"template": template}})
     watch = kubernetes.watch.Watch()
@@ -272,7 +276,9 @@ def test_the_dynamic_client_applies_and_meets_conflicts(client: Any) -> None:
             "selector": {"matchLabels": {"app": "web"}},
             "template": {
                 "metadata": {"labels": {"app": "web"}},
-                "spec": {"containers": [{"name": "c", "image": "busybox:1.36", "command": ["sleep", "3600"]}]},
+                "spec": {
+                    "containers": [{"name": "c", "image": "busybox:1.36", "command": ["sleep", "3600"]}]
+                },
             },
         },
     }
@@ -284,7 +290,7 @@ def test_the_dynamic_client_applies_and_meets_conflicts(client: Any) -> None:
     scaled = {**body, "spec": {**body["spec"], "replicas": 2}}  # type: ignore[dict-item]
     with pytest.raises(kubernetes.dynamic.exceptions.ConflictError) as caught:
         deployments.server_side_apply(body=scaled, namespace=NS, field_manager="two")
-    assert 'conflict with "one": .spec.replicas' in str(caught.value.body)
+    assert 'conflict with "one": .spec.replicas' in json.loads(caught.value.body)["message"]
     forced = deployments.server_side_apply(
         body=scaled, namespace=NS, field_manager="two", force_conflicts=True
     )
@@ -298,9 +304,7 @@ def test_the_dynamic_client_watches(client: Any) -> None:
     maps = dynamic.resources.get(api_version="v1", kind="ConfigMap")
     version = maps.get(namespace=NS).metadata.resourceVersion
     maps.create(body={"metadata": {"name": "a"}, "data": {"x": "1"}}, namespace=NS)
-    maps.patch(
-        body={"data": {"x": "2"}}, name="a", namespace=NS, content_type="application/merge-patch+json"
-    )
+    maps.patch(body={"data": {"x": "2"}}, name="a", namespace=NS, content_type="application/merge-patch+json")
     maps.delete(name="a", namespace=NS)
     seen = [
         (event["type"], event["object"].data.x)
@@ -347,7 +351,8 @@ def test_one_of_two_candidates_leads(client: Any, kind: str, monkeypatch: pytest
 
     def candidate(name: str) -> None:
         lock = lock_type("leader", NS, name)
-        config = electionconfig.Config(
+        make: Any = electionconfig.Config
+        config = make(
             lock,
             lease_duration=3,
             renew_deadline=2,
@@ -385,7 +390,9 @@ def test_a_kubeconfig_of_nobody_is_refused(server: Served) -> None:
     config.host = server.server.url
     config.verify_ssl = False
     config.api_key = {"authorization": "Bearer wrong"}
-    with kubernetes.client.ApiClient(config) as stranger:
-        with pytest.raises(kubernetes.client.ApiException) as caught:
-            kubernetes.client.CoreV1Api(stranger).list_namespaced_pod(NS)
+    with (
+        kubernetes.client.ApiClient(config) as stranger,
+        pytest.raises(kubernetes.client.ApiException) as caught,
+    ):
+        kubernetes.client.CoreV1Api(stranger).list_namespaced_pod(NS)
     assert caught.value.status == 401

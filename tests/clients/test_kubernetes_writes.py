@@ -116,12 +116,19 @@ class TestEveryKind:
 
     def test_is_applied(self, world: EmbeddedWorld, client: Any, manifest: dict[str, Any]) -> None:
         kind = kind_of(client, manifest)
-        metadata = {**manifest["metadata"], "labels": {**manifest["metadata"].get("labels", {}), "touched": "yes"}}
+        metadata = {
+            **manifest["metadata"],
+            "labels": {**manifest["metadata"].get("labels", {}), "touched": "yes"},
+        }
         change = {"apiVersion": manifest["apiVersion"], "kind": manifest["kind"], "metadata": metadata}
-        applied = kind.call("patch", *place(manifest), change, _content_type=APPLY, field_manager="suite", force=True)
+        applied = kind.call(
+            "patch", *place(manifest), change, _content_type=APPLY, field_manager="suite", force=True
+        )
         assert applied.metadata.labels["touched"] == "yes"
 
-    def test_is_left_alone_by_a_dry_run(self, world: EmbeddedWorld, client: Any, manifest: dict[str, Any]) -> None:
+    def test_is_left_alone_by_a_dry_run(
+        self, world: EmbeddedWorld, client: Any, manifest: dict[str, Any]
+    ) -> None:
         kind = kind_of(client, manifest)
         before = kind.call("read", *place(manifest)).metadata.resource_version
         change = {"metadata": {"labels": {"touched": "yes"}}}
@@ -136,7 +143,9 @@ class TestEveryKind:
         world.advance(60)
         try:
             left = kind.call("read", *place(manifest)).metadata
-            assert left.uid != uid or left.finalizers  # made again by its controller, or protected while in use
+            assert (
+                left.uid != uid or left.finalizers
+            )  # made again by its controller, or protected while in use
         except kubernetes.client.ApiException as missing:
             assert (missing.status, json.loads(missing.body)["reason"]) == (404, "NotFound")
 
@@ -191,7 +200,9 @@ def test_status_subresources(world: EmbeddedWorld, client: Any, api: str, kind: 
 
 def test_evictions_bindings_and_tokens(world: EmbeddedWorld, client: Any) -> None:
     core = kubernetes.client.CoreV1Api(client)
-    token = core.create_namespaced_service_account_token("runner", "furnished", {"spec": {"audiences": ["x"]}})
+    token = core.create_namespaced_service_account_token(
+        "runner", "furnished", {"spec": {"audiences": ["x"]}}
+    )
     assert token.status.token
     eviction = kubernetes.client.V1Eviction(metadata={"name": "lone", "namespace": "furnished"})
     assert core.create_namespaced_pod_eviction("lone", "furnished", eviction).to_dict()
@@ -250,8 +261,18 @@ def _signing_request() -> str:
     ("body", "status", "reason", "text"),
     [
         ({"metadata": {"name": "Bad_Name"}}, 422, "Invalid", "a lowercase RFC 1123 subdomain"),
-        ({"kind": "Secret", "metadata": {"name": "a"}}, 400, "BadRequest", "cannot be handled as a ConfigMap"),
-        ({"metadata": {"name": "a", "namespace": "other"}}, 400, "BadRequest", "does not match the namespace"),
+        (
+            {"kind": "Secret", "metadata": {"name": "a"}},
+            400,
+            "BadRequest",
+            "cannot be handled as a ConfigMap",
+        ),
+        (
+            {"metadata": {"name": "a", "namespace": "other"}},
+            400,
+            "BadRequest",
+            "does not match the namespace",
+        ),
         ({"metadata": {"name": "settings"}}, 409, "AlreadyExists", 'configmaps "settings" already exists'),
     ],
 )
@@ -280,7 +301,9 @@ def test_custom_objects(running: Served, client: Any) -> None:
     assert patched["metadata"]["generation"] == 2
     status = custom.patch_namespaced_custom_object_status(*where, "w", {"status": {"ready": True}})
     assert (status["status"], status["metadata"]["generation"]) == ({"ready": True}, 2)
-    assert [item["metadata"]["name"] for item in custom.list_namespaced_custom_object(*where)["items"]] == ["w"]
+    assert [item["metadata"]["name"] for item in custom.list_namespaced_custom_object(*where)["items"]] == [
+        "w"
+    ]
     assert custom.list_cluster_custom_object("example.com", "v1", "widgets")["items"]
     with pytest.raises(kubernetes.client.ApiException) as caught:
         custom.patch_namespaced_custom_object(*where, "w", {"spec": {"size": 0}})

@@ -54,7 +54,9 @@ def deployment(replicas: int = 1) -> Any:
         spec=DeploymentSpec(
             replicas=replicas,
             selector=LabelSelector(matchLabels=labels),
-            template=PodTemplateSpec(metadata=ObjectMeta(labels=labels), spec=PodSpec(containers=[container])),
+            template=PodTemplateSpec(
+                metadata=ObjectMeta(labels=labels), spec=PodSpec(containers=[container])
+            ),
         ),
     )
 
@@ -108,10 +110,12 @@ def test_errors_carry_a_status(client: Any) -> None:
     with pytest.raises(ApiError) as caught:
         client.get(Pod, "nobody")
     assert (caught.value.status.code, caught.value.status.reason) == (404, "NotFound")
-    assert caught.value.status.details.name == "nobody"
+    details: Any = caught.value.status.details
+    assert details.name == "nobody"
     with pytest.raises(ApiError) as refused:
         client.create(config_map("Bad_Name"))
-    assert refused.value.status.details.causes[0].field == "metadata.name"
+    details = refused.value.status.details
+    assert details.causes[0].field == "metadata.name"
 
 
 # --- writing ----------------------------------------------------------------------------------------
@@ -124,7 +128,10 @@ def test_a_life(client: Any) -> None:
     with pytest.raises(ApiError) as caught:
         client.replace(made)
     assert caught.value.status.reason == "Conflict"
-    assert client.patch(ConfigMap, "a", {"data": {"y": "3"}}, patch_type=PatchType.MERGE).data == {"x": "2", "y": "3"}
+    assert client.patch(ConfigMap, "a", {"data": {"y": "3"}}, patch_type=PatchType.MERGE).data == {
+        "x": "2",
+        "y": "3",
+    }
     change = [{"op": "remove", "path": "/data/y"}]
     assert client.patch(ConfigMap, "a", change, patch_type=PatchType.JSON).data == {"x": "2"}
     assert replaced.metadata.uid == made.metadata.uid
@@ -143,7 +150,9 @@ def test_collections_are_deleted(client: Any) -> None:
 def test_a_deployment_rolls_out(client: Any) -> None:
     client.create(deployment())
     client.wait(Deployment, "web", for_conditions=["Available"])
-    scaled = client.replace(DeploymentScale(metadata=ObjectMeta(name="web", namespace=NS), spec=ScaleSpec(replicas=2)), "web")
+    scaled = client.replace(
+        DeploymentScale(metadata=ObjectMeta(name="web", namespace=NS), spec=ScaleSpec(replicas=2)), "web"
+    )
     assert scaled.spec.replicas == 2
     assert client.get(DeploymentScale, "web").spec.replicas == 2
     assert client.get(DeploymentStatus, "web").status
@@ -160,7 +169,8 @@ def test_applies_and_meets_conflicts(client: Any) -> None:
     with pytest.raises(ApiError) as caught:
         client.apply(deployment(2), field_manager="two")
     assert caught.value.status.reason == "Conflict"
-    assert caught.value.status.details.causes[0].field == ".spec.replicas"
+    details: Any = caught.value.status.details
+    assert details.causes[0].field == ".spec.replicas"
     forced = client.apply(deployment(2), field_manager="two", force=True)
     assert forced.spec.replicas == 2
     owners = {entry.manager for entry in forced.metadata.managedFields if entry.operation == "Apply"}
@@ -191,12 +201,16 @@ def test_custom_resources(bare: Served) -> None:
         definition = codecs.from_dict(next(m for m in manifests() if m["kind"] == "CustomResourceDefinition"))
         client.create(definition)
         client.wait(CustomResourceDefinition, "widgets.example.com", for_conditions=["Established"])
-        widget_type = generic_resource.create_namespaced_resource("example.com", "v1", "Widget", "widgets")
+        widget_type: Any = generic_resource.create_namespaced_resource(
+            "example.com", "v1", "Widget", "widgets"
+        )
         made = client.create(widget_type(metadata={"name": "w"}, spec={"size": 1}))
         assert made.metadata.generation == 1
         patched = client.patch(widget_type, "w", {"spec": {"size": 2}}, patch_type=PatchType.MERGE)
         assert patched.spec["size"] == 2
-        status = client.patch(widget_type.Status, "w", {"status": {"ready": True}}, patch_type=PatchType.MERGE)
+        status = client.patch(
+            widget_type.Status, "w", {"status": {"ready": True}}, patch_type=PatchType.MERGE
+        )
         assert status.status["ready"]
         assert [item.metadata.name for item in client.list(widget_type)] == ["w"]
         client.delete(widget_type, "w")
@@ -216,7 +230,9 @@ def test_watches(client: Any) -> None:
         client.delete(ConfigMap, "a")
 
     threading.Timer(0.3, change).start()
-    watching = client.watch(ConfigMap, labels={"suite": "lightkube"}, resource_version=version, server_timeout=3)
+    watching = client.watch(
+        ConfigMap, labels={"suite": "lightkube"}, resource_version=version, server_timeout=3
+    )
     seen = []
     for event, obj in watching:
         seen.append((event, obj.data["x"]))

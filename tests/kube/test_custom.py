@@ -6,6 +6,8 @@ import copy
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sregym_env.kube import custom, registry
 from sregym_env.kube.status import StatusError
@@ -102,3 +104,56 @@ def test_strict_decoding() -> None:
     assert str(caught.value) == (
         'Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "spec.foo"'
     )
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(st.sampled_from(["size", "mode", "name", "hosts", "labels", "raw", "port", "x"]), inner, max_size=5),
+    max_leaves=12,
+)  # fmt: skip
+
+
+@given(VALUES)
+def test_pruning_and_defaulting_are_idempotent_whatever_comes(spec: Any) -> None:
+    obj = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": spec}
+    kept = copy.deepcopy(obj)
+    pruned, _ = custom.prune(SCHEMA, obj)
+    assert custom.prune(SCHEMA, pruned) == (pruned, ())
+    filled = custom.apply_schema_defaults(SCHEMA, pruned)
+    assert custom.apply_schema_defaults(SCHEMA, filled) is filled
+    assert custom.prune(SCHEMA, filled)[1] == ()
+    for error in custom.validate(SCHEMA, filled):
+        assert str(error).startswith(("spec", "<nil>"))
+    assert custom.validate(SCHEMA, filled, filled) == []
+    assert obj == kept
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "errors"),
+    [
+        ({"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}, {"a": 1, "b": 1},
+         ['<nil>: Invalid value: "": "spec" must validate one and only one schema (oneOf). Found 2 valid alternatives']),
+        ({"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}, {},
+         ['<nil>: Invalid value: "": "spec" must validate at least one schema (anyOf)']),
+        ({"not": {"required": ["a"]}}, {"a": 1}, ['<nil>: Invalid value: "": "spec" must not validate the schema (not)']),
+        ({"maxProperties": 1, "additionalProperties": {"type": "string"}}, {"a": "x", "b": "y"},
+         ["spec: Too many: 2: must have at most 1 items"]),
+        ({"additionalProperties": {"type": "string", "format": "ipv4"}}, {"a": "1.2.3"},
+         ['spec.a: Invalid value: "1.2.3": spec.a in body must be of type ipv4: "1.2.3"']),
+        ({"properties": {"t": {"type": "object", "x-kubernetes-embedded-resource": True}}}, {"t": {"kind": "Pod"}},
+         ["spec.t.apiVersion: Required value: must not be empty"]),
+        ({"properties": {"l": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["n"],
+                               "items": {"type": "object"}}}}, {"l": [{"n": 1}, {"n": 1}]},
+         ['spec.l[1]: Duplicate value: map[string]interface {}{"n":1}']),
+        ({"properties": {"n": {"type": "number", "multipleOf": 2, "exclusiveMaximum": True, "maximum": 4}}}, {"n": 5},
+         ["spec.n: Invalid value: 5: spec.n in body should be less than 4",
+          "spec.n: Invalid value: 5: spec.n in body should be a multiple of 2"]),
+        ({"properties": {"v": {"type": "string", "nullable": True}}}, {"v": None}, []),
+        ({"properties": {"v": {"type": "string"}}}, {"v": None},
+         ['spec.v: Invalid value: "null": spec.v in body must be of type string: "null"']),
+    ],
+)  # fmt: skip
+def test_the_rest_of_the_schema_language(schema: dict[str, Any], value: Any, errors: list[str]) -> None:
+    whole = {"type": "object", "properties": {"spec": {"type": "object", **schema}}}
+    assert [str(e) for e in custom.validate(whole, {"spec": value})] == errors

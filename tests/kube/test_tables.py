@@ -122,10 +122,10 @@ def test_custom_resources_use_their_own_columns() -> None:
         }
     }
     resource = registry.custom_resources(definition)[0]
-    printer = tables.printer(resource, definition)
+    printer = tables.printer(resource)
     obj = {"metadata": {"name": "f", "creationTimestamp": CREATED}, "spec": {"size": 3}}
     assert printer.headers(wide=False) == ["NAME", "PHASE", "AGE"]
-    assert list(printer.cells(obj, NOW, wide=True)) == ["f", None, "3", "60m"]
+    assert list(printer.cells(obj, NOW, wide=True)) == ["f", None, 3, "60m"]
 
 
 def test_align_pads_like_the_tabwriter() -> None:

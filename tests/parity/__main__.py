@@ -38,7 +38,7 @@ def main(argv: Sequence[str]) -> int:
             cases += 1
             if each.real == each.ours:
                 equal += 1
-            elif reason(each.case) is None:
+            elif reason(name, each.case) is None:
                 unknown += 1
                 _print(name, each, options.verbose)
     print(

@@ -14,7 +14,6 @@ from tests.parity.corpus.files import FILES
 from tests.parity.harness import Case, Outcome, sides
 from tests.parity.recording import Recording
 from tests.parity.states import state
-from tests.serve.serving import real_kubectl
 
 PIECE = 120
 """Cases per job."""

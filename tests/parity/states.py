@@ -30,7 +30,6 @@ from tests.parity.corpus.writing import WRITING
 from tests.parity.harness import Case
 from tests.serve.serving import NAMESPACE
 
-
 _KUSTOMIZED = (
     *(Case(line) for line in KUSTOMIZING),
     *(

@@ -72,7 +72,7 @@ class Served:
             timeout=timeout,
             cwd=self.home,
             env={
-                "KUBECONFIG": str(self.kubeconfig),
+                "KUBECONFIG": env.get("KUBECONFIG") or str(self.kubeconfig),
                 "HOME": str(self.home),
                 "PATH": os.environ["PATH"],
                 "TZ": "UTC",

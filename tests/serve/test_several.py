@@ -111,12 +111,16 @@ def test_kubectl_works_below_a_base_path(several: Several, manifest: Path) -> No
     assert applied.stdout == "deployment.apps/web created\n", applied.stderr
     explained = several.of(there, "explain", "deployment.spec.replicas")
     assert "FIELD: replicas <integer>" in explained.stdout, explained.stderr
-    executed = several.of(there, "exec", "deploy/frontend", "--", "sh", "-c", "echo out; echo err >&2; exit 3")
+    executed = several.of(
+        there, "exec", "deploy/frontend", "--", "sh", "-c", "echo out; echo err >&2; exit 3"
+    )
     assert (executed.stdout, executed.code) == ("out\n", 3)
     assert executed.stderr.startswith("err\n")
     watched = several.of(there, "get", "deploy", "web", "-w", "--request-timeout=1s", "-o", "name")
     assert watched.stdout == "deployment.apps/web\n"
-    invalid = several.of(there, "apply", "-f", "-", stdin=manifest.read_text().replace("replicas", "replicsa"))
+    invalid = several.of(
+        there, "apply", "-f", "-", stdin=manifest.read_text().replace("replicas", "replicsa")
+    )
     assert 'unknown field "spec.replicsa"' in invalid.stderr
 
 

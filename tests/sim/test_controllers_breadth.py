@@ -39,7 +39,9 @@ STATEFUL = "statefulsets.apps"
 
 def test_replication_controller_keeps_its_number() -> None:
     world = cluster("n1")
-    create(world, CONTROLLERS, "old", {"replicas": 2, "selector": {"app": "old"}, "template": template("old")})
+    create(
+        world, CONTROLLERS, "old", {"replicas": 2, "selector": {"app": "old"}, "template": template("old")}
+    )
     run(world)
     assert len(pods(world, app="old")) == 2
     status = get(world, CONTROLLERS, "old")["status"]
@@ -85,7 +87,9 @@ def test_eviction_leaves_a_condition_and_spends_the_budget() -> None:
     )
 
 
-@pytest.mark.parametrize(("policy", "goes"), [("AlwaysAllow", True), ("IfHealthyBudget", False), (None, False)])
+@pytest.mark.parametrize(
+    ("policy", "goes"), [("AlwaysAllow", True), ("IfHealthyBudget", False), (None, False)]
+)
 def test_unhealthy_pods(policy: str | None, goes: bool) -> None:
     world = budgeted(minAvailable=2, **({"unhealthyPodEvictionPolicy": policy} if policy else {}))
     sick = pods(world)[0]
@@ -126,7 +130,13 @@ def test_budget_over_pods_without_scale() -> None:
 def test_manual_endpoints_are_mirrored() -> None:
     world = cluster("n1")
     create(world, "services", "legacy", {"ports": [{"port": 80}]})
-    subsets = [{"addresses": [{"ip": "192.0.2.7"}], "notReadyAddresses": [{"ip": "192.0.2.8"}], "ports": [{"port": 80}]}]
+    subsets = [
+        {
+            "addresses": [{"ip": "192.0.2.7"}],
+            "notReadyAddresses": [{"ip": "192.0.2.8"}],
+            "ports": [{"port": 80}],
+        }
+    ]
     create(world, "endpoints", "legacy", subsets=subsets, metadata={"labels": {"a": "b"}})
     world.settle()
     (piece,) = world.store.list(SLICES, "default")
@@ -151,7 +161,13 @@ def test_endpoints_with_the_skip_label_are_not_mirrored() -> None:
     world = cluster("n1")
     create(world, "services", "legacy", {"ports": [{"port": 80}]})
     labels = {"endpointslice.kubernetes.io/skip-mirror": "true"}
-    create(world, "endpoints", "legacy", subsets=[{"addresses": [{"ip": "192.0.2.7"}]}], metadata={"labels": labels})
+    create(
+        world,
+        "endpoints",
+        "legacy",
+        subsets=[{"addresses": [{"ip": "192.0.2.7"}]}],
+        metadata={"labels": labels},
+    )
     world.settle()
     assert not world.store.list(SLICES, "default")
 
@@ -248,7 +264,11 @@ def available(world: SimWorld) -> tuple[str, str, str]:
 def test_api_service_says_whether_what_stands_behind_it_answers(whole: EmbeddedWorld) -> None:
     assert available(whole) == ("True", "Passed", "all checks passed")
     whole.cluster.patch(
-        "deployments.apps", "metrics-server", {"spec": {"replicas": 0}}, namespace="kube-system", subresource="scale"
+        "deployments.apps",
+        "metrics-server",
+        {"spec": {"replicas": 0}},
+        namespace="kube-system",
+        subresource="scale",
     )
     whole.advance(60)
     text = 'endpoints for service/metrics-server in "kube-system" have no addresses with port name "https"'
@@ -258,7 +278,10 @@ def test_api_service_says_whether_what_stands_behind_it_answers(whole: EmbeddedW
     assert raised.value.code == 503
     whole.cluster.delete("services", "metrics-server", "kube-system")
     whole.advance(5)
-    assert available(whole)[1:] == ("ServiceNotFound", 'service/metrics-server in "kube-system" is not present')
+    assert available(whole)[1:] == (
+        "ServiceNotFound",
+        'service/metrics-server in "kube-system" is not present',
+    )
     whole.cluster.delete("apiservices.apiregistration.k8s.io", "v1beta1.metrics.k8s.io")
     with pytest.raises(StatusError) as raised:
         whole.cluster.list("nodes.metrics.k8s.io")
@@ -279,13 +302,25 @@ def test_certificate_requests_are_signed_once_approved(whole: EmbeddedWorld) -> 
     key = "certificatesigningrequests.certificates.k8s.io"
     entry = next(entry for entry in entries() if entry.resource.key == key)
     body = entry.manifest(entry.rich)
-    wanted = {"signerName": "kubernetes.io/kube-apiserver-client", "usages": ["client auth"], "expirationSeconds": 3600}
+    wanted = {
+        "signerName": "kubernetes.io/kube-apiserver-client",
+        "usages": ["client auth"],
+        "expirationSeconds": 3600,
+    }
     whole.cluster.create({**body, "spec": {**body["spec"], **wanted}})
     request = get(whole, key, "made")
     assert request["spec"]["username"] == "kubernetes-admin"
     now = "2026-08-06T10:00:00Z"
-    approved = {"type": "Approved", "status": "True", "reason": "Yes", "lastUpdateTime": now, "lastTransitionTime": now}
-    whole.cluster.patch(key, "made", {"status": {"conditions": [approved]}}, type="merge", subresource="status")
+    approved = {
+        "type": "Approved",
+        "status": "True",
+        "reason": "Yes",
+        "lastUpdateTime": now,
+        "lastTransitionTime": now,
+    }
+    whole.cluster.patch(
+        key, "made", {"status": {"conditions": [approved]}}, type="merge", subresource="status"
+    )
     whole.advance(1)
     made = x509.load_pem_x509_certificate(base64.b64decode(get(whole, key, "made")["status"]["certificate"]))
     assert made.subject.rfc4514_string() == "CN=jane,O=sre"
@@ -302,3 +337,26 @@ def test_leases_of_the_control_plane_are_renewed(whole: EmbeddedWorld) -> None:
     before = renewed()
     whole.advance(10)
     assert renewed() > before
+
+
+def test_a_namespace_stays_while_an_aggregated_api_does_not_answer(whole: EmbeddedWorld) -> None:
+    whole.cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "old"}})
+    whole.cluster.patch(
+        "deployments.apps",
+        "metrics-server",
+        {"spec": {"replicas": 0}},
+        namespace="kube-system",
+        subresource="scale",
+    )
+    whole.advance(60)
+    whole.cluster.delete("namespaces", "old")
+    whole.advance(60)
+    first = get(whole, "namespaces", "old")["status"]["conditions"][0]
+    assert (first["status"], first["reason"]) == ("True", "DiscoveryFailed")
+    assert first["message"] == (
+        "Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: "
+        "metrics.k8s.io/v1beta1: stale GroupVersion discovery: metrics.k8s.io/v1beta1"
+    )
+    whole.cluster.delete("apiservices.apiregistration.k8s.io", "v1beta1.metrics.k8s.io")
+    whole.advance(60)
+    assert whole.store.get("namespaces", "", "old") is None

@@ -14,7 +14,7 @@ REQUEST = """\
 apiVersion: certificates.k8s.io/v1
 kind: CertificateSigningRequest
 metadata: {name: me}
-spec: {request: aGVsbG8=, signerName: kubernetes.io/kube-apiserver-client, usages: [client auth]}
+spec: {request: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIWE1IOENBUUF3SFRFTU1Bb0dBMVVFQ2d3RGMzSmxNUTB3Q3dZRFZRUUREQVJxWVc1bE1Ga3dFd1lIS29aSQp6ajBDQVFZSUtvWkl6ajBEQVFjRFFnQUU5bXVrc1NvZW9uQldqODl3WjRBSzZ3Ly84YzRaMlRIUGZlcmVWS2NxCmg3b2dYbHNpc3FHby9jT01RdjNoRkZjWDc4TWtkaGw2ajdOb0wrNnFZUWliRGFBQU1Bb0dDQ3FHU000OUJBTUMKQTBnQU1FVUNJRWZZUW1taWlEUDhTamFiZ0RKVEUrTnZjaEIybDU2eUtsdDE0Y3N0VUQrbUFpRUE5YXJRaExUMwpreU9zOHU3L0Q2SXBZZVhGdGdtaDFxNFhISjFiWDVNdTl2Yz0KLS0tLS1FTkQgQ0VSVElGSUNBVEUgUkVRVUVTVC0tLS0tCg==, signerName: kubernetes.io/kube-apiserver-client, usages: [client auth]}
 """
 NOWHERE = 'Error from server (NotFound): namespaces "nowhere" not found\n'
 NOT_A_PATCH = "Error from server (BadRequest): json: cannot unmarshal {} into Go value of type map[string]interface {{}}\n"

@@ -97,18 +97,13 @@ def test_run_attached_shows_the_pods_output(desk: Desk) -> None:
         ["run", "p", "-i", "--rm", "--restart=Never", f"--image={IMAGE}", "--timeout=20s"]
     )
     assert 'pod "p" deleted' in done.stdout
-    assert desk.run("get pod p", code=1).stderr.startswith("Error from server (NotFound)")
+    assert "Terminating" in desk.run("get pod p").stdout
 
 
 def test_a_command_is_cut_off_when_its_time_is_up(desk: Desk) -> None:
     ends = desk.world.now() + 5_000_000
     done = desk.kubectl.run("wait deploy/web --for=delete --timeout=1h".split(), ends=ends)
     assert (done.exit_code, desk.world.now()) == (124, ends)
-
-
-@pytest.mark.parametrize("verb", ["edit", "port-forward", "proxy", "cp", "debug", "attach"])
-def test_interactive_verbs_say_what_to_use_instead(desk: Desk, verb: str) -> None:
-    assert desk.run(f"{verb} deploy/web", code=1).stderr.startswith("error: ")
 
 
 def test_kustomizations_are_refused(desk: Desk) -> None:

@@ -48,10 +48,13 @@ class Program:
             return self._run(frame), frame.cost
         except RecursionError:
             raise CostExceeded from None
+        except (TypeError, ValueError, OverflowError) as error:
+            # A value that a function of Python's own library has no use for (a date after year 9999).
+            raise CelError(f"no such overload: {error}") from error
 
-    def lazy(self) -> Lazy:
-        """The expression as the value of a name of another: evaluated there, at most once."""
-        return Lazy(self._run)
+    def lazy(self, name: str) -> Lazy:
+        """The expression as the value of a variable of others: evaluated there, at most once."""
+        return Lazy(self._run, name)
 
 
 def compile_expression(source: str, names: Mapping[str, Type], returns: Type = DYN) -> Program:
@@ -61,7 +64,10 @@ def compile_expression(source: str, names: Mapping[str, Type], returns: Type = D
 
 @lru_cache(maxsize=4096)
 def _compiled(source: str, names: tuple[tuple[str, Type], ...], returns: Type) -> Program:
-    type_, run = Compiler(source, dict(names)).compile(parse(source))
+    try:
+        type_, run = Compiler(source, dict(names)).compile(parse(source))
+    except RecursionError:
+        raise CompileError("expression recursion limit exceeded: 250") from None
     if not fits(type_, returns):
         raise CompileError(f"must evaluate to {type_text(returns)}")
     return Program(source, type_, run)

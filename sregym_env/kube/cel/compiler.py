@@ -386,10 +386,11 @@ def _look(frame: Frame, name: str) -> Any:
 class Lazy:
     """A name whose value is an expression, evaluated once when first asked for (``variables.x``)."""
 
-    __slots__ = ("_done", "_error", "_run", "_value")
+    __slots__ = ("_done", "_error", "_name", "_run", "_value")
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, name: str) -> None:
         self._run = run
+        self._name = name
         self._done = False
         self._value: Any = None
         self._error: CelError | None = None
@@ -400,8 +401,10 @@ class Lazy:
             self._done = True
             try:
                 self._value = self._run(frame)
+            except CostExceeded:
+                raise
             except CelError as error:
-                self._error = error
+                self._error = CelError(f'composited variable "{self._name}" fails to evaluate: {error}')
         if self._error is not None:
             raise self._error
         return self._value
@@ -456,7 +459,7 @@ def _index(frame: Frame, owner: Any, key: Any) -> Any:
         if not found.present:
             raise CelError(f"no such key: {_key_text(key)}")
         return found.value
-    if type(owner) is list:
+    if isinstance(owner, list):
         at = _position(key)
         if not 0 <= at < len(owner):
             raise CelError(f"index out of bounds: {at}")
@@ -495,7 +498,7 @@ def _maybe(frame: Frame, owner: Any, key: Any) -> Optional:
         if found.present and type(found.value) is Lazy:
             return Optional(True, found.value.value(frame))
         return found
-    if type(owner) is list:
+    if isinstance(owner, list):
         at = _position(key)
         return Optional(True, owner[at]) if 0 <= at < len(owner) else NONE
     raise CelError("no such overload")
@@ -536,7 +539,7 @@ def _contains(frame: Frame, value: Any, owner: Any) -> bool:
     if type(owner) is dict:
         frame.pay(1)
         return _lookup(owner, value).present
-    if type(owner) is list:
+    if isinstance(owner, list):
         frame.pay(len(owner) + 1)
         return any(equal(value, item) for item in owner)
     raise CelError("no such overload")
@@ -596,7 +599,7 @@ _ABSENT = object()
 
 
 def _each(frame: Frame, owner: Any) -> list[Any]:
-    if type(owner) is list:
+    if isinstance(owner, list):
         return owner
     if type(owner) is dict:
         return list(owner)

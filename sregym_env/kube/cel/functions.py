@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from sregym_env.kube import durations
 from sregym_env.kube.cel.errors import CelError
 from sregym_env.kube.cel.types import DYN, Type, fits, join, matches
-from sregym_env.kube.cel.values import NONE, Duration, Host, Optional, Timestamp, Uint, kind_of
+from sregym_env.kube.cel.values import NONE, Duration, Host, Optional, Timestamp, Uint, joined, kind_of
 
 if TYPE_CHECKING:
     from sregym_env.kube.cel.compiler import Frame, Run
@@ -98,7 +98,7 @@ def dispatch(chosen: list[Overload], runs: list[Run]) -> Run:
 
 
 def _size(value: Any) -> int:
-    if type(value) is list:
+    if isinstance(value, list):
         return len(value) + sum(len(v) // 10 for v in value if type(v) is str)
     return len(value) // 10 if type(value) in (str, dict, bytes) else 0
 
@@ -160,7 +160,7 @@ function("_%_", ("int", "int"), "int", _modulus)
 function("_%_", ("uint", "uint"), "uint", lambda a, b: unsigned(_modulus(int(a), int(b))))
 function("_+_", ("string", "string"), "string", lambda a, b: a + b, costly=True)
 function("_+_", ("bytes", "bytes"), "bytes", lambda a, b: a + b, costly=True)
-function("_+_", ("list", "list"), _joined, lambda a, b: a + b, costly=True)
+function("_+_", ("list", "list"), _joined, joined, costly=True)
 function("_+_", ("timestamp", "duration"), "timestamp", lambda a, b: Timestamp(a.ns + b.ns))
 function("_+_", ("duration", "timestamp"), "timestamp", lambda a, b: Timestamp(a.ns + b.ns))
 function("_+_", ("duration", "duration"), "duration", lambda a, b: Duration(integer(a.ns + b.ns)))

@@ -15,7 +15,7 @@ from sregym_env.kube.cel.values import Uint
 
 MAX_SOURCE = 100_000
 """Code points of an expression (cel-go's default limit)."""
-MAX_DEPTH = 120
+MAX_DEPTH = 60
 """How deep an expression may nest."""
 
 
@@ -137,11 +137,30 @@ class _Parser:
         if level == len(_BINARY):
             return self.unary()
         node = self.binary(level + 1)
+        if level < 2:
+            return self.logical(level, node)
         while self.takes(*_LEVELS[_BINARY[level]]):
             op, at = self.text, self.at
             self.i += 1
             node = Node(op, at, parts=(node, self.binary(level + 1)))
         return node
+
+    def logical(self, level: int, first: Node) -> Node:
+        """A chain of ``&&`` or ``||`` as a balanced tree: long ones are common, and they must not nest deeply."""
+        op = _BINARY[level]
+        terms, places = [first], []
+        while self.takes(op):
+            places.append(self.at)
+            self.i += 1
+            terms.append(self.binary(level + 1))
+
+        def balanced(low: int, high: int) -> Node:
+            if low == high:
+                return terms[low]
+            middle = (low + high + 1) // 2
+            return Node(op, places[middle - 1], parts=(balanced(low, middle - 1), balanced(middle, high)))
+
+        return balanced(0, len(terms) - 1)
 
     def unary(self) -> Node:
         if not self.takes("!", "-"):

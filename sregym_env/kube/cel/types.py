@@ -52,7 +52,9 @@ def fits(given: Type, wanted: Type) -> bool:
             return given not in _PRIMITIVE
         return bool(given == wanted)
     if isinstance(given, tuple) and isinstance(wanted, tuple):
-        return bool(given[0] == wanted[0]) and all(fits(a, b) for a, b in zip(given[1:], wanted[1:], strict=False))
+        return bool(given[0] == wanted[0]) and all(
+            fits(a, b) for a, b in zip(given[1:], wanted[1:], strict=False)
+        )
     if isinstance(given, tuple) and isinstance(wanted, str):
         return bool(given[0] == wanted)
     if isinstance(given, str) and isinstance(wanted, tuple):

@@ -54,6 +54,37 @@ class Quantity:
     nano: int
 
 
+class SetList(list[Any]):
+    """A list of type ``set``: order means nothing, and ``+`` adds what is not there yet."""
+
+    __slots__ = ()
+
+
+class MapList(list[Any]):
+    """A list of type ``map``: its items are told apart by keys, and ``+`` replaces items of the same keys."""
+
+    __slots__ = ("keys",)
+
+    def __init__(self, items: list[Any], keys: tuple[str, ...]) -> None:
+        super().__init__(items)
+        self.keys = keys
+
+    def key_of(self, item: Any) -> tuple[Any, ...]:
+        """The values of an item's keys."""
+        return tuple(item.get(key) for key in self.keys) if isinstance(item, dict) else (repr(item),)
+
+
+def joined(a: list[Any], b: list[Any]) -> list[Any]:
+    """``a + b`` of two lists, as the type of the first has it."""
+    if isinstance(a, SetList):
+        return SetList([*a, *(item for item in b if not any(equal(item, known) for known in a))])
+    if isinstance(a, MapList):
+        fresh = {a.key_of(item): item for item in b}
+        kept = [fresh.pop(a.key_of(item), item) for item in a]
+        return MapList([*kept, *fresh.values()], a.keys)
+    return [*a, *b]
+
+
 class Host:
     """An object of the host: its public methods can be called (``authorizer``)."""
 
@@ -78,6 +109,8 @@ _KINDS: dict[type, str] = {
     bytes: "bytes",
     type(None): "null",
     list: "list",
+    SetList: "list",
+    MapList: "list",
     tuple: "list",
     dict: "map",
     Timestamp: "timestamp",
@@ -96,6 +129,11 @@ def equal(a: Any, b: Any) -> bool:
     if ka != kb and not (ka in _NUMBERS and kb in _NUMBERS):
         return False
     if ka == "list":
+        if isinstance(a, SetList):
+            return len(a) == len(b) and all(any(equal(x, y) for y in b) for x in a)
+        if isinstance(a, MapList) and len(a) == len(b):
+            others = {a.key_of(item): item for item in b}
+            return all(a.key_of(item) in others and equal(item, others[a.key_of(item)]) for item in a)
         return len(a) == len(b) and all(equal(x, y) for x, y in zip(a, b, strict=True))
     if ka == "map":
         return len(a) == len(b) and all(key in b and equal(value, b[key]) for key, value in a.items())

@@ -206,7 +206,6 @@ def describe_csi_node(obj: Manifest, reader: Reader) -> str:
     drivers = obj["spec"].get("drivers")
     if drivers is not None:
         sheet.line(0, "Spec:")
-    if drivers:
         sheet.line(1, "Drivers:")
     for driver in drivers or ():
         sheet.line(2, f"{driver['name']}:")

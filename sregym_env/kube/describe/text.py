@@ -17,6 +17,10 @@ MAX_ANNOTATION = 140
 _SKIPPED_ANNOTATIONS = ("kubectl.kubernetes.io/last-applied-configuration",)
 
 
+UNASKED: list[Manifest] = []
+"""The events where they are not to be shown (``--show-events=false``)."""
+
+
 class Reader(Protocol):
     """Where a describer finds related objects. Lists are empty when they may not be read."""
 
@@ -107,6 +111,8 @@ class Sheet:
 
     def events(self, events: Sequence[Manifest]) -> None:
         """The events block."""
+        if events is UNASKED:
+            return
         if not events:
             self.line(0, "Events:\t<none>")
             return

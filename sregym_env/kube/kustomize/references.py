@@ -81,7 +81,7 @@ REFERENCES: tuple[Reference, ...] = (
 
 def with_names_followed(pieces: Sequence[Piece]) -> list[Piece]:
     """Every object with the names of others brought up to date."""
-    return [piece.edited(lambda obj, piece=piece: _followed(obj, piece, pieces)) for piece in pieces]
+    return [piece.changed(_followed(piece.obj, piece, pieces)) for piece in pieces]
 
 
 def _followed(obj: Manifest, piece: Piece, pieces: Sequence[Piece]) -> Manifest:

@@ -206,6 +206,17 @@ def _as_sent(resource: Resource, obj: Manifest) -> Manifest:
     return {**obj, "spec": _pod_as_sent(spec) if resource.key == "pods" else spec}
 
 
+def without_allocated(resource: Resource, obj: Manifest, sent: Manifest) -> Manifest:
+    """A new object without what the server fills in where its maker has not said it."""
+    given = _SET_BY_SERVER.get(resource.key)
+    if given is None:
+        return obj
+    said = sent.get("spec") or {}
+    names = {element[2:] for element in given["f:spec"]}
+    spec = obj.get("spec") or {}
+    return {**obj, "spec": {name: spec[name] for name in spec if name in said or name not in names}}
+
+
 def _pod_as_sent(spec: Manifest) -> Manifest:
     """A pod's spec without its token and the name of the default account."""
     out = {key: value for key, value in spec.items() if key not in ("volumes", "serviceAccountName")}

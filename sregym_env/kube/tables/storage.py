@@ -112,6 +112,11 @@ def _csi_node(obj: Manifest, now: int) -> Row:
     return (obj["metadata"]["name"], len(obj["spec"].get("drivers") or ()), age(obj, now))
 
 
+def _csi_capacity(obj: Manifest, now: int) -> Row:
+    capacity = obj.get("capacity")
+    return (obj["metadata"]["name"], obj.get("storageClassName", ""), "<unset>" if capacity is None else capacity)
+
+
 def _csi_driver(obj: Manifest, now: int) -> Row:
     spec = obj["spec"]
     tokens = ",".join(t.get("audience", "") for t in spec.get("tokenRequests") or ())
@@ -143,6 +148,7 @@ PRINTERS: Mapping[str, Printer] = {
         "Name|Provisioner|ReclaimPolicy|VolumeBindingMode|AllowVolumeExpansion|Age", _storage_class
     ),
     "volumeattachments.storage.k8s.io": Printer.of("Name|Attacher|PV|Node|Attached|Age", _volume_attachment),
+    "csistoragecapacities.storage.k8s.io": Printer.of("Name|StorageClassName|Capacity", _csi_capacity),
     "csinodes.storage.k8s.io": Printer.of("Name|Drivers|Age", _csi_node),
     "csidrivers.storage.k8s.io": Printer.of(
         "Name|AttachRequired|PodInfoOnMount|StorageCapacity|TokenRequests|RequiresRepublish|Modes|Age",

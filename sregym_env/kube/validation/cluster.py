@@ -206,7 +206,9 @@ def _signer(name: str, where: str, out: Errors) -> None:
     complaints = names.dns1123_subdomain(domain)
     out += [invalid_value(where, domain, f"validating label {domain!r}: {text}") for text in complaints]
     if "." not in domain:
-        out.append(invalid_value(where, domain, "should be a domain with at least two segments separated by dots"))
+        out.append(
+            invalid_value(where, domain, "should be a domain with at least two segments separated by dots")
+        )
     out += [invalid_value(where, path, text) for text in names.dns1123_subdomain(path)]
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from sregym_env.kube.registry import CustomType
-from sregym_env.kube.types import Manifest
+from sregym_env.kube.status import invalid_value
+from sregym_env.kube.types import Json, Manifest
 from sregym_env.kube.validation.metadata import Errors
 
 
@@ -27,5 +28,25 @@ def validate_object(custom: CustomType, obj: Manifest, old: Manifest | None, out
     from sregym_env.kube.custom import validate
 
     found = validate(custom.schema, obj, old)
+    found += _scale(custom, obj)
     out += found
     out += rules.complaints(custom, obj, old, found)
+
+
+def _scale(custom: CustomType, obj: Manifest) -> Errors:
+    """The replicas that the scale subresource reads."""
+    paths = custom.subresources.get("scale") or {}
+    out: Errors = []
+    for key in ("specReplicasPath", "statusReplicasPath"):
+        value: Json = obj
+        for name in str(paths.get(key) or "").strip(".").split("."):
+            value = value.get(name) if isinstance(value, dict) else None
+        if isinstance(value, int) and not isinstance(value, bool) and paths.get(key):
+            if value < 0:
+                out.append(invalid_value(paths[key], value, "should be a non-negative integer"))
+            elif value > _MOST:
+                out.append(invalid_value(paths[key], value, f"should be less than or equal to {_MOST}"))
+    return out
+
+
+_MOST = (1 << 31) - 1

@@ -77,7 +77,9 @@ def validate_priority_level(obj: Manifest, out: Errors) -> None:
         out.append(invalid_value(f"{where}.nominalConcurrencyShares", shares, text))
     lendable = limited.get("lendablePercent")
     if lendable is not None and not 0 <= lendable <= 100:
-        out.append(invalid_value(f"{where}.lendablePercent", lendable, "must be between 0 and 100, inclusive"))
+        out.append(
+            invalid_value(f"{where}.lendablePercent", lendable, "must be between 0 and 100, inclusive")
+        )
     _response(limited.get("limitResponse") or {}, f"{where}.limitResponse", out)
 
 

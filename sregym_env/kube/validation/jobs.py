@@ -32,7 +32,9 @@ def validate_ends(spec: Manifest, where: str, out: Errors) -> None:
         _success_policy(spec, where, out)
     replacement = spec.get("podReplacementPolicy")
     if replacement is not None:
-        allowed = ("Failed",) if spec.get("podFailurePolicy") is not None else ("Failed", "TerminatingOrFailed")
+        allowed = (
+            ("Failed",) if spec.get("podFailurePolicy") is not None else ("Failed", "TerminatingOrFailed")
+        )
         if replacement not in allowed:
             out.append(unsupported(f"{where}.podReplacementPolicy", replacement, allowed))
 
@@ -113,7 +115,11 @@ def _success_policy(spec: Manifest, where: str, out: Errors) -> None:
         return
     rules = spec["successPolicy"].get("rules") or []
     if not rules:
-        out.append(required(f"{at}.rules", "at least one rules must be specified when the successPolicy is specified"))
+        out.append(
+            required(
+                f"{at}.rules", "at least one rules must be specified when the successPolicy is specified"
+            )
+        )
     for index, rule in enumerate(rules):
         if rule.get("succeededIndexes") is None and rule.get("succeededCount") is None:
             text = "at least one of succeededCount or succeededIndexes must be specified"

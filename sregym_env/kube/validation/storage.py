@@ -266,7 +266,9 @@ def validate_attachment(obj: Manifest, out: Errors) -> None:
         text = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
         out.append(required("spec.source", text))
     elif inline is None and not volume:
-        out.append(required("spec.source.persistentVolumeName", "must specify non empty persistentVolumeName"))
+        out.append(
+            required("spec.source.persistentVolumeName", "must specify non empty persistentVolumeName")
+        )
     elif inline is not None and volume is not None:
         text = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
         out.append(forbidden_field("spec.source", text))

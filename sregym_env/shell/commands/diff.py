@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from difflib import SequenceMatcher
-from typing import Any
-
 from just_bash.types import CommandContext
 from just_bash.types import ExecResult as BashResult
 
 from sregym_env.shell.commands.arguments import UsageError, content, options, reason
+from sregym_env.shell.linediff import Change, changes, hunks, span
 
 _LONG = {
     "unified": "u::",
@@ -68,14 +66,13 @@ class Diff:
             return BashResult("", "diff: memory exhausted\n", 2)
         left, right = _closed(left), _closed(right)
         before, after = (_shown(lines, letters) for lines in (left, right))
-        changes = SequenceMatcher(None, before, after, autojunk=False)
         if letters & {"u", "U"}:
             labels = [value for letter, value in given if letter == "L"]
             width = next((int(value) for letter, value in given if letter == "U" and value.isdigit()), 3)
             named = [*labels, *operands[len(labels) :]]
-            text = _unified(changes, left, right, named, width)
+            text = _unified(changes(before, after, width), left, right, named, width)
         else:
-            text = _normal(changes, left, right)
+            text = _normal(changes(before, after, 0), left, right)
         return BashResult(text, "", 1)
 
 
@@ -104,17 +101,16 @@ def _marked(mark: str, lines: list[str]) -> str:
     return "".join(mark + line.replace("\0", "\n") + "\n" for line in lines)
 
 
-def _normal(changes: Any, left: list[str], right: list[str]) -> str:
+def _normal(found: list[Change], left: list[str], right: list[str]) -> str:
     out: list[str] = []
-    for kind, a, b, c, d in changes.get_opcodes():
-        if kind == "equal":
-            continue
-        letter = {"replace": "c", "delete": "d", "insert": "a"}[kind]
-        out.append(f"{_range(a, b)}{letter}{_range(c, d)}\n")
-        out.append(_marked("< ", left[a:b]))
-        if kind == "replace":
+    for each in found:
+        old, new = left[each.start : each.stop], right[each.new_start : each.new_stop]
+        letter = "c" if old and new else "d" if old else "a"
+        out.append(f"{_range(each.start, each.stop)}{letter}{_range(each.new_start, each.new_stop)}\n")
+        out.append(_marked("< ", old))
+        if old and new:
             out.append("---\n")
-        out.append(_marked("> ", right[c:d]))
+        out.append(_marked("> ", new))
     return "".join(out)
 
 
@@ -124,22 +120,16 @@ def _range(start: int, stop: int) -> str:
     return f"{start + 1},{stop}"
 
 
-def _unified(changes: Any, left: list[str], right: list[str], names: list[str], width: int) -> str:
+def _unified(found: list[Change], left: list[str], right: list[str], names: list[str], width: int) -> str:
     out = [f"--- {names[0]}\n", f"+++ {names[1]}\n"]
-    for group in changes.get_grouped_opcodes(width):
-        first, last = group[0], group[-1]
-        out.append(f"@@ -{_span(first[1], last[2])} +{_span(first[3], last[4])} @@\n")
-        for kind, a, b, c, d in group:
-            if kind == "equal":
-                out.append(_marked(" ", left[a:b]))
-            else:
-                out.append(_marked("-", left[a:b]))
-                out.append(_marked("+", right[c:d]))
+    for group in hunks(found, width):
+        start, stop = max(0, group[0].start - width), min(len(left), group[-1].stop + width)
+        new_start, new_stop = max(0, group[0].new_start - width), min(len(right), group[-1].new_stop + width)
+        out.append(f"@@ -{span(start, stop)} +{span(new_start, new_stop)} @@\n")
+        for each in group:
+            out.append(_marked(" ", left[start : each.start]))
+            out.append(_marked("-", left[each.start : each.stop]))
+            out.append(_marked("+", right[each.new_start : each.new_stop]))
+            start = each.stop
+        out.append(_marked(" ", left[start:stop]))
     return "".join(out)
-
-
-def _span(start: int, stop: int) -> str:
-    length = stop - start
-    if length == 1:
-        return str(start + 1)
-    return f"{start + 1 if length else start},{length}"

@@ -10,6 +10,9 @@ from sregym_env.sim.world import SimWorld
 IMMORTAL = frozenset(("default", "kube-system", "kube-public"))
 """Namespaces that nobody may delete."""
 
+_REVIEWS = "localsubjectaccessreviews.authorization.k8s.io"
+"""Questions about access may be asked for namespaces that do not exist."""
+
 _NAMESPACES = registry.by_key("namespaces")
 assert _NAMESPACES is not None
 
@@ -21,7 +24,7 @@ def validate(world: SimWorld, request: Attributes, new: Manifest | None) -> None
         if request.resource.key == "namespaces" and request.name in IMMORTAL:
             raise refused(request, new, "this namespace may not be deleted")
         return
-    if request.operation != "CREATE" or not request.resource.namespaced:
+    if request.operation != "CREATE" or not request.resource.namespaced or request.resource.key == _REVIEWS:
         return
     found = world.store.get("namespaces", "", namespace)
     if found is None:

@@ -114,8 +114,7 @@ def validate_namespace(world: SimWorld, request: Attributes, new: Manifest, old:
         return
     problems = _problems(labels)
     if problems and problems != _problems(before):
-        text = status.aggregate(problems)
-        raise status.StatusError(422, "Invalid", text)
+        raise status.invalid(request.resource, request.name, problems)
     enforced, previous = policy_of(labels, "enforce"), policy_of(before, "enforce")
     if old is None or enforced == previous or enforced.level == "privileged":
         return

@@ -216,7 +216,7 @@ def _variables(spec: Mapping[str, Any], types: Mapping[str, cel.Type]) -> dict[s
             program = cel.compile_expression(str(variable.get("expression") or "").strip(), types)
         except cel.CompileError:
             continue
-        found[variable["name"]] = program.lazy()
+        found[variable["name"]] = program.lazy(variable["name"])
     return found
 
 

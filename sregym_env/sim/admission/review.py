@@ -122,12 +122,16 @@ def decoded(body: str, version: str) -> Manifest:
         text = f"invalid character {_go_char(body.lstrip()[:1])} looking for beginning of value"
         raise BadAnswer(f"couldn't get version/kind; json parse error: {text}") from None
     if not isinstance(review, dict):
-        kinds = {bool: "bool", int: "number", float: "number", str: "string", list: "array"}
-        name = kinds.get(type(review), "null")
-        text = f"json: cannot unmarshal {name} into Go value of type struct {{ APIVersion string "
+        text = (
+            f"json: cannot unmarshal {_json_name(review)} into Go value of type struct {{ APIVersion string "
+        )
         text += '"json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
         raise BadAnswer(f"couldn't get version/kind; json parse error: {text}")
     wanted = f"admission.k8s.io/{version}"
+    _check_types(review, {"kind": str, "apiVersion": str, "response": dict}, "AdmissionReview", "")
+    if isinstance(review.get("response"), dict):
+        _check_types(review["response"], _RESPONSE, "AdmissionResponse", "response.")
+        _check_types(review["response"].get("status") or {}, _STATUS, "Status", "response.status.")
     kind, api_version = review.get("kind") or "", review.get("apiVersion") or ""
     if (kind or "AdmissionReview") != "AdmissionReview" or (api_version or wanted) not in (
         "admission.k8s.io/v1",
@@ -140,6 +144,31 @@ def decoded(body: str, version: str) -> Manifest:
         text = f"({found}.AdmissionReview) to ({version}.AdmissionReview)"
         raise BadAnswer(f"converting {text}: unknown conversion")
     return review
+
+
+_RESPONSE: Mapping[str, type] = {
+    "uid": str, "allowed": bool, "status": dict, "patch": str, "patchType": str, "warnings": list,
+}  # fmt: skip
+_STATUS: Mapping[str, type] = {"message": str, "reason": str, "code": int, "details": dict}
+_GO_TYPES: Mapping[type, str] = {str: "string", bool: "bool", int: "int32", dict: "map", list: "[]string"}
+
+
+def _check_types(found: Mapping[str, Any], wanted: Mapping[str, type], struct: str, path: str) -> None:
+    """Raise what Go's decoder says of the first field that has another type."""
+    for name, kind in wanted.items():
+        value = found.get(name)
+        if value is None or type(value) is kind:
+            continue
+        go_type = _GO_TYPES[kind]
+        where = f"{struct}.{path}{name}"
+        raise BadAnswer(
+            f"json: cannot unmarshal {_json_name(value)} into Go struct field {where} of type {go_type}"
+        )
+
+
+def _json_name(value: Any) -> str:
+    names = {bool: "bool", int: "number", float: "number", str: "string", list: "array", dict: "object"}
+    return names.get(type(value), "null")
 
 
 def _go_char(text: str) -> str:

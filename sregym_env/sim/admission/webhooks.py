@@ -186,6 +186,8 @@ def _ask_to_mutate(
         )
         raise internal_error(text + "for this operation")
     seen = review.shown(new, request, resource, stored=False)
+    if not isinstance(answer.patch, list) or not all(isinstance(each, dict) for each in answer.patch):
+        raise internal_error("json: cannot unmarshal into Go value of type jsonpatch.Patch")
     try:
         patched = patches.json_patch(seen, answer.patch)
     except patches.PatchError as error:
@@ -206,7 +208,7 @@ def _accepted(request: Attributes, resource: Resource, patched: Any, before: Man
     except StatusError as error:
         raise internal_error(error.message.partition(": ")[2] or error.message) from None
     decoded = conversion.to_storage(resource, decoded)
-    decoded = apply_defaults(request.resource, decoded)
+    decoded = apply_defaults(request.resource, {"metadata": {}, **decoded})
     if request.operation == "CREATE" and "metadata" in before:
         decoded = review.created(decoded, before)
     return before if decoded == before else decoded
@@ -298,7 +300,7 @@ def _asked(
         answer = review.judged(decoded, version, uid, mutating=mutating)
     except review.BadAnswer as error:
         raise _CallError(hook, f"received invalid webhook response: {error}", seconds) from None
-    for text in answer.warnings:
+    for text in map(str, answer.warnings):
         warnings.add(world, request, text)
     if not answer.allowed:
         raise _refusal(review.rejection(hook.name, answer.status), mutating, seconds)

@@ -12,6 +12,7 @@ from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.types import Manifest
 from sregym_env.sim import addressing, apiserver
 from sregym_env.sim.bootstrap_server import API_SERVICES, local_api_service
+from sregym_env.sim.controllers.conditions import is_true
 from sregym_env.sim.controllers.controller import Controller
 from sregym_env.sim.controllers.endpointslice import RESOURCE as SLICES
 from sregym_env.sim.controllers.endpointslice import SERVICE_LABEL
@@ -49,6 +50,15 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
         return None
     _note(world, name, service, _verdict(world, service["spec"]))
     return None
+
+
+def stale(world: SimWorld) -> list[str]:
+    """Group versions of aggregated APIs behind which nobody answers (``metrics.k8s.io/v1beta1``), in name order."""
+    return [
+        f"{service['spec'].get('group', '')}/{service['spec']['version']}"
+        for service in world.store.list(API_SERVICES)
+        if service["spec"].get("service") and not is_true(service.get("status"), "Available")
+    ]
 
 
 def _is_defined(world: SimWorld, group: str, version: str) -> bool:

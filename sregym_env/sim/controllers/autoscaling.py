@@ -51,7 +51,11 @@ class _Group:
 
 
 def proposal(
-    world: SimWorld, metric: Mapping[str, Any], replicas: int, selected: Sequence[Manifest], namespace: str = ""
+    world: SimWorld,
+    metric: Mapping[str, Any],
+    replicas: int,
+    selected: Sequence[Manifest],
+    namespace: str = "",
 ) -> Proposal:
     """What a metric of an autoscaler in ``namespace`` asks for. Raises MetricError."""
     type = metric["type"]
@@ -70,9 +74,7 @@ def proposal(
 
 def _unregistered(metric: Mapping[str, Any], namespace: str) -> str:
     """Why a metric that is not of a resource cannot be had: nobody serves the APIs of such metrics here."""
-    custom = (
-        "unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered"
-    )
+    custom = "unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered"
     if metric["type"] == "Pods":
         return f"unable to get metric {metric['pods']['metric']['name']}: {custom}"
     if metric["type"] == "Object":
@@ -151,7 +153,9 @@ def _by_value(
     wanted = _replicas(replicas, group, ratio, lambda _: wanted_each)
     average = sum(group.measured.values()) / len(group.measured)
     words = "container resource" if container else "resource"
-    return Proposal(wanted, f"{name} {words}", _shown(name, container, {"averageValue": _text(name, average)}))
+    return Proposal(
+        wanted, f"{name} {words}", _shown(name, container, {"averageValue": _text(name, average)})
+    )
 
 
 def _replicas(

@@ -39,9 +39,7 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
 
 
 def _aggregating(world: SimWorld, _: Change) -> Iterable[Key]:
-    return [
-        ("", role["metadata"]["name"]) for role in _found(world.store.list(RESOURCE))
-    ]
+    return [("", role["metadata"]["name"]) for role in _found(world.store.list(RESOURCE))]
 
 
 def _found(roles: list[Manifest]) -> list[Manifest]:

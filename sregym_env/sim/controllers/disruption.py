@@ -67,9 +67,7 @@ class _Unscalable(Exception):
 def _fail(world: SimWorld, budget: Manifest, text: str) -> None:
     """Say why nothing may be disrupted."""
     about = f"Failed to calculate the number of expected pods: {text}"
-    events.record(
-        world, budget, "Warning", "CalculateExpectedPodCountFailed", about, component=COMPONENT
-    )
+    events.record(world, budget, "Warning", "CalculateExpectedPodCountFailed", about, component=COMPONENT)
     before = budget.get("status") or {}
     listed = before.get("conditions") or ()
     verdict = ("DisruptionAllowed", "False", "SyncFailed", text)

@@ -171,7 +171,9 @@ def _asked(
     selector = scale["status"].get("selector")
     if not selector:
         text = "the HPA target's scale is missing a selector"
-        events.record(world, scaler, "Warning", "SelectorRequired", "selector is required", component=COMPONENT)
+        events.record(
+            world, scaler, "Warning", "SelectorRequired", "selector is required", component=COMPONENT
+        )
         return None, _put(world, listed, "ScalingActive", "False", "InvalidSelector", text)
     matches = parse_labels(selector).matches
     selected = [

@@ -93,7 +93,9 @@ def _exit_code(wanted: Manifest, pod: Manifest) -> str:
             if wanted.get("containerName") not in (None, found["name"]):
                 continue
             if (end["exitCode"] in wanted["values"]) == (wanted["operator"] == "In"):
-                return f"Container {found['name']} for pod {_where(pod)} failed with exit code {end['exitCode']}"
+                return (
+                    f"Container {found['name']} for pod {_where(pod)} failed with exit code {end['exitCode']}"
+                )
     return ""
 
 

@@ -13,7 +13,7 @@ from sregym_env.kube.registry import BUILTIN
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim import apiserver
-from sregym_env.sim.controllers import conditions
+from sregym_env.sim.controllers import apiservice, conditions
 from sregym_env.sim.controllers.controller import CUSTOM, Controller, own_key
 from sregym_env.sim.controllers.retry import retried
 from sregym_env.sim.store import Change, Key
@@ -41,8 +41,10 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
         for resource in world.store.resources()
         if (found := world.store.list(resource, name)) and resource != "events"
     }
-    if remaining:
-        status = _status(world, namespace, remaining)
+    # Nobody knows what a namespace still holds of an aggregated API that does not answer.
+    stale = apiservice.stale(world)
+    if remaining or stale:
+        status = _status(world, namespace, remaining, stale)
         apiserver.update_status(world, RESOURCE, *key, status)
         return RETRY
     for event in world.store.list("events", name):
@@ -52,7 +54,28 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
     return None
 
 
-def _status(world: SimWorld, namespace: Manifest, remaining: dict[str, list[Manifest]]) -> Manifest:
+def _discovery(stale: list[str]) -> tuple[str, str, str, str]:
+    if not stale:
+        text = "All resources successfully discovered"
+        return "NamespaceDeletionDiscoveryFailure", "False", "ResourcesDiscovered", text
+    each = ", ".join(f"{version}: stale GroupVersion discovery: {version}" for version in stale)
+    text = (
+        f"Discovery failed for some groups, {len(stale)} failing: unable to retrieve the complete list of server "
+        f"APIs: {each}"
+    )
+    return "NamespaceDeletionDiscoveryFailure", "True", "DiscoveryFailed", text
+
+
+def _content(remaining: dict[str, list[Manifest]], contents: str) -> tuple[str, str, str, str]:
+    if not remaining:
+        return "NamespaceContentRemaining", "False", "ContentRemoved", "All content successfully removed"
+    text = f"Some resources are remaining: {contents}"
+    return "NamespaceContentRemaining", "True", "SomeResourcesRemain", text
+
+
+def _status(
+    world: SimWorld, namespace: Manifest, remaining: dict[str, list[Manifest]], stale: list[str]
+) -> Manifest:
     contents = ", ".join(
         f"{_dotted(resource)} has {len(found)} resource instances" for resource, found in remaining.items()
     )
@@ -61,14 +84,12 @@ def _status(world: SimWorld, namespace: Manifest, remaining: dict[str, list[Mani
         for obj in found:
             held.update(obj["metadata"].get("finalizers") or ())
     verdicts = [
-        ("NamespaceDeletionDiscoveryFailure", "False", "ResourcesDiscovered",
-         "All resources successfully discovered"),
+        _discovery(stale),
         ("NamespaceDeletionGroupVersionParsingFailure", "False", "ParsedGroupVersions",
          "All legacy kube types successfully parsed"),
         ("NamespaceDeletionContentFailure", "False", "ContentDeleted",
          "All content successfully deleted, may be waiting on finalization"),
-        ("NamespaceContentRemaining", "True", "SomeResourcesRemain",
-         f"Some resources are remaining: {contents}"),
+        _content(remaining, contents),
     ]  # fmt: skip
     if held:
         kept = ", ".join(f"{finalizer} in {held[finalizer]} resource instances" for finalizer in sorted(held))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
-from sregym_env.sim import apiserver, events, identities
+from sregym_env.sim import apiserver, events
 from sregym_env.sim.controllers import conditions, pods
 from sregym_env.sim.controllers.controller import Controller
 from sregym_env.sim.controllers.ownership import (
@@ -108,7 +108,7 @@ def slow_start(count: int, create: Callable[[], StatusError | None]) -> StatusEr
 def create_pod(world: SimWorld, owner: Manifest, pod: Manifest, component: str) -> StatusError | None:
     """Create a pod for its owner and record the event; what the API server refused it with, or None."""
     try:
-        made = apiserver.create(world, "pods", pod, identities.controller(component))
+        made = apiserver.create(world, "pods", pod)
     except StatusError as error:
         if not is_namespace_terminating(error):
             text = f"Error creating: {error.message}"
@@ -141,9 +141,7 @@ def delete_pod(world: SimWorld, owner: Manifest, pod: Manifest, component: str) 
     """Delete a pod of an owner and record the event."""
     metadata = pod["metadata"]
     try:
-        apiserver.delete(
-            world, "pods", metadata["namespace"], metadata["name"], user=identities.controller(component)
-        )
+        apiserver.delete(world, "pods", metadata["namespace"], metadata["name"])
     except StatusError as error:
         text = f"Error deleting: {error.message}"
         events.record(world, owner, "Warning", "FailedDelete", text, component=component)

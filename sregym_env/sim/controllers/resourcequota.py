@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from sregym_env.sim import apiserver, quota
-from sregym_env.sim.controllers.controller import Controller, own_key
+from sregym_env.sim.controllers.controller import CUSTOM, Controller, own_key
 from sregym_env.sim.controllers.pods import is_finished
 from sregym_env.sim.controllers.retry import retried
 from sregym_env.sim.store import Change, Key
@@ -54,6 +54,6 @@ def _quotas_in(world: SimWorld, change: Change) -> Iterable[Key]:
 
 CONTROLLER = Controller(
     "resourcequota",
-    {**dict.fromkeys(COUNTED, _quotas_in), RESOURCE: own_key},
+    {CUSTOM: _quotas_in, **dict.fromkeys(COUNTED, _quotas_in), RESOURCE: own_key},
     retried("resourcequota", reconcile),
 )

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from sregym_env.kube.types import Manifest
-from sregym_env.sim import apiserver
+from sregym_env.sim import apiserver, pki
 from sregym_env.sim.controllers.controller import Controller, own_key
 from sregym_env.sim.controllers.retry import retried
 from sregym_env.sim.store import Change, Key
@@ -24,14 +24,8 @@ ROOT_CA_DESCRIPTION = (
     "the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of "
     "Kubernetes clusters."
 )
-CERTIFICATE = """-----BEGIN CERTIFICATE-----
-MIIDBTCCAe2gAwIBAgIIK4yT0qXv7cUwDQYJKoZIhvcNAQELBQAwFTETMBEGA1UE
-AxMKa3ViZXJuZXRlczAeFw0yNjA2MjYwOTU1MDBaFw0zNjA2MjMxMDAwMDBaMBUx
-EzARBgNVBAMTCmt1YmVybmV0ZXMwggEiMA0GCSqGSIb3DQEBAQUAA4IBDwAwggEK
-AoIBAQC7c3JlZ3ltLWVtYmVkZGVkLWNsdXN0ZXItcm9vdC1jZXJ0aWZpY2F0ZS1h
------END CERTIFICATE-----
-"""
-"""Stands for the cluster's root certificate; nothing verifies it."""
+CERTIFICATE = pki.AUTHORITY
+"""The cluster's root certificate."""
 
 
 def reconcile(world: SimWorld, key: Key) -> int | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from sregym_env.kube.types import Manifest
-from sregym_env.sim import apiserver
+from sregym_env.sim import apiserver, tokens
 from sregym_env.sim.controllers.controller import Controller
 from sregym_env.sim.controllers.retry import retried
 from sregym_env.sim.controllers.serviceaccount import CERTIFICATE
@@ -46,14 +46,9 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
 
 
 def _data(world: SimWorld, key: Key, account: Manifest) -> dict[str, str]:
-    token = service_account_token(world, account)
+    token = tokens.lasting(world, account, key[1])
     values = {"ca.crt": CERTIFICATE, "namespace": key[0], "token": token}
     return {name: base64.b64encode(value.encode()).decode() for name, value in values.items()}
-
-
-def service_account_token(world: SimWorld, account: Manifest) -> str:
-    """An opaque token that authenticates nobody outside this world."""
-    return "sim." + "".join(f"{world.streams.bits('token'):016x}" for _ in range(8))
 
 
 def _token_secret(_: SimWorld, change: Change) -> Iterable[Key]:

@@ -174,7 +174,12 @@ def _recreate_finished(round_: _Round, pod: Manifest) -> None:
 
 def _delete(round_: _Round, pod: Manifest) -> None:
     name = pod["metadata"]["name"]
-    apiserver.delete(round_.world, "pods", round_.namespace, name)
+    try:
+        apiserver.delete(round_.world, "pods", round_.namespace, name)
+    except StatusError as error:
+        text = f"delete Pod {name} in StatefulSet {round_.name} failed error: {error.message}"
+        events.record(round_.world, round_.set, "Warning", "FailedDelete", text, component=COMPONENT)
+        raise
     text = f"delete Pod {name} in StatefulSet {round_.name} successful"
     events.record(round_.world, round_.set, "Normal", "SuccessfulDelete", text, component=COMPONENT)
 
@@ -318,9 +323,7 @@ def _own_claims(round_: _Round, name: str, condemned: Manifest | None) -> None:
         elif with_set:
             wanted.append(reference(round_.set, "apps/v1", "StatefulSet"))
         if wanted != known:
-            apiserver.patch_metadata(
-                round_.world, CLAIMS, round_.namespace, claim, owner_references=wanted
-            )
+            apiserver.patch_metadata(round_.world, CLAIMS, round_.namespace, claim, owner_references=wanted)
 
 
 def _is_mine(round_: _Round, owner: Manifest, pod: str) -> bool:

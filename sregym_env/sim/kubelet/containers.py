@@ -146,7 +146,7 @@ def _start(sync: Sync, spec: dict[str, Any], container: Container) -> Container:
     except environment.ConfigError as error:
         return _not_configured(sync, container, str(error))
     env = {**_standard_env(sync), **env}
-    argv = _argv(spec, image, env)
+    argv = list(seams.past_entrypoint(world, image, tuple(_argv(spec, image, env))))
     if not argv:
         text = 'failed to generate container "" spec: failed to generate spec: no command specified'
         return _not_created(sync, container, text)

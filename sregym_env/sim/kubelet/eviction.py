@@ -84,7 +84,9 @@ def _check_ephemeral_storage(world: SimWorld, uid: str) -> None:
         total += 0 if text is None else bytes_(text)
         if text is not None and _layer(world, uid, container["name"]) > bytes_(text):
             name = container["name"]
-            _fail(world, pod, record, f'Container {name} exceeded its local ephemeral storage limit "{text}". ')
+            _fail(
+                world, pod, record, f'Container {name} exceeded its local ephemeral storage limit "{text}". '
+            )
             return
     if not complete:
         return
@@ -92,14 +94,18 @@ def _check_ephemeral_storage(world: SimWorld, uid: str) -> None:
     on_disk = [v["name"] for v in pod["spec"].get("volumes") or () if _is_on_disk(v)]
     used += sum(_size(world.volumes.get(f"emptydir/{uid}/{name}", "")) for name in on_disk)
     if used > total:
-        text = f"Pod ephemeral local storage usage exceeds the total limit of containers {format_bytes(total)}. "
+        text = (
+            f"Pod ephemeral local storage usage exceeds the total limit of containers {format_bytes(total)}. "
+        )
         _fail(world, pod, record, text)
 
 
 def _layer(world: SimWorld, uid: str, container: str) -> int:
     """Bytes that a container has written outside its volumes since it was last started."""
     process = world.processes.get((uid, container))
-    return 0 if process is None else _size(world.volumes.get(f"overlay/{uid}/{container}/{process.restart}", ""))
+    return (
+        0 if process is None else _size(world.volumes.get(f"overlay/{uid}/{container}/{process.restart}", ""))
+    )
 
 
 def _is_on_disk(volume: Manifest) -> bool:

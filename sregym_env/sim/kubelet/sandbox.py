@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 SETUP = (0.4, 1.1)
 """Seconds that mounting, pausing and wiring a pod take before its first container."""
+HANDLERS = ("", "runc")
+"""Runtimes that the nodes' containerd is configured for."""
+RETRY = seconds(12)
+"""Time between attempts to make a sandbox (the kubelet's back-off period of 10 s and what a sync takes)."""
 READY = -1
 """``PodRecord.sandbox_at`` of a pod whose sandbox is up."""
 
@@ -24,6 +28,11 @@ def ensure(sync: Sync) -> bool:
     record = sync.record
     if record.sandbox_at == READY:
         return True
+    problem = _no_runtime(sync)
+    if problem:
+        sync.event("Warning", "FailedCreatePodSandBox", f"Failed to create pod sandbox: {problem}")
+        sync.look_again(sync.now + RETRY)
+        return False
     if record.sandbox_at == 0:
         due = sync.now + seconds(sync.chance(*SETUP))
         sync.record = evolve(record, sandbox_at=due)
@@ -38,6 +47,21 @@ def ensure(sync: Sync) -> bool:
         ip = _address(sync.world, record.node)
     sync.record = evolve(record, sandbox_at=READY, ip=ip)
     return True
+
+
+def _no_runtime(sync: Sync) -> str:
+    """Why containerd has no runtime for the pod's class; empty where it has."""
+    name = sync.spec.get("runtimeClassName")
+    if not name:
+        return ""
+    found = sync.world.store.get("runtimeclasses.node.k8s.io", "", name)
+    if found is None:
+        return f'runtimeclass.node.k8s.io "{name}" not found'
+    handler = found.get("handler", "")
+    if handler in HANDLERS:
+        return ""
+    what = f'failed to get sandbox runtime: no runtime for "{handler}" is configured'
+    return f"rpc error: code = Unknown desc = {what}"
 
 
 def _address(world: SimWorld, node: str) -> str:

@@ -26,6 +26,13 @@ def executable(world: SimWorld, image: Image, argv0: str) -> tuple[str, str] | N
     return runtime.executable(world, image, argv0)
 
 
+def past_entrypoint(world: SimWorld, image: Image, argv: tuple[str, ...]) -> tuple[str, ...]:
+    """The command line without an entrypoint script that only hands over to it."""
+    from sregym_env.sim.programs import runtime
+
+    return runtime.past_entrypoint(world, image, argv)
+
+
 def start(world: SimWorld, process: Process) -> None:
     """Let a main process begin."""
     from sregym_env.sim.programs import runtime

@@ -232,12 +232,12 @@ def _projected(
         if "downwardAPI" in part:
             files.update(_downward_files(pod, ip, part["downwardAPI"].get("items", ())))
         if "serviceAccountToken" in part:
-            files[part["serviceAccountToken"]["path"]] = _token(pod)
+            files[part["serviceAccountToken"]["path"]] = mounted_token(pod)
     return files
 
 
-def _token(pod: Manifest) -> str:
-    """A token that looks like a bound service account token; nobody verifies its signature."""
+def mounted_token(pod: Manifest) -> str:
+    """The token in a pod's ``kube-api-access`` volume. It looks like a bound service account token; nobody verifies its signature."""
     account = pod["spec"].get("serviceAccountName", "default")
     namespace, uid = pod["metadata"]["namespace"], pod["metadata"]["uid"]
     body = "".join(f"{keyed_bits(uid, account, namespace, part):016x}" for part in range(12))

@@ -121,7 +121,7 @@ def _kind(ctx: ProcessContext, argv: Sequence[str]) -> Kind | None:
         return "shell"
     if not reading.reads_input(argv):
         return None
-    if name in _MONGO and name in ctx.image.binaries:
+    if name in _MONGO and toolbox.container_shell(ctx).has(name):
         return "mongo"
     if name == "cat" and all(word in ("-", "-u") for word in argv[1:]):
         return "filter"
@@ -190,7 +190,9 @@ def _named(ctx: ProcessContext, argv0: str, errors: str) -> str:
     if name == "bash":
         return errors
     where = "1: " if ctx.image.toolbox == "debian" else ""
-    return re.sub(rf"^{name}: (.*): command not found$", rf"{name}: {where}\1: not found", errors, flags=re.MULTILINE)
+    return re.sub(
+        rf"^{name}: (.*): command not found$", rf"{name}: {where}\1: not found", errors, flags=re.MULTILINE
+    )
 
 
 def _mongo(ctx: ProcessContext, console: Console, lines: str) -> Turn:

@@ -32,8 +32,19 @@ def executable(world: SimWorld, image: Image, argv0: str) -> tuple[str, str] | N
         return name, image.binaries[name].program
     if argv0 in image.files:
         return argv0, "shell"
+    for other in sorted({binary.program for binary in image.binaries.values()}):
+        if name in PROGRAMS[other].commands:
+            return name, "applet"
     program = TOOLBOX_PROGRAMS[image.toolbox].get(name)
     return None if program is None else (name, program)
+
+
+def past_entrypoint(world: SimWorld, image: Image, argv: tuple[str, ...]) -> tuple[str, ...]:
+    """What an image's entrypoint script puts in its own place where it is given another command than the server."""
+    if len(argv) < 2 or not argv[0].endswith("docker-entrypoint.sh") or argv[1].startswith("-"):
+        return argv
+    server, asked = executable(world, image, argv[0]), executable(world, image, argv[1])
+    return argv if asked is None or server is None or asked[1] == server[1] else argv[1:]
 
 
 def start(world: SimWorld, process: Process) -> None:

@@ -145,3 +145,6 @@ def write(world: SimWorld, process: Process, path: str, text: str | None) -> Non
         world.volumes[key] = {n: t for n, t in known.items() if n != name}
     else:
         world.volumes[key] = {**known, name: text}
+    if mount is None or mount.kind == "emptydir":
+        # The kubelet watches how much of its disk pods fill.
+        world.touch()

@@ -193,11 +193,11 @@ def _sociable(world: SimWorld) -> Iterable[Key]:
 
 
 def _pending(world: SimWorld) -> Iterable[Key]:
-    return [
-        (pod["metadata"]["namespace"], pod["metadata"]["name"])
-        for pod in world.store.list("pods")
-        if _waits(pod)
-    ]
+    """Waiting pods, the most important first and of those the oldest: the order of the active queue."""
+    waiting = [pod for pod in world.store.list("pods") if _waits(pod)]
+    if len(waiting) > 1:
+        waiting.sort(key=lambda p: (-(p["spec"].get("priority") or 0), p["metadata"]["creationTimestamp"]))
+    return [(pod["metadata"]["namespace"], pod["metadata"]["name"]) for pod in waiting]
 
 
 CONTROLLER = Controller(

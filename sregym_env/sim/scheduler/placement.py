@@ -29,7 +29,8 @@ class Attempt:
 
 def look(world: SimWorld, pod: Manifest, ignoring: str = "") -> Attempt:
     """Look at every node for a pod."""
-    around = surroundings(world, ignoring or pod["metadata"]["uid"])
+    priority = pod["spec"].get("priority") or 0
+    around = surroundings(world, ignoring or pod["metadata"]["uid"], priority)
     claims = volumes.claims_of(world, pod)
     if not around.infos:
         return Attempt((), {}, around, claims, "no nodes available to schedule pods")
@@ -46,11 +47,16 @@ def look(world: SimWorld, pod: Manifest, ignoring: str = "") -> Attempt:
     return Attempt(tuple(feasible), misfits, around, claims)
 
 
-def surroundings(world: SimWorld, without: str) -> topology.Surroundings:
-    """Every node with the pods that count on it; terminated pods and ``without`` (a UID) do not."""
+def surroundings(world: SimWorld, without: str, priority: int = 0) -> topology.Surroundings:
+    """Every node with the pods that count on it; terminated pods and ``without`` (a UID) do not.
+
+    Room that is kept for a less important pod than ``priority`` does not count as taken.
+    """
     by_node: dict[str, list[Manifest]] = {}
     for pod in world.store.list("pods"):
-        name = pod["spec"].get("nodeName") or _reserved(world, pod)
+        name = pod["spec"].get("nodeName")
+        if not name and (pod["spec"].get("priority") or 0) >= priority:
+            name = _reserved(world, pod)
         if not name or pod["metadata"]["uid"] == without:
             continue
         if (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed"):

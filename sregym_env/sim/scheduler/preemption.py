@@ -75,13 +75,42 @@ def _victims(world: SimWorld, pod: Manifest, info: NodeInfo, attempt: Attempt) -
     lower = [other for other in info.pods if _priority(other) < _priority(pod)]
     if not lower or not _fits_without(world, pod, info, attempt, lower):
         return []
-    # Reprieve the most important first, as many as still leave room.
-    victims = sorted(lower, key=lambda other: (-_priority(other), other["metadata"]["name"]))
+    # Reprieve those first whose going a budget forbids, then the most important, as many as still leave room.
+    guarded = _guarded(world, lower)
+    victims = sorted(
+        lower,
+        key=lambda other: (
+            other["metadata"]["uid"] not in guarded,
+            -_priority(other),
+            (other.get("status") or {}).get("startTime", ""),
+            other["metadata"]["name"],
+        ),
+    )
     for candidate in list(victims):
         rest = [other for other in victims if other is not candidate]
         if _fits_without(world, pod, info, attempt, rest):
             victims = rest
     return victims
+
+
+def _guarded(world: SimWorld, candidates: Sequence[Manifest]) -> frozenset[str]:
+    """UIDs of the pods that could not go without breaking a PodDisruptionBudget.
+
+    What a budget allows is spent on the most important ones.
+    """
+    found = set()
+    left: dict[tuple[str, str], int] = {}
+    for pod in sorted(candidates, key=lambda other: (-_priority(other), other["metadata"]["name"])):
+        metadata = pod["metadata"]
+        for budget in world.store.list("poddisruptionbudgets.policy", metadata["namespace"]):
+            if not selectors.from_dict(budget["spec"].get("selector")).matches(metadata.get("labels")):
+                continue
+            key = (metadata["namespace"], budget["metadata"]["name"])
+            allowed = left.get(key, (budget.get("status") or {}).get("disruptionsAllowed", 0))
+            left[key] = allowed - 1
+            if allowed <= 0:
+                found.add(metadata["uid"])
+    return frozenset(found)
 
 
 def _fits_without(

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from sregym_env.cluster.api import Cluster, ExecResult, User
 from sregym_env.errors import SREGymError
+from sregym_env.kube.durations import parse_duration
 from sregym_env.kube.jsonpath import JSONPathError
 from sregym_env.kube.registry import BUILTIN, Registry, Resource
 from sregym_env.kube.status import StatusError, forbidden
@@ -41,6 +42,21 @@ class KubeConfig:
     current: str
     cluster: str = "kubernetes"
     server: str = "https://kubernetes.default.svc:6443"
+    more_clusters: tuple[tuple[str, str], ...] = ()
+    """(name, server) of clusters that were added."""
+    more_users: tuple[str, ...] = ()
+    """Users that were added."""
+
+    @property
+    def clusters(self) -> dict[str, str]:
+        """Servers by the name of the cluster."""
+        own = {self.cluster: self.server} if self.cluster else {}
+        return {**own, **dict(self.more_clusters)}
+
+    @property
+    def users(self) -> list[str]:
+        """Names of the users, sorted."""
+        return sorted({context.user for context in self.contexts if context.user} | set(self.more_users))
 
     def context(self, name: str = "") -> Context | None:
         """The context of that name, the current one by default."""
@@ -162,9 +178,23 @@ class Kubectl:
     def _check_globals(self, call: Call) -> None:
         flags = call.flags
         if flags["context"] and self.config.context(flags["context"]) is None:
-            raise KubectlError(f'error: context "{flags["context"]}" does not exist')
-        if flags["cluster"] and flags["cluster"] != self.config.cluster:
-            raise KubectlError(f'error: cluster "{flags["cluster"]}" does not exist')
+            text = f"context was not found for specified context: {flags['context']}"
+            raise KubectlError(f"Error in configuration: {text}")
+        if call.command.startswith("config "):
+            return  # the same flags mean what is to be written
+        if flags["cluster"] and flags["cluster"] not in self.config.clusters:
+            raise KubectlError(f'error: no server found for cluster "{flags["cluster"]}"')
+        user = flags["user"]  # some commands have a list of users of their own
+        if user and isinstance(user, str) and user not in self.config.users:
+            raise KubectlError(f'error: auth info "{user}" does not exist')
+        if flags["token"]:
+            raise KubectlError("error: You must be logged in to the server (Unauthorized)")
+        if (flags["as-group"] or flags["as-uid"]) and not flags["as"]:
+            name = self.cluster.user.name
+            raise KubectlError(
+                f"error: requesting uid, groups or user-extra for {name} without impersonating a user"
+            )
+        _check_timeout(flags["request-timeout"])
         if flags["kubeconfig"] and call.files is not None:
             _must_exist(call.files, flags["kubeconfig"])
         if flags["as"]:
@@ -193,6 +223,17 @@ def changes(argv: tuple[str, ...]) -> bool:
 
 _CHANGING = frozenset(verb.name for verb in WRITE_VERBS) - {"diff", "wait"}
 _LOOKING = frozenset(("rollout status", "rollout history", "apply view-last-applied", "create token"))
+
+
+def _check_timeout(text: str) -> None:
+    try:
+        if not text.isdecimal():
+            parse_duration(text)
+    except ValueError:
+        raise KubectlError(
+            "error: Invalid timeout value. Timeout must be a single integer in seconds, or an integer followed by a "
+            "corresponding time unit (e.g. 1s | 2m | 3h)"
+        ) from None
 
 
 def _must_exist(files: FileReader, path: str) -> None:
@@ -259,7 +300,7 @@ def _group(verb: Verb, command: str, rest: list[str]) -> CommandResult:
             f"error: unknown command \"{' '.join(rest[at:])}\"\nSee 'kubectl {command} -h' for help and examples\n",
             1,
         )
-    return CommandResult("", text, 1)
+    return CommandResult(text, "", 1)
 
 
 def _named(verbs: Sequence[Verb], word: str) -> Verb | None:

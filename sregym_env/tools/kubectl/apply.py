@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import partial
 
 from sregym_env.kube import patch as patches
@@ -12,19 +13,24 @@ from sregym_env.kube.ownership.inferred import with_managed_fields
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
-from sregym_env.tools.kubectl import lastapplied, managers
+from sregym_env.kube.yamlout import to_json
+from sregym_env.tools.kubectl import lastapplied, managers, pruning
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import KubectlError, failure, usage_failure
 from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, Flag
+from sregym_env.tools.kubectl.output import check_printable, print_value, shown, split_format
+from sregym_env.tools.kubectl.resolve import Info
 from sregym_env.tools.kubectl.writing import (
     FIELD_MANAGER,
     LAST_APPLIED,
     SAVE_CONFIG,
     TIMEOUT,
     VALIDATE,
+    DryRun,
     dry_run_of,
     from_files,
     report,
+    selected,
     sourced,
     strict_of,
     until,
@@ -63,22 +69,67 @@ def _check_apply(call: Call) -> None:
                 "all resources selected for prune without explicitly passing --all. To prune all resources, pass "
                 "the --all flag. If you did not mean to prune all resources, specify a label selector"
             )
-        raise failure("--prune is not supported here; delete what is no longer wanted with 'kubectl delete'")
+        if flags["server-side"]:
+            raise failure(
+                "--prune is in alpha and doesn't currently work on objects created by server-side apply"
+            )
 
 
 def apply(call: Call) -> None:
     """Create what is missing and patch what differs, object by object."""
     _check_apply(call)
-    for source, resource, manifest in from_files(call):
+    prunable = pruning.allowed(call) if call.flags["prune"] else ()
+    visited = pruning.Visited()
+    applied: list[Info] = []
+    empty = True
+    for source, resource, manifest in selected(call, from_files(call)):
+        empty = False
         try:
             if call.flags["server-side"]:
-                _apply_on_server(call, resource, manifest)
+                done: Manifest | None = _apply_on_server(call, resource, manifest)
             else:
-                _apply_one(call, resource, manifest, source)
+                done = _apply_one(call, resource, manifest, source)
+            if done is not None:
+                visited.add(resource, done)
+                applied.append(Info(resource, done))
         except StatusError as error:
             call.fail(error if call.flags["server-side"] else sourced(error, "creating", source))
         except KubectlError as error:
             call.fail(error)
+    if empty:
+        raise failure("no objects passed to apply")
+    if not call.exit_code:
+        _print_all(call, applied)
+    if call.flags["prune"] and not call.exit_code:
+        pruning.prune(call, visited, prunable)
+
+
+def _say(call: Call, resource: Resource, obj: Manifest, operation: str, dry_run: DryRun) -> None:
+    """Report one object, unless all are printed in the end."""
+    if split_format(call)[0] in ("", "name"):
+        report(call, resource, obj, operation, dry_run)
+    else:
+        check_printable(call)
+
+
+def _print_all(call: Call, infos: Sequence[Info]) -> None:
+    """With ``-o``, print the objects when all are done: several as a List."""
+    name, argument = split_format(call)
+    if name in ("", "name"):
+        return
+    objects = [shown(call, info, name, argument) for info in infos]
+    if len(objects) == 1:
+        print_value(call, name, argument, objects[0])
+        return
+    listed = {"apiVersion": "v1", "items": objects, "kind": "List", "metadata": {}}
+    if name != "json":
+        print_value(call, name, argument, listed)
+        return
+    # kubectl makes this list itself: its fields are in the order of the Go struct.
+    _, version, *items, kind, _, last = to_json(listed).splitlines()
+    items[-1] = items[-1].rstrip(",")
+    lines = ["{", kind, version, '    "metadata": {},', *items, last]
+    call.print("\n".join(lines) + "\n")
 
 
 def find_live(call: Call, resource: Resource, manifest: Manifest) -> Manifest | None:
@@ -101,20 +152,21 @@ def _absent(call: Call, resource: Resource, manifest: Manifest) -> bool:
     return find_live(call, resource, manifest) is None
 
 
-def _apply_one(call: Call, resource: Resource, manifest: Manifest, source: str) -> None:
+def _apply_one(call: Call, resource: Resource, manifest: Manifest, source: str) -> Manifest | None:
+    """Apply from the client; the object, or None where that failed and has been told."""
     dry_run = dry_run_of(call)
     modified = with_last_applied(manifest)
     current = find_live(call, resource, manifest)
     if current is None:
         if dry_run == "client":
-            report(call, resource, modified, "created", dry_run)
-            return
+            _say(call, resource, modified, "created", dry_run)
+            return modified
         stored = call.cluster.create(
             modified, dry_run=dry_run == "server", strict=strict_of(call), field_manager=call.manager
         )
         warn_unknown(call, resource, modified)
-        report(call, resource, stored, "created", dry_run)
-        return
+        _say(call, resource, stored, "created", dry_run)
+        return stored
     applied = (current["metadata"].get("annotations") or {}).get(LAST_APPLIED)
     if applied is None:
         call.warn(
@@ -125,11 +177,11 @@ def _apply_one(call: Call, resource: Resource, manifest: Manifest, source: str) 
         )
     delta = patches.three_way(lastapplied.parsed(applied), modified, current, resource)
     if not delta:
-        report(call, resource, current, "unchanged", dry_run)
-        return
+        _say(call, resource, current, "unchanged", dry_run)
+        return current
     if dry_run == "client":
-        report(call, resource, current, "configured", dry_run)
-        return
+        _say(call, resource, current, "configured", dry_run)
+        return current
     try:
         stored = call.cluster.patch(
             resource.address,
@@ -146,9 +198,10 @@ def _apply_one(call: Call, resource: Resource, manifest: Manifest, source: str) 
             stored = _recreate(call, resource, current, modified)
         else:
             _explain(call, resource, current, delta, source, error)
-            return
+            return None
     warn_unknown(call, resource, manifest)
-    report(call, resource, stored, "configured", dry_run)
+    _say(call, resource, stored, "configured", dry_run)
+    return stored
 
 
 def _explain(
@@ -175,7 +228,7 @@ def _recreate(call: Call, resource: Resource, current: Manifest, wanted: Manifes
     return call.cluster.create(wanted, field_manager=call.manager)
 
 
-def _apply_on_server(call: Call, resource: Resource, manifest: Manifest) -> None:
+def _apply_on_server(call: Call, resource: Resource, manifest: Manifest) -> Manifest:
     dry_run = dry_run_of(call)
     try:
         stored = _server_side(
@@ -185,11 +238,36 @@ def _apply_on_server(call: Call, resource: Resource, manifest: Manifest) -> None
         if error.reason != "Conflict":
             raise
         raise KubectlError(f"error: {error.message}\n{_REVIEW}") from None
-    if dry_run == "none":
-        stored = _saved_annotation(call, resource, stored)
-        stored = _migrated(call, resource, manifest, stored)
+    stored = _from_client_side(call, resource, manifest, stored)
     warn_unknown(call, resource, manifest)
-    report(call, resource, stored, "serverside-applied", dry_run)
+    _say(call, resource, stored, "serverside-applied", dry_run)
+    return stored
+
+
+_FAILED = (
+    "Warning: failed to migrate kubectl.kubernetes.io/last-applied-configuration for Server-Side Apply.",
+    "Warning: server rejected managed fields migration to Server-Side Apply.",
+    "Warning: failed to re-apply configuration after performing Server-Side Apply migration.",
+)
+_RETRIED = "This is non-fatal and will be retried next time you apply. Error:"
+
+
+def _from_client_side(call: Call, resource: Resource, manifest: Manifest, stored: Manifest) -> Manifest:
+    """The object after the steps that lead from client-side to server-side apply; none of them may fail it."""
+    step = 0
+    try:
+        stored = _saved_annotation(call, resource, stored)
+        step = 1
+        moved = _migrated(call, resource, stored)
+        step = 2
+        if moved is not None:
+            # Once more, so that fields that were dropped from the manifest go.
+            stored = moved
+            force = call.flags["force-conflicts"]
+            stored = _server_side(call, resource, manifest, _server_side_manager(call), force)
+    except StatusError as error:
+        call.warn(f"{_FAILED[step]} {_RETRIED} {error.message}")
+    return stored
 
 
 _REVIEW = """\
@@ -252,8 +330,8 @@ def _saved_annotation(call: Call, resource: Resource, stored: Manifest) -> Manif
 _ANNOTATION = ("f:metadata", "f:annotations", f"f:{LAST_APPLIED}")
 
 
-def _migrated(call: Call, resource: Resource, manifest: Manifest, stored: Manifest) -> Manifest:
-    """The object, what client-side apply owned of it handed over to server-side apply."""
+def _migrated(call: Call, resource: Resource, stored: Manifest) -> Manifest | None:
+    """The object, what client-side apply owned of it handed over; None where there was nothing."""
     manager = _server_side_manager(call)
     entries = _owners(resource, stored)
     names = sorted({e.manager for e in entries if e.operation == "Update" and has(e.fields, *_ANNOTATION)})
@@ -261,22 +339,21 @@ def _migrated(call: Call, resource: Resource, manifest: Manifest, stored: Manife
     for name in names:
         moved = handed_over(moved, name, manager)
     if moved == entries:
-        return stored
+        return None
     metadata = stored["metadata"]
     body = [
         {"op": "replace", "path": "/metadata/managedFields", "value": encode(moved)},
         {"op": "replace", "path": "/metadata/resourceVersion", "value": metadata["resourceVersion"]},
     ]
-    call.cluster.patch(
+    return call.cluster.patch(
         resource.address,
         metadata["name"],
         body,
         namespace=metadata.get("namespace"),
         type="json",
+        dry_run=dry_run_of(call) == "server",
         field_manager=manager,
     )
-    # Once more, so that fields that were dropped from the manifest go.
-    return _server_side(call, resource, manifest, manager, call.flags["force-conflicts"])
 
 
 def replace(call: Call) -> None:

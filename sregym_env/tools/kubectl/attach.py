@@ -9,7 +9,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl import flags as f
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.containers import choose, container_names
-from sregym_env.tools.kubectl.errors import KubectlError, failure, usage_failure
+from sregym_env.tools.kubectl.errors import KubectlError, failure
 from sregym_env.tools.kubectl.flags import Flag
 from sregym_env.tools.kubectl.resolve import one_pod
 
@@ -29,12 +29,11 @@ TRY_ENTER = "If you don't see a command prompt, try pressing enter."
 def run(call: Call) -> None:
     """Attach to a running container."""
     if not call.args:
-        raise usage_failure("at least 1 argument is required for attach", "attach")
+        raise failure("at least 1 argument is required for attach")
     if len(call.args) > 2:
-        raise usage_failure(
+        raise failure(
             f"expected POD, TYPE/NAME, or TYPE NAME, (at most 2 arguments) saw {len(call.args)}: "
-            f"[{' '.join(call.args)}]",
-            "attach",
+            f"[{' '.join(call.args)}]"
         )
     word = call.args[0] if len(call.args) == 1 else "/".join(call.args)
     pod = one_pod(call, word)

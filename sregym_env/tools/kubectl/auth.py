@@ -7,8 +7,9 @@ from sregym_env.kube.tables import align
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl import flags as f
 from sregym_env.tools.kubectl.call import Call, Verb
-from sregym_env.tools.kubectl.errors import KubectlError
+from sregym_env.tools.kubectl.errors import KubectlError, usage_failure
 from sregym_env.tools.kubectl.flags import Flag
+from sregym_env.tools.kubectl.output import FORMATS_WITHOUT_TABLE, print_value, split_format, unknown_format
 
 _KNOWN_VERBS = frozenset(
     "get list watch create update patch delete deletecollection use bind escalate impersonate approve sign * proxy".split()
@@ -18,17 +19,17 @@ _KNOWN_VERBS = frozenset(
 def can_i(call: Call) -> None:
     """Answer ``yes`` or ``no`` (and exit 1), or list what is allowed."""
     if call.flags["list"]:
+        if call.args:
+            raise KubectlError("error: list option must be specified with no arguments")
         _list(call)
         return
-    if len(call.args) not in (2, 3):
+    if len(call.args) != 2:
         raise KubectlError(
             "error: you must specify two arguments: verb resource or verb resource/resourceName.\n"
             "See 'kubectl auth can-i -h' for help and examples."
         )
     verb = call.args[0]
     token, _, name = call.args[1].partition("/")
-    if len(call.args) == 3:
-        name = call.args[2]
     if call.args[1].startswith("/"):
         allowed = call.cluster.review_access(verb, call.args[1])
     else:
@@ -41,12 +42,13 @@ def can_i(call: Call) -> None:
 def _allowed(call: Call, verb: str, token: str, name: str) -> bool:
     resource = None if token == "*" else call.kubectl.find(token, call.cluster)
     if verb not in _KNOWN_VERBS:
-        call.warn(f"Warning: verb '{verb}' is not a known verb")
-    if resource is None and token != "*":
-        call.warn(f"Warning: the server doesn't have a resource type '{token}'")
-        call.err.append("\n")
+        call.warn(f"Warning: verb '{verb}' is not a known verb\n")
+    if resource is None and token not in ("*", "users", "groups"):
+        plural, _, group = token.partition(".")
+        where = f" in group '{group}'" if group else ""
+        call.warn(f"Warning: the server doesn't have a resource type '{plural}'{where}\n")
     namespaced = resource is None or resource.namespaced
-    if not namespaced and not call.all_namespaces and "namespace" not in call.given:
+    if not namespaced and not call.all_namespaces:
         assert resource is not None
         group = f" in group '{resource.group}'" if resource.group else ""
         call.warn(f"Warning: resource '{resource.plural}' is not namespace scoped{group}")
@@ -82,7 +84,24 @@ def _rules(call: Call) -> list[Manifest]:
 
 def whoami(call: Call) -> None:
     """Name and groups of the caller."""
+    if call.args:
+        raise usage_failure(f"unexpected arguments: [{' '.join(call.args)}]", call.command)
     user = call.cluster.user
+    name, argument = split_format(call)
+    if name == "name":
+        call.print("selfsubjectreview.authentication.k8s.io/<unknown>\n")
+        return
+    if name:
+        if name not in FORMATS_WITHOUT_TABLE.split(","):
+            raise unknown_format(call.flags["output"], FORMATS_WITHOUT_TABLE)
+        review: Manifest = {
+            "apiVersion": "authentication.k8s.io/v1",
+            "kind": "SelfSubjectReview",
+            "metadata": {"creationTimestamp": None},
+            "status": {"userInfo": {"username": user.name, "groups": list(user.groups)}},
+        }
+        print_value(call, name, argument, review)
+        return
     call.print(
         align([["ATTRIBUTE", "VALUE"], ["Username", user.name], ["Groups", f"[{' '.join(user.groups)}]"]])
     )

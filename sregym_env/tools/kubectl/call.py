@@ -100,6 +100,11 @@ class Call:
         resource = self.kubectl.find(token, self.cluster)
         if resource is None:
             raise KubectlError(f'error: the server doesn\'t have a resource type "{token.split(".")[0]}"')
+        for other in self.registry.resources:
+            if token in other.short_names and other.group != resource.group and other.plural == resource.plural:
+                name = f"{other.plural}.{other.group}"
+                text = f'short name "{token}" could also match lower priority resource {name}'
+                self.warn(f"Warning: {text}")
         return resource
 
     def resource_of(self, manifest: Manifest) -> Resource | None:

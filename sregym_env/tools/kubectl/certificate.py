@@ -61,7 +61,7 @@ def _with_condition(call: Call, info: Info, condition: str, reason: str, verb: s
         info.name,
         body,
         type="merge",
-        subresource="status",
+        subresource="approval",
         field_manager=call.manager,
     )
 

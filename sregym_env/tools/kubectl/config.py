@@ -11,7 +11,13 @@ from sregym_env.tools.kubectl import flags as f
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import failure, usage_failure
 from sregym_env.tools.kubectl.flags import Flag
-from sregym_env.tools.kubectl.output import check_format, print_value, split_format
+from sregym_env.tools.kubectl.output import (
+    FORMATS_WITHOUT_TABLE,
+    check_format,
+    print_value,
+    split_format,
+    unknown_format,
+)
 
 if TYPE_CHECKING:
     from sregym_env.tools.kubectl.app import Context
@@ -29,18 +35,27 @@ def view(call: Call) -> None:
     value: Manifest = {
         "apiVersion": "v1",
         "kind": "Config",
-        "clusters": [{"name": config.cluster, "cluster": {"server": config.server}}],
+        "clusters": [
+            {"name": name, "cluster": _cluster(call, server, own=name == config.cluster)}
+            for name, server in sorted(config.clusters.items())
+        ],
         "contexts": [{"name": context.name, "context": _body(context)} for context in contexts],
         "current-context": config.current,
         "preferences": {},
         "users": [
             {"name": user, "user": {"token": "REDACTED"}}
-            for user in sorted({c.user for c in contexts if c.user})
+            for user in (sorted({c.user for c in contexts if c.user}) if call.flags["minify"] else config.users)
         ],
     }
     name, argument = split_format(call)
+    if name not in FORMATS_WITHOUT_TABLE.split(",") and name:
+        raise unknown_format(call.flags["output"], FORMATS_WITHOUT_TABLE)
     check_format(call, name, argument)
     print_value(call, name or "yaml", argument, value)
+
+
+def _cluster(call: Call, server: str, *, own: bool) -> Manifest:
+    return {**({"certificate-authority-data": "DATA+OMITTED"} if own else {}), "server": server}
 
 
 def _body(context: Context) -> Manifest:
@@ -61,7 +76,7 @@ def get_contexts(call: Call) -> None:
     contexts = sorted(config.contexts, key=lambda context: context.name)
     for name in call.args:
         if config.context(name) is None:
-            raise failure(f"context {name} not found")
+            call.fail(failure(f"context {name} not found"))
     if call.args:
         contexts = [context for context in contexts if context.name in call.args]
     if call.flags["output"] == "name":
@@ -139,13 +154,96 @@ def rename_context(call: Call) -> None:
 
 def get_clusters(call: Call) -> None:
     """The clusters' names."""
-    call.print(f"NAME\n{call.kubectl.config.cluster}\n")
+    call.print("NAME\n" + "".join(f"{name}\n" for name in sorted(call.kubectl.config.clusters)))
 
 
 def get_users(call: Call) -> None:
     """The users' names."""
-    users = sorted({context.user for context in call.kubectl.config.contexts if context.user})
-    call.print("NAME\n" + "".join(f"{user}\n" for user in users))
+    call.print("NAME\n" + "".join(f"{user}\n" for user in call.kubectl.config.users))
+
+
+def set_cluster(call: Call) -> None:
+    """Add a cluster, or change where one is."""
+    config = call.kubectl.config
+    if len(call.args) != 1:
+        raise usage_failure(f"Unexpected args: [{' '.join(call.args)}]", "config set-cluster")
+    name, server = call.args[0], call.flags["server"]
+    if name == config.cluster:
+        call.kubectl.config = replace(config, server=server or config.server)
+    else:
+        known = {**dict(config.more_clusters), name: server}
+        call.kubectl.config = replace(config, more_clusters=tuple(sorted(known.items())))
+    call.print(f'Cluster "{name}" set.\n')
+
+
+def set_credentials(call: Call) -> None:
+    """Add a user, or change one."""
+    config = call.kubectl.config
+    if len(call.args) != 1:
+        raise usage_failure(f"Unexpected args: [{' '.join(call.args)}]", "config set-credentials")
+    name = call.args[0]
+    if name not in config.users:
+        call.kubectl.config = replace(config, more_users=(*config.more_users, name))
+    call.print(f'User "{name}" set.\n')
+
+
+def delete_cluster(call: Call) -> None:
+    """Remove a cluster."""
+    config = call.kubectl.config
+    name = call.args[0] if call.args else ""
+    if name not in config.clusters:
+        raise failure(f"cannot delete cluster {name}, not in {_FILE}")
+    rest = tuple(pair for pair in config.more_clusters if pair[0] != name)
+    own = "" if name == config.cluster else config.cluster
+    call.kubectl.config = replace(config, cluster=own, more_clusters=rest)
+    call.print(f"deleted cluster {name} from {_FILE}\n")
+
+
+def delete_user(call: Call) -> None:
+    """Remove a user that was added."""
+    config = call.kubectl.config
+    name = call.args[0] if call.args else ""
+    if name not in config.users:
+        raise failure(f"cannot delete user {name}, not in {_FILE}")
+    call.kubectl.config = replace(config, more_users=tuple(user for user in config.more_users if user != name))
+    call.print(f"deleted user {name} from {_FILE}\n")
+
+
+def set_property(call: Call) -> None:
+    """Set a value by its path: ``current-context``, ``contexts.NAME.namespace``, ``clusters.NAME.server``."""
+    if len(call.args) != 2:
+        raise usage_failure(f"Unexpected args: [{' '.join(call.args)}]", "config set")
+    path, value = call.args
+    _put(call, path, value)
+    call.print(f'Property "{path}" set.\n')
+
+
+def unset_property(call: Call) -> None:
+    """Take a value away by its path."""
+    if len(call.args) != 1:
+        raise usage_failure(f"Unexpected args: [{' '.join(call.args)}]", "config unset")
+    _put(call, call.args[0], "")
+    call.print(f'Property "{call.args[0]}" unset.\n')
+
+
+def _put(call: Call, path: str, value: str) -> None:
+    from sregym_env.tools.kubectl.app import Context
+
+    config = call.kubectl.config
+    head, _, rest = path.partition(".")
+    name, _, field = rest.partition(".")
+    if head == "current-context":
+        call.kubectl.config = replace(config, current=value)
+    elif head == "contexts" and field in ("namespace", "cluster", "user"):
+        call.kubectl.set_context(replace(config.context(name) or Context(name, "", ""), **{field: value}))
+    elif head == "contexts" and name and not value:
+        call.kubectl.config = replace(config, contexts=tuple(c for c in config.contexts if c.name != name))
+    elif head == "users" and not value:
+        call.kubectl.config = replace(config, more_users=tuple(u for u in config.more_users if u != name))
+    elif head == "clusters" and name == config.cluster and field == "server":
+        call.kubectl.config = replace(config, server=value)
+    elif head not in ("contexts", "users", "clusters", "preferences"):
+        raise failure(f"unable to parse {path} after [] at api.Config")
 
 
 VERB = Verb(
@@ -154,6 +252,17 @@ VERB = Verb(
     verbs=(
         Verb("current-context", "Display the current-context", current_context),
         Verb("delete-context", "Delete the specified context from the kubeconfig", delete_context),
+        Verb("delete-cluster", "Delete the specified cluster from the kubeconfig", delete_cluster),
+        Verb("delete-user", "Delete the specified user from the kubeconfig", delete_user),
+        Verb("set", "Set an individual value in a kubeconfig file", set_property),
+        Verb("unset", "Unset an individual value in a kubeconfig file", unset_property),
+        Verb("set-cluster", "Set a cluster entry in kubeconfig", set_cluster, flags=(Flag("embed-certs", kind="bool"),)),
+        Verb(
+            "set-credentials",
+            "Set a user entry in kubeconfig",
+            set_credentials,
+            flags=(Flag("embed-certs", kind="bool"), Flag("exec-command"), Flag("auth-provider")),
+        ),
         Verb("get-clusters", "Display clusters defined in the kubeconfig", get_clusters),
         Verb("get-contexts", "Describe one or many contexts", get_contexts, flags=(f.NO_HEADERS, f.OUTPUT)),
         Verb("get-users", "Display users defined in the kubeconfig", get_users),

@@ -51,14 +51,21 @@ def delete(call: Call) -> None:
     named = any(target.name is not None for target in wanted)
     if not named and not (flags["all"] or flags["selector"] or flags["field-selector"]):
         raise failure(UNNAMED)
-    if named and flags["all"]:
-        raise failure("setting 'all' parameter but found a non empty selector. ")
+    if flags["all"] and (named or flags["selector"]):
+        text = "name cannot be provided when a selector is specified" if named else ""
+        raise failure(text or "setting 'all' parameter but found a non empty selector. ")
     if flags["output"] not in ("", "name"):
         raise failure(f"unexpected -o output mode: {flags['output']}. We only support '-o name'")
     propagation = _PROPAGATION.get(str(flags["cascade"]))
     if propagation is None:
         raise failure(
             f'invalid cascade value ({flags["cascade"]}). Must be "background", "foreground", or "orphan"'
+        )
+    if flags["cascade"] in ("true", "false"):
+        other = "background" if flags["cascade"] == "true" else "orphan"
+        call.warn(
+            f"warning: --cascade={flags['cascade']} is deprecated (boolean value) and can be replaced with "
+            f"--cascade={other}."
         )
     grace, how = _grace(call)
     if dry_run_of(call) == "client":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sregym_env.cluster.api import Cluster
 from sregym_env.kube.describe import describe
+from sregym_env.kube.describe.text import UNASKED
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl import flags as f
@@ -33,7 +34,7 @@ class ClusterReader:
     ) -> list[Manifest]:
         """Objects of a resource; none when they may not be listed."""
         if resource == "events" and not self._events:
-            return []
+            return UNASKED
         try:
             return self._cluster.list(
                 resource, namespace, label_selector=label_selector, field_selector=field_selector
@@ -63,11 +64,12 @@ def run(call: Call) -> None:
     reader = ClusterReader(call.cluster, events=call.flags["show-events"])
     texts: list[str] = []
     for target in targets(call):
-        end = ""
         infos = _found(call, target)
+        found = [describe(info.resource, info.object, reader) for info in infos]
         if target.name is not None and infos and infos[0].name != target.name:
-            end = "\n"  # kubectl prints matches of a prefix in another place, with a newline of their own
-        texts += [describe(info.resource, info.object, reader) + end for info in infos]
+            # kubectl prints matches of a prefix in another place, with a newline of their own and no gap.
+            found = ["".join(f"{text}\n" for text in found)]
+        texts += found
     if texts:
         call.print("\n\n".join(texts))
     elif not call.exit_code:

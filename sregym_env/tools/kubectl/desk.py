@@ -62,6 +62,10 @@ class Desk(Protocol):
         """An environment variable, empty where there is none."""
         ...
 
+    def has(self, name: str) -> bool:
+        """Whether there is a program of that name or path."""
+        ...
+
     def execute(self, script: str) -> ExecResult:
         """Run a script with the shell of this machine."""
         ...

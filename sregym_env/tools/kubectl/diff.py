@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from sregym_env.kube import patch as patches
+from sregym_env.kube import schema
 from sregym_env.kube.ownership.inferred import with_managed_fields
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.kube.yamlout import to_yaml
-from sregym_env.tools.kubectl import lastapplied, managers
+from sregym_env.shell.linediff import unified
+from sregym_env.tools.kubectl import lastapplied, managers, pruning
 from sregym_env.tools.kubectl.apply import find_live
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import KubectlError, server_text, usage_failure
@@ -21,7 +23,7 @@ from sregym_env.tools.kubectl.writing import (
     FIELD_MANAGER,
     LAST_APPLIED,
     from_files,
-    sourced,
+    selected,
 )
 
 
@@ -32,41 +34,55 @@ def diff(call: Call) -> None:
             raise usage_failure(f"Unexpected args: [{' '.join(call.args)}]", call.command)
         if not call.flags["filename"] and not call.flags["kustomize"]:
             raise KubectlError("error: must specify one of -f and -k")
-        for source, resource, manifest in from_files(call):
-            try:
-                _diff_one(call, resource, manifest)
-            except StatusError as error:
-                raise KubectlError(server_text(sourced(error, "applying", source))) from None
+        prunable = pruning.allowed(call) if call.flags["prune"] else ()
+        versions = _versions(call, prunable)
+    except StatusError as error:
+        raise KubectlError(server_text(error), 2) from None
     except KubectlError as error:
         raise KubectlError(error.text, 2) from None
+    for label in sorted(versions):
+        _print_one(call, label, *versions[label])
 
 
-def _diff_one(call: Call, resource: Resource, manifest: Manifest) -> None:
-    live = find_live(call, resource, manifest)
-    merged = _merged(call, resource, manifest, live)
-    metadata = merged["metadata"]
-    parts = (
-        resource.api_version.replace("/", "."),
-        resource.kind,
-        metadata.get("namespace", ""),
-        metadata["name"],
-    )
-    label = ".".join(part for part in parts if part)
+def _versions(call: Call, prunable: Sequence[Resource]) -> dict[str, tuple[str, str]]:
+    """What the files of the two directories hold that ``diff`` is run on: live and merged, by name."""
+    found: dict[str, tuple[str, str]] = {}
+    visited = pruning.Visited()
     keep = bool(call.flags["show-managed-fields"])
-    before = "" if live is None else to_yaml(_shown(resource, live, keep))
-    after = to_yaml(_shown(resource, merged, keep))
+    for _, resource, manifest in selected(call, from_files(call)):
+        live = find_live(call, resource, manifest)
+        merged = _merged(call, resource, manifest, live)
+        for text in _unknown(call, resource, manifest):
+            call.warn(f"Warning: {text}")
+        visited.add(resource, merged if live is None else live)
+        before = "" if live is None else to_yaml(_shown(resource, live, keep))
+        found[_label(resource, merged)] = (before, to_yaml(_shown(resource, merged, keep)))
+    if call.flags["prune"]:
+        for info in pruning.unwanted(call, visited, prunable):
+            whole = to_yaml(with_managed_fields(info.resource, info.object))
+            found[_label(info.resource, info.object)] = (whole, "")
+    return found
+
+
+def _unknown(call: Call, resource: Resource, manifest: Manifest) -> tuple[str, ...]:
+    if resource.custom or call.flags["server-side"]:
+        return ()
+    return schema.decode(resource, manifest, strict=False)[1]
+
+
+def _label(resource: Resource, obj: Manifest) -> str:
+    metadata = obj["metadata"]
+    version, kind = resource.api_version.replace("/", "."), resource.kind
+    return f"{version}.{kind}.{metadata.get('namespace', '')}.{metadata['name']}"
+
+
+def _print_one(call: Call, label: str, before: str, after: str) -> None:
     if before == after:
         return
     stamp = _stamp(call.cluster.now())
-    lines = difflib.unified_diff(
-        before.splitlines(keepends=True),
-        after.splitlines(keepends=True),
-        f"/tmp/LIVE/{label}",
-        f"/tmp/MERGED/{label}",
-        stamp,
-        stamp,
-    )
-    call.print(f"diff -u -N /tmp/LIVE/{label} /tmp/MERGED/{label}\n{''.join(lines)}")
+    names = (f"/tmp/LIVE/{label}\t{stamp}", f"/tmp/MERGED/{label}\t{stamp}")
+    lines = unified(before.splitlines(keepends=True), after.splitlines(keepends=True), names)
+    call.print(f"diff -u -N /tmp/LIVE/{label} /tmp/MERGED/{label}\n{lines}")
     call.exit_code = 1
 
 
@@ -81,20 +97,12 @@ def _stamp(now: int) -> str:
 
 def _merged(call: Call, resource: Resource, manifest: Manifest, live: Manifest | None) -> Manifest:
     if call.flags["server-side"]:
-        name, namespace = manifest["metadata"]["name"], manifest["metadata"].get("namespace")
-        return call.cluster.patch(
-            resource.address,
-            name,
-            manifest,
-            namespace=namespace,
-            type="apply",
-            dry_run=True,
-            field_manager=str(call.flags["field-manager"] or managers.SERVER_SIDE_APPLY),
-            force=bool(call.flags["force-conflicts"]),
-        )
+        return _merged_on_server(call, resource, manifest)
     if live is None:
         # A new object is shown as written; the annotation comes with the apply itself.
-        return call.cluster.create(manifest, dry_run=True, field_manager=managers.CLIENT_SIDE_APPLY)
+        return call.cluster.create(
+            manifest, dry_run=True, strict=False, field_manager=managers.CLIENT_SIDE_APPLY
+        )
     metadata = manifest["metadata"]
     modified = {**manifest, "metadata": {**metadata, "annotations": dict(metadata.get("annotations") or {})}}
     applied = (live["metadata"].get("annotations") or {}).get(LAST_APPLIED)
@@ -108,8 +116,30 @@ def _merged(call: Call, resource: Resource, manifest: Manifest, live: Manifest |
         namespace=live["metadata"].get("namespace"),
         type="merge" if resource.custom else "strategic",
         dry_run=True,
+        strict=False,
         field_manager=managers.CLIENT_SIDE_APPLY,
     )
+
+
+def _merged_on_server(call: Call, resource: Resource, manifest: Manifest) -> Manifest:
+    metadata = manifest["metadata"]
+    try:
+        return call.cluster.patch(
+            resource.address,
+            metadata["name"],
+            manifest,
+            namespace=metadata.get("namespace"),
+            type="apply",
+            dry_run=True,
+            field_manager=str(call.flags["field-manager"] or managers.SERVER_SIDE_APPLY),
+            force=bool(call.flags["force-conflicts"]),
+        )
+    except StatusError as error:
+        if error.reason == "Conflict":
+            # A conflict is taken for a change in between and tried again, the last time without a lock.
+            what = f"({resource.gvk_text}: {metadata['name']})"
+            call.warn(f"W0806 diff.go:723] Object {what} keeps changing, diffing without lock")
+        raise
 
 
 DIFF = Verb(
@@ -125,6 +155,7 @@ DIFF = Verb(
         Flag("server-side", kind="bool", help="If true, apply runs in the server instead of the client."),
         Flag("force-conflicts", kind="bool", help="If true, server-side apply forces conflicting changes."),
         Flag("prune", kind="bool", help="Include resources that would be deleted by pruning."),
+        Flag("prune-allowlist", kind="strings", help="Overwrite the default allowlist for --prune."),
         Flag("show-managed-fields", kind="bool", help="If true, include managed fields in the diff."),
     ),
     usage="diff -f FILENAME",

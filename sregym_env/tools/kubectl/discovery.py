@@ -7,7 +7,7 @@ from sregym_env.kube.tables import align
 from sregym_env.kube.yamlout import to_yaml
 from sregym_env.tools.kubectl import flags as f
 from sregym_env.tools.kubectl.call import Call, Verb
-from sregym_env.tools.kubectl.errors import failure
+from sregym_env.tools.kubectl.errors import failure, usage_failure
 from sregym_env.tools.kubectl.flags import Flag
 from sregym_env.tools.kubectl.output import as_list, print_value
 from sregym_env.tools.kubectl.usage import options_help
@@ -29,6 +29,7 @@ KUSTOMIZE_VERSION = "v5.5.0"
 
 def api_resources(call: Call) -> None:
     """The resources the server serves."""
+    _no_arguments(call)
     flags = call.flags
     output = flags["output"]
     if output not in ("", "wide", "name"):
@@ -78,11 +79,19 @@ def _resource_line(resource: Resource, *, wide: bool) -> list[str]:
 
 def api_versions(call: Call) -> None:
     """The API versions the server serves."""
+    _no_arguments(call)
     call.print("".join(f"{version}\n" for version in call.kubectl.discover(call.cluster).api_versions()))
+
+
+def _no_arguments(call: Call) -> None:
+    if call.args:
+        raise usage_failure(f"unexpected arguments: [{' '.join(call.args)}]", call.command)
 
 
 def version(call: Call) -> None:
     """Versions of client and server."""
+    if call.args:
+        raise failure(f"extra arguments: [{' '.join(call.args)}]")
     output = call.flags["output"]
     server = None if call.flags["client"] else dict(call.cluster.version())
     if output in ("json", "yaml"):

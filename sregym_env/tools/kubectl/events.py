@@ -8,10 +8,16 @@ from sregym_env.kube.tables import align, event_times
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl import flags as f
 from sregym_env.tools.kubectl.call import Call, Verb
-from sregym_env.tools.kubectl.errors import failure
+from sregym_env.tools.kubectl.errors import KubectlError, failure
 from sregym_env.tools.kubectl.flags import Flag
-from sregym_env.tools.kubectl.output import as_list, check_format, print_value, split_format
-from sregym_env.tools.kubectl.resolve import Target, targets
+from sregym_env.tools.kubectl.output import (
+    FORMATS_WITHOUT_TABLE,
+    as_list,
+    check_format,
+    print_value,
+    split_format,
+    unknown_format,
+)
 
 
 def run(call: Call) -> None:
@@ -20,20 +26,27 @@ def run(call: Call) -> None:
     if types - {"normal", "warning"}:
         raise failure("valid --types are Normal or Warning")
     name, argument = split_format(call)
-    if name:
+    if name == "wide":
+        raise unknown_format(call.flags["output"], FORMATS_WITHOUT_TABLE)
+    if name not in ("", "name"):
         check_format(call, name, argument)
     selector = _about(call)
     events = call.cluster.list("events", call.scope, field_selector=selector)
     if types:
         events = [event for event in events if event.get("type", "").lower() in types]
     events = go_sorted(events, lambda a, b: _when(a) < _when(b))
-    if name and name != "wide":
-        found = {**as_list(events), "kind": "EventList", "metadata": {}}
-        print_value(call, name, argument, found)
-        return
     if not events:
+        if call.flags["watch"]:
+            return
         where = "" if call.all_namespaces else f" in {call.namespace} namespace"
         call.warn(f"No events found{where}.")
+        return
+    if name == "name":
+        call.print("".join(f"event/{event['metadata']['name']}\n" for event in events))
+        return
+    if name:
+        found = {**as_list(events), "kind": "EventList", "metadata": {}}
+        print_value(call, name, argument, found)
         return
     lines = [_line(call, event) for event in events]
     if not call.flags["no-headers"]:
@@ -48,11 +61,13 @@ def _about(call: Call) -> str:
         return ""
     if word.count("/") != 1:
         raise failure("--for must be in resource/name form")
-    target: Target = targets(call, [word])[0]
-    resource = target.resource
+    token, _, name = word.partition("/")
+    if call.kubectl.find(token, call.cluster) is None:
+        raise KubectlError(f'the server doesn\'t have a resource type "{token}"')
+    resource = call.find(token)
     return (
         f"involvedObject.kind={resource.kind},involvedObject.apiVersion={resource.api_version},"
-        f"involvedObject.name={target.name}"
+        f"involvedObject.name={name}"
     )
 
 

@@ -11,7 +11,6 @@ from sregym_env.tools.kubectl.errors import KubectlError, failure
 from sregym_env.tools.kubectl.flags import Flag
 
 _WIDTH = 80
-_MAX_DEPTH = 12
 
 
 def run(call: Call) -> None:
@@ -23,6 +22,8 @@ def run(call: Call) -> None:
                 'Use "kubectl api-resources" for a complete list of supported resources.'
             )
         raise failure("We accept only this format: explain RESOURCE")
+    if call.flags["output"] not in ("plaintext", "plaintext-openapiv2"):
+        raise failure(f"unrecognized format: {call.flags['output']}")
     resource, path = _split(call, call.args[0])
     wanted = call.flags["api-version"]
     if wanted and wanted != resource.api_version:
@@ -49,6 +50,10 @@ def _split(call: Call, word: str) -> tuple[Resource, tuple[str, ...]]:
     if whole is not None:
         return whole, ()
     token, _, rest = word.partition(".")
+    if "," in word:
+        raise failure("unrecognized character in action: U+002C ','")
+    if not token or "[" in word:
+        raise failure("invalid jsonpath syntax, first node must be field node")
     resource = call.kubectl.find(token, call.cluster)
     if resource is None:
         raise KubectlError(f'the server doesn\'t have a resource type "{token}"')
@@ -59,7 +64,7 @@ def _in_version(call: Call, resource: Resource, api_version: str) -> Resource:
     for other in call.registry.resources:
         if other.plural == resource.plural and other.api_version == api_version:
             return other
-    raise failure(f'couldn\'t find resource for "{api_version}, Kind={resource.kind}"')
+    raise failure(f'couldn\'t find resource for "{api_version}, Resource={resource.plural}"')
 
 
 def _heading(resource: Resource) -> str:
@@ -81,6 +86,9 @@ def _text(found: Explanation) -> str:
 def _wrapped(text: str) -> str:
     out = []
     for paragraph in text.split("\n"):
+        if paragraph[:1] in ("\t", " ") and paragraph.strip():
+            out.append(f"    {paragraph}\n")  # an example is shown as it is
+            continue
         pieces = textwrap.wrap(paragraph, _WIDTH - 4, break_long_words=False, break_on_hyphens=False) or [""]
         out += [f"    {piece}\n" for piece in pieces]
     return "".join(out)
@@ -97,14 +105,17 @@ def _values(field: FieldDoc, indent: str) -> str:
     return f"{indent}enum: {', '.join(field.enum)}\n" if field.enum else ""
 
 
-def _tree(resource: Resource, path: tuple[str, ...], found: Explanation, depth: int) -> list[str]:
+def _tree(resource: Resource, path: tuple[str, ...], found: Explanation, depth: int, above: tuple[str, ...] = ()) -> list[str]:
     out = []
     for field in found.fields:
         required = " -required-" if field.required else ""
         out.append(f"{'  ' * depth}{field.name}\t{field.type}{required}\n{_values(field, '  ' * depth)}")
         inner = explain(resource, (*path, field.name))
-        if inner.fields and depth < _MAX_DEPTH and field.name not in path:
-            out += _tree(resource, (*path, field.name), inner, depth + 1)
+        kind = field.type.strip("<>[]")
+        named = kind != "Object"  # an object without a name of its type cannot contain itself
+        recursive = named and any(other.type.strip("<>[]") == kind for other in inner.fields)
+        if inner.fields and not (named and kind in above) and not recursive:
+            out += _tree(resource, (*path, field.name), inner, depth + 1, (*above, kind))
     return out
 
 

@@ -14,6 +14,7 @@ from sregym_env.tools.kubectl.writing import (
     FIELD_MANAGER,
     NOTHING_GIVEN,
     SAVE_CONFIG,
+    UNNAMED,
     create_object,
     pairs,
 )
@@ -25,6 +26,8 @@ def expose(call: Call) -> None:
     wanted = targets(replace(call, flags={**call.flags, "selector": ""}))
     if not wanted:
         raise failure(NOTHING_GIVEN)
+    if any(target.name is None for target in wanted):
+        raise failure(UNNAMED)
     for info in visit(call, wanted):
         create_object(call, call.find("services"), _service(call, info), "exposed")
 

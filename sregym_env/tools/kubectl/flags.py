@@ -79,6 +79,8 @@ class FlagSet:
                     i = self._short(word, argv, i, values, given)
         except _FlagError as error:
             words = f"kubectl {command}".strip()
+            if command == "diff":
+                raise KubectlError(f"error: {error}\nSee '{words} -h' for help and examples", 2) from None
             raise KubectlError(f"error: {error}\nSee '{words} --help' for usage.") from None
         return Parsed(values, tuple(args), dash, frozenset(given))
 
@@ -244,6 +246,13 @@ GLOBAL_FLAGS = (
 def flag_set(flags: tuple[Flag, ...]) -> FlagSet:
     """The indexed flags of a command, with the global ones it does not redefine."""
     own = {flag.name for flag in flags}
+    if OUTPUT in flags and DRY_RUN in flags and "ignore-not-found" not in own:
+        # What prints the objects that it has written takes every flag that printing takes.
+        flags = (
+            *flags,
+            *(flag for flag in (SHOW_MANAGED_FIELDS, TEMPLATE, ALLOW_MISSING) if flag.name not in own),
+        )
+        own = {flag.name for flag in flags}
     shorts = {flag.short for flag in flags if flag.short}
     rest = tuple(
         flag

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sregym_env.kube.columns import sort_objects
 from sregym_env.kube.jsonpath import JSONPathError
 from sregym_env.kube.registry import Resource
-from sregym_env.kube.tables import Printer, align, cell_text, format_labels, printer
+from sregym_env.kube.tables import Printer, align, cell_text, format_labels, printer, since
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl import flags as f
 from sregym_env.tools.kubectl.call import Call, Verb
@@ -30,6 +30,12 @@ def run(call: Call) -> None:
     """Print what the arguments name, as a table or in another format."""
     flags = call.flags
     if flags["raw"]:
+        if call.args:
+            raise failure("arguments may not be passed when --raw is specified")
+        if flags["output"]:
+            raise failure("--raw and --output are mutually exclusive")
+        if not flags["raw"].startswith("/"):
+            raise failure(f'--raw must be a valid URL path: parse "{flags["raw"]}": invalid URI for request')
         get_raw(call, flags["raw"])
         return
     if not call.args and not flags["filename"] and not flags["kustomize"]:
@@ -37,6 +43,8 @@ def run(call: Call) -> None:
     name, argument = split_format(call)
     check_format(call, name, argument)
     wanted = targets(call)
+    if flags["subresource"]:
+        _check_subresource(wanted, flags["subresource"])
     if flags["watch"] or flags["watch-only"]:
         watch(call, _one_type(wanted), TablePrinter(call, wide=name == "wide"))
         return
@@ -53,6 +61,13 @@ def run(call: Call) -> None:
     single = len(wanted) == 1 and wanted[0].name is not None
     if infos or not (single or call.exit_code):
         print_infos(call, name, argument, infos, single=single)
+
+
+def _check_subresource(wanted: Sequence[Target], name: str) -> None:
+    if any(target.name is None for target in wanted):
+        raise failure("subresource cannot be used when bulk resources are specified")
+    if any(name not in target.resource.subresources for target in wanted):
+        raise KubectlError("Error from server (NotFound): the server could not find the requested resource")
 
 
 def _one_type(wanted: Sequence[Target]) -> Target:
@@ -86,6 +101,8 @@ class TablePrinter:
     ) -> list[list[str]]:
         """Cells of the table of one type, header line first when wanted."""
         call = self._call
+        if call.flags.get("server-print") is False:
+            return self._plain_lines(resource, objects, headers)
         chosen = printer(resource)
         with_namespace = call.all_namespaces and resource.namespaced
         out: list[list[str]] = []
@@ -106,6 +123,19 @@ class TablePrinter:
                 self._decorate(line, obj, with_namespace)
             out.append(line)
         return out
+
+    def _plain_lines(
+        self, resource: Resource, objects: Sequence[Manifest], headers: bool | None
+    ) -> list[list[str]]:
+        """What kubectl makes of objects without the server's help: their names and ages."""
+        with_namespace = self._call.all_namespaces and resource.namespaced
+        head = [*(["NAMESPACE"] if with_namespace else []), "NAME", "AGE"]
+        lines = [head] if (self._headers if headers is None else headers) else []
+        for obj in objects:
+            metadata = obj["metadata"]
+            line = [metadata["name"], since(metadata.get("creationTimestamp"), self._call.cluster.now())]
+            lines.append([metadata.get("namespace", ""), *line] if with_namespace else line)
+        return lines
 
     def _header(self, chosen: Printer, with_namespace: bool) -> list[str]:
         header = ["NAMESPACE"] if with_namespace else []
@@ -139,7 +169,7 @@ def _print_tables(call: Call, infos: Sequence[Info], wanted: Sequence[Target], *
         end = start
         while end < len(infos) and infos[end].resource is resource:
             end += 1
-        if start:
+        if start and not call.flags["no-headers"]:
             call.print("\n")
         objects = [info.object for info in infos[start:end]]
         call.print(align(table.lines(resource, objects, kind=kind)))

@@ -21,7 +21,9 @@ def built(call: Call, folder: str) -> Sequence[Manifest]:
     try:
         made = build(call.files, folder, home=getattr(call.files, "folder", "/"))
     except KustomizeError as error:
-        raise KubectlError(f"error: {error}") from None
+        # What kubectl calls an error of its own has a prefix; that there is no kustomization is said plainly.
+        plain = call.command != "kustomize" and str(error).startswith("unable to find one of")
+        raise KubectlError(str(error) if plain else f"error: {error}") from None
     for warning in made.warnings:
         call.warn(warning)
     return made.objects

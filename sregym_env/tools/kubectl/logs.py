@@ -33,7 +33,7 @@ def run(call: Call) -> None:
         pods = _pods(call)
         sources = [(pod, name) for pod in pods for name in _names(call, pod)]
     for pod, name in sources:
-        _print_log(call, pod, name, prefix=flags["prefix"])
+        _print_log(call, pod, name, prefix=flags["prefix"] or flags["all-pods"])
     if flags["follow"]:
         call.warn(
             "log stream closed: following is not possible here; run the command again to see newer lines"
@@ -158,7 +158,7 @@ def _since(call: Call) -> int | None:
         except ValueError:
             text = flags["since-time"]
             raise failure(
-                f'parsing time "{text}" as "2006-01-02T15:04:05Z07:00": cannot parse "{text}"'
+                f'parsing time "{text}" as "2006-01-02T15:04:05Z07:00": cannot parse "{text}" as "2006"'
             ) from None
         return max(1, (call.cluster.now() - start) // 1_000_000)
     return None

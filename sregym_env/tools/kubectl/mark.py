@@ -43,6 +43,10 @@ def annotate(call: Call) -> None:
 def _mark(call: Call, field: str, word: str, added: str, removed: str) -> None:
     flags = call.flags
     objects, changes = _split(call, word)
+    if flags["all"] and flags["field-selector"]:
+        raise failure("cannot set --all and --field-selector at the same time")
+    if not objects and not flags["filename"] and not flags["kustomize"]:
+        raise failure("one or more resources must be specified as <resource> <name> or <resource>/<name>")
     if not changes and not flags["list"]:
         if not targets(call, objects):
             raise failure("one or more resources must be specified as <resource> <name> or <resource>/<name>")
@@ -91,6 +95,10 @@ def _split(call: Call, word: str) -> tuple[list[str], dict[str, str | None]]:
             if word == "label" and (problems := list(names.label_value(value))):
                 raise failure(f'invalid label value: "{arg}": {"; ".join(problems)}')
             if f"{key}-" in call.args:
+                if word == "annotation":
+                    raise failure(
+                        f"can not both modify and remove the following annotation(s) in the same command: {key}"
+                    )
                 raise failure(f"can not both modify and remove {_article(word)} in the same command")
             changes[key] = value
         elif (

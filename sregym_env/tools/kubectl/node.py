@@ -223,7 +223,6 @@ DRAIN = Verb(
         *_FLAGS,
         TIMEOUT,
         Flag("delete-emptydir-data", kind="bool", help="Continue even if there are pods using emptyDir."),
-        Flag("delete-local-data", kind="bool", help="Deprecated: use --delete-emptydir-data."),
         Flag(
             "disable-eviction", kind="bool", help="Force drain to use delete, even if eviction is supported."
         ),

@@ -21,7 +21,7 @@ FORMATS = (
     "custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,"
     "name,template,templatefile,wide,yaml"
 )
-_FORMATS_WITHOUT_TABLE = "go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,name,template,templatefile,yaml"
+FORMATS_WITHOUT_TABLE = "go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,name,template,templatefile,yaml"
 _TEMPLATED = ("go-template", "template", "jsonpath", "jsonpath-as-json", "custom-columns")
 _FROM_FILE = {
     "go-template-file": "go-template",
@@ -214,6 +214,15 @@ def print_infos(call: Call, name: str, argument: str, infos: Sequence[Info], *, 
         print_value(call, name, argument, objects[0] if alone else as_list(objects))
 
 
+def check_printable(call: Call) -> None:
+    """Refuse a format in which what has been written cannot be printed."""
+    name, argument = split_format(call)
+    if name not in FORMATS_WITHOUT_TABLE.split(","):
+        raise unknown_format(call.flags["output"], FORMATS_WITHOUT_TABLE)
+    if name not in ("yaml", "json", "name"):
+        renderer(call, name, argument)
+
+
 def print_object(call: Call, info: Info, message: str) -> None:
     """What a write command prints: ``deployment.apps/x created``, or the object in the format asked for."""
     name, argument = split_format(call)
@@ -221,13 +230,18 @@ def print_object(call: Call, info: Info, message: str) -> None:
         call.print(f"{info.label} {message}\n")
     elif name == "name":
         call.print(f"{info.label}\n")
-    elif name not in _FORMATS_WITHOUT_TABLE.split(","):
-        raise unknown_format(call.flags["output"], _FORMATS_WITHOUT_TABLE)
+    elif name not in FORMATS_WITHOUT_TABLE.split(","):
+        raise unknown_format(call.flags["output"], FORMATS_WITHOUT_TABLE)
     else:
         obj = shown(call, info, name, argument)
-        if name == "yaml" and call.out:
+        if name == "yaml" and call.out and not _separate(call):
             call.print("---\n")
         print_value(call, name, argument, obj)
+
+
+def _separate(call: Call) -> bool:
+    """Whether the command has a new printer for each object, which knows of no object before."""
+    return call.command in ("label", "annotate")
 
 
 @lru_cache(maxsize=1)

@@ -42,8 +42,8 @@ def patch(call: Call) -> None:
             f"error: --type must be one of [json merge strategic], not {flags['type']!r}".replace("'", '"')
         )
     subresource = flags["subresource"]
-    if subresource not in ("", "status", "scale"):
-        raise failure(f'invalid subresource value: "{subresource}". Must be one of [status scale]')
+    if flags["patch"] and flags["patch-file"]:
+        raise failure("cannot specify --patch and --patch-file together")
     body = _body(call)
     for info in chosen(call, need_name=UNNAMED):
         try:
@@ -80,7 +80,13 @@ def _body(call: Call) -> Json:
     return result
 
 
+def _check_subresource(call: Call, info: Info) -> None:
+    if call.flags["subresource"] not in ("", *info.resource.subresources):
+        raise KubectlError("Error from server (NotFound): the server could not find the requested resource")
+
+
 def _patch_one(call: Call, info: Info, body: Json, kind: Literal["strategic", "merge", "json"]) -> None:
+    _check_subresource(call, info)
     dry_run = dry_run_of(call)
     if not isinstance(body, dict | list) and (dry_run == "client" or call.flags["local"]):
         raise failure("invalid JSON document")

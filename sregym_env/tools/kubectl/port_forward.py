@@ -107,14 +107,12 @@ def _addresses(call: Call) -> list[tuple[str, str]]:
 
 def _split(port: str) -> tuple[str, str]:
     """(local, remote) of ``8080:80``, ``80``, ``:80``; the local part is empty for any free port."""
-    local, colon, remote = port.partition(":")
-    return (local, remote) if colon else (local, local)
+    parts = port.split(":")
+    return (parts[0], parts[1]) if len(parts) > 1 else (port, port)
 
 
 def _pair(port: str) -> _Pair:
     local, remote = _split(port)
-    if port.count(":") > 1:
-        raise failure(f"invalid port format '{port}'")
     numbers = []
     for name, text in (("local", local or "0"), ("remote", remote)):
         if not text.isdecimal():
@@ -158,7 +156,7 @@ def _of_service(port: str, service: Manifest, pod: Manifest) -> str:
 def _numbered(port: str, pod: Manifest) -> str:
     """The port with the number of a named container port."""
     local, remote = _split(port)
-    if not remote or remote.isdecimal() or port.count(":") > 1:
+    if not remote or remote.isdecimal():
         return port
     number = _container_port(pod, remote)
     if ":" not in port:

@@ -46,7 +46,7 @@ class Info:
     @property
     def label(self) -> str:
         """``pod/x``, ``deployment.apps/x``: how kubectl names it in messages."""
-        return f"{self.resource.group_kind.lower()}/{self.name}"
+        return f"{self.resource.group_kind.lower()}/{self.name or '<unknown>'}"
 
 
 def targets(call: Call, words: Sequence[str] | None = None, *, categories: bool = True) -> list[Target]:

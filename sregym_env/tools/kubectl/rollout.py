@@ -8,12 +8,13 @@ from typing import Any
 from sregym_env.kube.describe.pods import template
 from sregym_env.kube.describe.text import Sheet
 from sregym_env.kube.durations import rfc3339
+from sregym_env.kube.goorder import with_zeros
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
-from sregym_env.kube.yamlout import to_yaml
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import KubectlError, failure
 from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, Flag
+from sregym_env.tools.kubectl.output import check_format, print_value, split_format, without_managed_fields
 from sregym_env.tools.kubectl.resolve import Info, need_typed, targets, visit
 from sregym_env.tools.kubectl.writing import (
     FIELD_MANAGER,
@@ -45,7 +46,7 @@ def _wanted(call: Call, doing: str) -> list[Info]:
         raise failure("required resource not specified")
     infos = list(visit(call, found))
     if not infos and not call.exit_code:
-        if doing != "restart":
+        if doing not in ("restart", "status"):
             raise failure(f"no resources found in {call.namespace} namespace")
         call.warn(f"No resources found in {call.namespace} namespace.")
     return infos
@@ -163,7 +164,8 @@ def _revisions(call: Call, info: Info, what: str = "history viewer") -> dict[int
     """Stored revisions: number to ReplicaSet (Deployments) or ControllerRevision."""
     need_typed(info)
     if info.resource.key not in _ROLLED:
-        raise failure(f'no {what} has been implemented for "{info.resource.kind}"')
+        doing = "retrieving history" if what == "history viewer" else "retrieving rollbacker"
+        raise failure(f'error {doing} for "{info.resource.kind}", no visitor method exists for {{ {info.resource.kind}}}')
     source = "replicasets.apps" if info.resource.key == _DEPLOYMENTS else "controllerrevisions.apps"
     uid = info.object["metadata"]["uid"]
     found = {}
@@ -201,14 +203,16 @@ def history(call: Call) -> None:
         revisions = _revisions(call, info)
         label = f"{info.resource.group_kind.lower()}/{info.name}"
         wanted = int(call.flags["revision"])
+        if wanted < 0:
+            raise failure(f"revision must be a positive integer: {wanted}")
+        if call.flags["output"]:
+            _print_revisions(call, [obj for number, obj in revisions.items() if wanted in (0, number)])
+            continue
         if wanted:
             if wanted not in revisions:
                 raise failure("unable to find the specified revision")
-            if call.flags["output"] == "yaml":
-                call.print(to_yaml(revisions[wanted]))
-            else:
-                text = _template_text(call, info, revisions[wanted])
-                call.print(f"{label} with revision #{wanted}\n{text}\n")
+            text = _template_text(call, info, revisions[wanted])
+            call.print(f"{label} with revision #{wanted}\n{text}\n")
             continue
         rows = [("REVISION", "CHANGE-CAUSE")]
         for number, obj in revisions.items():
@@ -218,19 +222,33 @@ def history(call: Call) -> None:
         call.print(f"{label} \n{lines}\n")
 
 
+def _print_revisions(call: Call, revisions: list[Manifest]) -> None:
+    """What ``-o`` makes of revisions: the stored objects, as kubectl's own structs."""
+    name, argument = split_format(call)
+    check_format(call, name, argument)
+    for obj in revisions:
+        if name == "name":
+            call.print(f"{obj['kind'].lower()}.apps/{obj['metadata']['name']}\n")
+            continue
+        if name == "yaml" and call.out:
+            call.print("---\n")
+        print_value(call, name, argument, without_managed_fields(with_zeros(obj)))
+
+
 def undo(call: Call) -> None:
     """Go back to the previous revision, or to the one asked for."""
     for info in _wanted(call, "undo"):
         if info.object["spec"].get("paused"):
             raise failure(
-                f"you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume "
-                f"deployment/{info.name}' and try again"
+                "you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again"
             )
         revisions = _revisions(call, info, "rollbacker")
         wanted = int(call.flags["to-revision"])
         if wanted and wanted not in revisions:
             raise failure(f"unable to find specified revision {wanted} in history")
         if not wanted and len(revisions) < 2:
+            if info.resource.key == _DAEMONSETS:
+                raise failure("no last revision to roll back to")
             raise failure(f'no rollout history found for {info.resource.singular} "{info.name}"')
         number = wanted or sorted(revisions)[-2]
         target = _template(info, revisions[number])
@@ -259,7 +277,9 @@ def restart(call: Call) -> None:
         if info.resource.key not in _ROLLED:
             raise failure(f'{info.resource.key} "{info.name}" restarting is not supported')
         if info.object["spec"].get("paused"):
-            raise failure("can't restart paused deployment (run rollout resume first)")
+            raise failure(
+                f'{info.resource.key} "{info.name}" can\'t restart paused deployment (run rollout resume first)'
+            )
         mark = {RESTARTED: rfc3339(call.cluster.now())}
         body = {"spec": {"template": {"metadata": {"annotations": mark}}}}
         try:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sregym_env.kube import patch as patches
 from sregym_env.kube.status import StatusError
-from sregym_env.kube.types import Manifest
+from sregym_env.kube.types import Json, Manifest
 from sregym_env.tools.kubectl import attach as attaching
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import KubectlError, failure, usage_failure
@@ -33,7 +33,7 @@ def run(call: Call) -> None:
     """Start one pod; with ``-i`` or ``--attach`` wait for it and show its output."""
     flags = call.flags
     attach = _check(call)
-    objects = [(call.find("pods"), _with_overrides(_pod(call), str(flags["overrides"])))]
+    objects = [(call.find("pods"), _with_overrides(call, _pod(call), str(flags["overrides"])))]
     if flags["expose"]:
         objects.insert(0, (call.find("services"), _service(call)))
     if dry_run_of(call) != "none" or not attach:
@@ -56,13 +56,16 @@ def _check(call: Call) -> bool:
     """Refuse what kubectl refuses; whether the command attaches to its pod."""
     flags = call.flags
     if not flags["image"]:
-        raise failure('required flag(s) "image" not set')
+        raise failure("--image is required" if "image" in call.given else 'required flag(s) "image" not set')
+    policy = flags["image-pull-policy"]
+    if policy not in ("", "Always", "IfNotPresent", "Never"):
+        raise usage_failure(f"invalid image pull policy: {policy}", call.command)
     if not call.args or call.dash == 0:
         raise usage_failure("NAME is required for run", call.command)
     if not IMAGE_REFERENCE.match(flags["image"]):
         raise failure(f'Invalid image name "{flags["image"]}": invalid reference format')
     if flags["tty"] and not flags["stdin"]:
-        raise failure("-i/--stdin is required for containers with -t/--tty=true")
+        raise usage_failure("-i/--stdin is required for containers with -t/--tty=true", call.command)
     attach = bool(flags["attach"] or flags["stdin"] or flags["tty"])
     if flags["rm"] and not attach:
         raise usage_failure("--rm should only be used for attached containers", call.command)
@@ -80,7 +83,7 @@ def _check(call: Call) -> bool:
 
 def _pod(call: Call) -> Manifest:
     flags, name, rest = call.flags, call.args[0], list(call.args[1:])
-    labels = pairs(tuple(str(flags["labels"]).split(",")), "label") if flags["labels"] else {"run": name}
+    labels = _labels(str(flags["labels"])) if flags["labels"] else {"run": name}
     container: dict[str, Any] = {"name": name, "image": flags["image"], "resources": {}}
     if flags["image-pull-policy"]:
         container["imagePullPolicy"] = flags["image-pull-policy"]
@@ -109,6 +112,16 @@ def _pod(call: Call) -> Manifest:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": {}}
 
 
+def _labels(text: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        key, equals, value = part.partition("=")
+        if not equals:
+            raise failure(f"unexpected label spec: {part}")
+        found[key] = value
+    return found
+
+
 def _port(text: str) -> int:
     if not text.isdigit():
         raise failure(f'strconv.Atoi: parsing "{text}": invalid syntax')
@@ -130,14 +143,20 @@ def _service(call: Call) -> Manifest:
     }
 
 
-def _with_overrides(pod: Manifest, text: str) -> Manifest:
+def _with_overrides(call: Call, pod: Manifest, text: str) -> Manifest:
     if not text:
         return pod
     try:
         overrides = json.loads(text)
     except (ValueError, RecursionError):
         raise failure("Invalid JSON Patch") from None
-    merged = patches.merge_patch(pod, overrides)
+    merged: Json
+    if call.flags["override-type"] == "json":
+        merged = patches.json_patch(pod, overrides)
+    elif call.flags["override-type"] == "strategic":
+        merged = patches.strategic_merge_patch(pod, overrides, call.find("pods"))
+    else:
+        merged = patches.merge_patch(pod, overrides)
     return merged if isinstance(merged, dict) else pod
 
 

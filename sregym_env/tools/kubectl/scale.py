@@ -40,7 +40,7 @@ def scale(call: Call) -> None:
         raise failure("The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0")
     errors: list[StatusError] = []
     infos = list(chosen(call, need_name=UNNAMED, failed=errors.append))
-    if not infos:
+    if not infos and not flags["filename"]:
         raise failure(f"no objects passed to scale {_joined(errors)}".rstrip())
     for error in errors:
         call.fail(error)
@@ -53,6 +53,9 @@ def scale(call: Call) -> None:
         now = int(info.object["spec"].get("replicas", 1))
         if expected >= 0 and expected != now:
             raise failure(f"Expected replicas to be {expected}, was {now}")
+        version = str(info.object["metadata"].get("resourceVersion", ""))
+        if flags["resource-version"] not in ("", version):
+            raise failure(f"Expected resource version to be {flags['resource-version']}, was {version}")
         dry_run = dry_run_of(call)
         try:
             if dry_run != "client":

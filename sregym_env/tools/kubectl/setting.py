@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import fnmatch
 import re
 from collections.abc import Callable
 from typing import Any
 
 from sregym_env.kube import patch as patches
+from sregym_env.kube.selectors import parse_labels
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, Verb
-from sregym_env.tools.kubectl.errors import failure
+from sregym_env.tools.kubectl.errors import KubectlError, failure
 from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, Flag
 from sregym_env.tools.kubectl.resolve import Info, need_typed
 from sregym_env.tools.kubectl.writing import (
@@ -37,8 +39,10 @@ def template_path(info: Info) -> tuple[str, ...]:
         return ("spec", "jobTemplate", "spec", "template", "spec")
     if "template" in (info.object.get("spec") or {}):
         return ("spec", "template", "spec")
+    # An object that comes from a file alone has no uid, and is called by another name.
+    kind = info.resource.plural if "uid" in info.object["metadata"] else info.resource.singular
     raise failure(
-        f"{info.resource.plural}/{info.name} the object is not a pod or does not have a pod template: "
+        f"{kind}/{info.name} the object is not a pod or does not have a pod template: "
         f"*v1.{info.resource.kind}"
     )
 
@@ -62,6 +66,13 @@ def with_pod_spec(info: Info, spec: Manifest) -> Manifest:
     return put(info.object, template_path(info))
 
 
+class _Skipped(KubectlError):
+    """An object that cannot be changed; the others are."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(f"error: {text}")
+
+
 def _change_all(
     call: Call,
     words: list[str],
@@ -76,11 +87,16 @@ def _change_all(
         delta: Manifest = {}
         try:
             changed = with_pod_spec(info, change(info))
+        except _Skipped as error:
+            call.fail(error)
+            continue
+        try:
             delta = patches.two_way(info.object, changed, info.resource)
             if delta or call.flags["local"] or always:
                 patch_object(call, info, delta, operation)
         except StatusError as error:
-            raise failure(f"failed to patch {doing} to pod template: {error.message}") from None
+            colon = "" if call.command == "set resources" else ":"
+            raise failure(f"failed to patch {doing} to pod template{colon} {error.message}") from None
 
 
 def _assignments(call: Call) -> tuple[list[str], list[str]]:
@@ -99,6 +115,10 @@ def image(call: Call) -> None:
     if not words and not call.flags["filename"]:
         raise failure(NOTHING_GIVEN)
     if not changes:
+        for info in chosen(call, words, need_name=UNNAMED):
+            pod_spec(info)
+        if call.exit_code:
+            return
         raise failure("at least one image update is required")
     wanted = dict(change.split("=", 1) for change in changes)
     for name, reference in wanted.items():
@@ -111,7 +131,7 @@ def image(call: Call) -> None:
             if name != "*" and not any(
                 c["name"] == name for f in ("containers", "initContainers") for c in spec.get(f, ())
             ):
-                raise failure(f'unable to find container named "{name}"')
+                raise _Skipped(f'unable to find container named "{name}"')
         for field in ("initContainers", "containers"):
             if field in spec:
                 spec[field] = [
@@ -129,7 +149,7 @@ def env(call: Call) -> None:
     """Set, remove or list environment variables."""
     words, changes = _assignments(call)
     if call.flags["list"]:
-        _list_env(call, words)
+        _list_env(call, words, changes)
         return
     source = call.flags["from"]
     changes = [*changes, *call.flags["env"]]
@@ -206,18 +226,24 @@ def _with_env(
     return {**rest, "env": known} if known else rest
 
 
-def _list_env(call: Call, words: list[str]) -> None:
+def _list_env(call: Call, words: list[str], changes: list[str]) -> None:
+    added = dict(change.partition("=")[::2] for change in changes if "=" in change)
     for info in chosen(call, words):
         for container in pod_spec(info)["containers"]:
             if not fnmatch.fnmatchcase(container["name"], call.flags["containers"]):
                 continue
             call.print(f"# {info.resource.kind} {info.name}, container {container['name']}\n")
-            for entry in container.get("env") or ():
-                call.print(_env_line(entry))
+            shown = _with_env(container, added, set(), [], True, info)
+            for entry in shown.get("env") or ():
+                call.print(_env_line(call, info, entry))
 
 
-def _env_line(entry: Manifest) -> str:
+def _env_line(call: Call, info: Info, entry: Manifest) -> str:
     source = entry.get("valueFrom")
+    if source and call.flags["resolve"]:
+        value = _resolved(call, info, source)
+        if value is not None:
+            return f"{entry['name']}={value}\n"
     if not source:
         return f"{entry['name']}={entry.get('value', '')}\n"
     if "configMapKeyRef" in source:
@@ -232,12 +258,25 @@ def _env_line(entry: Manifest) -> str:
     return f"# {entry['name']} from field path {path}\n"
 
 
+def _resolved(call: Call, info: Info, source: Manifest) -> str | None:
+    """The value behind a reference to a ConfigMap or Secret."""
+    for field, resource in (("configMapKeyRef", "configmaps"), ("secretKeyRef", "secrets")):
+        if field in source:
+            ref = source[field]
+            data = call.cluster.get(resource, ref["name"], info.namespace).get("data") or {}
+            value = str(data.get(ref["key"], ""))
+            return value if field == "configMapKeyRef" else base64.b64decode(value).decode(errors="replace")
+    return None
+
+
 # --- resources ------------------------------------------------------------------------------------
 
 
 def resources(call: Call) -> None:
     """Set requests and limits of containers."""
     flags = call.flags
+    if not call.args and not flags["filename"] and not flags["kustomize"]:
+        raise failure(NOTHING_GIVEN)
     if not flags["limits"] and not flags["requests"]:
         raise failure("you must specify an update to requests or limits (in the form of --requests/--limits)")
     limits, requests = amounts(flags["limits"]), amounts(flags["requests"])
@@ -253,7 +292,7 @@ def resources(call: Call) -> None:
         return spec
 
     _change_all(
-        call, list(call.args), change_one, "resource requirements updated", "limit update", always=True
+        call, list(call.args), change_one, "resource requirements updated", "resources update"
     )
 
 
@@ -280,7 +319,7 @@ def serviceaccount(call: Call) -> None:
         return {
             **spec,
             "serviceAccountName": account,
-            **({} if call.flags["local"] else {"serviceAccount": account}),
+            **({} if call.flags["local"] or call.flags["dry-run"] == "client" else {"serviceAccount": account}),
         }
 
     _change_all(call, list(call.args[:-1]), change_one, "serviceaccount updated", "service account update")
@@ -288,8 +327,12 @@ def serviceaccount(call: Call) -> None:
 
 def selector(call: Call) -> None:
     """Change the selector of a Service."""
-    words = [arg for arg in call.args if "=" not in arg]
-    expressions = [part for arg in call.args if "=" in arg for part in arg.split(",")]
+    if not call.args:
+        raise failure("one selector is required")
+    words, last = list(call.args[:-1]), call.args[-1]
+    if words and "=" not in last:
+        raise failure(f"match expression [{_expression(last)}] not supported on this object")
+    expressions = last.split(",") if "=" in last else []
     wanted = dict(part.partition("=")[::2] for part in expressions)
     infos = list(chosen(call, words, need_name=UNNAMED)) if expressions else []
     if not expressions:
@@ -302,8 +345,20 @@ def selector(call: Call) -> None:
         patch_object(call, info, {"spec": {"selector": replaced}}, "selector updated", type="merge")
 
 
+def _expression(text: str) -> str:
+    """A requirement as Go prints it."""
+    (requirement,) = parse_labels(text).requirements[:1] or (None,)
+    if requirement is None:
+        return "{}"
+    operators = {"in": "In", "notin": "NotIn", "exists": "Exists", "!": "DoesNotExist"}
+    operator = operators.get(requirement.operator, requirement.operator.title())
+    return f"{{{requirement.key} {operator} [{' '.join(requirement.values)}]}}"
+
+
 def subject(call: Call) -> None:
     """Add users, groups and service accounts to a binding."""
+    if not call.args and not call.flags["filename"] and not call.flags["kustomize"]:
+        raise failure(NOTHING_GIVEN)
     added: list[Manifest] = [
         {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": name}
         for kind in ("User", "Group")

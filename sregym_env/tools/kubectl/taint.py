@@ -11,6 +11,7 @@ from sregym_env.tools.kubectl.resolve import Info, Target, visit
 from sregym_env.tools.kubectl.writing import (
     ALL,
     FIELD_MANAGER,
+    VALIDATE,
     dry_run_of,
     report,
 )
@@ -61,6 +62,8 @@ def _parse(words: list[str]) -> tuple[list[Manifest], list[tuple[str, str]]]:
         if effect and effect not in _EFFECTS:
             raise usage_failure(f"invalid taint effect: {effect}, unsupported taint effect", "taint")
         key, _, value = body.partition("=")
+        if not word.endswith("-") and effect and (problems := "; ".join(names.qualified_name(key))):
+            raise usage_failure(f"invalid taint spec: {word}, {problems}", "taint")
         if word.endswith("-"):
             removed.append((key, effect))
         elif not effect:
@@ -111,6 +114,7 @@ TAINT = Verb(
         DRY_RUN,
         OUTPUT,
         FIELD_MANAGER,
+        VALIDATE,
         Flag("overwrite", kind="bool", help="If true, allow taints to be overwritten."),
     ),
     usage="taint NODE NAME KEY_1=VAL_1:TAINT_EFFECT_1 ... KEY_N=VAL_N:TAINT_EFFECT_N",

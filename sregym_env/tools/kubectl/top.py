@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sregym_env.kube import quantity
+from sregym_env.kube.ordering import go_sorted
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.tables import align
 from sregym_env.kube.types import Manifest
@@ -63,7 +64,11 @@ def _sum_lines(rows: Sequence[tuple[Manifest, str, Usage]], width: int) -> list[
 
 def _cores(nano: int) -> str:
     """Milli-cores, rounded up (``Quantity.MilliValue``)."""
-    return f"{-(-nano // _NANO_PER_MILLI)}m"
+    return f"{_milli(nano)}m"
+
+
+def _milli(nano: int) -> int:
+    return -(-nano // _NANO_PER_MILLI)
 
 
 def _check_order(order: str) -> None:
@@ -87,7 +92,8 @@ def _pod_metrics(call: Call) -> list[Manifest]:
 
 
 def _unavailable(error: StatusError) -> StatusError | KubectlError:
-    missing = "could not find the requested resource" in error.message
+    # Discovery leaves out a version behind which nobody answers, and so does kubectl.
+    missing = error.code == 503 or "could not find the requested resource" in error.message
     return failure("Metrics API not available") if missing else error
 
 
@@ -113,9 +119,10 @@ def _sum(item: Manifest) -> Usage:
 
 
 def _ordered(rows: list[tuple[Manifest, str, Usage]], order: str) -> list[tuple[Manifest, str, Usage]]:
+    if order == "cpu":
+        return go_sorted(rows, lambda a, b: _milli(a[2][0]) > _milli(b[2][0]))
     if order:
-        index = 0 if order == "cpu" else 1
-        return sorted(rows, key=lambda row: -row[2][index])
+        return go_sorted(rows, lambda a, b: a[2][1] > b[2][1])
     return sorted(rows, key=lambda row: (row[0]["metadata"].get("namespace", ""), row[0]["metadata"]["name"]))
 
 

@@ -49,7 +49,7 @@ def wait(call: Call) -> None:
     for info in infos:
         left = max(0.0, (ends - call.cluster.now()) / 1e6)
         if until(call, partial(_meets, call, info, condition), left):
-            report(call, info.resource, info.object, "deleted" if deletion else "condition met")
+            report(call, info.resource, info.object, "condition met")
         elif not limit:
             late.append(f"condition not met for {info.resource.plural}/{info.name}")
         else:

@@ -6,6 +6,7 @@ A real watch runs until it is interrupted. Nobody can interrupt a command here, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sregym_env.kube.durations import parse_duration
@@ -14,7 +15,8 @@ from sregym_env.kube.tables import align
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import TIME_IS_UP, Call
 from sregym_env.tools.kubectl.errors import KubectlError
-from sregym_env.tools.kubectl.resolve import Target, get_object, list_objects
+from sregym_env.tools.kubectl.output import print_value, split_format, without_managed_fields
+from sregym_env.tools.kubectl.resolve import Info, Target, get_object, list_objects
 
 if TYPE_CHECKING:
     from sregym_env.tools.kubectl.get import TablePrinter
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 WATCH_SECONDS = 30
 """Virtual seconds that ``-w`` shows: nobody can interrupt it."""
 STEP_SECONDS = 1
+_EVENT_WIDTH = len("MODIFIED")
 """Virtual seconds between looks."""
 
 
@@ -29,25 +32,69 @@ def watch(call: Call, target: Target, table: TablePrinter) -> None:
     """Print a table that grows while the cluster's time passes."""
     seconds = _limit(call)
     before = _snapshot(call, target)
-    lines: list[list[str]] = []
+    shown = _Shown(call, target, table)
     if not call.flags["watch-only"]:
-        lines = table.lines(target.resource, list(before.values()), kind=False)
+        shown.add("ADDED", list(before.values()))
     for _ in range(0, seconds, STEP_SECONDS):
         if call.left() <= 0:
             break
         call.advance(STEP_SECONDS)
         after = _snapshot(call, target)
-        changed = [obj for key, obj in after.items() if before.get(key) is not obj and before.get(key) != obj]
-        changed += [obj for key, obj in before.items() if key not in after]
-        if changed:
-            lines += table.lines(target.resource, changed, kind=False, headers=False if lines else None)
+        shown.add("ADDED", [obj for key, obj in after.items() if key not in before])
+        shown.add("MODIFIED", [obj for key, obj in after.items() if key in before and before[key] != obj])
+        shown.add("DELETED", [obj for key, obj in before.items() if key not in after])
         before = after
-    call.print(align(lines))
+    shown.finish()
     if call.left() <= 0:
         raise KubectlError("", TIME_IS_UP)
-    call.warn(
-        f"watch closed after {seconds}s; run the command again, or use --request-timeout to watch longer"
-    )
+    if "request-timeout" not in call.given:
+        call.warn(
+            f"watch closed after {seconds}s; run the command again, or use --request-timeout to watch longer"
+        )
+
+
+class _Shown:
+    """What a watch prints: rows of one table, or objects one after the other."""
+
+    def __init__(self, call: Call, target: Target, table: TablePrinter) -> None:
+        self._call = call
+        self._target = target
+        self._table = table
+        self._name, self._argument = split_format(call)
+        self._lines: list[list[str]] = []
+        self._events = bool(call.flags["output-watch-events"])
+
+    def add(self, event: str, objects: Sequence[Manifest]) -> None:
+        """Show changed objects."""
+        if self._name in ("", "wide"):
+            self._rows(event, objects)
+            return
+        for obj in objects:
+            self._object(event, obj)
+
+    def _rows(self, event: str, objects: Sequence[Manifest]) -> None:
+        if not objects:
+            return
+        headers = None if not self._lines else False
+        rows = self._table.lines(self._target.resource, objects, kind=False, headers=headers)
+        if self._events:
+            headed = len(rows) > len(objects)
+            rows = [[("EVENT" if headed and not at else event).ljust(_EVENT_WIDTH), *row] for at, row in enumerate(rows)]
+        self._lines += rows
+
+    def _object(self, event: str, obj: Manifest) -> None:
+        info = Info(self._target.resource, without_managed_fields(obj))
+        if self._name == "name":
+            self._call.print(f"{info.label}\n")
+            return
+        value = {"type": event, "object": info.object} if self._events else info.object
+        if self._name == "yaml" and self._call.out:
+            self._call.print("---\n")
+        print_value(self._call, self._name, self._argument, value)
+
+    def finish(self) -> None:
+        """Print the table: its columns are as wide as the widest row."""
+        self._call.print(align(self._lines))
 
 
 def _limit(call: Call) -> int:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 from sregym_env.kube import patch as patches
 from sregym_env.kube import quantity, schema
+from sregym_env.kube.goorder import to_compact_go_json, with_zeros
 from sregym_env.kube.registry import Resource
+from sregym_env.kube.selectors import parse_labels
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Json, Manifest
 from sregym_env.kube.yamlout import to_compact_json
@@ -99,6 +101,17 @@ def from_files(call: Call) -> Iterator[tuple[str, Resource, Manifest]]:
         yield source, resource, in_namespace(call, resource, manifest)
 
 
+def selected(
+    call: Call, found: Iterable[tuple[str, Resource, Manifest]]
+) -> Iterator[tuple[str, Resource, Manifest]]:
+    """The manifests that ``-l`` chooses by their labels."""
+    text = str(call.flags.get("selector") or "")
+    chosen = parse_labels(text) if text else None
+    for source, resource, manifest in found:
+        if chosen is None or chosen.matches(manifest["metadata"].get("labels") or {}):
+            yield source, resource, manifest
+
+
 def in_namespace(call: Call, resource: Resource, manifest: Manifest) -> Manifest:
     """The manifest with the request's namespace where it names none. Raises on a mismatch with ``-n``."""
     metadata = manifest.get("metadata") or {}
@@ -123,7 +136,9 @@ def create_object(call: Call, resource: Resource, obj: Manifest, operation: str 
     if resource.namespaced:
         obj = in_namespace(call, resource, obj)
     if call.flags.get("save-config"):
-        obj = with_last_applied(obj)
+        obj = with_last_applied(
+            obj, made_here="filename" not in call.given and not call.flags.get("kustomize")
+        )
     if dry_run == "client":
         report(call, resource, shown_locally(call, obj), operation, dry_run)
         return
@@ -142,8 +157,15 @@ def shown_locally(call: Call, obj: Manifest) -> Manifest:
     return {**obj, "metadata": {k: v for k, v in metadata.items() if k != "namespace"}}
 
 
-def with_last_applied(manifest: Manifest) -> Manifest:
-    """The manifest carrying itself in the annotation that ``kubectl apply`` compares with."""
+def with_last_applied(manifest: Manifest, *, made_here: bool = False) -> Manifest:
+    """The manifest carrying itself in the annotation that ``kubectl apply`` compares with.
+
+    ``made_here``: it was not read but is a Go struct of kubectl's own, which is written in another order.
+    """
+    if made_here:
+        metadata = dict(manifest["metadata"])
+        text = to_compact_go_json(manifest) + "\n"
+        return {**manifest, "metadata": {**metadata, "annotations": {LAST_APPLIED: text}}}
     metadata = dict(manifest["metadata"])
     annotations = {k: v for k, v in (metadata.get("annotations") or {}).items() if k != LAST_APPLIED}
     bare = {**manifest, "metadata": {**metadata, "annotations": annotations}}
@@ -164,6 +186,8 @@ def patch_object(
     dry_run = dry_run_of(call) if "dry-run" in call.flags else "none"
     if dry_run == "client" or call.flags.get("local"):
         made = patched(info, patch, type)
+        if call.flags.get("local") and call.command.startswith("set "):
+            made = with_zeros(made)
         report(call, info.resource, made, operation, dry_run)
         return
     stored = call.cluster.patch(
@@ -288,6 +312,7 @@ __all__ = [
     "patch_object",
     "patched",
     "report",
+    "selected",
     "shown_locally",
     "sourced",
     "strict_of",

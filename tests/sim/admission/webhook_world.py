@@ -110,7 +110,10 @@ def objects(
             *args,
         ],
         "volumeMounts": [{"name": "certs", "mountPath": "/certs", "readOnly": True}],
-        "readinessProbe": {"httpGet": {"scheme": "HTTPS", "port": 8443, "path": "/readyz"}, "periodSeconds": 1},
+        "readinessProbe": {
+            "httpGet": {"scheme": "HTTPS", "port": 8443, "path": "/readyz"},
+            "periodSeconds": 1,
+        },
         "ports": [{"containerPort": 8443}],
     }
     return [
@@ -196,7 +199,9 @@ def configuration(
     }
 
 
-def rule(resources: str = "pods", operations: str = "CREATE", groups: str = "", **more: Any) -> dict[str, Any]:
+def rule(
+    resources: str = "pods", operations: str = "CREATE", groups: str = "", **more: Any
+) -> dict[str, Any]:
     """One rule; words are separated by blanks."""
     return {
         "apiGroups": groups.split() or [""],

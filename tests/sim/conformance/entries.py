@@ -51,13 +51,13 @@ class Entry:
 @cache
 def entries() -> tuple[Entry, ...]:
     """Every entry, in the order of the file."""
-    return tuple(_entry(read) for read in yaml.safe_load(Path(__file__).with_name("manifests.yaml").read_text()))
+    return tuple(
+        _entry(read) for read in yaml.safe_load(Path(__file__).with_name("manifests.yaml").read_text())
+    )
 
 
 def _entry(read: dict[str, Any]) -> Entry:
     resource = next(found for found in BUILTIN.resources if found.key == read["resource"])
-    refused = tuple(
-        Refusal(one["merge"], one["message"]) for one in read["refused"] if "skip" not in one
-    )
+    refused = tuple(Refusal(one["merge"], one["message"]) for one in read["refused"] if "skip" not in one)
     name = read.get("name", "made")
     return Entry(resource, name, read["minimal"], read["rich"], read["change"], refused)

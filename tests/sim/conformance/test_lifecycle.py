@@ -115,7 +115,10 @@ def _show(world: EmbeddedWorld, entry: Entry) -> None:
     row = shown.row(world.cluster.get(entry.resource.key, entry.name, entry.namespace), world.now())
     assert len(row) == len(shown.columns)
     kubectl = Kubectl(world.cluster, NAMESPACE)
-    for argv in (["get", entry.resource.key, entry.name, "-o", "wide"], ["describe", entry.resource.key, entry.name]):
+    for argv in (
+        ["get", entry.resource.key, entry.name, "-o", "wide"],
+        ["describe", entry.resource.key, entry.name],
+    ):
         done = kubectl.run(argv, "")
         assert done.exit_code == 0, done.stderr
         assert entry.name in done.stdout or entry.resource.key == "events"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from sregym_env.kube.selectors import parse_labels
 from sregym_env.kube.status import StatusError
+from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.create import config, network, policy, rbac, workload
 from sregym_env.tools.kubectl.create.generator import COMMON
@@ -17,11 +19,26 @@ def create(call: Call) -> None:
         raise usage_failure(f"Unexpected args: [{' '.join(call.args)}]", call.command)
     if not call.flags["filename"] and not call.flags["kustomize"]:
         raise failure("must specify one of -f and -k")
-    for source, resource, manifest in from_files(call):
+    if str(call.flags["validate"]) not in _VALIDATIONS:
+        text = f'invalid - validate option "{call.flags["validate"]}"; must be one of: strict (or true), warn, ignore'
+        raise failure(f"{text} (or false)")
+    selector = parse_labels(call.flags["selector"]) if call.flags["selector"] else None
+    found = [each for each in from_files(call) if selector is None or selector.matches(_labels(each[2]))]
+    if not found:
+        raise failure("no objects passed to create")
+    for source, resource, manifest in found:
         try:
             create_object(call, resource, manifest)
         except StatusError as error:
             call.fail(sourced(error, "creating", source))
+
+
+_VALIDATIONS = ("strict", "true", "warn", "ignore", "false")
+
+
+def _labels(manifest: Manifest) -> dict[str, str]:
+    labels: dict[str, str] = (manifest.get("metadata") or {}).get("labels") or {}
+    return labels
 
 
 CREATE = Verb(

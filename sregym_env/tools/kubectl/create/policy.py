@@ -4,12 +4,32 @@ from __future__ import annotations
 
 from typing import Any
 
+from sregym_env.kube.selectors import parse_labels
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call
 from sregym_env.tools.kubectl.create.generator import Generator, verb
 from sregym_env.tools.kubectl.errors import failure
 from sregym_env.tools.kubectl.flags import Flag
 from sregym_env.tools.kubectl.writing import amounts, pairs
+
+
+_OPERATORS = {"in": "In", "notin": "NotIn", "exists": "Exists", "!": "DoesNotExist", "!=": "NotIn"}
+
+
+def _label_selector(text: str) -> Manifest:
+    """``a=b,c in (d)`` as a LabelSelector. Raises kubectl's complaint about what is none."""
+    try:
+        found = parse_labels(text)
+    except ValueError as error:
+        raise failure(str(error)) from None
+    labels = {r.key: r.values[0] for r in found.requirements if r.operator in ("=", "==")}
+    expressions = [
+        {"key": r.key, "operator": _OPERATORS[r.operator], **({"values": list(r.values)} if r.values else {})}
+        for r in found.requirements
+        if r.operator not in ("=", "==")
+    ]
+    selector: Manifest = {"matchLabels": labels} if labels else {}
+    return {**selector, **({"matchExpressions": expressions} if expressions else {})}
 
 
 def _namespace(_call: Call, _name: str) -> Manifest:
@@ -46,7 +66,7 @@ def _pdb(call: Call, _name: str) -> Manifest:
     amount = str(least or most)
     spec: dict[str, Any] = {
         "minAvailable" if least else "maxUnavailable": int(amount) if amount.isdigit() else amount,
-        "selector": {"matchLabels": pairs(tuple(str(flags["selector"]).split(",")), "selector")},
+        "selector": _label_selector(str(flags["selector"])),
     }
     status = dict.fromkeys(("currentHealthy", "desiredHealthy", "disruptionsAllowed", "expectedPods"), 0)
     return {"spec": spec, "status": status}

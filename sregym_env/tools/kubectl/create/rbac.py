@@ -71,6 +71,8 @@ def _resource_rules(call: Call) -> list[Manifest]:
 def _located(call: Call, token: str) -> tuple[str, str]:
     if token == "*":
         return "", "*"
+    if token == "*.*":
+        return "*", "*"
     try:
         found = call.find(token)
     except KubectlError:
@@ -115,6 +117,11 @@ def _serviceaccount(_call: Call, _name: str) -> Manifest:
 
 def _token(call: Call) -> None:
     """Ask for a service account's token and print it."""
+    kind, name = call.flags["bound-object-kind"], call.flags["bound-object-name"]
+    if kind and kind not in ("Node", "Pod", "Secret"):
+        raise failure("supported --bound-object-kind values are Node, Pod, Secret")
+    if kind and not name:
+        raise failure("--bound-object-name is required if --bound-object-kind is provided")
     if len(call.args) != 1:
         raise usage_failure(f"exactly one NAME is required, got {len(call.args)}", call.command)
     body: Manifest = {

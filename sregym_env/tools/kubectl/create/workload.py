@@ -67,7 +67,7 @@ def _from_cronjob(call: Call, source: str) -> Manifest:
     resource = call.find(kind)
     cron = call.cluster.get(resource.key, owner, call.namespace)
     if resource.key != "cronjobs.batch":
-        raise failure("unknown object type *unstructured.Unstructured")
+        raise failure(f"unknown object type *{resource.version}.{resource.kind}")
     template = cron["spec"]["jobTemplate"]
     reference = {
         "apiVersion": "batch/v1",

@@ -1,0 +1,178 @@
+"""``kube-apiserver`` as programs inside the cluster reach it: HTTPS, tokens of service accounts, the REST paths.
+
+It answers ``curl https://kubernetes.default.svc/...`` from a pod with the objects of the world and the
+permissions of the caller. Watches, tables and discovery documents are the business of the server for real
+clients.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+import orjson
+
+from sregym_env.cluster.api import User
+from sregym_env.kube import status
+from sregym_env.kube.types import Json, Manifest
+from sregym_env.sim import pki
+from sregym_env.sim.programs.context import ProcessContext
+from sregym_env.sim.programs.program import HttpRequest, HttpResponse
+from sregym_env.sim.programs.servers import Daemon
+
+if TYPE_CHECKING:
+    from sregym_env.sim.cluster import SimCluster
+    from sregym_env.sim.world import SimWorld
+
+PORT = 6443
+LATENCY = 0.002
+"""Seconds to answer a request."""
+
+ANONYMOUS = User("system:anonymous", ("system:unauthenticated",))
+_HEALTH = ("/healthz", "/livez", "/readyz")
+_PATCHES = {
+    "application/json-patch+json": "json",
+    "application/merge-patch+json": "merge",
+    "application/strategic-merge-patch+json": "strategic",
+}
+_PEOPLE = ("curl", "Wget", "Mozilla/5.0")
+"""Beginnings of the user agents for which the server prints documents nicely."""
+
+
+class KubeApiserver(Daemon):
+    """The API server's own process on the control plane."""
+
+    name = "kube_apiserver"
+
+    def certificate(self, ctx: ProcessContext, port: int) -> str:
+        """The certificate that kubeadm made for it."""
+        return pki.API_SERVER if port == PORT else ""
+
+    def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
+        """One request to the API."""
+        if port != PORT:
+            return None
+        try:
+            code, answer = _answered(ctx.world, request)
+        except status.StatusError as error:
+            code, answer = error.code, error.status
+        if isinstance(answer, str):
+            return HttpResponse(code, answer, {"Content-Type": "text/plain; charset=utf-8"}, LATENCY)
+        nicely = _header(request, "user-agent").startswith(_PEOPLE)
+        body = orjson.dumps(answer, option=orjson.OPT_INDENT_2 if nicely else None).decode()
+        return HttpResponse(code, body, {"Content-Type": "application/json"}, LATENCY)
+
+
+def _header(request: HttpRequest, name: str) -> str:
+    return next((value for key, value in request.headers.items() if key.lower() == name), "")
+
+
+def identify(world: SimWorld, token: str) -> User | None:
+    """Whom a bearer token stands for: the account of a pod or of a token Secret; None where it is nobody's."""
+    from sregym_env.sim.kubelet.volumes import decoded, mounted_token
+
+    for pod in world.store.list("pods"):
+        if mounted_token(pod) == token:
+            return _account(pod["metadata"]["namespace"], pod["spec"].get("serviceAccountName") or "default")
+    for secret in world.store.list("secrets"):
+        if secret.get("type") == "kubernetes.io/service-account-token" and decoded(secret, "token") == token:
+            annotations = secret["metadata"].get("annotations") or {}
+            return _account(
+                secret["metadata"]["namespace"], annotations.get("kubernetes.io/service-account.name", "")
+            )
+    return None
+
+
+def _account(namespace: str, name: str) -> User:
+    groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
+    return User(f"system:serviceaccount:{namespace}:{name}", groups)
+
+
+def _answered(world: SimWorld, request: HttpRequest) -> tuple[int, Any]:
+    """(HTTP status, document or text). Raises the API's errors."""
+    from sregym_env.sim.cluster import VERSION, SimCluster
+
+    user = ANONYMOUS
+    credentials = _header(request, "authorization")
+    if credentials.startswith("Bearer "):
+        found = identify(world, credentials.removeprefix("Bearer ").strip())
+        if found is None:
+            raise status.unauthorized()
+        user = found
+    parts = urlsplit(request.path)
+    path = parts.path.rstrip("/") or "/"
+    cluster = SimCluster(world, user)
+    words = path.split("/")[1:]
+    resource = len(words) > 2 and words[0] == "api" or len(words) > 3 and words[0] == "apis"
+    if not resource:
+        if not cluster.review_access(request.method.lower(), path):
+            raise status.forbidden_path(user.name, request.method.lower(), path)
+        if path in _HEALTH or path.startswith(("/livez/", "/readyz/", "/healthz/")):
+            return 200, "ok"
+        if path == "/version":
+            return 200, dict(VERSION)
+        if path == "/":
+            return 200, {"paths": ["/api", "/api/v1", "/apis", "/healthz", "/livez", "/readyz", "/version"]}
+        raise status.unknown_path()
+    query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+    return _resource(cluster, request, words, query)
+
+
+def _resource(
+    cluster: SimCluster, request: HttpRequest, words: list[str], query: dict[str, str]
+) -> tuple[int, Any]:
+    group, version, rest = ("", words[1], words[2:]) if words[0] == "api" else (words[1], words[2], words[3:])
+    namespace: str | None = None
+    if len(rest) > 2 and rest[0] == "namespaces" and rest[2] not in ("status", "finalize"):
+        namespace, rest = rest[1], rest[2:]
+    kind = cluster.registry.by_plural(group, version, rest[0])
+    if kind is None:
+        raise status.unknown_path()
+    name, subresource = (rest[1] if len(rest) > 1 else ""), (rest[2] if len(rest) > 2 else "")
+    method = request.method
+    if subresource == "log" and method == "GET" and namespace is not None:
+        return 200, cluster.logs(namespace, name, container=query.get("container"))
+    if method == "GET" and name:
+        return 200, cluster.get(kind.key, name, namespace)
+    if method == "GET":
+        selectors = {"label_selector": "labelSelector", "field_selector": "fieldSelector"}
+        chosen = {field: query.get(parameter, "") for field, parameter in selectors.items()}
+        items = cluster.list(kind.key, namespace, **chosen)
+        return 200, {
+            "kind": kind.list_kind,
+            "apiVersion": kind.api_version,
+            "metadata": {"resourceVersion": str(cluster.revision)},
+            "items": [{k: v for k, v in item.items() if k not in ("kind", "apiVersion")} for item in items],
+        }
+    if method == "DELETE" and name:
+        return 200, cluster.delete(kind.key, name, namespace)
+    body = _body(request)
+    if method == "PATCH" and name:
+        how = _PATCHES.get(_header(request, "content-type").partition(";")[0])
+        if how is None:
+            raise status.unsupported_media_type(tuple(_PATCHES))
+        return 200, cluster.patch(
+            kind.key, name, body, namespace=namespace, type=how, subresource=subresource, strict=False  # type: ignore[arg-type]
+        )
+    if not isinstance(body, dict):
+        raise status.bad_request("the object provided is unrecognized (must be of type Object)")
+    typed: Manifest = {**body, "apiVersion": kind.api_version, "kind": kind.kind}
+    if method == "POST" and not name:
+        return 201, cluster.create(typed, namespace=namespace, strict=False)
+    if method == "POST" and subresource in ("eviction", "binding", "token"):
+        return 201, cluster.create(body, namespace=namespace, subresource=subresource, name=name)
+    if method == "PUT" and name:
+        metadata = {**(body.get("metadata") or {}), "name": name}
+        if namespace:
+            metadata["namespace"] = namespace
+        return 200, cluster.replace({**typed, "metadata": metadata}, subresource=subresource, strict=False)
+    raise status.StatusError(
+        405, "MethodNotAllowed", "the server does not allow this method on the requested resource"
+    )
+
+
+def _body(request: HttpRequest) -> Json:
+    try:
+        return orjson.loads(request.body or "null")
+    except ValueError:
+        raise status.bad_request("the body of the request was in an unknown format") from None
