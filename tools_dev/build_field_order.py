@@ -60,7 +60,11 @@ class Order:
         if kind == _STRUCT:
             special = _SPECIAL.get(program.qualified(type_))
             # Go never leaves out a struct that is not behind a pointer.
-            return "*" if special is None else {"time": "null", "microtime": "null", "quantity": '"0"'}.get(special, "0")
+            return (
+                "*"
+                if special is None
+                else {"time": "null", "microtime": "null", "quantity": '"0"'}.get(special, "0")
+            )
         if omitted:
             return ""
         return {_MAP: "null", _POINTER: "null", _SLICE: "null", 24: '""', 1: "false"}.get(kind, "0")

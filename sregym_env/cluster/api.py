@@ -80,8 +80,10 @@ class Cluster(Protocol):
         """The same cluster through another identity's eyes."""
         ...
 
-    def get(self, resource: str, name: str, namespace: str | None = None) -> Manifest:
-        """One object. Raises NotFound, Forbidden."""
+    def get(
+        self, resource: str, name: str, namespace: str | None = None, *, subresource: str = ""
+    ) -> Manifest:
+        """One object, or its ``status`` or ``scale`` subresource. Raises NotFound, Forbidden."""
         ...
 
     def list(

@@ -26,7 +26,7 @@ from sregym_env.cluster.edits import (
     Substitute,
 )
 from sregym_env.errors import ClusterError
-from sregym_env.kube import registry
+from sregym_env.kube.registry import BUILTIN, Registry
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 
@@ -96,7 +96,7 @@ def apply(world: World, edit: Edit) -> Undo:
             return Restore(before)
         case Create():
             made = world.cluster.create(edit.manifest)
-            return Discard(ref(made))
+            return Discard(ref(made, world.cluster.registry))
         case Delete():
             before = _get(world.cluster, edit.target)
             _delete(world, edit.target)
@@ -129,9 +129,9 @@ def undo(world: World, change: Undo) -> None:
             pass
 
 
-def ref(manifest: Manifest) -> ObjectRef:
-    """The reference of a manifest."""
-    resource = registry.by_kind(manifest["apiVersion"], manifest["kind"])
+def ref(manifest: Manifest, served: Registry = BUILTIN) -> ObjectRef:
+    """The reference of a manifest of a kind that is served."""
+    resource = served.by_kind(manifest["apiVersion"], manifest["kind"])
     if resource is None:
         raise ClusterError(f"no resource for kind {manifest['kind']} of {manifest['apiVersion']}")
     metadata = manifest["metadata"]
@@ -222,7 +222,7 @@ def _redeploy(world: World, edit: Redeploy) -> Undo:
 
 
 def _restore(cluster: Cluster, before: Manifest) -> None:
-    target = ref(before)
+    target = ref(before, cluster.registry)
     try:
         now = _get(cluster, target)
     except StatusError as error:

@@ -613,7 +613,9 @@ def _flow_schema_spec(spec: Manifest) -> Manifest:
 
 def _priority_level_spec(spec: Manifest) -> Manifest:
     values: dict[str, Json] = {"nominalConcurrencyShares": 30, "lendablePercent": 0}
-    spec = _at(spec, "limited", lambda limited: _at(_fill_absent(limited, values), "limitResponse", _limit_response))
+    spec = _at(
+        spec, "limited", lambda limited: _at(_fill_absent(limited, values), "limitResponse", _limit_response)
+    )
     shares: dict[str, Json] = {"nominalConcurrencyShares": 0, "lendablePercent": 0}
     return _at(spec, "exempt", lambda exempt: _fill_absent(exempt, shares))
 

@@ -38,9 +38,17 @@ def in_go_order(obj: Manifest) -> Manifest:
     """The object with its keys in the order of the Go structs; of an unknown kind as it is."""
     kinds, structs = _order()
     if obj.get("kind") == "List" and "items" in obj:
-        rest = {key: value for key, value in obj.items() if key not in ("kind", "apiVersion", "metadata", "items")}
+        rest = {
+            key: value for key, value in obj.items() if key not in ("kind", "apiVersion", "metadata", "items")
+        }
         items = [in_go_order(item) for item in obj["items"]]
-        return {"kind": "List", "apiVersion": "v1", "metadata": obj.get("metadata", {}), **rest, "items": items}
+        return {
+            "kind": "List",
+            "apiVersion": "v1",
+            "metadata": obj.get("metadata", {}),
+            **rest,
+            "items": items,
+        }
     struct = kinds.get(f"{obj.get('apiVersion')} {obj.get('kind')}")
     ordered: Manifest = obj if struct is None else _ordered(obj, struct, structs)
     return ordered

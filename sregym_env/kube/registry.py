@@ -702,6 +702,9 @@ def version_priority(version: str) -> tuple[int, int, int, str]:
     return (3, 0, 0, version)
 
 
+SCALE = Resource("autoscaling", "v1", "Scale", "scales", "scale", True)
+"""What the ``scale`` subresource of every scalable resource speaks; nothing is served under its name."""
+
 BUILTIN = Registry(RESOURCES)
 """What a plain v1.32 cluster with metrics-server serves."""
 

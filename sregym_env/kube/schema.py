@@ -704,7 +704,7 @@ def _missing(struct: Struct, obj: Mapping[str, Any], where: str) -> Iterator[str
         if type_.struct is not None and isinstance(value, dict):
             yield from _missing(type_.struct, value, f"{where}{name}.")
         elif type_.kind == "list" and type_.item is not None and type_.item.struct is not None:
-            for index, child in enumerate(value):
+            for index, child in enumerate(value or ()):
                 yield from _missing(type_.item.struct, child, f"{where}{name}[{index}].")
 
 

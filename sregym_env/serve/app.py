@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import time
+import uuid
+from collections.abc import MutableMapping
 from typing import Any
 
-import orjson
-import yaml
-
-from sregym_env.kube import status
-from sregym_env.serve import access, documents, negotiate, paths, rest, upgrades
+from sregym_env.kube import status, yamlout
+from sregym_env.serve import access, documents, indented, negotiate, paths, rest, upgrades
 from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.instrumentation import Measured
 from sregym_env.serve.message import JSON, Reply, Request, Response, Stream, json_response, parse_query
@@ -60,10 +60,13 @@ class Application:
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(TICK_SECONDS)
-            try:
-                self.hosted.sync()
-            except Exception:  # the cluster goes on without the event that failed; it is logged loudly
-                _log.exception("the world failed")
+            self._sync()
+
+    def _sync(self) -> None:
+        try:
+            self.hosted.sync()
+        except Exception:  # the cluster goes on without the event that failed; it is logged loudly
+            _log.exception("the world failed")
 
     # --- connection kinds -------------------------------------------------------------------------
 
@@ -79,6 +82,7 @@ class Application:
                 return
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        audit_id = str(uuid.uuid4())
         try:
             reply = self.respond(await read_request(scope, receive))
         except Gone:
@@ -86,19 +90,26 @@ class Application:
         except TimeoutError:
             reply = refusal(status.timeout("request did not complete within the allotted duration"))
         if isinstance(reply, Response):
-            await send_response(reply, send)
+            await send_response(reply, send, audit_id)
             return
         measured = self._measured(Request(scope["method"], scope["path"], parse_query(scope["query_string"])))
         self.hosted.counters.begin(measured)
         try:
-            await send_stream(reply, receive, send)
+            await send_stream(reply, receive, send, audit_id)
         finally:
             self.hosted.counters.end(measured)
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request("GET", scope["path"], parse_query(scope["query_string"]), headers(scope))
         await receive()  # websocket.connect
-        self.hosted.sync()
+        self._sync()
+        accepted = False
+
+        async def noting(message: MutableMapping[str, Any]) -> None:
+            nonlocal accepted
+            accepted = accepted or message["type"] == "websocket.accept"
+            await send(message)
+
         measured = self._measured(request)
         self.hosted.counters.begin(measured)
         began = time.monotonic()
@@ -109,10 +120,21 @@ class Application:
             if where is None:
                 raise status.unknown_path()
             ask = rest.Ask(self.hosted, self.hosted.cluster(user), where, request)
-            await upgrades.serve(ask, scope.get("subprotocols", []), receive, send)
+            await upgrades.serve(ask, scope.get("subprotocols", []), receive, noting)
         except status.StatusError as error:
             code = error.code
             await upgrades.refuse(error, scope, send)
+        except OSError:
+            raise  # the client has gone, which uvicorn knows how to take
+        except (
+            Exception
+        ) as error:  # one failing connection must not take the cluster down; it is logged loudly
+            _log.exception("%s failed", request.path)
+            code = 500
+            if accepted:
+                await send({"type": "websocket.close", "code": 1011})
+            else:
+                await upgrades.refuse(status.internal_error(type(error).__name__), scope, send)
         finally:
             self.hosted.announce()
             self.hosted.counters.end(measured)
@@ -122,7 +144,7 @@ class Application:
 
     def respond(self, request: Request) -> Reply:
         """Answer a request. Never raises for what the client does wrong."""
-        self.hosted.sync()
+        self._sync()
         began = time.monotonic()
         take_warnings(self.hosted.world)  # of requests that no client of this server made
         reply = _warned(self._answered(request), take_warnings(self.hosted.world))
@@ -132,8 +154,15 @@ class Application:
         return reply
 
     def _answered(self, request: Request) -> Reply:
+        reply = self._unformed(request)
         try:
-            return _in_yaml(request, self._route(request))
+            return _in_form(request, reply)
+        except RecursionError:
+            return reply
+
+    def _unformed(self, request: Request) -> Reply:
+        try:
+            return self._route(request)
         except status.StatusError as error:
             return refusal(error)
         except RecursionError:
@@ -191,13 +220,16 @@ def _verb(request: Request, where: paths.ApiPath) -> str:
     return request.method if request.method in (*_READS, *_WRITES) else "other"
 
 
-def _in_yaml(request: Request, reply: Reply) -> Reply:
-    """The answer in YAML where the client prefers it."""
-    accept = request.header("accept")
-    if not negotiate.wants_yaml(accept) or isinstance(reply, Stream) or reply.content_type != JSON:
+def _in_form(request: Request, reply: Reply) -> Reply:
+    """The answer in YAML, or indented, where the client prefers it."""
+    if isinstance(reply, Stream) or reply.content_type != JSON:
         return reply
-    text = yaml.dump(orjson.loads(reply.body), Dumper=_Dumper, allow_unicode=True, default_flow_style=False)
-    return Response(reply.status, text.encode(), negotiate.YAML, reply.headers)
+    if not negotiate.wants_yaml(request.header("accept")):
+        if not indented.wanted(request):
+            return reply
+        return Response(reply.status, indented.indented(reply.body), reply.content_type, reply.headers)
+    text = yamlout.to_yaml(json.loads(reply.body))
+    return Response(reply.status, text.encode(errors="replace"), negotiate.YAML, reply.headers)
 
 
 def _warned(reply: Reply, texts: tuple[str, ...]) -> Reply:
@@ -206,9 +238,6 @@ def _warned(reply: Reply, texts: tuple[str, ...]) -> Reply:
         return reply
     added = tuple(("Warning", f'299 - "{rest.quoted(text)}"') for text in texts)
     return Response(reply.status, reply.body, reply.content_type, (*reply.headers, *added))
-
-
-_Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 def refusal(error: status.StatusError) -> Response:

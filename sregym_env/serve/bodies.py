@@ -30,6 +30,10 @@ MAX_DEPTH = 200
 
 TOO_DEEP = "exceeded max depth"
 
+MAX_VALUES = 100_000
+"""Values in a body. A thousand containers without names have a thousand complaints each; no object that anybody
+writes comes near."""
+
 MAX_YAML = 256 * 1024
 """Length of a body that is YAML and not JSON, which takes a hundred times as long to read."""
 
@@ -102,6 +106,9 @@ def parse(raw: bytes) -> Json:
     except orjson.JSONDecodeError:
         found = _leniently(raw)
     _check_depth(raw, found)
+    if raw.count(b",") + _brackets(raw) >= MAX_VALUES and _count_values(found) > MAX_VALUES:
+        text = f"Request entity too large: limit is {MAX_VALUES} values"
+        raise status.StatusError(413, "RequestEntityTooLarge", text)
     return found
 
 
@@ -135,6 +142,19 @@ def _objects(path: str, value: Any) -> Iterator[tuple[str, list[str]]]:
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _objects(f"{path}[{index}]", item)
+
+
+def _count_values(value: Json) -> int:
+    """How many values there are in a document, lists and objects included."""
+    number, waiting = 0, [value]
+    while waiting:
+        found = waiting.pop()
+        number += 1
+        if isinstance(found, dict):
+            waiting.extend(found.values())
+        elif isinstance(found, list):
+            waiting.extend(found)
+    return number
 
 
 def _count_keys(raw: bytes) -> int:

@@ -88,11 +88,13 @@ def _schema(found: Any) -> Any:
     if isinstance(wrapped, list) and len(wrapped) == 1 and isinstance(wrapped[0], dict):
         reference = wrapped[0].get("$ref", reference)
     if isinstance(reference, str):
-        made = {"$ref": reference.replace(_V3, _V2)}
+        made: dict[str, Any] = {"$ref": reference.replace(_V3, _V2)}
         # Beside a reference only what describes it, as the API server writes it.
         made.update({key: _schema(value) for key, value in found.items() if key in _BESIDE})
         return made
     made = {key: _schema(value) for key, value in found.items() if key not in ("oneOf", "nullable")}
+    if isinstance(found.get("properties"), dict):  # whose keys are names and no words of a schema
+        made["properties"] = {name: _schema(value) for name, value in found["properties"].items()}
     if "oneOf" in found and "type" not in made:
         made["type"] = "string"
     return made

@@ -125,6 +125,8 @@ def _shifted(pattern: re.Pattern[bytes], body: bytes, seconds: int) -> bytes:
 @lru_cache(maxsize=8192)
 def _moved(stamp: bytes, seconds: int) -> bytes:
     text = stamp.decode()
+    if text.startswith("1970-01-01"):
+        return stamp  # no moment, but Unix time zero: what never started
     try:
         micros = durations.parse_rfc3339(text.replace(" ", "T") + "Z")
     except ValueError:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from sregym_env.kube import status
 from sregym_env.serve.message import Request
+from sregym_env.sim import tracking
 
 _MATCH = "resourceVersionMatch"
 _INITIAL = "sendInitialEvents"
 
 MAX_REQUIREMENTS = 1000
-"""Requirements of one label selector. The API server knows no limit; each object is checked against each."""
+"""Requirements of one selector. The API server knows no limit; each object is checked against each."""
 
 
 def check_name(name: str) -> None:
@@ -32,8 +33,11 @@ def check_reading(request: Request) -> None:
     """The ``ListOptions`` of a request. Raises BadRequest, Invalid, Timeout."""
     request.number("limit")
     request.number("timeoutSeconds")
-    if request.first("labelSelector").count(",") > MAX_REQUIREMENTS:
-        raise status.bad_request(f"unable to parse requirement: more than {MAX_REQUIREMENTS} requirements")
+    for selector in ("labelSelector", "fieldSelector"):
+        if request.first(selector).count(",") > MAX_REQUIREMENTS:
+            raise status.bad_request(
+                f"unable to parse requirement: more than {MAX_REQUIREMENTS} requirements"
+            )
     errors = [*_initial_events(request), *_matching(request)]
     if errors:
         raise status.invalid("ListOptions.meta.k8s.io", "", errors)
@@ -87,10 +91,6 @@ def check_writing(request: Request, kind: str) -> None:
         raise status.invalid(f"{kind}.meta.k8s.io", "", errors)
 
 
-MAX_MANAGER = 128
-"""Length of a field manager in bytes."""
-
-
 def check_manager(request: Request, kind: str, patch: str = "") -> None:
     """The field manager of a write and, of a patch of the type ``patch``, what goes with it. Raises Invalid."""
     manager = request.first("fieldManager")
@@ -99,14 +99,7 @@ def check_manager(request: Request, kind: str, patch: str = "") -> None:
         errors.append(status.required("fieldManager", "is required for apply patch"))
     if patch and patch != "apply" and "force" in request.query:
         errors.append(status.forbidden_field("force", "may not be specified for non-apply patch"))
-    if len(manager.encode()) > MAX_MANAGER:
-        errors.append(status.too_long("fieldManager", MAX_MANAGER))
-    at = 0
-    for char in manager:
-        if not (char.isprintable()):
-            text = f"invalid character U+{ord(char):04X} (at position {at})"
-            errors.append(status.invalid_value("fieldManager", manager, text))
-        at += len(char.encode())
+    errors += tracking.manager_errors(manager)
     if errors:
         raise status.invalid(f"{kind}.meta.k8s.io", "", errors)
 
@@ -117,7 +110,7 @@ def manager_of_agent(agent: str) -> str:
     for char in agent.partition("/")[0]:
         if char.isprintable():
             size += len(char.encode())
-            if size > MAX_MANAGER:
+            if size > tracking.MAX_MANAGER:
                 break
             kept.append(char)
     return "".join(kept) or "unknown"

@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Iterable, MutableMapping
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import parse_qs
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -27,6 +28,12 @@ FORWARDING = "portforward.k8s.io"
 CHANNELS = ("stdin", "stdout", "stderr", "error", "resize")
 """Stream types in the order of the WebSocket protocol's channel numbers."""
 CLOSE = 255
+
+STREAMS_SECONDS = 30.0
+"""How long the client may take to open its streams (the kubelet's stream creation timeout)."""
+
+MOST_WAITING = 64
+"""Messages of a client that may wait to be read."""
 
 MOST_STREAMS = 16
 """Streams that one remote command may open."""
@@ -80,9 +87,11 @@ class SpdyConnection(asyncio.Protocol):
         self._writer = spdy.Writer()
         self._streams: dict[str, int] = {}
         self._kinds: dict[int, str] = {}
-        self._waiting: list[tuple[str, bytes]] = []
-        """What is to be sent on streams that the client has not opened yet."""
+        self._missing = set() if self._raw else _expected(scope["query_string"].decode("latin-1"))
+        """Streams that the client is still to open."""
+        self._opened = asyncio.Event()
         self._status = 0
+        self._paused = False
 
     # --- the connection ---------------------------------------------------------------------------
 
@@ -102,7 +111,10 @@ class SpdyConnection(asyncio.Protocol):
         self._close()
 
     def data_received(self, data: bytes) -> None:
-        """Bytes from the client."""
+        """Bytes from the client, who waits where it says more than is listened to."""
+        if self._inbox.qsize() >= MOST_WAITING and not self._paused and self._transport is not None:
+            self._paused = True
+            self._transport.pause_reading()
         if self._raw:
             self._inbox.put_nowait({"type": "websocket.receive", "bytes": data})
             return
@@ -116,6 +128,8 @@ class SpdyConnection(asyncio.Protocol):
         """Serve the connection to its end."""
         try:
             await self._app(self._scope, self._receive, self._send)
+        except TimeoutError:
+            return
         finally:
             self._close()
 
@@ -130,7 +144,11 @@ class SpdyConnection(asyncio.Protocol):
     # --- from the client --------------------------------------------------------------------------
 
     async def _receive(self) -> MutableMapping[str, Any]:
-        return await self._inbox.get()
+        message = await self._inbox.get()
+        if self._paused and self._inbox.qsize() < MOST_WAITING // 2 and self._transport is not None:
+            self._paused = False
+            self._transport.resume_reading()
+        return message
 
     def _frame(self, frame: spdy.Frame) -> None:
         if frame.type == spdy.SYN_STREAM:
@@ -152,9 +170,9 @@ class SpdyConnection(asyncio.Protocol):
         self._write(self._writer.headers(spdy.SYN_REPLY, frame.stream, {}))
         if frame.fin and kind == "stdin":
             self._hear(bytes([CLOSE, 0]))
-        held, self._waiting = self._waiting, []
-        for name, data in held:
-            self._say(name, data)
+        self._missing.discard(kind)
+        if not self._missing:
+            self._opened.set()
 
     def _hear(self, message: bytes) -> None:
         self._inbox.put_nowait({"type": "websocket.receive", "bytes": message})
@@ -168,6 +186,8 @@ class SpdyConnection(asyncio.Protocol):
             if self._version:
                 lines.append(f"X-Stream-Protocol-Version: {self._version}")
             self._write(("\r\n".join(lines) + "\r\n\r\n").encode())
+            if self._missing:
+                await asyncio.wait_for(self._opened.wait(), STREAMS_SECONDS)
         elif kind == "websocket.send":
             data = message.get("bytes") or b""
             if self._raw:
@@ -183,10 +203,8 @@ class SpdyConnection(asyncio.Protocol):
 
     def _say(self, kind: str, data: bytes) -> None:
         stream = self._streams.get(kind)
-        if stream is None:
-            self._waiting.append((kind, data))
-            return
-        self._write(spdy.data(stream, data, fin=kind == "error"))
+        if stream is not None:
+            self._write(spdy.data(stream, data, fin=kind == "error"))
 
     async def _finish(self) -> None:
         """End every stream that the server writes to; the client closes the connection then."""
@@ -208,6 +226,12 @@ class SpdyConnection(asyncio.Protocol):
             f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
         )
         self._write(head.encode() + body)
+
+
+def _expected(query: str) -> set[str]:
+    """The streams that a client opens for what it asks."""
+    asked = parse_qs(query)
+    return {"error", *(kind for kind in CHANNELS[:3] if asked.get(kind, ["false"])[0] in ("true", "1"))}
 
 
 def _header(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> list[str]:

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from sregym_env.kube import schema, status
 from sregym_env.kube.durations import parse_rfc3339
+from sregym_env.kube.registry import SCALE
 from sregym_env.kube.types import Manifest
 from sregym_env.serve import following, lists, parameters, proxying, upgrades
 from sregym_env.serve.bodies import body, patch_body
 from sregym_env.serve.message import Reply, Response
-from sregym_env.serve.negotiate import representation
+from sregym_env.serve.negotiate import representation, table
 from sregym_env.sim import apiserver
 from sregym_env.sim import subresources as views
 
@@ -76,7 +77,12 @@ def _scale(ask: Ask) -> Response:
     ask.demand(verb, "scale")
     current = ask.admin.get(ask.resource.address, where.name, where.namespace)
     if method == "GET":
-        return ask.answer(views.scale_of(current, ask.resource))
+        view = views.scale_of(current, ask.resource)
+        if representation(ask.request.header("accept")) == "table":
+            include = ask.request.first("includeObject", "Metadata")
+            listed = {"resourceVersion": view["metadata"].get("resourceVersion", "")}
+            view = table(SCALE, [view], ask.hosted.world.now(), include=include, metadata=listed)
+        return ask.answer(view)
     kind = patch_type(ask.request) if method == "PATCH" else "merge"
     if method == "PATCH":
         parameters.check_manager(ask.request, "PatchOptions", kind)

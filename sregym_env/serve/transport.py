@@ -66,9 +66,10 @@ async def _body(receive: Receive, limit: int) -> bytes | None:
             return b"".join(chunks)
 
 
-async def send_response(response: Response, send: Send) -> None:
+async def send_response(response: Response, send: Send, audit_id: str = "") -> None:
     """Send a complete response."""
-    fields = [
+    fields = [(b"audit-id", audit_id.encode())] if audit_id else []
+    fields += [
         (b"content-type", response.content_type.encode()),
         (b"content-length", str(len(response.body)).encode()),
         *((name.lower().encode(), _field_value(value)) for name, value in response.headers),
@@ -84,9 +85,10 @@ def _field_value(text: str) -> bytes:
     return "".join(c if c >= " " else " " for c in text).strip().encode()
 
 
-async def send_stream(reply: Stream, receive: Receive, send: Send) -> None:
+async def send_stream(reply: Stream, receive: Receive, send: Send, audit_id: str) -> None:
     """Send a stream until it ends or the client leaves."""
     fields = [
+        (b"audit-id", audit_id.encode()),
         (b"content-type", reply.content_type.encode()),
         (b"cache-control", b"no-cache, private"),
     ]

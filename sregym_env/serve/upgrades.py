@@ -20,7 +20,7 @@ from sregym_env.serve import forwarding
 from sregym_env.shell.files import encoded
 from sregym_env.sim import attaching, container_logs
 from sregym_env.sim.programs import exec as programs_exec
-from sregym_env.sim.programs.consoles import Turn
+from sregym_env.sim.programs.consoles import MAX_INPUT, Turn
 
 if TYPE_CHECKING:
     from sregym_env.serve.rest import Ask
@@ -72,7 +72,16 @@ async def refuse(error: status.StatusError, scope: Mapping[str, Any], send: Send
 async def _exec(ask: Ask, protocol: str, receive: Receive, send: Send) -> None:
     request = ask.request
     command = list(request.query.get("command", ()))
-    container = running_container(ask, "exec")
+    try:
+        container = running_container(ask, "exec")
+    except status.StatusError as error:
+        if error.code != 500 or not protocol:
+            raise
+        # That is the kubelet's answer: the API server passes it on over the connection it has upgraded.
+        await send({"type": "websocket.accept", "subprotocol": protocol})
+        await _write(send, ERROR, orjson.dumps(error.status))
+        await send({"type": "websocket.close", "code": 1000})
+        return
     if not command:
         raise status.bad_request("you must specify at least one command for the container")
     await send({"type": "websocket.accept", "subprotocol": protocol or None})
@@ -146,6 +155,7 @@ async def _converse(ask: Ask, container: str, command: list[str], inbox: _Inbox,
     process = world.processes.get(key)
     turn = programs_exec.begin(world, pod, container, command, tty=ask.request.flag("tty"))
     held: list[str] = []
+    room = MAX_INPUT
     try:
         while (console := turn.console) is not None and process is not None:
             await _show(ask, turn, send)
@@ -157,7 +167,8 @@ async def _converse(ask: Ask, container: str, command: list[str], inbox: _Inbox,
             end = heard.kind == "end" or (inbox.exhausted and console.kind in ("whole", "filter"))
             if console.kind == "whole" and not console.tty and not end and key in world.processes:
                 # Handed over in one piece at the end, whatever pieces it comes in.
-                held.append(heard.text)
+                held.append(heard.text[:room])
+                room -= len(held[-1])
             elif heard.text or end or key not in world.processes:
                 text = "".join([*held, heard.text])
                 went_on = programs_exec.go_on(world, key, process.restart, console, text, end=end)

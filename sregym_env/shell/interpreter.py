@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -37,6 +38,8 @@ class Budget:
     left = 0
     chance: random.Random | None = None
     background: Background | None = None
+    at_exit: Callable[[], Awaitable[BashResult]] | None = None
+    """What the script that runs now has asked for with ``trap ... EXIT``."""
 
 
 class PipelineInterpreter(Interpreter):  # type: ignore[misc]
@@ -189,6 +192,32 @@ async def _wait(ctx: Any, args: list[str]) -> BashResult:
     return BashResult("", complaint, code)
 
 
+async def _trap(ctx: Any, args: list[str]) -> BashResult:
+    """``trap``: of the signals only the end of a script comes here; the others are accepted and never arrive."""
+    words = [word for word in args if word != "--"]
+    if len(words) < 2:
+        return BashResult("", "", 0)
+    action, signals = words[0], {word.upper().removeprefix("SIG") for word in words[1:]}
+    if signals & {"EXIT", "0"}:
+        run = ctx.exec_fn
+        Budget.at_exit = None if action in ("-", "") else lambda: run(action, None, None)
+    return BashResult("", "", 0)
+
+
+async def ending(script: Awaitable[BashResult]) -> BashResult:
+    """Run a script of its own and then what it has asked for at its end."""
+    outer, Budget.at_exit = Budget.at_exit, None
+    try:
+        result = await script
+        if Budget.at_exit is None:
+            return result
+        last = await Budget.at_exit()
+        return BashResult(result.stdout + last.stdout, result.stderr + last.stderr, result.exit_code)
+    finally:
+        Budget.at_exit = outer
+
+
 BUILTINS["wait"] = _wait
+BUILTINS["trap"] = _trap
 dialect.install()
 module.Interpreter = PipelineInterpreter

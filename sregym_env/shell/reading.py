@@ -193,6 +193,17 @@ def is_complete(script: str) -> bool:
     return True
 
 
+def is_script(text: str) -> bool:
+    """Whether a text is a sequence of whole commands without an error."""
+    if text.endswith("\\\n") or _open_quote(text) or _open_document(text):
+        return False
+    try:
+        parse(text)
+    except (ParseException, RecursionError, ValueError, IndexError):
+        return False
+    return True
+
+
 def _at_end(script: str, error: Any) -> bool:
     lines = script.rstrip().split("\n")
     return bool(error.line > len(lines) or (error.line == len(lines) and error.column > len(lines[-1])))

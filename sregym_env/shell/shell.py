@@ -30,7 +30,7 @@ from sregym_env.shell.awk import Awk
 from sregym_env.shell.commands import library
 from sregym_env.shell.driver import drive
 from sregym_env.shell.files import Clock, Files
-from sregym_env.shell.interpreter import Background, Budget, PipelineInterpreter
+from sregym_env.shell.interpreter import Background, Budget, PipelineInterpreter, ending
 from sregym_env.shell.text import Paste, Sort, Wc
 from sregym_env.shell.xargs import Xargs
 
@@ -173,7 +173,7 @@ class _Nested:
         env["*"] = env["@"]
         assert ctx.exec is not None
         try:
-            return await ctx.exec(script, {"env": env, "cwd": ctx.cwd})
+            return await ending(ctx.exec(script, {"env": env, "cwd": ctx.cwd}))
         except ParseException as error:
             return BashResult("", syntax_error(error, script, self.name), 2)
 

@@ -37,13 +37,33 @@ def with_addresses(world: SimWorld, service: Manifest, old: Manifest | None) -> 
         spec["ports"] = _with_node_ports(world, service, spec.get("ports", []), before.get("ports", []))
         spec.setdefault("externalTrafficPolicy", "Cluster")
     else:
-        spec["ports"] = [
-            {key: value for key, value in port.items() if key != "nodePort"} for port in spec.get("ports", [])
-        ]
-        spec.pop("externalTrafficPolicy", None)
+        known = {port.get("nodePort") for port in before.get("ports") or ()}
+        spec["ports"] = [_without_old_node_port(port, known) for port in spec.get("ports", [])]
+        policy = "externalTrafficPolicy"
+        if not spec.get("externalIPs") and spec.get(policy) == before.get(policy):
+            spec.pop(policy, None)
+    _with_health_check_port(world, kind, spec, before)
     if not spec["ports"]:
         del spec["ports"]
     return {**service, "spec": spec}
+
+
+def _without_old_node_port(port: Manifest, known: set[int | None]) -> Manifest:
+    """A port of a Service that has no node ports any more. One that was asked for anew is left to be refused."""
+    if port.get("nodePort") not in known:
+        return port
+    return {key: value for key, value in port.items() if key != "nodePort"}
+
+
+def _with_health_check_port(world: SimWorld, kind: str, spec: Manifest, before: Manifest) -> None:
+    """Where a load balancer may ask nodes whether they have endpoints of their own: only local traffic needs it."""
+    if kind != "LoadBalancer" or spec.get("externalTrafficPolicy") != "Local":
+        if spec.get("healthCheckNodePort") == before.get("healthCheckNodePort"):
+            spec.pop("healthCheckNodePort", None)
+    elif before.get("healthCheckNodePort"):
+        spec.setdefault("healthCheckNodePort", before["healthCheckNodePort"])
+    elif not spec.get("healthCheckNodePort"):
+        spec["healthCheckNodePort"] = world.streams.choice("node-port", NODE_PORTS)
 
 
 def _taken(world: SimWorld) -> set[str]:

@@ -17,9 +17,11 @@ from sregym_env.kube.defaults import apply_defaults
 from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.types import Manifest
+from sregym_env.kube.validation.warnings import warnings_of
 from sregym_env.runtime import ids
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim import admission, allocation, conversions, guarded, tracking
+from sregym_env.sim.admission import warnings
 from sregym_env.sim.custom import (
     DEFINITIONS,
     doomed,
@@ -29,7 +31,7 @@ from sregym_env.sim.custom import (
     served,
     version_of,
 )
-from sregym_env.sim.identities import SYSTEM
+from sregym_env.sim.identities import SYSTEM, is_component
 from sregym_env.sim.strategy import (
     REQUESTS,
     completed,
@@ -67,7 +69,9 @@ def create(
     if not is_custom(resource):
         return world.store.put(resource, made)
     kind = version_of(world, resource, made)
-    return conversions.presented(world, kind, world.store.put(resource, conversions.stored(world, kind, made)))
+    return conversions.presented(
+        world, kind, world.store.put(resource, conversions.stored(world, kind, made))
+    )
 
 
 @contextmanager
@@ -125,7 +129,15 @@ def _admitted(
     admission.validate(world, request, fresh, None)
     if world.store.get(resource, fresh["metadata"].get("namespace", ""), name) is not None:
         raise status.already_exists(kind, name)
+    _warn(world, user, kind, fresh, None)
     return fresh
+
+
+def _warn(world: SimWorld, user: User, kind: Resource, new: Manifest, old: Manifest | None) -> None:
+    """Tell people, not components, what they should know of what they wrote."""
+    if not is_component(user):
+        for text in warnings_of(kind, new, old):
+            warnings.tell(world, user, text)
 
 
 def _unmoved(request: admission.Attributes, obj: Manifest) -> Manifest:
@@ -152,9 +164,7 @@ def update(
     """
     if dry_run:
         with _no_trace(world):
-            return _revised(
-                world, resource, obj, user, dry_run=True, tracked=tracked, admitted=admitted
-            )[0]
+            return _revised(world, resource, obj, user, dry_run=True, tracked=tracked, admitted=admitted)[0]
     new, old = _revised(world, resource, obj, user, tracked=tracked, admitted=admitted)
     if new is old:
         return old
@@ -200,6 +210,7 @@ def _revised(
         raise status.invalid(kind, old["metadata"]["name"], errors)
     if not admitted:
         admission.validate(world, request, new, old)
+    _warn(world, user, kind, new, old)
     return new, old
 
 

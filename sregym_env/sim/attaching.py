@@ -48,10 +48,23 @@ def attach(world: SimWorld, pod: Manifest, container: str, stdin: str, end: bool
         if consoles.CONSOLE not in process.state and consoles.WRITTEN in process.state:
             return Attached(str(process.state[consoles.WRITTEN]), False, world.clock)
     if consoles.CONSOLE in process.state:
-        turn = consoles.feed_main(ctx, stdin, end=end)
-        return Attached(turn.stdout + turn.stderr, turn.console is not None, world.clock)
+        closes = end and _ends_with_input(pod, container, process)
+        turn = consoles.feed_main(ctx, stdin, end=closes)
+        # Whoever has no more to say to a process that stays is let go.
+        return Attached(turn.stdout + turn.stderr, turn.console is not None and not end, world.clock)
     text = _logged(world, key, process.restart, cursor)
     return Attached(text, consoles.WRITTEN not in process.state, world.clock)
+
+
+def _ends_with_input(pod: Manifest, container: str, process: Process) -> bool:
+    """Whether the process's standard input is closed with that of the first who attaches (``stdinOnce``).
+
+    A shell without it stays; a command that reads to the end would wait for ever, and is given its end.
+    """
+    console = process.state.get(consoles.CONSOLE)
+    if isinstance(console, consoles.Console) and console.kind in ("whole", "filter"):
+        return True
+    return any(spec["name"] == container and spec.get("stdinOnce") for spec in pod["spec"]["containers"])
 
 
 def redrawn(world: SimWorld, pod: Manifest, container: str) -> str:

@@ -292,7 +292,7 @@ def _configuration(world: SimWorld) -> list[Manifest]:
     server = f"https://{CONTROL_PLANE.address}:6443"
     kubeconfig = (
         "apiVersion: v1\nclusters:\n- cluster:\n    certificate-authority-data: "
-        f"{authority}\n    server: {server}\n  name: \"\"\ncontexts: null\ncurrent-context: \"\"\n"
+        f'{authority}\n    server: {server}\n  name: ""\ncontexts: null\ncurrent-context: ""\n'
         "kind: Config\npreferences: {}\nusers: null\n"
     )
     authentication = {

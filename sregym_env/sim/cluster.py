@@ -27,6 +27,7 @@ from sregym_env.sim import (
     tokens,
     tracking,
 )
+from sregym_env.sim.admission import warnings
 from sregym_env.sim.componentstatus import component_statuses
 from sregym_env.sim.programs import exec as programs_exec
 from sregym_env.sim.rbac import Authorizer, Grant
@@ -99,11 +100,17 @@ class SimCluster:
 
     # --- reading ----------------------------------------------------------------------------------
 
-    def get(self, resource: str, name: str, namespace: str | None = None) -> Manifest:
-        """One object. Raises NotFound, Forbidden."""
+    def get(
+        self, resource: str, name: str, namespace: str | None = None, *, subresource: str = ""
+    ) -> Manifest:
+        """One object, or its ``status`` or ``scale`` subresource. Raises NotFound, Forbidden."""
         kind = apiserver.resource_of(self._world, resource)
-        self._authorize("get", kind, namespace, name)
+        self._authorize("get", kind, namespace, name, subresource)
+        if subresource == "scale":
+            found = self._present(kind, self._stored(kind, namespace, name))
+            return subresources.scale_of(found, kind)
         if resource in _COMPUTED:
+            self._warn_of(resource)
             for obj in _COMPUTED[resource](self._world):
                 metadata = obj["metadata"]
                 if metadata["name"] == name and metadata.get("namespace") == namespace:
@@ -123,6 +130,7 @@ class SimCluster:
         kind = apiserver.resource_of(self._world, resource)
         self._authorize("list", kind, namespace, "")
         if resource in _COMPUTED:
+            self._warn_of(resource)
             found = [
                 obj for obj in _COMPUTED[resource](self._world)
                 if namespace is None or obj["metadata"].get("namespace") == namespace
@@ -176,21 +184,24 @@ class SimCluster:
         field_manager: str = "",
     ) -> Manifest:
         """Create an object, or post to a subresource of the object ``name``."""
+        tracking.check_manager(field_manager, "CreateOptions")
         if subresource:
             return self._post(manifest, namespace or "default", subresource, name, dry_run)
         kind = self._kind_of(manifest)
         manifest = self._in_namespace(kind, manifest, namespace)
         if kind.kind in _REVIEWS:
+            manifest = self._decoded(kind, manifest, strict)
             self._consult("CREATE", kind, manifest, dry_run=dry_run)
             return subresources.review(self._world, self.user, manifest)
-        wanted = manifest.get("metadata") or {}
-        self._authorize("create", kind, wanted.get("namespace"), "")
+        wanted = manifest.get("metadata")
+        self._authorize("create", kind, wanted.get("namespace") if isinstance(wanted, dict) else None, "")
         obj = self._decoded(kind, manifest, strict)
         escalation.check(self._world, self.user, self._authorizer, kind, obj, None)
         tracked = tracking.of_request(field_manager, kind, manifest)
-        return apiserver.create(
+        made = apiserver.create(
             self._world, kind.storage_key, obj, self.user, dry_run=dry_run, tracked=tracked
         )
+        return conversion.from_storage(kind, made)
 
     def replace(
         self,
@@ -202,6 +213,7 @@ class SimCluster:
         field_manager: str = "",
     ) -> Manifest:
         """Put a whole object; a resourceVersion in it is checked."""
+        tracking.check_manager(field_manager, "UpdateOptions")
         kind = self._kind_of(manifest)
         manifest = self._in_namespace(kind, manifest, None)
         metadata = manifest["metadata"]
@@ -216,9 +228,10 @@ class SimCluster:
             return self._put_ephemeral(kind, old, obj, dry_run, tracked)
         known = self._find(kind, metadata.get("namespace"), metadata["name"])
         escalation.check(self._world, self.user, self._authorizer, kind, obj, known)
-        return apiserver.update(
+        made = apiserver.update(
             self._world, kind.storage_key, obj, self.user, dry_run=dry_run, tracked=tracked
         )
+        return conversion.from_storage(kind, made)
 
     def patch(
         self,
@@ -235,6 +248,7 @@ class SimCluster:
         force: bool = False,
     ) -> Manifest:
         """Patch an object or its ``status`` / ``scale`` subresource."""
+        tracking.check_manager(field_manager, "PatchOptions")
         kind = apiserver.resource_of(self._world, resource)
         self._authorize("patch", kind, namespace, name, subresource)
         if kind.custom and type == "strategic":
@@ -262,9 +276,10 @@ class SimCluster:
         if subresource == "ephemeralcontainers":
             return self._put_ephemeral(kind, old, obj, dry_run, tracked)
         escalation.check(self._world, self.user, self._authorizer, kind, obj, old)
-        return apiserver.update(
+        made = apiserver.update(
             self._world, kind.storage_key, obj, self.user, dry_run=dry_run, tracked=tracked
         )
+        return conversion.from_storage(kind, made)
 
     def _apply(
         self,
@@ -301,9 +316,9 @@ class SimCluster:
             if subresource:
                 return self._put_status(kind, old, obj, dry_run, tracked)
         escalation.check(world, self.user, self._authorizer, kind, obj, old)
-        if old is None:
-            return apiserver.create(world, key, obj, self.user, dry_run=dry_run, tracked=tracked)
-        return apiserver.update(world, key, obj, self.user, dry_run=dry_run, tracked=tracked)
+        write = apiserver.create if old is None else apiserver.update
+        made = write(world, key, obj, self.user, dry_run=dry_run, tracked=tracked)
+        return conversion.from_storage(kind, made)
 
     def _version_of(self, kind: Resource, config: Manifest) -> Resource:
         """The resource in the version that a configuration is written in, where it is one of the same kind."""
@@ -473,6 +488,11 @@ class SimCluster:
         gvk = ("", "v1", kind)
         self._consult("CONNECT", target, asked, subresource=subresource, gvk=gvk, where=(namespace, name))
 
+    def _warn_of(self, resource: str) -> None:
+        """Kinds that are about to go say so to whoever reads them."""
+        if resource == "componentstatuses":
+            warnings.tell(self._world, self.user, "v1 ComponentStatus is deprecated in v1.19+")
+
     def warnings(self) -> tuple[str, ...]:
         """What admission warned of since this was last asked, for whoever talks to the client."""
         return admission.take_warnings(self._world)
@@ -587,7 +607,13 @@ class SimCluster:
         gvk = _POSTED.get(subresource)
         if gvk is not None:
             found = self._consult(
-                "CREATE", owner, body, subresource=subresource, gvk=gvk, dry_run=dry_run, where=(namespace, name)
+                "CREATE",
+                owner,
+                body,
+                subresource=subresource,
+                gvk=gvk,
+                dry_run=dry_run,
+                where=(namespace, name),
             )
             body = found or body
         if subresource == "eviction":

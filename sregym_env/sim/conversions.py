@@ -112,11 +112,15 @@ def _asked(world: SimWorld, webhook: Manifest, obj: Manifest, wanted: str) -> di
         api_version,
         "ConversionReview",
     ):
-        got = f"{found.get('apiVersion', '')}, Kind={found.get('kind', '')}" if isinstance(found, dict) else "/"
+        got = (
+            f"{found.get('apiVersion', '')}, Kind={found.get('kind', '')}" if isinstance(found, dict) else "/"
+        )
         raise _Failed(f"expected webhook response of {api_version}, Kind=ConversionReview, got {got}")
     response: dict[str, Any] = found.get("response") or {}
     if response.get("uid") != uid:
-        raise _Failed(f"expected response.uid={go_quote(uid)}, got {go_quote(str(response.get('uid') or ''))}")
+        raise _Failed(
+            f"expected response.uid={go_quote(uid)}, got {go_quote(str(response.get('uid') or ''))}"
+        )
     result = response.get("result") or {}
     if result.get("status") != "Success":
         said = str(result.get("message") or "")

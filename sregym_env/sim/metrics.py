@@ -70,7 +70,9 @@ def served(world: SimWorld) -> bool:
 
 def available(world: SimWorld) -> bool:
     """Whether metrics-server answers: the metrics API is only as available as the Service behind it."""
-    return served(world) and bool(addressing.usable(addressing.endpoints(world, "kube-system", "metrics-server")))
+    return served(world) and bool(
+        addressing.usable(addressing.endpoints(world, "kube-system", "metrics-server"))
+    )
 
 
 def _require(world: SimWorld, resource: str) -> None:

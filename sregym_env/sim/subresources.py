@@ -10,8 +10,9 @@ from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.registry import CustomType, Resource
 from sregym_env.kube.status import go_quote
 from sregym_env.kube.types import Manifest
-from sregym_env.sim import apiserver
+from sregym_env.sim import admission, apiserver, identities
 from sregym_env.sim.rbac import Authorizer, Grant
+from sregym_env.sim.tracking import Tracking
 from sregym_env.sim.world import SimWorld
 
 BUDGETS = "poddisruptionbudgets.policy"
@@ -69,6 +70,27 @@ def _with_value(obj: Manifest, path: list[str], value: Any) -> Manifest:
     inner = obj.get(path[0])
     below = inner if isinstance(inner, dict) else {}
     return {**obj, path[0]: _with_value(below, path[1:], value) if len(path) > 1 else value}
+
+
+def rescale(
+    world: SimWorld, resource: Resource, obj: Manifest, replicas: int, tracked: Tracking | None = None
+) -> Manifest:
+    """Write the scale of an object as a controller does. Raises what a webhook or policy says."""
+    scale: Manifest = {"spec": {"replicas": replicas}}
+    if admission.is_guarded(world):
+        before, metadata = scale_of(obj, resource), obj["metadata"]
+        request = admission.Attributes(
+            "UPDATE",
+            resource,
+            metadata.get("namespace", ""),
+            metadata["name"],
+            identities.acting(world.acting),
+            "scale",
+            ("autoscaling", "v1", "Scale"),
+        )
+        scale = admission.consult(world, request, {**before, **scale}, before) or scale
+    wanted = with_scale(resource, obj, scale)
+    return apiserver.update(world, resource.key, wanted, tracked=tracked, admitted=True)
 
 
 def with_scale(resource: Resource, obj: Manifest, scale: Manifest) -> Manifest:

@@ -38,6 +38,32 @@ class Tracking:
     """The owners after an apply, which are known before it is stored."""
 
 
+MAX_MANAGER = 128
+"""Length of a field manager in bytes."""
+
+
+def manager_errors(manager: str) -> list[status.FieldError]:
+    """What is wrong with the name of a field manager."""
+    errors = []
+    if len(manager.encode()) > MAX_MANAGER:
+        errors.append(status.too_long("fieldManager", MAX_MANAGER))
+    if not manager.isprintable():
+        at = 0
+        for char in manager:
+            if not char.isprintable():
+                text = f"invalid character U+{ord(char):04X} (at position {at})"
+                errors.append(status.invalid_value("fieldManager", manager, text))
+            at += len(char.encode())
+    return errors
+
+
+def check_manager(manager: str, options: str) -> None:
+    """Raises Invalid for a field manager that cannot be one; ``options`` is ``CreateOptions`` or the like."""
+    errors = manager_errors(manager) if manager else []
+    if errors:
+        raise status.invalid(f"{options}.meta.k8s.io", "", errors)
+
+
 def of_request(manager: str, kind: Resource, body: Json, subresource: str = "") -> Tracking | None:
     """The tracking of a request with a body; None where it names no manager."""
     if not manager:
@@ -186,11 +212,17 @@ def _unsigned(world: SimWorld, kind: Resource, sent: Manifest, old: Manifest) ->
         sent, old = ({key: value for key, value in obj.items() if key != "status"} for obj in (sent, old))
     versions = versions_of(world, kind)
     known = stored(old)
-    keeper = next((i for i, entry in enumerate(known) if entry.operation == "Update"), 0)
+    # Never one who applies: what the world added would go with that manager's next apply.
+    keeper = next((i for i, entry in enumerate(known) if _keeps(entry)), -1)
     found = encode(
         writes.revised(versions, _seen(versions, kind, old), _seen(versions, kind, sent), known, keeper)
     )
     return None if same_but_time(found, old["metadata"]["managedFields"]) else found
+
+
+def _keeps(entry: Entry) -> bool:
+    """Whether an owner can be given fields that it did not write."""
+    return entry.operation == "Update" and entry.manager != inferred.CLIENT_SIDE
 
 
 def with_entries(obj: Manifest, found: list[Manifest] | None) -> Manifest:
@@ -304,8 +336,10 @@ __all__ = [
     "Tracking",
     "applied",
     "applied_scale",
+    "check_manager",
     "created",
     "given_in",
+    "manager_errors",
     "of_request",
     "of_scaling",
     "updated",

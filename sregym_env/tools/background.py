@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from sregym_env.cluster.api import ExecResult, HttpExchange
 from sregym_env.kube.status import StatusError, not_found
 from sregym_env.runtime.clock import SECOND
-from sregym_env.tools.jobs import Job
+from sregym_env.tools.jobs import FIRST_PID, Job
 from sregym_env.tools.kubectl.desk import Forward, Proxy
 from sregym_env.tools.kubectl.proxy import answer
 
@@ -105,6 +105,12 @@ def job_commands(station: Workstation) -> Mapping[str, ShellCommand]:
     def quiet(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         return ExecResult()
 
+    def processes(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        return ExecResult(_processes(station, argv))
+
+    def sockets(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        return ExecResult(_sockets(station))
+
     return {
         "jobs": jobs,
         "kill": kill,
@@ -114,6 +120,8 @@ def job_commands(station: Workstation) -> Mapping[str, ShellCommand]:
         "bg": quiet,
         "disown": quiet,
         "nohup": nohup,
+        "ps": processes,
+        "ss": sockets,
     }
 
 
@@ -143,6 +151,36 @@ def _kill(station: Workstation, argv: Sequence[str]) -> ExecResult:
         else:
             errors += f"bash: kill: {word}: arguments must be process or job IDs\n"
     return ExecResult(stderr=errors, exit_code=int(bool(errors)))
+
+
+def _processes(station: Workstation, argv: Sequence[str]) -> str:
+    """What ``ps`` lists: the shell, its jobs, and itself."""
+    now = station.world.now()
+    jobs = [job for job in station.jobs.known if job.running(now)]
+    listed = [(1, "bash"), *((job.pid, job.command) for job in jobs), (FIRST_PID - 1, " ".join(argv))]
+    if not any("u" in word or "f" in word for word in argv[1:]):
+        rows = [f"{pid:>7} ?        00:00:00 {command.split(' ')[0]}\n" for pid, command in listed]
+        return "    PID TTY          TIME CMD\n" + "".join(rows)
+    clock = datetime.fromtimestamp(now // SECOND, UTC).strftime("%H:%M")
+    rows = [
+        f"oncall   {pid:>7}  0.0  0.1 746612 42180 ?        Sl   {clock}   0:00 {command}\n"
+        for pid, command in listed
+    ]
+    return "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n" + "".join(rows)
+
+
+def _sockets(station: Workstation) -> str:
+    """What ``ss -tlnp`` lists: the ports that jobs listen on."""
+    now = station.world.now()
+    lines = ["State    Recv-Q   Send-Q     Local Address:Port      Peer Address:Port  Process\n"]
+    for job in station.jobs.known:
+        if not job.running(now):
+            continue
+        for port in job.ports:
+            local = f"127.0.0.1:{port}"
+            owner = f'users:(("kubectl",pid={job.pid},fd=8))'
+            lines.append(f"LISTEN   0        4096       {local:>18}           0.0.0.0:*      {owner}\n")
+    return "".join(lines)
 
 
 def _matching(station: Workstation, argv: Sequence[str]) -> list[Job]:

@@ -328,7 +328,9 @@ def generations(world: EmbeddedWorld, wanted: list[dict[str, Any]]) -> dict[tupl
     return {key: generation for key, generation in named if key in asked and generation is not None}
 
 
-def test_every_kind_is_waited_for_and_left_alone_by_an_upgrade(empty: Cluster, tmp_path: Path, mode: str) -> None:
+def test_every_kind_is_waited_for_and_left_alone_by_an_upgrade(
+    empty: Cluster, tmp_path: Path, mode: str
+) -> None:
     """A chart with one of everything: what Helm computes from each status must become "current"."""
     templates = tmp_path / "templates"
     templates.mkdir()

@@ -385,6 +385,7 @@ def test_the_version(client: Any) -> None:
     assert kubernetes.client.VersionApi(client).get_code().git_version.startswith("v1.32.")
 
 
+@pytest.mark.filterwarnings("ignore:Unverified HTTPS request")
 def test_a_kubeconfig_of_nobody_is_refused(server: Served) -> None:
     config = kubernetes.client.Configuration()
     config.host = server.server.url

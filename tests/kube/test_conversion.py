@@ -61,9 +61,21 @@ def test_what_the_old_version_cannot_say_is_carried_in_annotations() -> None:
         "spec": {
             "maxReplicas": 3,
             "metrics": [
-                {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 70}}},
-                {"type": "Resource", "resource": {"name": "memory", "target": {"type": "AverageValue", "averageValue": "1Gi"}}},
-                {"type": "Pods", "pods": {"metric": {"name": "rps"}, "target": {"type": "AverageValue", "averageValue": "5"}}},
+                {
+                    "type": "Resource",
+                    "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 70}},
+                },
+                {
+                    "type": "Resource",
+                    "resource": {"name": "memory", "target": {"type": "AverageValue", "averageValue": "1Gi"}},
+                },
+                {
+                    "type": "Pods",
+                    "pods": {
+                        "metric": {"name": "rps"},
+                        "target": {"type": "AverageValue", "averageValue": "5"},
+                    },
+                },
             ],
             "behavior": {"scaleDown": {"stabilizationWindowSeconds": 60, "selectPolicy": "Max"}},
         },

@@ -52,7 +52,9 @@ def run_job(job: Job) -> list[Compared]:
         return [Compared(case, *both.compare(case)) for case in job.cases]
 
 
-def run_all(names: Sequence[str], words: Sequence[str], processes: int) -> Iterator[tuple[Job, list[Compared]]]:
+def run_all(
+    names: Sequence[str], words: Sequence[str], processes: int
+) -> Iterator[tuple[Job, list[Compared]]]:
     """Every job with what came of it, in order."""
     jobs = [job for name in names for job in jobs_of(name, words)]
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:

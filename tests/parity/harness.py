@@ -24,6 +24,7 @@ from sregym_env.tools.kubectl.app import Context, KubeConfig
 from tests.serve.serving import NAMESPACE, Served, served
 
 _RFC3339 = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?=(\.\d+)?(Z|\+00:00))")
+_PLAIN = re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?= \+0000 UTC)")
 _RFC1123 = re.compile(r"\b\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d(?= \+0000)")
 
 SETTLING = 2.0
@@ -105,9 +106,7 @@ class InProcess:
         """What the in-process kubectl prints."""
         world = self.prepared(case).fork()
         done = self._kubectl(world).run(shlex.split(case.line), case.stdin, self._files)
-        return Outcome(
-            settled(done.stdout, self._home), settled(done.stderr, self._home), done.exit_code
-        )
+        return Outcome(settled(done.stdout, self._home), settled(done.stderr, self._home), done.exit_code)
 
     def _kubectl(self, world: EmbeddedWorld) -> Kubectl:
         context = Context("kubernetes-admin", "kubernetes", "kubernetes-admin", NAMESPACE)
@@ -136,7 +135,9 @@ class Sides:
             return Outcome("", f"still running after {PATIENCE:g} s", -1)
         home = self._served.home
         return Outcome(
-            settled(_shifted(done.stdout, -offset), home), settled(_shifted(done.stderr, -offset), home), done.code
+            settled(_shifted(done.stdout, -offset), home),
+            settled(_shifted(done.stderr, -offset), home),
+            done.code,
         )
 
     def compare(self, case: Case, tries: int = 3) -> tuple[Outcome, Outcome]:
@@ -163,6 +164,7 @@ _TEMPORARY = (
     (re.compile(r"^((?:---|\+\+\+) /tmp/\S+\t).*$", re.MULTILINE), r"\1"),
     # klog says when and in which process; who asks often is told that it had to wait.
     (re.compile(r"^[IWE]\d{4} [\d:.]+ +\d+ request\.go:\d+\] Waited for .*\n", re.MULTILINE), ""),
+    (re.compile(r"^[IWE]\d{4} [\d:.]+ +\d+ reflector\.go:\d+\] .*very short watch.*\n", re.MULTILINE), ""),
     (re.compile(r"^([IWE])\d{4}(?: [\d:.]+ +\d+)? (?=\w+\.go:)", re.MULTILINE), r"\1 "),
     (re.compile(r"/tmp/\S+/files/admin\.kubeconfig"), "/home/oncall/.kube/config"),
     (re.compile(r"https://127\.0\.0\.1:\d+"), "https://127.0.0.1:6443"),
@@ -190,7 +192,10 @@ def _shifted(text: str, seconds: int) -> str:
         moment = datetime.strptime(found[0], "%a, %d %b %Y %H:%M:%S").replace(tzinfo=UTC)
         return (moment + delta).strftime("%a, %d %b %Y %H:%M:%S")
 
-    return _RFC1123.sub(mail, _RFC3339.sub(iso, text))
+    def plain(found: re.Match[str]) -> str:
+        return iso(found).replace("T", " ")
+
+    return _RFC1123.sub(mail, _PLAIN.sub(plain, _RFC3339.sub(iso, text)))
 
 
 @contextmanager

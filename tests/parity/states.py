@@ -23,6 +23,7 @@ from sregym_env.tools.kubectl import Kubectl
 from tests.parity.corpus.diagnosing import diagnosis
 from tests.parity.corpus.files import FILES
 from tests.parity.corpus.kustomizations import KUSTOMIZING
+from tests.parity.corpus.owning import OWNING
 from tests.parity.corpus.reading import READING
 from tests.parity.corpus.situations import SITUATIONS, Situation
 from tests.parity.corpus.widening import WIDENING
@@ -34,7 +35,13 @@ _KUSTOMIZED = (
     *(Case(line) for line in KUSTOMIZING),
     *(
         Case(line, ("apply -k k/t11",))
-        for line in ("get -k k/t11", "delete -k k/t11", "diff -k k/t11", "apply -k k/t11", "describe -k k/t11")
+        for line in (
+            "get -k k/t11",
+            "delete -k k/t11",
+            "diff -k k/t11",
+            "apply -k k/t11",
+            "describe -k k/t11",
+        )
     ),
 )
 
@@ -115,11 +122,10 @@ def states() -> tuple[State, ...]:
         State("healthy-wide", _healthy, _fixed(WIDENING)),
         State("healthy-written", _healthy, _fixed(WRITING)),
         State("healthy-kustomized", _healthy, _fixed(_KUSTOMIZED)),
+        State("healthy-owned", _healthy, _fixed(OWNING)),
     ]
     found += [State(f"fault-{each.name}", _faulty(each.name), diagnosis) for each in declarations()]
-    found += [
-        State(f"situation-{each.name}", _situated(each), _extended(each.lines)) for each in SITUATIONS
-    ]
+    found += [State(f"situation-{each.name}", _situated(each), _extended(each.lines)) for each in SITUATIONS]
     found += [State(f"noise-{kind}", _noisy(kind), diagnosis) for kind in noise.KINDS]
     return tuple(found)
 

@@ -23,7 +23,9 @@ SHOWN = 5
 def test_recorded_lines_print_the_same(name: str, tmp_path: Path) -> None:
     recording = load(name)
     world = state(name).make()
-    assert world.digest() == recording.digest, "the world has changed since it was recorded: run 'make parity'"
+    assert world.digest() == recording.digest, (
+        "the world has changed since it was recorded: run 'make parity'"
+    )
     write_files(tmp_path, FILES)
     ours = InProcess(world, tmp_path)
     unlike = []

@@ -20,6 +20,7 @@ import orjson
 
 from sregym_env.apps.hotel_reservation import APP
 from sregym_env.cluster.api import ADMIN
+from sregym_env.kube.registry import Resource
 from sregym_env.serve.access import Identities
 from sregym_env.serve.app import Application
 from sregym_env.serve.hosted import Hosted
@@ -190,10 +191,104 @@ def _operations(rng: random.Random, tree: Any) -> Any:
     return made
 
 
+_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "spec": {
+            "type": "object",
+            "required": ["size"],
+            "x-kubernetes-validations": [
+                {"rule": "self.size < 10 || has(self.text)", "message": "too large"}
+            ],
+            "properties": {
+                "size": {"type": "integer", "minimum": 0, "maximum": 100, "default": 1},
+                "text": {"type": "string", "maxLength": 20, "pattern": "^(a|b)+$", "enum": ["a", "b", "ab"]},
+                "port": {"x-kubernetes-int-or-string": True},
+                "when": {"type": "string", "format": "date-time"},
+                "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+                "parts": {
+                    "type": "array",
+                    "maxItems": 5,
+                    "x-kubernetes-list-type": "map",
+                    "x-kubernetes-list-map-keys": ["name"],
+                    "items": {
+                        "type": "object",
+                        "required": ["name"],
+                        "properties": {
+                            "name": {"type": "string"},
+                            "n": {"type": "integer", "nullable": True},
+                        },
+                    },
+                },
+                "names": {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}},
+                "map": {"type": "object", "additionalProperties": {"type": "boolean"}},
+            },
+        },
+        "status": {"type": "object", "properties": {"replicas": {"type": "integer"}}},
+    },
+}
+_CRD: dict[str, Any] = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "gadgets.example.com"},
+    "spec": {
+        "group": "example.com",
+        "scope": "Namespaced",
+        "names": {"plural": "gadgets", "singular": "gadget", "kind": "Gadget", "shortNames": ["gd"]},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {"openAPIV3Schema": _SCHEMA},
+                "subresources": {
+                    "status": {},
+                    "scale": {"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.replicas"},
+                },
+                "additionalPrinterColumns": [{"name": "Size", "type": "integer", "jsonPath": ".spec.size"}],
+                "selectableFields": [{"jsonPath": ".spec.text"}],
+            }
+        ],
+    },
+}
+_GADGET: dict[str, Any] = {
+    "spec": {
+        "size": 3,
+        "text": "ab",
+        "port": "http",
+        "when": "2024-01-01T00:00:00Z",
+        "free": {"a": [1, {"b": None}]},
+        "parts": [{"name": "a", "n": 1}, {"name": "b"}],
+        "names": ["x", "y"],
+        "map": {"a": True},
+    }
+}
+
+
+def _custom(rng: random.Random) -> Iterator[Ask]:
+    """A definition that is right or nearly so, and objects of it."""
+    definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    json = {"content-type": "application/json"}
+    definition = _CRD if rng.random() < 0.6 else mutated(rng, _CRD)
+    yield Ask("POST", definitions, json, encode(definition))
+    resource = Resource("example.com", "v1", "Gadget", "gadgets", "gadget", True)
+    made = Entry(resource, "made", _GADGET, _GADGET, {}, ())
+    whole = made.manifest(_GADGET)
+    yield Ask("POST", collection(made), json, encode(whole))
+    for _ in range(12):
+        yield _ask(rng, made, collection(made), whole)
+    yield Ask("PUT", f"{definitions}/gadgets.example.com", json, encode(mutated(rng, _CRD)))
+    for _ in range(4):
+        yield _ask(rng, made, collection(made), whole)
+    yield Ask("DELETE", f"{definitions}/gadgets.example.com")
+
+
 def asks(rng: random.Random) -> Iterator[Ask]:
     """Hostile requests without end: first the object as it should be, then what may go wrong with it."""
     known = entries()
     while True:
+        if rng.random() < 0.06:
+            yield from _custom(rng)
         entry = rng.choice(known)
         where = collection(entry)
         whole = entry.manifest(rng.choice((entry.minimal, entry.rich, entry.rich)))

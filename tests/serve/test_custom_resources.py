@@ -65,6 +65,9 @@ get widgets.v1beta1.example.com w -o yaml
 get wd w -o wide
 get wd w -o json
 get crd widgets.example.com -o yaml
+get wd w --subresource=scale
+get wd w --subresource=scale -o yaml
+get wd w --subresource=status
 describe wd w
 describe crd widgets.example.com
 explain wd
@@ -204,3 +207,50 @@ def test_the_dynamic_client(server: Served, prepared: EmbeddedWorld) -> None:
     assert [(e["type"], e["object"].metadata.name) for e in events] == [("ADDED", "py"), ("ADDED", "w")]
     widgets.delete(name="py", namespace=NAMESPACE)
     assert world.store.get("widgets.example.com", NAMESPACE, "py") is None
+    widgets.delete(namespace=NAMESPACE, label_selector="a!=b")
+    assert world.store.list("widgets.example.com") == []
+
+
+def test_a_policy_that_refuses_pods_breaks_a_rollout_and_its_end_heals_it(settled: EmbeddedWorld) -> None:
+    world = settled.fork()
+    cluster = world.cluster
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+    group = "admissionregistration.k8s.io/v1"
+    cluster.create(
+        {
+            "apiVersion": group,
+            "kind": "ValidatingAdmissionPolicy",
+            "metadata": {"name": "limits"},
+            "spec": {
+                "matchConstraints": {"resourceRules": [rule]},
+                "validations": [
+                    {
+                        "expression": "object.spec.containers.all(c, c.?resources.?limits.?memory.hasValue())",
+                        "messageExpression": "request.userInfo.username + ' must set limits'",
+                    }
+                ],
+            },
+        }
+    )
+    cluster.create(
+        {
+            "apiVersion": group,
+            "kind": "ValidatingAdmissionPolicyBinding",
+            "metadata": {"name": "everywhere"},
+            "spec": {"policyName": "limits", "validationActions": ["Deny"]},
+        }
+    )
+    selector = "io.kompose.service=frontend"
+    (pod,) = cluster.list("pods", NAMESPACE, label_selector=selector)
+    cluster.delete("pods", pod["metadata"]["name"], NAMESPACE, grace_period_seconds=0)
+    world.advance(30)
+    assert cluster.list("pods", NAMESPACE, label_selector=selector) == []
+    texts = [e["message"] for e in cluster.list("events", NAMESPACE) if e["reason"] == "FailedCreate"]
+    assert texts and texts[0].startswith('Error creating: pods "frontend-')
+    assert texts[0].endswith(
+        "is forbidden: ValidatingAdmissionPolicy 'limits' with binding 'everywhere' denied request: "
+        "system:serviceaccount:kube-system:replicaset-controller must set limits"
+    )
+    cluster.delete("validatingadmissionpolicybindings.admissionregistration.k8s.io", "everywhere")
+    world.advance(1200)
+    assert len(cluster.list("pods", NAMESPACE, label_selector=selector)) == 1

@@ -252,9 +252,9 @@ def test_ports_that_are_none(place: Served, ports: str) -> None:
 
 
 def test_other_protocols(place: Served) -> None:
-    for protocol in ("h2c", "SPDY/3.1", "nonsense"):
+    for protocol, code in (("h2c", 200), ("SPDY/3.1", 404), ("nonsense", 200)):
         line = head(place, "GET /version", "Connection: Upgrade, close", f"Upgrade: {protocol}")
-        assert exchange(place, line).startswith(b"HTTP/1.1 200 ")
+        assert exchange(place, line).startswith(b"HTTP/1.1 %d " % code)
 
 
 @pytest.mark.parametrize(
@@ -317,6 +317,31 @@ def test_spdy_that_makes_no_sense(place: Served, sent: bytes) -> None:
         try:
             made.sendall(frame(sent))
             made.sendall(frame(b"", opcode=8))
+            everything(made)
+        except OSError:
+            pass
+    assert time.monotonic() - began < 3
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        bomb(),
+        b"x" * 100_000,
+        spdy.control(spdy.SYN_STREAM, b"\0" * 10 + b"garbage"),
+        struct.pack(">II", 1, 0xFFFFFF) + b"x" * 100,
+        spdy.data(7, b"to nobody") * 1000,
+    ],
+)
+def test_spdy_on_the_raw_connection(place: Served, sent: bytes) -> None:
+    began = time.monotonic()
+    with connect(place) as made:
+        line = f"POST {pod(place)}/exec?{POD_QUERY}"
+        made.sendall(head(place, line, "Connection: Upgrade", "Upgrade: SPDY/3.1", "Content-Length: 0"))
+        assert made.recv(4096).startswith(b"HTTP/1.1 101 ")
+        try:
+            made.sendall(sent)
+            made.settimeout(1)
             everything(made)
         except OSError:
             pass

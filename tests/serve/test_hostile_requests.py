@@ -117,6 +117,18 @@ def test_long_lists_merge_in_linear_time(application: Application) -> None:
     assert time.process_time() - began < 3.0
 
 
+def test_bodies_of_too_many_values(application: Application) -> None:
+    """A million containers would have a million complaints each."""
+    body = b'{"metadata":{"name":"a"},"spec":{"containers":[' + b"{}," * 900_000 + b"{}]}}"
+    began = time.process_time()
+    code, reason, text = send(application, "POST", PODS, body, content_type=JSON)
+    assert (code, reason) == (413, "RequestEntityTooLarge")
+    assert text == "Request entity too large: limit is 100000 values"
+    assert time.process_time() - began < 1.5
+    text_only = orjson.dumps({"metadata": {"name": "commas"}, "data": {"a": "{[,]}" * 100_000}})
+    assert send(application, "POST", MAPS, text_only, content_type=JSON)[0] == 201
+
+
 def test_other_content_types(application: Application) -> None:
     code, reason, text = send(application, "POST", MAPS, b"{}", content_type="text/html")
     assert (code, reason) == (415, "UnsupportedMediaType")

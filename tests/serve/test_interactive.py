@@ -7,11 +7,13 @@ import pty
 import select
 import shlex
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
 
-from tests.serve.serving import NAMESPACE, Served
+from tests.serve.serving import NAMESPACE, Served, real_kubectl
+from tests.serve.test_kubectl import forwarding
 
 POD = "deploy/mongodb-geo"
 
@@ -156,7 +158,32 @@ def test_a_python_client_talks_to_a_shell(server: Served) -> None:
     talk.write_stdin("cd /tmp\n")
     talk.write_stdin("pwd\n")
     assert talk.readline_stdout(timeout=5) == "/tmp"
-    talk.write_stdin("echo $((6*7)); exit 3\n")
+    talk.write_stdin("echo $((6*7))\n")
     assert talk.readline_stdout(timeout=5) == "42"
+    talk.write_stdin("exit 3\n")
     talk.run_forever(timeout=5)
     assert talk.returncode == 3
+
+
+@pytest.mark.parametrize("minor", [27, 28, 29])
+def test_clients_that_speak_spdy(kubectl: Served, minor: int, tmp_path: Path) -> None:
+    binary = real_kubectl(minor)
+    if binary is None:
+        pytest.skip(f"no kubectl 1.{minor} on this machine")
+    old = Served(kubectl.server, kubectl.home, binary)
+    cache = {"KUBECACHEDIR": str(kubectl.home / f"cache{minor}")}
+    done = old.kubectl(["exec", POD, "--", "sh", "-c", "echo out; echo err >&2; exit 3"], **cache)
+    assert (done.stdout, done.code) == ("out\n", 3)
+    assert done.stderr.startswith("err\n")
+    done = old.kubectl(["exec", "-i", POD, "--", "wc", "-c"], "x" * 200_000, **cache)
+    assert (done.stdout, done.code) == ("200000\n", 0)
+    assert old.kubectl(["exec", "nothing", "--", "ls"], **cache).stderr.startswith(
+        "Error from server (NotFound)"
+    )
+    run = f"run old{minor} --rm -i -q --restart=Never --image=busybox -- sh"
+    assert old.kubectl(run.split(), "echo hi\n", **cache).stdout == "hi\n"
+    with (
+        forwarding(old, "svc/frontend", 5000) as (port, _),
+        urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5) as response,
+    ):
+        assert b"Hotel Reservation" in response.read()

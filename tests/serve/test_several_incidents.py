@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import http.client
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -114,3 +119,29 @@ def test_the_desk_is_not_easily_upset(
     assert found == code, answer
     assert b"Traceback" not in orjson.dumps(answer if isinstance(answer, dict) else answer.decode())
     assert pool.ask("GET", "/c/desk/status")[1] == {"stage": "diagnosis"}
+
+
+def test_the_command_serves_several(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "sregym_env.cli.main", "serve", PROBLEM, "--copies", "2"]
+    process = subprocess.Popen(
+        [*command, "--directory", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    assert process.stdout is not None
+    try:
+        lines = [process.stdout.readline() for _ in range(8)]
+        assert lines[0] == f"cluster 1: {PROBLEM}, seed 0\n", lines
+        assert lines[5] == f"KUBECONFIG={tmp_path}/2/kubeconfig\n"
+        assert lines[6].endswith("/c/2\n")
+        desks = [line.split()[2] for line in lines if line.startswith("incident desk")]
+        for desk in desks:
+            with urllib.request.urlopen(f"{desk}/status", timeout=10) as response:
+                assert orjson.loads(response.read()) == {"stage": "diagnosis"}
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(10)
+        process.stdout.close()
+    assert process.returncode == 0

@@ -109,6 +109,18 @@ def test_a_main_process_waits_for_input_and_forks() -> None:
     }
 
 
+@pytest.mark.parametrize(("once", "left"), [(True, "Succeeded"), (False, "Running")])
+def test_the_end_of_the_input(once: bool, left: str) -> None:
+    world = bare_cluster()
+    made = pod(stdin=True, stdinOnce=once, command=["sh"])
+    world.cluster.create({**made, "spec": {**made["spec"], "restartPolicy": "Never"}}, namespace="default")
+    world.advance(10.0)
+    seen = world.cluster.attach("default", "p", stdin="echo hi\n", end=True)
+    assert (seen.text, seen.running) == ("hi\n", False)
+    world.advance(2.0)
+    assert world.cluster.get("pods", "p", "default")["status"]["phase"] == left
+
+
 def test_the_same_input_leads_to_the_same_world() -> None:
     digests = []
     for _ in range(2):
@@ -131,6 +143,18 @@ def test_ephemeral_containers_run_and_see_their_target() -> None:
     assert "1 root      0:00 sleep 3600" in world.cluster.logs("default", "p", container="d")
     reasons = [event["reason"] for event in world.cluster.list("events", "default")]
     assert reasons.count("Started") == 2
+
+
+def test_a_long_document_does_not_take_for_ever(ctx: ProcessContext) -> None:
+    body = "".join(f"line {number} with it's \"quotes\n" for number in range(3000))
+    turn = talk(ctx, ["sh"], f"cat > /tmp/x <<E\n{body}", "E\nwc -l < /tmp/x\n")
+    assert turn.stdout.strip() == "3000"
+
+
+def test_lines_before_a_mistake_are_carried_out(ctx: ProcessContext) -> None:
+    turn = talk(ctx, ["sh"], "echo one\nfi\necho two\n")
+    assert turn.stdout == "one\ntwo\n"
+    assert "syntax error" in turn.stderr
 
 
 @given(st.text(alphabet="ab\r\n\x03\x04\x7f\x15\x17\x1b[A~ ", max_size=40), st.integers(0, 40))

@@ -123,7 +123,14 @@ def test_target_that_is_missing_or_switched_off(load: dict[str, float | None]) -
 
 
 def test_metrics_that_nobody_serves() -> None:
-    world = scaled(metrics=[{"type": "Pods", "pods": {"metric": {"name": "rps"}, "target": {"type": "AverageValue", "averageValue": "1"}}}])
+    world = scaled(
+        metrics=[
+            {
+                "type": "Pods",
+                "pods": {"metric": {"name": "rps"}, "target": {"type": "AverageValue", "averageValue": "1"}},
+            }
+        ]
+    )
     assert conditions(world)["ScalingActive"] == "FailedGetPodsMetric"
     text = (
         "unable to get metric rps: unable to fetch metrics from custom metrics API: "

@@ -360,3 +360,39 @@ def test_a_namespace_stays_while_an_aggregated_api_does_not_answer(whole: Embedd
     whole.cluster.delete("apiservices.apiregistration.k8s.io", "v1beta1.metrics.k8s.io")
     whole.advance(60)
     assert whole.store.get("namespaces", "", "old") is None
+
+
+def test_a_service_leads_to_endpoints_written_by_hand(whole: EmbeddedWorld) -> None:
+    def pod(name: str, **container: Any) -> None:
+        spec = {"containers": [{"name": "c", "image": "busybox:1.36", "command": ["sleep", "3600"], **container}]}
+        whole.cluster.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec})
+
+    image = "registry.k8s.io/e2e-test-images/agnhost:2.47"
+    pod("server", image=image, command=None, args=["netexec", "--http-port=8080"])
+    pod("client")
+    whole.advance(15)
+    address = get(whole, "pods", "server")["status"]["podIP"]
+    create(whole, "services", "legacy", {"ports": [{"port": 80, "targetPort": 8080}]})
+
+    def ask() -> Any:
+        return whole.cluster.exec("default", "client", ["wget", "-qO-", "-T", "2", "http://legacy/hostname"])
+
+    assert ask().exit_code != 0
+    subsets = [{"addresses": [{"ip": address}], "ports": [{"port": 8080}]}]
+    create(whole, "endpoints", "legacy", subsets=subsets)
+    whole.advance(1)
+    assert whole.store.list(SLICES, "default")[-1]["metadata"]["name"].startswith("legacy-")
+    assert ask().stdout == "server"
+
+
+def test_groups_of_custom_resources_are_registered(whole: EmbeddedWorld) -> None:
+    key = "customresourcedefinitions.apiextensions.k8s.io"
+    entry = next(entry for entry in entries() if entry.resource.key == key)
+    whole.cluster.create(entry.manifest(entry.rich))
+    whole.advance(2)
+    service = get(whole, "apiservices.apiregistration.k8s.io", "v1.example.com")
+    assert service["metadata"]["labels"] == {"kube-aggregator.kubernetes.io/automanaged": "true"}
+    assert service["status"]["conditions"][0]["reason"] == "Local"
+    whole.cluster.delete(key, entry.name)
+    whole.advance(10)
+    assert whole.store.get("apiservices.apiregistration.k8s.io", "", "v1.example.com") is None

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from sregym_env.kube.status import StatusError
 from sregym_env.sim import apiserver
 from sregym_env.sim.world import SimWorld
 from tests.sim.control_plane import change, cluster, create, get, names, pods, run, said, set_phase, workload
@@ -161,3 +164,35 @@ def test_quota_status_follows_the_pods() -> None:
     change(world, "deployments.apps", "web", replicas=4)
     run(world)
     assert get(world, QUOTAS, "limits")["status"]["used"]["pods"] == "4"
+
+
+def test_a_local_load_balancer_gets_a_health_check_port() -> None:
+    world = cluster("n1")
+    local = {"type": "LoadBalancer", "externalTrafficPolicy": "Local", "ports": [{"port": 80}]}
+    made = create(world, "services", "front", local)
+    port = made["spec"]["healthCheckNodePort"]
+    assert 30000 <= port <= 32767
+    assert change(world, "services", "front", selector={"a": "b"})["spec"]["healthCheckNodePort"] == port
+    plain = change(world, "services", "front", type="ClusterIP")["spec"]
+    assert not {"healthCheckNodePort", "externalTrafficPolicy"} & set(plain)
+    assert "nodePort" not in plain["ports"][0]
+
+
+@pytest.mark.parametrize(
+    ("spec", "complaint"),
+    [
+        (
+            {"ports": [{"port": 80, "nodePort": 30123}]},
+            "spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'",
+        ),
+        (
+            {"ports": [{"port": 80}], "externalTrafficPolicy": "Local"},
+            'spec.externalTrafficPolicy: Invalid value: "Local": '
+            "may only be set for externally-accessible services",
+        ),
+    ],
+)
+def test_fields_of_other_types_are_refused(spec: Any, complaint: str) -> None:
+    with pytest.raises(StatusError) as raised:
+        create(cluster("n1"), "services", "web", spec)
+    assert raised.value.message == f'Service "web" is invalid: {complaint}'

@@ -606,3 +606,31 @@ def test_policies_must_compile(cluster: SimCluster) -> None:
         'ValidatingAdmissionPolicy.admissionregistration.k8s.io "p" is invalid: spec.validations[0].expression: '
         "Invalid value: \"objekt.x\": compilation failed: ERROR: <input>:1:1: undeclared reference to 'objekt'"
     )
+
+
+@pytest.mark.parametrize(
+    ("expression", "warnings"),
+    [
+        ("object.spec.replicas > 1", None),
+        ("object.replicas > 1",
+         ["apps/v1, Kind=Deployment: ERROR: <input>:1:7: undefined field 'replicas'\n | object.replicas > 1\n | ......^"]),
+        ("object.spec.template.spec.containers.all(c, c.image == 1)",
+         ["apps/v1, Kind=Deployment: ERROR: <input>:1:53: found no matching overload for '_==_' applied to '(string, int)'\n"
+          " | object.spec.template.spec.containers.all(c, c.image == 1)\n | " + "." * 52 + "^"]),
+    ],
+)  # fmt: skip
+def test_policies_are_checked_against_the_types_they_name(
+    world: SimWorld, cluster: SimCluster, expression: str, warnings: list[str] | None
+) -> None:
+    rule = {
+        "apiGroups": ["apps"],
+        "apiVersions": ["v1"],
+        "operations": ["CREATE"],
+        "resources": ["deployments"],
+    }
+    cluster.create(_policy(expression, matchConstraints={"resourceRules": [rule]}))
+    world.advance(1)
+    status = cluster.get("validatingadmissionpolicies.admissionregistration.k8s.io", "p")["status"]
+    found = status["typeChecking"].get("expressionWarnings")
+    assert (found and [w["warning"] for w in found]) == warnings
+    assert status["observedGeneration"] == 1

@@ -96,3 +96,23 @@ def test_a_host_port_leads_to_the_pod() -> None:
     assert done.stdout.startswith("NOW: "), done
     done = world.cluster.exec("default", "client", ["wget", "-qO-", "-T", "2", "http://172.18.0.3:18080/"])
     assert "refused" in done.stderr
+
+
+def test_a_pod_past_its_deadline_fails_when_its_containers_have_ended() -> None:
+    world = bare_cluster()
+    create(world, "late", activeDeadlineSeconds=12, terminationGracePeriodSeconds=20, restartPolicy="Never")
+    world.advance(10)
+    assert status(world, "late")["phase"] == "Running"
+    assert "reason" not in status(world, "late")
+    world.advance(20)
+    assert status(world, "late")["phase"] == "Failed"
+    assert status(world, "late")["reason"] == "DeadlineExceeded"
+
+
+def test_init_containers_that_are_done_are_ready() -> None:
+    world = bare_cluster()
+    first = {"name": "z", "image": "busybox:1.36", "command": ["true"]}
+    second = {"name": "a", "image": "busybox:1.36", "command": ["sleep", "3600"], "restartPolicy": "Always"}
+    create(world, "p", initContainers=[first, second])
+    shown = status(world, "p")["initContainerStatuses"]
+    assert [(found["name"], found["ready"]) for found in shown] == [("z", True), ("a", True)]

@@ -53,7 +53,7 @@ def test_what_is_not_allowed(asked: dict[str, str]) -> None:
 
 
 def test_on_behalf_of_others() -> None:
-    asked = {"resourceAttributes": pods("get"), "groups": ["developers"]}
+    asked: dict[str, Any] = {"resourceAttributes": pods("get"), "groups": ["developers"]}
     assert review("SubjectAccessReview", **asked)["allowed"]
     assert review("LocalSubjectAccessReview", **asked)["allowed"]
     assert not review("SubjectAccessReview", resourceAttributes=pods("get"), user="joe")["allowed"]

@@ -96,6 +96,18 @@ def test_unsigned_changes_cannot_be_read_from_the_records(cluster: SimCluster) -
     assert owned(after, "kubectl-create") == {".data", ".data.a", ".data.c"}
 
 
+def test_what_the_world_adds_stays_when_an_applier_applies_again(cluster: SimCluster) -> None:
+    def apply() -> dict[str, Any]:
+        return cluster.patch(
+            "configmaps", "settings", config_map(a="1"), namespace="default", type="apply", field_manager="helm"
+        )
+
+    apply()
+    cluster.patch("configmaps", "settings", {"data": {"added": "1"}}, namespace="default")
+    assert owned(shown(cluster, "configmaps", "settings"), "helm") == {".data.a"}
+    assert apply()["data"] == {"a": "1", "added": "1"}
+
+
 def test_an_unrecorded_object_shows_the_same_before_and_after_an_unsigned_change(
     world: SimWorld, cluster: SimCluster
 ) -> None:

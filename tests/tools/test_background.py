@@ -123,6 +123,28 @@ def test_jobs_of_the_shell(desk: Workstation, line: str, printed: str, seconds: 
     assert (desk.world.now() - before) / 1e6 == pytest.approx(seconds, abs=0.01)
 
 
+def test_jobs_are_listed_as_processes(desk: Workstation) -> None:
+    text(desk, f"{FORWARD} > /dev/null &")
+    assert f"4021  0.0  0.1 746612 42180 ?        Sl   15:00   0:00 {FORWARD}" in text(desk, "ps aux")
+    assert text(desk, "pgrep -f port-forward") == "4021\n"
+    assert "127.0.0.1:8080" in text(desk, "ss -tlnp")
+    assert text(desk, "kill $(pgrep -f port-forward); ps aux | grep -c forward") == "0\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"bash -c '{FORWARD} > /dev/null & sleep 1; curl -s localhost:8080; kill $!'",
+        f"({FORWARD} > /dev/null 2>&1 &); curl -s localhost:8080",
+        f"{{ {FORWARD}; }} > /dev/null & until curl -sf localhost:8080; do sleep 1; done",
+        f"nohup {FORWARD} &> /dev/null &\ncurl -s localhost:8080",
+        f"echo '{FORWARD} > /dev/null &' > pf.sh; bash pf.sh; curl -s localhost:8080",
+    ],
+)
+def test_ways_to_start_a_forward(desk: Workstation, line: str) -> None:
+    assert "Hotel Reservation" in text(desk, line)
+
+
 def test_a_fork_has_its_own_ports(desk: Workstation) -> None:
     text(desk, f"{FORWARD} &")
     twin = desk.fork(desk.world.fork())

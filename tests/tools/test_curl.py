@@ -27,6 +27,9 @@ class Far:
         headers: Mapping[str, str] | None = None,
         body: str = "",
         timeout: float = 0.0,
+        *,
+        insecure: bool = False,
+        authorities: str = "",
     ) -> HttpExchange:
         self.asked.append((url, method, headers or {}, body, timeout))
         return self.answer
@@ -104,11 +107,23 @@ def test_requests(line: list[str], asked: tuple[Any, ...]) -> None:
     ("line", "code"),
     [
         ([], 2), (["--bogus", "x"], 2), (["-m"], 2), (["-m", "x", "web"], 2), (["ftp://web"], 1),
-        (["http://web:99999999"], 3), (["https://web"], 35),
+        (["http://web:99999999"], 3), (["--cacert", "/nothing", "https://web"], 77),
     ],
 )  # fmt: skip
 def test_refusals(line: list[str], code: int) -> None:
     assert run(line)[2] == code
+
+
+@pytest.mark.parametrize(
+    ("problem", "code"),
+    [
+        ("SSL certificate problem: self-signed certificate", 60),
+        ("OpenSSL/3.0.13: error:0A00010B:SSL routines::wrong version number", 35),
+    ],
+)
+def test_insecure_connections(problem: str, code: int) -> None:
+    refused = HttpExchange("tls", "handshake", "10.0.0.1", 443, problem=problem)
+    assert run(["https://web"], refused) == ("", f"curl: ({code}) {problem}\n", code)
 
 
 def test_fail_turns_http_errors_into_exit_codes() -> None:

@@ -106,8 +106,8 @@ def test_a_command_is_cut_off_when_its_time_is_up(desk: Desk) -> None:
     assert (done.exit_code, desk.world.now()) == (124, ends)
 
 
-def test_kustomizations_are_refused(desk: Desk) -> None:
-    assert "unable to find one of 'kustomization.yaml'" in desk.run("apply -k dir", code=1).stderr
+def test_a_kustomization_must_be_a_directory(desk: Desk) -> None:
+    assert "must build at directory" in desk.run("apply -k dir", code=1).stderr
 
 
 def test_wait_shares_its_time_among_objects(desk: Desk) -> None:

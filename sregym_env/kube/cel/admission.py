@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
-from sregym_env.kube import cel
+from sregym_env.kube import cel, schema
+from sregym_env.kube.registry import Registry, Resource
 from sregym_env.kube.status import FieldError, invalid_value
 
 _KIND = cel.ObjectType(
@@ -85,21 +87,124 @@ def compilation(error: cel.CompileError) -> str:
     return text if text.startswith("must evaluate") else f"compilation failed: {text}"
 
 
-def types_of(spec: Mapping[str, Any]) -> dict[str, cel.Type]:
+def types_of(spec: Mapping[str, Any], own: Mapping[str, cel.Type] | None = None) -> dict[str, cel.Type]:
     """What the expressions of a policy may name, with the types of its variables."""
     types: dict[str, cel.Type] = {**MATCHING, "namespaceObject": NAMESPACE}
     if spec.get("paramKind"):
         types["params"] = "dyn"
+    types.update(own or {})
     known: dict[str, cel.Type] = {}
     for variable in spec.get("variables") or ():
         types["variables"] = cel.ObjectType("kubernetes.variables", dict(known))
         try:
             program = cel.compile_expression(str(variable.get("expression") or "").strip(), types)
-            known[variable["name"]] = program.type
+            known[str(variable.get("name") or "")] = program.type
         except cel.CompileError:
-            known[variable["name"]] = "dyn"
+            known[str(variable.get("name") or "")] = "dyn"
     types["variables"] = cel.ObjectType("kubernetes.variables", known)
     return types
+
+
+# --- type checking ---------------------------------------------------------------------------------
+
+
+class _Fields(Mapping[str, cel.Type]):
+    """Types of the fields of a built-in definition, looked up when asked for: definitions may be recursive."""
+
+    def __init__(self, definition: str) -> None:
+        self._known = schema.compile_struct(definition).fields
+
+    def __getitem__(self, name: str) -> cel.Type:
+        return _typed(self._known[name].type)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+
+_LEAVES = {
+    "string": "string",
+    "int32": "int",
+    "int64": "int",
+    "bool": "bool",
+    "double": "double",
+    "bytes": "bytes",
+    "time": "timestamp",
+    "microtime": "timestamp",
+}
+
+
+def _typed(type_: schema.Type) -> cel.Type:
+    if type_.struct is not None:
+        return _struct_type(type_.struct.definition)
+    if type_.item is not None:
+        return ("list", _typed(type_.item)) if type_.kind == "list" else ("map", "string", _typed(type_.item))
+    return _LEAVES.get(type_.kind, "dyn")
+
+
+@lru_cache(maxsize=1024)
+def _struct_type(definition: str) -> cel.ObjectType:
+    return cel.ObjectType(definition, _Fields(definition))
+
+
+def object_type(resource: Resource) -> cel.Type:
+    """The static type of a resource's objects."""
+    if resource.custom_type is not None:
+        from sregym_env.kube.rules import declared_type
+
+        return declared_type(resource.custom_type.schema, root=True)
+    return _struct_type(resource.definition) if resource.definition else "dyn"
+
+
+MOST_TYPES = 10
+"""Kinds against which the expressions of one policy are checked."""
+
+
+def type_warnings(spec: Mapping[str, Any], served: Registry) -> list[dict[str, str]]:
+    """``status.typeChecking.expressionWarnings`` of a policy: what its expressions get wrong about the kinds that
+    its rules name without wildcards."""
+    kinds = _kinds(spec, served)[:MOST_TYPES]
+    params = spec.get("paramKind") or {}
+    about = served.by_kind(str(params.get("apiVersion") or ""), str(params.get("kind") or ""))
+    found = []
+    for index, validation in enumerate(spec.get("validations") or ()):
+        for field, returns in (("expression", "bool"), ("messageExpression", "string")):
+            source = str(validation.get(field) or "").strip()
+            if not source:
+                continue
+            texts = []
+            for kind in kinds:
+                own: dict[str, cel.Type] = {"object": object_type(kind), "oldObject": object_type(kind)}
+                if about is not None:
+                    own["params"] = object_type(about)
+                types = types_of(spec, own)
+                try:
+                    cel.compile_expression(source, types, returns)
+                except cel.CompileError as error:
+                    texts.append(f"{kind.api_version}, Kind={kind.kind}: {error}\n")
+            if texts:
+                found.append(
+                    {"fieldRef": f"spec.validations[{index}].{field}", "warning": "".join(texts).rstrip("\n")}
+                )
+    return found
+
+
+def _kinds(spec: Mapping[str, Any], served: Registry) -> list[Resource]:
+    out: dict[tuple[str, str, str], Resource] = {}
+    for rule in (spec.get("matchConstraints") or {}).get("resourceRules") or ():
+        groups, versions = rule.get("apiGroups") or (), rule.get("apiVersions") or ()
+        plurals = [name for name in rule.get("resources") or () if "/" not in name]
+        if "*" in (*groups, *versions, *plurals):
+            continue
+        for group in groups:
+            for version in versions:
+                for plural in plurals:
+                    found = served.by_plural(group, version, plural)
+                    if found is not None:
+                        out[found.gvk] = found
+    return [out[key] for key in sorted(out)]
 
 
 # --- validation ------------------------------------------------------------------------------------

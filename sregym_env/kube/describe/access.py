@@ -23,8 +23,8 @@ def describe_service_account(obj: Manifest, reader: Reader) -> str:
         and (secret["metadata"].get("annotations") or {}).get("kubernetes.io/service-account.name")
         == metadata["name"]
     ]
-    secrets = [ref["name"] for ref in obj.get("secrets") or ()]
-    pulls = [ref["name"] for ref in obj.get("imagePullSecrets") or ()]
+    secrets = [ref.get("name", "") for ref in obj.get("secrets") or ()]
+    pulls = [ref.get("name", "") for ref in obj.get("imagePullSecrets") or ()]
     for title, names in (("Image pull secrets", pulls), ("Mountable secrets", secrets), ("Tokens", tokens)):
         lead = f"{title}:\t"
         if not names:

@@ -6,6 +6,7 @@ import base64
 from typing import Any
 
 from sregym_env.kube.describe.text import Reader, Sheet, events_of, header, rfc1123
+from sregym_env.kube.durations import human_duration
 from sregym_env.kube.tables.access import request_status
 from sregym_env.kube.types import Manifest
 
@@ -32,17 +33,11 @@ def describe_request(obj: Manifest, reader: Reader) -> str:
     if spec.get("signerName"):
         sheet.line(0, f"Signer:\t{spec['signerName']}")
     if spec.get("expirationSeconds") is not None:
-        sheet.line(0, f"Requested Duration:\t{_duration(spec['expirationSeconds'])}")
+        sheet.line(0, f"Requested Duration:\t{human_duration(spec['expirationSeconds'])}")
     sheet.line(0, f"Status:\t{request_status(obj)}")
     _subject(sheet, spec.get("request", ""))
     sheet.events(events_of(reader, obj))
     return sheet.render()
-
-
-def _duration(seconds: int) -> str:
-    hours, rest = divmod(seconds, 3600)
-    minutes, rest = divmod(rest, 60)
-    return (f"{hours}h" if hours else "") + (f"{minutes}m" if hours or minutes else "") + f"{rest}s"
 
 
 def _subject(sheet: Sheet, request: str) -> None:

@@ -330,8 +330,6 @@ def _resolver(pod: Manifest) -> Resolver:
             values = metadata.get(part) or {}
             if path == f"metadata.{part}":
                 return "\n".join(f'{key}="{values[key]}"' for key in sorted(values))
-            if path.startswith(f"metadata.{part}['"):
-                return str(values.get(path.split("'")[1], ""))
         return ""
 
     return resolve
@@ -415,6 +413,25 @@ def _downward(source: Mapping[str, Any]) -> list[str]:
     return out
 
 
+def _ephemeral(source: Mapping[str, Any]) -> list[str]:
+    out = [
+        "Type:\tEphemeralVolume (an inline specification for a volume that gets created and deleted with the pod)"
+    ]
+    template = source.get("volumeClaimTemplate")
+    if not template:
+        return out
+    metadata, spec = template.get("metadata") or {}, template["spec"]
+    out += [f"StorageClass:\t{spec.get('storageClassName', '')}", f"Volume:\t{spec.get('volumeName', '')}"]
+    for title, key in (("Labels", "labels"), ("Annotations", "annotations")):
+        # kubectl indents each part of such a line by itself.
+        sign = "=" if key == "labels" else ": "
+        marks = [f"{name}{sign}{value}" for name, value in sorted((metadata.get(key) or {}).items())] or [
+            "<none>"
+        ]
+        out += [f"{title}:\t    {marks[0]}", *(f"    \t    {mark}" for mark in marks[1:])]
+    return [*out, "Capacity:\t", "Access Modes:\t", f"VolumeMode:\t{spec.get('volumeMode', 'Filesystem')}"]
+
+
 def _csi(source: Mapping[str, Any]) -> list[str]:
     persistent = "volumeHandle" in source
     out = ["Type:\tCSI (a Container Storage Interface (CSI) volume source)", f"Driver:\t{source['driver']}"]
@@ -473,6 +490,7 @@ _VOLUME_SOURCES: dict[str, Callable[[Mapping[str, Any]], list[str]]] = {
         "LocalVolume (a persistent volume backed by local storage on a node)", s, ("Path", "path", "")
     ),
     "csi": _csi,
+    "ephemeral": _ephemeral,
 }
 
 

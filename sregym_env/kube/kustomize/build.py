@@ -45,6 +45,8 @@ class Built:
     objects: tuple[Manifest, ...]
     warnings: tuple[str, ...]
     """Lines kustomize writes to stderr: deprecated fields."""
+    ordered: bool = False
+    """Whether the kustomization says in which order the objects are printed."""
 
 
 def build(files: Files, folder: str, *, home: str = "/") -> Built:
@@ -55,7 +57,9 @@ def build(files: Files, folder: str, *, home: str = "/") -> Built:
     tree = Tree(files, home)
     builder = _Builder(tree)
     if "://" in folder or folder.startswith("github.com/"):
-        raise KustomizeError(f"evalsymlink failure on '{folder}' : lstat {tree.shown(folder)}: no such file or directory")
+        raise KustomizeError(
+            f"evalsymlink failure on '{folder}' : lstat {tree.shown(folder)}: no such file or directory"
+        )
     if not tree.is_folder(folder):
         if tree.text(folder) is not None:
             raise KustomizeError(f"must build at directory: '{folder}': file is not directory")
@@ -71,7 +75,7 @@ def build(files: Files, folder: str, *, home: str = "/") -> Built:
     ordered = in_order(
         pieces, options.get("order", "legacy"), legacy.get("orderFirst") or [], legacy.get("orderLast") or []
     )
-    return Built(tuple(piece.obj for piece in ordered), tuple(builder.warnings))
+    return Built(tuple(piece.obj for piece in ordered), tuple(builder.warnings), bool(options))
 
 
 class _Builder:
@@ -121,7 +125,9 @@ class _Builder:
             at = posixpath.normpath(posixpath.join(folder, entry))
             component = self.read(at, "Component")
             if component.get("kind") != "Component":
-                raise KustomizeError(f"accumulating components: accumulateDirectory: \"expected kind != 'Kustomization' for path '{entry}'\"")
+                raise KustomizeError(
+                    f"accumulating components: accumulateDirectory: \"expected kind != 'Kustomization' for path '{entry}'\""
+                )
             pieces = self.layer(at, component, pieces, (*above, folder))
         return self._transform(folder, layer, pieces)
 
@@ -209,7 +215,9 @@ class _Builder:
         text = self._tree.text(posixpath.normpath(posixpath.join(folder, entry["path"])))
         if text is None:
             shown = self._tree.shown(posixpath.join(folder, entry["path"]))
-            raise KustomizeError(f"evalsymlink failure on '{shown}' : lstat {shown}: no such file or directory")
+            raise KustomizeError(
+                f"evalsymlink failure on '{shown}' : lstat {shown}: no such file or directory"
+            )
         for document in documents(text):
             for each in document if isinstance(document, list) else [document]:
                 pieces = apply_replacement(pieces, each)
@@ -218,7 +226,8 @@ class _Builder:
 
 def _patches(layer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     merges = [
-        {"patch": entry} if "\n" in entry else {"path": entry} for entry in layer.get("patchesStrategicMerge") or ()
+        {"patch": entry} if "\n" in entry else {"path": entry}
+        for entry in layer.get("patchesStrategicMerge") or ()
     ]
     return [*merges, *(layer.get("patches") or ())]
 
@@ -231,7 +240,12 @@ def _labelled(piece: Piece, layer: Mapping[str, Any]) -> Piece:
         elif entry.get("includeTemplates"):
             spots = (*fields.TEMPLATE_LABELS, *spots)
         more = tuple(
-            fields.Spot(each.get("kind", ""), tuple(each["path"].split("/")), bool(each.get("create")), each.get("group", ""))
+            fields.Spot(
+                each.get("kind", ""),
+                tuple(each["path"].split("/")),
+                bool(each.get("create")),
+                each.get("group", ""),
+            )
             for each in entry.get("fields") or ()
         )
         piece = marked(piece, entry.get("pairs") or {}, (*more, *spots))
@@ -268,10 +282,14 @@ def _same(one: Id, other: Id) -> bool:
 
 def _checked(obj: Any, source: str, shown: str) -> Manifest:
     if not isinstance(obj, dict):
-        raise KustomizeError(f"accumulating resources: accumulating resources from '{source}': expected a mapping")
+        raise KustomizeError(
+            f"accumulating resources: accumulating resources from '{source}': expected a mapping"
+        )
     found = id_of(obj)
     if not found.kind:
-        raise KustomizeError(f"accumulating resources: accumulation err='accumulating resources from '{source}': missing Resource metadata'")
+        raise KustomizeError(
+            f"accumulating resources: accumulation err='accumulating resources from '{source}': missing Resource metadata'"
+        )
     if not found.name and not (obj.get("metadata") or {}).get("generateName"):
         metadata = obj.get("metadata") or {}
         marks = " ".join(_go_map(metadata.get(field)) for field in ("labels", "annotations"))

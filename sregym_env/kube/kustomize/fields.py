@@ -58,7 +58,10 @@ _AFFINITY = tuple(
 SELECTORS = (
     Spot("Service", path("spec/selector"), True),
     Spot("ReplicationController", path("spec/selector"), True),
-    *(Spot(kind, path("spec/selector/matchLabels"), True) for kind in ("Deployment", "ReplicaSet", "DaemonSet")),
+    *(
+        Spot(kind, path("spec/selector/matchLabels"), True)
+        for kind in ("Deployment", "ReplicaSet", "DaemonSet")
+    ),
     Spot("StatefulSet", path("spec/selector/matchLabels"), True, "apps"),
     Spot("Job", path("spec/selector/matchLabels"), False, "batch"),
     Spot("CronJob", path("spec/jobTemplate/spec/selector/matchLabels"), False, "batch"),

@@ -12,6 +12,7 @@ from sregym_env.kube.types import Manifest
 
 NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
+
 class Files(Protocol):
     """Files by path."""
 
@@ -71,7 +72,9 @@ def manifests(text: str) -> list[Manifest]:
     found: list[Manifest] = []
     for document in documents(text):
         if not isinstance(document, dict):
-            raise KustomizeError("MalformedYAMLError: yaml: unmarshal errors: cannot unmarshal into a resource")
+            raise KustomizeError(
+                "MalformedYAMLError: yaml: unmarshal errors: cannot unmarshal into a resource"
+            )
         if str(document.get("kind", "")).endswith("List") and isinstance(document.get("items"), list):
             found.extend(document["items"])
         else:

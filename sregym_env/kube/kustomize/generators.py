@@ -68,7 +68,9 @@ def _pairs(tree: Tree, folder: str, kind: str, arguments: Options) -> Iterator[t
     for literal in arguments.get("literals") or ():
         key, equals, value = literal.partition("=")
         if not equals or not key:
-            raise KustomizeError(f"literal source '{literal}' must be in the form key=value" if not equals else "")
+            raise KustomizeError(
+                f"literal source '{literal}' must be in the form key=value" if not equals else ""
+            )
         yield key, _unquoted(value)
 
 
@@ -102,7 +104,11 @@ def combined(old: Piece, new: Piece, behavior: str) -> Piece:
     for field in ("labels", "annotations"):
         if marks := {**(metadata.get(field) or {}), **(new.obj["metadata"].get(field) or {})}:
             metadata[field] = marks
-    obj = {**old.obj, **{k: v for k, v in new.obj.items() if k in ("type", "immutable")}, "metadata": metadata}
+    obj = {
+        **old.obj,
+        **{k: v for k, v in new.obj.items() if k in ("type", "immutable")},
+        "metadata": metadata,
+    }
     data = {**(old.obj.get("data") or {} if behavior == "merge" else {}), **(new.obj.get("data") or {})}
     obj["data"] = dict(sorted(data.items()))
     return replace(old.changed(obj), hashed=old.hashed and new.hashed)

@@ -64,7 +64,14 @@ def _items(held: list[Any], patch: list[Any], field: Field | None) -> Any:
     new: list[Any] = []
     for item in rest:
         identity = item.get(field.merge_key) if isinstance(item, dict) else None
-        at = next((n for n, old in enumerate(made) if identity is not None and old.get(field.merge_key) == identity), -1)
+        at = next(
+            (
+                n
+                for n, old in enumerate(made)
+                if identity is not None and old.get(field.merge_key) == identity
+            ),
+            -1,
+        )
         if at < 0:
             if not (isinstance(item, dict) and item.get(PATCH) == "delete"):
                 new.append(_plain(item))
@@ -79,5 +86,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {k: _plain(v) for k, v in value.items() if k != PATCH and v is not None}
     if isinstance(value, list):
-        return [_plain(item) for item in value if not (isinstance(item, dict) and item.get(PATCH) == "delete")]
+        return [
+            _plain(item) for item in value if not (isinstance(item, dict) and item.get(PATCH) == "delete")
+        ]
     return value

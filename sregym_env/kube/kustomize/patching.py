@@ -28,7 +28,7 @@ def apply_patch(pieces: list[Piece], tree: Tree, folder: str, entry: Mapping[str
     target = entry.get("target")
     if found and all(isinstance(each, list) for each in found):
         return _json(pieces, [step for each in found for step in each], target, source)
-    if not found or not all(isinstance(each, dict) and each.get("kind") or target for each in found):
+    if not found or not all((isinstance(each, dict) and each.get("kind")) or target for each in found):
         raise KustomizeError(
             f"trouble configuring builtin PatchTransformer with config: `\n{to_yaml(dict(entry)).rstrip()}\n`: "
             f"unable to parse SM or JSON patch from {source}"
@@ -58,7 +58,9 @@ def _quoted(text: str) -> str:
     return f'"{inner}"'
 
 
-def _json(pieces: list[Piece], steps: list[Any], target: Mapping[str, Any] | None, source: str) -> list[Piece]:
+def _json(
+    pieces: list[Piece], steps: list[Any], target: Mapping[str, Any] | None, source: str
+) -> list[Piece]:
     if target is None:
         raise KustomizeError(f"must specify a target for JSON patch {source}")
     made = list(pieces)
@@ -100,16 +102,19 @@ def _unique(pieces: list[Piece], wanted: Id) -> int:
         at
         for at, piece in enumerate(pieces)
         if any(
-            (each.group, each.version, each.kind, each.name) == (wanted.group, wanted.version, wanted.kind, wanted.name)
+            (each.group, each.version, each.kind, each.name)
+            == (wanted.group, wanted.version, wanted.kind, wanted.name)
             and (not wanted.namespace or each.place == wanted.place)
             for each in piece.ids
         )
     ]
     if not found:
         raise KustomizeError(
-            f"no resource matches strategic merge patch \"{wanted}\": no matches for Id {wanted}; failed to find "
+            f'no resource matches strategic merge patch "{wanted}": no matches for Id {wanted}; failed to find '
             f"unique target for patch {wanted}"
         )
     if len(found) > 1:
-        raise KustomizeError(f"multiple matches for Id {wanted}; failed to find unique target for patch {wanted}")
+        raise KustomizeError(
+            f"multiple matches for Id {wanted}; failed to find unique target for patch {wanted}"
+        )
     return found[0]

@@ -46,7 +46,9 @@ def _source(pieces: Sequence[Piece], source: Mapping[str, Any]) -> Any:
     for step in steps_of(field):
         value = _below(value, step)
         if value is _MISSING:
-            raise KustomizeError(f"fieldPath `{field}` is missing for replacement source {_selector_text(source)}")
+            raise KustomizeError(
+                f"fieldPath `{field}` is missing for replacement source {_selector_text(source)}"
+            )
     options = source.get("options") or {}
     if options.get("delimiter"):
         parts = str(value).split(options["delimiter"])
@@ -94,9 +96,7 @@ def _positions(items: Sequence[Any], step: str) -> list[int]:
 def _written(piece: Piece, field: str, value: Any, options: Mapping[str, Any]) -> Piece:
     made = _write(piece.obj, steps_of(field), value, options)
     if made is _MISSING:
-        raise KustomizeError(
-            f"unable to find field \"{field}\" in replacement target"
-        )
+        raise KustomizeError(f'unable to find field "{field}" in replacement target')
     return piece.changed(made)
 
 

@@ -44,7 +44,13 @@ def id_of(obj: Manifest) -> Id:
     """The identity of an object."""
     group, _, version = str(obj.get("apiVersion", "")).rpartition("/")
     metadata = obj.get("metadata") or {}
-    return Id(group, version, str(obj.get("kind", "")), metadata.get("namespace") or "", str(metadata.get("name", "")))
+    return Id(
+        group,
+        version,
+        str(obj.get("kind", "")),
+        metadata.get("namespace") or "",
+        str(metadata.get("name", "")),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +105,9 @@ def in_order(pieces: Iterable[Piece], order: str, first: list[str], last: list[s
         return found
     ranks = _RANK
     if first or last:
-        ranks = {kind: at - len(first) for at, kind in enumerate(first)} | {k: at + 1 for at, k in enumerate(last)}
+        ranks = {kind: at - len(first) for at, kind in enumerate(first)} | {
+            k: at + 1 for at, k in enumerate(last)
+        }
     return sorted(found, key=lambda piece: _position(piece.id, ranks))
 
 

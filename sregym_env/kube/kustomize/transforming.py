@@ -61,7 +61,9 @@ def marked(piece: Piece, marks: Mapping[str, Any], spots: Iterable[Spot]) -> Pie
     def change(obj: Manifest) -> Manifest:
         for spot in spots:
             if spot.fits(piece.kind, group):
-                obj = edit(obj, spot.steps, merged({k: _text(v) for k, v in marks.items()}), create=spot.create)
+                obj = edit(
+                    obj, spot.steps, merged({k: _text(v) for k, v in marks.items()}), create=spot.create
+                )
         return obj
 
     return piece.edited(change)
@@ -74,11 +76,15 @@ def _text(value: Any) -> Any:
 def scaled(pieces: Sequence[Piece], name: str, count: int) -> list[Piece]:
     """The workloads of that name with that many replicas."""
     found = [
-        at for at, piece in enumerate(pieces) if piece.kind in _SCALED and any(each.name == name for each in piece.ids)
+        at
+        for at, piece in enumerate(pieces)
+        if piece.kind in _SCALED and any(each.name == name for each in piece.ids)
     ]
     if not found:
         kinds = " ".join(f"{kind}.[noVer].[noGrp]" for kind in _SCALED)
-        raise KustomizeError(f"resource with name {name} does not match a config with the following GVK [{kinds}]")
+        raise KustomizeError(
+            f"resource with name {name} does not match a config with the following GVK [{kinds}]"
+        )
     made = list(pieces)
     for at in found:
         made[at] = made[at].edited(lambda obj: edit(obj, path("spec/replicas"), lambda _: count, create=True))

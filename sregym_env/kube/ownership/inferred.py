@@ -22,12 +22,13 @@ from sregym_env.kube.ownership.compare import compare
 from sregym_env.kube.ownership.entries import Entry, encode, stored
 from sregym_env.kube.ownership.fields import LEAF, Fields, difference, from_paths, union
 from sregym_env.kube.ownership.writes import UNOWNED
-from sregym_env.kube.registry import Resource
+from sregym_env.kube.registry import BUILTIN, Resource
 from sregym_env.kube.schema import VERSION
 from sregym_env.kube.types import Manifest
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 CONTROLLERS = "kube-controller-manager"
+CLIENT_SIDE = "kubectl-client-side-apply"
 
 _REVISION = "deployment.kubernetes.io/revision"
 _TOKEN_VOLUME = "kube-api-access-"
@@ -118,7 +119,7 @@ def with_managed_fields(resource: Resource, obj: Manifest) -> Manifest:
 
 def _with_managed_fields(resource: Resource, obj: Manifest) -> Manifest:
     metadata = obj.get("metadata")
-    if not isinstance(metadata, dict) or "uid" not in metadata:
+    if not isinstance(metadata, dict) or "uid" not in metadata or obj.get("kind") != resource.kind:
         return obj
     found = shown(resource, obj)
     if found:
@@ -179,6 +180,9 @@ def made_by(resource: Resource, obj: Manifest) -> tuple[Entry, ...]:
 
 
 def _shape(resource: Resource, obj: Manifest) -> shapes.Shape:
+    """The shape in the version of the object, which is the stored one and not always that of the request."""
+    if obj["apiVersion"] != resource.api_version:
+        resource = BUILTIN.by_kind(obj["apiVersion"], resource.kind) or resource
     return shapes.of_resource(resource)
 
 
@@ -246,7 +250,7 @@ def _maker(resource: Resource, obj: Manifest) -> str:
     if known is not None:
         return known
     if LAST_APPLIED in (metadata.get("annotations") or {}):
-        return "kubectl-client-side-apply"
+        return CLIENT_SIDE
     if (metadata.get("labels") or {}).get("app.kubernetes.io/managed-by") == "Helm":
         return "helm"
     for owner in metadata.get("ownerReferences") or ():

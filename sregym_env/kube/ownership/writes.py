@@ -178,7 +178,8 @@ def updated(
 def revised(
     versions: Versions, old: Manifest, new: Manifest, entries: Sequence[Entry], keeper: int = 0
 ) -> tuple[Entry, ...]:
-    """The entries after a change that has no author: what is new goes to an owner that is there already.
+    """The entries after a change that has no author: what is new goes to an owner that is there already, the one
+    at the index ``keeper``; to nobody where there is none.
 
     Owners of changed fields stay owners, times stay as they are, and fields that are gone have no owner.
     """

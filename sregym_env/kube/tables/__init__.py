@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sregym_env.kube.jsonpath import JSONPathError, compile_template, go_text, relaxed
-from sregym_env.kube.registry import CustomType, Resource
+from sregym_env.kube.registry import SCALE, CustomType, Resource
 from sregym_env.kube.tables import access, cluster, network, pods, storage, workloads
 from sregym_env.kube.tables.cells import access_modes, age, format_labels, format_selector, since
 from sregym_env.kube.tables.cluster import event_times, node_roles
@@ -58,6 +58,15 @@ DEFAULT = Printer.of("Name|Created At", _created_at)
 CUSTOM = Printer.of("Name|Age", _name_age)
 """What it shows of a custom resource without printer columns."""
 
+
+def _scale(obj: Manifest, now: int) -> Row:
+    replicas = ((obj.get("spec") or {}).get("replicas", 0), (obj.get("status") or {}).get("replicas", 0))
+    return (obj["metadata"]["name"], *replicas, age(obj, now))
+
+
+SCALES = Printer.of("Name|Desired|Available|Age", _scale)
+"""What it shows of the ``scale`` subresource of anything."""
+
 PRINTERS: Mapping[str, Printer] = {
     **pods.PRINTERS,
     **workloads.PRINTERS,
@@ -74,6 +83,8 @@ def printer(resource: Resource) -> Printer:
     """How a resource is shown."""
     if resource.custom_type is not None:
         return _custom_printer(resource.custom_type)
+    if resource is SCALE:
+        return SCALES
     return PRINTERS.get(resource.key) or DEFAULT
 
 

@@ -114,7 +114,11 @@ def _csi_node(obj: Manifest, now: int) -> Row:
 
 def _csi_capacity(obj: Manifest, now: int) -> Row:
     capacity = obj.get("capacity")
-    return (obj["metadata"]["name"], obj.get("storageClassName", ""), "<unset>" if capacity is None else capacity)
+    return (
+        obj["metadata"]["name"],
+        obj.get("storageClassName", ""),
+        "<unset>" if capacity is None else capacity,
+    )
 
 
 def _csi_driver(obj: Manifest, now: int) -> Row:

@@ -152,8 +152,18 @@ def _validate(resource: Resource, obj: Manifest, out: Errors, old: Manifest | No
     rule = _RULES.get(resource.key)
     if rule is not None:
         rule(obj, out)
+        if not out:
+            out += [required(path) for path in missing_required(resource, obj) if _is_deep(path)]
     else:
         out += [required(path) for path in missing_required(resource, obj)]
+
+
+def _is_deep(path: str) -> bool:
+    """Whether a field lies inside a list or far down: what is missing there, no rule has been written for.
+
+    Further up the API server is more patient than its schema: it takes a StatefulSet without ``serviceName``.
+    """
+    return "[" in path or path.count(".") >= 2
 
 
 __all__ = ["validate_create", "validate_update"]

@@ -191,6 +191,12 @@ def validate_stateful_set(obj: Manifest, out: Errors) -> None:
     not_negative(spec, "replicas", "spec", out)
     not_negative(spec, "minReadySeconds", "spec", out)
     _selector_and_template(spec, "empty selector is invalid for statefulset", out, with_spec=False)
+    template = spec.get("template")
+    if template is not None and not (template.get("spec") or {}).get("containers"):
+        out.append(required("spec.template.spec.containers"))
+    for index, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
+        if not (claim.get("metadata") or {}).get("name"):
+            out.append(required(f"spec.volumeClaimTemplates[{index}].metadata.name"))
 
 
 def _go_map(value: Manifest) -> GoValue:

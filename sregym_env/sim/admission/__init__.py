@@ -47,6 +47,12 @@ _MUTATING: dict[str, tuple[Mutate, ...]] = {
 }
 """Plugins by ``resource`` or ``resource/subresource``."""
 
+_WORKLOADS = (
+    "replicationcontrollers", "podtemplates", "replicasets.apps", "deployments.apps", "statefulsets.apps",
+    "daemonsets.apps", "jobs.batch", "cronjobs.batch",
+)  # fmt: skip
+"""Resources whose objects hold a pod template."""
+
 _VALIDATING: dict[str, tuple[Validate, ...]] = {
     "pods": (limit_ranger.validate_pod, pod_security.validate, runtime_class.validate),
     "pods/ephemeralcontainers": (pod_security.validate,),
@@ -56,22 +62,16 @@ _VALIDATING: dict[str, tuple[Validate, ...]] = {
     "certificatesigningrequests.certificates.k8s.io": (certificates.validate_subject,),
     "certificatesigningrequests.certificates.k8s.io/approval": (certificates.validate_approval,),
     "certificatesigningrequests.certificates.k8s.io/status": (certificates.validate_signing,),
-    **dict.fromkeys(("replicationcontrollers", "podtemplates", "replicasets.apps", "deployments.apps", "statefulsets.apps", "daemonsets.apps", "jobs.batch", "cronjobs.batch"), (pod_security.validate_workload,)),
-}  # fmt: skip
+    **dict.fromkeys(_WORKLOADS, (pod_security.validate_workload,)),
+}
 
 _POLICIES = "validatingadmissionpolicies.admissionregistration.k8s.io"
-CONFIGURATIONS = (
-    webhooks.MUTATING,
-    webhooks.VALIDATING,
-    "validatingadmissionpolicies.admissionregistration.k8s.io",
-)
-"""Resources whose objects make the API server ask somebody, or evaluate something, at every request."""
 
 
 def is_guarded(world: SimWorld) -> bool:
     """Whether any webhook or policy is configured."""
-    store = world.store
-    return any(store.holds(resource) for resource in CONFIGURATIONS)
+    holds = world.store.holds
+    return holds(webhooks.VALIDATING) or holds(webhooks.MUTATING) or holds(_POLICIES)
 
 
 def mutate(world: SimWorld, request: Attributes, new: Manifest, old: Manifest | None) -> Manifest:

@@ -14,6 +14,7 @@ from posixpath import normpath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from sregym_env.kube.durations import rfc3339_micro
 from sregym_env.kube.status import go_quote
 from sregym_env.kube.types import Manifest
 from sregym_env.sim import tls
@@ -136,6 +137,24 @@ def api_server(world: SimWorld) -> NodeSource:
         if _CONTROL_PLANE in (node["metadata"].get("labels") or {}):
             return NodeSource(node["metadata"]["name"])
     return NodeSource(nodes[0]["metadata"]["name"] if nodes else "")
+
+
+def note_failure(world: SimWorld, name: str, text: str, *, open: bool) -> None:
+    """Have the API server's own log say that a webhook could not be asked, and what follows from it."""
+    stamp = rfc3339_micro(world.now())
+    when = f"{stamp[5:7]}{stamp[8:10]} {stamp[11:26]}       1"
+    way = "open" if open else "closed"
+    lines = [
+        f"W{when} dispatcher.go:{210 if open else 225}] Failed calling webhook, failing {way} {name}: {text}"
+    ]
+    if open:
+        quoted = go_quote(text)
+        lines.append(f'E{when} dispatcher.go:214] "Unhandled Error" err={quoted} logger="UnhandledError"')
+    for process in world.processes.values():
+        if process.program == "kube_apiserver":
+            world.log((process.key[0], process.container, process.restart)).write(
+                world.now(), "\n".join(lines)
+            )
 
 
 def _route(world: SimWorld, namespace: str, name: str, port: int) -> tuple[str, int]:

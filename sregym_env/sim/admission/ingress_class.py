@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sregym_env.kube.types import Manifest
 from sregym_env.sim.admission.attributes import Attributes
+from sregym_env.sim.admission.storage import default_class
 from sregym_env.sim.world import SimWorld
 
 CLASSES = "ingressclasses.networking.k8s.io"
@@ -18,13 +19,5 @@ def mutate(world: SimWorld, request: Attributes, ingress: Manifest, _: Manifest 
     annotations = ingress["metadata"].get("annotations") or {}
     if request.operation != "CREATE" or spec.get("ingressClassName") is not None or ANNOTATION in annotations:
         return ingress
-    found = [
-        (known["metadata"]["creationTimestamp"], known["metadata"]["name"])
-        for known in world.store.list(CLASSES)
-        if (known["metadata"].get("annotations") or {}).get(IS_DEFAULT) == "true"
-    ]
-    if not found:
-        return ingress
-    newest = max(created for created, _ in found)
-    name = min(name for created, name in found if created == newest)
-    return {**ingress, "spec": {**spec, "ingressClassName": name}}
+    name = default_class(world, CLASSES, IS_DEFAULT)
+    return {**ingress, "spec": {**spec, "ingressClassName": name}} if name else ingress

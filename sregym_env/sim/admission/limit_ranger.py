@@ -56,7 +56,7 @@ def _defaulted(
         if added:
             resources[field] = {**own, **added}
             names = ", ".join(sorted(added))
-            notes.append(f"{names} {field[:-1]} for {word} {container['name']}")
+            notes.append(f"{names} {field[:-1]} for {word} {container.get('name', '')}")
     return {**container, "resources": resources}
 
 

@@ -105,16 +105,15 @@ def _app_armor(pod: Pod, containers: list[dict[str, Any]]) -> Violation | None:
         and value != "runtime/default"
         and not value.startswith("localhost/")
     )
-    parts = []
     setters = _setters(pod, containers, bad)
-    if setters:
-        parts.append(f'{" and ".join(setters)} must not set AppArmor profile type to "Unconfined"')
+    kinds = ["Unconfined"] if setters else []
     if values:
-        parts.append(f"{_many('annotation', len(values))} {', '.join(values)}")
-    if not parts:
+        setters.append(_many("annotation", len(values)))
+    if not setters:
         return None
-    count = len(values) + len(setters)
-    return Violation(_many("forbidden AppArmor profile", count), "; ".join(parts))
+    kinds += values
+    text = f"{' and '.join(setters)} must not set AppArmor profile type to {_quoted(kinds)}"
+    return Violation(_many("forbidden AppArmor profile", len(kinds)), text)
 
 
 def _capabilities(pod: Pod, containers: list[dict[str, Any]]) -> Violation | None:

@@ -57,7 +57,7 @@ def _mount_token(world: SimWorld, spec: dict[str, Any]) -> None:
 
 
 def _is_token(volume: Mapping[str, Any]) -> bool:
-    return volume["name"].startswith(_VOLUME) and "projected" in volume
+    return str(volume.get("name", "")).startswith(_VOLUME) and "projected" in volume
 
 
 def _token_volume(name: str) -> dict[str, Any]:

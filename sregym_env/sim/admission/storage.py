@@ -7,9 +7,21 @@ from sregym_env.kube.types import Manifest
 from sregym_env.sim.admission.attributes import Attributes, refused
 from sregym_env.sim.world import SimWorld
 
+CLASSES = "storageclasses.storage.k8s.io"
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 CLAIM_FINALIZER = "kubernetes.io/pvc-protection"
 VOLUME_FINALIZER = "kubernetes.io/pv-protection"
+
+
+def default_class(world: SimWorld, resource: str, annotation: str) -> str:
+    """The newest class that an annotation makes the default, by name among equals; empty if there is none."""
+    found = [
+        (known["metadata"]["creationTimestamp"], known["metadata"]["name"])
+        for known in world.store.list(resource)
+        if (known["metadata"].get("annotations") or {}).get(annotation) == "true"
+    ]
+    newest = max((created for created, _ in found), default="")
+    return min((name for created, name in found if created == newest), default="")
 
 
 def mutate_claim(world: SimWorld, request: Attributes, claim: Manifest, _old: Manifest | None) -> Manifest:
@@ -18,9 +30,9 @@ def mutate_claim(world: SimWorld, request: Attributes, claim: Manifest, _old: Ma
         return claim
     spec = claim["spec"]
     if spec.get("storageClassName") is None:
-        for candidate in world.store.list("storageclasses.storage.k8s.io"):
-            if candidate["metadata"].get("annotations", {}).get(DEFAULT_CLASS) == "true":
-                spec = {**spec, "storageClassName": candidate["metadata"]["name"]}
+        name = default_class(world, CLASSES, DEFAULT_CLASS)
+        if name:
+            spec = {**spec, "storageClassName": name}
     return _protected({**claim, "spec": spec}, CLAIM_FINALIZER)
 
 
@@ -41,7 +53,7 @@ def validate_resize(world: SimWorld, request: Attributes, new: Manifest, old: Ma
     if (old.get("status") or {}).get("phase") != "Bound":
         raise refused(request, new, "Only bound persistent volume claims can be expanded")
     name = new["spec"].get("storageClassName") or ""
-    kind = world.store.get("storageclasses.storage.k8s.io", "", name) if name else None
+    kind = world.store.get(CLASSES, "", name) if name else None
     if name != old["spec"].get("storageClassName") or kind is None or not kind.get("allowVolumeExpansion"):
         raise refused(
             request,

@@ -6,6 +6,7 @@ on them. What the cluster's own components do warns nobody.
 
 from __future__ import annotations
 
+from sregym_env.cluster.api import User
 from sregym_env.sim import identities
 from sregym_env.sim.admission.attributes import Attributes
 from sregym_env.sim.world import SimWorld
@@ -18,7 +19,12 @@ MOST = 64
 
 def add(world: SimWorld, request: Attributes, text: str) -> None:
     """Warn the client of a request; the same text once."""
-    if identities.is_component(request.user):
+    tell(world, request.user, text)
+
+
+def tell(world: SimWorld, user: User, text: str) -> None:
+    """Warn whoever has just asked something; the same text once."""
+    if identities.is_component(user):
         return
     known: tuple[str, ...] = world.memory.get(SLOT, ())
     if text not in known and len(known) < MOST:

@@ -161,6 +161,7 @@ def _pass(
         try:
             patched = _ask_to_mutate(world, hook, invocation, request, new, old)
         except _CallError as error:
+            calling.note_failure(world, hook.name, error.text, open=hook.ignores)
             if not hook.ignores:
                 raise internal_error(error.text) from None
             patched = new
@@ -232,6 +233,7 @@ def validate(world: SimWorld, request: Attributes, new: Manifest | None, old: Ma
         try:
             _asked(world, hook, resource, request, new, old, mutating=False)
         except _CallError as error:
+            calling.note_failure(world, hook.name, error.text, open=hook.ignores)
             if not hook.ignores:
                 failures.append((error.seconds, index, internal_error(error.text)))
         except _Refused as refused:

@@ -144,8 +144,14 @@ def _rescale(
     status["desiredReplicas"] = desired
     if desired == current:
         return listed
-    wanted = subresources.with_scale(resource, target, {"spec": {"replicas": desired}})
-    apiserver.update(world, resource.key, wanted, tracked=tracking.of_scaling(resource, target))
+    try:
+        subresources.rescale(world, resource, target, desired, tracking.of_scaling(resource, target))
+    except StatusError as error:
+        text = f"the HPA controller was unable to update the target scale: {error.message}"
+        listed = _put(world, listed, "AbleToScale", "False", "FailedUpdateScale", text)
+        text = f"New size: {desired}; reason: {reason}; error: {error.message}"
+        events.record(world, scaler, "Warning", "FailedRescale", text, component=COMPONENT)
+        return listed
     text = f"the HPA controller was able to update the target scale to {desired}"
     listed = _put(world, listed, "AbleToScale", "True", "SucceededRescale", text)
     text = f"New size: {desired}; reason: {reason}"

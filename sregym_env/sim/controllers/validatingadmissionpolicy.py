@@ -1,14 +1,13 @@
-"""The controller that says of a ValidatingAdmissionPolicy that it has been looked at.
+"""The controller that checks the expressions of ValidatingAdmissionPolicies against the types they are about.
 
-Follows ``pkg/controller/validatingadmissionpolicystatus`` of v1.32, which checks expressions against the types
-of built-in kinds and puts what it finds into ``status.typeChecking``. Here nothing is ever found.
+Follows ``pkg/controller/validatingadmissionpolicystatus`` of v1.32.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sregym_env.sim import apiserver
+from sregym_env.sim import apiserver, custom
 from sregym_env.sim.controllers.controller import Controller, own_key
 from sregym_env.sim.controllers.retry import retried
 from sregym_env.sim.store import Key
@@ -20,14 +19,18 @@ RESOURCE = "validatingadmissionpolicies.admissionregistration.k8s.io"
 
 
 def reconcile(world: SimWorld, key: Key) -> int | None:
-    """Note the generation that was checked."""
+    """Check one policy, once per generation."""
     policy = world.store.get(RESOURCE, *key)
     if policy is None or "deletionTimestamp" in policy["metadata"]:
         return None
     generation = policy["metadata"].get("generation", 1)
     known = policy.get("status") or {}
     if known.get("observedGeneration") != generation:
-        checked = {**known, "observedGeneration": generation, "typeChecking": {}}
+        from sregym_env.kube.cel.admission import type_warnings
+
+        found = type_warnings(policy["spec"], custom.registry_of(world))
+        checking = {"expressionWarnings": found} if found else {}
+        checked = {**known, "observedGeneration": generation, "typeChecking": checking}
         apiserver.update_status(world, RESOURCE, *key, checked)
     return None
 

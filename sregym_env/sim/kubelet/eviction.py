@@ -11,6 +11,7 @@ from sregym_env.kube.quantity import bytes_, format_bytes
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import MINUTE, SECOND
 from sregym_env.sim import apiserver, events
+from sregym_env.sim.controllers import conditions
 from sregym_env.sim.kubelet.state import PodRecord
 from sregym_env.sim.resources import allocatable, pod_requests
 
@@ -150,7 +151,18 @@ def _evict(world: SimWorld, node: Manifest, free: int) -> None:
         f"The node was low on resource: memory. Threshold quantity: {format_bytes(THRESHOLD)}, "
         f"available: {max(free, 0) // 1024}Ki. {_consumption(world, record, pod)}"
     )
+    _note_disruption(world, pod, message)
     _fail(world, pod, record, message)
+
+
+def _note_disruption(world: SimWorld, pod: Manifest, message: str) -> None:
+    """The condition by which a Job's failure policy knows that the pod was not at fault."""
+    metadata, status = pod["metadata"], pod.get("status") or {}
+    verdict = ("DisruptionTarget", "True", "TerminationByKubelet", message)
+    listed = conditions.put_in_place(status.get("conditions") or (), world.clock, *verdict)
+    apiserver.update_status(
+        world, "pods", metadata["namespace"], metadata["name"], {**status, "conditions": listed}
+    )
 
 
 def _consumption(world: SimWorld, record: PodRecord, pod: Manifest) -> str:

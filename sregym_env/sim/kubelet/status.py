@@ -21,6 +21,9 @@ KUBELET_CONDITIONS = ("PodReadyToStartContainers", "Initialized", "Ready", "Cont
 def phase(pod: Manifest, record: PodRecord) -> str:
     """``Pending``, ``Running``, ``Succeeded`` or ``Failed`` (kubelet ``getPhase``)."""
     if record.failed is not None:
+        # No end is told while containers are still going.
+        if any(container.alive for container in record.containers.values()):
+            return "Running" if record.initialized else "Pending"
         return "Failed"
     policy = pod["spec"].get("restartPolicy", "Always")
     containers = record.containers
@@ -72,7 +75,7 @@ def render(world: SimWorld, pod: Manifest, record: PodRecord) -> dict[str, Any]:
         "hostIP": host_ip,
         "hostIPs": [{"ip": host_ip}],
     }
-    if record.failed is not None:
+    if record.failed is not None and current == "Failed":
         status["reason"], status["message"] = record.failed
     address = record.ip
     if address:
@@ -80,7 +83,7 @@ def render(world: SimWorld, pod: Manifest, record: PodRecord) -> dict[str, Any]:
         status["podIPs"] = [{"ip": address}]
     status["startTime"] = old.get("startTime") or rfc3339(record.seen_at)
     if spec.get("initContainers"):
-        status["initContainerStatuses"] = _containers(spec["initContainers"], record)
+        status["initContainerStatuses"] = _initial(spec["initContainers"], record)
     status["containerStatuses"] = _containers(spec["containers"], record)
     if spec.get("ephemeralContainers"):
         status["ephemeralContainerStatuses"] = _containers(spec["ephemeralContainers"], record)
@@ -198,10 +201,22 @@ def _initialised(container: Container) -> bool:
 
 
 def _containers(specs: Iterable[Mapping[str, Any]], record: PodRecord) -> list[dict[str, Any]]:
-    return [
-        _container(spec, record.containers[spec["name"]])
-        for spec in sorted(specs, key=lambda spec: str(spec["name"]))
-    ]
+    """By name; init containers are listed in the order in which they run (see :func:`_initial`)."""
+    ordered = sorted(specs, key=lambda spec: str(spec["name"]))
+    return [_container(spec, record.containers[spec["name"]]) for spec in ordered]
+
+
+def _initial(specs: Iterable[Mapping[str, Any]], record: PodRecord) -> list[dict[str, Any]]:
+    """Init containers; one that has done its work counts as ready."""
+    found = []
+    for spec in specs:
+        container = record.containers[spec["name"]]
+        shown = _container(spec, container)
+        ended = container.ended
+        if container.state == "ended" and not container.sidecar and ended is not None and not ended.exit_code:
+            shown["ready"] = True
+        found.append(shown)
+    return found
 
 
 def _container(spec: Mapping[str, Any], container: Container) -> dict[str, Any]:

@@ -237,7 +237,8 @@ def _projected(
 
 
 def mounted_token(pod: Manifest) -> str:
-    """The token in a pod's ``kube-api-access`` volume. It looks like a bound service account token; nobody verifies its signature."""
+    """The token in a pod's ``kube-api-access`` volume. It looks like a bound service account token, and is known by
+    being this pod's; nobody verifies its signature."""
     account = pod["spec"].get("serviceAccountName", "default")
     namespace, uid = pod["metadata"]["namespace"], pod["metadata"]["uid"]
     body = "".join(f"{keyed_bits(uid, account, namespace, part):016x}" for part in range(12))

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 MAX_INPUT = 32 * 1024 * 1024
 """Characters of input that a command may be given; the rest is dropped."""
 
+MAX_COMMAND = 256 * 1024
+"""Characters of one command typed over several lines; a longer one is taken for whole."""
+GROWTH = 1.25
+"""By how much an unfinished command grows before it is looked at again."""
+
 _SHELLS = frozenset(("sh", "bash", "ash", "dash", "zsh"))
 _MONGO = frozenset(("mongo", "mongosh"))
 
@@ -147,10 +152,20 @@ def _lines(ctx: ProcessContext, console: Console, data: str) -> Turn:
     out: list[str] = []
     err: list[str] = []
     command = ""
-    for line in whole.split("\n"):
-        command += f"{line}\n"
-        if not reading.is_complete(command):
-            continue
+    checked = 0
+    lines = [f"{line}\n" for line in whole.split("\n")]
+    if not console.tty and len(lines) > 1 and reading.is_script(f"{whole}\n"):
+        lines = [f"{whole}\n"]
+    for at, line in enumerate(lines):
+        command += line
+        if len(command) < MAX_COMMAND:
+            # A long command that is not whole yet is looked at again only when it has grown by a part.
+            if len(command) < checked * GROWTH and at + 1 < len(lines):
+                continue
+            if not reading.is_complete(command):
+                checked = len(command)
+                continue
+        checked = 0
         turn = _shell(ctx, console, command)
         command = ""
         out.append(turn.stdout)

@@ -1,8 +1,8 @@
 """``kube-apiserver`` as programs inside the cluster reach it: HTTPS, tokens of service accounts, the REST paths.
 
 It answers ``curl https://kubernetes.default.svc/...`` from a pod with the objects of the world and the
-permissions of the caller. Watches, tables and discovery documents are the business of the server for real
-clients.
+permissions of the caller. Reading only: writes, watches, tables and discovery documents are the business of the
+server for real clients.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import orjson
 
 from sregym_env.cluster.api import User
 from sregym_env.kube import status
-from sregym_env.kube.types import Json, Manifest
 from sregym_env.sim import pki
 from sregym_env.sim.programs.context import ProcessContext
 from sregym_env.sim.programs.program import HttpRequest, HttpResponse
@@ -30,11 +29,6 @@ LATENCY = 0.002
 
 ANONYMOUS = User("system:anonymous", ("system:unauthenticated",))
 _HEALTH = ("/healthz", "/livez", "/readyz")
-_PATCHES = {
-    "application/json-patch+json": "json",
-    "application/merge-patch+json": "merge",
-    "application/strategic-merge-patch+json": "strategic",
-}
 _PEOPLE = ("curl", "Wget", "Mozilla/5.0")
 """Beginnings of the user agents for which the server prints documents nicely."""
 
@@ -103,7 +97,7 @@ def _answered(world: SimWorld, request: HttpRequest) -> tuple[int, Any]:
     path = parts.path.rstrip("/") or "/"
     cluster = SimCluster(world, user)
     words = path.split("/")[1:]
-    resource = len(words) > 2 and words[0] == "api" or len(words) > 3 and words[0] == "apis"
+    resource = (len(words) > 2 and words[0] == "api") or (len(words) > 3 and words[0] == "apis")
     if not resource:
         if not cluster.review_access(request.method.lower(), path):
             raise status.forbidden_path(user.name, request.method.lower(), path)
@@ -115,11 +109,11 @@ def _answered(world: SimWorld, request: HttpRequest) -> tuple[int, Any]:
             return 200, {"paths": ["/api", "/api/v1", "/apis", "/healthz", "/livez", "/readyz", "/version"]}
         raise status.unknown_path()
     query = {name: values[0] for name, values in parse_qs(parts.query).items()}
-    return _resource(cluster, request, words, query)
+    return _resource(world, cluster, request, words, query)
 
 
 def _resource(
-    cluster: SimCluster, request: HttpRequest, words: list[str], query: dict[str, str]
+    world: SimWorld, cluster: SimCluster, request: HttpRequest, words: list[str], query: dict[str, str]
 ) -> tuple[int, Any]:
     group, version, rest = ("", words[1], words[2:]) if words[0] == "api" else (words[1], words[2], words[3:])
     namespace: str | None = None
@@ -141,38 +135,9 @@ def _resource(
         return 200, {
             "kind": kind.list_kind,
             "apiVersion": kind.api_version,
-            "metadata": {"resourceVersion": str(cluster.revision)},
+            "metadata": {"resourceVersion": str(world.store.revision)},
             "items": [{k: v for k, v in item.items() if k not in ("kind", "apiVersion")} for item in items],
         }
-    if method == "DELETE" and name:
-        return 200, cluster.delete(kind.key, name, namespace)
-    body = _body(request)
-    if method == "PATCH" and name:
-        how = _PATCHES.get(_header(request, "content-type").partition(";")[0])
-        if how is None:
-            raise status.unsupported_media_type(tuple(_PATCHES))
-        return 200, cluster.patch(
-            kind.key, name, body, namespace=namespace, type=how, subresource=subresource, strict=False  # type: ignore[arg-type]
-        )
-    if not isinstance(body, dict):
-        raise status.bad_request("the object provided is unrecognized (must be of type Object)")
-    typed: Manifest = {**body, "apiVersion": kind.api_version, "kind": kind.kind}
-    if method == "POST" and not name:
-        return 201, cluster.create(typed, namespace=namespace, strict=False)
-    if method == "POST" and subresource in ("eviction", "binding", "token"):
-        return 201, cluster.create(body, namespace=namespace, subresource=subresource, name=name)
-    if method == "PUT" and name:
-        metadata = {**(body.get("metadata") or {}), "name": name}
-        if namespace:
-            metadata["namespace"] = namespace
-        return 200, cluster.replace({**typed, "metadata": metadata}, subresource=subresource, strict=False)
     raise status.StatusError(
         405, "MethodNotAllowed", "the server does not allow this method on the requested resource"
     )
-
-
-def _body(request: HttpRequest) -> Json:
-    try:
-        return orjson.loads(request.body or "null")
-    except ValueError:
-        raise status.bad_request("the body of the request was in an unknown format") from None

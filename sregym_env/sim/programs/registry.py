@@ -8,6 +8,7 @@ from typing import Any
 from sregym_env.sim.programs.agnhost import Agnhost
 from sregym_env.sim.programs.consul import Consul
 from sregym_env.sim.programs.go_service import GoService
+from sregym_env.sim.programs.kube_apiserver import KubeApiserver
 from sregym_env.sim.programs.mongod import Mongod
 from sregym_env.sim.programs.scripts import Applet, Netcat, Script, Sleep
 from sregym_env.sim.programs.servers import CoreDns, Daemon, Jaeger, Memcached, StaticHttp
@@ -24,6 +25,7 @@ PROGRAMS: Mapping[str, Any] = {
         Daemon(),
         GoService(),
         Jaeger(),
+        KubeApiserver(),
         Memcached(),
         Mongod(),
         Netcat(),

@@ -17,12 +17,13 @@ def _daemon(
     binary: str,
     settings: DaemonSettings,
     entrypoint: tuple[str, ...] = (),
+    program: str = "daemon",
 ) -> Image:
     """An image with one program in it and no shell."""
     return Image(
         reference,
         size * MB,
-        {binary: Binary("daemon", settings)},
+        {binary: Binary(program, settings)},
         entrypoint or (binary,),
         toolbox="none",
     )
@@ -43,6 +44,7 @@ _CONTROL_PLANE = (
         "kube-apiserver",
         DaemonSettings(_klog('server.go:140] "Version" version="v1.32.5"', "secure_serving.go:213] Serving securely on [::]:6443"),
                        (6443,), (), 410 * MIB, 0.08),
+        program="kube_apiserver",
     ),
     _daemon(
         f"{_REGISTRY}/kube-controller-manager:{_V}",

@@ -218,7 +218,9 @@ def changes(argv: tuple[str, ...]) -> bool:
         return False
     if isinstance(line, CommandResult) or line.parsed.values.get("dry-run", "none") not in ("none", "false"):
         return False
-    return line.command.split(" ")[0] in _CHANGING and line.command not in _LOOKING
+    return (
+        line.command == "auth reconcile" or line.command.split(" ")[0] in _CHANGING
+    ) and line.command not in _LOOKING
 
 
 _CHANGING = frozenset(verb.name for verb in WRITE_VERBS) - {"diff", "wait"}
@@ -300,7 +302,8 @@ def _group(verb: Verb, command: str, rest: list[str]) -> CommandResult:
             f"error: unknown command \"{' '.join(rest[at:])}\"\nSee 'kubectl {command} -h' for help and examples\n",
             1,
         )
-    return CommandResult(text, "", 1)
+    # Of all groups, only this one has its help written to standard output.
+    return CommandResult(text, "", 1) if command == "rollout" else CommandResult("", text, 1)
 
 
 def _named(verbs: Sequence[Verb], word: str) -> Verb | None:

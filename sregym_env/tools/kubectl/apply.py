@@ -28,7 +28,9 @@ from sregym_env.tools.kubectl.writing import (
     VALIDATE,
     DryRun,
     dry_run_of,
+    fail_all,
     from_files,
+    introduced,
     report,
     selected,
     sourced,
@@ -64,6 +66,8 @@ def _check_apply(call: Call) -> None:
     if dry_run == "server" and flags["force"]:
         raise failure("--dry-run=server cannot be used with --force")
     if flags["prune"]:
+        if flags["selector"] and flags["all"]:
+            raise failure("cannot set --all and --selector at the same time")
         if not flags["selector"] and not flags["all"]:
             raise failure(
                 "all resources selected for prune without explicitly passing --all. To prune all resources, pass "
@@ -81,6 +85,7 @@ def apply(call: Call) -> None:
     prunable = pruning.allowed(call) if call.flags["prune"] else ()
     visited = pruning.Visited()
     applied: list[Info] = []
+    errors: list[StatusError] = []
     empty = True
     for source, resource, manifest in selected(call, from_files(call)):
         empty = False
@@ -93,9 +98,10 @@ def apply(call: Call) -> None:
                 visited.add(resource, done)
                 applied.append(Info(resource, done))
         except StatusError as error:
-            call.fail(error if call.flags["server-side"] else sourced(error, "creating", source))
+            errors.append(error if call.flags["server-side"] else introduced(error, "creating", source))
         except KubectlError as error:
             call.fail(error)
+    fail_all(call, errors)
     if empty:
         raise failure("no objects passed to apply")
     if not call.exit_code:
@@ -285,7 +291,9 @@ See https://kubernetes.io/docs/reference/using-api/server-side-apply/#conflicts"
 
 
 def _server_side_manager(call: Call) -> str:
-    return str(call.flags["field-manager"] or managers.SERVER_SIDE_APPLY)
+    if "field-manager" in call.given:
+        return str(call.flags["field-manager"])
+    return managers.SERVER_SIDE_APPLY
 
 
 def _server_side(

@@ -6,8 +6,9 @@ from sregym_env.kube.describe.access import compact_rules
 from sregym_env.kube.tables import align
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl import flags as f
+from sregym_env.tools.kubectl import reconcile
 from sregym_env.tools.kubectl.call import Call, Verb
-from sregym_env.tools.kubectl.errors import KubectlError, usage_failure
+from sregym_env.tools.kubectl.errors import KubectlError
 from sregym_env.tools.kubectl.flags import Flag
 from sregym_env.tools.kubectl.output import FORMATS_WITHOUT_TABLE, print_value, split_format, unknown_format
 
@@ -84,8 +85,6 @@ def _rules(call: Call) -> list[Manifest]:
 
 def whoami(call: Call) -> None:
     """Name and groups of the caller."""
-    if call.args:
-        raise usage_failure(f"unexpected arguments: [{' '.join(call.args)}]", call.command)
     user = call.cluster.user
     name, argument = split_format(call)
     if name == "name":
@@ -126,6 +125,7 @@ VERB = Verb(
             ),
             usage="auth can-i VERB [TYPE | TYPE/NAME | NONRESOURCEURL] [options]",
         ),
+        reconcile.VERB,
         Verb("whoami", "Experimental: Check self subject attributes", whoami, flags=(f.OUTPUT,)),
     ),
 )

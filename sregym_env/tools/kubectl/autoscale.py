@@ -34,25 +34,23 @@ def autoscale(call: Call) -> None:
                 f"{info.resource.group}/{info.resource.version}, Resource={info.resource.plural} in discovery "
                 "information"
             )
-        version = "v1" if dry_run_of(call) == "client" else "v2"
+        locally = dry_run_of(call) == "client" and "namespace" not in call.given
         autoscaler = {
-            "apiVersion": f"autoscaling/{version}",
+            "apiVersion": "autoscaling/v1",
             "kind": "HorizontalPodAutoscaler",
             "metadata": {
                 "creationTimestamp": None,
                 "name": flags["name"] or info.name,
-                **(
-                    {} if version == "v1" and "namespace" not in call.given else {"namespace": info.namespace}
-                ),
+                **({} if locally else {"namespace": info.namespace}),
             },
-            "spec": _spec(info, most, least, percent, version),
+            "spec": _spec(info, most, least, percent),
             "status": {"currentReplicas": 0, "desiredReplicas": 0},
         }
-        create_object(call, call.find("horizontalpodautoscalers"), autoscaler, "autoscaled")
+        create_object(call, call.find("horizontalpodautoscalers.v1.autoscaling"), autoscaler, "autoscaled")
 
 
-def _spec(info: Info, most: int, least: int, percent: int, version: str) -> Manifest:
-    """The wish in the words of autoscaling/v1, as real kubectl prints it, or of v2, as it is stored."""
+def _spec(info: Info, most: int, least: int, percent: int) -> Manifest:
+    """The wish in the words of autoscaling/v1, which kubectl still speaks."""
     spec: Manifest = {
         "scaleTargetRef": {
             "apiVersion": info.resource.api_version,
@@ -63,11 +61,8 @@ def _spec(info: Info, most: int, least: int, percent: int, version: str) -> Mani
     }
     if least > 0:
         spec["minReplicas"] = least
-    if percent >= 0 and version == "v1":
+    if percent >= 0:
         spec["targetCPUUtilizationPercentage"] = percent
-    elif percent >= 0:
-        target = {"type": "Utilization", "averageUtilization": percent}
-        spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
     return spec
 
 

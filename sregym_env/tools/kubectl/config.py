@@ -44,7 +44,9 @@ def view(call: Call) -> None:
         "preferences": {},
         "users": [
             {"name": user, "user": {"token": "REDACTED"}}
-            for user in (sorted({c.user for c in contexts if c.user}) if call.flags["minify"] else config.users)
+            for user in (
+                sorted({c.user for c in contexts if c.user}) if call.flags["minify"] else config.users
+            )
         ],
     }
     name, argument = split_format(call)
@@ -96,7 +98,7 @@ def set_context(call: Call) -> None:
 
     config, flags = call.kubectl.config, call.flags
     if flags["current"] == bool(call.args):
-        raise usage_failure("you must specify a non-empty context name or --current", "config set-context")
+        raise failure("you must specify a non-empty context name or --current")
     name = config.current if flags["current"] else call.args[0]
     context = config.context(name)
     word = "modified" if context else "created"
@@ -205,7 +207,9 @@ def delete_user(call: Call) -> None:
     name = call.args[0] if call.args else ""
     if name not in config.users:
         raise failure(f"cannot delete user {name}, not in {_FILE}")
-    call.kubectl.config = replace(config, more_users=tuple(user for user in config.more_users if user != name))
+    call.kubectl.config = replace(
+        config, more_users=tuple(user for user in config.more_users if user != name)
+    )
     call.print(f"deleted user {name} from {_FILE}\n")
 
 
@@ -256,7 +260,12 @@ VERB = Verb(
         Verb("delete-user", "Delete the specified user from the kubeconfig", delete_user),
         Verb("set", "Set an individual value in a kubeconfig file", set_property),
         Verb("unset", "Unset an individual value in a kubeconfig file", unset_property),
-        Verb("set-cluster", "Set a cluster entry in kubeconfig", set_cluster, flags=(Flag("embed-certs", kind="bool"),)),
+        Verb(
+            "set-cluster",
+            "Set a cluster entry in kubeconfig",
+            set_cluster,
+            flags=(Flag("embed-certs", kind="bool"),),
+        ),
         Verb(
             "set-credentials",
             "Set a user entry in kubeconfig",

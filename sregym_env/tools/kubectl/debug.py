@@ -188,7 +188,12 @@ def _add(call: Call, pod: Manifest) -> tuple[Manifest, str]:
     order = [other for other in known if other["name"] != name] + [{"name": name}]
     patch = {"spec": {"$setElementOrder/ephemeralContainers": order, "ephemeralContainers": [container]}}
     made = call.cluster.patch(
-        "pods", metadata["name"], patch, namespace=metadata["namespace"], subresource="ephemeralcontainers"
+        "pods",
+        metadata["name"],
+        patch,
+        namespace=metadata["namespace"],
+        subresource="ephemeralcontainers",
+        field_manager=call.manager,
     )
     return made, name
 
@@ -233,7 +238,7 @@ def _copy(call: Call, pod: Manifest) -> tuple[Manifest, str]:
     copied = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
     if flags["replace"]:
         call.cluster.delete("pods", pod["metadata"]["name"], metadata["namespace"], grace_period_seconds=0)
-    return call.cluster.create(copied, namespace=metadata["namespace"]), name
+    return call.cluster.create(copied, namespace=metadata["namespace"], field_manager=call.manager), name
 
 
 def _with_image(container: Manifest, images: Mapping[str, str]) -> Manifest:
@@ -298,7 +303,7 @@ def _debug_node(call: Call, node: Manifest) -> Manifest:
     spec["containers"] = [container]
     metadata = {"name": pod_name, "namespace": call.namespace}
     made = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
-    return call.cluster.create(made, namespace=call.namespace)
+    return call.cluster.create(made, namespace=call.namespace, field_manager=call.manager)
 
 
 # --- attaching --------------------------------------------------------------------------------------

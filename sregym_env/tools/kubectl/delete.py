@@ -68,6 +68,8 @@ def delete(call: Call) -> None:
             f"--cascade={other}."
         )
     grace, how = _grace(call)
+    if flags["interactive"] and not _confirmed(call, wanted):
+        return
     if dry_run_of(call) == "client":
         wanted, known = _split(call, wanted)
         for info in known:
@@ -90,6 +92,18 @@ def delete(call: Call) -> None:
                     f" on {info.resource.plural}/{info.name}" for info in gone if not _is_gone(call, info)
                 )
             )
+
+
+def _confirmed(call: Call, wanted: list[Target]) -> bool:
+    """Whether the person who was asked on standard input wants it."""
+    infos = [info for target in wanted for info in _visited(call, target)]
+    call.print(f"You are about to delete the following {len(infos)} resource(s):\n")
+    call.print("".join(f"{info.label}\n" for info in infos))
+    call.print("Do you want to continue? (y/n): ")
+    if call.stdin.partition("\n")[0].strip().lower() in ("y", "yes"):
+        return True
+    call.print("deletion is cancelled\n")
+    return False
 
 
 def _visited(call: Call, target: Target) -> Iterator[Info]:

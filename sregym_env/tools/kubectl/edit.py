@@ -311,6 +311,7 @@ def _patch(call: Call, originals: Sequence[Info], info: Info, outcome: _Round) -
             type=kind,
             subresource=call.flags["subresource"],
             strict=call.flags["validate"] not in ("ignore", "false", "warn"),
+            field_manager=call.manager,
         )
     except StatusError as error:
         call.warn(_noted(error, info, outcome))

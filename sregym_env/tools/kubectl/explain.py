@@ -86,7 +86,7 @@ def _text(found: Explanation) -> str:
 def _wrapped(text: str) -> str:
     out = []
     for paragraph in text.split("\n"):
-        if paragraph[:1] in ("\t", " ") and paragraph.strip():
+        if paragraph.startswith("\t"):
             out.append(f"    {paragraph}\n")  # an example is shown as it is
             continue
         pieces = textwrap.wrap(paragraph, _WIDTH - 4, break_long_words=False, break_on_hyphens=False) or [""]
@@ -105,7 +105,9 @@ def _values(field: FieldDoc, indent: str) -> str:
     return f"{indent}enum: {', '.join(field.enum)}\n" if field.enum else ""
 
 
-def _tree(resource: Resource, path: tuple[str, ...], found: Explanation, depth: int, above: tuple[str, ...] = ()) -> list[str]:
+def _tree(
+    resource: Resource, path: tuple[str, ...], found: Explanation, depth: int, above: tuple[str, ...] = ()
+) -> list[str]:
     out = []
     for field in found.fields:
         required = " -required-" if field.required else ""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sregym_env.kube.columns import sort_objects
 from sregym_env.kube.jsonpath import JSONPathError
-from sregym_env.kube.registry import Resource
+from sregym_env.kube.registry import SCALE, Resource
+from sregym_env.kube.status import StatusError
 from sregym_env.kube.tables import Printer, align, cell_text, format_labels, printer, since
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl import flags as f
@@ -48,7 +49,10 @@ def run(call: Call) -> None:
     if flags["watch"] or flags["watch-only"]:
         watch(call, _one_type(wanted), TablePrinter(call, wide=name == "wide"))
         return
-    found = list(visit(call, wanted, ignore_not_found=flags["ignore-not-found"]))
+    if flags["subresource"]:
+        found = list(_parts(call, wanted, flags["subresource"]))
+    else:
+        found = list(visit(call, wanted, ignore_not_found=flags["ignore-not-found"]))
     try:
         infos = _sorted(call, found)
     except JSONPathError:
@@ -68,6 +72,20 @@ def _check_subresource(wanted: Sequence[Target], name: str) -> None:
         raise failure("subresource cannot be used when bulk resources are specified")
     if any(name not in target.resource.subresources for target in wanted):
         raise KubectlError("Error from server (NotFound): the server could not find the requested resource")
+
+
+def _parts(call: Call, wanted: Sequence[Target], subresource: str) -> Iterator[Info]:
+    """A subresource of each object that is named; failures are reported and skipped."""
+    for target in wanted:
+        assert target.name is not None
+        namespace = call.namespace if target.resource.namespaced else None
+        try:
+            found = call.cluster.get(target.resource.address, target.name, namespace, subresource=subresource)
+        except StatusError as error:
+            if not (call.flags["ignore-not-found"] and error.code == 404):
+                call.fail(error)
+            continue
+        yield Info(SCALE if subresource == "scale" else target.resource, found)
 
 
 def _one_type(wanted: Sequence[Target]) -> Target:
@@ -158,7 +176,7 @@ class TablePrinter:
 def _print_tables(call: Call, infos: Sequence[Info], wanted: Sequence[Target], *, wide: bool) -> None:
     if not infos:
         if not call.exit_code and not call.flags["ignore-not-found"]:
-            namespaced = any(target.resource.namespaced for target in wanted)
+            namespaced = not wanted or any(target.resource.namespaced for target in wanted)
             call.warn(nothing_found(call, namespaced=namespaced))
         return
     table = TablePrinter(call, wide=wide)

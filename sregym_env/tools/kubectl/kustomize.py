@@ -12,20 +12,35 @@ from sregym_env.tools.kubectl.errors import KubectlError, failure
 from sregym_env.tools.kubectl.flags import Flag
 
 
+class _Nothing:
+    """The files where there are none."""
+
+    def read_text(self, path: str) -> str:
+        """No file is there."""
+        raise FileNotFoundError(path)
+
+    def list_files(self, path: str) -> Sequence[str]:
+        """No directory is there."""
+        return ()
+
+
 def built(call: Call, folder: str) -> Sequence[Manifest]:
     """The objects of a kustomization, in the order in which they are handled; warnings go to stderr."""
     if call.flags.get("filename"):
         raise failure("only one of -f or -k can be specified")
-    if call.files is None:
-        raise failure(f'the path "{folder}" does not exist')
     try:
-        made = build(call.files, folder, home=getattr(call.files, "folder", "/"))
+        made = build(call.files or _Nothing(), folder, home=getattr(call.files, "folder", "/"))
     except KustomizeError as error:
         # What kubectl calls an error of its own has a prefix; that there is no kustomization is said plainly.
-        plain = call.command != "kustomize" and str(error).startswith("unable to find one of")
+        plain = call.command in ("get", "describe")
         raise KubectlError(str(error) if plain else f"error: {error}") from None
     for warning in made.warnings:
         call.warn(warning)
+    if made.ordered and call.command != "kustomize":
+        call.warn(
+            "I0806 log.go:245] Warning: Sorting order is set both in 'kustomization.yaml' ('sortOptions') and in a CLI "
+            "flag ('--reorder'). Using the kustomization file over the CLI flag."
+        )
     return made.objects
 
 

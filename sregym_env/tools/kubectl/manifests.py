@@ -28,7 +28,7 @@ def read_sources(call: Call, files: Sequence[str]) -> list[tuple[str, Manifest]]
     validate = call.flags.get("validate", "false") not in ("false", "ignore", "warn")
     for path, text in _sources(call, files):
         found.extend((path, manifest) for manifest in parse_manifests(text, path, validate=validate))
-    if not found:
+    if not found and call.command != "get":
         raise KubectlError("error: no objects passed to " + call.command.split()[0])
     return found
 
@@ -71,6 +71,8 @@ def parse_manifests(text: str, source: str = "STDIN", *, validate: bool = False)
     try:
         documents = yamlin.load_all(text)
     except yaml.YAMLError as error:
+        if text.lstrip().startswith("{") and text.count("{") > text.count("}"):
+            raise KubectlError(f"error: error parsing {source}: unexpected EOF") from None
         raise KubectlError(
             f"error: error parsing {source}: error converting YAML to JSON: yaml: {yaml_text(error)}"
         ) from None
@@ -78,6 +80,11 @@ def parse_manifests(text: str, source: str = "STDIN", *, validate: bool = False)
     for document in documents:
         if document is None:
             continue
+        if not isinstance(document, dict) and validate:
+            raise KubectlError(
+                f'error: error validating "{source}": error validating data: invalid object to validate; if you choose '
+                "to ignore these errors, turn validation off with --validate=false"
+            )
         if not isinstance(document, dict):
             kind = "array" if isinstance(document, list) else "string"
             raise KubectlError(

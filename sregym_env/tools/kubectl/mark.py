@@ -147,7 +147,8 @@ def _mark_one(
         report(call, info.resource, info.object, f"not {added}", dry_run_of(call))
         return
     operation = added if any(v is not None for v in real.values()) else removed
-    patch_object(call, info, {"metadata": {field: real}}, operation, type="merge")
+    body = {"metadata": {field: real}}
+    patch_object(call, info, body, operation, type="merge", own_copy=word == "label")
 
 
 _SELECTION = (

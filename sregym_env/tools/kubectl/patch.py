@@ -41,7 +41,6 @@ def patch(call: Call) -> None:
         raise KubectlError(
             f"error: --type must be one of [json merge strategic], not {flags['type']!r}".replace("'", '"')
         )
-    subresource = flags["subresource"]
     if flags["patch"] and flags["patch-file"]:
         raise failure("cannot specify --patch and --patch-file together")
     body = _body(call)
@@ -87,6 +86,9 @@ def _check_subresource(call: Call, info: Info) -> None:
 
 def _patch_one(call: Call, info: Info, body: Json, kind: Literal["strategic", "merge", "json"]) -> None:
     _check_subresource(call, info)
+    if kind == "json" and isinstance(body, dict):
+        text = "json: cannot unmarshal object into Go value of type jsonpatch.Patch"
+        raise KubectlError(f"Error from server (BadRequest): {text}")
     dry_run = dry_run_of(call)
     if not isinstance(body, dict | list) and (dry_run == "client" or call.flags["local"]):
         raise failure("invalid JSON document")
@@ -94,7 +96,9 @@ def _patch_one(call: Call, info: Info, body: Json, kind: Literal["strategic", "m
         _say(call, info, patched(info, body, kind))
         return
     if info.resource.custom and kind == "strategic" and call.flags["subresource"] != "scale":
-        kinds = ", ".join(f"application/{name}" for name in ("json-patch+json", "merge-patch+json", "apply-patch+yaml"))
+        kinds = ", ".join(
+            f"application/{name}" for name in ("json-patch+json", "merge-patch+json", "apply-patch+yaml")
+        )
         raise failure(
             "application/strategic-merge-patch+json is not supported by "
             f"{info.resource.gvk_text.replace(', Kind', ', Kind')}: the body of the request was in an unknown format - "

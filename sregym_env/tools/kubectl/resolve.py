@@ -126,10 +126,8 @@ def _typed(call: Call, args: Sequence[str], categories: bool) -> list[Target]:
 
 
 def _check_named(call: Call) -> None:
-    if call.flags.get("selector"):
+    if call.flags.get("selector") or call.flags.get("field-selector"):
         raise KubectlError("error: name cannot be provided when a selector is specified")
-    if call.flags.get("field-selector"):
-        raise KubectlError("error: field selectors cannot be used when resources are provided by name")
     if call.all_namespaces:
         raise KubectlError("error: a resource cannot be retrieved by name across all namespaces")
 

@@ -32,6 +32,9 @@ RESTARTED = "kubectl.kubernetes.io/restartedAt"
 _DEPLOYMENTS, _DAEMONSETS, _STATEFULSETS = "deployments.apps", "daemonsets.apps", "statefulsets.apps"
 _ROLLED = (_DEPLOYMENTS, _DAEMONSETS, _STATEFULSETS)
 
+_VISITED = ("Pod", "ReplicaSet", "ReplicationController", "Job", "CronJob")
+"""Kinds that kubectl's visitor of workloads knows, though they have no revisions."""
+
 STATUS_LIMIT = 600.0
 """Virtual seconds after which ``rollout status`` stops watching when no ``--timeout`` was given."""
 
@@ -130,9 +133,9 @@ def _statefulset(obj: Manifest, _revision: int) -> tuple[str, bool]:
     replicas = int(spec.get("replicas", 1))
     if state.get("readyReplicas", 0) < replicas:
         return f"Waiting for {replicas - state.get('readyReplicas', 0)} pods to be ready...\n", False
-    partition = strategy.get("rollingUpdate", {}).get("partition", 0)
+    partition = strategy.get("rollingUpdate", {}).get("partition")
     updated = state.get("updatedReplicas", 0)
-    if partition:
+    if partition is not None:  # the API server always sets it
         if updated < replicas - partition:
             return (
                 f"Waiting for partitioned roll out to finish: {updated} out of {replicas - partition} new pods have been updated...\n",
@@ -164,8 +167,12 @@ def _revisions(call: Call, info: Info, what: str = "history viewer") -> dict[int
     """Stored revisions: number to ReplicaSet (Deployments) or ControllerRevision."""
     need_typed(info)
     if info.resource.key not in _ROLLED:
+        if info.resource.kind in _VISITED:
+            raise failure(f'no {what} has been implemented for "{info.resource.kind}"')
         doing = "retrieving history" if what == "history viewer" else "retrieving rollbacker"
-        raise failure(f'error {doing} for "{info.resource.kind}", no visitor method exists for {{ {info.resource.kind}}}')
+        raise failure(
+            f'error {doing} for "{info.resource.kind}", no visitor method exists for {{ {info.resource.kind}}}'
+        )
     source = "replicasets.apps" if info.resource.key == _DEPLOYMENTS else "controllerrevisions.apps"
     uid = info.object["metadata"]["uid"]
     found = {}
@@ -265,7 +272,13 @@ def undo(call: Call) -> None:
             call.print(f"{info.label} {text} (dry run)\n")
             continue
         body: Any = [{"op": "replace", "path": "/spec/template", "value": target}]
-        patch_object(call, info, body, "rolled back", type="json")
+        dry_run = dry_run_of(call)
+        call.cluster.patch(
+            info.resource.address, info.name, body, namespace=info.namespace, type="json",
+            dry_run=dry_run == "server", field_manager=call.manager,
+        )  # fmt: skip
+        # kubectl shows the object as it was.
+        report(call, info.resource, info.object, "rolled back", dry_run)
 
 
 # --- restart, pause, resume -----------------------------------------------------------------------

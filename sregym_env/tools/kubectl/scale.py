@@ -42,7 +42,7 @@ def scale(call: Call) -> None:
     infos = list(chosen(call, need_name=UNNAMED, failed=errors.append))
     if not infos and not flags["filename"]:
         raise failure(f"no objects passed to scale {_joined(errors)}".rstrip())
-    for error in errors:
+    for error in errors[:1] if flags["filename"] else errors:
         call.fail(error)
     for info in infos:
         if "scale" not in info.resource.subresources:

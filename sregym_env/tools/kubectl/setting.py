@@ -291,9 +291,7 @@ def resources(call: Call) -> None:
         ]
         return spec
 
-    _change_all(
-        call, list(call.args), change_one, "resource requirements updated", "resources update"
-    )
+    _change_all(call, list(call.args), change_one, "resource requirements updated", "resources update")
 
 
 def _with_resources(container: Manifest, limits: dict[str, str], requests: dict[str, str]) -> Manifest:
@@ -319,7 +317,11 @@ def serviceaccount(call: Call) -> None:
         return {
             **spec,
             "serviceAccountName": account,
-            **({} if call.flags["local"] or call.flags["dry-run"] == "client" else {"serviceAccount": account}),
+            **(
+                {}
+                if call.flags["local"] or call.flags["dry-run"] == "client"
+                else {"serviceAccount": account}
+            ),
         }
 
     _change_all(call, list(call.args[:-1]), change_one, "serviceaccount updated", "service account update")
@@ -330,7 +332,7 @@ def selector(call: Call) -> None:
     if not call.args:
         raise failure("one selector is required")
     words, last = list(call.args[:-1]), call.args[-1]
-    if words and "=" not in last:
+    if words and "=" not in last and tuple(chosen(call, words, need_name=UNNAMED)):
         raise failure(f"match expression [{_expression(last)}] not supported on this object")
     expressions = last.split(",") if "=" in last else []
     wanted = dict(part.partition("=")[::2] for part in expressions)

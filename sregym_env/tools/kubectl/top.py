@@ -98,7 +98,9 @@ def _unavailable(error: StatusError) -> StatusError | KubectlError:
 
 
 def _explain_absence(call: Call) -> None:
-    pods = call.cluster.list("pods", call.scope, label_selector=call.flags["selector"])
+    pods = call.cluster.list(
+        "pods", call.scope, label_selector=call.flags["selector"], field_selector=call.flags["field-selector"]
+    )
     if not pods:
         call.warn(nothing_found(call))
         return
@@ -152,7 +154,7 @@ def run_nodes(call: Call) -> None:
         [
             name,
             _cores(used[0]),
-            _percent(used[0], whole[0]),
+            _percent(_milli(used[0]), _milli(whole[0])),
             f"{used[1] // _MI}Mi",
             _percent(used[1], whole[1]),
         ]

@@ -79,7 +79,10 @@ class _Shown:
         rows = self._table.lines(self._target.resource, objects, kind=False, headers=headers)
         if self._events:
             headed = len(rows) > len(objects)
-            rows = [[("EVENT" if headed and not at else event).ljust(_EVENT_WIDTH), *row] for at, row in enumerate(rows)]
+            rows = [
+                [("EVENT" if headed and not at else event).ljust(_EVENT_WIDTH), *row]
+                for at, row in enumerate(rows)
+            ]
         self._lines += rows
 
     def _object(self, event: str, obj: Manifest) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from sregym_env.kube import patch as patches
 from sregym_env.kube import quantity, schema
 from sregym_env.kube.goorder import to_compact_go_json, with_zeros
+from sregym_env.kube.ownership.inferred import with_managed_fields
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.selectors import parse_labels
 from sregym_env.kube.status import StatusError
@@ -83,6 +84,22 @@ def report(call: Call, resource: Resource, obj: Manifest, operation: str, dry_ru
     print_object(call, Info(resource, obj), f"{operation}{note}")
 
 
+def fail_all(call: Call, errors: Sequence[StatusError]) -> None:
+    """Report what went wrong with objects: several failures are told in full, a single one in its short form."""
+    if len(errors) == 1:
+        call.fail(errors[0])
+        return
+    for error in errors:
+        reason = f" ({error.reason})" if error.reason not in ("", "Unknown") else ""
+        call.warn(f"Error from server{reason}: {error.message}")
+        call.exit_code = 1
+
+
+def introduced(error: StatusError, doing: str, source: str) -> StatusError:
+    """An API error that says which file it is about, in whatever form it is told."""
+    return StatusError(error.code, error.reason, f'error when {doing} "{source}": {error.message}', error.details)
+
+
 def sourced(error: StatusError, doing: str, source: str) -> StatusError:
     """An API error that says which file it is about; validation errors name their object already."""
     if error.reason == "Invalid":
@@ -136,9 +153,10 @@ def create_object(call: Call, resource: Resource, obj: Manifest, operation: str 
     if resource.namespaced:
         obj = in_namespace(call, resource, obj)
     if call.flags.get("save-config"):
-        obj = with_last_applied(
-            obj, made_here="filename" not in call.given and not call.flags.get("kustomize")
-        )
+        made_here = "filename" not in call.given and not call.flags.get("kustomize")
+        obj = with_last_applied(shown_locally(call, obj) if made_here else obj, made_here=made_here)
+        if made_here and resource.namespaced:
+            obj = in_namespace(call, resource, obj)
     if dry_run == "client":
         report(call, resource, shown_locally(call, obj), operation, dry_run)
         return
@@ -181,11 +199,18 @@ def patch_object(
     *,
     type: Literal["strategic", "merge", "json"] = "strategic",
     unchanged: str = "",
+    own_copy: bool = False,
 ) -> None:
-    """Patch an object and report it; ``unchanged`` is said instead where nothing changed."""
+    """Patch an object and report it; ``unchanged`` is said instead where nothing changed.
+
+    With ``own_copy`` what is printed is the client's copy of the object, not the server's answer.
+    """
     dry_run = dry_run_of(call) if "dry-run" in call.flags else "none"
+    read = info
+    if call.flags.get("show-managed-fields") and not call.flags.get("local"):
+        read = Info(info.resource, with_managed_fields(info.resource, info.object))
     if dry_run == "client" or call.flags.get("local"):
-        made = patched(info, patch, type)
+        made = patched(read, patch, type)
         if call.flags.get("local") and call.command.startswith("set "):
             made = with_zeros(made)
         report(call, info.resource, made, operation, dry_run)
@@ -201,6 +226,8 @@ def patch_object(
     )
     same = stored["metadata"].get("resourceVersion") == info.object["metadata"].get("resourceVersion")
     same = same and (dry_run == "none" or stored == info.object)
+    if own_copy:
+        stored = patched(read, patch, type)
     report(call, info.resource, stored, unchanged if same and unchanged else operation, dry_run)
 
 
@@ -305,9 +332,11 @@ __all__ = [
     "chosen",
     "create_object",
     "dry_run_of",
+    "fail_all",
     "from_files",
     "identity",
     "in_namespace",
+    "introduced",
     "pairs",
     "patch_object",
     "patched",

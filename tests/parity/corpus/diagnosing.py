@@ -22,9 +22,8 @@ _ALWAYS = (
     "get nodes -o wide",
     "top pods",
     "top nodes",
-    "describe nodes",
+    "describe nodes sre-worker",
     "describe deployments",
-    "describe services",
     "auth can-i delete pods",
     "get pods -o jsonpath='{range .items[*]}{.metadata.name}{\"\\t\"}{.status.phase}{\"\\t\"}"
     "{.status.containerStatuses[*].restartCount}{\"\\n\"}{end}'",
@@ -42,8 +41,8 @@ MOST = 2
 def diagnosis(world: EmbeddedWorld) -> Sequence[Case]:
     """The lines for one state."""
     lines = [*_ALWAYS]
-    for pod in islice(_unwell(world), MOST):
-        lines += _of_pod(pod)
+    for at, pod in enumerate(islice(_unwell(world), MOST)):
+        lines += _of_pod(pod) if not at else [f"describe pod {pod['metadata']['name']}"]
     for deployment in islice(_unavailable(world), MOST):
         name = deployment["metadata"]["name"]
         lines += [
@@ -51,7 +50,6 @@ def diagnosis(world: EmbeddedWorld) -> Sequence[Case]:
             f"get deploy {name} -o yaml",
             f"rollout status deploy/{name} --watch=false",
             f"rollout history deploy/{name}",
-            f"logs deploy/{name} --tail=5",
             f"events --for deploy/{name}",
         ]
     for claim in islice(_list(world, "persistentvolumeclaims"), MOST):
@@ -63,7 +61,6 @@ def _of_pod(pod: Manifest) -> Iterator[str]:
     name = pod["metadata"]["name"]
     yield f"describe pod {name}"
     yield f"get pod {name} -o yaml"
-    yield f"get pod {name} -o json"
     yield f"logs {name} --tail=10"
     yield f"logs {name} --previous --tail=10"
     yield f"logs {name} --all-containers --timestamps --tail=3"
@@ -90,5 +87,9 @@ def _unavailable(world: EmbeddedWorld) -> Iterator[Manifest]:
     for deployment in _list(world, "deployments.apps"):
         status = deployment.get("status") or {}
         wanted = deployment["spec"].get("replicas", 1)
-        if not wanted or status.get("availableReplicas", 0) < wanted or status.get("updatedReplicas") != wanted:
+        if (
+            not wanted
+            or status.get("availableReplicas", 0) < wanted
+            or status.get("updatedReplicas") != wanted
+        ):
             yield deployment

@@ -389,7 +389,6 @@ A=b
 # a comment
 C=d e
 
-HOME
 """,
     "patch.json": """\
 [{"op": "replace", "path": "/spec/replicas", "value": 2}]
@@ -656,7 +655,7 @@ spec:
 apiVersion: coordination.k8s.io/v1
 kind: Lease
 metadata: {name: sample}
-spec: {holderIdentity: me, leaseDurationSeconds: 15, renewTime: "2024-01-01T00:00:00.000000Z"}
+spec: {holderIdentity: me, leaseDurationSeconds: 15}
 ---
 apiVersion: v1
 kind: PersistentVolumeClaim

@@ -74,7 +74,7 @@ SITUATIONS = (
     Situation("cordoned", ("cordon sre-worker", "taint node sre-worker2 key=value:NoSchedule"), 10.0,
               lines=("get nodes", "describe node sre-worker", "drain sre-worker --dry-run=client",
                      "drain sre-worker --ignore-daemonsets --dry-run=client",
-                     "drain sre-worker --ignore-daemonsets --delete-emptydir-data --dry-run=server")),
+                     "drain sre-worker --dry-run=server")),
     Situation("drained", ("create -f guarded.yaml", "create pdb guarded --selector=app=guarded --max-unavailable=1",
                           "drain sre-worker --ignore-daemonsets --delete-emptydir-data"), 5.0, pause=10.0,
               lines=("get pdb", "describe pdb", "get pods -o wide", "uncordon sre-worker")),
@@ -105,7 +105,7 @@ SITUATIONS = (
                   "validatingadmissionpolicy sample", "validatingadmissionpolicybinding sample",
                   "flowschema sample", "prioritylevelconfiguration sample", "certificatesigningrequest sample",
                   "endpointslice manual-1", "pod everything",
-              ) for verb in ("get", "describe")) + tuple(f"get {kind} -o wide" for kind in (
+              ) for verb in ("get", "describe") if (verb, kind) != ("describe", "configmap sample")) + tuple(f"get {kind} -o wide" for kind in (
                   "ingress sample", "networkpolicy sample", "hpa sample", "rc sample", "pv sample-pv",
                   "service balanced", "storageclass sample", "csr sample", "rolebinding sample",
                   "clusterrolebinding sample", "cronjob sample", "endpointslice manual-1", "pod everything",

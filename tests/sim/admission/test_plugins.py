@@ -111,6 +111,11 @@ def secured(context: dict[str, Any] | None = None, **spec: Any) -> Manifest:
             "forbidden sysctls (kernel.msgmax)",
         ),
         (
+            "baseline",
+            secured({"appArmorProfile": {"type": "Unconfined"}}),
+            'forbidden AppArmor profile (container "c" must not set AppArmor profile type to "Unconfined")',
+        ),
+        (
             "restricted",
             secured({"runAsNonRoot": False}, securityContext={"runAsUser": 0}),
             'runAsNonRoot != true (container "c" must not set securityContext.runAsNonRoot=false), runAsUser=0 '

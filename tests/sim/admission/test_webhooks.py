@@ -237,6 +237,12 @@ def test_a_reason_stands_in_for_a_message_and_a_code_is_kept() -> None:
 def test_failure_policy_ignore_lets_pass() -> None:
     world = with_configuration(configuration(service={"name": "gone"}, failurePolicy="Ignore"))
     assert refusal(world) is None
+    said = world.cluster.logs("kube-system", "kube-apiserver-sre-control-plane", tail=2).splitlines()
+    text = (
+        'Failed calling webhook, failing open guard.example.com: failed calling webhook "guard.example.com": '
+    )
+    assert said[0].startswith("W0806 10:00:30.") and text in said[0]
+    assert said[1].endswith(' service \\"gone\\" not found" logger="UnhandledError"')
     world = with_configuration(configuration(failurePolicy="Ignore"))
     error = refusal(world)
     assert error is not None, "a denial is no failure"
@@ -731,3 +737,44 @@ def test_a_kubelet_is_known_by_its_machine() -> None:
     world.cluster.patch(
         "pods", "web", {"status": {"message": "x"}}, namespace="default", subresource="status"
     )
+
+
+@pytest.mark.parametrize(("resources", "scaled"), [("deployments", True), ("deployments/scale", False)])
+def test_an_autoscaler_writes_the_scale(resources: str, scaled: bool) -> None:
+    world = with_configuration(configuration(rules=[rule(resources, "UPDATE", "apps")]))
+    world.cluster.create(
+        {
+            "apiVersion": "autoscaling/v2",
+            "kind": "HorizontalPodAutoscaler",
+            "metadata": {"name": "h", "namespace": NAMESPACE},
+            "spec": {
+                "minReplicas": 2,
+                "maxReplicas": 3,
+                "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": SERVICE},
+                "metrics": [],
+            },
+        }
+    )
+    world.advance(40)
+    assert (world.cluster.get("deployments.apps", SERVICE, NAMESPACE)["spec"]["replicas"] == 2) is scaled
+    messages = {
+        e["message"] for e in world.cluster.list("events", NAMESPACE) if e["reason"] == "FailedRescale"
+    }
+    reason = "Current number of replicas below Spec.MinReplicas"
+    text = f"New size: 2; reason: {reason}; error: {DENIED}: this webhook denies all requests"
+    assert messages == (set() if scaled else {text})
+
+
+def test_a_pod_stays_terminating_while_its_kubelet_may_not_remove_it(running: EmbeddedWorld) -> None:
+    expression = "request.userInfo.username.startsWith('system:node:')"
+    hook = configuration(
+        rules=[rule("pods", "DELETE")], matchConditions=[{"name": "c", "expression": expression}]
+    )
+    world = with_configuration(hook, world=running.fork())
+    world.cluster.delete("pods", "web", "default")
+    world.advance(120)
+    assert "deletionTimestamp" in world.cluster.get("pods", "web", "default")["metadata"]
+    world.cluster.delete("validatingwebhookconfigurations.admissionregistration.k8s.io", "guard")
+    world.advance(30)
+    assert world.store.get("pods", "default", "web") is None
+    assert not [key for key in world.processes if world.processes[key].pod == "web"]

@@ -77,5 +77,9 @@ def test_columns(line: str) -> None:
 
 def test_every_kind_has_its_columns() -> None:
     told = {line.partition(":")[0] for line in COLUMNS.strip().splitlines()} | {"events"}
-    listed = {r.key for r in BUILTIN.resources if "list" in r.verbs and r.group not in ("metrics.k8s.io", "events.k8s.io")}
+    listed = {
+        r.key
+        for r in BUILTIN.resources
+        if "list" in r.verbs and r.group not in ("metrics.k8s.io", "events.k8s.io")
+    }
     assert listed == told

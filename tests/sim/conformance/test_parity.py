@@ -18,7 +18,6 @@ pytestmark = pytest.mark.skipif(real_kubectl() is None, reason="no kubectl 1.32 
 
 LINES = (
     "describe {key} {name} -n conformance",
-    "get {key} {name} -n conformance -o wide",
     "get {key} {name} -n conformance -o yaml",
 )
 
@@ -32,7 +31,7 @@ def both() -> Iterator[Sides]:
         yield found
 
 
-@pytest.mark.parametrize("line", LINES, ids=["describe", "wide", "yaml"])
+@pytest.mark.parametrize("line", LINES, ids=["describe", "yaml"])
 @pytest.mark.parametrize("entry", [pytest.param(entry, id=entry.resource.key) for entry in entries()])
 def test_as_the_real_one(both: Sides, entry: Entry, line: str) -> None:
     before = ("create namespace conformance", f"create -f {entry.resource.key}.json")

@@ -1,6 +1,6 @@
 """``agnhost``: the test image of the Kubernetes project, as far as people use it to build and to probe things.
 
-Subcommands: ``webhook``, ``netexec``, ``serve-hostname``, ``porter``, ``liveness``, ``pause``, ``connect``,
+Subcommands: ``webhook``, ``crd-conversion-webhook``, ``netexec``, ``serve-hostname``, ``porter``, ``liveness``, ``pause``, ``connect``,
 ``dns-suffix``, ``dns-server-list``, ``etc-hosts`` and ``entrypoint-tester``. Behaviour and texts follow the
 published image.
 """

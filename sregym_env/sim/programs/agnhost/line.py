@@ -21,6 +21,7 @@ Flags = Mapping[str, str]
 
 FLAGS: Mapping[str, Mapping[str, str]] = {
     "webhook": {"tls-cert-file": "", "tls-private-key-file": "", "port": "443", "sidecar-image": ""},
+    "crd-conversion-webhook": {"tls-cert-file": "", "tls-private-key-file": "", "port": "443"},
     "netexec": {
         "http-port": "8080",
         "tls-cert-file": "",

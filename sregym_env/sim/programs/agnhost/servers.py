@@ -9,7 +9,7 @@ import orjson
 
 from sregym_env.kube.durations import format_duration
 from sregym_env.runtime.clock import SECOND
-from sregym_env.sim.programs.agnhost import netexec, reviews
+from sregym_env.sim.programs.agnhost import converting, netexec, reviews
 from sregym_env.sim.programs.agnhost.line import (
     NOT_FOUND,
     WORK,
@@ -110,6 +110,7 @@ def _start_liveness(ctx: ProcessContext, invocation: Invocation) -> None:
 STARTERS: Mapping[str, Callable[[ProcessContext, Invocation], None]] = {
     "pause": _start_pause,
     "webhook": _start_webhook,
+    "crd-conversion-webhook": _start_webhook,
     "netexec": netexec.start,
     "serve-hostname": _start_hostname,
     "porter": _start_porter,
@@ -198,6 +199,7 @@ def _serve_liveness(
 
 SERVERS: Mapping[str, Callable[[ProcessContext, Invocation, HttpRequest, int], HttpResponse | None]] = {
     "webhook": _serve_webhook,
+    "crd-conversion-webhook": converting.serve,
     "netexec": netexec.serve,
     "serve-hostname": _serve_hostname,
     "porter": _serve_porter,

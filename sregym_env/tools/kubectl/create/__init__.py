@@ -10,7 +10,7 @@ from sregym_env.tools.kubectl.create import config, network, policy, rbac, workl
 from sregym_env.tools.kubectl.create.generator import COMMON
 from sregym_env.tools.kubectl.errors import failure, usage_failure
 from sregym_env.tools.kubectl.flags import FILENAME, KUSTOMIZE, RECURSIVE, SELECTOR, Flag
-from sregym_env.tools.kubectl.writing import create_object, from_files, sourced
+from sregym_env.tools.kubectl.writing import create_object, fail_all, from_files, introduced
 
 
 def create(call: Call) -> None:
@@ -26,11 +26,13 @@ def create(call: Call) -> None:
     found = [each for each in from_files(call) if selector is None or selector.matches(_labels(each[2]))]
     if not found:
         raise failure("no objects passed to create")
+    errors: list[StatusError] = []
     for source, resource, manifest in found:
         try:
             create_object(call, resource, manifest)
         except StatusError as error:
-            call.fail(sourced(error, "creating", source))
+            errors.append(introduced(error, "creating", source))
+    fail_all(call, errors)
 
 
 _VALIDATIONS = ("strict", "true", "warn", "ignore", "false")

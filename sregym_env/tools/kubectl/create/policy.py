@@ -10,8 +10,7 @@ from sregym_env.tools.kubectl.call import Call
 from sregym_env.tools.kubectl.create.generator import Generator, verb
 from sregym_env.tools.kubectl.errors import failure
 from sregym_env.tools.kubectl.flags import Flag
-from sregym_env.tools.kubectl.writing import amounts, pairs
-
+from sregym_env.tools.kubectl.writing import amounts
 
 _OPERATORS = {"in": "In", "notin": "NotIn", "exists": "Exists", "!": "DoesNotExist", "!=": "NotIn"}
 

@@ -120,6 +120,12 @@ def _token(call: Call) -> None:
     kind, name = call.flags["bound-object-kind"], call.flags["bound-object-name"]
     if kind and kind not in ("Node", "Pod", "Secret"):
         raise failure("supported --bound-object-kind values are Node, Pod, Secret")
+    if "duration" in call.given and 0 < call.flags["duration"] < 600 * 10**9:
+        seconds = call.flags["duration"] // 10**9
+        raise failure(
+            'failed to create token: TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid '
+            f"value: {seconds}: may not specify a duration less than 10 minutes"
+        )
     if kind and not name:
         raise failure("--bound-object-name is required if --bound-object-kind is provided")
     if len(call.args) != 1:
