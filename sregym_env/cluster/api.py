@@ -200,19 +200,11 @@ class Cluster(Protocol):
         """
         ...
 
-    def forward(
-        self,
-        namespace: str,
-        pod: str,
-        port: int,
-        path: str = "/",
-        *,
-        method: str = "GET",
-        headers: Mapping[str, str] | None = None,
-        body: str = "",
-        timeout: float = 0.0,
-    ) -> HttpExchange:
-        """One HTTP request over a connection forwarded to a port of a pod. Raises BadRequest if it does not run."""
+    def forward(self, namespace: str, pod: str, port: int, call: HttpCall) -> HttpExchange:
+        """One HTTP request over a connection forwarded to a port of a pod. Raises BadRequest if it does not run.
+
+        The URL of the call is the path.
+        """
         ...
 
     def review_access(
@@ -274,6 +266,22 @@ class Alert:
 
 HTTP_REASONS: Mapping[int, str] = {status.value: status.phrase for status in HTTPStatus}
 """Reason phrases by status code (RFC 9110)."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpCall:
+    """One HTTP request to make."""
+
+    url: str
+    method: str = "GET"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: str = ""
+    timeout: float = 0.0
+    """Seconds for the whole of it; 0 for no limit."""
+    insecure: bool = False
+    """Whether a server over https may present any certificate."""
+    authorities: str = ""
+    """Certificates (PEM) that must vouch for a server over https; empty for those that machines trust."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,21 +359,8 @@ class World(Protocol):
         """Alerts that are pending or firing now."""
         ...
 
-    def request(
-        self,
-        url: str,
-        method: str = "GET",
-        headers: Mapping[str, str] | None = None,
-        body: str = "",
-        timeout: float = 0.0,
-        *,
-        insecure: bool = False,
-        authorities: str = "",
-    ) -> HttpExchange:
-        """One HTTP request from the workstation, which stands in the cluster's network and asks its DNS.
-
-        A server over https must present a certificate that ``authorities`` (PEM) vouch for, unless ``insecure``.
-        """
+    def request(self, call: HttpCall) -> HttpExchange:
+        """One HTTP request from the workstation, which stands in the cluster's network and asks its DNS."""
         ...
 
     def now(self) -> int:

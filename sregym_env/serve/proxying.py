@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from sregym_env.cluster.api import HttpCall
 from sregym_env.kube import status
 from sregym_env.kube.types import Manifest
 from sregym_env.serve.message import Response
@@ -31,13 +32,14 @@ def handle(ask: Ask) -> Response:
         raise status.service_unavailable(f"error trying to reach service: nodes {name}: proxy is not served")
     query = urlencode([(k, v) for k, values in ask.request.query.items() for v in values])
     url = f"{scheme or 'http'}://{host}:{number}{ask.where.rest or '/'}" + (f"?{query}" if query else "")
-    done = ask.hosted.world.request(
+    call = HttpCall(
         url,
         ask.request.method,
         body=ask.request.body.decode(errors="replace"),
         timeout=30.0,
         insecure=True,  # The API server does not verify those it proxies to.
     )
+    done = ask.hosted.world.request(call)
     if done.outcome == "tls":
         raise status.service_unavailable(
             "error trying to reach service: tls: first record does not look like a TLS handshake"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 
-from sregym_env.cluster.api import Attached, HttpExchange
+from sregym_env.cluster.api import Attached, HttpCall, HttpExchange
 from sregym_env.kube import status
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
-from sregym_env.sim import container_logs, network
+from sregym_env.sim import container_logs, network, tls
 from sregym_env.sim.addressing import NodeSource
 from sregym_env.sim.logs import Line
 from sregym_env.sim.process import Process
@@ -110,20 +110,17 @@ def running(pod: Manifest) -> None:
         raise status.bad_request(f"pod not running. Current status={phase}")
 
 
-def forward(
-    world: SimWorld,
-    pod: Manifest,
-    port: int,
-    path: str,
-    method: str,
-    headers: Mapping[str, str] | None,
-    body: str,
-    timeout: float,
-) -> HttpExchange:
+def forward(world: SimWorld, pod: Manifest, port: int, call: HttpCall) -> HttpExchange:
     """One HTTP request over a connection forwarded to a port of the pod."""
     running(pod)
+    return exchange(world, source(world, pod), replace(call, url=f"http://{LOCAL}:{port}{call.url}"))
+
+
+def exchange(world: SimWorld, source: network.Source, call: HttpCall) -> HttpExchange:
+    """One HTTP request from a place in the network, as curl makes it."""
+    secured = tls.as_curl(world.clock, call.url, insecure=call.insecure, authorities=call.authorities)
     done = network.http_request(
-        world, source(world, pod), f"http://{LOCAL}:{port}{path}", method, headers, body, timeout
+        world, source, call.url, call.method, call.headers, call.body, call.timeout, secured
     )
     answer = done.response
     return HttpExchange(
@@ -136,4 +133,5 @@ def forward(
         body="" if answer is None else answer.body,
         seconds=done.total_seconds,
         connect_seconds=done.connect_seconds,
+        problem=tls.curl_text(done.text if done.certificate else "")[1] if done.outcome == "tls" else "",
     )

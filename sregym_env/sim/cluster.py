@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sregym_env.cluster.api import ADMIN, Attached, ExecResult, HttpExchange, PatchType, Propagation, User
+from sregym_env.cluster.api import (
+    ADMIN,
+    Attached,
+    ExecResult,
+    HttpCall,
+    HttpExchange,
+    PatchType,
+    Propagation,
+    User,
+)
 from sregym_env.kube import conversion, schema, selectors, status
 from sregym_env.kube import patch as patches
 from sregym_env.kube.ownership import inferred
@@ -449,24 +458,13 @@ class SimCluster:
         name = attaching.chosen(found, container) if cursor < 0 else container or ""
         return attaching.attach(self._world, found, name, stdin, end, cursor)
 
-    def forward(
-        self,
-        namespace: str,
-        pod: str,
-        port: int,
-        path: str = "/",
-        *,
-        method: str = "GET",
-        headers: Mapping[str, str] | None = None,
-        body: str = "",
-        timeout: float = 0.0,
-    ) -> HttpExchange:
+    def forward(self, namespace: str, pod: str, port: int, call: HttpCall) -> HttpExchange:
         """One HTTP request over a connection forwarded to a port of a pod. Raises BadRequest if it does not run."""
         pods = apiserver.resource_of(self._world, "pods")
         self._authorize("create", pods, namespace, pod, "portforward")
         self.connecting(namespace, pod, "portforward", ports=[port])
         found = self._stored(pods, namespace, pod)
-        return attaching.forward(self._world, found, port, path, method, headers, body, timeout)
+        return attaching.forward(self._world, found, port, call)
 
     def connecting(
         self,
@@ -693,7 +691,9 @@ def _patched(kind: Resource, old: Manifest, patch: Json, type: PatchType) -> Any
             return patches.merge_patch(old, patch)
         return patches.strategic_merge_patch(old, patch, kind)
     except patches.TooLarge as error:
-        raise status.StatusError(413, "RequestEntityTooLarge", f"Request entity too large: {error}") from error
+        raise status.StatusError(
+            413, "RequestEntityTooLarge", f"Request entity too large: {error}"
+        ) from error
     except patches.PatchError as error:
         if type == "json":
             raise status.unprocessable() from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
@@ -10,11 +9,11 @@ from typing import Any
 
 import orjson
 
-from sregym_env.cluster.api import ADMIN, Alert, HttpExchange, ScheduledAction
+from sregym_env.cluster.api import ADMIN, Alert, HttpCall, HttpExchange, ScheduledAction
 from sregym_env.cluster.disturbances import DiskReadErrors, Disturbance
 from sregym_env.kube.status import StatusError
 from sregym_env.runtime.clock import seconds
-from sregym_env.sim import alerts, apiserver, network, tls
+from sregym_env.sim import alerts, apiserver, attaching
 from sregym_env.sim.addressing import NodeSource
 from sregym_env.sim.cluster import SimCluster
 from sregym_env.sim.logs import ContainerLog
@@ -74,34 +73,9 @@ class EmbeddedWorld(SimWorld):
         """Alerts that are pending or firing now."""
         return alerts.alerts(self)
 
-    def request(
-        self,
-        url: str,
-        method: str = "GET",
-        headers: Mapping[str, str] | None = None,
-        body: str = "",
-        timeout: float = 0.0,
-        *,
-        insecure: bool = False,
-        authorities: str = "",
-    ) -> HttpExchange:
+    def request(self, call: HttpCall) -> HttpExchange:
         """One HTTP request from the workstation, which stands in the cluster's network and asks its DNS."""
-        source = NodeSource(CONTROL_PLANE, cluster_dns=True)
-        secured = tls.as_curl(self.clock, url, insecure=insecure, authorities=authorities)
-        done = network.http_request(self, source, url, method, headers, body, timeout, secured)
-        answer = done.response
-        return HttpExchange(
-            outcome=done.outcome,
-            phase=done.phase,
-            address=done.address,
-            port=done.port,
-            status=0 if answer is None else answer.status,
-            headers={} if answer is None else answer.headers,
-            body="" if answer is None else answer.body,
-            seconds=done.total_seconds,
-            connect_seconds=done.connect_seconds,
-            problem=tls.curl_text(done.text if done.certificate else "")[1] if done.outcome == "tls" else "",
-        )
+        return attaching.exchange(self, NodeSource(CONTROL_PLANE, cluster_dns=True), call)
 
     def schedule(self, delay_seconds: float, action: ScheduledAction) -> None:
         """Let something outside the cluster happen later."""

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 VERSION = "v1.32.5"
 RUNTIME = "containerd://1.7.27"
+PAUSE = "registry.k8s.io/pause:3.10"
+"""The image of every pod's sandbox, on each node since it was made."""
+PAUSE_SIZE = 320_368
+LISTED_IMAGES = 50
+"""How many images a node's status names (``nodeStatusMaxImages``)."""
 STATUS_PERIOD = 5 * MINUTE
 """How often an unchanged node status is posted (``nodeStatusReportFrequency``)."""
 LEASE_PERIOD = 10 * SECOND
@@ -214,15 +219,20 @@ def _present_node(world: SimWorld, node: Manifest) -> Manifest:
 
 
 def _images(world: SimWorld, node: str) -> list[dict[str, Any]]:
-    """What a kubelet lists: the largest images first, at most 50."""
-    found = []
+    """What a kubelet lists: the largest images first, at most 50, each by its digests and then its tags."""
+    tags: dict[str, list[str]] = {images.image_id(PAUSE): [PAUSE]}
+    sizes = {images.image_id(PAUSE): PAUSE_SIZE}
     for reference in images_on(world, node):
         image = images.find(world.images, reference)
-        if image is not None:
-            names = [images.image_id(reference), reference]
-            found.append({"names": names, "sizeBytes": image.size})
-    found.sort(key=lambda entry: (-int(str(entry["sizeBytes"])), str(entry["names"])))
-    return found[:50]
+        if image is None:
+            continue
+        digest = images.image_id(reference)
+        sizes.setdefault(digest, images.exact_size(image, reference))
+        known = tags.setdefault(digest, [])
+        if "@" not in reference:
+            known.append(reference)
+    largest = sorted(sizes, key=lambda digest: (-sizes[digest], digest))[:LISTED_IMAGES]
+    return [{"names": [digest, *tags[digest]], "sizeBytes": sizes[digest]} for digest in largest]
 
 
 def _present_lease(world: SimWorld, lease: Manifest) -> Manifest:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from sregym_env.cluster.api import ExecResult, HttpExchange
+from sregym_env.cluster.api import ExecResult, HttpCall, HttpExchange
 from sregym_env.kube.status import StatusError, not_found
 from sregym_env.runtime.clock import SECOND
 from sregym_env.tools.jobs import FIRST_PID, Job
@@ -205,48 +205,27 @@ class Wire:
         """The present."""
         return self._station.world.now()
 
-    def request(
-        self,
-        url: str,
-        method: str = "GET",
-        headers: Mapping[str, str] | None = None,
-        body: str = "",
-        timeout: float = 0.0,
-        *,
-        insecure: bool = False,
-        authorities: str = "",
-    ) -> HttpExchange:
+    def request(self, call: HttpCall) -> HttpExchange:
         """One HTTP request."""
         station = self._station
-        parts = urlsplit(url)
+        parts = urlsplit(call.url)
         if parts.hostname in LOCAL:
             port = parts.port or (443 if parts.scheme == "https" else 80)
             listener = station.jobs.listener(port, station.world.now())
             target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
             if isinstance(listener, Forward):
-                return _forwarded(station, port, listener, target, method, headers, body, timeout)
+                return _forwarded(station, port, listener, replace(call, url=target))
             if isinstance(listener, Proxy):
-                return _proxied(station, port, listener, target, method)
-        return station.world.request(
-            url, method, headers, body, timeout, insecure=insecure, authorities=authorities
-        )
+                return _proxied(station, port, listener, target, call.method)
+        return station.world.request(call)
 
 
-def _forwarded(
-    station: Workstation,
-    port: int,
-    forward: Forward,
-    path: str,
-    method: str,
-    headers: Mapping[str, str] | None,
-    body: str,
-    timeout: float,
-) -> HttpExchange:
+def _forwarded(station: Workstation, port: int, forward: Forward, call: HttpCall) -> HttpExchange:
     """A request to a local port behind which a pod is; the job ends when the connection cannot be made."""
     now = station.world.now()
     station.jobs.say(port, f"Handling connection for {port}\n", now, station.append)
     try:
-        done = _through(station, forward, path, method, headers, body, timeout)
+        done = _through(station, forward, call)
     except StatusError as error:
         reason = error.message
     else:
@@ -270,29 +249,12 @@ def _forwarded(
     return HttpExchange("reset", "done", "127.0.0.1", port, seconds=0.01)
 
 
-def _through(
-    station: Workstation,
-    forward: Forward,
-    path: str,
-    method: str,
-    headers: Mapping[str, str] | None,
-    body: str,
-    timeout: float,
-) -> HttpExchange:
+def _through(station: Workstation, forward: Forward, call: HttpCall) -> HttpExchange:
     """The request in the pod's network. Raises StatusError where the pod is gone or down."""
     pod = station.world.cluster.get("pods", forward.pod, forward.namespace)
     if forward.uid and pod["metadata"]["uid"] != forward.uid:
         raise not_found("pods", forward.pod)
-    return station.world.cluster.as_user(station.user).forward(
-        forward.namespace,
-        forward.pod,
-        forward.port,
-        path,
-        method=method,
-        headers=headers,
-        body=body,
-        timeout=timeout,
-    )
+    return station.world.cluster.as_user(station.user).forward(forward.namespace, forward.pod, forward.port, call)
 
 
 def _proxied(station: Workstation, port: int, proxy: Proxy, path: str, method: str) -> HttpExchange:

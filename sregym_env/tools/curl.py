@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from sregym_env.cluster.api import HTTP_REASONS, ExecResult, HttpExchange
+from sregym_env.cluster.api import HTTP_REASONS, ExecResult, HttpCall, HttpExchange
 
 VERSION = "curl 8.5.0 (x86_64-pc-linux-gnu)"
 
@@ -31,17 +31,7 @@ class Requests(Protocol):
         """The present, microseconds."""
         ...
 
-    def request(
-        self,
-        url: str,
-        method: str = "GET",
-        headers: Mapping[str, str] | None = None,
-        body: str = "",
-        timeout: float = 0.0,
-        *,
-        insecure: bool = False,
-        authorities: str = "",
-    ) -> HttpExchange:
+    def request(self, call: HttpCall) -> HttpExchange:
         """One HTTP request."""
         ...
 
@@ -210,7 +200,7 @@ def _fetch(world: Requests, request: Request, url: str) -> Answer:
     method = request.method or ("HEAD" if request.has("-I", "--head") else "POST" if data else "GET")
     if data and request.has("-G", "--get"):
         full, data, method = f"{full}{'&' if parts.query else '?'}{data}", "", request.method or "GET"
-    done = world.request(
+    call = HttpCall(
         full,
         method,
         request.headers,
@@ -219,6 +209,7 @@ def _fetch(world: Requests, request: Request, url: str) -> Answer:
         insecure=request.has("-k", "--insecure"),
         authorities=request.authorities,
     )
+    done = world.request(call)
     if done.outcome != "ok":
         answer = _unreached(request, done, parts.hostname, port)
         if not request.has("-v", "--verbose"):

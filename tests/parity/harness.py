@@ -167,7 +167,7 @@ _TEMPORARY = (
     (re.compile(r"^[IWE]\d{4} [\d:.]+ +\d+ reflector\.go:\d+\] .*very short watch.*\n", re.MULTILINE), ""),
     (re.compile(r"^([IWE])\d{4}(?: [\d:.]+ +\d+)? (?=\w+\.go:)", re.MULTILINE), r"\1 "),
     (re.compile(r"/tmp/\S+/files/admin\.kubeconfig"), "/home/oncall/.kube/config"),
-    (re.compile(r"https://127\.0\.0\.1:\d+"), "https://127.0.0.1:6443"),
+    (re.compile(r"\b127\.0\.0\.1:\d+"), "127.0.0.1:6443"),
 )
 _PAST = timedelta(days=60)
 """Older timestamps (of releases) were not shifted on the way out."""
@@ -190,6 +190,8 @@ def _shifted(text: str, seconds: int) -> str:
 
     def mail(found: re.Match[str]) -> str:
         moment = datetime.strptime(found[0], "%a, %d %b %Y %H:%M:%S").replace(tzinfo=UTC)
+        if moment < oldest:
+            return found[0]
         return (moment + delta).strftime("%a, %d %b %Y %H:%M:%S")
 
     def plain(found: re.Match[str]) -> str:

@@ -168,7 +168,9 @@ def test_the_dynamic_client(client: Any) -> None:
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"x": "1"}}
     assert maps.create(body=body, namespace=NS).data.x == "1"
     changed = {**body, "data": {"x": "2"}}
-    with pytest.raises(kubernetes.dynamic.exceptions.ConflictError, match='conflict with .*OpenAPI-Generator'):
+    with pytest.raises(
+        kubernetes.dynamic.exceptions.ConflictError, match=r"conflict with .*OpenAPI-Generator"
+    ):
         maps.server_side_apply(body=changed, namespace=NS, field_manager="me")
     maps.server_side_apply(body=changed, namespace=NS, field_manager="me", force_conflicts=True)
     assert maps.get(name="a", namespace=NS).data.x == "2"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from sregym_env.cluster.api import User
@@ -9,6 +11,7 @@ from sregym_env.cluster.app import Binary, Image
 from sregym_env.runtime.clock import DAY, EPOCH
 from sregym_env.sim import apiserver, bootstrap, bootstrap_rbac, kubelet, nodes, rbac
 from sregym_env.sim.assembly import CONTROLLERS
+from sregym_env.sim.kubelet import images
 from sregym_env.sim.world import Machinery, SimWorld
 from tests.sim.kubelet_world import Behaviour, behaviour, condition
 
@@ -129,11 +132,53 @@ def test_a_node_that_falls_silent_and_comes_back(world: SimWorld) -> None:
     assert all(condition(pod, "Ready")["status"] == "True" for pod in here)
 
 
-def test_the_nodes_list_their_images(world: SimWorld) -> None:
-    node = world.store.get("nodes", "", "sre-worker")
+def listed(world: SimWorld, name: str) -> list[dict[str, Any]]:
+    """The images that a node's status names."""
+    node = world.store.get("nodes", "", name)
     assert node is not None
-    names = [name for image in nodes.present(world, node)["status"]["images"] for name in image["names"]]
-    assert bootstrap.KUBE_PROXY_IMAGE in names
+    found: list[dict[str, Any]] = nodes.present(world, node)["status"]["images"]
+    return found
+
+
+@pytest.mark.parametrize("name", [machine.name for machine in nodes.MACHINES])
+def test_a_node_lists_the_images_of_its_pods(world: SimWorld, name: str) -> None:
+    """Largest first, by digest and then by tag; what the pods' statuses say of them is the same."""
+    found = listed(world, name)
+    sizes = [entry["sizeBytes"] for entry in found]
+    assert sizes == sorted(sizes, reverse=True)
+    tags = {entry["names"][0]: entry["names"][1] for entry in found}
+    ran = {
+        (status["imageID"], status["image"])
+        for pod in world.store.list("pods")
+        if pod["spec"].get("nodeName") == name
+        for status in pod["status"]["containerStatuses"]
+    }
+    assert ran | {(images.image_id(nodes.PAUSE), nodes.PAUSE)} == set(tags.items())
+    stored = world.store.get("nodes", "", name)
+    assert stored is not None
+    assert "images" not in stored["status"]
+
+
+def test_sizes_are_those_that_pulls_tell(world: SimWorld) -> None:
+    told = {
+        int(text.rpartition("Image size: ")[2].split()[0])
+        for event in world.store.list("events")
+        if (text := event.get("message", "")).startswith("Successfully pulled") and "kube-proxy" in text
+    }
+    shown = {
+        entry["sizeBytes"]
+        for entry in listed(world, "sre-worker")
+        if bootstrap.KUBE_PROXY_IMAGE in entry["names"]
+    }
+    assert shown
+    assert told <= shown
+
+
+def test_an_image_is_found_by_its_digest(world: SimWorld) -> None:
+    by_digest = images.image_id(bootstrap.KUBE_PROXY_IMAGE)
+    assert images.find(world.images, by_digest) is images.find(world.images, bootstrap.KUBE_PROXY_IMAGE)
+    assert images.image_id(by_digest) == by_digest
+    assert images.find(world.images, by_digest[:-4] + "0000") is None
 
 
 @pytest.mark.parametrize("grace", [None, 0])

@@ -364,7 +364,9 @@ def test_a_namespace_stays_while_an_aggregated_api_does_not_answer(whole: Embedd
 
 def test_a_service_leads_to_endpoints_written_by_hand(whole: EmbeddedWorld) -> None:
     def pod(name: str, **container: Any) -> None:
-        spec = {"containers": [{"name": "c", "image": "busybox:1.36", "command": ["sleep", "3600"], **container}]}
+        spec = {
+            "containers": [{"name": "c", "image": "busybox:1.36", "command": ["sleep", "3600"], **container}]
+        }
         whole.cluster.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec})
 
     image = "registry.k8s.io/e2e-test-images/agnhost:2.47"

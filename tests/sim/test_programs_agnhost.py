@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sregym_env.cluster.api import HttpCall
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.sim.programs import agnhost
 from sregym_env.sim.programs.agnhost import reviews
@@ -172,9 +173,9 @@ def test_https_from_inside(world: EmbeddedWorld) -> None:
 
 def test_https_from_the_workstation(world: EmbeddedWorld) -> None:
     url = "https://guard.policy.svc/readyz"
-    assert world.request(url, insecure=True).body == "ok"
-    assert world.request(url, authorities=pair().authority).body == "ok"
-    refused = world.request(url)
+    assert world.request(HttpCall(url, insecure=True)).body == "ok"
+    assert world.request(HttpCall(url, authorities=pair().authority)).body == "ok"
+    refused = world.request(HttpCall(url))
     assert (refused.outcome, refused.phase) == ("tls", "handshake")
     assert refused.problem.startswith("SSL certificate problem: unable to get local issuer certificate\n")
 

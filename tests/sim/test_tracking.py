@@ -99,7 +99,12 @@ def test_unsigned_changes_cannot_be_read_from_the_records(cluster: SimCluster) -
 def test_what_the_world_adds_stays_when_an_applier_applies_again(cluster: SimCluster) -> None:
     def apply() -> dict[str, Any]:
         return cluster.patch(
-            "configmaps", "settings", config_map(a="1"), namespace="default", type="apply", field_manager="helm"
+            "configmaps",
+            "settings",
+            config_map(a="1"),
+            namespace="default",
+            type="apply",
+            field_manager="helm",
         )
 
     apply()

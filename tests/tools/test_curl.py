@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sregym_env.cluster.api import HttpExchange
+from sregym_env.cluster.api import HttpCall, HttpExchange
 from sregym_env.tools.curl import CurlError, curl, parse
 
 OK = HttpExchange("ok", "done", "10.0.0.1", 80, 200, {"Content-Type": "text/plain"}, "hello", 0.25, 0.01)
@@ -20,18 +20,8 @@ class Far:
         self.answer = answer
         self.asked: list[tuple[str, str, Mapping[str, str], str, float]] = []
 
-    def request(
-        self,
-        url: str,
-        method: str = "GET",
-        headers: Mapping[str, str] | None = None,
-        body: str = "",
-        timeout: float = 0.0,
-        *,
-        insecure: bool = False,
-        authorities: str = "",
-    ) -> HttpExchange:
-        self.asked.append((url, method, headers or {}, body, timeout))
+    def request(self, call: HttpCall) -> HttpExchange:
+        self.asked.append((call.url, call.method, call.headers, call.body, call.timeout))
         return self.answer
 
     def now(self) -> int:

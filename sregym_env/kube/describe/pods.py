@@ -444,8 +444,9 @@ def _csi(source: Mapping[str, Any]) -> list[str]:
     if not attributes:
         out.append(f"{lead}<none>")
     for key in sorted(attributes):
-        out.append(f"{lead}{key}={attributes[key]}")
-        lead = "\t"
+        # kubectl indents each part of such a line by itself.
+        out.append(f"{lead}    {key}={attributes[key]}")
+        lead = "    \t"
     return out
 
 

@@ -166,7 +166,7 @@ def _claim_templates(sheet: Sheet, claims: Sequence[Manifest]) -> None:
         return
     sheet.line(0, "Volume Claims:")
     for claim in claims:
-        metadata, spec = claim["metadata"], claim["spec"]
+        metadata, spec = claim["metadata"], claim.get("spec") or {}
         sheet.line(1, f"Name:\t{metadata['name']}")
         sheet.line(1, f"StorageClass:\t{spec.get('storageClassName', '')}")
         sheet.labels("Labels", metadata.get("labels"), "  ")

@@ -101,4 +101,6 @@ def is_true(obj: Manifest, type_: str) -> bool:
 def names_and_images(template: Mapping[str, Any] | None) -> tuple[str, str]:
     """The CONTAINERS and IMAGES cells of a pod template."""
     containers = ((template or {}).get("spec") or {}).get("containers") or ()
-    return ",".join([c.get("name", "") for c in containers]), ",".join([c.get("image", "") for c in containers])
+    return ",".join([c.get("name", "") for c in containers]), ",".join(
+        [c.get("image", "") for c in containers]
+    )

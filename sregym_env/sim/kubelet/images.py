@@ -65,15 +65,23 @@ def find(images: Mapping[str, Image], reference: str) -> Image | None:
     found = images.get(full)
     if found is not None:
         return found
+    named = canonical if "@" not in full else image_id
+    wanted = named(full)
     for known in images:
-        if canonical(known) == full:
+        if named(known) == wanted:
             return images[known]
     return None
 
 
 @lru_cache(maxsize=4096)
 def image_id(reference: str) -> str:
-    """A stable content digest for an image: ``docker.io/library/mongo@sha256:<64 hex>``."""
+    """A stable content digest for an image: ``docker.io/library/mongo@sha256:<64 hex>``.
+
+    A reference that names a digest is of the image that has it.
+    """
+    _, at, written = canonical(reference).partition("@")
+    if at:
+        return f"{repository(reference)}@{written}"
     digest = "".join(f"{keyed_bits('image', canonical(reference), part):016x}" for part in range(4))
     return f"{repository(reference)}@sha256:{digest}"
 
@@ -87,7 +95,8 @@ def pull_duration(image: Image | None, unit: float) -> int:
 
 def exact_size(image: Image, reference: str) -> int:
     """The bytes of an image: declared sizes are rounded, real ones are not."""
-    return image.size + keyed_bits("image-size", canonical(reference), 0) % (image.size // 40 + 1)
+    name = image.reference if "@" in reference else reference
+    return image.size + keyed_bits("image-size", canonical(name), 0) % (image.size // 40 + 1)
 
 
 def pull_error(images: Mapping[str, Image], reference: str) -> str:

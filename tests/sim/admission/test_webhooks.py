@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sregym_env.cluster.api import User
+from sregym_env.cluster.api import HttpCall, User
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.sim.admission import review
@@ -354,7 +354,7 @@ ACTIONS: dict[str, Callable[[SimCluster], Any]] = {
         "pods", "web", {"status": {"phase": "Failed"}}, namespace="default", subresource="status"
     ),
     "pods/exec CONNECT": lambda c: c.exec("default", "web", ["/agnhost", "dns-suffix"]),
-    "pods/portforward CONNECT": lambda c: c.forward("default", "web", 80),
+    "pods/portforward CONNECT": lambda c: c.forward("default", "web", 80, HttpCall("/")),
     "pods/eviction CREATE": lambda c: c.create(
         EVICTION, namespace="default", subresource="eviction", name="web"
     ),
