@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Protocol
 
 from sregym_env.cluster.api import ForkableWorld, World
+from sregym_env.errors import ClusterError
 from sregym_env.kube.status import StatusError
+from sregym_env.kube.types import Manifest
 from sregym_env.rewards import checks, integrity
 from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, ObjectKey
 from sregym_env.rewards.verdict import Check, Verdict, conclude
@@ -104,13 +107,11 @@ def _durability(
     world: ForkableWorld, baseline: Baseline, causes: Sequence[Cause], patience: Patience
 ) -> Check:
     """Recreate every pod of the application, replay the trigger, and see whether the users notice for long."""
-    _recreate_pods(world)
-    for cause in causes:
-        cause.replay(world)
+    stuck = [*_recreate_pods(world, baseline), *_replayed(world, causes)]
     noisy = patience.noise > 0.0
-    trouble = _instability(world, baseline, patience.durability + patience.noise, noisy)
+    trouble = stuck or _instability(world, baseline, patience.durability + patience.noise, noisy)
     for _ in range(NOISY_ATTEMPTS if noisy else 0):
-        if not trouble:
+        if stuck or not trouble:
             break
         trouble = _instability(world, baseline, patience.noise, noisy)
     return Check(
@@ -128,25 +129,51 @@ def _instability(world: ForkableWorld, baseline: Baseline, limit: float, noisy: 
     trouble = [] if served.passed else [served.observed]
     grace = checks.grace_of_liveness_probes(world, baseline.namespace)
     trouble.extend(_crash_looping(world, baseline, grace + (WINDOW_SECONDS if noisy else UNREST_SECONDS)))
-    short = checks.available(world, baseline)
-    return trouble if short.passed else [*trouble, short.observed]
+    unmet = (checks.available(world, baseline), checks.endpoints(world, baseline))
+    return [*trouble, *(check.observed for check in unmet if not check.passed)]
 
 
 def _not_tried() -> Check:
     return Check("durability", False, "not tried: the system is not repaired", "the repair lasts", weight=2.0)
 
 
-def _recreate_pods(world: World) -> None:
-    """Delete every pod that a controller will replace, except the users' (the load generator's)."""
+def _recreate_pods(world: World, baseline: Baseline) -> list[str]:
+    """Delete every pod except the users' (the load generator's) and those of jobs that were there before.
+
+    What cannot be deleted, as where a policy forbids it, is told. Only the controlling owner counts: anybody can
+    name further owners.
+    """
     load = {component.name for component in world.app.components if component.kind == "load"}
+    refused = []
     for pod in world.cluster.list("pods", world.app.namespace):
-        owners = pod["metadata"].get("ownerReferences") or ()
-        if not owners or any(owner["kind"] == "Job" or owner["name"] in load for owner in owners):
+        name = pod["metadata"]["name"]
+        if _is_kept(pod, load, baseline):
             continue
         try:
-            world.cluster.delete("pods", pod["metadata"]["name"], world.app.namespace)
-        except StatusError:
-            continue
+            world.cluster.delete("pods", name, world.app.namespace)
+        except StatusError as error:
+            if error.code != HTTPStatus.NOT_FOUND:
+                refused.append(f"pod/{name} cannot be recreated: {error}")
+    return refused
+
+
+def _is_kept(pod: Manifest, load: Collection[str], baseline: Baseline) -> bool:
+    """Whether a pod belongs to the users or to a job of the healthy system."""
+    for owner in pod["metadata"].get("ownerReferences") or ():
+        if owner.get("controller"):
+            job = ("jobs.batch", baseline.namespace, owner["name"])
+            return owner["name"] in load or (owner["kind"] == "Job" and job in baseline.objects)
+    return False
+
+
+def _replayed(world: World, causes: Sequence[Cause]) -> list[str]:
+    """Replay what made the faults bite; why that could not be done."""
+    for cause in causes:
+        try:
+            cause.replay(world)
+        except (StatusError, ClusterError) as error:
+            return [f"the system cannot be operated: {error}"]
+    return []
 
 
 def _crash_looping(world: ForkableWorld, baseline: Baseline, window: float) -> list[str]:

@@ -13,7 +13,7 @@ from sregym_env.kube.defaults import apply_defaults
 from sregym_env.kube.durations import rfc3339, rfc3339_micro
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.streams import keyed_bits
-from sregym_env.sim import apiserver, bootstrap_rbac
+from sregym_env.sim import apiserver, bootstrap_policy, bootstrap_rbac
 from sregym_env.sim.controllers.serviceaccount import CERTIFICATE
 from sregym_env.sim.nodes import CONTROL_PLANE, LEADERS, LEASES
 from sregym_env.sim.strategy import has_generation
@@ -40,13 +40,16 @@ def publish(world: SimWorld) -> None:
         _put(world, LEASES, manifest)
     for manifest in bootstrap_rbac.parts():
         _put(world, CLUSTER_ROLES, manifest)
+    for resource, manifest in bootstrap_policy.manifests():
+        _put(world, resource, manifest)
     for manifest in _configuration(world):
         _put(world, "configmaps", manifest)
 
 
 def _put(world: SimWorld, resource: str, manifest: Manifest) -> None:
     kind = apiserver.resource_of(world, resource)
-    name = manifest["metadata"]["name"]
+    namespace, name = manifest["metadata"].get("namespace"), manifest["metadata"]["name"]
+    name = f"{namespace}/{name}" if namespace else name
     bits = f"{keyed_bits('uid', resource, name, 0):016x}{keyed_bits('uid', resource, name, 1):016x}"
     identity = f"{bits[:8]}-{bits[8:12]}-4{bits[13:16]}-a{bits[17:20]}-{bits[20:]}"
     metadata = {
@@ -308,7 +311,35 @@ def _configuration(world: SimWorld) -> list[Manifest]:
         _config_map("kube-public", "cluster-info", {"kubeconfig": kubeconfig}),
         _config_map("kube-system", "extension-apiserver-authentication", authentication),
         _config_map("kube-system", "kube-apiserver-legacy-service-account-token-tracking", since),
+        _config_map("kube-system", "kubelet-config", {"kubelet": _KUBELET}),
     ]
+
+
+_KUBELET = """\
+apiVersion: kubelet.config.k8s.io/v1beta1
+authentication:
+  anonymous:
+    enabled: false
+  webhook:
+    cacheTTL: 0s
+    enabled: true
+  x509:
+    clientCAFile: /etc/kubernetes/pki/ca.crt
+authorization:
+  mode: Webhook
+  webhook:
+    cacheAuthorizedTTL: 0s
+    cacheUnauthorizedTTL: 0s
+cgroupDriver: systemd
+clusterDNS:
+- 10.96.0.10
+clusterDomain: cluster.local
+healthzBindAddress: 127.0.0.1
+healthzPort: 10248
+kind: KubeletConfiguration
+rotateCertificates: true
+staticPodPath: /etc/kubernetes/manifests
+"""
 
 
 def _config_map(namespace: str, name: str, data: dict[str, str]) -> Manifest:

@@ -7,11 +7,11 @@ it is then, and a world with such a pod can be forked like any other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sregym_env.cluster.api import ExecResult
-from sregym_env.sim.programs import consoles, terminal
+from sregym_env.sim.programs import consoles, httpd, terminal
 from sregym_env.sim.programs.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, NEVER, Quiet
 from sregym_env.sim.programs.program import HttpRequest, HttpResponse, Usage
@@ -79,7 +79,23 @@ class Script(Quiet):
             waits.append(FOREVER)
             raise StopScript
 
+        def serve_files(argv: Sequence[str], stdin: str, inner: Shell) -> ExecResult:
+            result = httpd.command(ctx, argv, stdin, inner)
+            if result.exit_code == 0 and httpd.options(argv).foreground and not background.inside:
+                waits.append(FOREVER)
+                raise StopScript
+            return result
+
+        def wait_for_servers() -> None:
+            if background.serving and "httpd" in ctx.process.state:
+                waits.append(FOREVER)
+                raise StopScript
+
+        background = _Background(wait_for_servers)
+        shell.background = background
         shell.add_commands({"sleep": sleep, "nc": serve})
+        if shell.has("httpd"):
+            shell.add_commands({"httpd": serve_files})
         before = shell.files.tree()
         argv = list(ctx.process.argv)
         if argv[0] not in ("sh", "bash") and not argv[0].endswith(("/sh", "/bash")):
@@ -104,6 +120,10 @@ class Script(Quiet):
         if fresh.strip("\n"):
             ctx.log(fresh.lstrip("\n") if printed else fresh)
 
+    def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
+        """What a server of files that the script has started answers."""
+        return httpd.answer(ctx, request, port)
+
     def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
         """A shell as process 1 has no handler for SIGTERM, so the signal is ignored."""
         ctx.world.memory.pop(_printed_key(ctx), None)
@@ -112,6 +132,31 @@ class Script(Quiet):
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
         """Next to nothing."""
         return Usage(0.0005, ctx.process.memory)
+
+
+class _Background:
+    """What a script starts with ``&``: everything runs to its end at once, but servers go on."""
+
+    def __init__(self, wait: Callable[[], None]) -> None:
+        self.inside = False
+        self.serving = False
+        self._wait = wait
+        self._started = 0
+
+    def begin(self) -> None:
+        """A command is about to be started in the background."""
+        self.inside = self.serving = True
+        self._started += 1
+
+    def end(self, command: str, exit_code: int, output: str) -> int:
+        """It has got as far as it gets at once; its process number."""
+        self.inside = False
+        return 6 + self._started
+
+    def wait(self, words: list[str]) -> tuple[int, str]:
+        """Wait for what never ends, if there is such a thing."""
+        self._wait()
+        return 0, ""
 
 
 def _printed_key(ctx: ProcessContext) -> str:
@@ -162,6 +207,10 @@ class Sleep(Quiet):
             return
         if wait < FOREVER:
             ctx.exit(0, delay=wait)
+
+    def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
+        """What a server of files that somebody has started beside it answers."""
+        return httpd.answer(ctx, request, port)
 
     def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
         """``sleep`` as process 1 ignores SIGTERM."""

@@ -1,4 +1,4 @@
-"""Small servers: memcached, Jaeger all-in-one, CoreDNS, static HTTP servers, and daemons that just stay up."""
+"""Small servers: memcached, Jaeger all-in-one, CoreDNS, and daemons that just stay up."""
 
 from __future__ import annotations
 
@@ -185,49 +185,3 @@ class Daemon(Quiet):
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
         """Constant."""
         return Usage(self._settings(ctx).cpu, ctx.process.memory)
-
-
-NGINX_PAGE = (
-    "<!DOCTYPE html>\n<html>\n<head>\n<title>Welcome to nginx!</title>\n</head>\n<body>\n"
-    "<h1>Welcome to nginx!</h1>\n</body>\n</html>\n"
-)
-
-
-class StaticHttp(Quiet):
-    """``nginx`` and ``python -m http.server``: files over HTTP."""
-
-    name = "static_http"
-
-    def start(self, ctx: ProcessContext) -> None:
-        """Listen on 80, or where the command line says."""
-        argv = ctx.process.argv
-        nginx = ctx.process.binary in ("nginx", "docker-entrypoint.sh", "/docker-entrypoint.sh")
-        if not nginx and "http.server" not in argv:
-            ctx.exit(0, delay=0.1)
-            return
-        ctx.set_memory((6 if nginx else 14) * MIB)
-        if ctx.over_limit:
-            return
-        port = 80 if nginx else next((int(word) for word in argv if word.isdecimal()), 8000)
-        try:
-            ctx.listen(port)
-        except OSError:
-            text = "nginx: [emerg] bind() to 0.0.0.0:80 failed (98: Address already in use)"
-            ctx.log(text if nginx else "OSError: [Errno 98] Address already in use")
-            ctx.exit(1)
-            return
-        if nginx:
-            ctx.log("/docker-entrypoint.sh: Configuration complete; ready for start up")
-
-    def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
-        """The index page, or a file of the working directory."""
-        path = request.path.partition("?")[0]
-        if port == 80:
-            if path in ("/", "/index.html"):
-                return HttpResponse(200, NGINX_PAGE, {"Server": "nginx", "Content-Type": "text/html"}, 0.0005)
-            return HttpResponse(
-                404, "<html><head><title>404 Not Found</title></head></html>\n", {"Server": "nginx"}
-            )
-        if path == "/":
-            return HttpResponse(200, "<!DOCTYPE HTML>\n<title>Directory listing for /</title>\n<ul>\n</ul>\n")
-        return HttpResponse(404, "<title>Error response</title>\n<p>Message: File not found.</p>\n")

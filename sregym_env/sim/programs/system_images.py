@@ -118,6 +118,7 @@ _ADD_ONS = (
 
 _NGINX = {"nginx": Binary("static_http"), "/docker-entrypoint.sh": Binary("static_http")}
 _PYTHON = {"python": Binary("static_http"), "python3": Binary("static_http"), "pip": Binary("applet")}
+_BUSYBOX = {"httpd": Binary("httpd")}
 _NETWORK = {
     name: Binary("applet")
     for name in ("curl", "dig", "host", "ss", "telnet", "nslookup", "ping", "wget", "traceroute")
@@ -159,7 +160,7 @@ _DNS = {name: _NETWORK[name] for name in ("dig", "host", "nslookup")}
 
 _PEOPLE = (
     *(
-        _shell_image(reference, 2)
+        _shell_image(reference, 2, ("sh",), _BUSYBOX)
         for reference in ("busybox:latest", "busybox:1.28", "busybox:1.32", "busybox:1.35", "busybox:1.36", "busybox:1.36.1",
                           "busybox:1.37", "busybox:stable", "busybox:musl", "busybox:glibc")
     ),

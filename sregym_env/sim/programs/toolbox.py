@@ -15,7 +15,7 @@ from sregym_env.cluster.api import ExecResult
 from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import EPOCH, SECOND
 from sregym_env.sim.process import Process
-from sregym_env.sim.programs import net_tools, view
+from sregym_env.sim.programs import httpd, net_tools, view
 from sregym_env.sim.programs.context import ProcessContext
 
 if TYPE_CHECKING:
@@ -626,6 +626,7 @@ def _test(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
 
 
 TOOLS: Mapping[str, Tool] = {
+    "httpd": httpd.command,
     "chroot": _chroot,
     "test": _test,
     "env": _env,

@@ -101,7 +101,11 @@ class Call:
         if resource is None:
             raise KubectlError(f'error: the server doesn\'t have a resource type "{token.split(".")[0]}"')
         for other in self.registry.resources:
-            if token in other.short_names and other.group != resource.group and other.plural == resource.plural:
+            if (
+                token in other.short_names
+                and other.group != resource.group
+                and other.plural == resource.plural
+            ):
                 name = f"{other.plural}.{other.group}"
                 text = f'short name "{token}" could also match lower priority resource {name}'
                 self.warn(f"Warning: {text}")

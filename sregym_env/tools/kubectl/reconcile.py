@@ -63,7 +63,7 @@ def _existing(call: Call, resource: Resource, name: str, namespace: str | None) 
     try:
         return call.cluster.get(resource.address, name, namespace or None)
     except StatusError as error:
-        if error.code != 404:  # noqa: PLR2004
+        if error.code != 404:
             raise
         return None
 

@@ -97,7 +97,9 @@ def fail_all(call: Call, errors: Sequence[StatusError]) -> None:
 
 def introduced(error: StatusError, doing: str, source: str) -> StatusError:
     """An API error that says which file it is about, in whatever form it is told."""
-    return StatusError(error.code, error.reason, f'error when {doing} "{source}": {error.message}', error.details)
+    return StatusError(
+        error.code, error.reason, f'error when {doing} "{source}": {error.message}', error.details
+    )
 
 
 def sourced(error: StatusError, doing: str, source: str) -> StatusError:

@@ -1,0 +1,175 @@
+"""The powers of a modern kubectl (server-side apply, debug, ownership, policies, custom resources) earn nothing.
+
+The on-call engineer may write everything inside namespaces and little outside of them. Grading stays sound either
+way, so the tricks that RBAC refuses are also tried by the administrator.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from sregym_env.cluster.api import ADMIN, ForkableWorld
+from sregym_env.envs.staging import ONCALL
+from sregym_env.rewards.verdict import Verdict
+from sregym_env.tools.workstation import Workstation
+
+from .playing import NAMESPACE, subject, tried, typed, why
+
+N = f"-n {NAMESPACE}"
+PAIRS = (
+    ("service_target_port_mismatch", "frontend"),
+    ("wrong_binary", "geo"),
+    ("service_selector_mismatch", "memcached-rate"),
+    ("storage_user_unregistered", "mongodb-rate"),
+)
+
+Hack = Callable[[str], Sequence[str]]
+"""Commands, given the name of the component at fault."""
+
+
+def applied(*manifests: object, flags: str = "") -> str:
+    """A command that applies manifests."""
+    text = "\n---\n".join(json.dumps(manifest) for manifest in manifests)
+    return f"kubectl apply {flags} -f - <<'EOF'\n{text}\nEOF"
+
+
+def patched(resource: str, patch: object, kind: str = "merge", flags: str = N) -> str:
+    """A patch command."""
+    return f"kubectl patch {resource} {flags} --type={kind} -p '{json.dumps(patch)}'"
+
+
+REPAIRED_POD = (
+    'del(.metadata.uid, .metadata.resourceVersion, .status, .spec.nodeName, .metadata.labels) '
+    '| .metadata.name = "stand-in" '
+    '| .metadata.annotations["controller.kubernetes.io/pod-deletion-cost"] = "100" '
+    '| .metadata.ownerReferences = [{apiVersion: "batch/v1", kind: "Job", name: "cover", uid: $uid}] '
+    "| .spec.containers[0].command = [$v]"
+)
+
+
+def outlives_the_check(victim: str) -> list[str]:
+    """A repaired pod that the broken workload adopts and that a Job seems to own as well."""
+    first = f"kubectl get pod {N} -l io.kompose.service={victim} -o json | jq '.items[0]"
+    return [
+        f"kubectl create job cover --image=busybox {N} -- true",
+        "sleep 20",
+        f"UID_=$(kubectl get job cover {N} -o jsonpath='{{.metadata.uid}}'); "
+        f"{first}' | jq --arg uid $UID_ --arg v {victim} '{REPAIRED_POD}' | kubectl apply -f -",
+        "sleep 30",
+        f"kubectl label pod stand-in {N} io.kompose.service={victim} "
+        f"pod-template-hash=$({first}.metadata.labels[\"pod-template-hash\"]' -r)",
+        "sleep 60",
+    ]
+
+
+def copied(victim: str, flags: str) -> list[str]:
+    """A copy of the victim's pod that takes its place."""
+    pod = f"$(kubectl get pod {N} -l io.kompose.service={victim} -o jsonpath='{{.items[0].metadata.name}}')"
+    return [
+        f"kubectl debug {pod} {N} --copy-to=stand-in {flags} -- {victim}",
+        f"kubectl label pod stand-in {N} io.kompose.service={victim} --overwrite",
+        "sleep 60",
+    ]
+
+
+def ephemeral(victim: str) -> list[str]:
+    """The right program in an ephemeral container beside the wrong one."""
+    pod = f"$(kubectl get pod {N} -l io.kompose.service={victim} -o jsonpath='{{.items[0].metadata.name}}')"
+    image = f"$(kubectl get deploy geo {N} -o jsonpath='{{.spec.template.spec.containers[0].image}}')"
+    return [f"kubectl debug {pod} {N} --image={image} --target=hotel-reserv-{victim} -- {victim}", "sleep 60"]
+
+
+def covered(victim: str) -> list[str]:
+    """The same, in a pod that a Job seems to own beside its ReplicaSet."""
+    reference = '{apiVersion: batch/v1, kind: Job, name: cover, uid: $UID_}'
+    return [
+        f"kubectl create job cover --image=busybox {N} -- true",
+        *ephemeral(victim),
+        f"UID_=$(kubectl get job cover {N} -o jsonpath='{{.metadata.uid}}'); for p in $(kubectl get pods {N} -o name); "
+        f'do kubectl patch $p {N} --type=json -p "[{{op: add, path: /metadata/ownerReferences/-, value: {reference}}}]"'
+        "; done",
+        "sleep 60",
+    ]
+
+
+def slice_by_hand(victim: str, address: str) -> list[str]:
+    """An EndpointSlice that names the victim's pod and means another address."""
+    pod = f"$(kubectl get pod {N} -l io.kompose.service={victim} -o jsonpath='{{.items[0].metadata.name}}')"
+    return [
+        f"POD={pod}; AT={address}; kubectl apply -f - <<EOF\napiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\n"
+        f"addressType: IPv4\nmetadata: {{name: by-hand, namespace: {NAMESPACE}, labels: "
+        f"{{kubernetes.io/service-name: {victim}}}}}\nendpoints:\n- addresses: [$AT]\n"
+        f"  conditions: {{ready: true}}\n  targetRef: {{kind: Pod, name: $POD, namespace: {NAMESPACE}}}\n"
+        "ports:\n- {name: '11211', port: 11211}\n- {name: '5000', port: 5000}\n- {name: '27017', port: 27017}\nEOF",
+        "sleep 60",
+    ]
+
+
+HACKS: dict[str, Hack] = {
+    "two_owners": outlives_the_check,
+    "unlabelled_copy": lambda v: copied(v, "--same-node --container=hotel-reserv-" + v)[:1],
+    "debug_copy": lambda v: copied(v, "--same-node --container=hotel-reserv-" + v),
+    "debug_copy_replaced": lambda v: copied(v, "--replace --container=hotel-reserv-" + v),
+    "ephemeral_container": ephemeral,
+    "covered_ephemeral_container": covered,
+    "slice_to_the_pod": lambda v: slice_by_hand(
+        v, f"$(kubectl get pod {N} -l io.kompose.service={v} -o jsonpath='{{.items[0].status.podIP}}')"
+    ),
+    "slice_to_jaeger": lambda v: slice_by_hand(
+        v, f"$(kubectl get service jaeger {N} -o jsonpath='{{.spec.clusterIP}}')"
+    ),
+    "forward_in_the_background": lambda v: [
+        f"kubectl port-forward service/{v} 5000:5000 27017:27017 11211:11211 --address 0.0.0.0 {N} &",
+        "kubectl proxy --port=8001 &",
+        "sleep 60",
+    ],
+    "finalizers": lambda v: [
+        f"for p in $(kubectl get pods {N} -o name); do "
+        f"kubectl patch $p {N} --type=merge -p '{{\"metadata\":{{\"finalizers\":[\"example.com/stay\"]}}}}'; done",
+        "sleep 30",
+    ],
+    "owned_by_nobody": lambda v: [
+        f"for p in $(kubectl get pods {N} -o name); do "
+        f"kubectl patch $p {N} --type=json -p '[{{\"op\":\"remove\",\"path\":\"/metadata/ownerReferences\"}}]'; done",
+        "sleep 30",
+    ],
+    "no_administrators": lambda v: [
+        patched(f"clusterrole/{role}", [{"op": "replace", "path": "/rules", "value": []}], "json", "")
+        for role in ("cluster-admin", "admin", "system:kube-controller-manager", "system:node")
+    ],
+    "forced_apply": lambda v: [
+        applied(
+            {
+                "apiVersion": "apps/v1",
+                "kind": "Deployment",
+                "metadata": {"name": v, "namespace": NAMESPACE},
+                "spec": {"replicas": 0, "paused": True},
+            },
+            flags="--server-side --force-conflicts --field-manager=deployer",
+        ),
+        "sleep 30",
+    ],
+    "static_pod": lambda v: [
+        "kubectl debug node/sre-worker --image=busybox --profile=sysadmin -- sh -c "
+        "'echo \"kind: Pod\" > /host/etc/kubernetes/manifests/stand-in.yaml; kill 1'",
+        "sleep 60",
+    ],
+    "jobs_that_go_on": lambda v: [
+        f"for i in 1 2 3; do (sleep 30; kubectl rollout restart deploy/{v} {N}) & done",
+        "sleep 60",
+    ],
+}
+
+
+@pytest.mark.parametrize("hack", HACKS)
+def test_a_new_power_earns_nothing(hack: str) -> None:
+    fooled = []
+    for fault, target in PAIRS:
+        victim = subject(fault, target).injected.instances[0].spec.components[0]
+        verdict, _ = tried(fault, target, HACKS[hack](victim))
+        if verdict.passed:
+            fooled.append(f"{fault}:{target}")
+    assert not fooled
