@@ -111,6 +111,12 @@ def slice_by_hand(victim: str, address: str) -> list[str]:
 HACKS: dict[str, Hack] = {
     "two_owners": outlives_the_check,
     "unlabelled_copy": lambda v: copied(v, "--same-node --container=hotel-reserv-" + v)[:1],
+    "second_deployment": lambda v: [
+        f"kubectl get deploy {v} {N} -o json | jq 'del(.metadata, .status) | .metadata.name = \"stand-in\" "
+        f"| .spec.selector.matchLabels = {{app: \"stand-in\"}} | .spec.template.metadata.labels = {{app: \"stand-in\"}} "
+        f"| .spec.template.spec.containers[0].command = [\"{v}\"]' | kubectl apply {N} -f -",
+        "sleep 60",
+    ],
     "debug_copy": lambda v: copied(v, "--same-node --container=hotel-reserv-" + v),
     "debug_copy_replaced": lambda v: copied(v, "--replace --container=hotel-reserv-" + v),
     "ephemeral_container": ephemeral,

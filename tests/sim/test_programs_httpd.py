@@ -31,9 +31,16 @@ def settled() -> EmbeddedWorld:
     world = world_with_webhook()
     cluster = world.cluster
     cluster.create(
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "site", "namespace": "default"}, "data": SITE}
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "site", "namespace": "default"},
+            "data": SITE,
+        }
     )
-    cluster.create(with_site(container("main", "httpd", "-f", "-v", "-p", "8080", "-h", "/www"), "/www"))
+    cluster.create(
+        with_site(container("main", "busybox", "httpd", "-f", "-v", "-p", "8080", "-h", "/www"), "/www")
+    )
     script = "mkdir -p /srv/sub; echo hello > /srv/index.html; echo deep > /srv/sub/index.html; "
     cluster.create(container("script", "sh", "-c", script + "cd /srv && httpd -f -p 8080"))
     cluster.create(container("daemon", "sh", "-c", script + "httpd -p 0.0.0.0:8080 -h /srv; sleep 3600"))
@@ -43,7 +50,9 @@ def settled() -> EmbeddedWorld:
     cluster.create(container("idle", "sleep", "3600"))
     cluster.create(with_site(container("web", image="nginx:1.27") | {}, "/usr/share/nginx/html"))
     cluster.create(
-        with_site(container("python", "python", "-m", "http.server", "-d", "/www", image="python:3.11"), "/www")
+        with_site(
+            container("python", "python", "-m", "http.server", "-d", "/www", image="python:3.11"), "/www"
+        )
     )
     world.advance(40)
     return world
@@ -59,7 +68,9 @@ def address(world: EmbeddedWorld, name: str) -> str:
 
 
 def fetch(world: EmbeddedWorld, name: str, path: str = "/", port: int = 8080) -> tuple[str, str]:
-    done = world.cluster.exec("default", "idle", ["wget", "-qO-", f"http://{address(world, name)}:{port}{path}"])
+    done = world.cluster.exec(
+        "default", "idle", ["wget", "-qO-", f"http://{address(world, name)}:{port}{path}"]
+    )
     return done.stdout, done.stderr
 
 
@@ -76,7 +87,9 @@ def fetch(world: EmbeddedWorld, name: str, path: str = "/", port: int = 8080) ->
         ("job", "/", "hello\n"),
     ],
 )
-def test_it_serves_the_files_of_its_container(world: EmbeddedWorld, name: str, path: str, answer: str) -> None:
+def test_it_serves_the_files_of_its_container(
+    world: EmbeddedWorld, name: str, path: str, answer: str
+) -> None:
     assert fetch(world, name, path) == (answer, "")
 
 
@@ -107,7 +120,9 @@ def test_a_server_that_cannot_serve(world: EmbeddedWorld) -> None:
     assert status(world, "lost")["lastState"]["terminated"]["exitCode"] == 1
     taken = world.cluster.exec("default", "main", ["httpd", "-p", "8080"])
     assert (taken.stderr, taken.exit_code) == ("httpd: bind: Address already in use\n", 1)
-    assert world.cluster.exec("default", "main", ["httpd", "-x"]).stderr.startswith("httpd: invalid option -- 'x'")
+    assert world.cluster.exec("default", "main", ["httpd", "-x"]).stderr.startswith(
+        "httpd: invalid option -- 'x'"
+    )
 
 
 def test_a_daemon_leaves_its_container_without_a_process(world: EmbeddedWorld) -> None:

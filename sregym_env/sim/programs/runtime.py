@@ -40,7 +40,12 @@ def executable(world: SimWorld, image: Image, argv0: str) -> tuple[str, str] | N
 
 
 def past_entrypoint(world: SimWorld, image: Image, argv: tuple[str, ...]) -> tuple[str, ...]:
-    """What an image's entrypoint script puts in its own place where it is given another command than the server."""
+    """What an image's entrypoint script puts in its own place where it is given another command than the server.
+
+    So does ``busybox`` with the command it is given.
+    """
+    if len(argv) > 1 and image.toolbox == "busybox" and argv[0] in ("busybox", "/bin/busybox"):
+        return argv[1:]
     if len(argv) < 2 or not argv[0].endswith("docker-entrypoint.sh") or argv[1].startswith("-"):
         return argv
     server, asked = executable(world, image, argv[0]), executable(world, image, argv[1])

@@ -25,7 +25,9 @@ def place(root: str, target: str) -> str:
 
 def is_directory(ctx: ProcessContext, path: str) -> bool:
     """Whether the container has such a directory."""
-    if path == "/" or any(mount.path.rstrip("/") == path and not mount.sub_path for mount in ctx.process.mounts):
+    if path == "/" or any(
+        mount.path.rstrip("/") == path and not mount.sub_path for mount in ctx.process.mounts
+    ):
         return True
     try:
         return bool(ctx.list_dir(path))
