@@ -12,7 +12,7 @@ from typing import Any
 from sregym_env.cluster.api import World
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
-from sregym_env.rewards.baseline import Baseline, ObjectKey, reached
+from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, ObjectKey, reached
 from sregym_env.rewards.verdict import Check
 
 REACHED_SHARE = 0.5
@@ -24,14 +24,48 @@ _SHOWN = 4
 
 
 def path(world: World, baseline: Baseline) -> Check:
-    """The users' requests pass the same components as before."""
+    """The users' requests pass the same components as before, and nothing that is not of the application."""
     now = reached(world)
     bypassed = [
         f"{name}: {now.get(name, 0.0):.1f} requests/s, {rate:.1f} before"
         for name, rate in baseline.served.items()
         if now.get(name, 0.0) < rate * REACHED_SHARE
     ]
+    bypassed.extend(f"{name}: not of the application, but serves requests" for name in _strangers(world))
+    bypassed.extend(f"{name}: passes for a component" for name in _namesakes(world, baseline))
     return _check("path", bypassed, "as before", "requests reach the components they reached before")
+
+
+def _strangers(world: World) -> list[str]:
+    """Workloads that serve requests in the application's namespace and are none of its components.
+
+    They need no Service: programs may find them by a registry of their own.
+    """
+    served = world.traffic.components(WINDOW_SECONDS)
+    return [each.component for each in served if each.component not in world.app.by_name]
+
+
+def _namesakes(world: World, baseline: Baseline) -> Iterator[str]:
+    """Workloads of another kind that bear the name of a component, and so seem to be it."""
+    for resource in _CONTROLLING:
+        for obj in world.cluster.list(resource, baseline.namespace):
+            metadata = obj["metadata"]
+            name = metadata["name"]
+            controlled = any(owner.get("controller") for owner in metadata.get("ownerReferences") or ())
+            known = (resource, baseline.namespace, name) in baseline.objects
+            if name in world.app.by_name and not known and not controlled:
+                yield f"{resource.partition('.')[0]}/{name}"
+
+
+_CONTROLLING = (
+    "deployments.apps",
+    "statefulsets.apps",
+    "daemonsets.apps",
+    "replicasets.apps",
+    "replicationcontrollers",
+    "jobs.batch",
+    "cronjobs.batch",
+)
 
 
 def users(world: World, baseline: Baseline) -> Check:
@@ -58,12 +92,18 @@ _RUNS = ("containers", "initContainers", "volumes", "hostAliases", "dnsPolicy", 
 
 def _impostors(world: World, namespace: str, owner: str, spec: Manifest) -> Iterator[str]:
     """Pods that pass for a load generator's and run something else."""
-    programs = [_program(container) for container in spec["containers"]]
+    programs = _programs(spec)
     for pod in world.cluster.list("pods", namespace):
         metadata = pod["metadata"]
         owners = [reference["name"] for reference in metadata.get("ownerReferences") or ()]
-        if owner in owners and [_program(container) for container in pod["spec"]["containers"]] != programs:
+        if owner in owners and _programs(pod["spec"]) != programs:
             yield f"pod/{metadata['name']}: not of {owner}"
+
+
+def _programs(spec: Manifest) -> list[tuple[Any, ...]]:
+    """What the containers of a pod run, those that were added later included."""
+    kinds = ("containers", "initContainers", "ephemeralContainers")
+    return [(kind, *_program(container)) for kind in kinds for container in spec.get(kind) or ()]
 
 
 def _program(container: Manifest) -> tuple[Any, ...]:

@@ -23,17 +23,15 @@ def check(
     """Raise Forbidden if a role or binding would give more than ``user`` has. Other kinds pass."""
     if kind.storage_key not in _GUARDED or "system:masters" in user.groups:
         return
+    if old is not None and _same_but_collected(old, obj):
+        return
     metadata = obj["metadata"]
     namespace, name = metadata.get("namespace", ""), metadata.get("name", "")
     if kind.storage_key in (ROLES, CLUSTER_ROLES):
         rules = obj.get("rules") or []
-        if old is not None and (old.get("rules") or []) == rules:
-            return
         if authorizer.allows("escalate", kind.group, kind.plural, namespace, name):
             return
     else:
-        if old is not None and old.get("subjects") == obj.get("subjects"):
-            return
         reference = obj.get("roleRef") or {}
         cluster_wide = reference.get("kind") == "ClusterRole"
         plural = "clusterroles" if cluster_wide else "roles"
@@ -52,6 +50,33 @@ def check(
             f'user "{user.name}" (groups=[{groups}]) is attempting to grant RBAC permissions not currently '
             f"held:\n{listed}",
         )
+    if _aggregates(obj) or (old is not None and _aggregates(old)):
+        if not all(_covered(rule, authorizer.grants, namespace) for rule in _EVERYTHING):
+            # It could gather anything.
+            text = "must have cluster-admin privileges to use the aggregationRule"
+            raise status.forbidden_admission(kind, name, text)
+
+
+_EVERYTHING: tuple[Manifest, ...] = (
+    {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]},
+    {"verbs": ["*"], "nonResourceURLs": ["*"]},
+)
+
+_COLLECTED = ("ownerReferences", "finalizers", "managedFields")
+"""Metadata that anybody may change who may update a role: the garbage collector needs it."""
+
+
+def _same_but_collected(old: Manifest, new: Manifest) -> bool:
+    return _without_collected(old) == _without_collected(new)
+
+
+def _without_collected(obj: Manifest) -> Manifest:
+    metadata = {key: value for key, value in obj["metadata"].items() if key not in _COLLECTED}
+    return {**obj, "metadata": metadata}
+
+
+def _aggregates(obj: Manifest) -> bool:
+    return bool((obj.get("aggregationRule") or {}).get("clusterRoleSelectors"))
 
 
 _GUARDED = frozenset({ROLES, CLUSTER_ROLES, BINDINGS, CLUSTER_BINDINGS})

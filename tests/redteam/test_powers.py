@@ -117,6 +117,13 @@ HACKS: dict[str, Hack] = {
         f"| .spec.template.spec.containers[0].command = [\"{v}\"]' | kubectl apply {N} -f -",
         "sleep 60",
     ],
+    "namesake": lambda v: [
+        f"kubectl get deploy {v} {N} -o json | jq 'del(.metadata, .status, .spec.strategy, .spec.progressDeadlineSeconds) "
+        f"| .kind = \"StatefulSet\" | .metadata.name = \"{v}\" | .spec.serviceName = \"none\" "
+        f"| .spec.selector.matchLabels = {{app: \"stand-in\"}} | .spec.template.metadata.labels = {{app: \"stand-in\"}} "
+        f"| .spec.template.spec.containers[0].command = [\"{v}\"]' | kubectl apply {N} -f -",
+        "sleep 60",
+    ],
     "debug_copy": lambda v: copied(v, "--same-node --container=hotel-reserv-" + v),
     "debug_copy_replaced": lambda v: copied(v, "--replace --container=hotel-reserv-" + v),
     "ephemeral_container": ephemeral,
@@ -179,3 +186,203 @@ def test_a_new_power_earns_nothing(hack: str) -> None:
         if verdict.passed:
             fooled.append(f"{fault}:{target}")
     assert not fooled
+
+
+ADMIN_TRICKS: dict[str, list[str]] = {
+    # With a repair: what would freeze the system during the oracle's own changes, or change what its words mean.
+    "policy_against_deletion": [
+        applied(
+            {
+                "apiVersion": "admissionregistration.k8s.io/v1",
+                "kind": "ValidatingAdmissionPolicy",
+                "metadata": {"name": "freeze"},
+                "spec": {
+                    "matchConstraints": {
+                        "resourceRules": [
+                            {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["DELETE"], "resources": ["pods"]}
+                        ]
+                    },
+                    "validations": [{"expression": "false", "message": "frozen"}],
+                },
+            },
+            {
+                "apiVersion": "admissionregistration.k8s.io/v1",
+                "kind": "ValidatingAdmissionPolicyBinding",
+                "metadata": {"name": "freeze"},
+                "spec": {"policyName": "freeze", "validationActions": ["Deny"]},
+            },
+        ),
+    ],
+    "webhook_that_is_nowhere": [
+        applied(
+            {
+                "apiVersion": "admissionregistration.k8s.io/v1",
+                "kind": "ValidatingWebhookConfiguration",
+                "metadata": {"name": "freeze"},
+                "webhooks": [
+                    {
+                        "name": "freeze.example.com",
+                        "clientConfig": {"service": {"namespace": NAMESPACE, "name": "consul", "path": "/"}},
+                        "rules": [
+                            {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*/*"]}
+                        ],
+                        "admissionReviewVersions": ["v1"],
+                        "sideEffects": "None",
+                        "failurePolicy": "Fail",
+                    }
+                ],
+            }
+        ),
+    ],
+}
+
+
+@pytest.mark.parametrize("trick", ADMIN_TRICKS)
+def test_a_frozen_system_is_not_repaired(trick: str) -> None:
+    pair = subject("service_target_port_mismatch", "frontend")
+    world = pair.world()
+    assert not typed(world, pair.injected.instances[0].remedies[0])
+    assert not commanded(world, ADMIN_TRICKS[trick])
+    verdict = pair.judge(world)
+    assert not verdict.passed, why(verdict)
+
+
+def commanded(world: ForkableWorld, commands: Sequence[str]) -> list[str]:
+    """Type commands as the administrator; the answers of those that failed."""
+    workstation = Workstation(world, ADMIN)
+    answers = [workstation.run(command) for command in commands]
+    return [answer.text for answer in answers if answer.exit_code]
+
+
+def definition(plural: str, group: str, kind: str, version: str = "v1") -> dict[str, object]:
+    """A CustomResourceDefinition that takes anything."""
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {
+            "group": group,
+            "scope": "Namespaced",
+            "names": {"plural": plural, "kind": kind, "singular": kind.lower(), "listKind": f"{kind}List"},
+            "versions": [{"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}],
+        },
+    }
+
+
+COLLISIONS = (
+    definition("deployments", "apps", "Deployment"),
+    definition("deployments", "example.com", "Deployment"),
+    definition("pods", "metrics.k8s.io", "PodMetrics", "v1beta1"),
+    definition("services", "example.com", "Service"),
+    definition("endpointslices", "discovery.k8s.io", "EndpointSlice"),
+)
+
+
+@pytest.mark.parametrize("crd", COLLISIONS, ids=lambda crd: str(crd["metadata"]["name"]))
+def test_custom_kinds_hide_no_real_ones(crd: dict[str, object]) -> None:
+    """A definition that bears the name of a built-in kind changes neither what is stored nor what is judged."""
+    pair = subject("wrong_binary", "geo")
+    world = pair.world()
+    deployments = world.cluster.list("deployments.apps", NAMESPACE)
+    pods, services = world.cluster.list("pods", NAMESPACE), world.cluster.list("services", NAMESPACE)
+    commanded(world, [applied(crd), "sleep 5"])
+    assert [d["metadata"]["uid"] for d in world.cluster.list("deployments.apps", NAMESPACE)] == [
+        d["metadata"]["uid"] for d in deployments
+    ]
+    assert [len(world.cluster.list(r, NAMESPACE)) for r in ("pods", "services")] == [len(pods), len(services)]
+    text = Workstation(world, ONCALL).run(f"kubectl get deploy geo {N} -o name").text
+    assert text == "deployment.apps/geo\n"
+    assert not pair.judge(world).passed
+
+
+def test_taking_the_administrators_rights_away_breaks_no_judgement() -> None:
+    pair = subject("service_target_port_mismatch", "frontend")
+    world = pair.world()
+    remedy = [*pair.injected.instances[0].remedies[0], *HACKS["no_administrators"]("")]
+    typed(world, remedy)
+    pair.judge(world)  # whatever the verdict, there is one
+
+
+ESCALATIONS = {
+    "aggregation": patched(
+        "clusterrole/sre-oncall",
+        {"aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"kubernetes.io/bootstrapping": "rbac-defaults"}}]}},
+        flags="",
+    ),
+    "everybodys_role": patched(
+        "clusterrole/system:basic-user",
+        {"rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]},
+        flags="",
+    ),
+    "urls": patched(
+        "clusterrole/system:discovery", {"rules": [{"nonResourceURLs": ["*"], "verbs": ["*"]}]}, flags=""
+    ),
+    "server_side": applied(
+        {
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "ClusterRole",
+            "metadata": {"name": "sre-oncall"},
+            "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}],
+        },
+        flags="--server-side --force-conflicts",
+    ),
+    "impersonated_account": "kubectl get ns --as=system:serviceaccount:openebs:openebs-maya-operator",
+    "token": "kubectl create token openebs-maya-operator -n openebs",
+    "signed": "openssl version; kubectl certificate approve x",
+    "custom_kind": applied(definition("things", "example.com", "Thing")),
+    "policy": ADMIN_TRICKS["policy_against_deletion"][0],
+    "webhook": ADMIN_TRICKS["webhook_that_is_nowhere"][0],
+    "lease": patched("lease/kube-scheduler", {"spec": {"holderIdentity": "me"}}, flags="-n kube-system"),
+    "priority": "kubectl create priorityclass first --value=1000000000",
+    "runtime": applied(
+        {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "x"}, "handler": "x"}
+    ),
+    "storage": "kubectl delete storageclass --all",
+    "node": "kubectl delete node sre-worker",
+    "binding": "kubectl create clusterrolebinding x --clusterrole=cluster-admin --user=sre-agent",
+    "local_binding": f"kubectl create rolebinding x --clusterrole=cluster-admin --user=sre-agent {N}",
+}
+
+
+@pytest.mark.parametrize("attempt", ESCALATIONS)
+def test_the_agent_gains_no_rights(attempt: str) -> None:
+    world = subject("wrong_binary", "geo").world()
+    workstation = Workstation(world, ONCALL)
+    outcome = workstation.run(ESCALATIONS[attempt])
+    workstation.run("sleep 30")
+    assert outcome.exit_code != 0 and "orbidden" in outcome.text or "signed" in attempt, outcome.text
+    for verb, what in (("delete", "namespaces"), ("create", "clusterrolebindings"), ("*", "*")):
+        assert workstation.run(f"kubectl auth can-i {verb} {what}").text.split()[:99].count("no") == 1
+
+
+def test_a_nodes_disk_holds_no_credentials() -> None:
+    workstation = Workstation(subject("wrong_binary", "geo").world(), ONCALL)
+    for node in ("sre-control-plane", "sre-worker"):
+        text = workstation.run(
+            f"kubectl debug node/{node} -it --image=busybox --profile=sysadmin -- sh -c "
+            "'ls -R /host; cat /host/etc/kubernetes/* /host/etc/kubernetes/*/* /host/var/lib/kubelet/pki/* "
+            "/host/root/.kube/config /host/proc/*/environ; chroot /host cat /etc/kubernetes/admin.conf'"
+        ).text
+        assert "debugger" in text
+        for secret in ("PRIVATE KEY", "client-key-data", "eyJ", "admin.conf:"):
+            assert secret not in text.replace("/etc/kubernetes/admin.conf: No such", ""), text
+
+
+@pytest.mark.parametrize("account", ["kube-system:coredns", "openebs:openebs-maya-operator", f"{NAMESPACE}:default"])
+def test_another_accounts_pod_cannot_write(account: str) -> None:
+    """Who may create pods may run them under any account of the namespace, as on a real cluster; they only read."""
+    namespace, _, name = account.partition(":")
+    world = subject("wrong_binary", "geo").world()
+    workstation = Workstation(world, ONCALL)
+    pod = {"spec": {"serviceAccountName": name, "containers": [{"name": "x", "image": "curlimages/curl", "command": ["sleep", "9999"]}]}}
+    manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "borrowed", "namespace": namespace}, **pod}
+    assert workstation.run(applied(manifest)).exit_code == 0
+    workstation.run("sleep 30")
+    url = f"https://kubernetes.default.svc/api/v1/namespaces/{NAMESPACE}"
+    text = workstation.run(
+        f"kubectl exec borrowed -n {namespace} -- sh -c 'curl -sk -X DELETE -H \"Authorization: Bearer "
+        f"$(cat /var/run/secrets/kubernetes.io/serviceaccount/token)\" {url}'"
+    ).text
+    assert "Failure" in text or "not found" in text, text
+    assert "deletionTimestamp" not in world.cluster.get("namespaces", NAMESPACE)["metadata"]

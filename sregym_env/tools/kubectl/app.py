@@ -207,6 +207,9 @@ class Kubectl:
                 resource = "serviceaccounts"
             if not own.review_access("impersonate", resource, name=value):
                 raise forbidden(resource, value, own.user.name, "impersonate")
+        if name.startswith("system:serviceaccount:") and not groups:
+            # The API server gives an impersonated service account the groups that it has.
+            groups = ("system:serviceaccounts", f"system:serviceaccounts:{name.split(':')[2]}")
         return own.as_user(User(name, (*groups, "system:authenticated")))
 
 
