@@ -14,7 +14,7 @@ from typing import Any
 from just_bash.parser import parse
 from just_bash.parser.parser import ParseException
 
-_ALWAYS = frozenset("tee read mapfile readarray xargs tr nc telnet".split())
+_ALWAYS = frozenset("tee read mapfile readarray xargs tr nc telnet bc".split())
 """Commands that read standard input whatever their arguments are."""
 
 _SHELLS = frozenset("sh bash ash dash zsh".split())

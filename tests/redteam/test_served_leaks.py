@@ -137,7 +137,7 @@ def test_owners_of_fields_do_not_date_the_fault(fault: str, target: str) -> None
 READ_IN_CONTAINERS = (
     "kubectl debug node/sre-worker -it --image=busybox --profile=sysadmin -- sh -c 'env; id; ps aux; ls -laR /host; "
     "cat /host/etc/* /host/etc/*/* /host/var/lib/kubelet/* /host/var/log/* /proc/1/* /etc/*; mount; hostname'",
-    f"kubectl debug deploy/geo {N} -it --image=busybox --target=hotel-reserv-geo -- sh -c 'env; ps aux; ls -laR /proc/1'",
+    f"kubectl debug $(kubectl get pod {N} -l io.kompose.service=geo -o name) {N} -it --image=busybox --target=hotel-reserv-geo -- sh -c 'env; ps aux; ls -laR /proc/1'",
     f"kubectl debug $(kubectl get pod {N} -l io.kompose.service=geo -o jsonpath='{{.items[0].metadata.name}}') {N} "
     "--copy-to=copy --container=hotel-reserv-geo -- sh -c 'env; sleep 100'",
     f"sleep 20; kubectl logs copy {N}; kubectl get pod copy {N} -o yaml --show-managed-fields; kubectl describe pod copy {N}",

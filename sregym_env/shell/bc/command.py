@@ -14,6 +14,8 @@ from sregym_env.shell.bc.syntax import Node, Parser, QuitRead, SyntaxFailed
 STEPS = 200_000
 """Statements and operations that one run may take."""
 _OUTPUT = 1024 * 1024
+_MOST_PLACES = 2_000
+"""The largest ``scale``; the real one has no bound that matters."""
 _WIDTH = 68
 """Characters of a number before its line is broken (``BC_LINE_LENGTH`` of 70)."""
 _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "q": '"', "t": "\t", "\\": "\\"}
@@ -78,7 +80,9 @@ class Machine:
         self.out: list[str] = []
         self.errors: list[str] = []
         self._library = library
-        self._settings = {"scale": Number(20) if library else ZERO, "ibase": Number(10), "obase": Number(10), "last": ZERO}
+        self._settings = {"scale": ZERO, "ibase": Number(10), "obase": Number(10), "last": ZERO}
+        if library:
+            self._settings["scale"] = Number(20)
         self._variables: dict[str, Number] = {}
         self._arrays: dict[str, dict[int, Number]] = {}
         self._functions: dict[str, Node] = {}
@@ -239,6 +243,7 @@ class Machine:
         raise CalculationError("Invalid argument")
 
     def _binary(self, operator: str, left: Number, right: Number) -> Number:
+        self._left -= ((left.units.bit_length() + right.units.bit_length()) // 1024) ** 2 // 4
         if operator in "+-":
             return numbers.add(left, right, 1 if operator == "+" else -1)
         if operator == "^" and right.scale and right.units % 10**right.scale:
@@ -278,12 +283,14 @@ class Machine:
             self._set(node[1], numbers.rescaled(value, 0).units)
 
     def _set(self, name: str, value: int) -> None:
-        low, high = {"scale": (0, 10_000), "ibase": (2, 16), "obase": (2, 2_147_483_647)}[name]
+        low, high = {"scale": (0, _MOST_PLACES), "ibase": (2, 36), "obase": (2, 2_147_483_647)}[name]
         if value < low:
             spoken = "negative scale, set to 0" if name == "scale" else f"{name} too small, set to 2"
             self.errors.append(f"Runtime warning (func={self._where}, adr=3): {spoken}\n")
         elif value > high:
-            self.errors.append(f"Runtime warning (func={self._where}, adr=3): {name} too large, set to {high}\n")
+            self.errors.append(
+                f"Runtime warning (func={self._where}, adr=3): {name} too large, set to {high}\n"
+            )
         self._settings[name] = Number(min(max(value, low), high))
 
     def _assign(self, node: Node) -> Number:
@@ -298,6 +305,7 @@ class Machine:
         function = self._functions.get(name)
         if function is None:
             if self._library and name in _LIBRARY and len(arguments) == 1:
+                self._left -= 500
                 return _LIBRARY[name](self._value(arguments[0]), self._scale)
             raise CalculationError(f"Function {name} not defined.")
         _, _, parameters, local, body = function

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import ROUND_DOWN, Context, Decimal, localcontext
 from math import isqrt
 from typing import NamedTuple
 
 LONGEST = 20_000
 """Decimal digits of the longest number."""
-DIGITS = "0123456789ABCDEF"
+DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class CalculationError(Exception):
@@ -92,13 +93,18 @@ def power(base: Number, exponent: Number, scale: int) -> Number:
     times = rescaled(exponent, 0).units
     if not times:
         return ONE
-    digits = len(str(abs(base.units))) if abs(base.units) > 1 else 1
+    digits = _digits(base) if abs(base.units) > 1 else 1
     if abs(times) * max(digits, base.scale) > LONGEST:
         raise CalculationError("exponent too large in raise")
     raised = Number(base.units ** abs(times), base.scale * abs(times))
     if times < 0:
         return divide(ONE, raised, scale)
     return rescaled(raised, min(raised.scale, max(scale, base.scale)))
+
+
+def _digits(number: Number) -> int:
+    """About how many digits a number has; never too few."""
+    return number.units.bit_length() * 302 // 1000 + 1
 
 
 def root(number: Number, scale: int) -> Number:
@@ -110,13 +116,13 @@ def root(number: Number, scale: int) -> Number:
     return Number(isqrt(even.units), places)
 
 
-def read(text: str, base: int, scale: int | None = None) -> Number:
+def read(text: str, base: int) -> Number:
     """A number as it is written in a base. A single digit has its own value, others stay below the base."""
     whole, _, fraction = text.partition(".")
     if len(text) > LONGEST:
         raise CalculationError("Number too large")
     if base == 10 and text.replace(".", "").isdecimal():
-        return Number(int(Decimal((whole or "") + fraction or "0")), len(fraction))
+        return Number(int(Decimal(whole + fraction)), len(fraction))
     if len(whole) == 1 and not fraction:
         return Number(DIGITS.index(whole))
     units = 0
@@ -147,7 +153,7 @@ def written(number: Number, base: int) -> str:
     if not number.scale:
         return sign + text
     one, fraction, unit = 1, [], 10**number.scale
-    while len(str(one)) <= number.scale:
+    while one < unit:
         digit, part = divmod(part * base, unit)
         fraction.append(digit)
         one *= base
@@ -159,8 +165,8 @@ def _decimal(units: int) -> str:
         return format(Decimal(units), "f")
 
 
-def _spelled(digits: object, base: int, width: int, *, spaced: bool) -> str:
-    found = [int(digit) for digit in digits]  # type: ignore[attr-defined]
+def _spelled(digits: Iterable[int], base: int, width: int, *, spaced: bool) -> str:
+    found = list(digits)
     if base <= 16:
         return "".join(DIGITS[digit] for digit in found)
     text = " ".join(f"{digit:0{width}d}" for digit in found)
@@ -185,9 +191,9 @@ MOST_PLACES = 500
 
 
 def _precision(number: Number, scale: int) -> int:
-    if scale > MOST_PLACES or len(str(abs(number.units))) > 2 * MOST_PLACES:
+    if scale > MOST_PLACES or _digits(number) > 2 * MOST_PLACES:
         raise CalculationError("Number too large")
-    return scale + 30 + len(str(abs(number.units)))
+    return scale + 30 + _digits(number)
 
 
 def exponential(number: Number, scale: int) -> Number:
@@ -249,12 +255,12 @@ def _arctangent(value: Decimal) -> Decimal:
     while abs(value) > Decimal("0.05"):
         value = value / (1 + (1 + value * value).sqrt())
         halvings += 1
-    square, power_, total, step = value * value, value, value, 1
-    smallest = Decimal(10) ** -60 * abs(value) if not value else Decimal(0)
-    while power_:
-        power_ = -power_ * square
+    square, raised, total, step = value * value, value, value, 1
+    while raised:
+        raised = -raised * square
         step += 2
-        before, total = total, total + power_ / step
-        if total == before or abs(power_) < smallest:
+        before = total
+        total = total + raised / step
+        if total == before:
             break
-    return total * 2**halvings
+    return total * Decimal(2**halvings)

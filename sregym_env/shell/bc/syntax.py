@@ -9,7 +9,7 @@ Node = tuple[Any, ...]
 
 _TOKEN = re.compile(
     r"[ \t\r]+|\\\n|/\*.*?(?:\*/|\Z)|#[^\n]*"
-    r"|(?P<newline>\n)|(?P<string>\"[^\"]*\")|(?P<number>[0-9A-F]+\.?[0-9A-F]*|\.[0-9A-F]+)"
+    r"|(?P<newline>\n)|(?P<string>\"[^\"]*\")|(?P<number>[0-9A-Z]+\.?[0-9A-Z]*|\.[0-9A-Z]+)"
     r"|(?P<name>[a-z][a-z0-9_]*)|(?P<operator>\+\+|--|&&|\|\||[-+*/%^<>=!]=|[-+*/%^<>=!;,(){}\[\].])",
     re.DOTALL,
 )

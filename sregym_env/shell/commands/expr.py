@@ -203,7 +203,8 @@ def _matched(text: str, pattern: str) -> Value:
     try:
         expression = compiled(pattern, extended=False)
     except re.error as error:
-        raise _Failed(str(error)) from error
+        text = str(error)
+        raise _Failed("Invalid regular expression" if text.startswith("Unmatched [") else text) from error
     found = expression.search(text)
     if found is None or found.start():
         return "" if expression.groups else 0
