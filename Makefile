@@ -53,6 +53,7 @@ fuzz: $(READY)  ## Send hostile requests to a served cluster for five minutes.
 
 parity: $(READY)  ## Compare the in-process kubectl with a real one, byte for byte.
 	$(BIN)/python -m tests.parity
+	$(BIN)/python -m tests.parity.streams
 
 HELM := .venv-helm
 helm:  ## Run real Helm 4 against the served cluster (downloads 85 MB once).

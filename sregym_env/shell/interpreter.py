@@ -14,6 +14,8 @@ from just_bash.interpreter.errors import ExecutionLimitError
 from just_bash.types import ExecResult as BashResult
 
 from sregym_env.shell import dialect
+from sregym_env.shell.consuming import rest_of
+from sregym_env.shell.reading import shell_script, spoken_words
 
 
 class Background(Protocol):
@@ -40,6 +42,12 @@ class Budget:
     background: Background | None = None
     at_exit: Callable[[], Awaitable[BashResult]] | None = None
     """What the script that runs now has asked for with ``trap ... EXIT``."""
+    rest: str | None = None
+    """What the pipeline that ended last has left of the standard input it shares with those after it."""
+    seekable = False
+    """Whether that input is a file."""
+    handed: str | None = None
+    """Standard input for the shell that is started next."""
 
 
 class PipelineInterpreter(Interpreter):  # type: ignore[misc]
@@ -49,6 +57,8 @@ class PipelineInterpreter(Interpreter):  # type: ignore[misc]
         super().__init__(*args, **kwargs)
         if self._state.random_generator is None:
             self._state.random_generator = Budget.chance
+        if Budget.handed is not None:
+            self._state.group_stdin, Budget.handed = Budget.handed, None
         self._frames: list[tuple[list[Any], list[str]]] = []
 
     async def execute_statement(self, node: Any) -> BashResult:
@@ -76,10 +86,17 @@ class PipelineInterpreter(Interpreter):  # type: ignore[misc]
         return BashResult(result.stdout, result.stderr, 0)
 
     async def execute_pipeline(self, node: Any) -> BashResult:
+        """Run a pipeline and note what it leaves of the standard input."""
+        try:
+            if len(node.commands) == 1:
+                return await super().execute_pipeline(node)
+            return await self._run_stages(node)
+        finally:
+            Budget.rest = self._state.group_stdin
+
+    async def _run_stages(self, node: Any) -> BashResult:
         """Run a pipeline and put the errors of its earlier commands before those of the last."""
         commands = node.commands
-        if len(commands) == 1:
-            return await super().execute_pipeline(node)
         merged = node.pipe_amp or ()
         plain = [c for i, c in enumerate(commands[:-1]) if not (i < len(merged) and merged[i])]
         spilled: list[str] = []
@@ -124,12 +141,89 @@ class PipelineInterpreter(Interpreter):  # type: ignore[misc]
 
     async def execute_command(self, node: Any, stdin: str) -> BashResult:
         """Run one command and note its errors for the pipeline it is part of."""
-        result = await super().execute_command(node, stdin)
+        if stdin or self._state.group_stdin or getattr(node, "redirections", ()):
+            result = await self._run_command(node, stdin)
+        else:
+            result = await super().execute_command(node, stdin)
+            if _LEFT in self._state.env:
+                self._settle_read(node, shared=False)
         if self._frames and result.stderr:
             commands, spilled = self._frames[-1]
             if any(node is command for command in commands):
                 spilled.append(result.stderr)
         return result
+
+    async def _run_command(self, node: Any, stdin: str) -> BashResult:
+        """Run one command; what it reads of a shared standard input is gone for the next."""
+        state = self._state
+        inputs = [r for r in getattr(node, "redirections", ()) if r.operator in _INPUTS and not r.fd]
+        redirected = inputs[-1] if inputs else None
+        before = state.group_stdin
+        shared = bool(before) and stdin is before and redirected is None
+        if node.type == "SimpleCommand":
+            return await self._run_simple(node, stdin, shared)
+        if shared:
+            Budget.rest = before
+            try:
+                return await super().execute_command(node, stdin)
+            finally:
+                state.group_stdin = Budget.rest
+        if not before and not stdin and redirected is None:
+            return await super().execute_command(node, stdin)
+        outer, Budget.seekable = Budget.seekable, redirected is not None and _is_file(redirected)
+        state.group_stdin = stdin if redirected is None else None
+        try:
+            return await super().execute_command(node, stdin if redirected is None else "")
+        finally:
+            state.group_stdin, Budget.seekable = before, outer
+
+    async def _run_simple(self, node: Any, stdin: str, shared: bool) -> BashResult:
+        state = self._state
+        words = spoken_words(node) if shared else []
+        nested = bool(words) and words[0].rpartition("/")[2] in _SHELLS
+        if shared:
+            Budget.rest = stdin
+        try:
+            result = await super().execute_command(node, stdin)
+        finally:
+            self._settle_read(node, shared)
+        if (
+            not shared
+            or not words
+            or words[0] in state.functions
+            or words[0] in ("read", "eval", "source", ".")
+        ):
+            return result
+        if nested and shell_script(words[1:]):
+            state.group_stdin = Budget.rest
+        elif state.group_stdin is stdin:
+            state.group_stdin = rest_of(words, stdin, seekable=Budget.seekable)
+        return result
+
+    def _settle_read(self, node: Any, shared: bool) -> None:
+        """Put what ``read`` has left where it came from: not every one reads the shared standard input."""
+        left = self._state.env.get(_LEFT)
+        if left is None:
+            return
+        words = spoken_words(node)
+        number = next((w[2:] or n for w, n in zip(words, [*words[1:], ""], strict=True) if w[:2] == "-u"), "")
+        entry = self._state.fd_table._fds.get(int(number)) if number.isdecimal() else None
+        if entry is not None:
+            entry.content = left
+        if entry is not None or not shared:
+            del self._state.env[_LEFT]
+
+
+_LEFT = "__remaining_stdin__"
+"""The variable in which the interpreter's ``read`` leaves what it has not read."""
+_INPUTS = ("<", "<<", "<<-", "<<<", "<&")
+_SHELLS = ("sh", "bash", "ash", "dash")
+
+
+def _is_file(redirection: Any) -> bool:
+    """Whether an input comes from a file, not from a document or a command."""
+    parts = getattr(redirection.target, "parts", ())
+    return redirection.operator == "<" and all(part.type != "ProcessSubstitution" for part in parts)
 
 
 def _plain(word: Any) -> str:

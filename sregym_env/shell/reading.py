@@ -63,8 +63,10 @@ def reads_input(argv: Sequence[str]) -> bool:
     name, words = argv[0].rpartition("/")[2], list(argv[1:])
     if name == "tar":
         return _tar_reads(words)
-    if any(word in _TOUCHES_INPUT for word in words) or name in _ALWAYS:
+    if any(word in _TOUCHES_INPUT for word in words):
         return True
+    if name in _ALWAYS:
+        return not _needs_none(name, words)
     if name in _SHELLS:
         return _shell_reads(words)
     if name == "dd":
@@ -74,13 +76,30 @@ def reads_input(argv: Sequence[str]) -> bool:
     if name in ("timeout", "env", "nohup", "time", "exec"):
         rest = [word for word in words if not word.startswith("-") and "=" not in word]
         return reads_input(rest[1:] if name == "timeout" else rest)
-    if name not in _OPERANDS:
+    if name not in _OPERANDS or _needs_none(name, words):
         return False
     most, valued = _OPERANDS[name]
     operands, scripted = _operands(words, valued)
     if name in ("grep", "egrep", "fgrep", "sed", "awk"):
         return operands <= most - scripted
     return operands <= most and not (scripted and name in _LANGUAGES)
+
+
+_BEGINS_ONLY = re.compile(r"\s*BEGIN\s*\{[^{}]*\}\s*\Z")
+
+
+def _needs_none(name: str, words: Sequence[str]) -> bool:
+    """Whether a command that reads standard input as a rule does not with these arguments."""
+    short = "".join(word[1:] for word in words if word.startswith("-") and not word.startswith("--"))
+    if name in ("grep", "egrep", "fgrep"):
+        return "r" in short or "R" in short or "--recursive" in words
+    if name == "nc":
+        return "z" in short
+    if name == "jq":
+        return "n" in short or "--null-input" in words
+    if name == "awk":
+        return any(_BEGINS_ONLY.match(word) for word in words)
+    return False
 
 
 def _operands(words: Sequence[str], valued: str) -> tuple[int, bool]:
@@ -169,8 +188,17 @@ def _heads(node: Any) -> Iterator[list[str]]:
 
 
 def _literal(word: Any) -> str:
+    """A word as far as it can be read without running anything; ``$`` stands for what would be put in."""
     parts = getattr(word, "parts", ())
-    return "".join(str(getattr(part, "value", "$")) for part in parts)
+    return "".join(
+        _literal(part) if getattr(part, "type", "") == "DoubleQuoted" else str(getattr(part, "value", "$"))
+        for part in parts
+    )
+
+
+def spoken_words(node: Any) -> list[str]:
+    """The words of a simple command, as far as they can be read without running anything."""
+    return [] if node.name is None else [_literal(node.name), *map(_literal, node.args)]
 
 
 # --- whole commands ---------------------------------------------------------------------------------

@@ -172,10 +172,13 @@ class _Nested:
         env.update({str(i): value for i, value in enumerate(arguments[1:], 1)})
         env["*"] = env["@"]
         assert ctx.exec is not None
+        Budget.handed = ctx.stdin if ctx.stdin and script is not ctx.stdin else None
         try:
             return await ending(ctx.exec(script, {"env": env, "cwd": ctx.cwd}))
         except ParseException as error:
             return BashResult("", syntax_error(error, script, self.name), 2)
+        finally:
+            Budget.handed = None
 
 
 class _Env:

@@ -50,7 +50,7 @@ def save(recording: Recording) -> None:
     ]
     head = {"state": recording.state, "kubectl": recording.kubectl, "digest": recording.digest}
     text = json.dumps({**head, "cases": cases}, indent=1, ensure_ascii=False) + "\n"
-    FOLDER.mkdir(exist_ok=True)
+    path_of(recording.state).parent.mkdir(parents=True, exist_ok=True)
     path_of(recording.state).write_bytes(gzip.compress(text.encode(), mtime=0))
 
 

@@ -20,8 +20,13 @@ from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.tools.kubectl import Kubectl
 from sregym_env.tools.kubectl.app import Context, KubeConfig
 from sregym_env.tools.kubectl.desk import Listener
+from tests.parity.compare import version_of
 from tests.parity.harness import PATIENCE, Case, Files, Outcome, _shifted, settled
-from tests.serve.serving import NAMESPACE, Served, served
+from tests.parity.recording import Recording, save
+from tests.serve.serving import NAMESPACE, Served, real_kubectl, served
+
+RECORDED = "streams/healthy"
+"""Under which name the outcomes are recorded."""
 
 POD = ("run mypod --image=busybox --restart=Never -- sleep 3600",)
 FILES = {
@@ -252,14 +257,20 @@ def _words(case: Case) -> tuple[list[str], dict[str, str]]:
     return words, variables
 
 
-class StreamSides:
-    """Both kubectls on forks of one world, with a working directory that both read and write."""
+class StreamSide:
+    """The in-process kubectl on forks of one world, with a working directory that it reads and writes."""
 
-    def __init__(self, base: EmbeddedWorld, running: Served) -> None:
+    def __init__(self, base: EmbeddedWorld, home: Path, server: str) -> None:
         self._base = base
-        self._served = running
-        self._home = running.home
+        self._home = home
+        self._server = server
         self._prepared: dict[tuple[str, ...], EmbeddedWorld] = {(): base}
+        write_streams(home)
+
+    @property
+    def digest(self) -> str:
+        """Of the world the commands are typed in."""
+        return self._base.digest()
 
     def prepared(self, before: tuple[str, ...]) -> EmbeddedWorld:
         """The world in which the command of a case is typed: not to be changed."""
@@ -271,15 +282,35 @@ class StreamSides:
             self._prepared[before] = world
         return self._prepared[before]
 
-    def compare(self, case: Case) -> tuple[Outcome, Outcome]:
-        """Outcome of the real one and of ours, in which generated names are made equal."""
+    def run(self, case: Case) -> Outcome:
+        """The outcome of a case; generated names are made equal."""
         words, variables = _words(case)
-        prepared = self.prepared(case.before)
         desk = DiskDesk(self._home, variables)
-        done = self._kubectl(prepared.fork()).run(words, case.stdin, Files(self._home), desk=desk)
+        world = self.prepared(case.before).fork()
+        done = self._kubectl(world).run(words, case.stdin, Files(self._home), desk=desk)
         home = self._home
         ours = Outcome(settled(done.stdout, home), settled(done.stderr, home), done.exit_code)
-        return _plain(self._real(words, case.stdin, variables, prepared)), _plain(_universal(ours))
+        return _plain(_universal(ours))
+
+    def _kubectl(self, world: EmbeddedWorld) -> Kubectl:
+        context = Context("kubernetes-admin", "kubernetes", "kubernetes-admin", NAMESPACE)
+        config = KubeConfig((context,), context.name, "kubernetes", self._server)
+        return Kubectl(world.cluster, NAMESPACE, config=config)
+
+
+class StreamSides:
+    """Both kubectls, with a working directory that both read and write."""
+
+    def __init__(self, base: EmbeddedWorld, running: Served) -> None:
+        self._served = running
+        self._home = running.home
+        self.ours = StreamSide(base, running.home, running.server.url)
+
+    def compare(self, case: Case) -> tuple[Outcome, Outcome]:
+        """Outcome of the real one and of ours."""
+        ours = self.ours.run(case)
+        words, variables = _words(case)
+        return _plain(self._real(words, case.stdin, variables, self.ours.prepared(case.before))), ours
 
     def _real(
         self, words: list[str], stdin: str, variables: dict[str, str], prepared: EmbeddedWorld
@@ -297,35 +328,44 @@ class StreamSides:
             done.code,
         )
 
-    def _kubectl(self, world: EmbeddedWorld) -> Kubectl:
-        context = Context("kubernetes-admin", "kubernetes", "kubernetes-admin", NAMESPACE)
-        config = KubeConfig((context,), context.name, "kubernetes", self._served.server.url)
-        return Kubectl(world.cluster, NAMESPACE, config=config)
+
+def healthy() -> EmbeddedWorld:
+    """A healthy Hotel Reservation at a whole second."""
+    base = deployed_world(APP)
+    base.run_until(base.now() + 1_000_000 - base.now() % 1_000_000)
+    return base
 
 
 @contextmanager
 def stream_sides() -> Iterator[StreamSides]:
     """Both kubectls on a healthy Hotel Reservation."""
-    base = deployed_world(APP)
-    base.run_until(base.now() + 1_000_000 - base.now() % 1_000_000)
+    base = healthy()
     with TemporaryDirectory(prefix="sregym-streams-") as made, served(base.fork(), Path(made)) as running:
-        write_streams(running.home)
         yield StreamSides(base, running)
 
 
 def main(words: Sequence[str]) -> int:
-    """Compare the cases whose line contains all of ``words`` and print what differs."""
+    """Compare the cases whose line contains all of ``words`` and print what differs; without words, record."""
+    binary = real_kubectl()
+    if binary is None:
+        print("no kubectl 1.32 found; name one in SREGYM_KUBECTL")
+        return 2
     cases = [case for case in STREAMS if all(word in case.line for word in words)]
     equal = 0
+    outcomes: list[tuple[Case, Outcome]] = []
     with stream_sides() as sides:
         for case in cases:
             real, ours = sides.compare(case)
             equal += real == ours
+            outcomes.append((case, real))
             for part in real.differing(ours):
                 print(f"--- kubectl {case}: {part}")
                 print(f"  real: {getattr(real, part)!r}\n  ours: {getattr(ours, part)!r}")
+        digest = sides.ours.digest
+    if not words:
+        save(Recording(RECORDED, version_of(binary), digest, outcomes))
     print(f"{equal} of {len(cases)} command lines byte-equal")
-    return 0
+    return 0 if equal == len(cases) else 1
 
 
 def _universal(outcome: Outcome) -> Outcome:

@@ -82,7 +82,7 @@ def test_the_root_is_the_last_that_is_not_too_large(number: Number) -> None:
         "(" * 5000 + "1",
         "-" * 3000 + "1",
         "1" * 30_000,
-        "while (1) \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"",
+        'while (1) "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"',
         "scale=400; while (1) e(1.5)",
     ],
 )

@@ -6,6 +6,7 @@ import shlex
 
 import pytest
 
+from sregym_env.shell.consuming import BLOCK, rest_of
 from sregym_env.shell.reading import is_complete, reads_input
 
 
@@ -14,7 +15,7 @@ from sregym_env.shell.reading import is_complete, reads_input
     [
         "cat", "cat -", "sh", "bash -il", "sh -c 'cat > /tmp/x'", "sh -c 'while read x; do echo $x; done'", "tar xf -",
         "tar -xmf - -C /tmp", "grep x", "head -n 5", "awk '{print}'", "wc -l", "mongo", "mongosh host/db", "tee f", "wc -c", "head -c 5",
-        "timeout 5 cat", "dd of=x", "sh -c 'if grep -q x; then :; fi'", "chroot /host",
+        "timeout 5 cat", "dd of=x", "bc -l", "nc host 80", "jq .x", "sh -c 'if grep -q x; then :; fi'", "chroot /host",
     ],
 )  # fmt: skip
 def test_reads(line: str) -> None:
@@ -27,6 +28,7 @@ def test_reads(line: str) -> None:
         "ls /", "cat f", "sh -c 'ls | grep x'", "sh -c 'cat < f'", "tar cf - /x", "tar xf a.tar", "grep x f",
         "wget -qO- x", "mongo --eval 1", "sh /x.sh", "python3 -c x", "sh -c 'cat <<E\nx\nE'", "redis-cli ping",
         "timeout 5 ls", "dd if=/dev/zero", "sh -c 'for i in 1 2; do wget x; done'", "chroot /host ls", "sh -c 'fi'",
+        "grep -r x", "nc -zv host 80", "jq -n 1", "awk 'BEGIN {print 1}'",
     ],
 )  # fmt: skip
 def test_reads_not(line: str) -> None:
@@ -44,3 +46,22 @@ def test_reads_not(line: str) -> None:
 )  # fmt: skip
 def test_is_complete(script: str, complete: bool) -> None:
     assert is_complete(script) is complete
+
+
+@pytest.mark.parametrize(
+    ("line", "seekable", "rest"),
+    [
+        ("cat", False, ""), ("grep x file", False, "1\n2\n3\n"), ("head -1", False, ""), ("head -n1", True, "2\n3\n"),
+        ("head --lines=2", True, "3\n"), ("head -n 9", True, ""), ("head -c 2", False, "2\n3\n"),
+        ("head --bytes=4", False, "3\n"), ("head -n -1", True, ""), ("sed -u 2q", False, "3\n"), ("sed 2q", False, ""),
+        ("ls", False, "1\n2\n3\n"), ("head -n 0", False, "1\n2\n3\n"),
+    ],
+)  # fmt: skip
+def test_what_a_command_leaves(line: str, seekable: bool, rest: str) -> None:
+    assert rest_of(shlex.split(line), "1\n2\n3\n", seekable=seekable) == rest
+
+
+def test_of_a_pipe_a_whole_block_is_gone() -> None:
+    text = "x" * 99 + "\n"
+    assert len(rest_of(["head", "-1"], text * 200, seekable=False)) == 20_000 - BLOCK
+    assert len(rest_of(["head", "-100"], text * 200, seekable=False)) == 20_000 - 2 * BLOCK

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
+import re2
+
+from sregym_env.kube.kustomize.errors import KustomizeError
 from sregym_env.kube.kustomize.resource import Id, Piece
 from sregym_env.kube.selectors import parse_labels
 
@@ -35,6 +38,19 @@ def _named(found: Id, target: Mapping[str, Any]) -> bool:
     }
     for key, value in values.items():
         wanted = target.get(key)
-        if wanted and re.fullmatch(wanted, value) is None:
+        if wanted and _pattern(str(wanted)).fullmatch(value) is None:
             return False
     return True
+
+
+@lru_cache(maxsize=256)
+def _pattern(text: str) -> Any:
+    """A regular expression in Go's syntax (RE2), which takes linear time. Raises KustomizeError."""
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(text, options)
+    except re2.error as error:
+        said = error.args[0] if error.args else ""
+        reason = said.decode() if isinstance(said, bytes) else str(said)
+        raise KustomizeError(f"error parsing regexp: {reason}") from None

@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
+
+import re2
 
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -290,3 +293,21 @@ def safe_pattern(body: str) -> str:
     except re.error as error:
         raise SyntaxProblem(f"SyntaxError: invalid regular expression: {error}") from None
     return body
+
+
+@lru_cache(maxsize=256)
+def _linear(pattern: str, ignore_case: bool) -> Any:
+    """A pattern for the engine that takes linear time; None for one that it has not (look-around)."""
+    options = re2.Options()
+    options.log_errors = False
+    options.case_sensitive = not ignore_case
+    try:
+        return re2.compile(pattern, options)
+    except re2.error:
+        return None
+
+
+def found(pattern: str, text: str, ignore_case: bool = False) -> bool:
+    """Whether a pattern matches somewhere in a text; one that takes look-around is sought as it is written."""
+    compiled = _linear(pattern, ignore_case)
+    return pattern in text if compiled is None else compiled.search(text) is not None

@@ -1,8 +1,8 @@
 """``kube-apiserver`` as programs inside the cluster reach it: HTTPS, tokens of service accounts, the REST paths.
 
 It answers ``curl https://kubernetes.default.svc/...`` from a pod with the objects of the world and the
-permissions of the caller. Reading only: writes, watches, tables and discovery documents are the business of the
-server for real clients.
+permissions of the caller, and lets it write them. Watches, tables and discovery documents are the business of
+the server for real clients.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import orjson
 from sregym_env.cluster.api import User
 from sregym_env.kube import status
 from sregym_env.sim import pki
+from sregym_env.sim.programs import kube_writes
 from sregym_env.sim.programs.context import ProcessContext
 from sregym_env.sim.programs.program import HttpRequest, HttpResponse
 from sregym_env.sim.programs.servers import Daemon
@@ -138,6 +139,12 @@ def _resource(
             "metadata": {"resourceVersion": str(world.store.revision)},
             "items": [{k: v for k, v in item.items() if k not in ("kind", "apiVersion")} for item in items],
         }
+    media = _header(request, "content-type").partition(";")[0].strip().lower()
+    agent = _header(request, "user-agent")
+    asked = kube_writes.Write(method, kind, namespace, name, subresource, media, request.body, query, agent)
+    done = kube_writes.answer(world, cluster, asked)
+    if done is not None:
+        return done
     raise status.StatusError(
         405, "MethodNotAllowed", "the server does not allow this method on the requested resource"
     )

@@ -173,7 +173,14 @@ def _wget(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
     if not url:
         return ExecResult(stderr="wget: missing URL\n", exit_code=1)
     host, port = _host_port(url)
-    done = _exchange(ctx, url, "POST" if body else "GET", {"User-Agent": "Wget", **headers}, body, wait)
+    done = _exchange(
+        ctx,
+        url,
+        "POST" if body else "GET",
+        {"User-Agent": "Wget", **(_FORM if body else {}), **headers},
+        body,
+        wait,
+    )
     head = "" if quiet or done.phase == "lookup" else f"Connecting to {host}:{port} ({done.address}:{port})\n"
     if done.phase == "lookup" and done.outcome != "ok":
         return ExecResult(stderr=f"wget: bad address '{host}:{port}'\n".replace(":80'", "'"), exit_code=1)
@@ -221,6 +228,11 @@ _CURL_VALUES = frozenset(
 
 Fetch = Callable[[str, str, Mapping[str, str], str, float, "Tls"], "Exchange"]
 """(url, method, headers, body, timeout, how to secure the connection) -> exchange."""
+
+
+_FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+"""What a body is unless the command line says something else."""
+_CURL_BODIES = frozenset(("-d", "--data", "--data-raw", "--data-binary"))
 
 
 def curl(
@@ -279,6 +291,14 @@ def curl(
             text = f"error setting certificate verify locations:  CAfile: {path} CApath: none"
             return ExecResult(stderr=f"curl: (77) {text}\n", exit_code=77)
         authorities = found
+    for key in sorted(_CURL_BODIES & options.keys()):
+        if options[key].startswith("@") and key != "--data-raw":
+            body = read(options[key][1:])
+            if body is None:
+                return ExecResult(stderr=f"curl: Failed to open {options[key][1:]}\n", exit_code=26)
+            options[key] = body if key == "--data-binary" else body.replace("\r", "").replace("\n", "")
+        if all(name.lower() != "content-type" for name in headers):
+            headers.update(_FORM)
     request = _CurlRequest(options, flags, headers, authorities, now)
     results = [request.run(url, fetch, write) for url in urls]
     return ExecResult(

@@ -29,7 +29,7 @@ def matches(document: Mapping[str, Any], query: Mapping[str, Any]) -> bool:
         for part in key.split("."):
             value = value.get(part) if isinstance(value, Mapping) else None
         if isinstance(wanted, re.Pattern):
-            if not (isinstance(value, str) and wanted.search(value)):
+            if not (isinstance(value, str) and js.found(wanted.pattern, value, bool(wanted.flags & re.IGNORECASE))):
                 return False
         elif isinstance(wanted, Mapping) and any(k.startswith("$") for k in wanted):
             if not all(_compare(value, operator, bound) for operator, bound in wanted.items()):
@@ -53,7 +53,7 @@ def _compare(value: Any, operator: str, bound: Any) -> bool:
             return (value is not None) == bool(bound)
         case "$regex":
             pattern = bound.pattern if isinstance(bound, re.Pattern) else js.safe_pattern(str(bound))
-            return isinstance(value, str) and re.search(pattern, value) is not None
+            return isinstance(value, str) and js.found(pattern, value)
     comparable = isinstance(value, (int, float)) and isinstance(bound, (int, float))
     comparable = comparable or (isinstance(value, str) and isinstance(bound, str))
     if not comparable:
