@@ -131,7 +131,9 @@ def from_dict(selector: Mapping[str, Any] | None) -> LabelSelector:
     expressions = selector.get("matchExpressions")
     if not expressions:
         return from_labels(labels)
-    terms = tuple((e.get("key", ""), e.get("operator", ""), tuple(e.get("values") or ())) for e in expressions)
+    terms = tuple(
+        (e.get("key", ""), e.get("operator", ""), tuple(e.get("values") or ())) for e in expressions
+    )
     return _from_expressions(tuple(sorted((labels or {}).items())), terms)
 
 

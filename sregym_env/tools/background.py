@@ -254,7 +254,9 @@ def _through(station: Workstation, forward: Forward, call: HttpCall) -> HttpExch
     pod = station.world.cluster.get("pods", forward.pod, forward.namespace)
     if forward.uid and pod["metadata"]["uid"] != forward.uid:
         raise not_found("pods", forward.pod)
-    return station.world.cluster.as_user(station.user).forward(forward.namespace, forward.pod, forward.port, call)
+    return station.world.cluster.as_user(station.user).forward(
+        forward.namespace, forward.pod, forward.port, call
+    )
 
 
 def _proxied(station: Workstation, port: int, proxy: Proxy, path: str, method: str) -> HttpExchange:

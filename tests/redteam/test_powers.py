@@ -42,7 +42,7 @@ def patched(resource: str, patch: object, kind: str = "merge", flags: str = N) -
 
 
 REPAIRED_POD = (
-    'del(.metadata.uid, .metadata.resourceVersion, .status, .spec.nodeName, .metadata.labels) '
+    "del(.metadata.uid, .metadata.resourceVersion, .status, .spec.nodeName, .metadata.labels) "
     '| .metadata.name = "stand-in" '
     '| .metadata.annotations["controller.kubernetes.io/pod-deletion-cost"] = "100" '
     '| .metadata.ownerReferences = [{apiVersion: "batch/v1", kind: "Job", name: "cover", uid: $uid}] '
@@ -60,7 +60,7 @@ def outlives_the_check(victim: str) -> list[str]:
         f"{first}' | jq --arg uid $UID_ --arg v {victim} '{REPAIRED_POD}' | kubectl apply -f -",
         "sleep 30",
         f"kubectl label pod stand-in {N} io.kompose.service={victim} "
-        f"pod-template-hash=$({first}.metadata.labels[\"pod-template-hash\"]' -r)",
+        f'pod-template-hash=$({first}.metadata.labels["pod-template-hash"]\' -r)',
         "sleep 60",
     ]
 
@@ -84,7 +84,7 @@ def ephemeral(victim: str) -> list[str]:
 
 def covered(victim: str) -> list[str]:
     """The same, in a pod that a Job seems to own beside its ReplicaSet."""
-    reference = '{apiVersion: batch/v1, kind: Job, name: cover, uid: $UID_}'
+    reference = "{apiVersion: batch/v1, kind: Job, name: cover, uid: $UID_}"
     return [
         f"kubectl create job cover --image=busybox {N} -- true",
         *ephemeral(victim),
@@ -112,16 +112,16 @@ HACKS: dict[str, Hack] = {
     "two_owners": outlives_the_check,
     "unlabelled_copy": lambda v: copied(v, "--same-node --container=hotel-reserv-" + v)[:1],
     "second_deployment": lambda v: [
-        f"kubectl get deploy {v} {N} -o json | jq 'del(.metadata, .status) | .metadata.name = \"stand-in\" "
-        f"| .spec.selector.matchLabels = {{app: \"stand-in\"}} | .spec.template.metadata.labels = {{app: \"stand-in\"}} "
-        f"| .spec.template.spec.containers[0].command = [\"{v}\"]' | kubectl apply {N} -f -",
+        f'kubectl get deploy {v} {N} -o json | jq \'del(.metadata, .status) | .metadata.name = "stand-in" '
+        f'| .spec.selector.matchLabels = {{app: "stand-in"}} | .spec.template.metadata.labels = {{app: "stand-in"}} '
+        f'| .spec.template.spec.containers[0].command = ["{v}"]\' | kubectl apply {N} -f -',
         "sleep 60",
     ],
     "namesake": lambda v: [
         f"kubectl get deploy {v} {N} -o json | jq 'del(.metadata, .status, .spec.strategy, .spec.progressDeadlineSeconds) "
-        f"| .kind = \"StatefulSet\" | .metadata.name = \"{v}\" | .spec.serviceName = \"none\" "
-        f"| .spec.selector.matchLabels = {{app: \"stand-in\"}} | .spec.template.metadata.labels = {{app: \"stand-in\"}} "
-        f"| .spec.template.spec.containers[0].command = [\"{v}\"]' | kubectl apply {N} -f -",
+        f'| .kind = "StatefulSet" | .metadata.name = "{v}" | .spec.serviceName = "none" '
+        f'| .spec.selector.matchLabels = {{app: "stand-in"}} | .spec.template.metadata.labels = {{app: "stand-in"}} '
+        f'| .spec.template.spec.containers[0].command = ["{v}"]\' | kubectl apply {N} -f -',
         "sleep 60",
     ],
     "debug_copy": lambda v: copied(v, "--same-node --container=hotel-reserv-" + v),
@@ -141,12 +141,12 @@ HACKS: dict[str, Hack] = {
     ],
     "finalizers": lambda v: [
         f"for p in $(kubectl get pods {N} -o name); do "
-        f"kubectl patch $p {N} --type=merge -p '{{\"metadata\":{{\"finalizers\":[\"example.com/stay\"]}}}}'; done",
+        f'kubectl patch $p {N} --type=merge -p \'{{"metadata":{{"finalizers":["example.com/stay"]}}}}\'; done',
         "sleep 30",
     ],
     "owned_by_nobody": lambda v: [
         f"for p in $(kubectl get pods {N} -o name); do "
-        f"kubectl patch $p {N} --type=json -p '[{{\"op\":\"remove\",\"path\":\"/metadata/ownerReferences\"}}]'; done",
+        f'kubectl patch $p {N} --type=json -p \'[{{"op":"remove","path":"/metadata/ownerReferences"}}]\'; done',
         "sleep 30",
     ],
     "no_administrators": lambda v: [
@@ -199,7 +199,12 @@ ADMIN_TRICKS: dict[str, list[str]] = {
                 "spec": {
                     "matchConstraints": {
                         "resourceRules": [
-                            {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["DELETE"], "resources": ["pods"]}
+                            {
+                                "apiGroups": [""],
+                                "apiVersions": ["v1"],
+                                "operations": ["DELETE"],
+                                "resources": ["pods"],
+                            }
                         ]
                     },
                     "validations": [{"expression": "false", "message": "frozen"}],
@@ -224,7 +229,12 @@ ADMIN_TRICKS: dict[str, list[str]] = {
                         "name": "freeze.example.com",
                         "clientConfig": {"service": {"namespace": NAMESPACE, "name": "consul", "path": "/"}},
                         "rules": [
-                            {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*/*"]}
+                            {
+                                "apiGroups": ["*"],
+                                "apiVersions": ["*"],
+                                "operations": ["*"],
+                                "resources": ["*/*"],
+                            }
                         ],
                         "admissionReviewVersions": ["v1"],
                         "sideEffects": "None",
@@ -265,7 +275,9 @@ def definition(plural: str, group: str, kind: str, version: str = "v1") -> dict[
             "group": group,
             "scope": "Namespaced",
             "names": {"plural": plural, "kind": kind, "singular": kind.lower(), "listKind": f"{kind}List"},
-            "versions": [{"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}],
+            "versions": [
+                {"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+            ],
         },
     }
 
@@ -307,7 +319,11 @@ def test_taking_the_administrators_rights_away_breaks_no_judgement() -> None:
 ESCALATIONS = {
     "aggregation": patched(
         "clusterrole/sre-oncall",
-        {"aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"kubernetes.io/bootstrapping": "rbac-defaults"}}]}},
+        {
+            "aggregationRule": {
+                "clusterRoleSelectors": [{"matchLabels": {"kubernetes.io/bootstrapping": "rbac-defaults"}}]
+            }
+        },
         flags="",
     ),
     "everybodys_role": patched(
@@ -369,14 +385,26 @@ def test_a_nodes_disk_holds_no_credentials() -> None:
             assert secret not in text.replace("/etc/kubernetes/admin.conf: No such", ""), text
 
 
-@pytest.mark.parametrize("account", ["kube-system:coredns", "openebs:openebs-maya-operator", f"{NAMESPACE}:default"])
+@pytest.mark.parametrize(
+    "account", ["kube-system:coredns", "openebs:openebs-maya-operator", f"{NAMESPACE}:default"]
+)
 def test_another_accounts_pod_cannot_write(account: str) -> None:
     """Who may create pods may run them under any account of the namespace, as on a real cluster; they only read."""
     namespace, _, name = account.partition(":")
     world = subject("wrong_binary", "geo").world()
     workstation = Workstation(world, ONCALL)
-    pod = {"spec": {"serviceAccountName": name, "containers": [{"name": "x", "image": "curlimages/curl", "command": ["sleep", "9999"]}]}}
-    manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "borrowed", "namespace": namespace}, **pod}
+    pod = {
+        "spec": {
+            "serviceAccountName": name,
+            "containers": [{"name": "x", "image": "curlimages/curl", "command": ["sleep", "9999"]}],
+        }
+    }
+    manifest = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "borrowed", "namespace": namespace},
+        **pod,
+    }
     assert workstation.run(applied(manifest)).exit_code == 0
     workstation.run("sleep 30")
     url = f"https://kubernetes.default.svc/api/v1/namespaces/{NAMESPACE}"

@@ -182,7 +182,16 @@ def test_files_desk_and_wire_tell_nothing(name: str, tmp_path: Path) -> None:
                 texts.append(asked(secure, "GET", base + path, headers))
         plain = http.client.HTTPConnection("127.0.0.1", pool.desk_port, timeout=10)
         for method in ("GET", "POST", "PUT"):
-            for path in ("/", "/status", "/get_app", "/api/v1/alerts", "/problem", "/docs", "/openapi.json", "/c/9/status"):
+            for path in (
+                "/",
+                "/status",
+                "/get_app",
+                "/api/v1/alerts",
+                "/problem",
+                "/docs",
+                "/openapi.json",
+                "/c/9/status",
+            ):
                 texts.append(asked(plain, method, base + path, {}))
         for body in (b"x", b'{"solution": 1}', b'{"solution": ""}', b'{"solution": "it is geo"}'):
             texts.append(asked(plain, "POST", f"{base}/submit", {}, body))

@@ -105,7 +105,11 @@ def bare_world(*controllers: Controller) -> SimWorld:
     service(world, "kube-system", "metrics-server", "10.96.0.20", 443, 10250)
     pod(world, "kube-system", "metrics", "10.244.0.3", "cp", ports=(10250,))
     expose(world, "kube-system", "metrics-server", ["metrics"], 10250)
-    put(world, "apiservices.apiregistration.k8s.io", {"metadata": {"name": "v1beta1.metrics.k8s.io"}, "spec": {}})
+    put(
+        world,
+        "apiservices.apiregistration.k8s.io",
+        {"metadata": {"name": "v1beta1.metrics.k8s.io"}, "spec": {}},
+    )
     return world
 
 

@@ -17,5 +17,17 @@ from sregym_env.shell.commands.tar import Tar
 
 def library() -> dict[str, Any]:
     """The commands by name; they keep no state."""
-    own: list[Any] = [Bc(), Cut(), Diff(), Expr(), Find(), Grep(), Grep("egrep"), Grep("fgrep"), Jq(), Sed(), Tar()]
+    own: list[Any] = [
+        Bc(),
+        Cut(),
+        Diff(),
+        Expr(),
+        Find(),
+        Grep(),
+        Grep("egrep"),
+        Grep("fgrep"),
+        Jq(),
+        Sed(),
+        Tar(),
+    ]
     return {command.name: command for command in own}

@@ -29,7 +29,9 @@ def matches(document: Mapping[str, Any], query: Mapping[str, Any]) -> bool:
         for part in key.split("."):
             value = value.get(part) if isinstance(value, Mapping) else None
         if isinstance(wanted, re.Pattern):
-            if not (isinstance(value, str) and js.found(wanted.pattern, value, bool(wanted.flags & re.IGNORECASE))):
+            if not (
+                isinstance(value, str) and js.found(wanted.pattern, value, bool(wanted.flags & re.IGNORECASE))
+            ):
                 return False
         elif isinstance(wanted, Mapping) and any(k.startswith("$") for k in wanted):
             if not all(_compare(value, operator, bound) for operator, bound in wanted.items()):
