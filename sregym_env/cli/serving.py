@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,8 +27,9 @@ def serve(
     """Stage the problems and serve their clusters until interrupted; prints where everything is.
 
     A single one is served at the root of its URLs, several below ``/c/1``, ``/c/2`` and so on; copies differ by
-    their seeds.
+    their seeds. ``-`` stands for the words on standard input: a process list does not show them.
     """
+    problems = [word for each in problems for word in (sys.stdin.read().split() if each == "-" else [each])]
     if directory:
         where = Path(directory)
         _serve(where, problems, copies, seed, noise, port, desk_port, speed, step)

@@ -84,9 +84,9 @@ class GoTemplate:
 
     def render(self, data: Any) -> str:
         """The template filled with ``data``; raises ``TemplateError``."""
-        out: list[str] = []
+        out = _Output()
         _Run(out, {"$": data}).nodes(self._nodes, data)
-        return "".join(out)
+        return "".join(out.parts)
 
 
 @lru_cache(maxsize=512)
@@ -267,12 +267,38 @@ def _operand(token: str, line: int) -> Any:
 # --- execution ------------------------------------------------------------------------------------
 
 
+MAX_OUTPUT = 8 * 1024 * 1024
+"""What one execution may cost: characters written, and ``_STEP`` for each turn of a loop."""
+
+_STEP = 32
+
+
+class _Output:
+    """What an execution has written, and what it has cost."""
+
+    __slots__ = ("parts", "spent")
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.spent = 0
+
+    def append(self, text: str) -> None:
+        self.parts.append(text)
+        self.spend(len(text))
+
+    def spend(self, cost: int) -> None:
+        """Raises ``TemplateError`` where it is too much."""
+        self.spent += cost
+        if self.spent > MAX_OUTPUT:
+            raise TemplateError("the template's output is too long")
+
+
 class _Run:
     """One execution: where it writes and the variables in scope."""
 
     __slots__ = ("_out", "_variables")
 
-    def __init__(self, out: list[str], variables: dict[str, Any]) -> None:
+    def __init__(self, out: _Output, variables: dict[str, Any]) -> None:
         self._out = out
         self._variables = variables
 
@@ -310,6 +336,7 @@ class _Run:
         if not entries:
             _Run(self._out, dict(self._variables)).nodes(node.other, dot)
         for key, item in entries:
+            self._out.spend(_STEP)
             scope = dict(self._variables)
             if node.pipe.names:
                 scope[node.pipe.names[-1]] = item
@@ -478,6 +505,10 @@ def _exists(value: Any, *keys: Any) -> bool:
 _VERB = re.compile(r"%([-+ 0#]*)([0-9]*)(?:\.([0-9]+))?([%vsdqtfgx])")
 
 
+_MAX_WIDTH = 1_000_000
+"""The largest width that Go's ``fmt`` takes."""
+
+
 def _printf(pattern: str, *values: Any) -> str:
     rest = list(values)
 
@@ -488,6 +519,8 @@ def _printf(pattern: str, *values: Any) -> str:
         if not rest:
             return f"%!{verb}(MISSING)"
         text = _formatted(verb, rest.pop(0), precision)
+        if len(width) > 7 or int(width or 0) > _MAX_WIDTH:
+            return f"%!(BADWIDTH){text}"
         wanted = int(width or 0)
         if "-" in flags:
             return text.ljust(wanted)

@@ -13,7 +13,6 @@ import pytest
 
 from sregym_env.cluster.api import ADMIN, ForkableWorld
 from sregym_env.envs.staging import ONCALL
-from sregym_env.rewards.verdict import Verdict
 from sregym_env.tools.workstation import Workstation
 
 from .playing import NAMESPACE, subject, tried, typed, why
@@ -367,7 +366,7 @@ def test_the_agent_gains_no_rights(attempt: str) -> None:
     workstation = Workstation(world, ONCALL)
     outcome = workstation.run(ESCALATIONS[attempt])
     workstation.run("sleep 30")
-    assert outcome.exit_code != 0 and "orbidden" in outcome.text or "signed" in attempt, outcome.text
+    assert (outcome.exit_code != 0 and "orbidden" in outcome.text) or "signed" in attempt, outcome.text
     for verb, what in (("delete", "namespaces"), ("create", "clusterrolebindings"), ("*", "*")):
         assert workstation.run(f"kubectl auth can-i {verb} {what}").text.split()[:99].count("no") == 1
 
@@ -386,10 +385,10 @@ def test_a_nodes_disk_holds_no_credentials() -> None:
 
 
 @pytest.mark.parametrize(
-    "account", ["kube-system:coredns", "openebs:openebs-maya-operator", f"{NAMESPACE}:default"]
+    "account", ["kube-system:coredns", "kube-system:calico-node", f"{NAMESPACE}:default"]
 )
 def test_another_accounts_pod_cannot_write(account: str) -> None:
-    """Who may create pods may run them under any account of the namespace, as on a real cluster; they only read."""
+    """Who may create pods may run them under any account of the namespace, as on a real cluster: with its rights."""
     namespace, _, name = account.partition(":")
     world = subject("wrong_binary", "geo").world()
     workstation = Workstation(world, ONCALL)

@@ -82,7 +82,9 @@ def telltale(text: str, fault: str) -> str:
 
 @pytest.mark.parametrize(("fault", "target"), SAMPLE, ids=lambda value: value)
 def test_nothing_served_tells(fault: str, target: str) -> None:
-    client = Client(subject(fault, target).world())
+    world = subject(fault, target).world()
+    assert isinstance(world, EmbeddedWorld)
+    client = Client(world)
     paths = [*client.lists(), *DOCUMENTS]
     for path in paths:
         for token in ("admin", "agent"):
@@ -112,6 +114,7 @@ HEALTHY: dict[int, Any] = {}
 def test_owners_of_fields_do_not_date_the_fault(fault: str, target: str) -> None:
     """The managers are those of a healthy system; a time is the object's creation or one its status tells."""
     world = subject(fault, target).world()
+    assert isinstance(world, EmbeddedWorld)
     if not HEALTHY:
         HEALTHY[0] = owners(deployed_world(apps.app(APP), 5))
     for key, (obj, shown) in owners(world).items():
