@@ -134,7 +134,10 @@ def bench(as_json: AsJson = False) -> None:
 
 @app.command()
 def serve(
-    problems: Annotated[list[str], typer.Argument(help="Ids of `sregym list`, or APP/FAULT/TARGET.")],
+    problems: Annotated[
+        list[str],
+        typer.Argument(help="Ids of `sregym list`, or APP/FAULT/TARGET; - reads them from standard input."),
+    ],
     copies: Annotated[int, typer.Option(min=1, help="How often to serve each; the seeds count up.")] = 1,
     seed: Seed = 0,
     noise: Noise = False,
