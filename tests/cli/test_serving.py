@@ -30,6 +30,14 @@ def test_problems_are_read_from_standard_input(
     monkeypatch.setattr(serving, "_serve", keep)
     monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
     serving.serve(
-        words, copies=1, seed=0, noise=False, port=0, desk_port=0, speed=1.0, step=False, directory="somewhere"
+        words,
+        copies=1,
+        seed=0,
+        noise=False,
+        port=0,
+        desk_port=0,
+        speed=1.0,
+        step=False,
+        directory="somewhere",
     )
     assert seen == [played]
