@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
@@ -101,7 +102,9 @@ def _compiled(pattern: str, flags: int) -> Any:
     if len(pattern) > _LONGEST:
         raise re.error("regular expression is too big")
     pattern = _NAMED.sub("(?P<", pattern)
-    checked = re.compile(pattern, flags)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # what an agent types is no concern of ours
+        checked = re.compile(pattern, flags)
     options = re2.Options()
     options.log_errors = False
     options.case_sensitive = not flags & re.IGNORECASE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 import urllib.request
 from typing import Any
 
@@ -197,12 +196,14 @@ def test_watches(api: Any) -> None:
         made.patch({"data": {"x": "2"}})
         made.delete()
 
-    threading.Timer(0.4, change).start()
+    changing = threading.Timer(0.4, change)
+    changing.start()
     seen = []
     for event, obj in api.watch("configmaps", label_selector="suite=kr8s"):
         seen.append((event, obj.data.x))
         if event == "DELETED":
             break
+    changing.join()
     assert seen == [("ADDED", "1"), ("MODIFIED", "2"), ("DELETED", "2")]
 
 
@@ -210,12 +211,11 @@ def test_logs(api: Any) -> None:
     lines = list(frontend(api).logs(tail_lines=3))
     assert len(lines) == 3
     followed = []
-    started = time.monotonic()
     for line in frontend(api).logs(follow=True, tail_lines=2, timeout=5):
         followed.append(line)
         if len(followed) == 2:
             break
-    assert followed == lines[-2:] or time.monotonic() - started < 5
+    assert len(followed) == 2
 
 
 @pytest.mark.parametrize(("script", "code"), [("echo out; echo err >&2", 0), ("exit 3", 3)])

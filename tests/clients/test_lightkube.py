@@ -229,7 +229,8 @@ def test_watches(client: Any) -> None:
         client.patch(ConfigMap, "a", {"data": {"x": "2"}})
         client.delete(ConfigMap, "a")
 
-    threading.Timer(0.3, change).start()
+    changing = threading.Timer(0.3, change)
+    changing.start()
     watching = client.watch(
         ConfigMap, labels={"suite": "lightkube"}, resource_version=version, server_timeout=3
     )
@@ -238,6 +239,7 @@ def test_watches(client: Any) -> None:
         seen.append((event, obj.data["x"]))
         if event == "DELETED":
             break
+    changing.join()
     assert seen == [("ADDED", "1"), ("MODIFIED", "2"), ("DELETED", "2")]
 
 
