@@ -331,11 +331,18 @@ def _signals(world: ForkableWorld) -> Iterator[str]:
             yield f"log {name}"
 
 
+def _workload(pod: Manifest) -> str:
+    """The name of what made a pod, from its metadata; the pod's own where nothing did."""
+    revision = pod.get("labels", {}).get("pod-template-hash", "")
+    made_by = str(pod.get("generateName", "")).rstrip("-").removesuffix(revision).rstrip("-")
+    return made_by or str(pod["name"])
+
+
 def _logs(world: ForkableWorld, tail: int) -> Iterator[tuple[str, str]]:
     """(what, text) of every container's log."""
     for pod in world.cluster.list("pods", world.app.namespace):
         name = pod["metadata"]["name"]
-        owner = pod["metadata"].get("labels", {}).get("io.kompose.service", name)
+        owner = _workload(pod["metadata"])
         for container in pod["spec"]["containers"]:
             try:
                 text = world.cluster.logs(world.app.namespace, name, container=container["name"], tail=tail)

@@ -6,7 +6,8 @@ can take the process with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from sregym_env.kube.cel import functions
@@ -560,26 +561,27 @@ def _weight(value: Any) -> int:
 
 def _logical(first: Run, second: Run, stop: bool) -> Run:
     """``&&`` and ``||``: an error on one side does not matter when the other decides."""
+    return lambda frame: _decided((partial(run, frame) for run in (first, second)), stop)
 
-    def decide(frame: Frame) -> bool:
-        problem: CelError | None = None
-        for run in (first, second):
-            try:
-                value = run(frame)
-            except CostExceeded:
-                raise
-            except CelError as error:
-                problem = problem or error
-                continue
-            if value is stop:
-                return bool(stop)
-            if value is not True and value is not False:
-                problem = problem or CelError("no such overload")
-        if problem is not None:
-            raise problem
-        return not stop
 
-    return decide
+def _decided(values: Iterable[Callable[[], Any]], stop: bool) -> bool:
+    """``stop`` if any value is; errors count only when none decides, and then the first of them."""
+    problem: CelError | None = None
+    for value_of in values:
+        try:
+            value = value_of()
+        except CostExceeded:
+            raise
+        except CelError as error:
+            problem = problem or error
+            continue
+        if value is stop:
+            return bool(stop)
+        if value is not True and value is not False:
+            problem = problem or CelError("no such overload")
+    if problem is not None:
+        raise problem
+    return not stop
 
 
 def _with(frame: Frame, name: str, value: Any, body: Run) -> Any:
@@ -609,26 +611,12 @@ def _each(frame: Frame, owner: Any) -> list[Any]:
 def _quantified(run: Run, name: str, body: Run, stop: bool) -> Run:
     """``all`` and ``exists``: errors count only when no element decides."""
 
-    def decide(frame: Frame) -> bool:
-        problem: CelError | None = None
+    def values(frame: Frame) -> Iterator[Callable[[], Any]]:
         for item in _each(frame, run(frame)):
             frame.pay(2)
-            try:
-                value = _with(frame, name, item, body)
-            except CostExceeded:
-                raise
-            except CelError as error:
-                problem = problem or error
-                continue
-            if value is stop:
-                return bool(stop)
-            if value is not True and value is not False:
-                problem = problem or CelError("no such overload")
-        if problem is not None:
-            raise problem
-        return not stop
+            yield partial(_with, frame, name, item, body)
 
-    return decide
+    return lambda frame: _decided(values(frame), stop)
 
 
 def _exactly_one(run: Run, name: str, body: Run) -> Run:
