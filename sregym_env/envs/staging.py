@@ -28,8 +28,8 @@ from sregym_env.faults.registry import declaration
 from sregym_env.rewards.baseline import Baseline, ObjectKey, capture
 from sregym_env.rewards.checks import failing_journeys
 from sregym_env.rewards.verdict import Check
-from sregym_env.sim.bootstrap_rbac import ONCALL_USER
-from sregym_env.sim.deploy import VARIANTS, deployed_world
+from sregym_env.sim.bringup.deploy import VARIANTS, deployed_world
+from sregym_env.sim.bringup.roles import ONCALL_USER
 from sregym_env.tools.workstation import Workstation
 
 ONCALL = User(ONCALL_USER)

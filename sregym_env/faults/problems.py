@@ -120,7 +120,7 @@ def parsed(mapping: Mapping[str, Any]) -> Problem:
 
 @cache
 def _inventory(app: str) -> Inventory:
-    from sregym_env.sim.deploy import deployed_world
+    from sregym_env.sim.bringup.deploy import deployed_world
 
     return Inventory.of(deployed_world(apps.app(app), 0))
 

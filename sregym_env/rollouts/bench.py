@@ -19,7 +19,7 @@ from sregym_env.envs.env import SREGymEnv
 from sregym_env.envs.staging import DEFAULT_APP, forget
 from sregym_env.faults import problems
 from sregym_env.faults.problems import Problem
-from sregym_env.sim import deploy
+from sregym_env.sim.bringup import deploy
 from sregym_env.sim.embedded import EmbeddedWorld
 
 if TYPE_CHECKING:

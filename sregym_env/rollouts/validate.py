@@ -27,7 +27,7 @@ from sregym_env.rewards import checks
 from sregym_env.rewards.baseline import WINDOW_SECONDS, protected_objects
 from sregym_env.rewards.oracle import Patience, judge_state
 from sregym_env.rewards.verdict import Verdict
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.tools.workstation import Workstation
 
 IDLE_SECONDS = 900.0

@@ -17,8 +17,8 @@ from sregym_env.serve.instrumentation import Measured
 from sregym_env.serve.message import JSON, Reply, Request, Response, Stream, json_response, parse_query
 from sregym_env.serve.mounts import Receive, Scope, Send
 from sregym_env.serve.transport import MAX_BODY, Gone, headers, read_request, send_response, send_stream
-from sregym_env.sim import custom
-from sregym_env.sim.admission import take_warnings
+from sregym_env.sim.apiserver import custom
+from sregym_env.sim.apiserver.admission import take_warnings
 
 TICK_SECONDS = 0.2
 """How often virtual time is brought up to the wall clock while nobody asks anything."""

@@ -9,8 +9,8 @@ from sregym_env.kube import status
 from sregym_env.runtime.clock import SECOND
 from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.message import Reply, Response, Stream
-from sregym_env.sim import container_logs
 from sregym_env.sim.cluster import SimCluster
+from sregym_env.sim.machines import container_logs
 
 if TYPE_CHECKING:
     from sregym_env.serve.rest import Ask

@@ -13,7 +13,7 @@ from sregym_env.serve.bodies import body, patch_body
 from sregym_env.serve.message import Reply, Response
 from sregym_env.serve.negotiate import representation, table
 from sregym_env.sim import apiserver
-from sregym_env.sim import subresources as views
+from sregym_env.sim.apiserver import subresources as views
 
 if TYPE_CHECKING:
     from sregym_env.serve.rest import Ask

@@ -18,7 +18,7 @@ from sregym_env.kube import status
 from sregym_env.kube.types import Manifest
 from sregym_env.serve import forwarding
 from sregym_env.shell.files import encoded
-from sregym_env.sim import attaching, container_logs
+from sregym_env.sim.machines import attaching, container_logs
 from sregym_env.sim.programs import exec as programs_exec
 from sregym_env.sim.programs.consoles import MAX_INPUT, Turn
 

@@ -16,9 +16,9 @@ from sregym_env.apps.hotel_reservation import APP
 from sregym_env.envs.staging import await_symptoms, inject
 from sregym_env.faults import problems
 from sregym_env.faults.registry import declarations
-from sregym_env.sim import nodes
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.sim.machines import nodes
 from sregym_env.tools.kubectl import Kubectl
 from tests.parity.corpus.diagnosing import diagnosis
 from tests.parity.corpus.files import FILES

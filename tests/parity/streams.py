@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from sregym_env.apps.hotel_reservation import APP
 from sregym_env.cluster.api import ExecResult
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.tools.kubectl import Kubectl
 from sregym_env.tools.kubectl.app import Context, KubeConfig

@@ -12,7 +12,7 @@ from sregym_env.faults.registry import declaration
 from sregym_env.faults.spec import FaultSpec
 from sregym_env.rewards.checklist import Grade
 from sregym_env.rewards.judge import SpecJudge
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.sim.bringup.deploy import deployed_world
 
 APP: App = apps.app("hotel-reservation")
 

@@ -11,10 +11,11 @@ from sregym_env.cluster.api import ExecResult
 from sregym_env.cluster.app import Binary, Image
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import EPOCH
-from sregym_env.sim import apiserver, kubelet, nodes, scheduler
-from sregym_env.sim.kubelet import seams
-from sregym_env.sim.process import Process
+from sregym_env.sim import apiserver, scheduler
+from sregym_env.sim.machines import kubelet, nodes
+from sregym_env.sim.machines.kubelet import seams
 from sregym_env.sim.world import Machinery, SimWorld
+from sregym_env.sim.world.process import Process
 
 IMAGES = {
     image.reference: image
