@@ -12,7 +12,7 @@ from sregym_env.runtime.frozen import evolve
 from sregym_env.sim.containers import environment, images, volumes
 from sregym_env.sim.containers.expansion import expand
 from sregym_env.sim.containers.resources import cpu_limit, memory_limit
-from sregym_env.sim.machines.kubelet import probes, pulling, seams
+from sregym_env.sim.machines.kubelet import probes, pulling, runtime
 from sregym_env.sim.machines.kubelet.state import Container, Ended, Role, Stop
 from sregym_env.sim.machines.kubelet.status import internal_ip
 from sregym_env.sim.machines.kubelet.sync import Sync, ended
@@ -148,7 +148,7 @@ def _start(sync: Sync, spec: dict[str, Any], container: Container) -> Container:
     except environment.ConfigError as error:
         return _not_configured(sync, container, str(error))
     env = {**_standard_env(sync), **env}
-    argv = list(seams.past_entrypoint(world, image, tuple(_argv(spec, image, env))))
+    argv = list(runtime.past_entrypoint(world, image, tuple(_argv(spec, image, env))))
     if not argv:
         text = 'failed to generate container "" spec: failed to generate spec: no command specified'
         return _not_created(sync, container, text)
@@ -170,7 +170,7 @@ def _start(sync: Sync, spec: dict[str, Any], container: Container) -> Container:
     if limit is not None and limit < SMALLEST_MEMORY:
         text = "container init was OOM-killed (memory limit too low?): unknown"
         return _not_started(sync, fresh, _RUNTIME_ERROR + text)
-    found = seams.executable(world, image, argv[0])
+    found = runtime.executable(world, image, argv[0])
     if found is None:
         return _not_started(sync, fresh, _RUNTIME_ERROR + _missing(argv[0]))
     return _run(sync, spec, fresh, image, found, tuple(argv), env, ip)
@@ -201,7 +201,7 @@ def _run(
             frozen_volumes=record.sources,
         )
     )
-    seams.start(
+    runtime.start(
         world,
         Process(
             key=(record.uid, container.name),
@@ -361,7 +361,7 @@ def stop(sync: Sync, spec: Mapping[str, Any], container: Container, message: str
     spent = _pre_stop(sync, spec, container, allowed) if allowed else 0
     if not sync.container(container.name).alive:
         return
-    asked, code = seams.terminate(sync.world, (sync.uid, container.name))
+    asked, code = runtime.terminate(sync.world, (sync.uid, container.name))
     # Even where no grace is given the kubelet leaves a moment between SIGTERM and SIGKILL.
     left = max(allowed - spent, MINIMUM_GRACE)
     duration = seconds(asked)

@@ -12,7 +12,7 @@ from typing import Any
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.frozen import evolve
-from sregym_env.sim.machines.kubelet import seams
+from sregym_env.sim.machines.kubelet import runtime
 from sregym_env.sim.machines.kubelet.state import Container, PodRecord, Probe, ProbeKind
 from sregym_env.sim.machines.kubelet.sync import Sync
 from sregym_env.sim.world import SimWorld
@@ -112,16 +112,16 @@ def check(
     """Run one handler of a probe or hook: whether it succeeded, and what it said."""
     timeout = float(config.get("timeoutSeconds", 1))
     if "exec" in config:
-        result = seams.execute(world, pod, container, config["exec"].get("command", ()))
+        result = runtime.execute(world, pod, container, config["exec"].get("command", ()))
         return result.exit_code == 0, result.text.strip()
     if "httpGet" in config:
         return _http(world, pod, record, container, config["httpGet"], timeout)
     if "tcpSocket" in config:
         host, port = _address(pod, record, container, config["tcpSocket"])
-        return seams.probe(world, record.node, host, port, "tcp", timeout=timeout)
+        return runtime.probe(world, record.node, host, port, "tcp", timeout=timeout)
     if "grpc" in config:
         port, service = int(config["grpc"]["port"]), config["grpc"].get("service") or ""
-        return seams.probe(world, record.node, record.ip, port, "grpc", service=service, timeout=timeout)
+        return runtime.probe(world, record.node, record.ip, port, "grpc", service=service, timeout=timeout)
     return True, ""
 
 
@@ -138,7 +138,7 @@ def _http(
     path = config.get("path") or "/"
     headers = {header["name"]: header["value"] for header in config.get("httpHeaders", ())}
     request = HttpRequest("GET", path if path.startswith("/") else f"/{path}", headers)
-    return seams.probe(
+    return runtime.probe(
         world, record.node, host, port, "http", scheme=scheme, request=request, timeout=timeout
     )
 

@@ -1,7 +1,6 @@
-"""Where the kubelet meets what runs in containers and the network.
+"""What the kubelet asks of the container runtime (processes that start, end and are looked into) and of the network.
 
-Programs call the kubelet when they exit and the kubelet calls programs when they start; importing at the
-time of the call keeps the two packages free of an import cycle.
+The kubelet calls nothing of programs, processes and connections but these functions.
 """
 
 from __future__ import annotations
