@@ -19,6 +19,7 @@ from typing import Any
 import orjson
 
 from sregym_env.kube import durations, quantity
+from sregym_env.kube.custom import prune
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.status import bad_request, cannot_handle, invalid, invalid_value
 from sregym_env.kube.types import Json, Manifest
@@ -661,8 +662,6 @@ def _decode(resource: Resource, obj: Json, from_patch: bool) -> tuple[Manifest, 
     decoded, found = _decode_metadata(obj, from_patch)
     if resource.custom_type is None:
         return decoded, found
-    from sregym_env.kube.custom import prune
-
     pruned, unknown = prune(resource.custom_type.schema, decoded)
     if unknown:
         found = found or _Findings(from_patch=from_patch)
