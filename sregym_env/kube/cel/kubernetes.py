@@ -347,7 +347,9 @@ def register(table: Overloads) -> None:
         table.function(f"format.{name}", (), Format.cel_type, lambda format_=format_: format_)
     table.function("format.named", ("string",), ("optional", Format.cel_type),
              lambda name: Optional(True, formats[name]) if name in formats else NONE)  # fmt: skip
-    table.method("validate", (Format.cel_type, "string"), ("optional", ("list", "string")), _validated, costly=True)
+    table.method(
+        "validate", (Format.cel_type, "string"), ("optional", ("list", "string")), _validated, costly=True
+    )
     _authorizer(table)
 
 

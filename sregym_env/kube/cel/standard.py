@@ -56,7 +56,6 @@ def _joined(types: list[Type]) -> Type:
     return join(types[0], types[1])
 
 
-
 def _arithmetic(table: Overloads) -> None:
     for op, whole, double in (
         ("_+_", lambda a, b: a + b, lambda a, b: a + b),
@@ -188,7 +187,6 @@ def _seconds(ns: int) -> str:
     return f"{'-' if ns < 0 else ''}{whole}{fraction}s"
 
 
-
 def _conversions(table: Overloads) -> None:
     for kind in ("int", "uint", "double", "string", "timestamp", "duration"):
         table.function("int", (kind,), "int", _to_int)
@@ -222,7 +220,6 @@ def _value(optional: Optional) -> Any:
 
 def _non_zero(value: Any) -> Optional:
     return NONE if value in (None, 0, "", b"", False) or value in ([], {}) else Optional(True, value)
-
 
 
 def optional_values(table: Overloads) -> None:
