@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib.resources import files
 from typing import Any
 
 import orjson
@@ -105,9 +106,6 @@ class Struct:
 
 
 def _packaged(name: str) -> dict[str, Any]:
-    # importlib.resources takes as long to import as the data to load, so it comes only when needed.
-    from importlib.resources import files
-
     data = (files("sregym_env.kube") / "data" / name).read_bytes()
     tree: dict[str, Any] = orjson.loads(gzip.decompress(data))
     return tree

@@ -20,7 +20,6 @@ from sregym_env.kube.cel.values import NONE, Optional, TypeValue, Uint, equal, k
 Run = Callable[["Frame"], Any]
 Typed = tuple[Type, Run]
 
-_INT64 = 1 << 63
 _TYPE_NAMES = frozenset(
     ("bool", "bytes", "double", "int", "list", "map", "null_type", "string", "type", "uint")
 )
