@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -56,13 +56,12 @@ class Import:
     """The function it stands in; empty at the top of a module."""
 
 
-def imports_of(name: str, tree: ast.Module, known: Iterable[str]) -> list[Import]:
+def imports_of(name: str, text: bytes, known: Container[str]) -> list[Import]:
     """What a module imports, wherever in it; ``known`` are the modules of its own package."""
-    parts = set(known)
-    return [each for each in _statements(tree.body, name, parts, "") if each.target != name]
+    return [each for each in _statements(ast.parse(text).body, name, known, "") if each.target != name]
 
 
-def _statements(body: list[ast.stmt], name: str, known: set[str], function: str) -> Iterator[Import]:
+def _statements(body: list[ast.stmt], name: str, known: Container[str], function: str) -> Iterator[Import]:
     for node in body:
         if isinstance(node, ast.Import):
             yield from (Import(alias.name, node.lineno, function) for alias in node.names)
@@ -81,12 +80,12 @@ def _statements(body: list[ast.stmt], name: str, known: set[str], function: str)
 
 def graph_of(root: Path) -> dict[str, list[Import]]:
     """What every module of the package in a folder imports."""
-    trees = {}
+    files = {}
     for path in sorted(root.rglob("*.py")):
         parts = path.relative_to(root.parent).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        trees[name] = ast.parse(path.read_bytes())
-    return {name: imports_of(name, tree, trees) for name, tree in trees.items()}
+        files[name] = path
+    return {name: imports_of(name, path.read_bytes(), files) for name, path in files.items()}
 
 
 @lru_cache(maxsize=1)
