@@ -58,7 +58,8 @@ class Import:
 
 def imports_of(name: str, text: bytes, known: Container[str]) -> list[Import]:
     """What a module imports, wherever in it; ``known`` are the modules of its own package."""
-    return [each for each in _statements(ast.parse(text).body, name, known, "") if each.target != name]
+    found = dict.fromkeys(_statements(ast.parse(text).body, name, known, ""))
+    return [each for each in found if each.target != name]
 
 
 def _statements(body: list[ast.stmt], name: str, known: Container[str], function: str) -> Iterator[Import]:
