@@ -18,8 +18,8 @@ from sregym_env import apps
 from sregym_env.cluster.api import ForkableWorld
 from sregym_env.envs.briefing import briefing
 from sregym_env.envs.env import NOISE_PATIENCE
+from sregym_env.envs.pairs import pairs
 from sregym_env.envs.staging import ONCALL, CauseOf, Injected, await_symptoms, inject
-from sregym_env.faults import problems
 from sregym_env.faults.problems import Problem
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
@@ -246,9 +246,7 @@ def validate_pairs(
     *, app: str = "", fault: str = "", target: str = "", sample: int = 0, jobs: int = 1, seed: int = 0
 ) -> list[Report]:
     """Validate every matching pair, or an even sample of them, on ``jobs`` processes; reports in pair order."""
-    chosen = thinned(
-        list(problems.pairs(app=app or None, fault=fault or None, target=target or None)), sample
-    )
+    chosen = thinned(list(pairs(app=app or None, fault=fault or None, target=target or None)), sample)
     if jobs <= 1 or len(chosen) <= 1:
         return [validate_pair(problem, seed) for problem in chosen]
     with ProcessPoolExecutor(max_workers=jobs) as pool:
