@@ -85,5 +85,5 @@ HANDLERS: dict[str, Handler] = {
     **traffic.HANDLERS,
 }
 
-MACHINERY = Machinery.of(CONTROLLERS, HANDLERS)
+MACHINERY = Machinery.of(CONTROLLERS, HANDLERS, place=f"{__name__}:MACHINERY")
 """What every embedded world is driven by."""

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, SupportsIndex
 from weakref import ref
 
 from sregym_env.cluster.app import App, Image
 from sregym_env.cluster.disturbances import Disturbance
+from sregym_env.runtime import places
 from sregym_env.runtime.clock import MILLISECOND, SECOND, seconds
 from sregym_env.runtime.events import EventQueue
 from sregym_env.runtime.frozen import evolve
@@ -35,6 +36,10 @@ _WITHOUT_CONSEQUENCE = frozenset(
 """Resources whose changes never alter where a connection leads or what a process does."""
 
 
+_TIED = frozenset(("__weakref__", "_logs_owned"))
+"""Fields of a world that say something about this one object only."""
+
+
 @dataclass(frozen=True)
 class Machinery:
     """The stateless parts of a world: its control loops and event handlers, indexed for dispatch."""
@@ -42,9 +47,13 @@ class Machinery:
     by_name: Mapping[str, Controller]
     by_resource: Mapping[str, tuple[tuple[Controller, Wake], ...]]
     handlers: Mapping[str, Handler]
+    place: str = ""
+    """Where every process finds it (``module:attribute``), so that worlds are pickled without it."""
 
     @classmethod
-    def of(cls, controllers: tuple[Controller, ...], handlers: Mapping[str, Handler]) -> Machinery:
+    def of(
+        cls, controllers: tuple[Controller, ...], handlers: Mapping[str, Handler], place: str = ""
+    ) -> Machinery:
         """Index control loops by name and by the resources that wake them, in the order given."""
         by_resource: dict[str, list[tuple[Controller, Wake]]] = {}
         for controller in controllers:
@@ -54,7 +63,11 @@ class Machinery:
             {controller.name: controller for controller in controllers},
             {resource: tuple(wakes) for resource, wakes in by_resource.items()},
             handlers,
+            place,
         )
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        return places.reduced(self, self.place) or super().__reduce_ex__(protocol)
 
 
 class SimWorld:
@@ -147,7 +160,8 @@ class SimWorld:
         copy.processes = self.processes.copy()
         copy.logs = self.logs.copy()
         copy._logs_owned = set()
-        self._logs_owned = set()
+        if self._logs_owned:
+            self._logs_owned = set()
         copy.runtime = self.runtime.copy()
         copy.volumes = self.volumes.copy()
         copy.disturbances = self.disturbances
@@ -159,6 +173,16 @@ class SimWorld:
         copy._due = self._due.copy()
         copy._machinery = self._machinery
         return copy
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything, for a copy in this process or another one that goes on in the same way."""
+        return {name: getattr(self, name) for name in SimWorld.__slots__ if name not in _TIED}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+        self._logs_owned = set()
+        self.store.listener = _teller(self)
 
     def reseed(self, seed: int) -> None:
         """From now on, chance is drawn from this seed."""

@@ -16,7 +16,7 @@ from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import MILLISECOND, MINUTE, SECOND
 from sregym_env.sim import apiserver, events
-from sregym_env.sim.controllers.controller import Controller, own_key, owner_keys
+from sregym_env.sim.controllers.controller import Controller, own_key, OwnerKeys
 from sregym_env.sim.controllers.job import finished_condition
 from sregym_env.sim.controllers.ownership import controlled, reference
 from sregym_env.sim.controllers.replicaset import is_namespace_terminating
@@ -251,5 +251,5 @@ def _job(cron_job: Manifest, due: int) -> Manifest:
 
 
 CONTROLLER = Controller(
-    "cronjob", {RESOURCE: own_key, JOBS: owner_keys("CronJob")}, retried("cronjob", reconcile)
+    "cronjob", {RESOURCE: own_key, JOBS: OwnerKeys("CronJob")}, retried("cronjob", reconcile)
 )

@@ -25,7 +25,7 @@ from sregym_env.sim.controllers.ownership import (
     controller_of,
     reference,
     spec_selector,
-    wake_owner,
+    WakeOwner,
 )
 from sregym_env.sim.controllers.replicaset import is_namespace_terminating
 from sregym_env.sim.controllers.retry import retried
@@ -579,7 +579,7 @@ CONTROLLER = Controller(
     "deployment",
     {
         RESOURCE: own_key,
-        REPLICA_SETS: wake_owner("Deployment", RESOURCE, spec_selector),
+        REPLICA_SETS: WakeOwner("Deployment", RESOURCE, spec_selector),
         "pods": _wake_for_last_pod,
     },
     retried("deployment", reconcile),

@@ -22,7 +22,7 @@ from sregym_env.sim.controllers.ownership import (
     controller_of,
     reference,
     spec_selector,
-    wake_owner,
+    WakeOwner,
 )
 from sregym_env.sim.controllers.retry import retried
 from sregym_env.sim.store import Change, Key
@@ -84,7 +84,7 @@ class _Loop:
 
     def controller(self, name: str) -> Controller:
         """The control loop of this kind."""
-        wake = wake_owner(self.kind, self.resource, self.selector, pods.matters_to_owner)
+        wake = WakeOwner(self.kind, self.resource, self.selector, pods.matters_to_owner)
         watches = {self.resource: _wanted_changed, "pods": wake}
         return Controller(name, watches, retried(name, self.reconcile))
 
