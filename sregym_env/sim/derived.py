@@ -37,7 +37,8 @@ class DerivedFrom(Generic[T]):
         if found is not None and found[0] is objects:
             return found[1]
         if len(self._known) >= KEPT:
-            self._known.pop(tuple(self._known)[0], None)
+            # Not next(iter()): another thread may add to the dictionary in between.
+            self._known.pop(tuple(self._known)[0], None)  # noqa: RUF015
         value = self._compute(objects)
         self._known[id(objects)] = (objects, value)
         return value

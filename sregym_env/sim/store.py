@@ -142,7 +142,9 @@ class Store:
         copy._by_owner = self._by_owner.copy()
         copy.revision = self.revision
         copy.changes = self.changes.fork()
-        if self._owned:  # a store that nobody has written to since its last fork is forked without being changed
+        if (
+            self._owned
+        ):  # a store that nobody has written to since its last fork is forked without being changed
             self._owned = set()
         return copy
 

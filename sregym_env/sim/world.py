@@ -36,8 +36,8 @@ _WITHOUT_CONSEQUENCE = frozenset(
 """Resources whose changes never alter where a connection leads or what a process does."""
 
 
-_TIED = frozenset(("__weakref__", "_logs_owned"))
-"""Fields of a world that say something about this one object only."""
+_TIED = frozenset(("__weakref__", "_logs_owned", "view"))
+"""Fields of a world that say something about this one object only, or follow from the others."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,7 @@ class SimWorld:
         memory: small frozen facts that components of the simulation keep, by name.
         acting: the control loop that is at work, by name; empty while none is.
         epoch: grows with every change that could alter where a connection leads.
+        view: what the network derived from the world at some epoch; forks start from it, and it is no state.
     """
 
     __slots__ = (
@@ -106,6 +107,7 @@ class SimWorld:
         "runtime",
         "store",
         "streams",
+        "view",
         "volumes",
     )
 
@@ -131,6 +133,7 @@ class SimWorld:
         self.images = images
         self.memory: dict[str, Any] = {}
         self.epoch = 0
+        self.view: Any = None
         self._app = app
         self.acting = ""
         self._due: dict[tuple[str, Key], int] = {}
@@ -168,6 +171,7 @@ class SimWorld:
         copy.images = self.images
         copy.memory = self.memory.copy()
         copy.epoch = self.epoch
+        copy.view = self.view
         copy._app = self._app
         copy.acting = ""
         copy._due = self._due.copy()
@@ -182,6 +186,7 @@ class SimWorld:
         for name, value in state.items():
             setattr(self, name, value)
         self._logs_owned = set()
+        self.view = None
         self.store.listener = _teller(self)
 
     def reseed(self, seed: int) -> None:

@@ -16,7 +16,7 @@ from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import MILLISECOND, MINUTE, SECOND
 from sregym_env.sim import apiserver, events
-from sregym_env.sim.controllers.controller import Controller, own_key, OwnerKeys
+from sregym_env.sim.controllers.controller import Controller, OwnerKeys, own_key
 from sregym_env.sim.controllers.job import finished_condition
 from sregym_env.sim.controllers.ownership import controlled, reference
 from sregym_env.sim.controllers.replicaset import is_namespace_terminating

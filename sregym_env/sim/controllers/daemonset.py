@@ -15,7 +15,7 @@ from sregym_env.runtime.clock import MINUTE, SECOND
 from sregym_env.sim import apiserver, events
 from sregym_env.sim.controllers import nodefit, pods, revisions
 from sregym_env.sim.controllers.controller import Controller, own_key
-from sregym_env.sim.controllers.ownership import claim, reference, spec_selector, WakeOwner
+from sregym_env.sim.controllers.ownership import WakeOwner, claim, reference, spec_selector
 from sregym_env.sim.controllers.replicaset import create_pod, delete_pod, slow_start
 from sregym_env.sim.controllers.retry import retried, sooner
 from sregym_env.sim.controllers.rollout import scaled

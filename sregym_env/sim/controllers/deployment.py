@@ -20,12 +20,12 @@ from sregym_env.sim import apiserver, events
 from sregym_env.sim.controllers import conditions, pods, rollout
 from sregym_env.sim.controllers.controller import Controller, own_key
 from sregym_env.sim.controllers.ownership import (
+    WakeOwner,
     claim,
     controlled,
     controller_of,
     reference,
     spec_selector,
-    WakeOwner,
 )
 from sregym_env.sim.controllers.replicaset import is_namespace_terminating
 from sregym_env.sim.controllers.retry import retried

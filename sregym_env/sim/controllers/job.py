@@ -15,7 +15,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import MINUTE, SECOND
 from sregym_env.sim import apiserver, events
 from sregym_env.sim.controllers import conditions, jobends, pods
-from sregym_env.sim.controllers.controller import Controller, own_key, OwnerKeys
+from sregym_env.sim.controllers.controller import Controller, OwnerKeys, own_key
 from sregym_env.sim.controllers.jobends import INDEX, index_of, indexes, ranges
 from sregym_env.sim.controllers.ownership import controlled, reference
 from sregym_env.sim.controllers.replicaset import create_pod, delete_pod, slow_start

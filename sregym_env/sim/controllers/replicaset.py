@@ -14,15 +14,15 @@ from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.sim import apiserver, events
 from sregym_env.sim.controllers import conditions, pods
-from sregym_env.sim.controllers.controller import Controller
+from sregym_env.sim.controllers.controller import Controller, Wake
 from sregym_env.sim.controllers.ownership import (
     Selector,
+    WakeOwner,
     claim,
     controlled,
     controller_of,
     reference,
     spec_selector,
-    WakeOwner,
 )
 from sregym_env.sim.controllers.retry import retried
 from sregym_env.sim.store import Change, Key
@@ -85,7 +85,7 @@ class _Loop:
     def controller(self, name: str) -> Controller:
         """The control loop of this kind."""
         wake = WakeOwner(self.kind, self.resource, self.selector, pods.matters_to_owner)
-        watches = {self.resource: _wanted_changed, "pods": wake}
+        watches: dict[str, Wake] = {self.resource: _wanted_changed, "pods": wake}
         return Controller(name, watches, retried(name, self.reconcile))
 
 

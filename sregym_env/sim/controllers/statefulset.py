@@ -13,7 +13,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.sim import apiserver, events
 from sregym_env.sim.controllers import pods, revisions
 from sregym_env.sim.controllers.controller import Controller, own_key
-from sregym_env.sim.controllers.ownership import claim, reference, spec_selector, WakeOwner
+from sregym_env.sim.controllers.ownership import WakeOwner, claim, reference, spec_selector
 from sregym_env.sim.controllers.retry import retried
 from sregym_env.sim.store import Key
 
