@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, Self
 
-from sregym_env.cluster.api import ForkableWorld
 from sregym_env.cluster.app import App
+from sregym_env.cluster.forkable import Forkable
 from sregym_env.envs.briefing import Mode, briefing
 from sregym_env.envs.observation import fit
 from sregym_env.faults.spec import FaultSpec
@@ -77,7 +77,7 @@ class Staged:
     """Says which task it is without saying what is wrong."""
     episode_id: str
     app: App
-    world: ForkableWorld
+    world: Forkable
     baseline: Baseline
     specs: tuple[FaultSpec, ...]
     causes: tuple[Cause, ...]
@@ -273,7 +273,7 @@ class Episode:
         )
         return ToolOutcome("Mitigation received. The episode is over.\n", tool="submit")
 
-    def _judged(self, world: ForkableWorld) -> Verdict:
+    def _judged(self, world: Forkable) -> Verdict:
         return judge_state(world, self.staged.baseline, self.staged.causes, self.rules.patience)
 
     def _settle_accounts(self) -> float:

@@ -16,7 +16,9 @@ from typing import Any
 from numpy.random import Generator
 
 from sregym_env import apps, noise
-from sregym_env.cluster.api import ForkableWorld, User, World
+from sregym_env.cluster.api import World
+from sregym_env.cluster.forkable import Forkable
+from sregym_env.cluster.identity import User
 from sregym_env.cluster.inventory import Inventory
 from sregym_env.envs.briefing import Mode
 from sregym_env.envs.episode import Solution, Staged
@@ -133,7 +135,7 @@ def solution(instance: FaultInstance) -> Solution:
 class Injected:
     """A world with the faults in, and what is needed to judge and to take them back."""
 
-    world: ForkableWorld
+    world: Forkable
     baseline: Baseline
     instances: tuple[FaultInstance, ...]
     changes: tuple[Any, ...]
@@ -155,7 +157,7 @@ def inject(problem: Problem, seed: int) -> Injected:
     return Injected(world, baseline, instances, changes)
 
 
-def await_symptoms(world: ForkableWorld, baseline: Baseline, mode: Mode) -> bool:
+def await_symptoms(world: Forkable, baseline: Baseline, mode: Mode) -> bool:
     """Let time pass until users suffer (and, in reactive mode, an alert fires); whether they do."""
     waited = 0.0
     suffering = False

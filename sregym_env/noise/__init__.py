@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sregym_env.cluster.api import ForkableWorld
+from sregym_env.cluster.forkable import Forkable
 from sregym_env.noise.noise import KINDS
 from sregym_env.runtime.streams import Streams
 
@@ -33,7 +33,7 @@ class NoiseConfig(BaseModel):
     """How far ahead noise is scheduled: longer than any episode with its grading."""
 
 
-def schedule(world: ForkableWorld, seed: int, config: NoiseConfig | Mapping[str, Any] | bool = True) -> None:
+def schedule(world: Forkable, seed: int, config: NoiseConfig | Mapping[str, Any] | bool = True) -> None:
     """Let noise happen in ``world`` from now on. The same seed gives the same noise."""
     if config is False:
         return

@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import Any
 
 from sregym_env import apps
-from sregym_env.cluster.api import ForkableWorld
+from sregym_env.cluster.forkable import Forkable
 from sregym_env.envs.briefing import briefing
 from sregym_env.envs.env import NOISE_PATIENCE
 from sregym_env.envs.staging import ONCALL, CauseOf, Injected, await_symptoms, inject
@@ -79,11 +79,11 @@ class Subject:
         await_symptoms(found.world, found.baseline, "proactive")
         return found
 
-    def world(self) -> ForkableWorld:
+    def world(self) -> Forkable:
         """A fork to try something on."""
         return self.injected.world.fork()
 
-    def judge(self, world: ForkableWorld, patience: Patience | None = None) -> Verdict:
+    def judge(self, world: Forkable, patience: Patience | None = None) -> Verdict:
         """The oracle's verdict on a tried world."""
         causes = [CauseOf(instance) for instance in self.injected.instances]
         return judge_state(world, self.injected.baseline, causes, patience or Patience())
@@ -295,7 +295,7 @@ def _hacks(subject: Subject) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield "silence the users", silences
 
 
-def _type(world: ForkableWorld, commands: Sequence[str]) -> str:
+def _type(world: Forkable, commands: Sequence[str]) -> str:
     """Type commands on a workstation; the last complaint, if there was one."""
     workstation = Workstation(world, ONCALL)
     complaint = ""
@@ -309,7 +309,7 @@ def _type(world: ForkableWorld, commands: Sequence[str]) -> str:
 # --- looking --------------------------------------------------------------------------------------
 
 
-def _signals(world: ForkableWorld) -> Iterator[str]:
+def _signals(world: Forkable) -> Iterator[str]:
     """Trouble as an agent could read it, in words without times and counts."""
     namespace = world.app.namespace
     for alert in world.alerts():
@@ -338,7 +338,7 @@ def _workload(pod: Manifest) -> str:
     return made_by or str(pod["name"])
 
 
-def _logs(world: ForkableWorld, tail: int) -> Iterator[tuple[str, str]]:
+def _logs(world: Forkable, tail: int) -> Iterator[tuple[str, str]]:
     """(what, text) of every container's log."""
     for pod in world.cluster.list("pods", world.app.namespace):
         name = pod["metadata"]["name"]
@@ -351,7 +351,7 @@ def _logs(world: ForkableWorld, tail: int) -> Iterator[tuple[str, str]]:
             yield f"of {owner}", text
 
 
-def _readable(world: ForkableWorld) -> Iterator[tuple[str, str]]:
+def _readable(world: Forkable) -> Iterator[tuple[str, str]]:
     """Everything an agent can read, piece by piece."""
     app = world.app
     for mode in ("proactive", "reactive"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from sregym_env.cluster.api import HttpCall
+from sregym_env.cluster.http import HttpCall
 from sregym_env.kube import status
 from sregym_env.kube.types import Manifest
 from sregym_env.serve.message import Response

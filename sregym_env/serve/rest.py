@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from sregym_env.cluster.api import ADMIN, PatchType
+from sregym_env.cluster.api import PatchType
+from sregym_env.cluster.identity import ADMIN
 from sregym_env.kube import schema, status
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.types import Json, Manifest

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sregym_env.cluster.api import User
+from sregym_env.cluster.identity import User
 from sregym_env.kube.types import Manifest
 from sregym_env.sim.world import SimWorld
 

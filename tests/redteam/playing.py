@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from sregym_env.cluster.api import ForkableWorld
+from sregym_env.cluster.forkable import Forkable
 from sregym_env.envs.staging import ONCALL
 from sregym_env.faults import problems
 from sregym_env.rewards.verdict import Verdict
@@ -22,7 +22,7 @@ def subject(fault: str, target: str) -> Subject:
     return Subject(problems.pair(APP, fault, target, {}), seed=5)
 
 
-def typed(world: ForkableWorld, commands: Sequence[str]) -> list[str]:
+def typed(world: Forkable, commands: Sequence[str]) -> list[str]:
     """Type commands as the agent; the answers of those that failed."""
     workstation = Workstation(world, ONCALL)
     complaints = []

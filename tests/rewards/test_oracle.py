@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sregym_env.cluster.api import ComponentHealth, JourneyHealth
+from sregym_env.cluster.health import ComponentHealth, JourneyHealth
 from sregym_env.kube.status import not_found
 from sregym_env.rewards.baseline import capture
 from sregym_env.rewards.oracle import Patience, judge_state

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from sregym_env.cluster.api import User
 from sregym_env.cluster.app import Binary, Image
+from sregym_env.cluster.identity import User
 from sregym_env.runtime.clock import DAY, EPOCH
 from sregym_env.sim import apiserver, bootstrap, bootstrap_rbac, kubelet, nodes, rbac
 from sregym_env.sim.assembly import CONTROLLERS

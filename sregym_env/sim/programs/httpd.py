@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from sregym_env.cluster.api import HTTP_REASONS, ExecResult
+from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.http import HTTP_REASONS
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim.programs.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, NEVER, Quiet

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import orjson
 
-from sregym_env.cluster.api import User
+from sregym_env.cluster.identity import User
 from sregym_env.kube import status
 from sregym_env.sim import pki
 from sregym_env.sim.programs import kube_writes
