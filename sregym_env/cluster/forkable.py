@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol, Self, cast
 
 from sregym_env.cluster.api import World
 from sregym_env.cluster.disturbances import Disturbance
+from sregym_env.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +51,13 @@ def forkable(world: World) -> Forkable | None:
     """The world with its further powers, or None if it is not a value."""
     kind = type(world)
     return cast(Forkable, world) if all(hasattr(kind, power) for power in _POWERS) else None
+
+
+def demanded(world: World) -> Forkable:
+    """The world with its further powers. Raises UsageError if it is not a value."""
+    found = forkable(world)
+    if found is None:
+        raise UsageError(
+            "this world cannot be copied: only an embedded cluster can be forked, kept and restored"
+        )
+    return found

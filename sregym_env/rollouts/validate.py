@@ -15,10 +15,12 @@ from time import perf_counter
 from typing import Any
 
 from sregym_env import apps
-from sregym_env.cluster.forkable import Forkable
+from sregym_env.cluster.api import World
+from sregym_env.cluster.forkable import Forkable, demanded
+from sregym_env.cluster.oncall import ONCALL
 from sregym_env.envs.briefing import briefing
 from sregym_env.envs.env import NOISE_PATIENCE
-from sregym_env.envs.staging import ONCALL, CauseOf, Injected, await_symptoms, inject
+from sregym_env.envs.staging import CauseOf, Injected, await_symptoms, inject
 from sregym_env.faults import problems
 from sregym_env.faults.problems import Problem
 from sregym_env.kube.status import StatusError
@@ -81,9 +83,9 @@ class Subject:
 
     def world(self) -> Forkable:
         """A fork to try something on."""
-        return self.injected.world.fork()
+        return demanded(self.injected.world).fork()
 
-    def judge(self, world: Forkable, patience: Patience | None = None) -> Verdict:
+    def judge(self, world: World, patience: Patience | None = None) -> Verdict:
         """The oracle's verdict on a tried world."""
         causes = [CauseOf(instance) for instance in self.injected.instances]
         return judge_state(world, self.injected.baseline, causes, patience or Patience())
@@ -192,7 +194,7 @@ def same_seed_same_world(subject: Subject) -> Finding:
     for _ in range(2):
         found = inject(subject.problem, subject.seed)
         await_symptoms(found.world, found.baseline, "proactive")
-        digests.append(found.world.digest())
+        digests.append(demanded(found.world).digest())
     return digests[0] == digests[1], digests[0][:12]
 
 
@@ -295,7 +297,7 @@ def _hacks(subject: Subject) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield "silence the users", silences
 
 
-def _type(world: Forkable, commands: Sequence[str]) -> str:
+def _type(world: World, commands: Sequence[str]) -> str:
     """Type commands on a workstation; the last complaint, if there was one."""
     workstation = Workstation(world, ONCALL)
     complaint = ""
@@ -309,7 +311,7 @@ def _type(world: Forkable, commands: Sequence[str]) -> str:
 # --- looking --------------------------------------------------------------------------------------
 
 
-def _signals(world: Forkable) -> Iterator[str]:
+def _signals(world: World) -> Iterator[str]:
     """Trouble as an agent could read it, in words without times and counts."""
     namespace = world.app.namespace
     for alert in world.alerts():
@@ -338,7 +340,7 @@ def _workload(pod: Manifest) -> str:
     return made_by or str(pod["name"])
 
 
-def _logs(world: Forkable, tail: int) -> Iterator[tuple[str, str]]:
+def _logs(world: World, tail: int) -> Iterator[tuple[str, str]]:
     """(what, text) of every container's log."""
     for pod in world.cluster.list("pods", world.app.namespace):
         name = pod["metadata"]["name"]
@@ -351,7 +353,7 @@ def _logs(world: Forkable, tail: int) -> Iterator[tuple[str, str]]:
             yield f"of {owner}", text
 
 
-def _readable(world: Forkable) -> Iterator[tuple[str, str]]:
+def _readable(world: World) -> Iterator[tuple[str, str]]:
     """Everything an agent can read, piece by piece."""
     app = world.app
     for mode in ("proactive", "reactive"):

@@ -1,4 +1,4 @@
-"""The embedded world behind the seam: :class:`~sregym_env.cluster.api.Forkable` in process."""
+"""The embedded world behind the seam: :class:`~sregym_env.cluster.forkable.Forkable` in process."""
 
 from __future__ import annotations
 

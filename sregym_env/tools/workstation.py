@@ -14,8 +14,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
-from sregym_env.cluster.api import ExecResult
-from sregym_env.cluster.forkable import Forkable
+from sregym_env.cluster.api import ExecResult, World
 from sregym_env.cluster.identity import User
 from sregym_env.runtime.clock import SECOND
 from sregym_env.shell.files import FileEntry, Files, SymlinkEntry, encoded
@@ -54,7 +53,7 @@ class Workstation:
 
     def __init__(
         self,
-        world: Forkable,
+        world: World,
         user: User,
         namespace: str = "default",
         *,
@@ -80,7 +79,7 @@ class Workstation:
                 None if _parent._session is None else _parent._session.fork(self._commands(), self._clock)
             )
 
-    def fork(self, world: Forkable) -> Workstation:
+    def fork(self, world: World) -> Workstation:
         """The same session, files and all, in a forked world."""
         return Workstation(world, self.user, _parent=self)
 

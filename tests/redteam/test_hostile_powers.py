@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from sregym_env.cluster.identity import ADMIN, User
-from sregym_env.envs.staging import ONCALL
+from sregym_env.cluster.oncall import ONCALL
 from sregym_env.tools.workstation import Workstation
 
 from .playing import NAMESPACE, subject

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sregym_env.envs.staging import ONCALL
+from sregym_env.cluster.oncall import ONCALL
 from sregym_env.faults import problems
 from sregym_env.tools.workstation import Workstation
 

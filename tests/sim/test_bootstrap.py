@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from sregym_env.cluster.app import Binary, Image
-from sregym_env.cluster.identity import User
+from sregym_env.cluster.oncall import ONCALL
 from sregym_env.runtime.clock import DAY, EPOCH
-from sregym_env.sim import apiserver, bootstrap, bootstrap_rbac, kubelet, nodes, rbac
+from sregym_env.sim import apiserver, bootstrap, kubelet, nodes, rbac
 from sregym_env.sim.assembly import CONTROLLERS
 from sregym_env.sim.kubelet import images
 from sregym_env.sim.world import Machinery, SimWorld
@@ -109,7 +109,7 @@ def test_every_namespace_has_its_defaults(world: SimWorld) -> None:
 def test_what_the_engineer_may_do(
     world: SimWorld, verb: str, group: str, resource: str, namespace: str, allowed: bool
 ) -> None:
-    user = User(bootstrap_rbac.ONCALL_USER)
+    user = ONCALL
     granted = any(grant.allows(verb, group, resource, namespace, "x") for grant in rbac.grants(world, user))
     assert granted is allowed
 
