@@ -449,7 +449,8 @@ class SimCluster:
         if cursor < 0:
             self.connecting(namespace, pod, "attach", container=container, stdin=bool(stdin), stdout=True)
         found = self._stored(pods, namespace, pod)
-        name = attaching.chosen(found, container) if cursor < 0 else container or ""
+        choose = attaching.chosen if cursor < 0 else container_logs.choose_container
+        name = choose(found, container)
         return attaching.attach(self._world, found, name, stdin, end, cursor)
 
     def forward(self, namespace: str, pod: str, port: int, call: HttpCall) -> HttpExchange:
