@@ -91,14 +91,20 @@ def test_what_needs_copies_says_so(env: SREGymEnv) -> None:
 
 
 def test_a_graded_reward_compares_with_what_the_oracle_saw_at_the_start() -> None:
-    env = SREGymEnv(PROBLEM, backend=HiddenBackend(), reward="graded", raise_errors=True)
+    env = SREGymEnv(
+        "hotel_res_concurrent_fault",
+        backend=HiddenBackend(),
+        reward="graded",
+        raise_errors=True,
+        max_steps=99,
+    )
     env.reset(seed=0)
-    assert repaired(env)[0] == 1.0
-    env.reset(seed=0)
-    env.step(f"kubectl create service clusterip mongodb-rate -n {NAMESPACE} --tcp=1:1")
+    *mended, _ = env.episode.staged.solutions
+    for command in (command for solution in mended for command in solution.remedies[0]):
+        env.step(command)
     _, reward, terminated, _, info = env.step("submit mitigation")
     assert terminated and not info["Mitigation"]
-    assert 0.0 < reward < 0.5, "the Service is there again, but nobody is served"
+    assert 0.0 < reward < 0.5, "two of three faults are gone"
 
 
 def test_the_same_verdicts_as_with_a_fork() -> None:
@@ -113,7 +119,7 @@ def test_the_same_verdicts_as_with_a_fork() -> None:
         return found
 
     there = grade(SREGymEnv(PROBLEM, backend=HiddenBackend()))
-    assert {"journeys", "inventory", "replicas"} <= set(_failed(there))
+    assert {"journeys", "available", "replicas"} <= set(_failed(there))
     assert _failed(there) == _failed(grade(SREGymEnv(PROBLEM)))
 
 
