@@ -1,9 +1,8 @@
 """THE SEAM: what a cluster and a world can do, whichever backend is behind them.
 
-Faults, noise, oracles and tools know these protocols and the values beside them, nothing else; what only a world
-has that is a value stands in :mod:`sregym_env.cluster.forkable`. Manifests are plain JSON trees that nobody mutates,
-errors of the API :class:`~sregym_env.kube.status.StatusError` with the real reason and message, times integer
-microseconds since the Unix epoch.
+Faults, noise, oracles and tools know these protocols and the values beside them, nothing else (what only a value has:
+:mod:`sregym_env.cluster.forkable`). Manifests are JSON trees that nobody mutates, errors of the API
+:class:`~sregym_env.kube.status.StatusError` with the real texts, times integer microseconds since the Unix epoch.
 """
 
 from __future__ import annotations

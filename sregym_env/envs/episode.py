@@ -95,7 +95,7 @@ class Staged:
     """The problem as plain JSON: ground truth."""
     workstation: Workstation
     injections: tuple[Injection, ...] = ()
-    """What was done to the world, in order."""
+    """What must be taken back out of a world that goes on, in the order in which it happened."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -260,21 +260,22 @@ def forget() -> None:
 def _stage(problem: Problem, seed: int, mode: Mode, backend: Backend | None = None) -> Staged:
     """A problem in a world of its own, not named for an episode yet."""
     injected = inject(problem, seed, backend)
+    world = injected.world
     staged = Staged(
         task_id="",
         episode_id="",
-        app=injected.world.app,
-        world=injected.world,
+        app=world.app,
+        world=world,
         baseline=injected.baseline,
         specs=tuple(instance.spec for instance in injected.instances),
         causes=tuple(CauseOf(instance) for instance in injected.instances),
         solutions=tuple(solution(instance) for instance in injected.instances),
         problem_json=problem.model_dump(mode="json"),
-        workstation=Workstation(injected.world, ONCALL),
-        injections=tuple(map(Injection, injected.instances, injected.changes)),
+        workstation=Workstation(world, ONCALL),
+        injections=() if forkable(world) else tuple(map(Injection, injected.instances, injected.changes)),
     )
     try:
-        await_symptoms(staged.world, staged.baseline, mode)
+        await_symptoms(world, injected.baseline, mode)
     except Exception:
         cleared(staged)
         raise

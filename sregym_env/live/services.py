@@ -137,9 +137,10 @@ def _within(path: str) -> str:
     """The path without segments that would lead out of the proxy to the rest of the API, which asks as administrator."""
     kept: list[str] = []
     for segment in path.split("/")[1:]:
-        if unquote(segment) == "..":
+        parts = unquote(segment).split("/")
+        if parts == [".."]:
             kept = kept[:-1]
-        elif unquote(segment) != ".":
+        elif not {".", ".."} & {*parts}:
             kept.append(quote(segment, safe="%:@!$&'()*+,;=~-._"))
     return "/" + "/".join(kept)
 
