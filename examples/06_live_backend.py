@@ -17,7 +17,7 @@ from pathlib import Path
 from sregym_env import SREGymEnv, apps
 from sregym_env.live.backend import LiveBackend
 from sregym_env.serve.server import ADMIN_CONFIG, EVERYTHING, Server, Settings
-from sregym_env.sim.deploy import bare_cluster
+from sregym_env.sim.bringup.deploy import bare_cluster
 
 PROBLEM = "missing_service_hotel_reservation"
 

@@ -68,11 +68,6 @@ class Inventory:
         """The declared workload of a component."""
         return self.declared[(component.workload, component.name)]
 
-    def pods_of(self, component: Component) -> list[Manifest]:
-        """The component's pods, in name order."""
-        labels = self.workload(component)["spec"]["template"]["metadata"]["labels"]
-        return [pod for pod in self.pods if labels.items() <= pod["metadata"].get("labels", {}).items()]
-
     @cached_property
     def volume_of(self) -> Mapping[str, Volume]:
         """Volumes by component."""

@@ -32,7 +32,7 @@ from sregym_env.faults.registry import declaration
 from sregym_env.rewards.baseline import Baseline, ObjectKey, capture
 from sregym_env.rewards.checks import failing_journeys
 from sregym_env.rewards.verdict import Check
-from sregym_env.sim.deploy import VARIANTS, deployed_world
+from sregym_env.sim.bringup.deploy import VARIANTS, deployed_world
 from sregym_env.tools.workstation import Workstation
 
 SYMPTOM_LIMIT = 300.0

@@ -6,7 +6,7 @@ inventory of a healthy world, never listed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from typing import Any
@@ -59,15 +59,21 @@ def pair(app: str, fault: str, target: str = "", parameters: Mapping[str, Any] |
     return Problem(id=f"{app}/{fault}/{target}" if target else f"{app}/{fault}", app=app, faults=(choice,))
 
 
-def pairs(app: str | None = None, fault: str | None = None, target: str | None = None) -> tuple[Problem, ...]:
+def pairs(
+    inventory_of: Callable[[str], Inventory],
+    app: str | None = None,
+    fault: str | None = None,
+    target: str | None = None,
+) -> tuple[Problem, ...]:
     """Every (fault, target) pair of every application, or those that match.
 
+    ``inventory_of`` knows what a healthy world of an application holds, on whatever backend it runs.
     Raises ProblemError where the app, the fault or the target does not exist.
     """
     found = []
     targets: dict[str, None] = {}
     for name in apps.names() if app is None else (app,):
-        inventory = _inventory(name)
+        inventory = inventory_of(name)
         for each in declarations() if fault is None else (declaration(fault),):
             for struck in each.targets.find(inventory):
                 targets[struck.name] = None
@@ -116,13 +122,6 @@ def parsed(mapping: Mapping[str, Any]) -> Problem:
     except ValidationError as error:
         wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
         raise ProblemError(f"problem: {wrong}") from error
-
-
-@cache
-def _inventory(app: str) -> Inventory:
-    from sregym_env.sim.deploy import deployed_world
-
-    return Inventory.of(deployed_world(apps.app(app), 0))
 
 
 _DATABASES = ("geo", "profile", "rate", "recommendation", "reservation", "user")

@@ -20,8 +20,8 @@ from sregym_env.cluster.forkable import Forkable, demanded
 from sregym_env.cluster.oncall import ONCALL
 from sregym_env.envs.briefing import briefing
 from sregym_env.envs.env import NOISE_PATIENCE
+from sregym_env.envs.pairs import pairs
 from sregym_env.envs.staging import CauseOf, Injected, await_symptoms, inject
-from sregym_env.faults import problems
 from sregym_env.faults.problems import Problem
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
@@ -29,7 +29,7 @@ from sregym_env.rewards import checks
 from sregym_env.rewards.baseline import WINDOW_SECONDS, protected_objects
 from sregym_env.rewards.oracle import Patience, judge_state
 from sregym_env.rewards.verdict import Verdict
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.tools.workstation import Workstation
 
 IDLE_SECONDS = 900.0
@@ -248,9 +248,7 @@ def validate_pairs(
     *, app: str = "", fault: str = "", target: str = "", sample: int = 0, jobs: int = 1, seed: int = 0
 ) -> list[Report]:
     """Validate every matching pair, or an even sample of them, on ``jobs`` processes; reports in pair order."""
-    chosen = thinned(
-        list(problems.pairs(app=app or None, fault=fault or None, target=target or None)), sample
-    )
+    chosen = thinned(list(pairs(app=app or None, fault=fault or None, target=target or None)), sample)
     if jobs <= 1 or len(chosen) <= 1:
         return [validate_pair(problem, seed) for problem in chosen]
     with ProcessPoolExecutor(max_workers=jobs) as pool:

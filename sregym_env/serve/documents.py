@@ -11,7 +11,7 @@ from sregym_env.serve import health, openapi, openapi2
 from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.instrumentation import exposition
 from sregym_env.serve.message import Request, Response, json_response, text_response
-from sregym_env.sim import custom, tokens
+from sregym_env.sim.apiserver import custom, tokens
 from sregym_env.sim.cluster import VERSION
 from sregym_env.sim.controllers import apiservice
 

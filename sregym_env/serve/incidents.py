@@ -79,11 +79,6 @@ class Incidents:
         self._desks.unmount(name)
         self.server.remove_cluster(name)
 
-    @property
-    def incidents(self) -> dict[str, Incident]:
-        """What is open, by name."""
-        return dict(self._incidents)
-
     def _open(self, problem: str, seed: int, noise: bool, name: str) -> Incident:
         if name in self._incidents:
             raise ValueError(f"there is an incident {name!r} already")

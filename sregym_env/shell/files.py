@@ -127,18 +127,6 @@ class Files(InMemoryFs):  # type: ignore[misc]
         copy._bytes = self._bytes
         return copy
 
-    def digest_state(self) -> tuple[tuple[str, str], ...]:
-        """What can be observed of the tree: (path, content or kind), sorted."""
-        out = []
-        for path, entry in sorted(self._data.items()):
-            if isinstance(entry, FileEntry):
-                out.append((path, entry.content.decode("latin-1")))
-            elif isinstance(entry, SymlinkEntry):
-                out.append((path, "-> " + entry.target))
-            else:
-                out.append((path, "/"))
-        return tuple(out)
-
     def _parents(self, path: str) -> None:
         parent = path.rpartition("/")[0]
         while parent and parent not in self._data:

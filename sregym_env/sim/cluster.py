@@ -14,27 +14,25 @@ from sregym_env.kube import patch as patches
 from sregym_env.kube.ownership import inferred
 from sregym_env.kube.registry import Registry, Resource
 from sregym_env.kube.types import Json, Manifest
-from sregym_env.sim import (
+from sregym_env.sim import apiserver
+from sregym_env.sim.apiserver import (
     admission,
-    apiserver,
-    attaching,
-    container_logs,
     conversions,
     custom,
     ephemeral,
     escalation,
-    metrics,
-    nodes,
     strategy,
     subresources,
     tokens,
     tracking,
 )
-from sregym_env.sim.admission import warnings
-from sregym_env.sim.componentstatus import component_statuses
+from sregym_env.sim.apiserver.admission import warnings
+from sregym_env.sim.apiserver.componentstatus import component_statuses
+from sregym_env.sim.apiserver.rbac import Authorizer, Grant
+from sregym_env.sim.apiserver.tracking import Tracking
+from sregym_env.sim.machines import attaching, container_logs, nodes
+from sregym_env.sim.monitoring import metrics
 from sregym_env.sim.programs import exec as programs_exec
-from sregym_env.sim.rbac import Authorizer, Grant
-from sregym_env.sim.tracking import Tracking
 from sregym_env.sim.world import SimWorld
 
 VERSION: Mapping[str, str] = {

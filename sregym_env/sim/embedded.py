@@ -16,14 +16,16 @@ from sregym_env.cluster.http import HttpCall, HttpExchange
 from sregym_env.cluster.identity import ADMIN
 from sregym_env.kube.status import StatusError
 from sregym_env.runtime.clock import seconds
-from sregym_env.sim import alerts, apiserver, attaching
-from sregym_env.sim.addressing import NodeSource
+from sregym_env.sim import apiserver
 from sregym_env.sim.cluster import SimCluster
-from sregym_env.sim.logs import ContainerLog
-from sregym_env.sim.programs import runtime
-from sregym_env.sim.shared import SharedLog
-from sregym_env.sim.traffic import SimTraffic
+from sregym_env.sim.machines import attaching
+from sregym_env.sim.monitoring import alerts
+from sregym_env.sim.network.addressing import NodeSource
+from sregym_env.sim.processes import lifecycle
+from sregym_env.sim.users.traffic import SimTraffic
 from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.logs import ContainerLog
+from sregym_env.sim.world.shared import SharedLog
 
 CONTROL_PLANE = "sre-control-plane"
 """The machine next to which the workstation stands."""
@@ -50,7 +52,7 @@ class SimNodes:
         if disturbance not in self._world.disturbances:
             self._world.disturbances = (*self._world.disturbances, disturbance)
             self._world.touch()
-            runtime.disturbed(self._world, disturbance)
+            lifecycle.disturbed(self._world, disturbance)
 
     def heal(self, disturbance: Disturbance) -> None:
         """Let it end. Healing what is not there does nothing."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sregym_env.cluster.oncall import ONCALL
-from sregym_env.faults import problems
+from sregym_env.envs.pairs import pairs
 from sregym_env.tools.workstation import Workstation
 
 from .playing import APP, NAMESPACE, subject
@@ -27,9 +27,7 @@ _TELLTALE = re.compile(
 
 def one_of_each() -> list[tuple[str, str]]:
     """Every fault on its last target."""
-    return list(
-        {p.faults[0].fault: (p.faults[0].fault, p.faults[0].target) for p in problems.pairs(app=APP)}.values()
-    )
+    return list({p.faults[0].fault: (p.faults[0].fault, p.faults[0].target) for p in pairs(app=APP)}.values())
 
 
 def readings(workstation: Workstation) -> Iterator[tuple[str, str]]:

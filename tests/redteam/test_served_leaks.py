@@ -27,7 +27,7 @@ from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.incidents import Incidents
 from sregym_env.serve.message import Request, Response
 from sregym_env.serve.pace import Pace
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.tools.workstation import Workstation
 

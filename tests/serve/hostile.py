@@ -26,7 +26,7 @@ from sregym_env.serve.app import Application
 from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.message import Request, encode
 from sregym_env.serve.pace import Pace
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld
 from tests.sim.conformance.entries import NAMESPACE, Entry, entries
 

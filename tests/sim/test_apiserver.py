@@ -10,8 +10,9 @@ from sregym_env.cluster.identity import User
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import EPOCH
-from sregym_env.sim import apiserver, events, quota
-from sregym_env.sim.rbac import Authorizer
+from sregym_env.sim import apiserver
+from sregym_env.sim.apiserver import events, quota
+from sregym_env.sim.apiserver.rbac import Authorizer
 from sregym_env.sim.world import Machinery, SimWorld
 
 NAMESPACE = "shop"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from sregym_env.cluster.api import World
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.sim.bringup.deploy import deployed_world
 from tests.serve.serving import Served, served
 from tests.world.worlds import APP, empty_cluster, over_http
 

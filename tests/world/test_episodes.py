@@ -18,7 +18,7 @@ from sregym_env.errors import ProblemError, UsageError
 from sregym_env.noise import DrivenWorld
 from sregym_env.rewards.checks import failing_journeys
 from sregym_env.runtime.clock import SECOND
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.sim.bringup.deploy import deployed_world
 from tests.serve.serving import Served
 from tests.world.worlds import APP, NAMESPACE, Unforkable, backend
 

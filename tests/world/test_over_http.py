@@ -17,7 +17,7 @@ from sregym_env.live.connection import Connection
 from sregym_env.live.world import LiveWorld
 from sregym_env.runtime.clock import SECOND
 from sregym_env.serve.pace import Pace
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.sim.bringup.deploy import deployed_world
 from tests.serve.serving import Served
 from tests.world.worlds import APP, NAMESPACE, over_http
 

@@ -10,7 +10,7 @@ from sregym_env.live.backend import LiveBackend
 from sregym_env.live.connection import Connection
 from sregym_env.live.world import LiveWorld
 from sregym_env.serve.pace import Pace
-from sregym_env.sim.deploy import bare_cluster
+from sregym_env.sim.bringup.deploy import bare_cluster
 from sregym_env.sim.embedded import EmbeddedWorld
 from tests.serve.serving import Served
 

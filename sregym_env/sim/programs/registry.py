@@ -38,7 +38,7 @@ PROGRAMS: Mapping[str, Any] = {
         Wrk2(),
     )
 }
-"""Stateless behaviours by name (each a :class:`~sregym_env.sim.programs.program.Program`)."""
+"""Stateless behaviours by name (each a :class:`~sregym_env.sim.world.program.Program`)."""
 
 
 def _toolbox(kind: str) -> dict[str, str]:
