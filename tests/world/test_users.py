@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -28,9 +28,12 @@ from sregym_env.cluster.forkable import demanded, forkable
 from sregym_env.cluster.http import HttpCall, HttpExchange
 from sregym_env.errors import ClusterError, UsageError
 from sregym_env.kube.status import StatusError
+from sregym_env.kube.types import Manifest
 from sregym_env.rewards.baseline import protected_objects
 from sregym_env.rollouts.validate import desired
 from sregym_env.runtime.clock import SECOND
+from sregym_env.sim.bringup.deploy import deployed_world
+from sregym_env.sim.cluster import SimCluster
 from tests.world.worlds import APP, NAMESPACE
 
 GEO = ObjectRef("deployments.apps", "geo", NAMESPACE)
@@ -264,3 +267,24 @@ def test_alerts_are_told_where_there_are_any(world: World) -> None:
 def test_components_are_told_where_they_can_be_seen(world: World) -> None:
     seen = {component.component for component in world.traffic.components(30.0)}
     assert seen <= {component.name for component in APP.components}
+
+
+def test_undoing_while_others_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A controller of a cluster that runs by itself may write between looking and putting back."""
+    world = deployed_world(APP, 0)
+    undo = edits.apply(world, JsonPatch(GEO, "/spec/replicas", 3))
+    put = SimCluster.replace
+    tried = []
+
+    def disturbed(cluster: SimCluster, manifest: Manifest, **options: Any) -> Manifest:
+        tried.append(manifest["metadata"]["resourceVersion"])
+        if len(tried) == 1:
+            world.cluster.patch(
+                GEO.resource, GEO.name, {"metadata": {"annotations": {"x": "y"}}}, namespace=NAMESPACE
+            )
+        return put(cluster, manifest, **options)
+
+    monkeypatch.setattr(SimCluster, "replace", disturbed)
+    edits.undo(world, undo)
+    assert len(set(tried)) == 2
+    assert world.cluster.get(*_of(GEO))["spec"]["replicas"] == 1
