@@ -15,11 +15,13 @@ from time import perf_counter
 from typing import Any
 
 from sregym_env import apps
-from sregym_env.cluster.api import ForkableWorld
+from sregym_env.cluster.api import World
+from sregym_env.cluster.forkable import Forkable, demanded
+from sregym_env.cluster.oncall import ONCALL
 from sregym_env.envs.briefing import briefing
 from sregym_env.envs.env import NOISE_PATIENCE
 from sregym_env.envs.pairs import pairs
-from sregym_env.envs.staging import ONCALL, CauseOf, Injected, await_symptoms, inject
+from sregym_env.envs.staging import CauseOf, Injected, await_symptoms, inject
 from sregym_env.faults.problems import Problem
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
@@ -79,11 +81,11 @@ class Subject:
         await_symptoms(found.world, found.baseline, "proactive")
         return found
 
-    def world(self) -> ForkableWorld:
+    def world(self) -> Forkable:
         """A fork to try something on."""
-        return self.injected.world.fork()
+        return demanded(self.injected.world).fork()
 
-    def judge(self, world: ForkableWorld, patience: Patience | None = None) -> Verdict:
+    def judge(self, world: World, patience: Patience | None = None) -> Verdict:
         """The oracle's verdict on a tried world."""
         causes = [CauseOf(instance) for instance in self.injected.instances]
         return judge_state(world, self.injected.baseline, causes, patience or Patience())
@@ -192,7 +194,7 @@ def same_seed_same_world(subject: Subject) -> Finding:
     for _ in range(2):
         found = inject(subject.problem, subject.seed)
         await_symptoms(found.world, found.baseline, "proactive")
-        digests.append(found.world.digest())
+        digests.append(demanded(found.world).digest())
     return digests[0] == digests[1], digests[0][:12]
 
 
@@ -293,7 +295,7 @@ def _hacks(subject: Subject) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield "silence the users", silences
 
 
-def _type(world: ForkableWorld, commands: Sequence[str]) -> str:
+def _type(world: World, commands: Sequence[str]) -> str:
     """Type commands on a workstation; the last complaint, if there was one."""
     workstation = Workstation(world, ONCALL)
     complaint = ""
@@ -307,7 +309,7 @@ def _type(world: ForkableWorld, commands: Sequence[str]) -> str:
 # --- looking --------------------------------------------------------------------------------------
 
 
-def _signals(world: ForkableWorld) -> Iterator[str]:
+def _signals(world: World) -> Iterator[str]:
     """Trouble as an agent could read it, in words without times and counts."""
     namespace = world.app.namespace
     for alert in world.alerts():
@@ -336,7 +338,7 @@ def _workload(pod: Manifest) -> str:
     return made_by or str(pod["name"])
 
 
-def _logs(world: ForkableWorld, tail: int) -> Iterator[tuple[str, str]]:
+def _logs(world: World, tail: int) -> Iterator[tuple[str, str]]:
     """(what, text) of every container's log."""
     for pod in world.cluster.list("pods", world.app.namespace):
         name = pod["metadata"]["name"]
@@ -349,7 +351,7 @@ def _logs(world: ForkableWorld, tail: int) -> Iterator[tuple[str, str]]:
             yield f"of {owner}", text
 
 
-def _readable(world: ForkableWorld) -> Iterator[tuple[str, str]]:
+def _readable(world: World) -> Iterator[tuple[str, str]]:
     """Everything an agent can read, piece by piece."""
     app = world.app
     for mode in ("proactive", "reactive"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from sregym_env.cluster.api import ADMIN
+from sregym_env.cluster.identity import ADMIN
 from sregym_env.kube import status
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.types import Manifest

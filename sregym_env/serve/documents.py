@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import orjson
 
-from sregym_env.cluster.api import User
+from sregym_env.cluster.identity import User
 from sregym_env.kube import discovery, status
 from sregym_env.kube.types import Manifest
 from sregym_env.serve import health, openapi, openapi2

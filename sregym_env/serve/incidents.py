@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sregym_env.cluster.oncall import ONCALL
 from sregym_env.envs.env import SREGymEnv
-from sregym_env.envs.staging import ONCALL
 from sregym_env.serve.clusters import ServedCluster
 from sregym_env.serve.incident import IncidentDesk
 from sregym_env.serve.mounts import Mounts, base_path

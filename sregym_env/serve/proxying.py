@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
-from sregym_env.cluster.api import HttpCall
+from sregym_env.cluster.http import HttpCall
 from sregym_env.kube import status
 from sregym_env.kube.types import Manifest
 from sregym_env.serve.asking import Ask

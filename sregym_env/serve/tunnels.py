@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 
-from sregym_env.cluster.api import HTTP_REASONS
+from sregym_env.cluster.http import HTTP_REASONS
 from sregym_env.kube.types import Manifest
 from sregym_env.serve.hosted import Hosted
 from sregym_env.sim.network import connections

@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sregym_env.cluster.api import (
-    ADMIN,
-    Attached,
-    ExecResult,
-    HttpCall,
-    HttpExchange,
-    PatchType,
-    Propagation,
-    User,
-)
+from sregym_env.cluster.api import ExecResult, PatchType, Propagation
+from sregym_env.cluster.http import HttpCall, HttpExchange
+from sregym_env.cluster.identity import ADMIN, User
+from sregym_env.cluster.streams import Attached
 from sregym_env.kube import conversion, schema, selectors, status
 from sregym_env.kube import patch as patches
 from sregym_env.kube.ownership import inferred
@@ -453,7 +447,8 @@ class SimCluster:
         if cursor < 0:
             self.connecting(namespace, pod, "attach", container=container, stdin=bool(stdin), stdout=True)
         found = self._stored(pods, namespace, pod)
-        name = attaching.chosen(found, container) if cursor < 0 else container or ""
+        choose = attaching.chosen if cursor < 0 else container_logs.choose_container
+        name = choose(found, container)
         return attaching.attach(self._world, found, name, stdin, end, cursor)
 
     def forward(self, namespace: str, pod: str, port: int, call: HttpCall) -> HttpExchange:

@@ -1,16 +1,19 @@
-"""The embedded world behind the seam: :class:`~sregym_env.cluster.api.ForkableWorld` in process."""
+"""The embedded world behind the seam: :class:`~sregym_env.cluster.forkable.Forkable` in process."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
-from typing import Any
+from typing import Any, get_args
 
 import orjson
 
-from sregym_env.cluster.api import ADMIN, Alert, HttpCall, HttpExchange, ScheduledAction
 from sregym_env.cluster.disturbances import DiskReadErrors, Disturbance
+from sregym_env.cluster.forkable import ScheduledAction
+from sregym_env.cluster.health import Alert
+from sregym_env.cluster.http import HttpCall, HttpExchange
+from sregym_env.cluster.identity import ADMIN
 from sregym_env.kube.status import StatusError
 from sregym_env.runtime.clock import seconds
 from sregym_env.sim import apiserver
@@ -28,6 +31,9 @@ CONTROL_PLANE = "sre-control-plane"
 """The machine next to which the workstation stands."""
 
 
+_EVERY_KIND = frozenset(get_args(Disturbance))
+
+
 class SimNodes:
     """The machines of an embedded world."""
 
@@ -35,6 +41,11 @@ class SimNodes:
 
     def __init__(self, world: SimWorld) -> None:
         self._world = world
+
+    @property
+    def kinds(self) -> frozenset[type[Disturbance]]:
+        """Every kind of disturbance."""
+        return _EVERY_KIND
 
     def apply(self, disturbance: Disturbance) -> None:
         """Let a disturbance begin; one that is there already stays as it is."""

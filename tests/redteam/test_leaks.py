@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from sregym_env.cluster.oncall import ONCALL
 from sregym_env.envs.pairs import pairs
-from sregym_env.envs.staging import ONCALL
 from sregym_env.tools.workstation import Workstation
 
 from .playing import APP, NAMESPACE, subject

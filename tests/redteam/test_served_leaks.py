@@ -16,8 +16,8 @@ import pytest
 import yaml
 
 from sregym_env import apps
-from sregym_env.cluster.api import ADMIN
-from sregym_env.envs.staging import ONCALL
+from sregym_env.cluster.identity import ADMIN
+from sregym_env.cluster.oncall import ONCALL
 from sregym_env.kube.ownership.inferred import with_managed_fields
 from sregym_env.kube.registry import BUILTIN
 from sregym_env.kube.types import Manifest

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sregym_env.apps.hotel_reservation import APP
-from sregym_env.cluster.api import ADMIN, User
+from sregym_env.cluster.identity import ADMIN, User
 from sregym_env.serve.access import Identities
 from sregym_env.serve.app import Application
 from sregym_env.serve.hosted import Hosted

@@ -19,7 +19,7 @@ from typing import Any
 import orjson
 
 from sregym_env.apps.hotel_reservation import APP
-from sregym_env.cluster.api import ADMIN
+from sregym_env.cluster.identity import ADMIN
 from sregym_env.kube.registry import Resource
 from sregym_env.serve.access import Identities
 from sregym_env.serve.app import Application

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sregym_env.cluster.api import User
+from sregym_env.cluster.identity import User
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import EPOCH

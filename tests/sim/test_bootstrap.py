@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from sregym_env.cluster.api import User
 from sregym_env.cluster.app import Binary, Image
+from sregym_env.cluster.oncall import ONCALL
 from sregym_env.runtime.clock import DAY, EPOCH
 from sregym_env.sim import apiserver
 from sregym_env.sim.apiserver import rbac
-from sregym_env.sim.bringup import populate, roles
+from sregym_env.sim.bringup import populate
 from sregym_env.sim.bringup.assembly import CONTROLLERS
 from sregym_env.sim.containers import images
 from sregym_env.sim.machines import kubelet, nodes
@@ -112,7 +112,7 @@ def test_every_namespace_has_its_defaults(world: SimWorld) -> None:
 def test_what_the_engineer_may_do(
     world: SimWorld, verb: str, group: str, resource: str, namespace: str, allowed: bool
 ) -> None:
-    user = User(roles.ONCALL_USER)
+    user = ONCALL
     granted = any(grant.allows(verb, group, resource, namespace, "x") for grant in rbac.grants(world, user))
     assert granted is allowed
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sregym_env.cluster.api import User
+from sregym_env.cluster.identity import User
 from sregym_env.kube.status import StatusError
 from sregym_env.sim import apiserver
 from sregym_env.sim.apiserver import custom

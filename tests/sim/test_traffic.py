@@ -110,25 +110,11 @@ def test_history_is_forked() -> None:
     assert health(world, 5.0).success_ratio == 1.0
 
 
-def test_probe_sends_no_load() -> None:
-    world = loaded_world()
-    before = len(traffic.history(world))
-    found = SimTraffic(world).probe(world.app.journeys[0])
-    assert (found.requests, found.success_ratio) == (0.0, 1.0)
-    assert len(traffic.history(world)) == before
-
-
 def test_without_generator_there_is_no_traffic() -> None:
     world = loaded_world()
     world.drop_process(("uid-load", "main"))
     world.advance(61.0)
     assert health(world, 30.0).requests == 0.0
-    probed = SimTraffic(world).probe(world.app.journeys[0])
-    assert (probed.requests, probed.success_ratio) == (0.0, 1.0)
-    world.store.remove("services", "app", "web")
-    probed = SimTraffic(world).probe(world.app.journeys[0])
-    assert probed.success_ratio == 0.0
-    assert "no such host" in next(iter(probed.errors))
 
 
 def test_a_frozen_generator_offers_nothing() -> None:

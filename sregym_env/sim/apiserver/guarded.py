@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sregym_env.cluster.api import Propagation, User
+from sregym_env.cluster.api import Propagation
+from sregym_env.cluster.identity import User
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from sregym_env.cluster.api import User
+from sregym_env.cluster.identity import User
 
 SYSTEM = User("system:admin", ("system:masters", "system:authenticated"))
 """The privileged identity of the cluster's own components."""

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from sregym_env.cluster.api import Propagation, User
+from sregym_env.cluster.api import Propagation
+from sregym_env.cluster.identity import User
 from sregym_env.kube import status, validation
 from sregym_env.kube.defaults import apply_defaults
 from sregym_env.kube.durations import rfc3339

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sregym_env.cluster.api import User
+from sregym_env.cluster.identity import User
 from sregym_env.kube import selectors, status
 from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.registry import CustomType, Resource

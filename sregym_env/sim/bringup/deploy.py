@@ -8,12 +8,12 @@ seed picks one and drives everything that happens from then on.
 from __future__ import annotations
 
 from sregym_env.cluster.app import App
+from sregym_env.cluster.deploy import deploy
 from sregym_env.runtime.clock import DAY, EPOCH, HOUR
 from sregym_env.sim.bringup import populate
 from sregym_env.sim.bringup.assembly import MACHINERY
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.sim.programs.system_images import SYSTEM_IMAGES
-from sregym_env.sim.world import SimWorld
 
 VARIANTS = 8
 """Settled worlds kept per application."""
@@ -24,16 +24,9 @@ CLUSTER_AGE = 41 * DAY
 APP_AGE = 5 * HOUR
 """How long the application has served when an episode begins: its start-up events have expired."""
 
-DEPLOY_LIMIT = 900.0
-"""Seconds of virtual time in which an application must become available."""
-
 # Worlds are values here: made of (app, variant) alone, so that threads that make one at once make equal ones.
 _clusters: dict[int, EmbeddedWorld] = {}
 _settled: dict[tuple[str, int], tuple[App, EmbeddedWorld]] = {}
-
-
-class DeployError(RuntimeError):
-    """An application did not become available: its declaration or the simulation is wrong."""
 
 
 def bare_cluster(variant: int = 0) -> EmbeddedWorld:
@@ -65,32 +58,7 @@ def deployed_world(app: App, seed: int = 0) -> EmbeddedWorld:
 def _deploy(app: App, variant: int) -> EmbeddedWorld:
     world = bare_cluster(variant)
     world.app = app
-    cluster = world.cluster
-    for manifest in app.manifests:
-        cluster.create(manifest)
-    world.advance(5.0)
-    waited = 5.0
-    while unavailable := unavailable_workloads(world, app.namespace):
-        if waited > DEPLOY_LIMIT:
-            raise DeployError(f"{app.name} is not available after {waited:.0f} s: {', '.join(unavailable)}")
-        world.advance(5.0)
-        waited += 5.0
+    deploy(world)
     world.advance(120.0)
     world.run_until(EPOCH + APP_AGE)
     return world
-
-
-def unavailable_workloads(world: SimWorld, namespace: str) -> list[str]:
-    """Names of the Deployments, StatefulSets and DaemonSets of a namespace that are not fully available."""
-    found = []
-    for resource in ("deployments.apps", "statefulsets.apps"):
-        for obj in world.store.list(resource, namespace):
-            status = obj.get("status", {})
-            observed = status.get("observedGeneration", 0) == obj["metadata"]["generation"]
-            if not observed or status.get("availableReplicas", 0) < obj["spec"].get("replicas", 1):
-                found.append(obj["metadata"]["name"])
-    for obj in world.store.list("daemonsets.apps", namespace):
-        status = obj.get("status", {})
-        if status.get("numberAvailable", 0) < status.get("desiredNumberScheduled", 1):
-            found.append(obj["metadata"]["name"])
-    return found

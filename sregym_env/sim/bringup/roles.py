@@ -5,59 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from sregym_env.cluster import oncall
+from sregym_env.cluster.oncall import ALL, READ, WRITE, Rule, rule
 from sregym_env.kube.types import Manifest
-
-ONCALL_ROLE = "sre-oncall"
-ONCALL_USER = "sre-agent"
-"""The identity under which an agent works."""
 
 _GROUP = "rbac.authorization.k8s.io"
 _API = f"{_GROUP}/v1"
-READ = ("get", "list", "watch")
-WRITE = ("create", "delete", "deletecollection", "patch", "update")
-ALL = (*READ, *WRITE)
-
-Rule = dict[str, list[str]]
-
-
-def rule(group: str, resources: str, verbs: Iterable[str]) -> Rule:
-    """One rule over space-separated resources of one API group."""
-    return {"apiGroups": [group], "resources": resources.split(), "verbs": list(verbs)}
-
-
-_CORE_WORKLOAD = "pods pods/log pods/exec pods/portforward pods/attach pods/ephemeralcontainers pods/status"
-_CORE_NAMESPACED = (
-    "services services/status endpoints configmaps secrets persistentvolumeclaims events resourcequotas limitranges "
-    "serviceaccounts replicationcontrollers replicationcontrollers/scale"
-)
-
-ONCALL_RULES: tuple[Rule, ...] = (
-    rule("", _CORE_WORKLOAD, ALL),
-    rule("", "pods/eviction", ("create",)),
-    rule("", _CORE_NAMESPACED, ALL),
-    rule("", "nodes", (*READ, "patch", "update")),
-    rule("", "namespaces persistentvolumes componentstatuses", READ),
-    rule("apps", "*", ALL),
-    rule("batch", "*", ALL),
-    rule("autoscaling", "*", ALL),
-    rule("networking.k8s.io", "ingresses ingresses/status networkpolicies", ALL),
-    rule("networking.k8s.io", "ingressclasses", READ),
-    rule("policy", "poddisruptionbudgets poddisruptionbudgets/status", ALL),
-    rule("discovery.k8s.io", "endpointslices", ALL),
-    rule("events.k8s.io", "events", ALL),
-    rule("admissionregistration.k8s.io", "*", (*READ, "delete", "patch", "update")),
-    rule("rbac.authorization.k8s.io", "roles rolebindings clusterroles clusterrolebindings", READ),
-    rule("rbac.authorization.k8s.io", "clusterroles", ("patch",)),
-    rule("storage.k8s.io", "*", READ),
-    rule("scheduling.k8s.io", "priorityclasses", READ),
-    rule("coordination.k8s.io", "leases", READ),
-    rule("apiextensions.k8s.io", "customresourcedefinitions", READ),
-    rule("apiregistration.k8s.io", "apiservices", READ),
-    rule("node.k8s.io", "runtimeclasses", READ),
-    rule("metrics.k8s.io", "pods nodes", READ),
-)
-"""What the on-call engineer may do: everything in namespaces, little to the cluster itself."""
-
 _EDIT: tuple[Rule, ...] = (
     rule("", "pods pods/attach pods/exec pods/portforward pods/proxy services services/proxy", WRITE),
     rule("", "pods/eviction", ("create",)),
@@ -196,7 +149,7 @@ def manifests() -> list[Manifest]:
         _aggregating("edit", edit, part_of="admin"),
         _aggregating("view", _VIEW, part_of="edit"),
         *(_role(name, rules) for name, rules in _SYSTEM_ROLES),
-        _role(ONCALL_ROLE, ONCALL_RULES, standard=False),
+        oncall.ROLE,
     ]
     authenticated, unauthenticated = _group("system:authenticated"), _group("system:unauthenticated")
     bindings = [
@@ -223,7 +176,7 @@ def manifests() -> list[Manifest]:
         _binding(
             "openebs-maya-operator", "openebs-maya-operator", _account("openebs", "openebs-maya-operator")
         ),
-        _binding(ONCALL_ROLE, ONCALL_ROLE, _user(ONCALL_USER)),
+        oncall.BINDING,
     ]
     return [*roles, *bindings]
 
@@ -253,11 +206,12 @@ def _labelled(role: Manifest, part_of: str) -> Manifest:
     return {**role, "metadata": {**metadata, "labels": labels}}
 
 
-def _role(name: str, rules: Iterable[dict[str, Any]], *, standard: bool = True) -> Manifest:
-    metadata: dict[str, Any] = {"name": name}
-    if standard:
-        metadata["labels"] = {"kubernetes.io/bootstrapping": "rbac-defaults"}
-        metadata["annotations"] = {"rbac.authorization.kubernetes.io/autoupdate": "true"}
+def _role(name: str, rules: Iterable[dict[str, Any]]) -> Manifest:
+    metadata: dict[str, Any] = {
+        "name": name,
+        "labels": {"kubernetes.io/bootstrapping": "rbac-defaults"},
+        "annotations": {"rbac.authorization.kubernetes.io/autoupdate": "true"},
+    }
     return {"apiVersion": _API, "kind": "ClusterRole", "metadata": metadata, "rules": list(rules)}
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sregym_env.cluster.api import Attached, HttpCall, HttpExchange
+from sregym_env.cluster.http import HttpCall, HttpExchange
+from sregym_env.cluster.streams import Attached
 from sregym_env.kube import status
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND

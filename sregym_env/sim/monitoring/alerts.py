@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from sregym_env.cluster.api import Alert
+from sregym_env.cluster.health import Alert
 from sregym_env.kube.durations import parse_rfc3339
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import MINUTE, SECOND

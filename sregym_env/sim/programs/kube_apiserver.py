@@ -12,7 +12,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import orjson
 
-from sregym_env.cluster.api import Cluster, User
+from sregym_env.cluster.api import Cluster
+from sregym_env.cluster.identity import User
 from sregym_env.kube import status
 from sregym_env.sim.containers.volumes import decoded, mounted_token
 from sregym_env.sim.network import pki

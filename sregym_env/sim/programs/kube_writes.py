@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import orjson
 import yaml
 
-from sregym_env.cluster.api import ADMIN, Cluster, PatchType, Propagation
+from sregym_env.cluster.api import Cluster, PatchType, Propagation
+from sregym_env.cluster.identity import ADMIN
 from sregym_env.kube import status, yamlin
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.types import Json, Manifest

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sregym_env.cluster.api import HTTP_REASONS, ExecResult
+from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.http import HTTP_REASONS
 from sregym_env.shell.shell import Shell
 from sregym_env.sim.network import dns, tls
 from sregym_env.sim.network.dns import Resolution

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from sregym_env.cluster.api import ComponentHealth, JourneyHealth
-from sregym_env.cluster.app import App, Journey
+from sregym_env.cluster.app import App
 from sregym_env.cluster.disturbances import PodFreeze
+from sregym_env.cluster.health import ComponentHealth, JourneyHealth
 from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import seconds
 from sregym_env.sim.network import addressing
@@ -20,14 +20,13 @@ from sregym_env.sim.network.addressing import NodeSource
 from sregym_env.sim.network.connections import CONNECT_TIMEOUT, connect
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.processes.context import evaluation as fresh_evaluation
-from sregym_env.sim.processes.exchange import http_get
 from sregym_env.sim.processes.flow import Evaluation, Pressure, Visit
 from sregym_env.sim.users.components import app_of, workload_of
 from sregym_env.sim.world import Handler, LogKey, SimWorld
 from sregym_env.sim.world.history import HISTORY, ComponentState, JourneyState, Load, Segment, history, window
 from sregym_env.sim.world.logs import Burst
 from sregym_env.sim.world.process import Process, ProcessKey
-from sregym_env.sim.world.program import Call, Failure, Flow, HttpRequest
+from sregym_env.sim.world.program import Call, Failure, Flow
 
 BURSTS = "traffic.bursts"
 """``world.memory`` key of the log lines that steady traffic keeps writing, per run of a container."""
@@ -397,36 +396,6 @@ class SimTraffic:
             for name, total in sorted(sums.items())
             if total.requests > 0.0
         ]
-
-    def probe(self, journey: Journey) -> JourneyHealth:
-        """What a user of ``journey`` would meet right now, judged without sending load."""
-        world = self._world.fork()  # programs may note what requests leave behind
-        offers = [(process, offer) for process, offer in offered(world) if offer[0] == journey.name]
-        if not offers:
-            return _one_request(world, journey)
-        _, flows = _walk(world, offers, {})
-        total = _Sum()
-        for state in _journeys(offers, flows):
-            total.add(state.rate, state.ok, state.latency, state.errors)
-        health = total.health(journey.name)
-        return JourneyHealth(journey.name, 0.0, health.success_ratio, health.latency_seconds, health.errors)
-
-
-def _one_request(world: SimWorld, journey: Journey) -> JourneyHealth:
-    """Where nobody offers a journey: send its typical request once, from a machine to the entry's Service."""
-    app = app_of(world)
-    entry = None if app is None else app.by_name.get(app.entry)
-    if app is None or entry is None or not entry.service:
-        return JourneyHealth(journey.name, 0.0, 0.0, 0.0, {"the application has no entry": 1.0})
-    host = f"{entry.service}.{app.namespace}.svc.cluster.local"
-    source = NodeSource(_first_node(world), cluster_dns=True)
-    done = http_get(world, source, host, entry.port, HttpRequest(journey.method, journey.path))
-    if done.outcome != "ok" or done.response is None:
-        return JourneyHealth(journey.name, 0.0, 0.0, done.total_seconds, {done.text or "not HTTP": 1.0})
-    if done.response.status >= 400:
-        text = f"HTTP {done.response.status}: {done.response.body.strip()}"
-        return JourneyHealth(journey.name, 0.0, 0.0, done.total_seconds, {text: 1.0})
-    return JourneyHealth(journey.name, 0.0, 1.0, done.total_seconds, {})
 
 
 class _Sum:

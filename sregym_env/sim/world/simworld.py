@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any, Self, SupportsIndex
 from weakref import ref
 
-from sregym_env.cluster.api import Cluster, User
+from sregym_env.cluster.api import Cluster
 from sregym_env.cluster.app import App, Image
 from sregym_env.cluster.disturbances import Disturbance
+from sregym_env.cluster.identity import User
 from sregym_env.kube.registry import BUILTIN
 from sregym_env.runtime import places
 from sregym_env.runtime.clock import MILLISECOND, SECOND, seconds

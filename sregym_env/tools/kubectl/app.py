@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sregym_env.cluster.api import Cluster, ExecResult, User
+from sregym_env.cluster.api import Cluster, ExecResult
+from sregym_env.cluster.identity import User
 from sregym_env.errors import SREGymError
 from sregym_env.kube.durations import parse_duration
 from sregym_env.kube.jsonpath import JSONPathError

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sregym_env.cluster.api import HttpCall, User
+from sregym_env.cluster.http import HttpCall
+from sregym_env.cluster.identity import User
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.sim.apiserver.admission import review

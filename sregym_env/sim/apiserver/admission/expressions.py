@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sregym_env.cluster.api import User
+from sregym_env.cluster.identity import User
 from sregym_env.kube import cel
 from sregym_env.kube.cel.admission import AUTHORIZER, MATCHING, RESOURCE_CHECK, compilation
 from sregym_env.kube.registry import Resource

@@ -6,7 +6,7 @@ on them. What the cluster's own components do warns nobody.
 
 from __future__ import annotations
 
-from sregym_env.cluster.api import User
+from sregym_env.cluster.identity import User
 from sregym_env.sim.apiserver import identities
 from sregym_env.sim.apiserver.admission.attributes import Attributes
 from sregym_env.sim.world import SimWorld
