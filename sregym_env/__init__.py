@@ -18,7 +18,16 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = ["ClusterError", "ProblemError", "SREGymEnv", "SREGymError", "UsageError", "__version__"]
+__all__ = [
+    "AppError",
+    "ClusterError",
+    "ProblemError",
+    "SREGymEnv",
+    "SREGymError",
+    "StagingError",
+    "UsageError",
+    "__version__",
+]
 
 register_all()
 
@@ -28,7 +37,7 @@ def __getattr__(name: str) -> Any:
         from sregym_env.envs.env import SREGymEnv
 
         return SREGymEnv
-    if name in ("SREGymError", "ClusterError", "ProblemError", "UsageError"):
+    if name in ("SREGymError", "AppError", "ClusterError", "ProblemError", "StagingError", "UsageError"):
         from sregym_env import errors
 
         return getattr(errors, name)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from sregym_env.errors import AppError
+
 Row = dict[str, Any]
 
 
@@ -33,15 +35,22 @@ def _faults() -> list[Row]:
 def _apps() -> list[Row]:
     from sregym_env import apps
 
-    return [
-        {
-            "app": app.name,
-            "namespace": app.namespace,
-            "components": len(app.components),
-            "journeys": ", ".join(journey.name for journey in app.journeys),
-        }
-        for app in (apps.app(name) for name in apps.names())
-    ]
+    rows = []
+    for name in apps.names():
+        try:
+            app = apps.app(name)
+        except AppError as error:
+            rows.append({"app": name, "namespace": "", "components": 0, "journeys": str(error)})
+            continue
+        rows.append(
+            {
+                "app": app.name,
+                "namespace": ", ".join(app.namespaces),
+                "components": len(app.components),
+                "journeys": ", ".join(journey.name for journey in app.journeys),
+            }
+        )
+    return rows
 
 
 def _pairs() -> list[Row]:

@@ -17,15 +17,15 @@ from numpy.random import Generator
 
 from sregym_env import apps, noise
 from sregym_env.cluster.api import ForkableWorld, User, World
-from sregym_env.cluster.inventory import Inventory
+from sregym_env.cluster.inventory import Inventory, ObjectKey
 from sregym_env.envs.briefing import Mode
 from sregym_env.envs.episode import Solution, Staged
-from sregym_env.errors import UsageError
+from sregym_env.errors import StagingError, UsageError
 from sregym_env.faults import problems
 from sregym_env.faults.fault import FaultInstance
 from sregym_env.faults.problems import Problem
 from sregym_env.faults.registry import declaration
-from sregym_env.rewards.baseline import Baseline, ObjectKey, capture
+from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, capture
 from sregym_env.rewards.checks import failing_journeys
 from sregym_env.rewards.verdict import Check
 from sregym_env.sim.bootstrap_rbac import ONCALL_USER
@@ -52,8 +52,6 @@ KEPT = 64
 
 _STAGING_SEED = -1000 * VARIANTS
 """Variants are staged with seeds that no episode has, so that no episode draws the same identifiers again."""
-
-DEFAULT_APP = "hotel-reservation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +83,7 @@ class Assignment:
         """The problem to play now. Raises ProblemError or UsageError."""
         chosen: Any = self.problem
         if chosen is None and self.fault is not None:
-            return self._noisy(_pair(self.app or DEFAULT_APP, self.fault, self.target or "", self.params))
+            return self._noisy(_pair(self.app or apps.DEFAULT, self.fault, self.target or "", self.params))
         if chosen is None and self.problems:
             chosen = self.problems[int(chance.integers(len(self.problems)))]
         if chosen is None:
@@ -141,7 +139,10 @@ class Injected:
 
 
 def inject(problem: Problem, seed: int) -> Injected:
-    """A fresh world in which the problem's faults have just been injected."""
+    """A fresh world in which the problem's faults have just been injected.
+
+    Raises StagingError where the users were not served before.
+    """
     app = apps.app(problem.app)
     world = deployed_world(app, seed)
     inventory = Inventory.of(world)
@@ -149,6 +150,7 @@ def inject(problem: Problem, seed: int) -> Injected:
         declaration(each.fault).bind(inventory, each.target, each.parameters) for each in problem.faults
     )
     baseline = capture(world)
+    _demand_service(problem, world, baseline)
     changes = tuple(instance.inject(world) for instance in instances)
     if problem.noise_on:
         noise.schedule(world, seed, problem.noise)
@@ -171,6 +173,30 @@ def await_symptoms(world: ForkableWorld, baseline: Baseline, mode: Mode) -> bool
         world.advance(EVIDENCE_SECONDS)
         waited += EVIDENCE_SECONDS
     return suffering
+
+
+def _demand_service(problem: Problem, world: World, baseline: Baseline) -> None:
+    failing = failing_journeys(world.traffic.health(WINDOW_SECONDS), world.app.slo, baseline, WINDOW_SECONDS)
+    if failing:
+        raise StagingError(
+            f"problem {problem.id}: the users of {problem.app} are not served before any fault: "
+            f"{'; '.join(failing)}; correct the application's manifests, images or journeys until "
+            f"`sregym validate --app {problem.app}` passes"
+        )
+
+
+def demand_suffering(problem: Problem, world: World, baseline: Baseline) -> None:
+    """Raise StagingError where a problem has faults and no user notices."""
+    health = world.traffic.health(EVIDENCE_SECONDS)
+    if problem.faults and not failing_journeys(health, world.app.slo, baseline, EVIDENCE_SECONDS):
+        slo = world.app.slo
+        shown = "; ".join(f"{j.journey}: {j.success_ratio:.1%} in {j.latency_seconds:.2f} s" for j in health)
+        faults = ", ".join(f"{each.fault}:{each.target}" for each in problem.faults)
+        raise StagingError(
+            f"problem {problem.id}: the users do not suffer from {faults}, {SYMPTOM_LIMIT:.0f} s after it came: {shown} "
+            f"(promised: {slo.success_ratio:.0%} in {slo.latency_seconds} s); choose another target or parameters, or "
+            "have the fault's `targets` leave such targets out"
+        )
 
 
 _staged: OrderedDict[tuple[str, int, Mode], Staged] = OrderedDict()
@@ -212,6 +238,7 @@ def _stage(problem: Problem, seed: int, mode: Mode) -> Staged:
     """One variant of a problem, to be forked and named for each episode."""
     injected = inject(problem, seed)
     await_symptoms(injected.world, injected.baseline, mode)
+    demand_suffering(problem, injected.world, injected.baseline)
     return Staged(
         task_id="",
         episode_id="",

@@ -6,6 +6,7 @@ inventory of a healthy world, never listed.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache
@@ -15,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sregym_env import apps
 from sregym_env.cluster.inventory import Inventory
-from sregym_env.errors import ProblemError
+from sregym_env.errors import AppError, ProblemError
 from sregym_env.faults.registry import declaration, declarations
 
 HOTEL = "hotel-reservation"
@@ -62,12 +63,19 @@ def pair(app: str, fault: str, target: str = "", parameters: Mapping[str, Any] |
 def pairs(app: str | None = None, fault: str | None = None, target: str | None = None) -> tuple[Problem, ...]:
     """Every (fault, target) pair of every application, or those that match.
 
-    Raises ProblemError where the app, the fault or the target does not exist.
+    An application whose pairs cannot be listed is left out with a warning, unless it is the one that was asked
+    for. Raises ProblemError where the app, the fault or the target does not exist, AppError for an app that was
+    asked for and cannot be listed.
     """
     found = []
     targets: dict[str, None] = {}
     for name in apps.names() if app is None else (app,):
         inventory = _inventory(name)
+        if isinstance(inventory, AppError):
+            if app is not None:
+                raise inventory
+            warnings.warn(f"left out: {inventory}", RuntimeWarning, stacklevel=2)
+            continue
         for each in declarations() if fault is None else (declaration(fault),):
             for struck in each.targets.find(inventory):
                 targets[struck.name] = None
@@ -119,10 +127,24 @@ def parsed(mapping: Mapping[str, Any]) -> Problem:
 
 
 @cache
-def _inventory(app: str) -> Inventory:
+def _inventory(app: str) -> Inventory | AppError:
+    """What can be struck in an application, or why it cannot be told."""
     from sregym_env.sim.deploy import deployed_world
 
-    return Inventory.of(deployed_world(apps.app(app), 0))
+    try:
+        inventory = Inventory.of(deployed_world(apps.app(app), 0))
+        for each in declarations():
+            each.targets.find(inventory)
+    except AppError as error:
+        return error
+    except ProblemError:
+        raise
+    except Exception as error:  # another distribution's declaration may be wrong in any way
+        return AppError(
+            f"application {app} cannot be listed: {type(error).__name__}: {error}; "
+            "correct its components and manifests (CONTRIBUTING.md, Add an application)"
+        )
+    return inventory
 
 
 _DATABASES = ("geo", "profile", "rate", "recommendation", "reservation", "user")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sregym_env.cluster.edits import RecreatePods, Redeploy
 from sregym_env.cluster.targets import ComponentTarget, components
-from sregym_env.faults.commands import drop, mend, put
+from sregym_env.faults.commands import mend, put, restore
 from sregym_env.faults.fault import Fault, fault
 from sregym_env.kube.quantity import bytes_
 
@@ -21,17 +21,18 @@ MARGIN = 1.2
 def resource_request_too_small(target: ComponentTarget, memory: str = "10Mi") -> Fault:
     """The container's memory limit is below what the program needs to start, so it is OOM-killed."""
     limits = target.container_path("resources", "limits")
-    right = target.container["resources"]["limits"]
+    right, declared = (target.declares("resources", "limits", *more) for more in ((), ("memory",)))
+    right = right or {}
     enough = {**right, "memory": f"{target.component.memory * 4 // 1024**2}Mi"}
     return Fault(
         resource=target.workload,
-        cause=f"The container of Deployment {target.name} has a memory limit of {memory}, less than {target.name} "
+        cause=f"The container of {target.kind} {target.name} has a memory limit of {memory}, less than {target.name} "
         "needs; it is OOMKilled whenever it starts.",
         edits=[Redeploy(target.workload, {f"{limits}/memory": memory})],
         trigger=[RecreatePods(name) for name in target.dependents],
         details={"field": "memory limit", "wrong": memory},
         remedies=[
-            mend(target, drop(target.workload, f"{limits}/memory")),
+            mend(target, restore(target.workload, f"{limits}/memory", declared)),
             mend(target, put(target.workload, limits, enough)),
         ],
     )

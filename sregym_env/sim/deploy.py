@@ -8,10 +8,14 @@ seed picks one and drives everything that happens from then on.
 from __future__ import annotations
 
 from sregym_env.cluster.app import App
+from sregym_env.errors import AppError
+from sregym_env.kube.status import StatusError
+from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import DAY, EPOCH, HOUR
 from sregym_env.sim import bootstrap
 from sregym_env.sim.assembly import MACHINERY
 from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.sim.programs.registry import PROGRAMS
 from sregym_env.sim.programs.system_images import SYSTEM_IMAGES
 from sregym_env.sim.world import SimWorld
 
@@ -27,12 +31,11 @@ APP_AGE = 5 * HOUR
 DEPLOY_LIMIT = 900.0
 """Seconds of virtual time in which an application must become available."""
 
+DEFINITION_LIMIT = 30.0
+"""Seconds of virtual time in which a custom resource definition must be served."""
+
 _clusters: dict[int, EmbeddedWorld] = {}
 _settled: dict[tuple[str, int], tuple[App, EmbeddedWorld]] = {}
-
-
-class DeployError(RuntimeError):
-    """An application did not become available: its declaration or the simulation is wrong."""
 
 
 def bare_cluster(variant: int = 0) -> EmbeddedWorld:
@@ -50,7 +53,7 @@ def bare_cluster(variant: int = 0) -> EmbeddedWorld:
 
 
 def deployed_world(app: App, seed: int = 0) -> EmbeddedWorld:
-    """A world with ``app`` healthy and under load, different for every seed. Raises DeployError."""
+    """A world with ``app`` healthy and under load, different for every seed. Raises AppError."""
     variant = seed % VARIANTS
     known = _settled.get((app.name, variant))
     if known is None or known[0] is not app:
@@ -63,20 +66,65 @@ def deployed_world(app: App, seed: int = 0) -> EmbeddedWorld:
 
 def _deploy(app: App, variant: int) -> EmbeddedWorld:
     world = bare_cluster(variant)
+    _check_programs(app)
     world.app = app
-    cluster = world.cluster
     for manifest in app.manifests:
-        cluster.create(manifest)
+        _create(world, app, manifest)
     world.advance(5.0)
     waited = 5.0
-    while unavailable := unavailable_workloads(world, app.namespace):
+    while unavailable := [name for space in app.namespaces for name in unavailable_workloads(world, space)]:
         if waited > DEPLOY_LIMIT:
-            raise DeployError(f"{app.name} is not available after {waited:.0f} s: {', '.join(unavailable)}")
+            raise AppError(
+                f"application {app.name} is not available after {waited:.0f} s: {', '.join(unavailable)}; "
+                "deploy it with `kubectl apply` on `sregym serve` and look at what these workloads' pods say"
+            )
         world.advance(5.0)
         waited += 5.0
     world.advance(120.0)
     world.run_until(EPOCH + APP_AGE)
     return world
+
+
+def _check_programs(app: App) -> None:
+    """Raise AppError for programs that clash with ours, and for binaries that run a program nobody knows."""
+    own = {program.name for program in app.programs}
+    if clash := sorted(own & PROGRAMS.keys()):
+        raise AppError(
+            f"application {app.name} brings a program called {clash[0]!r}, which there is; rename its own"
+        )
+    for image in app.images:
+        for name, binary in image.binaries.items():
+            if binary.program not in own and binary.program not in PROGRAMS:
+                raise AppError(
+                    f"application {app.name}: {name} in image {image.reference} runs the program "
+                    f"{binary.program!r}, which there is not; list it in the programs of the application"
+                )
+
+
+def _create(world: EmbeddedWorld, app: App, manifest: Manifest) -> None:
+    """Apply one manifest; objects of a kind that is being defined wait for it to be served."""
+    try:
+        made = world.cluster.create(manifest)
+    except StatusError as error:
+        metadata = manifest["metadata"]
+        raise AppError(
+            f"application {app.name}: {manifest['kind']} {metadata['name']} is refused: {error}; correct the manifest"
+        ) from error
+    waited = 0.0
+    while made["kind"] == "CustomResourceDefinition" and not _is_served(made):
+        if waited >= DEFINITION_LIMIT:
+            name = made["metadata"]["name"]
+            raise AppError(
+                f"application {app.name}: {name} is not served after {waited:.0f} s; see its conditions"
+            )
+        world.advance(1.0)
+        waited += 1.0
+        made = world.cluster.get("customresourcedefinitions.apiextensions.k8s.io", made["metadata"]["name"])
+
+
+def _is_served(definition: Manifest) -> bool:
+    conditions = definition.get("status", {}).get("conditions") or ()
+    return any(c["type"] == "Established" and c["status"] == "True" for c in conditions)
 
 
 def unavailable_workloads(world: SimWorld, namespace: str) -> list[str]:

@@ -162,7 +162,7 @@ class Evaluation:
         self._stack.append(visit)
         self._open.add(key)
         try:
-            flow: Flow = program(process).serve(self.context(process), call, port)
+            flow: Flow = program(self.world, process).serve(self.context(process), call, port)
         finally:
             self._stack.pop()
             self._open.discard(key)

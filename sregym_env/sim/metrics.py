@@ -110,7 +110,7 @@ def container_usage(world: SimWorld, process: Process, segment: Segment | None, 
             if load.process == process.key and load.restart == process.restart:
                 rates = dict(load.rates)
                 break
-    used = program(process).usage(ProcessContext(world, process), rates)
+    used = program(world, process).usage(ProcessContext(world, process), rates)
     key = (world.streams.seed, process.key[0], process.container, time)
     cpu = used.cpu * (1.0 + CPU_JITTER * (2.0 * keyed_unit("cpu", *key) - 1.0))
     memory = max(used.memory, process.memory)

@@ -438,11 +438,11 @@ def _exchange(
         problem = _handshake(context, request.client, leg, tls, certificate)
         if problem:
             return evolve(waiting, outcome="tls", text=problem, phase="handshake", total_seconds=connected)
-        response = program(process).request(context, request, leg.port)
+        response = program(world, process).request(context, request, leg.port)
     elif certificate:
         response = HttpResponse(400, NOT_TLS, {"Connection": "close"})
     else:
-        response = program(process).request(context, request, leg.port)
+        response = program(world, process).request(context, request, leg.port)
     total = connected + leg.latency + extra + (0.0005 if response is None else response.latency)
     if total > patience:
         return _gave_up(waiting, connection, patience)
@@ -459,13 +459,13 @@ NOT_A_HANDSHAKE = "tls: first record does not look like a TLS handshake"
 
 def served_certificate(context: ProcessContext, port: int) -> str:
     """The certificate chain (PEM) that a process presents on a port; empty where it does not speak TLS."""
-    find = getattr(_programs()[context.process.program], "certificate", None)
+    find = getattr(program(context.world, context.process), "certificate", None)
     return "" if find is None else find(context, port)
 
 
 def _handshake(context: ProcessContext, client: str, leg: Leg, tls: Tls, certificate: str) -> str:
     """Agree on a secure connection; Go's words for what is in the way."""
-    behaviour = _programs()[context.process.program]
+    behaviour = program(context.world, context.process)
     if not certificate:
         # A server answers what it cannot read as HTTP in its own protocol: with an HTTP error if that is HTTP.
         answer = behaviour.request(context, HttpRequest("PRI", "*"), leg.port)
@@ -488,9 +488,10 @@ def _gave_up(waiting: Exchange, connection: Connection, patience: float) -> Exch
     return evolve(waiting, outcome="timeout", text=text, total_seconds=patience)
 
 
-def program(process: Process) -> Program:
+def program(world: SimWorld, process: Process) -> Program:
     """The simulated program a process runs."""
-    return _programs()[process.program]
+    own: Program | None = world.programs.get(process.program)
+    return _programs()[process.program] if own is None else own
 
 
 @lru_cache(maxsize=1)

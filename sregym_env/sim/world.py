@@ -70,6 +70,7 @@ class SimWorld:
         volumes: contents of persistent volumes, by PersistentVolume name (frozen values).
         disturbances: what is wrong with the machines now, in order of arrival.
         images: every image that can be pulled, by reference.
+        programs: programs that the deployed application brings, by name (stateless).
         memory: small frozen facts that components of the simulation keep, by name.
         acting: the control loop that is at work, by name; empty while none is.
         epoch: grows with every change that could alter where a connection leads.
@@ -89,6 +90,7 @@ class SimWorld:
         "logs",
         "memory",
         "processes",
+        "programs",
         "queue",
         "runtime",
         "store",
@@ -116,6 +118,7 @@ class SimWorld:
         self.volumes: dict[str, Any] = {}
         self.disturbances: tuple[Disturbance, ...] = ()
         self.images = images
+        self.programs: Mapping[str, Any] = {} if app is None else {each.name: each for each in app.programs}
         self.memory: dict[str, Any] = {}
         self.epoch = 0
         self._app = app
@@ -135,6 +138,7 @@ class SimWorld:
     def app(self, app: App) -> None:
         self._app = app
         self.images = {**self.images, **{image.reference: image for image in app.images}}
+        self.programs = {program.name: program for program in app.programs}
 
     def fork(self) -> Self:
         """An independent world with the same present and, given the same actions, the same future."""
@@ -152,6 +156,7 @@ class SimWorld:
         copy.volumes = self.volumes.copy()
         copy.disturbances = self.disturbances
         copy.images = self.images
+        copy.programs = self.programs
         copy.memory = self.memory.copy()
         copy.epoch = self.epoch
         copy._app = self._app

@@ -10,7 +10,7 @@ from sregym_env.cluster.disturbances import DiskReadErrors, Disturbance
 from sregym_env.sim.logs import Line
 from sregym_env.sim.process import Process, ProcessKey
 from sregym_env.sim.programs.context import ProcessContext
-from sregym_env.sim.programs.registry import PROGRAMS, TOOLBOX_PROGRAMS
+from sregym_env.sim.programs.registry import TOOLBOX_PROGRAMS, behaviour
 
 if TYPE_CHECKING:
     from sregym_env.sim.world import Handler, SimWorld
@@ -33,7 +33,7 @@ def executable(world: SimWorld, image: Image, argv0: str) -> tuple[str, str] | N
     if argv0 in image.files:
         return argv0, "shell"
     for other in sorted({binary.program for binary in image.binaries.values()}):
-        if name in PROGRAMS[other].commands:
+        if name in behaviour(world, other).commands:
             return name, "applet"
     program = TOOLBOX_PROGRAMS[image.toolbox].get(name)
     return None if program is None else (name, program)
@@ -55,7 +55,7 @@ def past_entrypoint(world: SimWorld, image: Image, argv: tuple[str, ...]) -> tup
 def start(world: SimWorld, process: Process) -> None:
     """Let a main process begin its run."""
     world.put_process(process)
-    PROGRAMS[process.program].start(ProcessContext(world, process))
+    behaviour(world, process.program).start(ProcessContext(world, process))
 
 
 def terminate(world: SimWorld, key: ProcessKey) -> tuple[float, int]:
@@ -63,7 +63,7 @@ def terminate(world: SimWorld, key: ProcessKey) -> tuple[float, int]:
     process = world.processes.get(key)
     if process is None:
         return 0.0, 0
-    answer: tuple[float, int] = PROGRAMS[process.program].terminate(ProcessContext(world, process))
+    answer: tuple[float, int] = behaviour(world, process.program).terminate(ProcessContext(world, process))
     return answer
 
 
@@ -73,7 +73,7 @@ def disturbed(world: SimWorld, disturbance: Disturbance) -> None:
         return
     for process in list(world.processes.values()):
         if process.node == disturbance.node and any(mount.kind == "pvc" for mount in process.mounts):
-            PROGRAMS[process.program].wake(ProcessContext(world, process), "disk")
+            behaviour(world, process.program).wake(ProcessContext(world, process), "disk")
 
 
 def live_lines(world: SimWorld, key: ProcessKey, *, since: int = 0, limit: int | None = None) -> list[Line]:
@@ -82,7 +82,7 @@ def live_lines(world: SimWorld, key: ProcessKey, *, since: int = 0, limit: int |
     They come after everything in the container's stored log, oldest first.
     """
     process = world.processes.get(key)
-    render = None if process is None else getattr(PROGRAMS[process.program], "lines", None)
+    render = None if process is None else getattr(behaviour(world, process.program), "lines", None)
     if process is None or render is None:
         return []
     lines: list[Line] = render(ProcessContext(world, process), since)
@@ -92,7 +92,7 @@ def live_lines(world: SimWorld, key: ProcessKey, *, since: int = 0, limit: int |
 def _wake(world: SimWorld, key: ProcessKey, restart: int, reason: str) -> None:
     process = world.processes.get(key)
     if process is not None and process.restart == restart:
-        PROGRAMS[process.program].wake(ProcessContext(world, process), reason)
+        behaviour(world, process.program).wake(ProcessContext(world, process), reason)
 
 
 def _exit(world: SimWorld, key: ProcessKey, restart: int, code: int, reason: str) -> None:

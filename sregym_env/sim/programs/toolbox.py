@@ -92,12 +92,12 @@ def environment(ctx: ProcessContext) -> dict[str, str]:
 
 def program_commands(ctx: ProcessContext, setup: bool) -> dict[str, ShellCommand]:
     """Commands that the container's own program brings (``mongo``, ``consul`` ...)."""
-    from sregym_env.sim.programs.registry import PROGRAMS
+    from sregym_env.sim.programs.registry import behaviour
 
     found: dict[str, ShellCommand] = {}
     image = ctx.image
     for program in sorted({binary.program for binary in image.binaries.values()}):
-        for name, command in PROGRAMS[program].commands.items():
+        for name, command in behaviour(ctx.world, program).commands.items():
             if name in image.binaries or name not in TOOLS:
                 found[name] = _program_command(ctx, command, setup)
     return found
@@ -461,9 +461,9 @@ def _kill(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
     elif words[0] != "1":
         return _fail(f"sh: can't kill pid {words[0]}: No such process\n")
     if signal in ("TERM", "15", "INT", "2", "QUIT", "3"):
-        from sregym_env.sim.programs.registry import PROGRAMS
+        from sregym_env.sim.programs.registry import behaviour
 
-        wait, code = PROGRAMS[ctx.process.program].terminate(ctx)
+        wait, code = behaviour(ctx.world, ctx.process.program).terminate(ctx)
         if wait < 3600:
             ctx.exit(code, delay=wait)
     return ExecResult()
