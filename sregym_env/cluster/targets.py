@@ -219,7 +219,7 @@ class ServiceTarget(InApp):
         return tuple(
             caller.name
             for caller, dependency in _callers(self.app, self.component)
-            if dependency.via == "service" and caller.kind != "load"
+            if dependency.via == "service" and caller.kind != "load" and caller.workload in ROLLED
         )
 
 
@@ -370,6 +370,11 @@ def components(
 def scheduled(target: ComponentTarget) -> bool:
     """Whether its pods wait for a node: those of a DaemonSet belong to one, cordoned or not, or do not exist."""
     return target.component.workload != "daemonsets.apps"
+
+
+def declares_memory(target: ComponentTarget) -> bool:
+    """Whether its main container requests memory or limits it."""
+    return any(target.declares("resources", kind, "memory") is not None for kind in ("requests", "limits"))
 
 
 def services(

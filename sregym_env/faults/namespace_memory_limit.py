@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from sregym_env.cluster.edits import Create, ObjectRef, RecreatePods
-from sregym_env.cluster.targets import ComponentTarget, components
+from sregym_env.cluster.targets import ComponentTarget, components, declares_memory
 from sregym_env.faults.commands import delete, makers, restart
 from sregym_env.faults.fault import Fault, fault
-
-
-def _declares_no_memory(target: ComponentTarget) -> bool:
-    """Whether some container of its pods neither requests memory nor limits it."""
-    asked = [container.get("resources", {}) for container in target.pod_spec["containers"]]
-    return any("memory" not in {**each.get("requests", {}), **each.get("limits", {})} for each in asked)
 
 
 @fault(
     layer="kubernetes",
     mechanism="quota_blocks_pods",
-    targets=components(at_request=True, where=_declares_no_memory),
+    targets=components(at_request=True, where=lambda target: not declares_memory(target)),
 )
 def namespace_memory_limit(target: ComponentTarget, memory: str = "1Gi") -> Fault:
     """A ResourceQuota on memory refuses every new pod that does not declare its memory.

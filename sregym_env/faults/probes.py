@@ -11,7 +11,8 @@ PORTS = (8080, 8000, 8888, 9090, 3000, 10080)
 
 def closed_port(target: ComponentTarget) -> int:
     """The likeliest port of a health endpoint on which the component does not listen."""
-    return next(port for port in (*PORTS, *range(18080, 65536)) if port not in target.ports)
+    likely: list[int] = [*PORTS, *range(18080, 18180)]
+    return next(port for port in likely if port not in target.ports)
 
 
 def http_probe(path: str, port: int) -> Manifest:

@@ -10,8 +10,13 @@ from sregym_env.faults.fault import Fault, fault
 
 
 def _strangers(target: ServiceTarget) -> list[Component]:
-    """Stateless workloads beside it that do not listen on its port: what its owner calls first, if anything."""
+    """Stateless workloads beside it that do not listen on its port: what its owner calls first, if anything.
+
+    None for a Service that names its target port: the name leads to another port in other pods.
+    """
     owner = target.component
+    if not isinstance(target.target_port, int):
+        return []
     called = [target.app.by_name[d.on] for d in owner.dependencies if d.via == "registry"]
     others = [c for c in target.app.components if c.name in target.app.serving and c.name != owner.name]
     return [

@@ -15,8 +15,9 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from sregym_env import apps
 from sregym_env.envs.env import SREGymEnv
-from sregym_env.envs.staging import DEFAULT_APP, forget
+from sregym_env.envs.staging import forget
 from sregym_env.faults import problems
 from sregym_env.faults.problems import Problem
 from sregym_env.sim import deploy
@@ -147,7 +148,7 @@ def first_deploy() -> float:
     """Seconds to bring up the cluster and the default application, the first time in a process."""
     imports = (
         "from sregym_env import apps; from sregym_env.sim import deploy; import sregym_env.shell.shell; "
-        f"app = apps.app({DEFAULT_APP!r})"
+        f"app = apps.app({apps.DEFAULT!r})"
     )
     return median(_in_fresh_process(imports, "deploy.deployed_world(app, 0)") for _ in range(5))
 
