@@ -26,7 +26,7 @@ DEFAULT = "hotel-reservation"
 @cache
 def names() -> tuple[str, ...]:
     """Names of all applications, sorted, such as ``hotel-reservation``."""
-    return tuple(sorted({*_ours(), *_installed()}))
+    return tuple(sorted({*bundled(), *_installed()}))
 
 
 @cache
@@ -39,16 +39,17 @@ def app(name: str) -> App:
         near = get_close_matches(name, names(), n=3)
         hint = f"; did you mean {' or '.join(near)}?" if near else f"; there are: {', '.join(names())}"
         raise ProblemError(f"no application {name!r}{hint}")
-    if name in _ours():
+    if name in bundled():
         found: App = importlib.import_module(f"{__name__}.{name.replace('-', '_')}").APP
         return found
     return _loaded(_installed()[name])
 
 
 @cache
-def _ours() -> tuple[str, ...]:
+def bundled() -> tuple[str, ...]:
+    """Names of the applications of this package."""
     found = (module.name for module in pkgutil.iter_modules(__path__) if module.ispkg)
-    return tuple(name.replace("_", "-") for name in found)
+    return tuple(sorted(name.replace("_", "-") for name in found))
 
 
 @cache

@@ -13,7 +13,10 @@ from sregym_env.faults.probes import closed_port, http_probe
 
 @fault(layer="configuration", mechanism="failing_liveness_probe", targets=components(at_request=True))
 def liveness_probe_misconfiguration(target: ComponentTarget, path: str = "/healthz", port: int = 0) -> Fault:
-    """The liveness probe asks for an HTTP endpoint that the program does not serve: the kubelet kills the container over and over."""
+    """The liveness probe asks for an HTTP endpoint that the program does not serve: the kubelet kills the container over and over.
+
+    Port 0 is the likeliest one on which the component does not listen.
+    """
     port = port or closed_port(target)
     endpoint = f"{path} on port {port}"
     probe = http_probe(path, port)

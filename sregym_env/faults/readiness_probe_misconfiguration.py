@@ -11,7 +11,10 @@ from sregym_env.faults.probes import closed_port, http_probe
 
 @fault(layer="configuration", mechanism="failing_readiness_probe", targets=components(by_service=True))
 def readiness_probe_misconfiguration(target: ComponentTarget, path: str = "/healthz", port: int = 0) -> Fault:
-    """The readiness probe asks for an HTTP endpoint that the program does not serve: the pods never become Ready and the Service has no endpoints."""
+    """The readiness probe asks for an HTTP endpoint that the program does not serve: the pods never become Ready and the Service has no endpoints.
+
+    Port 0 is the likeliest one on which the component does not listen.
+    """
     port = port or closed_port(target)
     endpoint = f"{path} on port {port}"
     probe = http_probe(path, port)

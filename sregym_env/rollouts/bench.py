@@ -163,7 +163,7 @@ def reset_cold(env: SREGymEnv) -> float:
     """Seconds to inject a fault into a deployed application and let the symptoms show: the median over every
     fault, each on the middle one of its targets."""
     by_fault: dict[str, list[Problem]] = {}
-    for pair in problems.pairs():
+    for pair in problems.pairs(apps.DEFAULT):
         by_fault.setdefault(pair.faults[0].fault, []).append(pair)
     times = []
     for seed in range(deploy.VARIANTS):

@@ -23,7 +23,7 @@ PARCELS = apps.app("parcel-tracking")
 CACHES: tuple[Any, ...] = (
     apps.names,
     apps.app,
-    apps._ours,
+    apps.bundled,
     apps._installed,
     problems._inventory,
 )
