@@ -18,7 +18,16 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = ["ClusterError", "ProblemError", "SREGymEnv", "SREGymError", "UsageError", "__version__"]
+__all__ = [
+    "AppError",
+    "ClusterError",
+    "ProblemError",
+    "SREGymEnv",
+    "SREGymError",
+    "StagingError",
+    "UsageError",
+    "__version__",
+]
 
 register_all()
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sregym_env import apps
+from sregym_env.errors import AppError
 from sregym_env.faults.problems import curated
 from sregym_env.faults.registry import declarations
 
@@ -31,15 +32,22 @@ def _faults() -> list[Row]:
 
 
 def _apps() -> list[Row]:
-    return [
-        {
-            "app": app.name,
-            "namespace": app.namespace,
-            "components": len(app.components),
-            "journeys": ", ".join(journey.name for journey in app.journeys),
-        }
-        for app in (apps.app(name) for name in apps.names())
-    ]
+    rows = []
+    for name in apps.names():
+        try:
+            app = apps.app(name)
+        except AppError as error:
+            rows.append({"app": name, "namespace": "", "components": 0, "journeys": str(error)})
+            continue
+        rows.append(
+            {
+                "app": app.name,
+                "namespace": ", ".join(app.namespaces),
+                "components": len(app.components),
+                "journeys": ", ".join(journey.name for journey in app.journeys),
+            }
+        )
+    return rows
 
 
 def _pairs() -> list[Row]:

@@ -179,7 +179,8 @@ def execute(world: World, component: str, command: tuple[str, ...]) -> str:
         world.advance(2.0)
         waited += 2.0
     container = world.app.by_name[component].container
-    result = world.cluster.exec(world.app.namespace, pod, list(command), container=container)
+    namespace = world.app.namespace_of(component)
+    result = world.cluster.exec(namespace, pod, list(command), container=container)
     if result.exit_code != 0:
         raise ClusterError(f"{component}: {' '.join(command)}: exit code {result.exit_code}: {result.text}")
     return result.text
@@ -188,11 +189,15 @@ def execute(world: World, component: str, command: tuple[str, ...]) -> str:
 def recreate_pods(world: World, component: str) -> None:
     """Delete a component's pods."""
     for pod in _pods(world, component):
-        try:
-            world.cluster.delete("pods", pod["metadata"]["name"], world.app.namespace)
-        except StatusError as error:
-            if error.code != 404:
-                raise
+        _discard_pod(world.cluster, pod)
+
+
+def _discard_pod(cluster: Cluster, pod: Manifest) -> None:
+    try:
+        cluster.delete("pods", pod["metadata"]["name"], pod["metadata"]["namespace"])
+    except StatusError as error:
+        if error.code != 404:
+            raise
 
 
 def _json_patch(cluster: Cluster, edit: JsonPatch) -> Undo:
@@ -229,6 +234,8 @@ def _restore(cluster: Cluster, before: Manifest) -> None:
     for attempt in range(RESTORE_ATTEMPTS):
         try:
             cluster.replace(_restored(before, _get(cluster, target)))
+            if target.resource == "statefulsets.apps":
+                _unblock(cluster, before)
             return
         except StatusError as error:
             if error.code == 404:
@@ -257,6 +264,15 @@ def _restored(before: Manifest, now: Manifest) -> Manifest:
     if "status" in now:
         restored["status"] = now["status"]
     return {**restored, "metadata": metadata}
+
+
+def _unblock(cluster: Cluster, workload: Manifest) -> None:
+    """Delete pods of a StatefulSet that are not ready: its controller waits for them and would never replace them."""
+    labels = workload["spec"]["selector"]["matchLabels"]
+    for pod in _selected(cluster, workload["metadata"]["namespace"], labels):
+        conditions = pod.get("status", {}).get("conditions") or ()
+        if not any(c["type"] == "Ready" and c["status"] == "True" for c in conditions):
+            _discard_pod(cluster, pod)
 
 
 def _delete(world: World, target: ObjectRef, *, foreground: bool = False) -> None:
@@ -318,11 +334,14 @@ def _get(cluster: Cluster, target: ObjectRef) -> Manifest:
 
 
 def _pods(world: World, component: str) -> list[Manifest]:
-    declared = world.app.by_name[component]
-    workload = world.cluster.get(declared.workload, declared.name, world.app.namespace)
-    labels: Mapping[str, str] = workload["spec"]["selector"]["matchLabels"]
+    declared, namespace = world.app.by_name[component], world.app.namespace_of(component)
+    workload = world.cluster.get(declared.workload, declared.name, namespace)
+    return _selected(world.cluster, namespace, workload["spec"]["selector"]["matchLabels"])
+
+
+def _selected(cluster: Cluster, namespace: str, labels: Mapping[str, str]) -> list[Manifest]:
     selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
-    return world.cluster.list("pods", world.app.namespace, label_selector=selector)
+    return cluster.list("pods", namespace, label_selector=selector)
 
 
 def _running_pod(world: World, component: str) -> str | None:

@@ -21,16 +21,16 @@ from sregym_env import apps, noise
 from sregym_env.cluster.api import World
 from sregym_env.cluster.deploy import Backend
 from sregym_env.cluster.forkable import demanded, forkable
-from sregym_env.cluster.inventory import Inventory
+from sregym_env.cluster.inventory import Inventory, ObjectKey
 from sregym_env.cluster.oncall import ONCALL
 from sregym_env.envs.briefing import Mode
 from sregym_env.envs.episode import Solution, Staged
-from sregym_env.errors import ClusterError, ProblemError, UsageError
+from sregym_env.errors import ClusterError, ProblemError, StagingError, UsageError
 from sregym_env.faults import problems
 from sregym_env.faults.fault import FaultInstance
 from sregym_env.faults.problems import Problem
 from sregym_env.faults.registry import declaration
-from sregym_env.rewards.baseline import Baseline, ObjectKey, capture
+from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, capture
 from sregym_env.rewards.checks import failing_journeys
 from sregym_env.rewards.verdict import Check
 from sregym_env.sim.bringup.deploy import VARIANTS, deployed_world
@@ -53,8 +53,6 @@ KEPT = 64
 
 _STAGING_SEED = -1000 * VARIANTS
 """Variants are staged with seeds that no episode has, so that no episode draws the same identifiers again."""
-
-DEFAULT_APP = "hotel-reservation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +84,7 @@ class Assignment:
         """The problem to play now. Raises ProblemError or UsageError."""
         chosen: Any = self.problem
         if chosen is None and self.fault is not None:
-            return self._noisy(_pair(self.app or DEFAULT_APP, self.fault, self.target or "", self.params))
+            return self._noisy(_pair(self.app or apps.DEFAULT, self.fault, self.target or "", self.params))
         if chosen is None and self.problems:
             chosen = self.problems[int(chance.integers(len(self.problems)))]
         if chosen is None:
@@ -157,7 +155,8 @@ class Injected:
 def inject(problem: Problem, seed: int, backend: Backend | None = None) -> Injected:
     """A fresh world, of the embedded cluster unless a backend is given, in which the faults have just been injected.
 
-    Raises ProblemError where the backend cannot make a disturbance that a fault or the noise consists of.
+    Raises ProblemError where the backend cannot make a disturbance that a fault or the noise consists of, and
+    StagingError where the users were not served before.
     """
     app = apps.app(problem.app)
     world: World = deployed_world(app, seed) if backend is None else backend.deploy(app, seed)
@@ -167,6 +166,7 @@ def inject(problem: Problem, seed: int, backend: Backend | None = None) -> Injec
     )
     _demand_disturbances(world, problem, instances)
     baseline = capture(world)
+    _demand_service(problem, world, baseline)
     changes = tuple(instance.inject(world) for instance in instances)
     if problem.noise_on:
         world = noise.begin(world, seed, problem.noise)
@@ -201,6 +201,30 @@ def await_symptoms(world: World, baseline: Baseline, mode: Mode) -> bool:
         world.advance(EVIDENCE_SECONDS)
         waited += EVIDENCE_SECONDS
     return suffering
+
+
+def _demand_service(problem: Problem, world: World, baseline: Baseline) -> None:
+    failing = failing_journeys(world.traffic.health(WINDOW_SECONDS), world.app.slo, baseline, WINDOW_SECONDS)
+    if failing:
+        raise StagingError(
+            f"problem {problem.id}: the users of {problem.app} are not served before any fault: "
+            f"{'; '.join(failing)}; correct the application's manifests, images or journeys until "
+            f"`sregym validate --app {problem.app}` passes"
+        )
+
+
+def demand_suffering(problem: Problem, world: World, baseline: Baseline) -> None:
+    """Raise StagingError where a problem has faults and no user notices."""
+    health = world.traffic.health(EVIDENCE_SECONDS)
+    if problem.faults and not failing_journeys(health, world.app.slo, baseline, EVIDENCE_SECONDS):
+        slo = world.app.slo
+        shown = "; ".join(f"{j.journey}: {j.success_ratio:.1%} in {j.latency_seconds:.2f} s" for j in health)
+        faults = ", ".join(f"{each.fault}:{each.target}" for each in problem.faults)
+        raise StagingError(
+            f"problem {problem.id}: the users do not suffer from {faults}, {SYMPTOM_LIMIT:.0f} s after it came: {shown} "
+            f"(promised: {slo.success_ratio:.0%} in {slo.latency_seconds} s); choose another target or parameters, or "
+            "have the fault's `targets` leave such targets out"
+        )
 
 
 _Key = tuple[str, int, Mode]
@@ -293,6 +317,7 @@ def _stage(problem: Problem, seed: int, mode: Mode, backend: Backend | None = No
     )
     try:
         await_symptoms(world, injected.baseline, mode)
+        demand_suffering(problem, world, injected.baseline)
     except Exception:
         cleared(staged)
         raise

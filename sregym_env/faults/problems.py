@@ -6,6 +6,7 @@ inventory of a healthy world, never listed.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache
@@ -15,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sregym_env import apps
 from sregym_env.cluster.inventory import Inventory
-from sregym_env.errors import ProblemError
+from sregym_env.errors import AppError, ProblemError
 from sregym_env.faults.registry import declaration, declarations
 
 HOTEL = "hotel-reservation"
@@ -60,20 +61,28 @@ def pair(app: str, fault: str, target: str = "", parameters: Mapping[str, Any] |
 
 
 def pairs(
-    inventory_of: Callable[[str], Inventory],
+    inventory_of: Callable[[str], Inventory | AppError],
     app: str | None = None,
     fault: str | None = None,
     target: str | None = None,
 ) -> tuple[Problem, ...]:
     """Every (fault, target) pair of every application, or those that match.
 
-    ``inventory_of`` knows what a healthy world of an application holds, on whatever backend it runs.
-    Raises ProblemError where the app, the fault or the target does not exist.
+    ``inventory_of`` knows what a healthy world of an application holds, on whatever backend it runs, or why that
+    cannot be told.
+    An application whose pairs cannot be listed is left out with a warning, unless it is the one that was asked
+    for. Raises ProblemError where the app, the fault or the target does not exist, AppError for an app that was
+    asked for and cannot be listed.
     """
     found = []
     targets: dict[str, None] = {}
     for name in apps.names() if app is None else (app,):
         inventory = inventory_of(name)
+        if isinstance(inventory, AppError):
+            if app is not None:
+                raise inventory
+            warnings.warn(f"left out: {inventory}", RuntimeWarning, stacklevel=2)
+            continue
         for each in declarations() if fault is None else (declaration(fault),):
             for struck in each.targets.find(inventory):
                 targets[struck.name] = None

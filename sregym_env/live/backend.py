@@ -7,7 +7,7 @@ from contextlib import suppress
 from sregym_env.cluster import deploy, oncall
 from sregym_env.cluster.api import World
 from sregym_env.cluster.app import App
-from sregym_env.errors import ClusterError
+from sregym_env.errors import AppError, ClusterError
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.live.clock import Clock, WallClock
@@ -87,7 +87,7 @@ def _ensure(world: World, manifest: Manifest) -> None:
 
 
 def _await_users(world: World) -> None:
-    """Wait until every journey is served, and then for a whole window of that. Raises DeployError."""
+    """Wait until every journey is served, and then for a whole window of that. Raises AppError."""
     waited = 0.0
     while True:
         world.advance(WINDOW_SECONDS)
@@ -98,6 +98,4 @@ def _await_users(world: World) -> None:
             return
         if waited >= SERVED_SECONDS:
             why = "; ".join(f"{j.journey}: {next(iter(j.errors), 'no requests')}" for j in failing[:3])
-            raise deploy.DeployError(
-                f"the users of {world.app.name} are not served after {waited:.0f} s: {why}"
-            )
+            raise AppError(f"the users of {world.app.name} are not served after {waited:.0f} s: {why}")

@@ -14,11 +14,12 @@ from typing import Protocol
 
 from sregym_env.cluster.api import World
 from sregym_env.cluster.forkable import forkable
+from sregym_env.cluster.inventory import ObjectKey
 from sregym_env.errors import ClusterError
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.rewards import checks, integrity
-from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, ObjectKey
+from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline
 from sregym_env.rewards.verdict import Check, Verdict, conclude
 
 NOISY_ATTEMPTS = 3
@@ -128,8 +129,8 @@ def _instability(world: World, baseline: Baseline, limit: float, noisy: bool) ->
     """What is not well after waiting for the users to be served: failing journeys, crashes, missing replicas."""
     served = _await_journeys(world, baseline, limit)
     trouble = [] if served.passed else [served.observed]
-    grace = checks.grace_of_liveness_probes(world, baseline.namespace)
-    trouble.extend(_crash_looping(world, baseline, grace + (WINDOW_SECONDS if noisy else UNREST_SECONDS)))
+    grace = checks.grace_of_liveness_probes(world)
+    trouble.extend(_crash_looping(world, grace + (WINDOW_SECONDS if noisy else UNREST_SECONDS)))
     unmet = (checks.available(world, baseline), checks.endpoints(world, baseline))
     return [*trouble, *(check.observed for check in unmet if not check.passed)]
 
@@ -146,12 +147,12 @@ def _recreate_pods(world: World, baseline: Baseline) -> list[str]:
     """
     load = {component.name for component in world.app.components if component.kind == "load"}
     refused = []
-    for pod in world.cluster.list("pods", world.app.namespace):
+    for pod in [pod for space in world.app.namespaces for pod in world.cluster.list("pods", space)]:
         name = pod["metadata"]["name"]
         if _is_kept(pod, load, baseline):
             continue
         try:
-            world.cluster.delete("pods", name, world.app.namespace)
+            world.cluster.delete("pods", name, pod["metadata"]["namespace"])
         except StatusError as error:
             if error.code != HTTPStatus.NOT_FOUND:
                 refused.append(f"pod/{name} cannot be recreated: {error}")
@@ -162,7 +163,7 @@ def _is_kept(pod: Manifest, load: Collection[str], baseline: Baseline) -> bool:
     """Whether a pod belongs to the users or to a job of the healthy system."""
     for owner in pod["metadata"].get("ownerReferences") or ():
         if owner.get("controller"):
-            job = ("jobs.batch", baseline.namespace, owner["name"])
+            job = ("jobs.batch", pod["metadata"]["namespace"], owner["name"])
             return owner["name"] in load or (owner["kind"] == "Job" and job in baseline.objects)
     return False
 
@@ -177,12 +178,11 @@ def _replayed(world: World, causes: Sequence[Cause]) -> list[str]:
     return []
 
 
-def _crash_looping(world: World, baseline: Baseline, window: float) -> list[str]:
+def _crash_looping(world: World, window: float) -> list[str]:
     """Containers that restarted or failed their liveness probe in one more window, or wait in an error."""
-    namespace = baseline.namespace
-    before, ailing = checks.restarts(world, namespace), checks.liveness_failures(world, namespace)
+    before, ailing = checks.restarts(world), checks.liveness_failures(world)
     world.advance(window)
-    after, still = checks.restarts(world, namespace), checks.liveness_failures(world, namespace)
+    after, still = checks.restarts(world), checks.liveness_failures(world)
     again = [f"{pod}: restarted" for pod, count in after.items() if count > before.get(pod, count)]
     again += [f"{pod}: liveness probe fails" for pod, n in still.items() if n > ailing.get(pod, 0)]
-    return again + checks.waiting_reasons(world, namespace)
+    return again + checks.waiting_reasons(world)

@@ -18,6 +18,7 @@ from sregym_env import apps
 from sregym_env.cluster.api import World
 from sregym_env.cluster.forkable import Forkable, demanded
 from sregym_env.cluster.oncall import ONCALL
+from sregym_env.cluster.targets import ROLLED
 from sregym_env.envs.briefing import briefing
 from sregym_env.envs.env import NOISE_PATIENCE
 from sregym_env.envs.pairs import pairs
@@ -278,19 +279,21 @@ def _remedies(subject: Subject) -> Iterator[tuple[str, ...]]:
 def _hacks(subject: Subject) -> Iterator[tuple[str, tuple[str, ...]]]:
     """What an agent might do instead of repairing."""
     app = subject.injected.world.app
-    namespace = app.namespace
-    workloads = [name for spec in subject.injected.instances for name in spec.spec.components]
-    victims = [f"deployment/{name}" for name in workloads]
-    yield "delete the victim", tuple(f"kubectl delete {victim} -n {namespace}" for victim in victims)
+    workloads = [app.by_name[name] for each in subject.injected.instances for name in each.spec.components]
+    victims = [(f"{c.workload}/{c.name}", app.namespace_of(c.name)) for c in workloads]
+    yield "delete the victim", tuple(f"kubectl delete {victim} -n {where}" for victim, where in victims)
     yield (
         "scale to zero",
-        tuple(f"kubectl scale {victim} -n {namespace} --replicas=0" for victim in victims),
+        tuple(f"kubectl scale {victim} -n {where} --replicas=0" for victim, where in victims),
     )
-    yield "restart everything", (f"kubectl rollout restart deployment -n {namespace}", "sleep 120")
-    yield "delete every pod", (f"kubectl delete pods --all -n {namespace} --wait=false", "sleep 120")
-    yield "delete the namespace", (f"kubectl delete namespace {namespace} --wait=false",)
+    kinds = sorted({c.workload for c in app.components if c.workload in ROLLED})
+    restarts = [f"kubectl rollout restart {kind} -n {where}" for where in app.namespaces for kind in kinds]
+    yield "restart everything", (*restarts, "sleep 120")
+    deletions = [f"kubectl delete pods --all -n {where} --wait=false" for where in app.namespaces]
+    yield "delete every pod", (*deletions, "sleep 120")
+    yield "delete the namespace", (f"kubectl delete namespace {app.namespace} --wait=false",)
     loads = [component for component in app.components if component.kind == "load"]
-    silences = tuple(f"kubectl delete {load.workload} {load.name} -n {namespace}" for load in loads)
+    silences = tuple(f"kubectl delete {c.workload} {c.name} -n {app.namespace_of(c.name)}" for c in loads)
     if silences:
         yield "silence the users", silences
 
@@ -311,17 +314,16 @@ def _type(world: World, commands: Sequence[str]) -> str:
 
 def _signals(world: World) -> Iterator[str]:
     """Trouble as an agent could read it, in words without times and counts."""
-    namespace = world.app.namespace
     for alert in world.alerts():
         yield f"alert {alert.name}"
-    for pod in world.cluster.list("pods", namespace):
+    for pod in _listed(world, "pods"):
         ready = [c for c in pod.get("status", {}).get("conditions", ()) if c["type"] == "Ready"]
         if not ready or ready[0]["status"] != "True":
             yield "pod not ready"
-    for event in world.cluster.list("events", namespace):
+    for event in _listed(world, "events"):
         if event.get("type") == "Warning":
             yield f"event {event.get('reason', '')}"
-    for slice_ in world.cluster.list("endpointslices.discovery.k8s.io", namespace):
+    for slice_ in _listed(world, "endpointslices.discovery.k8s.io"):
         if not slice_.get("endpoints"):
             yield f"no endpoints behind {slice_['metadata'].get('labels', {}).get('kubernetes.io/service-name')}"
     for name, text in _logs(world, tail=40):
@@ -329,6 +331,12 @@ def _signals(world: World) -> Iterator[str]:
             r"\b(error|fail\w*|panic|fatal|refused|denied|timeout|exception)\b", text, re.IGNORECASE
         ):
             yield f"log {name}"
+
+
+def _listed(world: World, resource: str) -> Iterator[Manifest]:
+    """Objects of the application's namespaces."""
+    for namespace in world.app.namespaces:
+        yield from world.cluster.list(resource, namespace)
 
 
 def _workload(pod: Manifest) -> str:
@@ -340,12 +348,13 @@ def _workload(pod: Manifest) -> str:
 
 def _logs(world: World, tail: int) -> Iterator[tuple[str, str]]:
     """(what, text) of every container's log."""
-    for pod in world.cluster.list("pods", world.app.namespace):
+    for pod in _listed(world, "pods"):
         name = pod["metadata"]["name"]
         owner = _workload(pod["metadata"])
         for container in pod["spec"]["containers"]:
             try:
-                text = world.cluster.logs(world.app.namespace, name, container=container["name"], tail=tail)
+                namespace = pod["metadata"]["namespace"]
+                text = world.cluster.logs(namespace, name, container=container["name"], tail=tail)
             except StatusError as error:
                 text = str(error)
             yield f"of {owner}", text

@@ -17,9 +17,9 @@ NAMESPACE = "hotel-reservation"
 
 
 @lru_cache(maxsize=64)
-def subject(fault: str, target: str) -> Subject:
+def subject(fault: str, target: str, app: str = APP) -> Subject:
     """A pair with its symptoms showing."""
-    return Subject(problems.pair(APP, fault, target, {}), seed=5)
+    return Subject(problems.pair(app, fault, target, {}), seed=5)
 
 
 def typed(world: World, commands: Sequence[str]) -> list[str]:

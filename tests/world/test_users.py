@@ -26,7 +26,7 @@ from sregym_env.cluster.edits import (
 )
 from sregym_env.cluster.forkable import demanded, forkable
 from sregym_env.cluster.http import HttpCall, HttpExchange
-from sregym_env.errors import ClusterError, UsageError
+from sregym_env.errors import AppError, ClusterError, UsageError
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.rewards.baseline import protected_objects
@@ -75,7 +75,7 @@ def test_an_application_is_deployed_through_the_api(bare: World) -> None:
 
 def test_what_does_not_come_up_is_told(world: World) -> None:
     edits.apply(world, Redeploy(GEO, {f"{MAIN}/image": "no-such-image:1"}))
-    with pytest.raises(deploy.DeployError, match=r"not available after \d+ s: geo$"):
+    with pytest.raises(AppError, match=r"not available after \d+ s: geo;"):
         deploy.await_available(world, limit=20.0)
 
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from sregym_env.cluster.app import App
 from sregym_env.cluster.deploy import deploy
+from sregym_env.errors import AppError
 from sregym_env.runtime.clock import DAY, EPOCH, HOUR
 from sregym_env.sim.bringup import populate
 from sregym_env.sim.bringup.assembly import MACHINERY
 from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.sim.programs.registry import PROGRAMS
 from sregym_env.sim.programs.system_images import SYSTEM_IMAGES
 
 VARIANTS = 8
@@ -45,7 +47,7 @@ def bare_cluster(variant: int = 0) -> EmbeddedWorld:
 
 
 def deployed_world(app: App, seed: int = 0) -> EmbeddedWorld:
-    """A world with ``app`` healthy and under load, different for every seed. Raises DeployError."""
+    """A world with ``app`` healthy and under load, different for every seed. Raises AppError."""
     variant = seed % VARIANTS
     known = _settled.get((app.name, variant))
     if known is None or known[0] is not app:
@@ -57,8 +59,25 @@ def deployed_world(app: App, seed: int = 0) -> EmbeddedWorld:
 
 def _deploy(app: App, variant: int) -> EmbeddedWorld:
     world = bare_cluster(variant)
+    _check_programs(app)
     world.app = app
     deploy(world)
     world.advance(120.0)
     world.run_until(EPOCH + APP_AGE)
     return world
+
+
+def _check_programs(app: App) -> None:
+    """Raise AppError for programs that clash with ours, and for binaries that run a program nobody knows."""
+    own = {program.name for program in app.programs}
+    if clash := sorted(own & PROGRAMS.keys()):
+        raise AppError(
+            f"application {app.name} brings a program called {clash[0]!r}, which there is; rename its own"
+        )
+    for image in app.images:
+        for name, binary in image.binaries.items():
+            if binary.program not in own and binary.program not in PROGRAMS:
+                raise AppError(
+                    f"application {app.name}: {name} in image {image.reference} runs the program "
+                    f"{binary.program!r}, which there is not; list it in the programs of the application"
+                )

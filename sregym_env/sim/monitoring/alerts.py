@@ -2,7 +2,7 @@
 
 Every rule yields the label sets for which its expression holds and since when; ``for`` turns them from
 pending to firing. What Kubernetes objects say is dated by their own conditions; what traffic says by the
-history of traffic. Rules concern the application's namespace, a few the whole cluster.
+history of traffic. Rules concern the application's namespaces, a few the whole cluster.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from sregym_env.cluster.health import Alert
+from sregym_env.cluster.targets import kind_of
 from sregym_env.kube.durations import parse_rfc3339
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import MINUTE, SECOND
@@ -74,13 +75,20 @@ def alerts(world: SimWorld) -> list[Alert]:
 # --- pods -----------------------------------------------------------------------------------------------
 
 
-def _app_namespace(world: SimWorld) -> str | None:
+def _watched(world: SimWorld, resource: str) -> Iterator[Manifest]:
+    """Objects of the application's namespaces; of the whole cluster where none is deployed."""
     app = app_of(world)
-    return None if app is None else app.namespace
+    for namespace in (None,) if app is None else app.namespaces:
+        yield from world.store.list(resource, namespace)
 
 
-def _pods(world: SimWorld) -> list[Manifest]:
-    return world.store.list("pods", _app_namespace(world))
+def _is_watched(world: SimWorld, namespace: str) -> bool:
+    app = app_of(world)
+    return app is None or namespace in app.namespaces
+
+
+def _pods(world: SimWorld) -> Iterator[Manifest]:
+    return _watched(world, "pods")
 
 
 def _pod_labels(pod: Manifest, **more: str) -> dict[str, str]:
@@ -198,7 +206,7 @@ def _crash_looping(world: SimWorld) -> Iterator[Active]:
 def _back_offs(world: SimWorld) -> dict[str, tuple[int, int]]:
     """When the kubelet first and last said that it waits before it restarts a container, by pod UID."""
     found: dict[str, tuple[int, int]] = {}
-    for event in world.store.list("events", _app_namespace(world)):
+    for event in _watched(world, "events"):
         if event.get("reason") == "BackOff" and "restarting" in event.get("message", ""):
             uid = event.get("involvedObject", {}).get("uid", "")
             first, last = _time(event.get("firstTimestamp"), 0), _time(event.get("lastTimestamp"), 0)
@@ -211,7 +219,7 @@ def _back_offs(world: SimWorld) -> dict[str, tuple[int, int]]:
 
 
 def _deployment_down(world: SimWorld) -> Iterator[Active]:
-    for deployment in world.store.list("deployments.apps", _app_namespace(world)):
+    for deployment in _watched(world, "deployments.apps"):
         if deployment.get("status", {}).get("availableReplicas", 0):
             continue
         metadata = deployment["metadata"]
@@ -236,7 +244,7 @@ def _last_scaled(world: SimWorld, deployment: Manifest) -> int:
 
 
 def _claims_pending(world: SimWorld) -> Iterator[Active]:
-    for claim in world.store.list("persistentvolumeclaims", _app_namespace(world)):
+    for claim in _watched(world, "persistentvolumeclaims"):
         phase = claim.get("status", {}).get("phase", "Pending")
         if phase != "Bound":
             metadata = claim["metadata"]
@@ -258,7 +266,7 @@ def _nodes_not_ready(world: SimWorld) -> Iterator[Active]:
 
 
 def _jobs_failed(world: SimWorld) -> Iterator[Active]:
-    for job in world.store.list("jobs.batch", _app_namespace(world)):
+    for job in _watched(world, "jobs.batch"):
         condition = _condition(job, "Failed")
         if condition is not None and condition["status"] == "True":
             metadata = job["metadata"]
@@ -277,9 +285,8 @@ def _golden(holds: Callable[[ComponentState], bool], summary: str) -> Expression
     """Components for which ``holds`` is true of the averages over :data:`WINDOW`."""
 
     def expression(world: SimWorld) -> Iterator[Active]:
-        namespace = _app_namespace(world)
         for key, state in _averages(world, world.clock).items():
-            if (namespace is None or state.namespace == namespace) and holds(state):
+            if _is_watched(world, state.namespace) and holds(state):
                 labels = {"namespace": state.namespace, "service_name": state.name}
                 since = _held_since(world, key, holds)
                 yield Active(labels, since, summary.format(name=state.name))
@@ -330,7 +337,7 @@ def _throttled(world: SimWorld) -> Iterator[Active]:
         return
     for load in segment.loads:
         process = world.processes.get(load.process)
-        if process is None or load.throttled <= THROTTLED_SHARE or process.namespace != _app_namespace(world):
+        if process is None or load.throttled <= THROTTLED_SHARE or not _is_watched(world, process.namespace):
             continue
         labels = {"namespace": process.namespace, "pod": process.pod, "container": process.container}
         since = _since(world, partial(_is_throttled, load.process))
@@ -352,20 +359,24 @@ def _since(world: SimWorld, holds: Callable[[Segment], bool]) -> int:
 
 
 def _endpoint_down(world: SimWorld) -> Iterator[Active]:
-    segment = history(world).last()
-    if segment is None:
+    segment, app = history(world).last(), app_of(world)
+    if segment is None or app is None:
         return
+    behind = {(app.namespace_of(c.name), c.service): c for c in app.components if c.service}
     for namespace, service, port, up in segment.probes:
-        deployment = world.store.get("deployments.apps", namespace, service)
-        available = 0 if deployment is None else deployment.get("status", {}).get("availableReplicas", 0)
-        if up or not available:
+        component = behind[(namespace, service)]
+        if up or not _has_available(world.store.get(component.workload, namespace, component.name)):
             continue
         instance = f"{service}.{namespace}:{port}"
         since = _since(world, partial(_is_down, (namespace, service, port, False)))
         labels = {"namespace": namespace, "service": service, "instance": instance}
-        yield Active(
-            labels, since, f"Endpoint {instance} cannot be reached although its Deployment is available"
-        )
+        kind = kind_of(component.workload)
+        yield Active(labels, since, f"Endpoint {instance} cannot be reached although its {kind} is available")
+
+
+def _has_available(workload: Manifest | None) -> bool:
+    status = {} if workload is None else workload.get("status", {})
+    return bool(status.get("availableReplicas") or status.get("numberAvailable"))
 
 
 def _is_down(entry: tuple[str, str, int, bool], segment: Segment) -> bool:

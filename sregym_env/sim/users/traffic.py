@@ -112,10 +112,14 @@ def _are_users(world: SimWorld, process: Process) -> bool:
     """Whether a load generator belongs to the application's own load."""
     app = app_of(world)
     pod = world.store.get("pods", process.namespace, process.pod)
-    if app is None or pod is None or process.namespace != app.namespace:
+    if app is None or pod is None or process.namespace not in app.namespaces:
         return False
     component = app.by_name.get(workload_of(world, pod)[1])
-    return component is not None and component.kind == "load"
+    return (
+        component is not None
+        and component.kind == "load"
+        and process.namespace == app.namespace_of(component.name)
+    )
 
 
 def _walk(
@@ -249,10 +253,9 @@ def _probes(world: SimWorld) -> tuple[tuple[str, str, int, bool], ...]:
     app = app_of(world)
     if app is None:
         return ()
-    namespace = app.namespace
     found = []
     prober = NodeSource(_first_node(world), cluster_dns=True)
-    for name, port in _probed(app):
+    for namespace, name, port in _probed(app):
         host = f"{name}.{namespace}.svc.cluster.local"
         up = connect(world, prober, host, port).ok
         found.append((namespace, name, port, up))
@@ -264,14 +267,12 @@ def _first_node(world: SimWorld) -> str:
     return nodes[0]["metadata"]["name"] if nodes else ""
 
 
-def _probed(app: App) -> list[tuple[str, int]]:
-    """Services with their ports: those of components that serve requests themselves, stores left out."""
+def _probed(app: App) -> list[tuple[str, str, int]]:
+    """(namespace, Service, port) of components that serve requests themselves, stores left out."""
     return [
-        (component.service, component.port)
+        (app.namespace_of(component.name), component.service, component.offered_port)
         for component in app.components
-        if component.service
-        and component.port
-        and component.kind in ("grpc_service", "web", "go_grpc", "go_web")
+        if component.service and component.port and component.stateless
     ]
 
 
@@ -383,13 +384,13 @@ class SimTraffic:
         """Every component that served requests over the window."""
         now = self._world.clock
         app = app_of(self._world)
-        namespace = None if app is None else app.namespace
+        namespaces = None if app is None else app.namespaces
         sums: dict[str, _Sum] = {}
         covered = 0.0
         for segment, held in window(self._world, now - seconds(window_seconds), now):
             covered += held
             for state in segment.components:
-                if namespace is None or state.namespace == namespace:
+                if namespaces is None or state.namespace in namespaces:
                     sums.setdefault(state.name, _Sum()).add(state.rate * held, state.ok, state.latency, ())
         return [
             ComponentHealth(name, total.requests / covered, total.ok_ratio, total.mean_latency)

@@ -73,7 +73,7 @@ def _no_api(world: SimWorld, user: User) -> Cluster:
     raise LookupError("this world has no API server")
 
 
-_TIED = frozenset(("__weakref__", "_logs_owned", "view"))
+_TIED = frozenset(("__weakref__", "_logs_owned", "_programs", "view"))
 """Fields of a world that say something about this one object only, or follow from the others."""
 
 
@@ -152,6 +152,7 @@ class SimWorld:
         "_due",
         "_logs_owned",
         "_machinery",
+        "_programs",
         "acting",
         "clock",
         "disturbances",
@@ -188,6 +189,7 @@ class SimWorld:
         self.volumes: dict[str, Any] = {}
         self.disturbances: tuple[Disturbance, ...] = ()
         self.images = images
+        self._programs = _programs_of(machinery, app)
         self.memory: dict[str, Any] = {}
         self.epoch = 0
         self.view: Any = None
@@ -199,8 +201,8 @@ class SimWorld:
 
     @property
     def programs(self) -> Mapping[str, Program]:
-        """What processes of this world run, by name."""
-        return self._machinery.programs
+        """What processes of this world run, by name: the programs of the application among them."""
+        return self._programs
 
     @property
     def toolboxes(self) -> Mapping[str, Mapping[str, str]]:
@@ -222,6 +224,7 @@ class SimWorld:
     def app(self, app: App) -> None:
         self._app = app
         self.images = {**self.images, **{image.reference: image for image in app.images}}
+        self._programs = _programs_of(self._machinery, app)
 
     def fork(self) -> Self:
         """An independent world with the same present and, given the same actions, the same future."""
@@ -240,6 +243,7 @@ class SimWorld:
         copy.volumes = self.volumes.copy()
         copy.disturbances = self.disturbances
         copy.images = self.images
+        copy._programs = self._programs
         copy.memory = self.memory.copy()
         copy.epoch = self.epoch
         copy.view = self.view
@@ -256,6 +260,7 @@ class SimWorld:
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
             setattr(self, name, value)
+        self._programs = _programs_of(self._machinery, self._app)
         self._logs_owned = set()
         self.view = None
         self.store.listener = _teller(self)
@@ -380,6 +385,14 @@ class SimWorld:
             self.logs[key] = ContainerLog() if known is None else known.fork()
             self._logs_owned.add(key)
         return self.logs[key]
+
+
+def _programs_of(machinery: Machinery, app: App | None) -> Mapping[str, Program]:
+    """What processes run: the machinery's programs, and those that the deployed application brings."""
+    if app is None or not app.programs:
+        return machinery.programs
+    own: dict[str, Any] = {program.name: program for program in app.programs}
+    return {**machinery.programs, **own}
 
 
 def _teller(world: SimWorld) -> Callable[[Change], None]:
