@@ -6,10 +6,11 @@ Healthy; every declared fault with its symptoms showing; clusters in the middle 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, cast
+from pathlib import Path
+from typing import cast
 
 from sregym_env import noise
 from sregym_env.apps.hotel_reservation import APP
@@ -26,9 +27,10 @@ from tests.parity.corpus.kustomizations import KUSTOMIZING
 from tests.parity.corpus.owning import OWNING
 from tests.parity.corpus.reading import READING
 from tests.parity.corpus.situations import SITUATIONS, Situation
+from tests.parity.corpus.streams import STREAM_FILES, STREAMS
 from tests.parity.corpus.widening import WIDENING
 from tests.parity.corpus.writing import WRITING
-from tests.parity.harness import Case
+from tests.parity.harness import SETTLING, Bench, Case
 from tests.serve.serving import NAMESPACE
 
 _KUSTOMIZED = (
@@ -52,7 +54,24 @@ class State:
 
     name: str
     make: Callable[[], EmbeddedWorld]
-    cases: Callable[[EmbeddedWorld], Sequence[Case]]
+    lines: Sequence[Case] = ()
+    """What is typed there, whatever the world looks like."""
+    diagnosed: bool = False
+    """Whether lines that are looked up in the world itself are typed as well."""
+    files: Mapping[str, str] = field(default_factory=lambda: FILES)
+    """The working directory."""
+    settling: float = SETTLING
+    streams: bool = False
+
+    def cases(self, world: EmbeddedWorld) -> Sequence[Case]:
+        """All that is typed in such a world."""
+        return [*(diagnosis(world) if self.diagnosed else ()), *self.lines]
+
+    def bench(self, home: Path) -> Bench:
+        """A place to type the lines at, files included."""
+        bench = Bench(home, settling=self.settling, streams=self.streams)
+        bench.write(self.files)
+        return bench
 
 
 class MemoryFiles:
@@ -117,25 +136,20 @@ def _noisy(kind: str) -> Callable[[], EmbeddedWorld]:
 @cache
 def states() -> tuple[State, ...]:
     """Every state, in the order in which they are reported."""
-    found: list[State] = [
-        State("healthy", _healthy, _fixed([Case(line) for line in READING])),
-        State("healthy-wide", _healthy, _fixed(WIDENING)),
-        State("healthy-written", _healthy, _fixed(WRITING)),
-        State("healthy-kustomized", _healthy, _fixed(_KUSTOMIZED)),
-        State("healthy-owned", _healthy, _fixed(OWNING)),
-    ]
-    found += [State(f"fault-{each.name}", _faulty(each.name), diagnosis) for each in declarations()]
-    found += [State(f"situation-{each.name}", _situated(each), _extended(each.lines)) for each in SITUATIONS]
-    found += [State(f"noise-{kind}", _noisy(kind), diagnosis) for kind in noise.KINDS]
-    return tuple(found)
-
-
-def _fixed(cases: Sequence[Case]) -> Callable[[Any], Sequence[Case]]:
-    return lambda _world: cases
-
-
-def _extended(lines: Sequence[str]) -> Callable[[EmbeddedWorld], Sequence[Case]]:
-    return lambda world: [*diagnosis(world), *(Case(line) for line in lines)]
+    return (
+        State("healthy", _healthy, [Case(line) for line in READING]),
+        State("healthy-wide", _healthy, WIDENING),
+        State("healthy-written", _healthy, WRITING),
+        State("healthy-kustomized", _healthy, _KUSTOMIZED),
+        State("healthy-owned", _healthy, OWNING),
+        State("healthy-streams", _healthy, STREAMS, files=STREAM_FILES, settling=5.0, streams=True),
+        *(State(f"fault-{each.name}", _faulty(each.name), diagnosed=True) for each in declarations()),
+        *(
+            State(f"situation-{each.name}", _situated(each), [Case(line) for line in each.lines], True)
+            for each in SITUATIONS
+        ),
+        *(State(f"noise-{kind}", _noisy(kind), diagnosed=True) for kind in noise.KINDS),
+    )
 
 
 def state(name: str) -> State:
