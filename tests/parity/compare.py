@@ -42,7 +42,7 @@ def jobs_of(name: str, cases: Sequence[Case]) -> list[Job]:
 def run_job(job: Job) -> list[Compared]:
     """Both outcomes of each case."""
     chosen = state(job.state)
-    with sides(chosen.make(), chosen.files, chosen.settling, streams=chosen.streams) as both:
+    with sides(chosen.make(), chosen.files, **chosen.how) as both:
         return [Compared(case, *both.compare(case)) for case in job.cases]
 
 

@@ -1,8 +1,8 @@
 """The real kubectl and the one in process, side by side on forks of one world.
 
-Each case is typed in a fork of its own. The server stands still in time (step mode) and shifts timestamps so that the real kubectl computes the ages
-that the world means; on the way back they are shifted again, so that the two outputs can be compared byte
-for byte.
+Each case is typed in a fork of its own. The server stands still in time (step mode) and shifts timestamps so that
+the real kubectl computes the ages that the world means; on the way back they are shifted again, so that the two
+outputs can be compared byte for byte.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from subprocess import TimeoutExpired
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from sregym_env.cluster.api import Cluster
 from sregym_env.sim.embedded import EmbeddedWorld
@@ -32,8 +33,8 @@ _RFC1123 = re.compile(r"\b\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d(?= \+0000)")
 SETTLING = 2.0
 """Virtual seconds after each preparing command, unless a state says otherwise."""
 
-PATIENCE = 15.0
-"""Seconds of wall-clock time a command of the real kubectl may take."""
+PATIENCE = 40.0
+"""Seconds of wall-clock time a command of the real kubectl may take: more than ``wait`` waits by itself."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,8 @@ class Bench:
     url: str = "https://127.0.0.1:6443"
     settling: float = SETTLING
     """Virtual seconds after each preparing command."""
+    namespace: str = NAMESPACE
+    """Of the current context."""
     streams: bool = False
     """Whether the lines use files, editors and streams: what kubectl makes up as it goes is then made equal."""
 
@@ -104,9 +107,9 @@ class Bench:
 
     def kubectl(self, cluster: Cluster) -> Kubectl:
         """The in-process kubectl as the administrator's kubeconfig has it."""
-        context = Context("kubernetes-admin", "kubernetes", "kubernetes-admin", NAMESPACE)
+        context = Context("kubernetes-admin", "kubernetes", "kubernetes-admin", self.namespace)
         config = KubeConfig((context,), context.name, "kubernetes", self.url)
-        return Kubectl(cluster, NAMESPACE, config=config)
+        return Kubectl(cluster, self.namespace, config=config)
 
     def typed(self, cluster: Cluster, case: Case) -> Outcome:
         """What the in-process kubectl prints for the line of a case."""
@@ -155,14 +158,15 @@ class Sides:
     def __init__(self, base: EmbeddedWorld, running: Served, bench: Bench) -> None:
         self._served = running
         self.ours = InProcess(base, bench)
-        self._kubeconfig = running.kubeconfig.read_bytes()
+        own = running.kubeconfig.read_text()
+        self._kubeconfig = own.replace(f"namespace: {NAMESPACE}", f"namespace: {bench.namespace}")
 
     def real(self, case: Case) -> Outcome:
         """What the real kubectl prints."""
         prepared = self.ours.prepared(case)
         _wait_for_early_second()
         self._served.put(prepared.fork())
-        self._served.kubeconfig.write_bytes(self._kubeconfig)  # ``kubectl config`` may have changed it
+        self._served.kubeconfig.write_text(self._kubeconfig)  # ``kubectl config`` may have changed it
         offset = self._served.server.hosted.pace.offset
         words, variables = _words(case.line)
         try:
@@ -257,11 +261,9 @@ def _shifted(text: str, seconds: int) -> str:
 
 
 @contextmanager
-def sides(
-    base: EmbeddedWorld, files: Mapping[str, str], settling: float = SETTLING, *, streams: bool = False
-) -> Iterator[Sides]:
-    """Both kubectls, ready to be compared on a world, with files in their working directory."""
+def sides(base: EmbeddedWorld, files: Mapping[str, str], **how: Any) -> Iterator[Sides]:
+    """Both kubectls, ready to be compared on a world, with files in their working directory; ``how``: see Bench."""
     with TemporaryDirectory(prefix="sregym-parity-") as made, served(base.fork(), Path(made)) as running:
-        bench = Bench(running.home, running.server.url, settling, streams)
+        bench = Bench(running.home, running.server.url, **how)
         bench.write(files)
         yield Sides(base, running, bench)

@@ -26,7 +26,6 @@ from tests.parity.standing import Moment
 
 FOLDER = Path(__file__).parent / "data"
 _ENDING = ".json.xz"
-_COMMON = FOLDER / "common" / "objects.json.xz"
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ def path_of(state: str) -> Path:
 def save(recording: Recording) -> None:
     """Write a recording; the same one gives the same bytes."""
     pool = _Pool()
-    common = _common()
+    common = _common(_common_path())
     base = recording.lines[0].moment
     at: dict[int, int] = {}
     moments = []
@@ -102,7 +101,7 @@ def share() -> None:
     recordings = [load(state) for state in recorded_states()]
     states = Counter(hashed for state in recorded_states() for hashed in _objects(state))
     objects = {hashed: obj for state in recorded_states() for hashed, obj in _objects(state).items()}
-    _write(_COMMON, {hashed: objects[hashed] for hashed in sorted(objects) if states[hashed] > 1})
+    _write(_common_path(), {hashed: objects[hashed] for hashed in sorted(objects) if states[hashed] > 1})
     _common.cache_clear()
     for recording in recordings:
         save(recording)
@@ -112,13 +111,17 @@ def _objects(state: str) -> dict[str, Manifest]:
     return {_hash(obj): obj for obj in _found(_read(path_of(state))["objects"])}
 
 
+def _common_path() -> Path:
+    return FOLDER / "common" / "objects.json.xz"
+
+
 @cache
-def _common() -> dict[str, Manifest]:
-    return _read(_COMMON) if _COMMON.exists() else {}
+def _common(path: Path) -> dict[str, Manifest]:
+    return _read(path) if path.exists() else {}
 
 
 def _found(objects: Iterable[Any]) -> list[Manifest]:
-    common = _common()
+    common = _common(_common_path())
     return [common[obj] if isinstance(obj, str) else obj for obj in objects]
 
 

@@ -1,6 +1,6 @@
 """The states of the world in which command lines are typed.
 
-Healthy; every declared fault with its symptoms showing; clusters in the middle of something; noise.
+Healthy; a small cluster of its own; every declared fault with its symptoms showing; clusters in the middle of something; noise.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from sregym_env import noise
 from sregym_env.apps.hotel_reservation import APP
@@ -18,11 +18,12 @@ from sregym_env.envs.staging import await_symptoms, inject
 from sregym_env.faults import problems
 from sregym_env.faults.registry import declarations
 from sregym_env.sim import nodes
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.sim.deploy import bare_cluster, deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.tools.kubectl import Kubectl
 from tests.parity.corpus.diagnosing import diagnosis
 from tests.parity.corpus.files import FILES
+from tests.parity.corpus.imperative import IMPERATIVE, IMPERATIVE_FILES, SETUP
 from tests.parity.corpus.kustomizations import KUSTOMIZING
 from tests.parity.corpus.owning import OWNING
 from tests.parity.corpus.reading import READING
@@ -30,7 +31,7 @@ from tests.parity.corpus.situations import SITUATIONS, Situation
 from tests.parity.corpus.streams import STREAM_FILES, STREAMS
 from tests.parity.corpus.widening import WIDENING
 from tests.parity.corpus.writing import WRITING
-from tests.parity.harness import SETTLING, Bench, Case
+from tests.parity.harness import Bench, Case
 from tests.serve.serving import NAMESPACE
 
 _KUSTOMIZED = (
@@ -60,8 +61,8 @@ class State:
     """Whether lines that are looked up in the world itself are typed as well."""
     files: Mapping[str, str] = field(default_factory=lambda: FILES)
     """The working directory."""
-    settling: float = SETTLING
-    streams: bool = False
+    how: Mapping[str, Any] = field(default_factory=dict)
+    """How the lines are typed, where it is not as usual (see Bench)."""
 
     def cases(self, world: EmbeddedWorld) -> Sequence[Case]:
         """All that is typed in such a world."""
@@ -69,23 +70,26 @@ class State:
 
     def bench(self, home: Path) -> Bench:
         """A place to type the lines at, files included."""
-        bench = Bench(home, settling=self.settling, streams=self.streams)
+        bench = Bench(home, **self.how)
         bench.write(self.files)
         return bench
 
 
 class MemoryFiles:
-    """The corpus' manifests, for commands that prepare a situation."""
+    """Manifests for commands that prepare a state."""
+
+    def __init__(self, files: Mapping[str, str]) -> None:
+        self._files = files
 
     def read_text(self, path: str) -> str:
         """Content of a file."""
-        if path not in FILES:
+        if path not in self._files:
             raise FileNotFoundError(path)
-        return FILES[path]
+        return self._files[path]
 
     def list_files(self, path: str) -> Sequence[str]:
         """Paths of the files directly in a directory."""
-        return [name for name in sorted(FILES) if name.rpartition("/")[0] == path]
+        return [name for name in sorted(self._files) if name.rpartition("/")[0] == path]
 
 
 def _at_whole_second(world: EmbeddedWorld) -> EmbeddedWorld:
@@ -96,6 +100,17 @@ def _at_whole_second(world: EmbeddedWorld) -> EmbeddedWorld:
 
 def _healthy() -> EmbeddedWorld:
     return _at_whole_second(deployed_world(APP))
+
+
+def _small() -> EmbeddedWorld:
+    world = bare_cluster()
+    for step in SETUP:
+        if isinstance(step, int):
+            world.advance(step)
+        else:
+            done = Kubectl(world.cluster).run(shlex.split(step), "", MemoryFiles(IMPERATIVE_FILES))
+            assert done.exit_code == 0, f"{step}: {done.stderr}"
+    return _at_whole_second(world)
 
 
 def _faulty(fault: str) -> Callable[[], EmbeddedWorld]:
@@ -111,7 +126,7 @@ def _situated(situation: Situation) -> Callable[[], EmbeddedWorld]:
     def make() -> EmbeddedWorld:
         world = _healthy()
         for line in situation.commands:
-            done = Kubectl(world.cluster, NAMESPACE).run(shlex.split(line), "", MemoryFiles())
+            done = Kubectl(world.cluster, NAMESPACE).run(shlex.split(line), "", MemoryFiles(FILES))
             assert done.exit_code == 0, f"{situation.name}: {line}: {done.stderr}"
             world.advance(situation.pause)
         for node in situation.down:
@@ -142,7 +157,10 @@ def states() -> tuple[State, ...]:
         State("healthy-written", _healthy, WRITING),
         State("healthy-kustomized", _healthy, _KUSTOMIZED),
         State("healthy-owned", _healthy, OWNING),
-        State("healthy-streams", _healthy, STREAMS, files=STREAM_FILES, settling=5.0, streams=True),
+        State(
+            "healthy-streams", _healthy, STREAMS, files=STREAM_FILES, how={"settling": 5.0, "streams": True}
+        ),
+        State("small-imperative", _small, IMPERATIVE, files=IMPERATIVE_FILES, how={"namespace": "default"}),
         *(State(f"fault-{each.name}", _faulty(each.name), diagnosed=True) for each in declarations()),
         *(
             State(f"situation-{each.name}", _situated(each), [Case(line) for line in each.lines], True)

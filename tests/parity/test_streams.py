@@ -20,7 +20,7 @@ def both() -> Iterator[Sides]:
     if real_kubectl() is None:
         pytest.skip("no kubectl 1.32 on this machine")
     streams = state("healthy-streams")
-    with sides(streams.make(), streams.files, streams.settling, streams=True) as made:
+    with sides(streams.make(), streams.files, **streams.how) as made:
         yield made
 
 
