@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import lzma
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from hashlib import blake2b
@@ -70,7 +70,7 @@ def save(recording: Recording) -> None:
     common = _common(_common_path())
     base = recording.lines[0].moment
     at: dict[int, int] = {}
-    moments = []
+    moments: list[dict[str, Any]] = []
     for line in recording.lines:
         if id(line.moment) not in at:
             at[id(line.moment)] = len(moments)
@@ -99,16 +99,16 @@ def save(recording: Recording) -> None:
 def share() -> None:
     """Find out anew which objects several states have, and write all files accordingly."""
     recordings = [load(state) for state in recorded_states()]
-    states = Counter(hashed for state in recorded_states() for hashed in _objects(state))
-    objects = {hashed: obj for state in recorded_states() for hashed, obj in _objects(state).items()}
+    objects: dict[str, Manifest] = {}
+    states: Counter[str] = Counter()
+    for recording in recordings:
+        own = {_hash(obj): obj for obj in _found(_read(path_of(recording.state))["objects"])}
+        objects |= own
+        states.update(own.keys())
     _write(_common_path(), {hashed: objects[hashed] for hashed in sorted(objects) if states[hashed] > 1})
     _common.cache_clear()
     for recording in recordings:
         save(recording)
-
-
-def _objects(state: str) -> dict[str, Manifest]:
-    return {_hash(obj): obj for obj in _found(_read(path_of(state))["objects"])}
 
 
 def _common_path() -> Path:
@@ -207,7 +207,7 @@ def _encoded(answer: Any, pool: _Pool) -> dict[str, Any]:
     return {"plain": dict(answer) if isinstance(answer, Mapping) else answer}
 
 
-_ANSWERS: Mapping[str, Callable[..., Any]] = {"exec": ExecResult, "attached": Attached, "http": HttpExchange}
+_ANSWERS: Mapping[str, type[Any]] = {"exec": ExecResult, "attached": Attached, "http": HttpExchange}
 
 
 def _without_empty(**values: Any) -> dict[str, Any]:

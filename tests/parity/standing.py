@@ -8,7 +8,7 @@ out on the objects; where it asks anything else that is no object, there is no a
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -99,7 +99,11 @@ class Replay:
             if method in CHANGING or method in _KEPT:
                 return call()
             raise Unanswered(question)
-        return self._told(known.popleft())
+        if method != "logs":
+            return self._told(known.popleft())
+        while len(known) > 1 and known[1].after <= self._elapsed:
+            known.popleft()
+        return self._told(known[0])
 
     def view(self, resource: str) -> tuple[Manifest, ...]:
         """All objects of a resource that is computed."""
@@ -111,14 +115,18 @@ class Replay:
     def advance(self, duration: float) -> None:
         """Let time pass: what was recorded to change by then changes."""
         self.world.clock += seconds(duration)
-        elapsed = self.world.clock - self._start
-        while self._later and self._later[0].after <= elapsed:
+        while self._later and self._later[0].after <= self._elapsed:
             self._change(self._later.popleft())
 
     def warnings(self) -> tuple[str, ...]:
         """The warnings since this was last asked."""
         told, self._warnings = tuple(self._warnings), []
         return told
+
+    @property
+    def _elapsed(self) -> int:
+        """Microseconds since the command was typed."""
+        return self.world.clock - self._start
 
     def _told(self, exchange: Exchange) -> Any:
         self._warnings += exchange.warnings
@@ -130,8 +138,8 @@ class Replay:
 
     def _looked(self, looks: deque[Exchange]) -> Any:
         """What a main process has written by now, whenever kubectl looks."""
-        seen, elapsed = Attached("", bool(looks), 0), self.world.clock - self._start
-        while looks and looks[0].after <= elapsed:
+        seen = Attached("", bool(looks), 0)
+        while looks and looks[0].after <= self._elapsed:
             if isinstance(looks[0].answer, StatusError) and seen.text:
                 break  # told at the next look
             look = self._told(looks.popleft())
@@ -172,7 +180,7 @@ class _Replayed(Interposed):
         *,
         label_selector: str = "",
         field_selector: str = "",
-    ) -> list[Manifest]:
+    ) -> Sequence[Manifest]:
         """Objects in (namespace, name) order."""
         if resource in VIEWS and not field_selector:
             return self._viewed(resource, namespace, label_selector)
@@ -202,7 +210,7 @@ class _Replayed(Interposed):
         assert stored is not None
         return stored
 
-    def _viewed(self, resource: str, namespace: str | None, label_selector: str) -> list[Manifest]:
+    def _viewed(self, resource: str, namespace: str | None, label_selector: str) -> Sequence[Manifest]:
         if not self.api.review_access("list", resource, namespace):
             raise forbidden(self._kind(resource), "", self.user.name, "list", namespace or "")
         labels = selectors.parse_labels(label_selector)
@@ -214,6 +222,5 @@ class _Replayed(Interposed):
         ]
 
     def _kind(self, resource: str) -> Resource:
-        kind = self.registry.by_key(resource)
-        assert kind is not None
+        kind: Resource = self.registry.by_key(resource)
         return kind

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from sregym_env.cluster.api import Cluster, User
@@ -35,7 +35,8 @@ class Witness:
     def ask(self, api: Cluster, question: str, call: Callable[[], Any]) -> Any:
         """Put a question to the cluster and note the answer."""
         after = self._world.now() - self._start
-        self._during = changes = []
+        changes: list[Change] = []
+        self._during = changes
         try:
             answer = call()
         except StatusError as error:
@@ -86,7 +87,7 @@ class _Overheard(Interposed):
         self._witness.look(resource)
         return self.api.get(resource, name, namespace, subresource=subresource)
 
-    def list(self, resource: str, namespace: str | None = None, **selectors: str) -> list[Manifest]:
+    def list(self, resource: str, namespace: str | None = None, **selectors: str) -> Sequence[Manifest]:
         """Objects in (namespace, name) order."""
         self._witness.look(resource)
         return self.api.list(resource, namespace, **selectors)
