@@ -7,10 +7,10 @@ from itertools import islice
 
 import pytest
 
-from sregym_env.rollouts.bench import PROMISES, promises
+from sregym_env.rollouts.bench import measurable
 from sregym_env.rollouts.bench.calibration import AROUND, CHECKSUM, EVERY, REFERENCE_MS, interleaved, loop
 from sregym_env.rollouts.bench.probes import PROBES
-from sregym_env.rollouts.bench.promises import Comparison, Measurement, Promise
+from sregym_env.rollouts.bench.promises import PROMISES, Comparison, Measurement, Promise
 
 LATENCY = Promise("x", "a latency", "ms", 10, 20)
 RATE = Promise("x", "a rate", "1/s", 100, 50)
@@ -102,7 +102,7 @@ def test_every_promise_has_a_probe_and_a_goal_no_worse_than_its_floor() -> None:
 
     assert {promise.name for promise in PROMISES} == {*PROBES, *served.PROBES}
     assert all(promise.reached(promise.goal, promise.floor) for promise in PROMISES)
-    assert promises("served") and set(promises("served")) < set(promises())
+    assert measurable("served") and set(measurable("served")) < set(measurable())
 
 
 @pytest.mark.parametrize("name", [name for name in PROBES if name not in ("memory", "first_deploy")])

@@ -61,7 +61,7 @@ def create(application: Application, name: str) -> None:
 async def following(chunks: AsyncIterator[bytes]) -> list[dict[str, object]]:
     """The events of the next portion that is not empty."""
     while True:
-        part = await asyncio.wait_for(anext(chunks), 5)
+        part = await asyncio.wait_for(anext(chunks), 60)
         if part:
             return [orjson.loads(line) for line in part.splitlines()]
 

@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from itertools import groupby
 
-from .calibration import interleaved
-from .probes import PROBES, Probe
-from .promises import PROMISES, Measurement, Promise
+from sregym_env.rollouts.bench.calibration import interleaved
+from sregym_env.rollouts.bench.probes import PROBES, Probe
+from sregym_env.rollouts.bench.promises import PROMISES, Measurement, Promise
 
 
 def measure(only: str = "") -> Iterator[Measurement]:
-    """The promises of :func:`promises`, in order."""
-    for name, sharing in groupby(promises(only), lambda promise: promise.name):
+    """The promises of :func:`measurable`, in order."""
+    for name, sharing in groupby(measurable(only), lambda promise: promise.name):
         samples, loop_ms = interleaved(_probe(name)())
         for promise in sharing:
             yield Measurement(promise, promise.summary(samples), loop_ms)
 
 
-def promises(only: str = "") -> tuple[Promise, ...]:
+def measurable(only: str = "") -> tuple[Promise, ...]:
     """Those whose name contains ``only`` and that can be measured with what is installed: the server is an extra."""
     serves = find_spec("uvicorn") is not None
     return tuple(p for p in PROMISES if only in p.name and (serves or not p.name.startswith("served")))
@@ -28,6 +28,6 @@ def promises(only: str = "") -> tuple[Promise, ...]:
 def _probe(name: str) -> Probe:
     if name in PROBES:
         return PROBES[name]
-    from . import served  # the server is an extra
+    from sregym_env.rollouts.bench import served  # the server is an extra
 
     return served.PROBES[name]

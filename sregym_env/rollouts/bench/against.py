@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import sregym_env
-
-from . import promises
-from .promises import Comparison
+from sregym_env.rollouts.bench import measurable
+from sregym_env.rollouts.bench.promises import Comparison
 
 HERE = Path(sregym_env.__file__).parents[1]
 """The folder that holds this package."""
@@ -22,12 +21,12 @@ ROUNDS = 5
 
 
 def compare(other: Path, *, rounds: int = ROUNDS, only: str = "") -> list[Comparison]:
-    """The promises of :func:`promises` that are quantities, in both checkouts.
+    """The promises of :func:`measurable` that are quantities, in both checkouts.
 
     Every round has a process for each checkout; which goes first changes from round to round. Where one cannot
     be measured, the comparison says why.
     """
-    chosen = [promise for promise in promises(only) if promise.unit]
+    chosen = [promise for promise in measurable(only) if promise.unit]
     names = list(dict.fromkeys(promise.name for promise in chosen))
     here: list[list[float | str]] = []
     there: list[list[float | str]] = []
@@ -47,10 +46,9 @@ def _numbers(values: Sequence[float | str]) -> tuple[float, ...]:
 
 def _values(root: Path, names: Sequence[str]) -> list[float | str]:
     """The calibrated value of every promise of those names, or why there is none, for the package below a folder."""
-    path = os.pathsep.join((str(root), str(Path(__file__).parents[1])))
     done = subprocess.run(
-        [sys.executable, "-P", "-m", Path(__file__).parent.name, *names],
-        env={**os.environ, "PYTHONPATH": path},
+        [sys.executable, "-P", str(Path(__file__).with_name("elsewhere.py")), *names],
+        env={**os.environ, "PYTHONPATH": str(root)},
         capture_output=True,
         text=True,
         check=False,
@@ -60,5 +58,5 @@ def _values(root: Path, names: Sequence[str]) -> list[float | str]:
     values: list[float | str] = []
     for name, line in zip(names, done.stdout.splitlines(), strict=True):
         found = json.loads(line)
-        values += found.get("values") or [found["error"]] * sum(p.name == name for p in promises(name))
+        values += found.get("values") or [found["error"]] * sum(p.name == name for p in measurable(name))
     return values

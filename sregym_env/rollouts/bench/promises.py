@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import mean, median
 from typing import Any, Literal
 
-from .calibration import REFERENCE_MS
+from sregym_env.rollouts.bench.calibration import REFERENCE_MS
 
 Unit = Literal["ms", "1/s", "s/s", "MB", ""]
 """``ms``: less is better; ``1/s`` and ``s/s``: more is better; the rest does not depend on the machine."""

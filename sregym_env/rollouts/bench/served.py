@@ -5,13 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from time import process_time
 
+from sregym_env.rollouts.bench.probes import APP, Probe, environment
 from sregym_env.rollouts.load import TABLE, Target, serving, soak
 from sregym_env.sim.embedded import EmbeddedWorld
 
-from . import client
-from .probes import APP, Probe, environment
+CLIENT = Path(__file__).with_name("client.py")
+"""Run as a program of its own."""
 
 REQUESTS = 1000
 """Of one client."""
@@ -42,7 +44,7 @@ def _ask_from_another_process(target: Target, accept: str, number: int) -> None:
         accept,
         str(number),
     )
-    subprocess.run([sys.executable, "-P", client.__file__, *what], capture_output=True, check=True)
+    subprocess.run([sys.executable, "-P", str(CLIENT), *what], capture_output=True, check=True)
 
 
 def _losses() -> Iterator[float]:

@@ -1,0 +1,32 @@
+"""``python elsewhere.py NAME...``: these probes on whatever ``sregym_env`` is importable, another checkout's as well.
+
+One line of JSON per name: what was measured for the promises of that name, or in words why nothing could be.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+
+def grafted() -> ModuleType:
+    """The package beside this file, in place of the one that the importable ``sregym_env`` may have."""
+    name, home = "sregym_env.rollouts.bench", Path(__file__).parent
+    spec = spec_from_file_location(name, home / "__init__.py", submodule_search_locations=[str(home)])
+    assert spec is not None and spec.loader is not None
+    module = sys.modules[name] = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+if __name__ == "__main__":
+    bench = grafted()
+    for asked in sys.argv[1:]:
+        try:
+            line: dict[str, object] = {"values": [found.calibrated for found in bench.measure(asked)]}
+        except Exception as error:
+            line = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(line), flush=True)
