@@ -82,6 +82,9 @@ Event = tuple[str, str, str]
 
 _Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
+BEGIN_SECONDS = 120.0
+"""How long a watch may take to begin, on a machine that is busy with other things."""
+
 SLOW_SECONDS = 1.0
 """How long a slow client reads nothing at all."""
 
@@ -141,7 +144,7 @@ async def _soak(
         for kind, begun in zip(kinds, ready, strict=True)
     ]
     for begun in ready:
-        await asyncio.wait_for(begun.wait(), 20)
+        await asyncio.wait_for(begun.wait(), BEGIN_SECONDS)
     writers = [asyncio.create_task(_write(target, writer, rounds)) for writer in range(4)]
     commands = [asyncio.create_task(_exec(target, pod, number)) for number in range(execs)]
     found.executed = list(await asyncio.gather(*commands))

@@ -127,11 +127,15 @@ def test_ages_are_right_for_the_client(kubectl: Served, manifest: Path) -> None:
 
 
 def test_watching_shows_changes_as_they_come(kubectl: Served, manifest: Path) -> None:
+    pace = kubectl.server.hosted.pace
+    pace.factor = 1e-3  # hardly anything happens before somebody looks
     kubectl.kubectl(["apply", "-f", str(manifest)])
-    kubectl.server.hosted.pace.factor = 10.0
-    done = kubectl.kubectl(["get", "deploy", "web", "-w", "--no-headers", "--request-timeout=3s"])
-    ready = [line.split()[1] for line in done.stdout.splitlines()]
-    assert (ready[0], ready[-1]) == ("0/1", "1/1")
+    with running(kubectl, "get", "deploy", "web", "-w", "--no-headers", "--request-timeout=60s") as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().split()[1] == "0/1"
+        pace.anchor()
+        pace.factor = 10.0
+        assert any(line.split()[1] == "1/1" for line in process.stdout)
 
 
 def test_logs_follow(kubectl: Served) -> None:
@@ -142,17 +146,27 @@ def test_logs_follow(kubectl: Served) -> None:
 @contextmanager
 def forwarding(kubectl: Served, target: str, port: int) -> Iterator[tuple[int, subprocess.Popen[str]]]:
     """A running ``kubectl port-forward``: its local port, and the process."""
-    assert kubectl.binary is not None
-    command = [str(kubectl.binary), "port-forward", target, f":{port}"]
-    environment = {"KUBECONFIG": str(kubectl.kubeconfig), "HOME": str(kubectl.home)}
-    process = subprocess.Popen(
-        command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-    assert process.stdout is not None
-    try:
+    with running(kubectl, "port-forward", target, f":{port}") as process:
+        assert process.stdout is not None
         found = re.search(r":(\d+) ->", process.stdout.readline())
         assert found is not None
         yield int(found[1]), process
+
+
+@contextmanager
+def running(kubectl: Served, *words: str) -> Iterator[subprocess.Popen[str]]:
+    """A kubectl that does not end by itself."""
+    assert kubectl.binary is not None
+    process = subprocess.Popen(
+        [str(kubectl.binary), *words],
+        env={"KUBECONFIG": str(kubectl.kubeconfig), "HOME": str(kubectl.home)},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    assert process.stdout is not None
+    try:
+        yield process
     finally:
         process.terminate()
         process.wait(30)
