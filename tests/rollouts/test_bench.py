@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
 from sregym_env.rollouts.bench import measurable
+from sregym_env.rollouts.bench.against import HERE, compare
 from sregym_env.rollouts.bench.calibration import AROUND, CHECKSUM, EVERY, REFERENCE_MS, interleaved, loop
 from sregym_env.rollouts.bench.probes import PROBES
 from sregym_env.rollouts.bench.promises import PROMISES, Comparison, Measurement, Promise
@@ -103,6 +105,21 @@ def test_every_promise_has_a_probe_and_a_goal_no_worse_than_its_floor() -> None:
     assert {promise.name for promise in PROMISES} == {*PROBES, *served.PROBES}
     assert all(promise.reached(promise.goal, promise.floor) for promise in PROMISES)
     assert measurable("served") and set(measurable("served")) < set(measurable())
+
+
+def test_two_checkouts_are_measured_in_turns(tmp_path: Path) -> None:
+    (comparison,) = compare(HERE, rounds=1, only="import")
+    assert comparison.promise.name == "import"
+    assert len(comparison.this) == len(comparison.that) == 1 and comparison.failure == ""
+    with pytest.raises(RuntimeError, match="nothing can be measured"):
+        compare(empty_checkout(tmp_path), rounds=1, only="import")
+
+
+def empty_checkout(folder: Path) -> Path:
+    """A checkout in which nothing is."""
+    (folder / "sregym_env").mkdir()
+    (folder / "sregym_env" / "__init__.py").touch()
+    return folder
 
 
 @pytest.mark.parametrize("name", [name for name in PROBES if name not in ("memory", "first_deploy")])
