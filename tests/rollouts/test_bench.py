@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 
 import pytest
 
-from sregym_env.rollouts.bench import measurable
+from sregym_env.rollouts.bench import elsewhere, measurable
 from sregym_env.rollouts.bench.against import HERE, compare
 from sregym_env.rollouts.bench.calibration import AROUND, CHECKSUM, EVERY, REFERENCE_MS, interleaved, loop
 from sregym_env.rollouts.bench.probes import PROBES
@@ -107,19 +107,16 @@ def test_every_promise_has_a_probe_and_a_goal_no_worse_than_its_floor() -> None:
     assert measurable("served") and set(measurable("served")) < set(measurable())
 
 
-def test_two_checkouts_are_measured_in_turns(tmp_path: Path) -> None:
+def test_two_checkouts_are_measured_in_turns() -> None:
     (comparison,) = compare(HERE, rounds=1, only="import")
     assert comparison.promise.name == "import"
     assert len(comparison.this) == len(comparison.that) == 1 and comparison.failure == ""
-    with pytest.raises(RuntimeError, match="nothing can be measured"):
-        compare(empty_checkout(tmp_path), rounds=1, only="import")
 
 
-def empty_checkout(folder: Path) -> Path:
-    """A checkout in which nothing is."""
-    (folder / "sregym_env").mkdir()
-    (folder / "sregym_env" / "__init__.py").touch()
-    return folder
+def test_no_checkout_borrows_from_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert elsewhere.strangers() == []
+    monkeypatch.setitem(sys.modules, "sregym_env.borrowed", pytest)
+    assert elsewhere.strangers() == ["sregym_env.borrowed"]
 
 
 @pytest.mark.parametrize("name", [name for name in PROBES if name not in ("memory", "first_deploy")])

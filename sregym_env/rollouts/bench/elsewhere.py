@@ -22,11 +22,32 @@ def grafted() -> ModuleType:
     return module
 
 
+def strangers() -> list[str]:
+    """Modules that come from another folder than their package: an editable installation lends what is missing."""
+    home = Path(str(sys.modules["sregym_env"].__file__)).parent
+    ours = Path(__file__).parent
+    return [
+        name
+        for name, module in sys.modules.items()
+        if name.startswith("sregym_env.")
+        and not {home, ours} & set(Path(str(getattr(module, "__file__", None))).parents)
+    ]
+
+
+def measured(bench: ModuleType, name: str) -> list[float]:
+    """The calibrated values. Raises ImportError where they are not of one checkout."""
+    values = [found.calibrated for found in bench.measure(name)]
+    if lent := strangers():
+        raise ImportError(f"not of that checkout: {', '.join(lent[:3])}")
+    return values
+
+
 if __name__ == "__main__":
-    bench = grafted()
+    grafted_bench = grafted()
     for asked in sys.argv[1:]:
+        line: dict[str, object]
         try:
-            line: dict[str, object] = {"values": [found.calibrated for found in bench.measure(asked)]}
+            line = {"values": measured(grafted_bench, asked)}
         except Exception as error:
             line = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(line), flush=True)
