@@ -10,6 +10,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -122,16 +123,31 @@ def validate(
 
 
 @app.command()
-def bench(as_json: AsJson = False) -> None:
-    """Measure what the design promises, beside the promises."""
-    from sregym_env.rollouts.bench import measure
+def bench(
+    against: Annotated[
+        Path | None,
+        typer.Option(exists=True, file_okay=False, help="Another checkout to compare with, in turns."),
+    ] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of a comparison.")] = 5,
+    only: Annotated[str, typer.Option(help="Only promises whose short name contains this.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Measure what the design promises, beside the promises; or compare with another checkout."""
+    if against is not None:
+        from sregym_env.rollouts.bench.against import compare
 
-    rows = [measurement.to_dict() for measurement in measure()]
+        rows = [comparison.to_dict() for comparison in compare(against, rounds=rounds, only=only)]
+        failing = {"slower", "worse"}
+    else:
+        from sregym_env.rollouts.bench import measure
+
+        rows = [measurement.to_dict() for measurement in measure(only)]
+        failing = {"below floor"}
     if as_json:
         _print_json(rows)
     else:
         terminal.print_table(rows)
-    raise typer.Exit(0 if all(row["verdict"] != "below floor" for row in rows) else 1)
+    raise typer.Exit(1 if any(row["verdict"] in failing for row in rows) else 0)
 
 
 @app.command()

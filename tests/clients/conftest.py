@@ -18,7 +18,7 @@ from tests.serve.serving import Served, served
 EVERYTHING = Path(__file__).parent / "everything.yaml"
 """One object of every kind that a person can create."""
 
-PATIENCE = 45.0
+PATIENCE = 150.0
 """Seconds after which a test whose client still waits for something has failed."""
 
 

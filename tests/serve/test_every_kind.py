@@ -62,7 +62,7 @@ def watched(application: Application, target: str) -> list[Any]:
         return parts
 
     async def bounded() -> bytes:
-        return await asyncio.wait_for(read(), 5)
+        return await asyncio.wait_for(read(), 60)
 
     return [orjson.loads(line) for line in asyncio.run(bounded()).splitlines()]
 
