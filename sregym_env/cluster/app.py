@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, SupportsIndex
 
 from sregym_env.kube.types import Manifest
+from sregym_env.runtime import places
 
 AddressSource = Literal["service", "registry", "address"]
 """How a dependency is found: a Kubernetes Service name, a service registry, or a fixed address."""
@@ -159,6 +160,11 @@ class App:
     slo: SLO = field(default_factory=SLO)
     rate: float = 100.0
     """Requests per second the users offer."""
+    place: str = field(default="", compare=False)
+    """Where every process finds this very declaration (``module:attribute``), so that it is pickled by name."""
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        return places.reduced(self, self.place) or super().__reduce_ex__(protocol)
 
     @cached_property
     def by_name(self) -> Mapping[str, Component]:

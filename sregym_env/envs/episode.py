@@ -168,6 +168,11 @@ class Episode:
         copy.failure = self.failure
         return copy
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the world as it was staged, of which the episode's own is a later state or a fork."""
+        staged = replace(self.staged, world=self.world, workstation=self.workstation)
+        return {**self.__dict__, "staged": staged, "failure": _portable(self.failure)}
+
     @property
     def seconds(self) -> float:
         """Simulated seconds since the episode began, until it was handed in."""
@@ -389,6 +394,11 @@ class Episode:
             "exit_reason": state.exit_reason,
             "trainable": state.trainable,
         }
+
+
+def _portable(failure: BaseException | None) -> BaseException | None:
+    """A failure without what belongs to this process: where it was raised, and locks or handles that it holds."""
+    return None if failure is None else RuntimeError(f"{type(failure).__name__}: {failure}")
 
 
 def _refused(text: str) -> ToolOutcome:

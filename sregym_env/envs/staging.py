@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from threading import Lock
 from typing import Any
 
 from numpy.random import Generator
@@ -202,7 +203,9 @@ def await_symptoms(world: World, baseline: Baseline, mode: Mode) -> bool:
     return suffering
 
 
-_staged: OrderedDict[tuple[str, int, Mode], Staged] = OrderedDict()
+_Key = tuple[str, int, Mode]
+_staged: OrderedDict[_Key, Staged] = OrderedDict()
+_keeping = Lock()
 
 
 def stage(problem: Problem, seed: int, *, mode: Mode = "proactive", backend: Backend | None = None) -> Staged:
@@ -238,13 +241,7 @@ def _forked(problem: Problem, seed: int, mode: Mode) -> Staged:
     quiet = problem.model_copy(update={"noise": False})
     variant = seed % VARIANTS
     key = (quiet.model_dump_json(), variant, mode)
-    known = _staged.get(key)
-    if known is None:
-        known = _staged[key] = _stage(quiet, _STAGING_SEED + variant, mode)
-        while len(_staged) > KEPT:
-            _staged.popitem(last=False)
-    else:
-        _staged.move_to_end(key)
+    known = _recall(key) or _keep(key, _stage(quiet, _STAGING_SEED + variant, mode))
     world = demanded(known.world).fork()
     world.reseed(seed)
     if problem.noise_on:
@@ -254,7 +251,27 @@ def _forked(problem: Problem, seed: int, mode: Mode) -> Staged:
 
 def forget() -> None:
     """Drop the staged problems that are kept for further members of their groups."""
-    _staged.clear()
+    with _keeping:
+        _staged.clear()
+
+
+def _recall(key: _Key) -> Staged | None:
+    with _keeping:
+        known = _staged.get(key)
+        if known is not None:
+            _staged.move_to_end(key)
+        return known
+
+
+def _keep(key: _Key, made: Staged) -> Staged:
+    """Keep what was staged, as forks that nobody ever plays in: other threads fork them at the same time."""
+    world = demanded(made.world).fork()
+    made = replace(made, world=world, workstation=made.workstation.fork(world))
+    with _keeping:
+        _staged[key] = made
+        while len(_staged) > KEPT:
+            _staged.popitem(last=False)
+    return made
 
 
 def _stage(problem: Problem, seed: int, mode: Mode, backend: Backend | None = None) -> Staged:

@@ -13,6 +13,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from typing import Any
 
 from sregym_env.cluster.api import ExecResult, World
 from sregym_env.cluster.identity import User
@@ -82,6 +83,19 @@ class Workstation:
     def fork(self, world: World) -> Workstation:
         """The same session, files and all, in a forked world."""
         return Workstation(world, self.user, _parent=self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The session between two command lines; its commands are bound to the copy when that is made."""
+        names = ("world", "user", "jobs", "_kubectl", "_session")
+        return {name: getattr(self, name) for name in names}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._spent, self._limit, self._submission, self._used = 0.0, LINE_LIMIT, None, ""
+        self._background = Background(self)
+        for name, value in state.items():
+            setattr(self, name, value)
+        if self._session is not None:
+            self._session = self._session.fork(self._commands(), self._clock)
 
     def run(self, line: str) -> ToolOutcome:
         """Run one command line; the world's time moves by what it takes."""

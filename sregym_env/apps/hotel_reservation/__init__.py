@@ -57,5 +57,6 @@ APP = App(
     entry="frontend",
     slo=SLO(success_ratio=0.99, latency_seconds=0.5),
     rate=float(RATE),
+    place=f"{__name__}:APP",
 )
 """The application."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from sregym_env.cluster.identity import User
 from sregym_env.kube.types import Manifest
@@ -113,6 +114,9 @@ class Authorizer:
         self._user = user
         self._seen: tuple[list[Manifest], ...] = ()
         self._grants: tuple[Grant, ...] = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Authorizer, (self._world, self._user)
 
     @property
     def grants(self) -> tuple[Grant, ...]:

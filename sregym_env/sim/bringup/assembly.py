@@ -89,5 +89,7 @@ HANDLERS: dict[str, Handler] = {
     **traffic.HANDLERS,
 }
 
-MACHINERY = Machinery.of(CONTROLLERS, HANDLERS, PROGRAMS, TOOLBOX_PROGRAMS, SimCluster)
+MACHINERY = Machinery.of(
+    CONTROLLERS, HANDLERS, PROGRAMS, TOOLBOX_PROGRAMS, SimCluster, place=f"{__name__}:MACHINERY"
+)
 """What every embedded world is driven by."""

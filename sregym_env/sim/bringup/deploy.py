@@ -24,6 +24,7 @@ CLUSTER_AGE = 41 * DAY
 APP_AGE = 5 * HOUR
 """How long the application has served when an episode begins: its start-up events have expired."""
 
+# Worlds are values here: made of (app, variant) alone, so that threads that make one at once make equal ones.
 _clusters: dict[int, EmbeddedWorld] = {}
 _settled: dict[tuple[str, int], tuple[App, EmbeddedWorld]] = {}
 
@@ -38,7 +39,8 @@ def bare_cluster(variant: int = 0) -> EmbeddedWorld:
         known = EmbeddedWorld(-1 - variant, start=EPOCH - CLUSTER_AGE, machinery=MACHINERY, images=images)
         populate.populate(known)
         known.run_until(EPOCH)
-        _clusters[variant] = known
+        # What is kept is a fork that nobody ever writes to, so that forking it changes nothing in it, in any thread.
+        known = _clusters[variant] = known.fork()
     return known.fork()
 
 
@@ -47,8 +49,7 @@ def deployed_world(app: App, seed: int = 0) -> EmbeddedWorld:
     variant = seed % VARIANTS
     known = _settled.get((app.name, variant))
     if known is None or known[0] is not app:
-        known = (app, _deploy(app, variant))
-        _settled[(app.name, variant)] = known
+        known = _settled[(app.name, variant)] = (app, _deploy(app, variant).fork())
     world = known[1].fork()
     world.reseed(seed)
     return world

@@ -23,7 +23,7 @@ from sregym_env.sim.controllers.replicaset import is_namespace_terminating
 from sregym_env.sim.controllers.retry import retried
 from sregym_env.sim.world import Controller, SimWorld
 from sregym_env.sim.world.store import Key
-from sregym_env.sim.world.wakes import own_key, owner_keys
+from sregym_env.sim.world.wakes import OwnerKeys, own_key
 
 RESOURCE = "cronjobs.batch"
 JOBS = "jobs.batch"
@@ -250,5 +250,5 @@ def _job(cron_job: Manifest, due: int) -> Manifest:
 
 
 CONTROLLER = Controller(
-    "cronjob", {RESOURCE: own_key, JOBS: owner_keys("CronJob")}, retried("cronjob", reconcile)
+    "cronjob", {RESOURCE: own_key, JOBS: OwnerKeys("CronJob")}, retried("cronjob", reconcile)
 )

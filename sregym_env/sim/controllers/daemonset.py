@@ -15,7 +15,7 @@ from sregym_env.runtime.clock import MINUTE, SECOND
 from sregym_env.sim import apiserver
 from sregym_env.sim.apiserver import events
 from sregym_env.sim.controllers import nodefit, pods, revisions
-from sregym_env.sim.controllers.ownership import claim, reference, spec_selector, wake_owner
+from sregym_env.sim.controllers.ownership import WakeOwner, claim, reference, spec_selector
 from sregym_env.sim.controllers.replicaset import create_pod, delete_pod, slow_start
 from sregym_env.sim.controllers.retry import retried, sooner
 from sregym_env.sim.controllers.rollout import scaled
@@ -345,7 +345,7 @@ CONTROLLER = Controller(
     "daemonset",
     {
         RESOURCE: own_key,
-        "pods": wake_owner("DaemonSet", RESOURCE, spec_selector, pods.matters_to_owner),
+        "pods": WakeOwner("DaemonSet", RESOURCE, spec_selector, pods.matters_to_owner),
         "nodes": _wake_for_node,
     },
     retried("daemonset", reconcile),

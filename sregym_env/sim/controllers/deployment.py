@@ -22,12 +22,12 @@ from sregym_env.sim import apiserver
 from sregym_env.sim.apiserver import events
 from sregym_env.sim.controllers import pods, rollout
 from sregym_env.sim.controllers.ownership import (
+    WakeOwner,
     claim,
     controlled,
     controller_of,
     reference,
     spec_selector,
-    wake_owner,
 )
 from sregym_env.sim.controllers.replicaset import is_namespace_terminating
 from sregym_env.sim.controllers.retry import retried
@@ -578,7 +578,7 @@ CONTROLLER = Controller(
     "deployment",
     {
         RESOURCE: own_key,
-        REPLICA_SETS: wake_owner("Deployment", RESOURCE, spec_selector),
+        REPLICA_SETS: WakeOwner("Deployment", RESOURCE, spec_selector),
         "pods": _wake_for_last_pod,
     },
     retried("deployment", reconcile),

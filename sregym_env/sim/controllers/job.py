@@ -24,7 +24,7 @@ from sregym_env.sim.controllers.replicaset import create_pod, delete_pod, slow_s
 from sregym_env.sim.controllers.retry import retried, sooner
 from sregym_env.sim.world import Controller, SimWorld
 from sregym_env.sim.world.store import Change, Key
-from sregym_env.sim.world.wakes import own_key, owner_keys
+from sregym_env.sim.world.wakes import OwnerKeys, own_key
 
 RESOURCE = "jobs.batch"
 COMPONENT = "job-controller"
@@ -477,6 +477,6 @@ def _restarted(change: Change) -> bool:
     return pods.restarts(change.old) != pods.restarts(change.new)
 
 
-_owner = owner_keys("Job")
+_owner = OwnerKeys("Job")
 
 CONTROLLER = Controller("job", {RESOURCE: own_key, "pods": _wake_for_pod}, retried("job", reconcile))

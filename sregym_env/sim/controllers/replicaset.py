@@ -18,15 +18,15 @@ from sregym_env.sim.apiserver import events
 from sregym_env.sim.controllers import pods
 from sregym_env.sim.controllers.ownership import (
     Selector,
+    WakeOwner,
     claim,
     controlled,
     controller_of,
     reference,
     spec_selector,
-    wake_owner,
 )
 from sregym_env.sim.controllers.retry import retried
-from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world import Controller, SimWorld, Wake
 from sregym_env.sim.world.store import Change, Key
 
 RESOURCE = "replicasets.apps"
@@ -83,8 +83,8 @@ class _Loop:
 
     def controller(self, name: str) -> Controller:
         """The control loop of this kind."""
-        wake = wake_owner(self.kind, self.resource, self.selector, pods.matters_to_owner)
-        watches = {self.resource: _wanted_changed, "pods": wake}
+        wake = WakeOwner(self.kind, self.resource, self.selector, pods.matters_to_owner)
+        watches: dict[str, Wake] = {self.resource: _wanted_changed, "pods": wake}
         return Controller(name, watches, retried(name, self.reconcile))
 
 

@@ -13,7 +13,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.sim import apiserver
 from sregym_env.sim.apiserver import events
 from sregym_env.sim.controllers import pods, revisions
-from sregym_env.sim.controllers.ownership import claim, reference, spec_selector, wake_owner
+from sregym_env.sim.controllers.ownership import WakeOwner, claim, reference, spec_selector
 from sregym_env.sim.controllers.retry import retried
 from sregym_env.sim.world import Controller, SimWorld
 from sregym_env.sim.world.store import Key
@@ -372,7 +372,7 @@ CONTROLLER = Controller(
     "statefulset",
     {
         RESOURCE: own_key,
-        "pods": wake_owner("StatefulSet", RESOURCE, spec_selector, pods.matters_to_owner),
+        "pods": WakeOwner("StatefulSet", RESOURCE, spec_selector, pods.matters_to_owner),
     },
     retried("statefulset", reconcile),
 )

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from operator import is_
 from typing import Any, NamedTuple
-from weakref import ReferenceType, WeakKeyDictionary, ref
 
 from sregym_env.kube.types import Manifest
 from sregym_env.sim.world import SimWorld
@@ -162,34 +161,17 @@ def _wiring(running: list[Process]) -> list[tuple[Any, ...]]:
     ]
 
 
-class _Views:
-    """The present of every living world, the one looked at last at hand."""
-
-    def __init__(self) -> None:
-        self.all: WeakKeyDictionary[SimWorld, Present] = WeakKeyDictionary()
-        self.last: tuple[ReferenceType[SimWorld], Present] | None = None
-
-
-_VIEWS = _Views()
-
-
 def present(world: SimWorld) -> Present:
     """The derived view of the world as it is now."""
-    last = _VIEWS.last
-    if last is not None and last[1].epoch == world.epoch and last[0]() is world:
-        return last[1]
-    found = _VIEWS.all.get(world)
-    if found is not None and found.epoch == world.epoch:
-        _VIEWS.last = (ref(world), found)
-        return found
-    fresh = _derived(world, found if found is not None else None if last is None else last[1])
-    _VIEWS.all[world] = fresh
-    _VIEWS.last = (ref(world), fresh)
+    known: Present | None = world.view
+    if known is not None and known.epoch == world.epoch:
+        return known
+    world.view = fresh = _derived(world, known)
     return fresh
 
 
 def _derived(world: SimWorld, known: Present | None) -> Present:
-    """The view of the world now, made of what is still right in a view known from before (of any world)."""
+    """The view of the world now, made of what is still right in the one before."""
     running = list(world.processes.values())
     if known is not None and len(known.running) == len(running) and all(map(is_, known.running, running)):
         running, by_pod, by_node, wiring = known.running, known.by_pod, known.by_node, known.wiring

@@ -1,7 +1,9 @@
 """Views derived from stored objects and lists of them, remembered by identity.
 
 Objects never change, the store makes a new list after every write, and forks share what neither has written
-to; so a view is computed once, for whichever world asks first.
+to; so a view is computed once, for whichever world asks first. Worlds in other threads may ask at the same
+time: every change of what is remembered is a single operation on a dictionary, and at worst a view is
+computed twice.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ class DerivedFrom(Generic[T]):
         if found is not None and found[0] is objects:
             return found[1]
         if len(self._known) >= KEPT:
-            del self._known[next(iter(self._known))]
+            # Not next(iter()): another thread may add to the dictionary in between.
+            self._known.pop(tuple(self._known)[0], None)  # noqa: RUF015
         value = self._compute(objects)
         self._known[id(objects)] = (objects, value)
         return value

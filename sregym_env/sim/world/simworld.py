@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Self, SupportsIndex
 from weakref import ref
 
 from sregym_env.cluster.api import Cluster
@@ -16,6 +16,7 @@ from sregym_env.cluster.app import App, Image
 from sregym_env.cluster.disturbances import Disturbance
 from sregym_env.cluster.identity import User
 from sregym_env.kube.registry import BUILTIN
+from sregym_env.runtime import places
 from sregym_env.runtime.clock import MILLISECOND, SECOND, seconds
 from sregym_env.runtime.events import EventQueue
 from sregym_env.runtime.frozen import evolve
@@ -72,6 +73,10 @@ def _no_api(world: SimWorld, user: User) -> Cluster:
     raise LookupError("this world has no API server")
 
 
+_TIED = frozenset(("__weakref__", "_logs_owned", "view"))
+"""Fields of a world that say something about this one object only, or follow from the others."""
+
+
 @dataclass(frozen=True)
 class Machinery:
     """The stateless parts of a world: control loops and event handlers, indexed for dispatch, and its programs.
@@ -90,6 +95,9 @@ class Machinery:
     api: Callable[[SimWorld, User], Cluster] = _no_api
     """The Kubernetes API as an identity sees it."""
 
+    place: str = ""
+    """Where every process finds it (``module:attribute``), so that worlds are pickled without it."""
+
     @classmethod
     def of(
         cls,
@@ -98,6 +106,7 @@ class Machinery:
         programs: Mapping[str, Program] | None = None,
         toolboxes: Mapping[str, Mapping[str, str]] | None = None,
         api: Callable[[SimWorld, User], Cluster] = _no_api,
+        place: str = "",
     ) -> Machinery:
         """Index control loops by name and by the resources that wake them, in the order given."""
         by_resource: dict[str, list[tuple[Controller, Wake]]] = {}
@@ -111,7 +120,11 @@ class Machinery:
             programs or {},
             toolboxes or {},
             api,
+            place,
         )
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        return places.reduced(self, self.place) or super().__reduce_ex__(protocol)
 
 
 class SimWorld:
@@ -130,6 +143,7 @@ class SimWorld:
         memory: small frozen facts that components of the simulation keep, by name.
         acting: the control loop that is at work, by name; empty while none is.
         epoch: grows with every change that could alter where a connection leads.
+        view: what the network derived from the world at some epoch; forks start from it, and it is no state.
     """
 
     __slots__ = (
@@ -150,6 +164,7 @@ class SimWorld:
         "runtime",
         "store",
         "streams",
+        "view",
         "volumes",
     )
 
@@ -175,6 +190,7 @@ class SimWorld:
         self.images = images
         self.memory: dict[str, Any] = {}
         self.epoch = 0
+        self.view: Any = None
         self._app = app
         self.acting = ""
         self._due: dict[tuple[str, Key], int] = {}
@@ -218,18 +234,31 @@ class SimWorld:
         copy.processes = self.processes.copy()
         copy.logs = self.logs.copy()
         copy._logs_owned = set()
-        self._logs_owned = set()
+        if self._logs_owned:
+            self._logs_owned = set()
         copy.runtime = self.runtime.copy()
         copy.volumes = self.volumes.copy()
         copy.disturbances = self.disturbances
         copy.images = self.images
         copy.memory = self.memory.copy()
         copy.epoch = self.epoch
+        copy.view = self.view
         copy._app = self._app
         copy.acting = ""
         copy._due = self._due.copy()
         copy._machinery = self._machinery
         return copy
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything, for a copy in this process or another one that goes on in the same way."""
+        return {name: getattr(self, name) for name in SimWorld.__slots__ if name not in _TIED}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+        self._logs_owned = set()
+        self.view = None
+        self.store.listener = _teller(self)
 
     def reseed(self, seed: int) -> None:
         """From now on, chance is drawn from this seed."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from sregym_env.kube.types import Manifest
 from sregym_env.sim.world.shared import SharedLog
@@ -142,8 +142,21 @@ class Store:
         copy._by_owner = self._by_owner.copy()
         copy.revision = self.revision
         copy.changes = self.changes.fork()
-        self._owned = set()
+        if (
+            self._owned
+        ):  # a store that nobody has written to since its last fork is forked without being changed
+            self._owned = set()
         return copy
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The objects and their history; indexes are made anew, and the listener is not carried over."""
+        return {"_tables": self._tables, "revision": self.revision, "changes": self.changes}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        Store.__init__(self)
+        for name, value in state.items():
+            setattr(self, name, value)
+        self._owned = set(self._tables)
 
     def _owners(self, resource: str) -> OwnerIndex:
         index = self._by_owner.get(resource)

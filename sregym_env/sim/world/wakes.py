@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from sregym_env.sim.world.simworld import SimWorld, Wake
+from sregym_env.sim.world.simworld import SimWorld
 from sregym_env.sim.world.store import Change, Key
 
 
@@ -13,12 +14,14 @@ def own_key(_: SimWorld, change: Change) -> Iterable[Key]:
     return (change.key,)
 
 
-def owner_keys(kind: str) -> Wake:
-    """Wake the controlling owner of ``kind`` of the changed object."""
+@dataclass(frozen=True, slots=True)
+class OwnerKeys:
+    """A wake function: the controlling owner of ``kind`` of the changed object."""
 
-    def wake(_: SimWorld, change: Change) -> Iterable[Key]:
+    kind: str
+
+    def __call__(self, _: SimWorld, change: Change) -> Iterable[Key]:
+        """The owner's key, if there is one."""
         for owner in change.object["metadata"].get("ownerReferences", ()):
-            if owner.get("controller") and owner["kind"] == kind:
+            if owner.get("controller") and owner["kind"] == self.kind:
                 yield (change.key[0], owner["name"])
-
-    return wake

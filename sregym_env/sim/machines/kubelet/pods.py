@@ -376,19 +376,17 @@ def _gates_changed(new: Manifest, old: Manifest) -> bool:
     return bool(gates) and new.get("status") is not old.get("status")
 
 
-def _copied(resource: str) -> Any:
-    def wake(world: SimWorld, change: Change) -> Iterable[Key]:
-        namespace, name = change.key
-        for record in list(world.runtime.values()):
-            if not isinstance(record, PodRecord) or record.namespace != namespace or not record.mounted:
-                continue
-            pod = world.store.get("pods", namespace, record.name)
-            if pod is None or not record.sources:
-                continue
-            if any(r == resource and s.get("name") == name for _, r, s in volumes.referenced(pod)):
-                yield (namespace, record.name)
-
-    return wake
+def _copied(world: SimWorld, change: Change) -> Iterable[Key]:
+    """Pods whose volumes hold a copy of the changed object."""
+    namespace, name = change.key
+    for record in list(world.runtime.values()):
+        if not isinstance(record, PodRecord) or record.namespace != namespace or not record.mounted:
+            continue
+        pod = world.store.get("pods", namespace, record.name)
+        if pod is None or not record.sources:
+            continue
+        if any(r == change.resource and s.get("name") == name for _, r, s in volumes.referenced(pod)):
+            yield (namespace, record.name)
 
 
 def wake_node(world: SimWorld, node: str) -> None:
@@ -400,6 +398,6 @@ def wake_node(world: SimWorld, node: str) -> None:
 
 CONTROLLER = Controller(
     name="kubelet",
-    watches={"pods": _pods, "configmaps": _copied("configmaps"), "secrets": _copied("secrets")},
+    watches={"pods": _pods, "configmaps": _copied, "secrets": _copied},
     reconcile=reconcile,
 )
