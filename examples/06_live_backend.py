@@ -1,13 +1,13 @@
 """The same environment on a cluster behind a kubeconfig.
 
-    python examples/06_live_backend.py [KUBECONFIG]
+    python examples/06_live_backend.py [--kubeconfig PATH]
 
 With a kubeconfig the episode is played there, in real time: use a cluster that is made for this. Without one, an empty
 embedded cluster is served on this machine and played over HTTP, with a clock that need not be waited for.
 """
 
+import argparse
 import contextlib
-import sys
 import tempfile
 import threading
 import time
@@ -67,8 +67,11 @@ def play(backend: LiveBackend) -> None:
 
 
 def main() -> None:
-    if len(sys.argv) > 1 and sys.argv[0].endswith("06_live_backend.py"):
-        play(LiveBackend(sys.argv[1]))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--kubeconfig", default="")
+    chosen = parser.parse_known_args()[0].kubeconfig
+    if chosen:
+        play(LiveBackend(chosen))
         return
     with served() as backend:
         play(backend)

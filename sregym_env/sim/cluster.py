@@ -664,11 +664,7 @@ def _selected(
             fields = selectors.parse_fields_of(kind, field_selector)
             found = [obj for obj in found if fields.matches(obj)]
     except selectors.SelectorError as error:
-        text = (
-            f'Unable to find "{kind.gvr_text}" that match label selector "{label_selector}", '
-            f'field selector "{field_selector}": {error}'
-        )
-        raise status.bad_request(text) from error
+        raise status.bad_request(str(error)) from error
     return found
 
 

@@ -12,6 +12,7 @@ from sregym_env.cluster.identity import User
 from sregym_env.cluster.oncall import ONCALL
 from sregym_env.kube.registry import BUILTIN
 from sregym_env.kube.status import StatusError
+from sregym_env.tools.workstation import Workstation
 from tests.world.worlds import NAMESPACE
 
 DEPLOYMENTS = "deployments.apps"
@@ -308,6 +309,17 @@ def test_posting_to_a_subresource(world: World) -> None:
     world.cluster.create(eviction, namespace=NAMESPACE, subresource="eviction", name=pod)
     world.advance(60.0)
     assert pod not in named(world.cluster.list("pods", NAMESPACE))
+
+
+def test_a_selector_that_cannot_be_read_is_told_in_the_servers_words(world: World) -> None:
+    with pytest.raises(StatusError) as refused:
+        world.cluster.list("pods", NAMESPACE, label_selector="a=b=c")
+    assert str(refused.value) == "found '=', expected: ',' or 'end of string'"
+    answer = Workstation(world, ONCALL).run("kubectl get pods -l a=b=c").text
+    assert answer == (
+        'Error from server (BadRequest): Unable to find "/v1, Resource=pods" that match label selector "a=b=c", '
+        "field selector \"\": found '=', expected: ',' or 'end of string'\n"
+    )
 
 
 def test_the_server_warns(world: World) -> None:
