@@ -7,6 +7,9 @@ seed picks one and drives everything that happens from then on.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from sregym_env.cluster.api import World
 from sregym_env.cluster.app import App
 from sregym_env.errors import AppError
 from sregym_env.kube.status import StatusError
@@ -75,8 +78,8 @@ def _deploy(app: App, variant: int) -> EmbeddedWorld:
     while unavailable := [name for space in app.namespaces for name in unavailable_workloads(world, space)]:
         if waited > DEPLOY_LIMIT:
             raise AppError(
-                f"application {app.name} is not available after {waited:.0f} s: {', '.join(unavailable)}; "
-                "deploy it with `kubectl apply` on `sregym serve` and look at what these workloads' pods say"
+                f"application {app.name} is not available after {waited:.0f} s: {', '.join(unavailable)}; correct "
+                f"its manifests and images. Its pods say: {'; '.join(_complaints(world, app)) or 'nothing'}"
             )
         world.advance(5.0)
         waited += 5.0
@@ -120,6 +123,26 @@ def _create(world: EmbeddedWorld, app: App, manifest: Manifest) -> None:
         world.advance(1.0)
         waited += 1.0
         made = world.cluster.get("customresourcedefinitions.apiextensions.k8s.io", made["metadata"]["name"])
+
+
+_MOST_COMPLAINTS = 5
+
+
+def _complaints(world: World, app: App) -> list[str]:
+    """What pods that are not ready wait for, and the last lines that they wrote."""
+    found = []
+    for pod in [pod for namespace in app.namespaces for pod in world.cluster.list("pods", namespace)]:
+        name, namespace, status = pod["metadata"]["name"], pod["metadata"]["namespace"], pod.get("status", {})
+        conditions = {c["type"]: c for c in status.get("conditions") or ()}
+        if conditions.get("Ready", {}).get("status") == "True" or status.get("phase") == "Succeeded":
+            continue
+        states = [c.get("state", {}) for c in status.get("containerStatuses") or ()]
+        reasons = [s["waiting"].get("reason", "") for s in states if "waiting" in s]
+        said = [conditions.get("PodScheduled", {}).get("message", ""), *reasons]
+        with suppress(StatusError):
+            said.append(world.cluster.logs(namespace, name, tail=1).strip())
+        found.append(f"{name}: {', '.join(filter(None, said)) or status.get('phase', 'Pending')}")
+    return found[:_MOST_COMPLAINTS]
 
 
 def _is_served(definition: Manifest) -> bool:
