@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, SupportsIndex
 
 from sregym_env.kube.types import Manifest
+from sregym_env.runtime import places
 
 AddressSource = Literal["service", "registry", "address"]
 """How a dependency is found: a Kubernetes Service name, a service registry, or a fixed address."""
@@ -191,10 +192,15 @@ class App:
     """Requests per second the users offer."""
     programs: tuple[Named, ...] = ()
     """What its images run beyond the programs of the embedded cluster: each a
-    :class:`~sregym_env.sim.programs.program.Program`, known to worlds in which the application is deployed."""
+    :class:`~sregym_env.sim.world.program.Program`, known to worlds in which the application is deployed."""
     activities: tuple[str, ...] = ()
     """Regular expressions for what users do (``search``, ``log[- ]?in``): before words like "requests" or "page"
     they mean that, and not a component of the same name."""
+    place: str = field(default="", compare=False)
+    """Where every process finds this very declaration (``module:attribute``), so that it is pickled by name."""
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        return places.reduced(self, self.place) or super().__reduce_ex__(protocol)
 
     @cached_property
     def namespaces(self) -> tuple[str, ...]:

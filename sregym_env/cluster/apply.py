@@ -39,6 +39,9 @@ POD_LIMIT = 120.0
 ROLLOUT_LIMIT = 300.0
 """Seconds to wait for a rollout."""
 
+RESTORE_ATTEMPTS = 5
+"""How often an object is put back that others write to at the same time."""
+
 SERVER_FIELDS = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink")
 """Metadata that the API server owns."""
 
@@ -228,13 +231,23 @@ def _redeploy(world: World, edit: Redeploy) -> Undo:
 
 def _restore(cluster: Cluster, before: Manifest) -> None:
     target = ref(before, cluster.registry)
-    try:
-        now = _get(cluster, target)
-    except StatusError as error:
-        if error.code != 404:
-            raise
-        cluster.create(cleaned(before))
-        return
+    for attempt in range(RESTORE_ATTEMPTS):
+        try:
+            cluster.replace(_restored(before, _get(cluster, target)))
+            if target.resource == "statefulsets.apps":
+                _unblock(cluster, before)
+            return
+        except StatusError as error:
+            if error.code == 404:
+                cluster.create(cleaned(before))
+                return
+            # A controller of a cluster that runs by itself may have written in between.
+            if error.reason != "Conflict" or attempt == RESTORE_ATTEMPTS - 1:
+                raise
+
+
+def _restored(before: Manifest, now: Manifest) -> Manifest:
+    """What an object was, as a change to what it is now."""
     metadata = dict(now["metadata"])
     for key in ("labels", "annotations"):
         wanted = dict(before["metadata"].get(key, {}))
@@ -250,9 +263,7 @@ def _restore(cluster: Cluster, before: Manifest) -> None:
     restored = {key: value for key, value in before.items() if key not in ("metadata", "status")}
     if "status" in now:
         restored["status"] = now["status"]
-    cluster.replace({**restored, "metadata": metadata})
-    if target.resource == "statefulsets.apps":
-        _unblock(cluster, before)
+    return {**restored, "metadata": metadata}
 
 
 def _unblock(cluster: Cluster, workload: Manifest) -> None:

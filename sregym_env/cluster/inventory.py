@@ -84,17 +84,6 @@ class Inventory:
             raise _no_workload(self.app, component)
         return found
 
-    def pods_of(self, component: Component) -> list[Manifest]:
-        """The component's pods, in name order."""
-        labels = template(self.workload(component))["metadata"]["labels"]
-        namespace = self.app.namespace_of(component.name)
-        return [
-            pod
-            for pod in self.pods
-            if pod["metadata"]["namespace"] == namespace
-            and labels.items() <= pod["metadata"].get("labels", {}).items()
-        ]
-
     @cached_property
     def volume_of(self) -> Mapping[str, Volume]:
         """Volumes by component."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from sregym_env.cluster.api import Alert
 from sregym_env.cluster.app import App
+from sregym_env.cluster.health import Alert
 from sregym_env.rewards.reward import Stage
 
 Mode = Literal["proactive", "reactive"]

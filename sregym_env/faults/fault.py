@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Any
+from typing import Any, SupportsIndex
 
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
@@ -35,6 +35,7 @@ from sregym_env.faults.commands import named, scope
 from sregym_env.faults.mechanisms import MECHANISMS
 from sregym_env.faults.spec import FaultSpec, Layer, Level
 from sregym_env.kube import registry
+from sregym_env.runtime import places
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,10 @@ class Declaration:
     targets: TargetRule
     build: Callable[..., Fault]
 
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        place = f"{self.build.__module__}:{self.name}"
+        return places.reduced(self, place) or super().__reduce_ex__(protocol)
+
     @property
     def summary(self) -> str:
         """The first line of the docstring."""
@@ -121,8 +126,11 @@ class Declaration:
                 f"{'.'.join(map(str, e['loc'])) or 'value'}: {e['msg']}" for e in error.errors()
             )
             raise ProblemError(f"parameters of {self.name}: {problems}") from error
-        struck = self.targets.named(inventory, target)
-        return FaultInstance(self, struck, values, self.build(struck, **values))
+        return self.on(self.targets.named(inventory, target), values)
+
+    def on(self, target: Any, parameters: Mapping[str, Any]) -> FaultInstance:
+        """The fault on a target of its kind, with all its parameters."""
+        return FaultInstance(self, target, parameters, self.build(target, **parameters))
 
 
 def fault(
@@ -150,6 +158,10 @@ class FaultInstance:
     target: Any
     parameters: Mapping[str, Any]
     fault: Fault
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The rest follows from these, and may hold functions that cannot be pickled.
+        return Declaration.on, (self.declaration, self.target, self.parameters)
 
     @property
     def name(self) -> str:

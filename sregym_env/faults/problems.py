@@ -7,7 +7,7 @@ inventory of a healthy world, never listed.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from typing import Any
@@ -60,21 +60,27 @@ def pair(app: str, fault: str, target: str = "", parameters: Mapping[str, Any] |
     return Problem(id=f"{app}/{fault}/{target}" if target else f"{app}/{fault}", app=app, faults=(choice,))
 
 
-def pairs(app: str | None = None, fault: str | None = None, target: str | None = None) -> tuple[Problem, ...]:
+def pairs(
+    inventory_of: Callable[[str], Inventory],
+    app: str | None = None,
+    fault: str | None = None,
+    target: str | None = None,
+) -> tuple[Problem, ...]:
     """Every (fault, target) pair of every application, or those that match.
 
-    An application whose pairs cannot be listed is left out with a warning, unless it is the one that was asked
-    for. Raises ProblemError where the app, the fault or the target does not exist, AppError for an app that was
-    asked for and cannot be listed.
+    ``inventory_of`` knows what a healthy world of an application holds, on whatever backend it runs. An
+    application of which it does not know raises AppError if it was asked for, and is else left out with a warning.
+    Raises ProblemError where the app, the fault or the target does not exist.
     """
     found = []
     targets: dict[str, None] = {}
     for name in apps.names() if app is None else (app,):
-        inventory = _inventory(name)
-        if isinstance(inventory, AppError):
+        try:
+            inventory = inventory_of(name)
+        except AppError as error:
             if app is not None:
-                raise inventory
-            warnings.warn(f"left out: {inventory}", RuntimeWarning, stacklevel=2)
+                raise
+            warnings.warn(f"left out: {error}", RuntimeWarning, stacklevel=2)
             continue
         for each in declarations() if fault is None else (declaration(fault),):
             for struck in each.targets.find(inventory):
@@ -124,27 +130,6 @@ def parsed(mapping: Mapping[str, Any]) -> Problem:
     except ValidationError as error:
         wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
         raise ProblemError(f"problem: {wrong}") from error
-
-
-@cache
-def _inventory(app: str) -> Inventory | AppError:
-    """What can be struck in an application, or why it cannot be told."""
-    from sregym_env.sim.deploy import deployed_world
-
-    try:
-        inventory = Inventory.of(deployed_world(apps.app(app), 0))
-        for each in declarations():
-            each.targets.find(inventory)
-    except AppError as error:
-        return error
-    except ProblemError:
-        raise
-    except Exception as error:  # another distribution's declaration may be wrong in any way
-        return AppError(
-            f"application {app} cannot be listed: {type(error).__name__}: {error}; "
-            "correct its components and manifests (CONTRIBUTING.md, Add an application)"
-        )
-    return inventory
 
 
 _DATABASES = ("geo", "profile", "rate", "recommendation", "reservation", "user")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from sregym_env.cluster.api import JourneyHealth, World
+from sregym_env.cluster.api import World
 from sregym_env.cluster.app import SLO
+from sregym_env.cluster.health import JourneyHealth
 from sregym_env.cluster.inventory import ObjectKey
 from sregym_env.cluster.targets import ROLLED, SCALED
 from sregym_env.kube.status import StatusError

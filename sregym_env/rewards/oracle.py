@@ -1,7 +1,8 @@
 """The state oracle: the users are served again, the cause is gone, nothing else was broken, and it lasts.
 
-It judges a fork of the world, so that it may wait, recreate pods and replay what triggered the fault
-without touching what the agent sees. It knows no fault: what a fault adds comes through :class:`Cause`.
+It waits, recreates pods and replays what triggered the fault: on a fork of the world, so that nothing the agent sees
+is touched, or where there is none on the world itself, which must then be done with. It knows no fault: what a fault
+adds comes through :class:`Cause`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Protocol
 
-from sregym_env.cluster.api import ForkableWorld, World
+from sregym_env.cluster.api import World
+from sregym_env.cluster.forkable import forkable
 from sregym_env.cluster.inventory import ObjectKey
 from sregym_env.errors import ClusterError
 from sregym_env.kube.status import StatusError
@@ -60,10 +62,11 @@ class Patience:
 
 
 def judge_state(
-    world: ForkableWorld, baseline: Baseline, causes: Sequence[Cause], patience: Patience = Patience()
+    world: World, baseline: Baseline, causes: Sequence[Cause], patience: Patience = Patience()
 ) -> Verdict:
-    """Judge the world as the agent left it. ``world`` itself is not changed."""
-    trial = world.fork()
+    """Judge the world as the agent left it. ``world`` itself is not changed if it can be forked."""
+    value = forkable(world)
+    trial: World = world if value is None else value.fork()
     accepted = {key for cause in causes for key in cause.accepts()}
     served = _await_journeys(trial, baseline, patience.settle + patience.noise)
     found = [
@@ -86,7 +89,7 @@ def judge_state(
     return conclude(found)
 
 
-def _await_journeys(world: ForkableWorld, baseline: Baseline, limit: float) -> Check:
+def _await_journeys(world: World, baseline: Baseline, limit: float) -> Check:
     """Wait until every journey met the SLO for a whole window; the last look if that never came."""
     waited = 0.0
     good = 0.0
@@ -104,9 +107,7 @@ def _await_journeys(world: ForkableWorld, baseline: Baseline, limit: float) -> C
     return checks.journeys(world, baseline, WINDOW_SECONDS)
 
 
-def _durability(
-    world: ForkableWorld, baseline: Baseline, causes: Sequence[Cause], patience: Patience
-) -> Check:
+def _durability(world: World, baseline: Baseline, causes: Sequence[Cause], patience: Patience) -> Check:
     """Recreate every pod of the application, replay the trigger, and see whether the users notice for long."""
     stuck = [*_recreate_pods(world, baseline), *_replayed(world, causes)]
     noisy = patience.noise > 0.0
@@ -124,7 +125,7 @@ def _durability(
     )
 
 
-def _instability(world: ForkableWorld, baseline: Baseline, limit: float, noisy: bool) -> list[str]:
+def _instability(world: World, baseline: Baseline, limit: float, noisy: bool) -> list[str]:
     """What is not well after waiting for the users to be served: failing journeys, crashes, missing replicas."""
     served = _await_journeys(world, baseline, limit)
     trouble = [] if served.passed else [served.observed]
@@ -177,7 +178,7 @@ def _replayed(world: World, causes: Sequence[Cause]) -> list[str]:
     return []
 
 
-def _crash_looping(world: ForkableWorld, window: float) -> list[str]:
+def _crash_looping(world: World, window: float) -> list[str]:
     """Containers that restarted or failed their liveness probe in one more window, or wait in an error."""
     before, ailing = checks.restarts(world), checks.liveness_failures(world)
     world.advance(window)

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from sregym_env import apps
 from sregym_env.envs.env import SREGymEnv
+from sregym_env.envs.pairs import pairs
 from sregym_env.envs.staging import forget
-from sregym_env.faults import problems
 from sregym_env.faults.problems import Problem
-from sregym_env.sim import deploy
+from sregym_env.sim.bringup import deploy
 from sregym_env.sim.embedded import EmbeddedWorld
 
 if TYPE_CHECKING:
@@ -163,15 +163,15 @@ def reset_cold(env: SREGymEnv) -> float:
     """Seconds to inject a fault into a deployed application and let the symptoms show: the median over every
     fault, each on the middle one of its targets."""
     by_fault: dict[str, list[Problem]] = {}
-    for pair in problems.pairs(apps.DEFAULT):
+    for pair in pairs(apps.DEFAULT):
         by_fault.setdefault(pair.faults[0].fault, []).append(pair)
     times = []
     for seed in range(deploy.VARIANTS):
         env.reset(seed=seed)
     for seed in range(3):
-        for pairs in by_fault.values():
+        for members in by_fault.values():
             forget()
-            options = {"problem": pairs[len(pairs) // 2].model_dump(mode="json")}
+            options = {"problem": members[len(members) // 2].model_dump(mode="json")}
             began = perf_counter()
             env.reset(seed=seed, options=options)
             times.append(perf_counter() - began)

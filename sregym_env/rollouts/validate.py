@@ -15,12 +15,14 @@ from time import perf_counter
 from typing import Any
 
 from sregym_env import apps
-from sregym_env.cluster.api import ForkableWorld
+from sregym_env.cluster.api import World
+from sregym_env.cluster.forkable import Forkable, demanded
+from sregym_env.cluster.oncall import ONCALL
 from sregym_env.cluster.targets import ROLLED
 from sregym_env.envs.briefing import briefing
 from sregym_env.envs.env import NOISE_PATIENCE
-from sregym_env.envs.staging import ONCALL, CauseOf, Injected, await_symptoms, inject
-from sregym_env.faults import problems
+from sregym_env.envs.pairs import pairs
+from sregym_env.envs.staging import CauseOf, Injected, await_symptoms, inject
 from sregym_env.faults.problems import Problem
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
@@ -28,7 +30,7 @@ from sregym_env.rewards import checks
 from sregym_env.rewards.baseline import WINDOW_SECONDS, protected_objects
 from sregym_env.rewards.oracle import Patience, judge_state
 from sregym_env.rewards.verdict import Verdict
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.tools.workstation import Workstation
 
 IDLE_SECONDS = 900.0
@@ -80,11 +82,11 @@ class Subject:
         await_symptoms(found.world, found.baseline, "proactive")
         return found
 
-    def world(self) -> ForkableWorld:
+    def world(self) -> Forkable:
         """A fork to try something on."""
-        return self.injected.world.fork()
+        return demanded(self.injected.world).fork()
 
-    def judge(self, world: ForkableWorld, patience: Patience | None = None) -> Verdict:
+    def judge(self, world: World, patience: Patience | None = None) -> Verdict:
         """The oracle's verdict on a tried world."""
         causes = [CauseOf(instance) for instance in self.injected.instances]
         return judge_state(world, self.injected.baseline, causes, patience or Patience())
@@ -193,7 +195,7 @@ def same_seed_same_world(subject: Subject) -> Finding:
     for _ in range(2):
         found = inject(subject.problem, subject.seed)
         await_symptoms(found.world, found.baseline, "proactive")
-        digests.append(found.world.digest())
+        digests.append(demanded(found.world).digest())
     return digests[0] == digests[1], digests[0][:12]
 
 
@@ -247,9 +249,7 @@ def validate_pairs(
     *, app: str = "", fault: str = "", target: str = "", sample: int = 0, jobs: int = 1, seed: int = 0
 ) -> list[Report]:
     """Validate every matching pair, or an even sample of them, on ``jobs`` processes; reports in pair order."""
-    chosen = thinned(
-        list(problems.pairs(app=app or None, fault=fault or None, target=target or None)), sample
-    )
+    chosen = thinned(list(pairs(app=app or None, fault=fault or None, target=target or None)), sample)
     if jobs <= 1 or len(chosen) <= 1:
         return [validate_pair(problem, seed) for problem in chosen]
     with ProcessPoolExecutor(max_workers=jobs) as pool:
@@ -298,7 +298,7 @@ def _hacks(subject: Subject) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield "silence the users", silences
 
 
-def _type(world: ForkableWorld, commands: Sequence[str]) -> str:
+def _type(world: World, commands: Sequence[str]) -> str:
     """Type commands on a workstation; the last complaint, if there was one."""
     workstation = Workstation(world, ONCALL)
     complaint = ""
@@ -312,7 +312,7 @@ def _type(world: ForkableWorld, commands: Sequence[str]) -> str:
 # --- looking --------------------------------------------------------------------------------------
 
 
-def _signals(world: ForkableWorld) -> Iterator[str]:
+def _signals(world: World) -> Iterator[str]:
     """Trouble as an agent could read it, in words without times and counts."""
     for alert in world.alerts():
         yield f"alert {alert.name}"
@@ -333,7 +333,7 @@ def _signals(world: ForkableWorld) -> Iterator[str]:
             yield f"log {name}"
 
 
-def _listed(world: ForkableWorld, resource: str) -> Iterator[Manifest]:
+def _listed(world: World, resource: str) -> Iterator[Manifest]:
     """Objects of the application's namespaces."""
     for namespace in world.app.namespaces:
         yield from world.cluster.list(resource, namespace)
@@ -346,7 +346,7 @@ def _workload(pod: Manifest) -> str:
     return made_by or str(pod["name"])
 
 
-def _logs(world: ForkableWorld, tail: int) -> Iterator[tuple[str, str]]:
+def _logs(world: World, tail: int) -> Iterator[tuple[str, str]]:
     """(what, text) of every container's log."""
     for pod in _listed(world, "pods"):
         name = pod["metadata"]["name"]
@@ -360,7 +360,7 @@ def _logs(world: ForkableWorld, tail: int) -> Iterator[tuple[str, str]]:
             yield f"of {owner}", text
 
 
-def _readable(world: ForkableWorld) -> Iterator[tuple[str, str]]:
+def _readable(world: World) -> Iterator[tuple[str, str]]:
     """Everything an agent can read, piece by piece."""
     app = world.app
     for mode in ("proactive", "reactive"):

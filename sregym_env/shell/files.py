@@ -127,17 +127,14 @@ class Files(InMemoryFs):  # type: ignore[misc]
         copy._bytes = self._bytes
         return copy
 
-    def digest_state(self) -> tuple[tuple[str, str], ...]:
-        """What can be observed of the tree: (path, content or kind), sorted."""
-        out = []
-        for path, entry in sorted(self._data.items()):
-            if isinstance(entry, FileEntry):
-                out.append((path, entry.content.decode("latin-1")))
-            elif isinstance(entry, SymlinkEntry):
-                out.append((path, "-> " + entry.target))
-            else:
-                out.append((path, "/"))
-        return tuple(out)
+    def __getstate__(self) -> dict[str, Any]:
+        """Entries as plain values: their classes cannot be found by name (see below)."""
+        entries = {path: (_KINDS.index(type(entry)), vars(entry)) for path, entry in self._data.items()}
+        return {"mtime": self.mtime, "_bytes": self._bytes, "entries": entries}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.mtime, self._bytes = state["mtime"], state["_bytes"]
+        self._data = {path: _KINDS[kind](**fields) for path, (kind, fields) in state["entries"].items()}
 
     def _parents(self, path: str) -> None:
         parent = path.rpartition("/")[0]
@@ -163,6 +160,9 @@ class Files(InMemoryFs):  # type: ignore[misc]
         known = self._data.get(self._normalize_path(path))
         data = encoded(content) if isinstance(content, str) else content
         self._write_file_sync(path, known.content + data if isinstance(known, FileEntry) else data)
+
+
+_KINDS: tuple[Callable[..., Any], ...] = (FileEntry, DirectoryEntry, SymlinkEntry)
 
 
 class Clock:

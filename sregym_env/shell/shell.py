@@ -450,6 +450,22 @@ class Shell:
         twin._assemble(state)
         return twin
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The session between two runs, without its caller's commands and clock: :meth:`fork` gives it new ones."""
+        names = ("files", "limits", "name", "_only", "_started", "exited")
+        state = self._interpreter.state
+        kept = {"state": self.state, "chance": state.random_generator}
+        return {**kept, **{name: getattr(self, name) for name in names}}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self._own, self._clock, self._context, self.background = {}, _stopped, None, None
+        for name in ("files", "limits", "name", "_only", "_started", "exited"):
+            setattr(self, name, kept[name])
+        state = InterpreterState(env=kept["state"].variables, cwd=kept["state"].cwd)
+        state.random_generator = kept["chance"]
+        self._assemble(state)
+        self.resume(kept["state"])
+
     def _finish(self, execute: Callable[[], BashResult]) -> ExecResult:
         cut = self.limits.output_bytes
         self.exited = False

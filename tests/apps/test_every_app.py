@@ -10,7 +10,7 @@ from sregym_env.cluster.inventory import Inventory, template
 from sregym_env.cluster.targets import ROLLED
 from sregym_env.rewards.baseline import capture
 from sregym_env.rewards.oracle import judge_state
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.sim.bringup.deploy import deployed_world
 
 every_app = pytest.mark.parametrize(
     "app", [apps.app(name) for name in apps.names()], ids=lambda app: app.name
@@ -51,7 +51,9 @@ def test_a_component_agrees_with_its_manifests(app: App, component: Component) -
         assert service["selector"].items() <= labels.items()
     if component.volume:
         assert component.name in found.volume_of
-    assert found.pods_of(component) or component.workload.endswith(".batch")
+    running = [pod["metadata"] for pod in found.pods if labels.items() <= pod["metadata"]["labels"].items()]
+    assert {pod["namespace"] for pod in running} <= {app.namespace_of(component.name)}
+    assert running or component.workload.endswith(".batch")
 
 
 @every_app

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from sregym_env import apps
@@ -13,7 +15,7 @@ from sregym_env.errors import AppError
 from sregym_env.faults import problems
 from sregym_env.faults.registry import declaration
 from sregym_env.rewards.baseline import capture
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.tools.workstation import Workstation
 
 APP = apps.app("parcel-tracking")
@@ -29,7 +31,6 @@ def test_what_an_operator_made_is_known_and_no_target(inventory: Inventory) -> N
     north = APP.by_name["carrier-north"]
     assert not inventory.declares(north)
     assert inventory.workload(north)["metadata"]["ownerReferences"][0]["kind"] == "Carrier"
-    assert inventory.pods_of(north)
     for rule in (all_components(), services(), volumes(), configmaps()):
         assert "carrier-north" not in [t.components[0] for t in rule.find(inventory)]
 
@@ -71,7 +72,7 @@ def test_a_headless_service_has_no_port_to_get_wrong(inventory: Inventory) -> No
 
 
 def test_a_program_of_its_own_logs_serves_and_runs_commands() -> None:
-    from sregym_env.envs.staging import ONCALL
+    from sregym_env.cluster.oncall import ONCALL
 
     workstation = Workstation(deployed_world(APP), ONCALL)
     assert "listening" in workstation.run(f"kubectl logs deploy/gateway -n {WEB}").text
@@ -86,8 +87,17 @@ def test_a_program_of_its_own_logs_serves_and_runs_commands() -> None:
 
 
 def test_programs_of_an_application_are_unknown_where_it_is_not_deployed() -> None:
-    assert not deployed_world(apps.app(apps.DEFAULT)).programs
-    assert "parcel_server" in deployed_world(APP).fork().programs
+    assert "parcel_server" not in deployed_world(apps.app(apps.DEFAULT)).programs
+    assert {"parcel_server", "mongod"} <= deployed_world(APP).fork().programs.keys()
+
+
+def test_a_pickled_world_goes_on_with_the_programs_of_its_application() -> None:
+    world = deployed_world(APP, 5)
+    copied = pickle.loads(pickle.dumps(world))
+    assert copied.app is APP and copied.programs.keys() == world.programs.keys()
+    for each in (world, copied):
+        each.advance(90.0)
+    assert copied.digest() == world.digest()
 
 
 def test_the_briefing_names_every_namespace() -> None:

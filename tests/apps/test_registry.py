@@ -14,10 +14,10 @@ from sregym_env import apps
 from sregym_env.cli.listing import LISTINGS
 from sregym_env.cluster.app import App, Binary, Image
 from sregym_env.cluster.inventory import Inventory
+from sregym_env.envs.pairs import inventory_of, pairs
 from sregym_env.errors import AppError, ProblemError
-from sregym_env.faults import problems
 from sregym_env.faults.registry import declarations
-from sregym_env.sim import deploy
+from sregym_env.sim.bringup import deploy
 from sregym_env.sim.programs.registry import PROGRAMS
 
 PARCELS = apps.app("parcel-tracking")
@@ -27,7 +27,7 @@ CACHES: tuple[Any, ...] = (
     apps.app,
     apps.bundled,
     apps._installed,
-    problems._inventory,
+    inventory_of,
 )
 
 
@@ -99,10 +99,10 @@ def test_one_that_cannot_be_listed_is_left_out_of_all_pairs_with_a_warning(
     with pytest.warns(
         RuntimeWarning, match="left out: application broken-app cannot be listed: KeyError: 'ledger'"
     ):
-        listed = problems.pairs(fault="scale_to_zero")
+        listed = pairs(fault="scale_to_zero")
     assert {problem.app for problem in listed} == {"hotel-reservation", "parcel-tracking"}
     with pytest.raises(AppError, match="broken-app"):
-        problems.pairs("broken-app")
+        pairs("broken-app")
 
 
 def changed(**changes: Any) -> App:

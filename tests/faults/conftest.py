@@ -6,7 +6,7 @@ import pytest
 
 from sregym_env import apps
 from sregym_env.cluster.inventory import Inventory, Volume, declared
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.sim.bringup.deploy import deployed_world
 
 
 @pytest.fixture(scope="session", params=apps.names())

@@ -7,12 +7,12 @@ from functools import lru_cache
 from sregym_env import apps
 from sregym_env.cluster.app import App
 from sregym_env.cluster.inventory import Inventory
-from sregym_env.faults import problems
+from sregym_env.envs.pairs import pairs
 from sregym_env.faults.registry import declaration
 from sregym_env.faults.spec import FaultSpec
 from sregym_env.rewards.checklist import Grade
 from sregym_env.rewards.judge import SpecJudge
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.sim.bringup.deploy import deployed_world
 
 APP: App = apps.app("hotel-reservation")
 
@@ -35,7 +35,7 @@ def one_of_each(app: str = "") -> tuple[FaultSpec, ...]:
     if not app:
         return tuple(truth for name in apps.names() for truth in one_of_each(name))
     targets: dict[str, list[str]] = {}
-    for problem in problems.pairs(app=app):
+    for problem in pairs(app=app):
         targets.setdefault(problem.faults[0].fault, []).append(problem.faults[0].target)
     return tuple(spec(fault, names[len(names) // 2], app) for fault, names in targets.items())
 

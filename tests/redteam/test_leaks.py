@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from sregym_env import apps
-from sregym_env.envs.staging import ONCALL
-from sregym_env.faults import problems
+from sregym_env.cluster.oncall import ONCALL
+from sregym_env.envs.pairs import pairs
 from sregym_env.tools.workstation import Workstation
 
 from .playing import APP, NAMESPACE, subject
@@ -28,9 +28,7 @@ _TELLTALE = re.compile(
 
 def one_of_each(app: str = APP) -> list[tuple[str, str]]:
     """Every fault on its last target."""
-    return list(
-        {p.faults[0].fault: (p.faults[0].fault, p.faults[0].target) for p in problems.pairs(app=app)}.values()
-    )
+    return list({p.faults[0].fault: (p.faults[0].fault, p.faults[0].target) for p in pairs(app=app)}.values())
 
 
 def readings(workstation: Workstation, namespace: str = NAMESPACE) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sregym_env import apps
-from sregym_env.faults import problems
+from sregym_env.envs.pairs import pairs
 from sregym_env.faults.problems import Problem
 from sregym_env.faults.registry import declarations
 from sregym_env.rollouts.validate import validate_pair
@@ -15,10 +15,10 @@ APP = apps.app("parcel-tracking")
 
 def sample() -> list[Problem]:
     """Pairs that meet every kind of workload and every kind of object a fault changes."""
-    pairs = problems.pairs(APP.name)
+    listed = pairs(APP.name)
 
     def first(fault: str, target: str) -> Problem:
-        return next(p for p in pairs if (p.faults[0].fault, p.faults[0].target) == (fault, target))
+        return next(p for p in listed if (p.faults[0].fault, p.faults[0].target) == (fault, target))
 
     return [
         first("incompatible_image", "ledger"),  # a StatefulSet whose pod never gets ready
@@ -44,7 +44,7 @@ def test_a_pair_passes_every_line(problem: Problem) -> None:
 
 
 def test_every_fault_that_needs_no_mongodb_has_a_pair() -> None:
-    listed = {problem.faults[0].fault for problem in problems.pairs(APP.name)}
+    listed = {problem.faults[0].fault for problem in pairs(APP.name)}
 
     without = {declared.name for declared in declarations()} - listed
     assert without == {"pvc_claim_mismatch", "revoke_auth_mongodb", "storage_user_unregistered"}

@@ -1,12 +1,9 @@
-"""Every simulated program by name, and which of them the general commands of an image are.
-
-A deployed application may bring more: those are known to its worlds alone.
-"""
+"""Every simulated program by name, and which of them the general commands of an image are."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sregym_env.sim.programs.agnhost import Agnhost
 from sregym_env.sim.programs.consul import Consul
@@ -19,9 +16,6 @@ from sregym_env.sim.programs.servers import CoreDns, Daemon, Jaeger, Memcached
 from sregym_env.sim.programs.static_http import StaticHttp
 from sregym_env.sim.programs.toolbox import OUR_TOOLS, TEXT_TOOLS
 from sregym_env.sim.programs.wrk2 import Wrk2
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
 
 PROGRAMS: Mapping[str, Any] = {
     program.name: program
@@ -44,13 +38,7 @@ PROGRAMS: Mapping[str, Any] = {
         Wrk2(),
     )
 }
-"""Stateless behaviours by name (each a :class:`~sregym_env.sim.programs.program.Program`)."""
-
-
-def behaviour(world: SimWorld, name: str) -> Any:
-    """The program called ``name`` in a world: one that its application brings, or one of ours. Raises KeyError."""
-    own = world.programs.get(name)
-    return PROGRAMS[name] if own is None else own
+"""Stateless behaviours by name (each a :class:`~sregym_env.sim.world.program.Program`)."""
 
 
 def _toolbox(kind: str) -> dict[str, str]:
