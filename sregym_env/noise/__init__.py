@@ -38,7 +38,9 @@ class NoiseConfig(BaseModel):
     """How far ahead noise is scheduled: longer than any episode with its grading."""
 
 
-def plan(namespaces: Sequence[str], seed: int, config: NoiseConfig) -> Iterator[tuple[float, ScheduledAction]]:
+def plan(
+    namespaces: Sequence[str], seed: int, config: NoiseConfig
+) -> Iterator[tuple[float, ScheduledAction]]:
     """What happens in how many seconds from now. The same seed gives the same noise."""
     streams = Streams(seed)
     begin = streams.uniform("noise.begin", 0.0, config.interval_seconds / 2)
