@@ -15,7 +15,9 @@ LIMIT = 900.0
 """Seconds in which an application must become available."""
 
 DEFINITION_LIMIT = 30.0
-"""Seconds in which a custom resource definition must be served."""
+"""Seconds in which a definition of custom resources must be served."""
+
+DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 
 LOOK_SECONDS = 5.0
 """How often it is looked at meanwhile."""
@@ -39,25 +41,23 @@ def deploy(world: World) -> None:
 
 
 def create(world: World, manifest: Manifest) -> None:
-    """Create one object of the application; a kind that it defines is waited for. Raises AppError."""
-    app = world.app.name
+    """Create one object; a definition of custom resources is awaited until it is served. Raises AppError."""
+    app, name = world.app.name, manifest["metadata"]["name"]
     try:
         made = world.cluster.create(manifest)
     except StatusError as error:
-        metadata = manifest["metadata"]
         raise AppError(
-            f"application {app}: {manifest['kind']} {metadata['name']} is refused: {error}; correct the manifest"
+            f"application {app}: {manifest['kind']} {name} is refused: {error}; correct the manifest"
         ) from error
     waited = 0.0
     while made["kind"] == "CustomResourceDefinition" and not _is_served(made):
-        name = made["metadata"]["name"]
         if waited >= DEFINITION_LIMIT:
             raise AppError(
                 f"application {app}: {name} is not served after {waited:.0f} s; see its conditions"
             )
         world.advance(1.0)
         waited += 1.0
-        made = world.cluster.get("customresourcedefinitions.apiextensions.k8s.io", name)
+        made = world.cluster.get(DEFINITIONS, name)
 
 
 def _is_served(definition: Manifest) -> bool:
@@ -69,12 +69,13 @@ def await_available(world: World, limit: float = LIMIT) -> None:
     """Let time pass until every workload of the application is available. Raises AppError."""
     world.advance(LOOK_SECONDS)
     waited = LOOK_SECONDS
-    app = world.app
-    while missing := [name for space in app.namespaces for name in unavailable(world.cluster, space)]:
+    while missing := [
+        name for namespace in world.app.namespaces for name in unavailable(world.cluster, namespace)
+    ]:
         if waited > limit:
             raise AppError(
-                f"application {app.name} is not available after {waited:.0f} s: {', '.join(missing)}; correct its "
-                f"manifests and images. Its pods say: {'; '.join(_complaints(world)) or 'nothing'}"
+                f"application {world.app.name} is not available after {waited:.0f} s: {', '.join(missing)}; correct "
+                f"its manifests and images. Its pods say: {'; '.join(_complaints(world)) or 'nothing'}"
             )
         world.advance(LOOK_SECONDS)
         waited += LOOK_SECONDS

@@ -6,7 +6,7 @@ from functools import cache
 
 from sregym_env import apps
 from sregym_env.cluster.inventory import Inventory
-from sregym_env.errors import AppError
+from sregym_env.errors import AppError, ProblemError
 from sregym_env.faults import problems
 from sregym_env.faults.problems import Problem
 from sregym_env.faults.registry import declarations
@@ -16,25 +16,27 @@ from sregym_env.sim.bringup.deploy import deployed_world
 def pairs(app: str | None = None, fault: str | None = None, target: str | None = None) -> tuple[Problem, ...]:
     """Every pair of every application, or those that match.
 
-    An application that cannot be listed is left out with a warning; where it was asked for, that is an AppError.
-    Raises ProblemError where the app, the fault or the target does not exist.
+    An application whose pairs cannot be listed is left out with a warning, unless it is the one that was asked
+    for. Raises ProblemError where the app, the fault or the target does not exist, AppError for an app that was
+    asked for and cannot be listed.
     """
     return problems.pairs(inventory_of, app, fault, target)
 
 
 @cache
-def inventory_of(app: str) -> Inventory:
-    """What the healthy world of an application holds. Raises AppError where that cannot be told."""
-    declared = apps.app(app)
+def inventory_of(app: str) -> Inventory | AppError:
+    """What the healthy world of an application holds, or why it cannot be told."""
     try:
-        inventory = Inventory.of(deployed_world(declared, 0))
+        inventory = Inventory.of(deployed_world(apps.app(app), 0))
         for each in declarations():
             each.targets.find(inventory)
-    except AppError:
+    except AppError as error:
+        return error
+    except ProblemError:
         raise
     except Exception as error:  # another distribution's declaration may be wrong in any way
-        raise AppError(
+        return AppError(
             f"application {app} cannot be listed: {type(error).__name__}: {error}; "
             "correct its components and manifests (CONTRIBUTING.md, Add an application)"
-        ) from error
+        )
     return inventory

@@ -155,8 +155,8 @@ class Injected:
 def inject(problem: Problem, seed: int, backend: Backend | None = None) -> Injected:
     """A fresh world, of the embedded cluster unless a backend is given, in which the faults have just been injected.
 
-    Raises ProblemError where the backend cannot make a disturbance that a fault or the noise consists of.
-    Raises StagingError where the users were not served before.
+    Raises ProblemError where the backend cannot make a disturbance that a fault or the noise consists of, and
+    StagingError where the users were not served before.
     """
     app = apps.app(problem.app)
     world: World = deployed_world(app, seed) if backend is None else backend.deploy(app, seed)

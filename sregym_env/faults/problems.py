@@ -61,26 +61,27 @@ def pair(app: str, fault: str, target: str = "", parameters: Mapping[str, Any] |
 
 
 def pairs(
-    inventory_of: Callable[[str], Inventory],
+    inventory_of: Callable[[str], Inventory | AppError],
     app: str | None = None,
     fault: str | None = None,
     target: str | None = None,
 ) -> tuple[Problem, ...]:
     """Every (fault, target) pair of every application, or those that match.
 
-    ``inventory_of`` knows what a healthy world of an application holds, on whatever backend it runs. An
-    application of which it does not know raises AppError if it was asked for, and is else left out with a warning.
-    Raises ProblemError where the app, the fault or the target does not exist.
+    ``inventory_of`` knows what a healthy world of an application holds, on whatever backend it runs, or why that
+    cannot be told.
+    An application whose pairs cannot be listed is left out with a warning, unless it is the one that was asked
+    for. Raises ProblemError where the app, the fault or the target does not exist, AppError for an app that was
+    asked for and cannot be listed.
     """
     found = []
     targets: dict[str, None] = {}
     for name in apps.names() if app is None else (app,):
-        try:
-            inventory = inventory_of(name)
-        except AppError as error:
+        inventory = inventory_of(name)
+        if isinstance(inventory, AppError):
             if app is not None:
-                raise
-            warnings.warn(f"left out: {error}", RuntimeWarning, stacklevel=2)
+                raise inventory
+            warnings.warn(f"left out: {inventory}", RuntimeWarning, stacklevel=2)
             continue
         for each in declarations() if fault is None else (declaration(fault),):
             for struck in each.targets.find(inventory):

@@ -15,10 +15,10 @@ APP = apps.app("parcel-tracking")
 
 def sample() -> list[Problem]:
     """Pairs that meet every kind of workload and every kind of object a fault changes."""
-    listed = pairs(APP.name)
+    found = pairs(APP.name)
 
     def first(fault: str, target: str) -> Problem:
-        return next(p for p in listed if (p.faults[0].fault, p.faults[0].target) == (fault, target))
+        return next(p for p in found if (p.faults[0].fault, p.faults[0].target) == (fault, target))
 
     return [
         first("incompatible_image", "ledger"),  # a StatefulSet whose pod never gets ready

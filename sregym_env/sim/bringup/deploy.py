@@ -14,6 +14,7 @@ from sregym_env.runtime.clock import DAY, EPOCH, HOUR
 from sregym_env.sim.bringup import populate
 from sregym_env.sim.bringup.assembly import MACHINERY
 from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.sim.programs.registry import PROGRAMS
 from sregym_env.sim.programs.system_images import SYSTEM_IMAGES
 
 VARIANTS = 8
@@ -68,14 +69,14 @@ def _deploy(app: App, variant: int) -> EmbeddedWorld:
 
 def _check_programs(app: App) -> None:
     """Raise AppError for programs that clash with ours, and for binaries that run a program nobody knows."""
-    own, ours = {program.name for program in app.programs}, MACHINERY.programs.keys()
-    if clash := sorted(own & ours):
+    own = {program.name for program in app.programs}
+    if clash := sorted(own & PROGRAMS.keys()):
         raise AppError(
             f"application {app.name} brings a program called {clash[0]!r}, which there is; rename its own"
         )
     for image in app.images:
         for name, binary in image.binaries.items():
-            if binary.program not in own and binary.program not in ours:
+            if binary.program not in own and binary.program not in PROGRAMS:
                 raise AppError(
                     f"application {app.name}: {name} in image {image.reference} runs the program "
                     f"{binary.program!r}, which there is not; list it in the programs of the application"

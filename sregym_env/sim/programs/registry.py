@@ -1,4 +1,7 @@
-"""Every simulated program by name, and which of them the general commands of an image are."""
+"""Every simulated program by name, and which of them the general commands of an image are.
+
+A deployed application may bring more: those are known to its worlds alone.
+"""
 
 from __future__ import annotations
 

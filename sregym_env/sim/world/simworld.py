@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self, SupportsIndex, cast
+from typing import Any, Self, SupportsIndex
 from weakref import ref
 
 from sregym_env.cluster.api import Cluster
@@ -73,7 +73,7 @@ def _no_api(world: SimWorld, user: User) -> Cluster:
     raise LookupError("this world has no API server")
 
 
-_TIED = frozenset(("__weakref__", "_logs_owned", "programs", "view"))
+_TIED = frozenset(("__weakref__", "_logs_owned", "_programs", "view"))
 """Fields of a world that say something about this one object only, or follow from the others."""
 
 
@@ -140,7 +140,6 @@ class SimWorld:
         volumes: contents of persistent volumes, by PersistentVolume name (frozen values).
         disturbances: what is wrong with the machines now, in order of arrival.
         images: every image that can be pulled, by reference.
-        programs: what its processes run, by name: the machinery's programs and those that the application brings.
         memory: small frozen facts that components of the simulation keep, by name.
         acting: the control loop that is at work, by name; empty while none is.
         epoch: grows with every change that could alter where a connection leads.
@@ -153,6 +152,7 @@ class SimWorld:
         "_due",
         "_logs_owned",
         "_machinery",
+        "_programs",
         "acting",
         "clock",
         "disturbances",
@@ -161,7 +161,6 @@ class SimWorld:
         "logs",
         "memory",
         "processes",
-        "programs",
         "queue",
         "runtime",
         "store",
@@ -190,7 +189,7 @@ class SimWorld:
         self.volumes: dict[str, Any] = {}
         self.disturbances: tuple[Disturbance, ...] = ()
         self.images = images
-        self.programs = _programs(machinery, app)
+        self._programs = _programs_of(machinery, app)
         self.memory: dict[str, Any] = {}
         self.epoch = 0
         self.view: Any = None
@@ -199,6 +198,11 @@ class SimWorld:
         self._due: dict[tuple[str, Key], int] = {}
         self._machinery = machinery
         self.store.listener = _teller(self)
+
+    @property
+    def programs(self) -> Mapping[str, Program]:
+        """What processes of this world run, by name: the programs of the application among them."""
+        return self._programs
 
     @property
     def toolboxes(self) -> Mapping[str, Mapping[str, str]]:
@@ -220,7 +224,7 @@ class SimWorld:
     def app(self, app: App) -> None:
         self._app = app
         self.images = {**self.images, **{image.reference: image for image in app.images}}
-        self.programs = _programs(self._machinery, app)
+        self._programs = _programs_of(self._machinery, app)
 
     def fork(self) -> Self:
         """An independent world with the same present and, given the same actions, the same future."""
@@ -239,7 +243,7 @@ class SimWorld:
         copy.volumes = self.volumes.copy()
         copy.disturbances = self.disturbances
         copy.images = self.images
-        copy.programs = self.programs
+        copy._programs = self._programs
         copy.memory = self.memory.copy()
         copy.epoch = self.epoch
         copy.view = self.view
@@ -256,8 +260,8 @@ class SimWorld:
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
             setattr(self, name, value)
+        self._programs = _programs_of(self._machinery, self._app)
         self._logs_owned = set()
-        self.programs = _programs(self._machinery, self._app)
         self.view = None
         self.store.listener = _teller(self)
 
@@ -383,10 +387,12 @@ class SimWorld:
         return self.logs[key]
 
 
-def _programs(machinery: Machinery, app: App | None) -> Mapping[str, Program]:
+def _programs_of(machinery: Machinery, app: App | None) -> Mapping[str, Program]:
+    """What processes run: the machinery's programs, and those that the deployed application brings."""
     if app is None or not app.programs:
         return machinery.programs
-    return {**machinery.programs, **{program.name: cast("Program", program) for program in app.programs}}
+    own: dict[str, Any] = {program.name: program for program in app.programs}
+    return {**machinery.programs, **own}
 
 
 def _teller(world: SimWorld) -> Callable[[Change], None]:
