@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sregym_env.envs.registration import register_all
-from sregym_env.errors import ClusterError, ProblemError, SREGymError, UsageError
+from sregym_env.errors import AppError, ClusterError, ProblemError, SREGymError, StagingError, UsageError
 
 if TYPE_CHECKING:
     from sregym_env.envs.env import SREGymEnv

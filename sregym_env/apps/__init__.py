@@ -1,7 +1,8 @@
 """The applications: one package each that declares ``APP``, found by scanning.
 
-Installed distributions add their own through the entry point group ``sregym_env.apps``, whose names are those
-of the applications and whose values lead to an :class:`~sregym_env.cluster.app.App`.
+Installed distributions add their own, under names that are not taken here, through the entry point group
+``sregym_env.apps``, whose names are those of the applications and whose values lead to an
+:class:`~sregym_env.cluster.app.App`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Protocol
 
 from sregym_env.cluster.api import Cluster, World
@@ -73,8 +74,8 @@ def await_available(world: World, limit: float = LIMIT) -> None:
     ]:
         if waited > limit:
             raise AppError(
-                f"application {world.app.name} is not available after {waited:.0f} s: {', '.join(missing)}; "
-                "deploy it with `kubectl apply` and look at what these workloads' pods say"
+                f"application {world.app.name} is not available after {waited:.0f} s: {', '.join(missing)}; correct "
+                f"its manifests and images. Its pods say: {'; '.join(_complaints(world)) or 'nothing'}"
             )
         world.advance(LOOK_SECONDS)
         waited += LOOK_SECONDS
@@ -94,3 +95,23 @@ def unavailable(cluster: Cluster, namespace: str) -> list[str]:
         if status.get("numberAvailable", 0) < status.get("desiredNumberScheduled", 1):
             found.append(obj["metadata"]["name"])
     return found
+
+
+_MOST_COMPLAINTS = 5
+
+
+def _complaints(world: World) -> list[str]:
+    """What pods that are not ready wait for, and the last lines that they wrote."""
+    found = []
+    for pod in [pod for namespace in world.app.namespaces for pod in world.cluster.list("pods", namespace)]:
+        name, namespace, status = pod["metadata"]["name"], pod["metadata"]["namespace"], pod.get("status", {})
+        conditions = {c["type"]: c for c in status.get("conditions") or ()}
+        if conditions.get("Ready", {}).get("status") == "True" or status.get("phase") == "Succeeded":
+            continue
+        states = [c.get("state", {}) for c in status.get("containerStatuses") or ()]
+        reasons = [s["waiting"].get("reason", "") for s in states if "waiting" in s]
+        said = [conditions.get("PodScheduled", {}).get("message", ""), *reasons]
+        with suppress(StatusError):
+            said.append(world.cluster.logs(namespace, name, tail=1).strip())
+        found.append(f"{name}: {', '.join(filter(None, said)) or status.get('phase', 'Pending')}")
+    return found[:_MOST_COMPLAINTS]

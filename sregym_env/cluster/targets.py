@@ -13,7 +13,7 @@ from typing import Any
 from sregym_env.cluster.app import AddressSource, App, Component
 from sregym_env.cluster.edits import ObjectRef
 from sregym_env.cluster.inventory import Inventory, template
-from sregym_env.errors import ProblemError
+from sregym_env.errors import AppError, ProblemError
 from sregym_env.kube import registry
 from sregym_env.kube.types import Manifest
 
@@ -101,8 +101,14 @@ class ComponentTarget(InApp):
 
     @property
     def container_index(self) -> int:
-        """Where its main container stands in the pod template."""
-        return [c["name"] for c in self.pod_spec["containers"]].index(self.component.container)
+        """Where its main container stands in the pod template. Raises AppError."""
+        names = [c["name"] for c in self.pod_spec["containers"]]
+        if self.component.container not in names:
+            raise AppError(
+                f"application {self.app.name}: {self.kind} {self.name} has no container {self.component.container}; "
+                f"its component must name one of {', '.join(names)}"
+            )
+        return names.index(self.component.container)
 
     @property
     def container(self) -> Manifest:
@@ -192,8 +198,13 @@ class ServiceTarget(InApp):
 
     @property
     def port_index(self) -> int:
-        """Which of its ports leads to the component's serving port."""
+        """Which of its ports leads to the component's serving port. Raises AppError."""
         ports = [port["port"] for port in self.manifest["spec"]["ports"]]
+        if self.component.offered_port not in ports:
+            raise AppError(
+                f"application {self.app.name}: Service {self.name} has no port {self.component.offered_port}; say in "
+                f"component {self.component.name} which of {ports} leads to it (service_port)"
+            )
         return ports.index(self.component.offered_port)
 
     @property

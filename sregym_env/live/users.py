@@ -71,7 +71,8 @@ class LiveTraffic:
 
     def _tried(self, journey: Journey) -> _Visit:
         entry = self._app.by_name[self._app.entry]
-        url = f"http://{entry.service}.{self._app.namespace}:{entry.port}{journey.path}"
+        namespace = self._app.namespace_of(entry.name)
+        url = f"http://{entry.service}.{namespace}:{entry.offered_port}{journey.path}"
         done = self._request(HttpCall(url, journey.method, timeout=PATIENCE))
         return _Visit(self._now(), journey.name, done.seconds, _error(done))
 

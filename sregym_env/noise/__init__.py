@@ -8,7 +8,7 @@ what comes later is driven (:mod:`sregym_env.noise.driven`). Off by default.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -38,13 +38,17 @@ class NoiseConfig(BaseModel):
     """How far ahead noise is scheduled: longer than any episode with its grading."""
 
 
-def plan(namespace: str, seed: int, config: NoiseConfig) -> Iterator[tuple[float, ScheduledAction]]:
+def plan(
+    namespaces: Sequence[str], seed: int, config: NoiseConfig
+) -> Iterator[tuple[float, ScheduledAction]]:
     """What happens in how many seconds from now. The same seed gives the same noise."""
     streams = Streams(seed)
     begin = streams.uniform("noise.begin", 0.0, config.interval_seconds / 2)
     while begin < config.horizon_seconds:
         for kind in streams.sample("noise.kind", config.kinds, config.concurrent):
-            yield begin, KINDS[kind](namespace, config.duration_seconds, streams.unit("noise.pod"))
+            where = streams.unit("noise.pod") * len(namespaces)
+            namespace, draw = namespaces[int(where)], where % 1.0
+            yield begin, KINDS[kind](namespace, config.duration_seconds, draw)
         begin += config.interval_seconds
 
 
@@ -52,7 +56,7 @@ def schedule(world: Forkable, seed: int, config: NoiseConfig | Mapping[str, Any]
     """Let noise happen in ``world`` from now on, as part of what it has before it."""
     settings = _settings(config)
     if settings is not None:
-        for delay, action in plan(world.app.namespace, seed, settings):
+        for delay, action in plan(world.app.namespaces, seed, settings):
             world.schedule(delay, action)
 
 
@@ -63,7 +67,7 @@ def begin(world: World, seed: int, config: NoiseConfig | Mapping[str, Any] | boo
         schedule(value, seed, config)
         return world
     settings = _settings(config)
-    return world if settings is None else DrivenWorld(world, plan(world.app.namespace, seed, settings))
+    return world if settings is None else DrivenWorld(world, plan(world.app.namespaces, seed, settings))
 
 
 def demand(world: World, config: NoiseConfig | Mapping[str, Any] | bool = True) -> None:

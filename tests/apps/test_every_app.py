@@ -51,8 +51,9 @@ def test_a_component_agrees_with_its_manifests(app: App, component: Component) -
         assert service["selector"].items() <= labels.items()
     if component.volume:
         assert component.name in found.volume_of
-    carried = (pod["metadata"].get("labels", {}) for pod in found.pods)
-    assert any(labels.items() <= each.items() for each in carried) or component.workload.endswith(".batch")
+    running = [pod["metadata"] for pod in found.pods if labels.items() <= pod["metadata"]["labels"].items()]
+    assert {pod["namespace"] for pod in running} <= {app.namespace_of(component.name)}
+    assert running or component.workload.endswith(".batch")
 
 
 @every_app

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from sregym_env import apps
@@ -71,7 +73,7 @@ def test_a_headless_service_has_no_port_to_get_wrong(inventory: Inventory) -> No
 
 
 def test_a_program_of_its_own_logs_serves_and_runs_commands() -> None:
-    from sregym_env.envs.staging import ONCALL
+    from sregym_env.cluster.oncall import ONCALL
 
     workstation = Workstation(deployed_world(APP), ONCALL)
     assert "listening" in workstation.run(f"kubectl logs deploy/gateway -n {WEB}").text
@@ -87,7 +89,16 @@ def test_a_program_of_its_own_logs_serves_and_runs_commands() -> None:
 
 def test_programs_of_an_application_are_unknown_where_it_is_not_deployed() -> None:
     assert "parcel_server" not in deployed_world(apps.app(apps.DEFAULT)).programs
-    assert "parcel_server" in deployed_world(APP).fork().programs
+    assert {"parcel_server", "mongod"} <= deployed_world(APP).fork().programs.keys()
+
+
+def test_a_pickled_world_goes_on_with_the_programs_of_its_application() -> None:
+    world = deployed_world(APP, 5)
+    copied = pickle.loads(pickle.dumps(world))
+    assert copied.app is APP and copied.programs.keys() == world.programs.keys()
+    for each in (world, copied):
+        each.advance(90.0)
+    assert copied.digest() == world.digest()
 
 
 def test_the_briefing_names_every_namespace() -> None:

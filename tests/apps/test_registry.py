@@ -13,8 +13,10 @@ import pytest
 from sregym_env import apps
 from sregym_env.cli.listing import LISTINGS
 from sregym_env.cluster.app import App, Binary, Image
+from sregym_env.cluster.inventory import Inventory
 from sregym_env.envs.pairs import inventory_of, pairs
 from sregym_env.errors import AppError, ProblemError
+from sregym_env.faults.registry import declarations
 from sregym_env.sim.bringup import deploy
 from sregym_env.sim.programs.registry import PROGRAMS
 
@@ -134,4 +136,25 @@ def test_an_object_without_its_definition_is_named() -> None:
 def test_one_that_never_becomes_available_says_what_is_missing() -> None:
     images = tuple(image for image in PARCELS.images if "ledger" not in image.reference)
     told = refused(changed(images=images))
-    assert "is not available after" in told and "ledger" in told and "tracker" in told
+    assert "is not available after" in told and "correct its manifests and images" in told
+    assert "ledger-0: " in told and "ImagePullBackOff" in told
+    assert 'msg="cannot reach ledger.parcel-data:8080' in told
+
+
+@pytest.mark.parametrize(
+    ("wrong", "complaint"),
+    [
+        (
+            {"container": "main"},
+            "Deployment tracker has no container main; its component must name one of tracker",
+        ),
+        ({"service_port": 0}, r"Service tracker has no port 8080; .* which of \[80\] leads to it"),
+    ],
+)
+def test_a_component_that_contradicts_its_manifests_is_named(wrong: dict[str, Any], complaint: str) -> None:
+    components = tuple(replace(c, **wrong) if c.name == "tracker" else c for c in PARCELS.components)
+    inventory = replace(Inventory.of(deploy.deployed_world(PARCELS)), app=changed(components=components))
+    with pytest.raises(AppError, match=complaint):
+        for each in declarations():
+            for target in each.targets.find(inventory):
+                each.bind(inventory, target.name)

@@ -246,7 +246,7 @@ def application() -> App:
         namespace="app",
         description="",
         components=(
-            Component("web", "web", "deployments.apps", "main", port=8080, service="web"),
+            Component("web", "web", "deployments.apps", "main", port=8080, service="web", stateless=True),
             Component("load", "load", "jobs.batch", "main"),
         ),
         manifests=(),

@@ -75,7 +75,7 @@ def test_an_application_is_deployed_through_the_api(bare: World) -> None:
 
 def test_what_does_not_come_up_is_told(world: World) -> None:
     edits.apply(world, Redeploy(GEO, {f"{MAIN}/image": "no-such-image:1"}))
-    with pytest.raises(AppError, match=r"not available after \d+ s: geo;"):
+    with pytest.raises(AppError, match=r"not available after \d+ s: geo; correct"):
         deploy.await_available(world, limit=20.0)
 
 
