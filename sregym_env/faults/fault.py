@@ -29,8 +29,9 @@ from sregym_env.cluster.apply import Undo
 from sregym_env.cluster.disturbances import Disturbance
 from sregym_env.cluster.edits import Edit, ObjectRef
 from sregym_env.cluster.inventory import Inventory
-from sregym_env.cluster.targets import TargetRule
+from sregym_env.cluster.targets import ROLLED, TargetRule
 from sregym_env.errors import ProblemError, UsageError
+from sregym_env.faults.commands import named, scope
 from sregym_env.faults.mechanisms import MECHANISMS
 from sregym_env.faults.spec import FaultSpec, Layer, Level
 from sregym_env.kube import registry
@@ -205,20 +206,25 @@ class FaultInstance:
     def investigation(self) -> tuple[str, ...]:
         """Commands with which an engineer would look for the cause, the broad ones first."""
         namespace = self.target.namespace
+        kinds = [
+            component.workload.partition(".")[0]
+            for component in self.target.app.components
+            if component.workload in ROLLED and self.target.workload_of(component.name).namespace == namespace
+        ]
         broad = [
             f"kubectl get pods -n {namespace} -o wide",
             f"kubectl get events -n {namespace} --sort-by=.lastTimestamp",
-            f"kubectl get deployments,services -n {namespace} -o wide",
+            f"kubectl get {','.join(dict.fromkeys([*kinds, 'services']))} -n {namespace} -o wide",
         ]
         close = []
         for name in self.target.components[:3]:
-            component = self.target.app.by_name[name]
-            close.append(f"kubectl describe deployment {name} -n {namespace}")
-            close.append(f"kubectl logs deployment/{name} -n {namespace} --tail=30")
+            component, workload = self.target.app.by_name[name], self.target.workload_of(name)
+            close.append(f"kubectl describe {named(workload).replace('/', ' ')}{scope(workload)}")
+            close.append(f"kubectl logs {named(workload)}{scope(workload)} --tail=30")
             if component.service:
-                close.append(f"kubectl get endpoints {component.service} -n {namespace}")
-            for caller in self.target.app.affected(name)[:1]:
-                close.append(f"kubectl logs deployment/{caller} -n {namespace} --tail=30")
+                close.append(f"kubectl get endpoints {component.service}{scope(workload)}")
+            for caller in map(self.target.workload_of, self.target.app.affected(name)[:1]):
+                close.append(f"kubectl logs {named(caller)}{scope(caller)} --tail=30")
         return tuple(dict.fromkeys((*broad, *close, *self.fault.look)))
 
     @cached_property

@@ -15,11 +15,12 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from sregym_env import apps
 from sregym_env.envs.env import SREGymEnv
-from sregym_env.envs.staging import DEFAULT_APP, forget
-from sregym_env.faults import problems
+from sregym_env.envs.pairs import pairs
+from sregym_env.envs.staging import forget
 from sregym_env.faults.problems import Problem
-from sregym_env.sim import deploy
+from sregym_env.sim.bringup import deploy
 from sregym_env.sim.embedded import EmbeddedWorld
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def first_deploy() -> float:
     """Seconds to bring up the cluster and the default application, the first time in a process."""
     imports = (
         "from sregym_env import apps; from sregym_env.sim import deploy; import sregym_env.shell.shell; "
-        f"app = apps.app({DEFAULT_APP!r})"
+        f"app = apps.app({apps.DEFAULT!r})"
     )
     return median(_in_fresh_process(imports, "deploy.deployed_world(app, 0)") for _ in range(5))
 
@@ -162,15 +163,15 @@ def reset_cold(env: SREGymEnv) -> float:
     """Seconds to inject a fault into a deployed application and let the symptoms show: the median over every
     fault, each on the middle one of its targets."""
     by_fault: dict[str, list[Problem]] = {}
-    for pair in problems.pairs():
+    for pair in pairs(apps.DEFAULT):
         by_fault.setdefault(pair.faults[0].fault, []).append(pair)
     times = []
     for seed in range(deploy.VARIANTS):
         env.reset(seed=seed)
     for seed in range(3):
-        for pairs in by_fault.values():
+        for members in by_fault.values():
             forget()
-            options = {"problem": pairs[len(pairs) // 2].model_dump(mode="json")}
+            options = {"problem": members[len(members) // 2].model_dump(mode="json")}
             began = perf_counter()
             env.reset(seed=seed, options=options)
             times.append(perf_counter() - began)

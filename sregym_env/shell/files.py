@@ -136,18 +136,6 @@ class Files(InMemoryFs):  # type: ignore[misc]
         self.mtime, self._bytes = state["mtime"], state["_bytes"]
         self._data = {path: _KINDS[kind](**fields) for path, (kind, fields) in state["entries"].items()}
 
-    def digest_state(self) -> tuple[tuple[str, str], ...]:
-        """What can be observed of the tree: (path, content or kind), sorted."""
-        out = []
-        for path, entry in sorted(self._data.items()):
-            if isinstance(entry, FileEntry):
-                out.append((path, entry.content.decode("latin-1")))
-            elif isinstance(entry, SymlinkEntry):
-                out.append((path, "-> " + entry.target))
-            else:
-                out.append((path, "/"))
-        return tuple(out)
-
     def _parents(self, path: str) -> None:
         parent = path.rpartition("/")[0]
         while parent and parent not in self._data:

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from sregym_env.cluster.api import ExecResult, HttpCall, HttpExchange
+from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.http import HttpCall, HttpExchange
 from sregym_env.kube.status import StatusError, not_found
 from sregym_env.runtime.clock import SECOND
 from sregym_env.tools.jobs import FIRST_PID, Job

@@ -15,7 +15,8 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from sregym_env.cluster.api import ExecResult, ForkableWorld, User
+from sregym_env.cluster.api import ExecResult, World
+from sregym_env.cluster.identity import User
 from sregym_env.runtime.clock import SECOND
 from sregym_env.shell.files import FileEntry, Files, SymlinkEntry, encoded
 from sregym_env.shell.shell import Limits, Shell, ShellCommand
@@ -53,7 +54,7 @@ class Workstation:
 
     def __init__(
         self,
-        world: ForkableWorld,
+        world: World,
         user: User,
         namespace: str = "default",
         *,
@@ -79,7 +80,7 @@ class Workstation:
                 None if _parent._session is None else _parent._session.fork(self._commands(), self._clock)
             )
 
-    def fork(self, world: ForkableWorld) -> Workstation:
+    def fork(self, world: World) -> Workstation:
         """The same session, files and all, in a forked world."""
         return Workstation(world, self.user, _parent=self)
 

@@ -69,7 +69,7 @@ REMEMBERED = {
     "discovery.aggregated", "discovery.group", "discovery.groups", "discovery.resources", "matching._others",
     "openapi.document", "openapi.index", "openapi2.document", "paths.parse", "registry.without_group",
     # Values of classes that are not frozen by declaration, but never changed.
-    "cronjob._zone", "fields.order", "flags.flag_set", "names._names", "network._programs", "services._network",
+    "cronjob._zone", "fields.order", "flags.flag_set", "names._names", "services._network",
     "tls._mismatch", "tls._unsigned", "tls.certificates", "tls.facts",
 }  # fmt: skip
 """Functions with a cache whose arguments or results are not immutable by their declared types."""

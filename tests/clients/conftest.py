@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from sregym_env.apps.hotel_reservation import APP
-from sregym_env.sim.deploy import bare_cluster, deployed_world
+from sregym_env.sim.bringup.deploy import bare_cluster, deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld
 from tests.serve.serving import Served, served
 

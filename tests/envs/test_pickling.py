@@ -18,7 +18,7 @@ import sregym_env  # noqa: F401 - registers the ids
 from sregym_env import SREGymEnv
 from sregym_env.apps import app
 from sregym_env.envs.episode import Episode
-from sregym_env.sim.assembly import MACHINERY
+from sregym_env.sim.bringup.assembly import MACHINERY
 
 MOST_BYTES = 300_000
 """What an episode in the middle may take, compressed."""

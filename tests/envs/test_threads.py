@@ -15,7 +15,7 @@ import pytest
 from sregym_env import SREGymEnv
 from sregym_env.envs import staging
 from sregym_env.rollouts.policies import ExpertPolicy, Policy, RandomPolicy
-from sregym_env.sim import deploy
+from sregym_env.sim.bringup import deploy
 
 THREADS = 4
 SWITCH_INTERVAL = 1e-9

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from sregym_env.cluster.api import ScheduledAction
+from sregym_env.cluster.forkable import ScheduledAction
 from sregym_env.noise import KINDS, NoiseConfig, schedule
 
 

@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.tools.kubectl import Kubectl
-from sregym_env.tools.kubectl.app import Context, KubeConfig
+from sregym_env.tools.kubectl.kubeconfig import Context, KubeConfig
 from tests.serve.serving import NAMESPACE, Served, served
 
 _RFC3339 = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?=(\.\d+)?(Z|\+00:00))")

@@ -13,12 +13,12 @@ from typing import Any, cast
 
 from sregym_env import noise
 from sregym_env.apps.hotel_reservation import APP
+from sregym_env.envs.pairs import pairs
 from sregym_env.envs.staging import await_symptoms, inject
-from sregym_env.faults import problems
 from sregym_env.faults.registry import declarations
-from sregym_env.sim import nodes
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.sim.machines import nodes
 from sregym_env.tools.kubectl import Kubectl
 from tests.parity.corpus.diagnosing import diagnosis
 from tests.parity.corpus.files import FILES
@@ -81,7 +81,7 @@ def _healthy() -> EmbeddedWorld:
 
 def _faulty(fault: str) -> Callable[[], EmbeddedWorld]:
     def make() -> EmbeddedWorld:
-        injected = inject(problems.pairs(APP.name, fault)[0], 0)
+        injected = inject(pairs(APP.name, fault)[0], 0)
         await_symptoms(injected.world, injected.baseline, "proactive")
         return _at_whole_second(cast(EmbeddedWorld, injected.world))
 

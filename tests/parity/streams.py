@@ -15,11 +15,11 @@ from tempfile import TemporaryDirectory
 
 from sregym_env.apps.hotel_reservation import APP
 from sregym_env.cluster.api import ExecResult
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.tools.kubectl import Kubectl
-from sregym_env.tools.kubectl.app import Context, KubeConfig
 from sregym_env.tools.kubectl.desk import Listener
+from sregym_env.tools.kubectl.kubeconfig import Context, KubeConfig
 from tests.parity.compare import version_of
 from tests.parity.harness import PATIENCE, Case, Files, Outcome, _shifted, settled
 from tests.parity.recording import Recording, save

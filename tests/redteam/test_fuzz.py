@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sregym_env  # noqa: F401
+from sregym_env.cluster.oncall import ONCALL
 from sregym_env.envs.env import SREGymEnv
-from sregym_env.envs.staging import ONCALL
 from sregym_env.tools.workstation import Workstation
 
 from . import soup

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from sregym_env.cluster.api import ADMIN, User
-from sregym_env.envs.staging import ONCALL
+from sregym_env.cluster.identity import ADMIN, User
+from sregym_env.cluster.oncall import ONCALL
 from sregym_env.tools.workstation import Workstation
 
 from .playing import NAMESPACE, subject

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sregym_env.envs.staging import ONCALL
-from sregym_env.faults import problems
+from sregym_env import apps
+from sregym_env.cluster.oncall import ONCALL
+from sregym_env.envs.pairs import pairs
 from sregym_env.tools.workstation import Workstation
 
 from .playing import APP, NAMESPACE, subject
@@ -25,15 +26,14 @@ _TELLTALE = re.compile(
 )
 
 
-def one_of_each() -> list[tuple[str, str]]:
+def one_of_each(app: str = APP) -> list[tuple[str, str]]:
     """Every fault on its last target."""
-    return list(
-        {p.faults[0].fault: (p.faults[0].fault, p.faults[0].target) for p in problems.pairs(app=APP)}.values()
-    )
+    return list({p.faults[0].fault: (p.faults[0].fault, p.faults[0].target) for p in pairs(app=app)}.values())
 
 
-def readings(workstation: Workstation) -> Iterator[tuple[str, str]]:
+def readings(workstation: Workstation, namespace: str = NAMESPACE) -> Iterator[tuple[str, str]]:
     """(command, answer) of everything worth reading."""
+    N = f"-n {namespace}"
     resources = workstation.run("kubectl api-resources --verbs=list -o name").text.split()
     for resource in resources:
         yield resource, workstation.run(f"kubectl get {resource} -A -o yaml --show-managed-fields").text
@@ -91,11 +91,17 @@ def readings(workstation: Workstation) -> Iterator[tuple[str, str]]:
         yield command, workstation.run(command).text
 
 
-@pytest.mark.parametrize(("fault", "target"), one_of_each(), ids=lambda value: value)
-def test_nothing_readable_tells(fault: str, target: str) -> None:
-    workstation = Workstation(subject(fault, target).world(), ONCALL)
+CASES = [(APP, *pair) for pair in one_of_each()]
+CASES += [(name, *pair) for name in apps.names() if name != APP for pair in one_of_each(name)[::6]]
+
+
+@pytest.mark.parametrize(("app", "fault", "target"), CASES)
+def test_nothing_readable_tells(app: str, fault: str, target: str) -> None:
+    world = subject(fault, target, app).world()
+    namespace = world.app.namespace_of(subject(fault, target, app).injected.instances[0].target.components[0])
+    workstation = Workstation(world, ONCALL)
     names = re.compile(rf"{fault}|{fault.replace('_', '-')}", re.IGNORECASE)
-    for command, text in readings(workstation):
+    for command, text in readings(workstation, namespace):
         cleaned = _OWN_IMAGES.sub("", text)
         for pattern in (_TELLTALE, names):
             match = pattern.search(cleaned)

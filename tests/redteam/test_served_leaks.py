@@ -16,8 +16,8 @@ import pytest
 import yaml
 
 from sregym_env import apps
-from sregym_env.cluster.api import ADMIN
-from sregym_env.envs.staging import ONCALL
+from sregym_env.cluster.identity import ADMIN
+from sregym_env.cluster.oncall import ONCALL
 from sregym_env.kube.ownership.inferred import with_managed_fields
 from sregym_env.kube.registry import BUILTIN
 from sregym_env.kube.types import Manifest
@@ -27,7 +27,7 @@ from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.incidents import Incidents
 from sregym_env.serve.message import Request, Response
 from sregym_env.serve.pace import Pace
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.tools.workstation import Workstation
 

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 import pytest
 
-from sregym_env.cluster.api import ADMIN
+from sregym_env.cluster.identity import ADMIN
 from sregym_env.envs.env import SREGymEnv
 from sregym_env.serve.access import Identities
 from sregym_env.serve.hosted import Hosted

@@ -12,7 +12,7 @@ from sregym_env.rollouts.load import request_rate, sequence, serving, soak
 from sregym_env.serve.app import Application
 from sregym_env.serve.message import Request, Stream
 from sregym_env.sim.embedded import EmbeddedWorld
-from sregym_env.sim.shared import SharedLog
+from sregym_env.sim.world.shared import SharedLog
 
 NAMESPACE = "hotel-reservation"
 MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"

@@ -6,16 +6,16 @@ import pickle
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from types import FrameType
 
 import pytest
 
 from sregym_env.kube.types import Manifest
-from sregym_env.sim.assembly import MACHINERY
-from sregym_env.sim.deploy import bare_cluster
-from sregym_env.sim.derived import KEPT, DerivedFrom, DerivedFromEach
-from sregym_env.sim.shared import SharedLog
-from sregym_env.sim.world import Machinery
+from sregym_env.sim.bringup.assembly import MACHINERY
+from sregym_env.sim.bringup.deploy import bare_cluster
+from sregym_env.sim.world.derived import KEPT, DerivedFrom, DerivedFromEach
+from sregym_env.sim.world.shared import SharedLog
 
 THREADS = 4
 ROUNDS = 3000
@@ -104,7 +104,7 @@ def test_worlds_that_are_kept_do_not_change_when_they_are_forked_and_the_forks_l
 
 def test_a_world_with_control_loops_of_its_own_can_be_pickled() -> None:
     world = bare_cluster(2)
-    world._machinery = Machinery(MACHINERY.by_name, MACHINERY.by_resource, MACHINERY.handlers)
+    world._machinery = replace(MACHINERY, place="")
     copied = pickle.loads(pickle.dumps(world))
     assert copied._machinery is not MACHINERY
     for each in (world, copied):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sregym_env.cluster.api import HttpCall, HttpExchange
+from sregym_env.cluster.http import HttpCall, HttpExchange
 from sregym_env.tools.curl import CurlError, curl, parse
 
 OK = HttpExchange("ok", "done", "10.0.0.1", 80, 200, {"Content-Type": "text/plain"}, "hello", 0.25, 0.01)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sregym_env.kube.selectors import from_dict
 from sregym_env.kube.types import Manifest
 from sregym_env.sim import apiserver
-from sregym_env.sim.store import Change, Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.store import Change, Key
 
 Selector = Mapping[str, Any] | None
 """A ``LabelSelector``; None selects nothing."""

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sregym_env.kube.status import StatusError
 from sregym_env.runtime.clock import MILLISECOND, SECOND
-from sregym_env.sim.controllers.controller import Reconcile
-from sregym_env.sim.store import Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import Reconcile, SimWorld
+from sregym_env.sim.world.store import Key
 
 FIRST_DELAY = 5 * MILLISECOND
 LONGEST_DELAY = 1000 * SECOND

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sregym_env.cluster.api import HTTP_REASONS, ExecResult
-from sregym_env.sim.programs.context import ProcessContext
-
-if TYPE_CHECKING:
-    from sregym_env.shell.shell import Shell
-    from sregym_env.sim.dns import Resolution
-    from sregym_env.sim.network import Exchange
-    from sregym_env.sim.tls import Tls
+from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.http import HTTP_REASONS
+from sregym_env.shell.shell import Shell
+from sregym_env.sim.network import dns, tls
+from sregym_env.sim.network.dns import Resolution
+from sregym_env.sim.network.tls import Tls
+from sregym_env.sim.processes import exchange
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.processes.exchange import Exchange
 
 
 def _resolve(ctx: ProcessContext, host: str) -> Resolution:
-    from sregym_env.sim import dns
-
     return dns.resolve(ctx.world, ctx.process, host)
 
 
 def _server(ctx: ProcessContext) -> str:
-    from sregym_env.sim import dns
-
     servers = dns.resolv_conf(ctx.world, ctx.process).nameservers
     return servers[0] if servers else "127.0.0.1"
 
@@ -37,8 +34,6 @@ def _words(argv: Sequence[str]) -> list[str]:
 
 def _lookup(ctx: ProcessContext, name: str, server: str) -> tuple[str, tuple[str, ...], str]:
     """(rcode, addresses, canonical name): through the search path, or of one server exactly."""
-    from sregym_env.sim import dns
-
     if server:
         answer, _ = dns.ask(ctx.world, ctx.process, name.rstrip("."), server)
         canonical = answer.chain[-1] if answer.chain else name
@@ -124,9 +119,7 @@ def _exchange(
     wait: float,
     tls: Tls | None = None,
 ) -> Exchange:
-    from sregym_env.sim import network
-
-    return network.http_request(ctx.world, ctx.process, url, method, headers, body, wait, tls)
+    return exchange.http_request(ctx.world, ctx.process, url, method, headers, body, wait, tls)
 
 
 def _host_port(url: str) -> tuple[str, int]:
@@ -335,8 +328,6 @@ class _CurlRequest:
         self.now = now
 
     def run(self, url: str, fetch: Fetch, write: Callable[[str, str], None]) -> ExecResult:
-        from sregym_env.sim import tls
-
         host, port = _host_port(url)
         if not host:
             return self._error(3, "URL rejected: Malformed input to a URL function")

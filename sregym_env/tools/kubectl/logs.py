@@ -103,7 +103,7 @@ def _names(call: Call, pod: Manifest, *, notify: bool = True) -> list[str]:
     wanted = flags["container"] or (call.args[1] if len(call.args) == 2 else "")
     if not notify and not wanted:
         quiet = Call(
-            call.kubectl,
+            call.kubeconfig,
             call.cluster,
             call.command,
             {**flags, "quiet": True},
