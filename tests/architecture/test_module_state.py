@@ -56,9 +56,9 @@ HELD = {
 """Classes of what is held besides plain values, and why that is no state."""
 
 REMEMBERED = {
-    # Data of the applications and the packaged schema, read once.
+    # Data of the applications, the packaged schema and tables of functions, read or put together once.
     "data.geo", "data.numbers", "data.profiles", "data.rates", "data.recommendations", "data.reservations",
-    "data.users", "goorder._order", "inferred._zeros", "node_files.below", "node_files.machine_files",
+    "data.users", "goorder._order", "inferred._zeros", "library.library", "node_files.below", "node_files.machine_files",
     "protobuf._table", "schema._descriptions", "schema._structure",
     # Compiled programs: evaluation keeps its state apart from them.
     "awk._parsed", "cel._compiled", "columns.parse_columns", "custom._compiled", "grep._matcher",
