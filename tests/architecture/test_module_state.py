@@ -62,7 +62,7 @@ REMEMBERED = {
     "protobuf._table", "schema._descriptions", "schema._structure",
     # Compiled programs: evaluation keeps its state apart from them.
     "awk._parsed", "cel._compiled", "columns.parse_columns", "custom._compiled", "grep._matcher",
-    "gotemplate.compile_go_template", "javascript._linear", "jsonpath.compile_template", "patterns._compiled",
+    "globs._around", "globs.expression", "gotemplate.compile_go_template", "javascript._linear", "jsonpath.compile_template", "patterns.compiled",
     "posix.compiled", "proxy._rejected", "sed_syntax.parsed", "selecting._pattern", "strings._compiled",
     "syntax.parsed",
     # Follows from a registry, which never changes.
