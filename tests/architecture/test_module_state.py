@@ -56,15 +56,15 @@ HELD = {
 """Classes of what is held besides plain values, and why that is no state."""
 
 REMEMBERED = {
-    # Data of the applications and the packaged schema, read once.
+    # Data of the applications, the packaged schema and tables of functions, read or put together once.
     "data.geo", "data.numbers", "data.profiles", "data.rates", "data.recommendations", "data.reservations",
-    "data.users", "goorder._order", "inferred._zeros", "node_files.below", "node_files.machine_files",
-    "protobuf._table", "schema._descriptions", "schema._structure",
+    "data.users", "goorder._order", "inferred._zeros", "library.library", "node_files.below",
+    "node_files.machine_files", "protobuf._table", "schema._descriptions", "schema._structure",
     # Compiled programs: evaluation keeps its state apart from them.
-    "awk._parsed", "cel._compiled", "columns.parse_columns", "custom._compiled", "grep._matcher",
-    "gotemplate.compile_go_template", "javascript._linear", "jsonpath.compile_template", "patterns._compiled",
-    "posix.compiled", "proxy._rejected", "sed_syntax.parsed", "selecting._pattern", "strings._compiled",
-    "syntax.parsed",
+    "awk._parsed", "cel._compiled", "columns.parse_columns", "custom._compiled", "globs._around",
+    "globs.expression", "gotemplate.compile_go_template", "grep._matcher", "javascript._linear",
+    "jsonpath.compile_template", "patterns.compiled", "posix.compiled", "proxy._rejected", "sed_syntax.parsed",
+    "selecting._pattern", "strings._compiled", "syntax.parsed",
     # Follows from a registry, which never changes.
     "discovery.aggregated", "discovery.group", "discovery.groups", "discovery.resources", "matching._others",
     "openapi.document", "openapi.index", "openapi2.document", "paths.parse", "registry.without_group",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Barrier
 from typing import Any
@@ -133,6 +134,28 @@ def test_episodes_in_threads_equal_their_serial_twins(restless: None) -> None:
         for step, (expected, found) in enumerate(zip(mine, theirs, strict=False)):
             assert found == expected, (part, step)
         assert len(mine) == len(theirs), part
+
+
+def first_steps(problem: str) -> list[Any]:
+    """The beginning of an episode, and its end."""
+    env = SREGymEnv(problem=problem, raise_errors=True)
+    seen: list[Any] = [env.reset(seed=1)]
+    for action in (SHELL[4], f"kubectl describe pods -n {NAMESPACE}", "submit mitigation"):
+        seen.append(env.step(action))
+    return [*seen, env.state()]
+
+
+def first_steps_of_a_process() -> list[list[Any]]:
+    """Four first steps at once, where nothing has been imported, compiled or deployed before."""
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    with ThreadPoolExecutor(THREADS) as pool:
+        return list(pool.map(first_steps, _PROBLEMS[:THREADS]))
+
+
+def test_the_first_episodes_of_a_process_may_begin_in_threads() -> None:
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as fresh:
+        together = fresh.submit(first_steps_of_a_process).result()
+    assert together == [first_steps(problem) for problem in _PROBLEMS[:THREADS]]
 
 
 def test_forks_of_one_environment_in_threads_equal_each_other(restless: None) -> None:
