@@ -60,6 +60,8 @@ REMEMBERED = {
     "data.geo", "data.numbers", "data.profiles", "data.rates", "data.recommendations", "data.reservations",
     "data.users", "goorder._order", "inferred._zeros", "library.library", "node_files.below",
     "node_files.machine_files", "protobuf._table", "schema._descriptions", "schema._structure",
+    # What is installed beside this package, and what the healthy worlds of applications hold.
+    "apps._installed", "pairs.inventory_of",
     # Compiled programs: evaluation keeps its state apart from them.
     "awk._parsed", "cel._compiled", "columns.parse_columns", "custom._compiled", "globs._around",
     "globs.expression", "gotemplate.compile_go_template", "grep._matcher", "javascript._linear",
