@@ -58,8 +58,8 @@ HELD = {
 
 REMEMBERED = {
     # Data of the applications, the packaged schema and tables of functions, read or put together once.
-    "apps._installed", "data.geo", "data.numbers", "data.profiles", "data.rates", "data.recommendations", "data.reservations",
-    "data.users", "goorder._order", "inferred._zeros", "library.library", "node_files.below",
+    "apps._installed", "data.geo", "data.numbers", "data.profiles", "data.rates", "data.recommendations",
+    "data.reservations", "data.users", "goorder._order", "inferred._zeros", "library.library", "node_files.below",
     "node_files.machine_files", "protobuf._table", "schema._descriptions", "schema._structure",
     # Compiled programs: evaluation keeps its state apart from them.
     "awk._parsed", "cel._compiled", "columns.parse_columns", "custom._compiled", "globs._around",
