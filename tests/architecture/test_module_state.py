@@ -39,6 +39,7 @@ CHANGED = {
     "shape._built": "shapes of the packaged schema's types, by name",
     "functions.BUILTINS": "jq's functions, added by decorators while the module is imported",
     "functions.PATHS": "the same",
+    "elsewhere.sys": "a program of its own, run to measure another checkout",
 }
 """What functions change, and why that is no state."""
 
@@ -57,8 +58,8 @@ HELD = {
 
 REMEMBERED = {
     # Data of the applications, the packaged schema and tables of functions, read or put together once.
-    "data.geo", "data.numbers", "data.profiles", "data.rates", "data.recommendations", "data.reservations",
-    "data.users", "goorder._order", "inferred._zeros", "library.library", "node_files.below",
+    "apps._installed", "data.geo", "data.numbers", "data.profiles", "data.rates", "data.recommendations",
+    "data.reservations", "data.users", "goorder._order", "inferred._zeros", "library.library", "node_files.below",
     "node_files.machine_files", "protobuf._table", "schema._descriptions", "schema._structure",
     # What is installed beside this package, and what the healthy worlds of applications hold.
     "apps._installed", "pairs.inventory_of",
@@ -71,7 +72,7 @@ REMEMBERED = {
     "discovery.aggregated", "discovery.group", "discovery.groups", "discovery.resources", "matching._others",
     "openapi.document", "openapi.index", "openapi2.document", "paths.parse", "registry.without_group",
     # Values of classes that are not frozen by declaration, but never changed.
-    "cronjob._zone", "fields.order", "flags.flag_set", "names._names", "services._network",
+    "cronjob._zone", "fields.order", "flags.flag_set", "names._names", "pairs.inventory_of", "services._network",
     "tls._mismatch", "tls._unsigned", "tls.certificates", "tls.facts",
 }  # fmt: skip
 """Functions with a cache whose arguments or results are not immutable by their declared types."""
