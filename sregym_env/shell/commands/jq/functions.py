@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from just_bash.interpreter.errors import ExecutionLimitError
 
 from sregym_env.shell.commands.jq.machine import Builtin, Machine, PathBuiltin, Places, Scope, Values
 from sregym_env.shell.commands.jq.operators import (
@@ -35,6 +34,7 @@ from sregym_env.shell.commands.jq.values import (
     type_name,
 )
 from sregym_env.shell.patterns import Patterns
+from sregym_env.shell.limits import LimitExceeded
 
 BUILTINS: dict[str, Builtin] = {}
 PATHS: dict[str, PathBuiltin] = {}
@@ -907,7 +907,7 @@ def _split(value: Any, separator: Any) -> Any:
 
 def _joined(parts: list[str], separator: str) -> str:
     if sum(map(len, parts)) + len(separator) * len(parts) > 8_000_000:
-        raise ExecutionLimitError("jq: value too large", "commands")
+        raise LimitExceeded("jq: value too large")
     return separator.join(parts)
 
 
