@@ -7,7 +7,9 @@ import re
 from sregym_env.shell.limits import LimitExceeded
 from sregym_env.shell.syntax.tree import Literal, Part
 
-_RANGE = re.compile(r"(-?\d{1,18})\.\.(-?\d{1,18})(?:\.\.(-?\d{1,18}))?\Z|([A-Za-z])\.\.([A-Za-z])(?:\.\.(-?\d{1,9}))?\Z")
+_RANGE = re.compile(
+    r"(-?\d{1,18})\.\.(-?\d{1,18})(?:\.\.(-?\d{1,18}))?\Z|([A-Za-z])\.\.([A-Za-z])(?:\.\.(-?\d{1,9}))?\Z"
+)
 _MOST_PIECES = 1_000_000
 
 Token = str | Part

@@ -53,7 +53,11 @@ def holds(expander: Expander, node: Condition) -> bool:
     right_text = expander.text(node.right)
     if node.operator in _NUMBERS:
         try:
-            return compare(node.operator, expander.variables.calculate(left_text), expander.variables.calculate(right_text))
+            return compare(
+                node.operator,
+                expander.variables.calculate(left_text),
+                expander.variables.calculate(right_text),
+            )
         except ShellError as error:
             expander.run.complain(f"[[: {error}")
             return False
@@ -128,7 +132,10 @@ def binary(expander: Expander, left: str, operator: str, right: str) -> bool:
     if operator == ">":
         return left > right
     expander.run.flush()
-    one, other = (expander.run.files.entry(expander.run.files.resolve_path(expander.run.session.cwd, text)) for text in (left, right))
+    one, other = (
+        expander.run.files.entry(expander.run.files.resolve_path(expander.run.session.cwd, text))
+        for text in (left, right)
+    )
     if operator == "-ef":
         return one is not None and one is other
     if operator == "-nt":

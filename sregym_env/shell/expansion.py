@@ -261,7 +261,10 @@ class Expander:
                     expanded = self._tilde(text)
                     if expanded != text:
                         slash = text.find("/")
-                        fields.add(expanded[: len(expanded) - (len(text) - slash)] if slash > 0 else expanded, quoted=True)
+                        fields.add(
+                            expanded[: len(expanded) - (len(text) - slash)] if slash > 0 else expanded,
+                            quoted=True,
+                        )
                         text = text[slash:] if slash > 0 else ""
                 if text:
                     fields.add(text, quoted=False)
@@ -279,11 +282,11 @@ class Expander:
 
     def _add_parameter(self, part: Parameter, fields: _Fields) -> None:
         found = self._parameters.expand(part, quoted=False)
-        if type(found) is str:
+        if isinstance(found, str):
             fields.split(found, self.separators)
-        elif type(found) is Word:
+        elif isinstance(found, Word):
             self.add_parts(found.parts, fields, first=True)
-        elif found:
+        else:
             for index, item in enumerate(found):
                 if index:
                     fields.close()
@@ -310,9 +313,9 @@ class Expander:
                 texts.append(self._plain(inner))
                 continue
             found = self._parameters.expand(inner, quoted=True)
-            if type(found) is Word:
+            if isinstance(found, Word):
                 found = self._word_pieces(found)
-            if type(found) is str:
+            if isinstance(found, str):
                 texts.append(found)
                 continue
             lists = True
@@ -320,9 +323,7 @@ class Expander:
                 if index:
                     pieces.append("".join(texts))
                     texts = []
-                texts.append(str(item))
-            if found:
-                lists = lists and len(found) > 1
+                texts.append(item)
         if texts or not lists or pieces:
             pieces.append("".join(texts))
         return pieces
@@ -330,7 +331,8 @@ class Expander:
     def _word_pieces(self, word: Word) -> str | list[str]:
         """What a word put in for a quoted parameter gives: ``"${x:-$@}"`` makes as many as there are."""
         if any(
-            type(part) is Parameter and (part.name == "@" or (part.subscript is not None and part.subscript.plain == "@"))
+            type(part) is Parameter
+            and (part.name == "@" or (part.subscript is not None and part.subscript.plain == "@"))
             for outer in word.parts
             for part in (outer.parts if type(outer) is DoubleQuoted else (outer,))
         ):

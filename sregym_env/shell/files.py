@@ -226,7 +226,11 @@ class Files:
         """(path relative to the directory, entry) of everything in a directory, sorted; nothing for no directory."""
         root = self.real(path).rstrip("/") + "/"
         return sorted(
-            ((name[len(root) :], entry) for name, entry in self._data.items() if name.startswith(root) and name != root),
+            (
+                (name[len(root) :], entry)
+                for name, entry in self._data.items()
+                if name.startswith(root) and name != root
+            ),
             key=lambda item: item[0],
         )
 

@@ -157,7 +157,12 @@ def _around(pattern: str, kind: str) -> Any:
     """Expressions that split a text in what a pattern takes off and what is left."""
     lazy = kind == "#"
     source = re.escape(pattern) if len(pattern) > _LONGEST else _translated(pattern, lazy)
-    forms = {"#": f"(?:{source})(.*)", "##": f"(?:{source})(.*?)", "%": f"(.*)(?:{source})", "%%": f"(.*?)(?:{source})"}
+    forms = {
+        "#": f"(?:{source})(.*)",
+        "##": f"(?:{source})(.*?)",
+        "%": f"(.*)(?:{source})",
+        "%%": f"(.*?)(?:{source})",
+    }
     return compiled(forms[kind], re.DOTALL)
 
 
@@ -243,7 +248,9 @@ def _safe(text: str) -> str:
 # --- files ------------------------------------------------------------------------------------------
 
 
-def files_named(files: Files, cwd: str, pattern: str, *, dotglob: bool, globstar: bool, limit: int) -> list[str]:
+def files_named(
+    files: Files, cwd: str, pattern: str, *, dotglob: bool, globstar: bool, limit: int
+) -> list[str]:
     """The paths that a pattern names, sorted; nothing where it names none."""
     absolute = pattern.startswith("/")
     parts = [part for part in pattern.split("/") if part]
@@ -272,7 +279,9 @@ def _step(
             if any(piece.startswith(".") for piece in inner.split("/")) and not dotglob:
                 continue
             if last or type(entry).__name__ == "DirectoryEntry":
-                below.append((shown + inner if not shown or shown.endswith("/") else f"{shown}/{inner}", path))
+                below.append(
+                    (shown + inner if not shown or shown.endswith("/") else f"{shown}/{inner}", path)
+                )
         return below
     prefix = shown if not shown or shown.endswith("/") else f"{shown}/"
     if not is_pattern(part):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from sregym_env.cluster.api import ExecResult
@@ -149,7 +150,7 @@ class Interpreter(Run):
                 capture = table[1] = Capture(self.limits.output_bytes * 8)
             try:
                 with self.deeper("pipeline"):
-                    codes.append(self._apart(lambda command=command: self.command(command), table))
+                    codes.append(self._apart(partial(self.command, command), table))
             except StopScript as stop:
                 # The script ends here; what was printed so far still goes through the rest of the pipeline.
                 stopped = stop
@@ -264,7 +265,7 @@ class Interpreter(Run):
                 table = dict(self.table)
                 table[0] = Input(self.files.text(path) or "")
                 with self.deeper("process substitution"):
-                    self._apart(lambda part=part: self.script(part.script), table)
+                    self._apart(partial(self.script, part.script), table)
             self.files.remove(path)
 
     def _in_background(self, node: tree.Statement) -> int:
@@ -333,8 +334,8 @@ class Interpreter(Run):
         plain = words[0].plain if words and type(words[0]) is tree.Word else None
         if plain in DECLARATIONS and plain not in session.functions:
             argv: list[Any] = [plain]
-            for word in words[1:]:
-                argv += [word] if type(word) is tree.Assignment else self.expander.fields((word,))  # type: ignore[arg-type]
+            for each in words[1:]:
+                argv += [each] if type(each) is tree.Assignment else self.expander.fields((each,))  # type: ignore[arg-type]
         else:
             argv = self.expander.fields(words)  # type: ignore[arg-type]
         if not argv:
@@ -412,7 +413,11 @@ class Interpreter(Run):
                 flat = self.expander.fields(tuple(word for _, word in items))
                 pairs = list(zip(flat[::2], [*flat[1::2], ""], strict=False))
             else:
-                pairs = [(self.expander.text(key), self.expander.text(word)) for key, word in items if key is not None]
+                pairs = [
+                    (self.expander.text(key), self.expander.text(word))
+                    for key, word in items
+                    if key is not None
+                ]
             if not node.append:
                 known.clear()
             for key, text in pairs:
@@ -516,7 +521,7 @@ class Interpreter(Run):
         self.spend(PROGRAM_COST)
         self.flush()
         source = self.input
-        stdin = source.rest
+        stdin, mark = source.rest, source.mark
         own = self.host.own(name)
         if own is not None:
             if stdin:
@@ -529,7 +534,7 @@ class Interpreter(Run):
             if stdin:
                 self.move(len(stdin))
             code = self.show(command(argv[1:], Call(self, name.rpartition("/")[2], stdin)))
-        if stdin and source.rest is stdin:
+        if stdin and source.mark == mark:
             source.rest = rest_of(argv, stdin, seekable=source.seekable)
         return code
 
@@ -585,7 +590,9 @@ class Interpreter(Run):
 
     def nested_shell(self, text: str, argv: Sequence[str], flags: frozenset[str] = frozenset()) -> int:
         """Run a script as a process of its own: ``$0`` and the arguments are ``argv``."""
-        session = Session(self.session.exported_variables(), self.session.cwd, argv[0], self.session.random(), self.now)
+        session = Session(
+            self.session.exported_variables(), self.session.cwd, argv[0], self.session.random(), self.now
+        )
         session.arguments = tuple(argv[1:])
         session.flags = flags
         guarded, self._guarded = self._guarded, 0
@@ -609,6 +616,11 @@ class Interpreter(Run):
         try:
             with self.deeper("command"):
                 code = run()
+        except StopScript:
+            # The script ends here; what was printed so far is printed.
+            self.table = outer
+            self.show(transcript.result(0))
+            raise
         finally:
             self.table = outer
         return transcript.result(code)

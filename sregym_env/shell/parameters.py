@@ -327,7 +327,10 @@ class Parameters:
         """An array as ``declare -p`` shows it."""
         found = self._run.session.variables.get(name)
         if isinstance(found, Keyed):
-            shown = [f"[{key if _PLAIN.match(key) else double_quoted(key)}]={double_quoted(item)}" for key, item in found.items()]
+            shown = [
+                f"[{key if _PLAIN.match(key) else double_quoted(key)}]={double_quoted(item)}"
+                for key, item in found.items()
+            ]
             return f"({' '.join(shown)} )" if shown else "()"
         if isinstance(found, Indexed):
             return f"({' '.join(f'[{key}]={double_quoted(found[key])}' for key in sorted(found))})"

@@ -10,13 +10,17 @@ from sregym_env.shell.syntax.tree import Function
 class Indexed(dict[int, str]):
     """An array with numbers for subscripts."""
 
-    def ordered(self) -> list[int]:
-        """The subscripts in order."""
-        return sorted(self)
+    def twin(self) -> Indexed:
+        """An independent copy."""
+        return Indexed(self)
 
 
 class Keyed(dict[str, str]):
     """An associative array; the order is that in which keys came."""
+
+    def twin(self) -> Keyed:
+        """An independent copy."""
+        return Keyed(self)
 
 
 Value = str | Indexed | Keyed
@@ -34,7 +38,9 @@ class Session:
         "started", "traps", "variables",
     )  # fmt: skip
 
-    def __init__(self, environment: Mapping[str, str], cwd: str, name: str, seed: int, started: float) -> None:
+    def __init__(
+        self, environment: Mapping[str, str], cwd: str, name: str, seed: int, started: float
+    ) -> None:
         self.variables: dict[str, Value] = dict(environment)
         self.exported: frozenset[str] = frozenset(environment)
         self.attributes: dict[str, str] = {}
@@ -74,16 +80,28 @@ class Session:
         twin = Session.__new__(Session)
         for name in _PLAIN:
             setattr(twin, name, getattr(self, name))
-        twin.variables = {
-            name: value if type(value) is str else type(value)(value)
-            for name, value in self.variables.items()
-        } if any(type(value) is not str for value in self.variables.values()) else self.variables.copy()
+        twin.variables = self.variables.copy()
+        for name, value in self.variables.items():
+            if type(value) is not str:
+                twin.variables[name] = value.twin()  # type: ignore[union-attr]
         twin.attributes = self.attributes.copy() if self.attributes else {}
         twin.functions = self.functions.copy() if self.functions else {}
         twin.aliases = self.aliases.copy() if self.aliases else {}
         twin.traps = self.traps.copy() if self.traps else {}
         twin.scopes = tuple(dict(scope) for scope in self.scopes)
         return twin
+
+    def _parts(self) -> tuple[object, ...]:
+        """All of it, in an order that does not depend on how it came to be."""
+        return tuple(_ordered(getattr(self, name)) for name in Session.__slots__)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Session) and self._parts() == other._parts()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Session{self._parts()!r}"
 
     def random(self) -> int:
         """The next ``$RANDOM``, by the generator of bash 5.2."""
@@ -103,6 +121,16 @@ class Session:
         return found
 
 
+def _ordered(value: object) -> object:
+    if isinstance(value, frozenset):
+        return sorted(value)
+    if type(value) is dict:
+        return sorted(value.items())
+    return value
+
+
 _PLAIN = tuple(
-    name for name in Session.__slots__ if name not in {"variables", "attributes", "functions", "aliases", "traps", "scopes"}
+    name
+    for name in Session.__slots__
+    if name not in {"variables", "attributes", "functions", "aliases", "traps", "scopes"}
 )

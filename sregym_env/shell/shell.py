@@ -36,7 +36,18 @@ class Shell:
     ``seed`` starts ``$RANDOM``. A session can be pickled and copied if its commands and its clock can.
     """
 
-    __slots__ = ("_clock", "_commands", "_only", "_running", "_session", "background", "exited", "files", "limits", "name")
+    __slots__ = (
+        "_clock",
+        "_commands",
+        "_only",
+        "_running",
+        "_session",
+        "background",
+        "exited",
+        "files",
+        "limits",
+        "name",
+    )
 
     def __init__(
         self,

@@ -11,7 +11,6 @@ from sregym_env.shell.run import Run
 from sregym_env.shell.session import Indexed, Keyed, Session, Value
 from sregym_env.shell.syntax.arithmetic import ArithmeticProblem, evaluate
 
-
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _ELEMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\[(.*)\]\Z", re.DOTALL)
 _MADE_UP = frozenset(
@@ -80,7 +79,7 @@ class Variables:
         found = self.value(name)
         if found is None or type(found) is str:
             return found
-        return found.get(0) if isinstance(found, Indexed) else found.get("0")  # type: ignore[union-attr]
+        return found.get(0) if isinstance(found, Indexed) else found.get("0")
 
     def _made_up(self, name: str) -> Value | None:
         run, session = self._run, self.session
@@ -122,7 +121,7 @@ class Variables:
             return ["0"]
         if isinstance(found, Indexed):
             return [str(key) for key in sorted(found)]
-        return list(found)  # type: ignore[arg-type]
+        return list(found)
 
     def element(self, name: str, subscript: str) -> str | None:
         """One element; None where there is none. Raises ShellError for a wrong subscript."""

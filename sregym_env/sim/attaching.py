@@ -8,12 +8,13 @@ from sregym_env.cluster.api import Attached, HttpCall, HttpExchange
 from sregym_env.kube import status
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
-from sregym_env.sim import container_logs, network, tls
+from sregym_env.sim import container_logs
 from sregym_env.sim.addressing import NodeSource
 from sregym_env.sim.logs import Line
 from sregym_env.sim.process import Process
 from sregym_env.sim.programs import consoles, runtime
 from sregym_env.sim.programs.context import ProcessContext
+from sregym_env.sim.programs.net_tools import exchange
 from sregym_env.sim.world import SimWorld
 
 LOCAL = "127.0.0.1"
@@ -114,24 +115,3 @@ def forward(world: SimWorld, pod: Manifest, port: int, call: HttpCall) -> HttpEx
     """One HTTP request over a connection forwarded to a port of the pod."""
     running(pod)
     return exchange(world, source(world, pod), replace(call, url=f"http://{LOCAL}:{port}{call.url}"))
-
-
-def exchange(world: SimWorld, source: network.Source, call: HttpCall) -> HttpExchange:
-    """One HTTP request from a place in the network, as curl makes it."""
-    secured = tls.as_curl(world.clock, call.url, insecure=call.insecure, authorities=call.authorities)
-    done = network.http_request(
-        world, source, call.url, call.method, call.headers, call.body, call.timeout, secured
-    )
-    answer = done.response
-    return HttpExchange(
-        outcome=done.outcome,
-        phase=done.phase,
-        address=done.address,
-        port=done.port,
-        status=0 if answer is None else answer.status,
-        headers={} if answer is None else answer.headers,
-        body="" if answer is None else answer.body,
-        seconds=done.total_seconds,
-        connect_seconds=done.connect_seconds,
-        problem=tls.curl_text(done.text if done.certificate else "")[1] if done.outcome == "tls" else "",
-    )

@@ -13,11 +13,11 @@ from sregym_env.cluster.api import ADMIN, Alert, HttpCall, HttpExchange, Schedul
 from sregym_env.cluster.disturbances import DiskReadErrors, Disturbance
 from sregym_env.kube.status import StatusError
 from sregym_env.runtime.clock import seconds
-from sregym_env.sim import alerts, apiserver, attaching
+from sregym_env.sim import alerts, apiserver
 from sregym_env.sim.addressing import NodeSource
 from sregym_env.sim.cluster import SimCluster
 from sregym_env.sim.logs import ContainerLog
-from sregym_env.sim.programs import runtime
+from sregym_env.sim.programs import net_tools, runtime
 from sregym_env.sim.shared import SharedLog
 from sregym_env.sim.traffic import SimTraffic
 from sregym_env.sim.world import SimWorld
@@ -75,7 +75,7 @@ class EmbeddedWorld(SimWorld):
 
     def request(self, call: HttpCall) -> HttpExchange:
         """One HTTP request from the workstation, which stands in the cluster's network and asks its DNS."""
-        return attaching.exchange(self, NodeSource(CONTROL_PLANE, cluster_dns=True), call)
+        return net_tools.exchange(self, NodeSource(CONTROL_PLANE, cluster_dns=True), call)
 
     def schedule(self, delay_seconds: float, action: ScheduledAction) -> None:
         """Let something outside the cluster happen later."""

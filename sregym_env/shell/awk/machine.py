@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
-
 from sregym_env.shell.awk.syntax import AwkError, Function, Node, Program
 from sregym_env.shell.awk.values import (
     LONGEST,

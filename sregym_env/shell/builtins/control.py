@@ -272,5 +272,3 @@ def ulimit(run: Interpreter, args: list[Any]) -> int:
     """``ulimit``: nothing that could be set would matter."""
     run.out("unlimited\n")
     return 0
-
-

@@ -16,7 +16,15 @@ FLAGS = {
     "n": "noexec", "h": "hashall", "B": "braceexpand", "m": "monitor", "b": "notify", "E": "errtrace", "T": "functrace",
     "P": "physical", "H": "histexpand",
 }  # fmt: skip
-_LONG_FLAGS = frozenset(FLAGS.values()) | {"pipefail", "posix", "emacs", "vi", "history", "ignoreeof", "nolog"}
+_LONG_FLAGS = frozenset(FLAGS.values()) | {
+    "pipefail",
+    "posix",
+    "emacs",
+    "vi",
+    "history",
+    "ignoreeof",
+    "nolog",
+}
 _SHOPTS = frozenset(
     "nullglob extglob globstar dotglob nocasematch nocaseglob failglob lastpipe expand_aliases inherit_errexit "
     "checkwinsize cmdhist histappend autocd cdspell dirspell sourcepath xpg_echo login_shell progcomp "
@@ -221,7 +229,9 @@ def _declare_one(run: Interpreter, operand: Any, on: str, off: str, name: str, *
         append = word.endswith("+") and bool(equals)
         word = word[:-1] if append else word
     if not NAME.match(word.partition("[")[0]):
-        run.complain(f"{name}: `{operand if type(operand) is str else operand.source}': not a valid identifier")
+        run.complain(
+            f"{name}: `{operand if type(operand) is str else operand.source}': not a valid identifier"
+        )
         return 1
     plain = word.partition("[")[0]
     value: Any = None
@@ -302,7 +312,9 @@ def unset(run: Interpreter, args: list[Any]) -> int:
     functions = "-f" in args
     for name in (word for word in args if word not in ("-f", "-v", "-n")):
         try:
-            if functions or (name not in run.session.variables and name in run.session.functions and "-v" not in args):
+            if functions or (
+                name not in run.session.variables and name in run.session.functions and "-v" not in args
+            ):
                 run.session.functions.pop(name, None)
             elif not NAME.match(name.partition("[")[0]):
                 run.complain(f"unset: `{name}': not a valid identifier")

@@ -71,7 +71,9 @@ def echo(run: Interpreter, args: list[Any]) -> int:
     """``echo [-neE] [word...]``."""
     newline, escapes = True, False
     at = 0
-    while at < len(args) and len(args[at]) > 1 and args[at][0] == "-" and set(args[at][1:]) <= {"n", "e", "E"}:
+    while (
+        at < len(args) and len(args[at]) > 1 and args[at][0] == "-" and set(args[at][1:]) <= {"n", "e", "E"}
+    ):
         for letter in args[at][1:]:
             if letter == "n":
                 newline = False
@@ -88,7 +90,9 @@ def echo(run: Interpreter, args: list[Any]) -> int:
 
 # --- printf -----------------------------------------------------------------------------------------
 
-_DIRECTIVE = re.compile(r"%(?:%|([-+ 0#']*)(\*|-?\d+)?(?:\.(\*|-?\d*))?(?:hh|h|ll|l|L|q|j|z|t)?(\([^)]*\)T|[a-zA-Z]))")
+_DIRECTIVE = re.compile(
+    r"%(?:%|([-+ 0#']*)(\*|-?\d+)?(?:\.(\*|-?\d*))?(?:hh|h|ll|l|L|q|j|z|t)?(\([^)]*\)T|[a-zA-Z]))"
+)
 
 
 class _Printf:
@@ -165,7 +169,7 @@ class _Printf:
             match = _DIRECTIVE.match(form, found)
             if match is None:
                 self.run.out("".join(out))
-                raise ShellError(f"printf: `{form[found:found + 2]}': invalid format character")
+                raise ShellError(f"printf: `{form[found : found + 2]}': invalid format character")
             at = match.end()
             if match[0] == "%%":
                 out.append("%")
@@ -243,7 +247,15 @@ def _number(value: int, flags: str, width: int, precision: int | None, kind: str
             text = ""
     if "#" in flags and value:
         text = {"o": "0", "x": "0x", "X": "0X"}.get(kind, "") + text
-    sign = "-" if value < 0 else "+" if "+" in flags and kind == "d" else " " if " " in flags and kind == "d" else ""
+    sign = (
+        "-"
+        if value < 0
+        else "+"
+        if "+" in flags and kind == "d"
+        else " "
+        if " " in flags and kind == "d"
+        else ""
+    )
     if "0" in flags and "-" not in flags and precision is None:
         text = text.rjust(width - len(sign), "0")
     return _padded(sign + text, flags, width)
@@ -409,8 +421,11 @@ def _split(text: str, quotes: str, separators: str, count: int) -> list[str]:
         if count > 0 and len(out) == count - 1:
             rest = text[at:end]
             # One separator at the very end belongs to the last word only if others do too.
-            if rest and rest[-1] in separators and rest[-1] not in white and not any(
-                char in separators for char in rest[:-1]
+            if (
+                rest
+                and rest[-1] in separators
+                and rest[-1] not in white
+                and not any(char in separators for char in rest[:-1])
             ):
                 rest = rest[:-1].rstrip(white)
             out.append(rest)

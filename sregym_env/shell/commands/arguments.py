@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-from sregym_env.shell.run import Call
 
+from sregym_env.shell.run import Call
 
 
 class UsageError(Exception):

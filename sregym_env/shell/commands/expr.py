@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-
-from sregym_env.shell.commands.posix import compiled
 from sregym_env.cluster.api import ExecResult
+from sregym_env.shell.commands.posix import compiled
 from sregym_env.shell.run import Call
 
 _INTEGER = re.compile(r"-?[0-9]+\Z")

@@ -83,7 +83,9 @@ class _Expression:
         if word == "(":
             inner = self.either(depth + 1)
             if self._word("(") != ")":
-                raise UsageError("invalid expression; I was expecting to find a ')' somewhere but did not see one.")
+                raise UsageError(
+                    "invalid expression; I was expecting to find a ')' somewhere but did not see one."
+                )
             return inner
         return self._primary(word)
 
@@ -96,7 +98,9 @@ class _Expression:
         if word in ("-maxdepth", "-mindepth"):
             number = self._word(word)
             if not number.isdecimal():
-                raise UsageError(f"Expected a positive decimal integer argument to {word}, but got '{number}'")
+                raise UsageError(
+                    f"Expected a positive decimal integer argument to {word}, but got '{number}'"
+                )
             if word == "-maxdepth":
                 self.deepest = int(number[:9])
             else:
@@ -130,7 +134,9 @@ class _Expression:
             expression = compiled(f"(?:{pattern})", 2 if nocase else 0)
             return lambda found: expression.fullmatch(found.shown) is not None
         if option in ("-name", "-iname"):
-            return lambda found: globs.matches(found.shown.rstrip("/").rpartition("/")[2] or found.shown, pattern, nocase)
+            return lambda found: globs.matches(
+                found.shown.rstrip("/").rpartition("/")[2] or found.shown, pattern, nocase
+            )
         return lambda found: globs.matches(found.shown, pattern, nocase)
 
     def _counted(self, option: str, text: str) -> Test:
@@ -145,7 +151,9 @@ class _Expression:
             if option == "-size":
                 value = -(-size_of(found.entry) // (unit or 512))
             else:
-                value = int((self.call.now - found.entry.mtime) // (86_400 if option.endswith("time") else 60))
+                value = int(
+                    (self.call.now - found.entry.mtime) // (86_400 if option.endswith("time") else 60)
+                )
             return value > number if sign == "+" else value < number if sign == "-" else value == number
 
         return measured
@@ -172,7 +180,9 @@ class _Expression:
             form = self._word(word)
             return lambda found: self._print(_formatted(found, form))
         if word == "-ls":
-            return lambda found: self._print(f"{mode_text(found.entry)} {size_of(found.entry):>8} {found.shown}\n")
+            return lambda found: self._print(
+                f"{mode_text(found.entry)} {size_of(found.entry):>8} {found.shown}\n"
+            )
         if word == "-delete":
             self.depth_first = True
             return self._delete
@@ -210,7 +220,7 @@ class _Expression:
         if self.words[end] == "+":
             paths: list[str] = []
             self.collected.append((command[:-1], paths))
-            return lambda found: paths.append(found.shown) is None
+            return lambda found: _noted(paths, found)
 
         def each(found: _Found) -> bool:
             self.flush()
@@ -230,6 +240,11 @@ class _Expression:
                 self.flush()
                 if self.call.execute([*command, *paths]):
                     self.printed.code = 1
+
+
+def _noted(paths: list[str], found: _Found) -> bool:
+    paths.append(found.shown)
+    return True
 
 
 def _always(found: _Found) -> bool:
@@ -286,7 +301,11 @@ def _walk(expression: _Expression, start: str) -> Iterator[_Found]:
                 inner = f"{found.path.rstrip('/')}/{name}"
                 below = call.fs.own_entry(inner)
                 if below is not None:
-                    waiting.append(_Found(f"{found.shown.rstrip('/') or ''}/{name}", inner, below, found.depth + 1, start))
+                    waiting.append(
+                        _Found(
+                            f"{found.shown.rstrip('/') or ''}/{name}", inner, below, found.depth + 1, start
+                        )
+                    )
 
 
 def find(args: list[str], call: Call) -> ExecResult:

@@ -9,11 +9,10 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
 
-
+from sregym_env.cluster.api import ExecResult
 from sregym_env.shell.commands.arguments import UsageError, content, options, reason
 from sregym_env.shell.commands.posix import CLASSES, compiled, translated
 from sregym_env.shell.patterns import Patterns
-from sregym_env.cluster.api import ExecResult
 from sregym_env.shell.run import Call
 
 _SHORT = "EFGPivwxclLnHhoqsrRabzTUIZye:f:m:A:B:C:d:D:"
@@ -103,9 +102,7 @@ class Grep:
             return ExecResult("", f"{self.name}: {reason(error)}\n", 2)
         return self._run(search, operands, ctx)
 
-    def _search(
-        self, given: list[tuple[str, str]], operands: list[str], ctx: Call
-    ) -> _Search:
+    def _search(self, given: list[tuple[str, str]], operands: list[str], ctx: Call) -> _Search:
         letters = frozenset(letter for letter, _ in given)
         sources: list[str] = []
         for letter, value in given:

@@ -78,7 +78,11 @@ def cat(args: list[str], call: Call) -> ExecResult:
             if ("b" in letters and body) or ("n" in letters and "b" not in letters):
                 number += 1
                 body = f"{number:6}\t{body}"
-            out.append(body + ("$" if "E" in letters and line.endswith("\n") else "") + line[len(line.removesuffix("\n")) :])
+            out.append(
+                body
+                + ("$" if "E" in letters and line.endswith("\n") else "")
+                + line[len(line.removesuffix("\n")) :]
+            )
         printed.out("".join(out))
     return printed.result()
 
@@ -103,7 +107,9 @@ def _count(text: str, what: str) -> int:
     match = re.fullmatch(r"([-+]?)(\d+)([bkKMG]?B?)", text)
     if match is None:
         raise UsageError(f"invalid number of {what}: '{text}'")
-    return int(match[2][:12]) * {"": 1, "b": 512, "k": 1024, "K": 1024, "M": 1 << 20, "G": 1 << 30}[match[3][:1]]
+    return (
+        int(match[2][:12]) * {"": 1, "b": 512, "k": 1024, "K": 1024, "M": 1 << 20, "G": 1 << 30}[match[3][:1]]
+    )
 
 
 def _ends(args: list[str], call: Call, cut: Callable[[str, str, str], str]) -> ExecResult:
@@ -173,7 +179,9 @@ def _tail(text: str, unit: str, amount: str) -> str:
     count = _count(amount, "lines")
     if unit == "c":
         data = encoded(text)
-        return decoded(data[max(0, count - 1) :] if amount.startswith("+") else data[max(0, len(data) - count) :])
+        return decoded(
+            data[max(0, count - 1) :] if amount.startswith("+") else data[max(0, len(data) - count) :]
+        )
     lines = whole_lines(text)
     if amount.startswith("+"):
         return "".join(lines[max(0, count - 1) :])
@@ -192,7 +200,12 @@ def rev(args: list[str], call: Call) -> ExecResult:
     """``rev [file...]``."""
     printed = Printed()
     for _, text in inputs(call, args, printed):
-        printed.out("".join(line.removesuffix("\n")[::-1] + line[len(line.removesuffix("\n")) :] for line in whole_lines(text)))
+        printed.out(
+            "".join(
+                line.removesuffix("\n")[::-1] + line[len(line.removesuffix("\n")) :]
+                for line in whole_lines(text)
+            )
+        )
     return printed.result()
 
 
@@ -212,7 +225,13 @@ def nl(args: list[str], call: Call) -> ExecResult:
         for line in whole_lines(text):
             if style == "a" or (style == "t" and line != "\n"):
                 digits = str(number)
-                shown = digits.ljust(width) if shape == "ln" else digits.zfill(width) if shape == "rz" else digits.rjust(width)
+                shown = (
+                    digits.ljust(width)
+                    if shape == "ln"
+                    else digits.zfill(width)
+                    if shape == "rz"
+                    else digits.rjust(width)
+                )
                 out.append(f"{shown}{separator}{line}")
                 number += int(asked.get("i", "1"))
             else:
@@ -261,7 +280,9 @@ def uniq(args: list[str], call: Call) -> ExecResult:
     if "D" in asked:
         out = "".join(f"{line}\n" for group in groups if len(group) > 1 for line in group)
     else:
-        wanted = [g for g in groups if not ("d" in asked and len(g) < 2) and not ("u" in asked and len(g) > 1)]
+        wanted = [
+            g for g in groups if not ("d" in asked and len(g) < 2) and not ("u" in asked and len(g) > 1)
+        ]
         out = "".join(f"{len(g):7} {g[0]}\n" if "c" in asked else f"{g[0]}\n" for g in wanted)
     if len(operands) > 1:
         call.fs.put_text(call.resolve(operands[1]), out)
@@ -310,7 +331,9 @@ def _set(text: str, size: int) -> list[str]:
         if at + 1 < len(text) and text[at] == "-":
             last, at = one(at + 1)
             if ord(last) < ord(first):
-                raise UsageError(f"range-endpoints of '{first}-{last}' are in reverse collating sequence order")
+                raise UsageError(
+                    f"range-endpoints of '{first}-{last}' are in reverse collating sequence order"
+                )
             out += [chr(code) for code in range(ord(first), min(ord(last), ord(first) + 70_000) + 1)]
         else:
             out.append(first)
@@ -326,7 +349,9 @@ def tr(args: list[str], call: Call) -> ExecResult:
         if not operands:
             raise UsageError("missing operand")
         if len(operands) == 1 and not letters & {"d", "s"}:
-            raise UsageError(f"missing operand after '{operands[0]}'\nTwo strings must be given when translating.")
+            raise UsageError(
+                f"missing operand after '{operands[0]}'\nTwo strings must be given when translating."
+            )
         first = _set(operands[0], 0)
         second = _set(operands[1], len(first)) if len(operands) > 1 else []
     except UsageError as error:
@@ -346,14 +371,20 @@ def tr(args: list[str], call: Call) -> ExecResult:
             text = "".join([char if char in members else second[-1] for char in text])
         else:
             padded = second + [second[-1]] * (len(first) - len(second))
-            text = text.translate({ord(a): b for a, b in zip(reversed(first), reversed(padded[: len(first)]), strict=True)})
+            text = text.translate(
+                {ord(a): b for a, b in zip(reversed(first), reversed(padded[: len(first)]), strict=True)}
+            )
         squeezed = set(second)
     else:
         squeezed = set()
         if "s" in letters:
-            text = "".join([char for i, char in enumerate(text) if not (i and char == text[i - 1] and chosen(char))])
+            text = "".join(
+                [char for i, char in enumerate(text) if not (i and char == text[i - 1] and chosen(char))]
+            )
     if "s" in letters and squeezed:
-        text = "".join([char for i, char in enumerate(text) if not (i and char == text[i - 1] and char in squeezed)])
+        text = "".join(
+            [char for i, char in enumerate(text) if not (i and char == text[i - 1] and char in squeezed)]
+        )
     return ExecResult(text)
 
 
@@ -388,7 +419,9 @@ def fold(args: list[str], call: Call) -> ExecResult:
 def expand(args: list[str], call: Call) -> ExecResult:
     """``expand [-t width] [file...]`` and ``unexpand [-a] [-t width]``."""
     try:
-        given, operands = options(args, "iat:", {"tabs": "t:", "initial": "i", "all": "a", "first-only": "i"}, numbers=True)
+        given, operands = options(
+            args, "iat:", {"tabs": "t:", "initial": "i", "all": "a", "first-only": "i"}, numbers=True
+        )
     except UsageError as error:
         return refused(call, error)
     asked = dict(given)
@@ -399,7 +432,9 @@ def expand(args: list[str], call: Call) -> ExecResult:
         if call.name == "expand":
             printed.out("\n".join(line.expandtabs(width) for line in text.split("\n")))
         else:
-            printed.out("\n".join(_unexpanded(line, width, "a" in asked or "t" in asked) for line in text.split("\n")))
+            printed.out(
+                "\n".join(_unexpanded(line, width, "a" in asked or "t" in asked) for line in text.split("\n"))
+            )
     return printed.result()
 
 
@@ -409,7 +444,11 @@ def _unexpanded(line: str, width: int, everywhere: bool) -> str:
     for at in range(0, len(line), width):
         piece = line[at : at + width]
         stripped = piece.rstrip(" ")
-        if len(piece) == width and len(piece) - len(stripped) > 1 and (everywhere or not line[: at + len(stripped)].strip()):
+        if (
+            len(piece) == width
+            and len(piece) - len(stripped) > 1
+            and (everywhere or not line[: at + len(stripped)].strip())
+        ):
             out.append(stripped + "\t")
         else:
             out.append(piece)
@@ -435,7 +474,9 @@ def strings(args: list[str], call: Call) -> ExecResult:
 def column(args: list[str], call: Call) -> ExecResult:
     """``column -t [-s separators] [-o separator] [-N names] [file...]``; without ``-t`` the lines side by side."""
     try:
-        given, operands = options(args, "ts:o:c:xN:n", {"table": "t", "separator": "s:", "output-separator": "o:"})
+        given, operands = options(
+            args, "ts:o:c:xN:n", {"table": "t", "separator": "s:", "output-separator": "o:"}
+        )
     except UsageError as error:
         return refused(call, error)
     asked = dict(given)
@@ -488,7 +529,9 @@ def _side_by_side(lines: list[str], width: int) -> str:
 def comm(args: list[str], call: Call) -> ExecResult:
     """``comm [-123] file1 file2``."""
     try:
-        given, operands = options(args, "123", {"output-delimiter": "d:", "total": "T", "check-order": "o", "nocheck-order": "o"})
+        given, operands = options(
+            args, "123", {"output-delimiter": "d:", "total": "T", "check-order": "o", "nocheck-order": "o"}
+        )
         if len(operands) < 2:
             missing = f"missing operand after '{operands[0]}'" if operands else "missing operand"
             raise UsageError(missing)
@@ -535,7 +578,10 @@ def join(args: list[str], call: Call) -> ExecResult:
     if len(texts) < 2:
         return printed.result()
     tables = [
-        [line.removesuffix("\n").split(separator) if separator else line.split() for line in whole_lines(text)]
+        [
+            line.removesuffix("\n").split(separator) if separator else line.split()
+            for line in whole_lines(text)
+        ]
         for text in texts
     ]
 
@@ -552,7 +598,13 @@ def join(args: list[str], call: Call) -> ExecResult:
                 side, _, number = spec.partition(".")
                 row = one if side == "1" else other
                 index = int(number) - 1 if number.isdecimal() else -1
-                cells.append(name if spec == "0" else row[index] if row and 0 <= index < len(row) else asked.get("e", ""))
+                cells.append(
+                    name
+                    if spec == "0"
+                    else row[index]
+                    if row and 0 <= index < len(row)
+                    else asked.get("e", "")
+                )
             return between.join(cells)
         rest = [cell for i, cell in enumerate(one or []) if i != fields[0]]
         rest += [cell for i, cell in enumerate(other or []) if i != fields[1]]
@@ -571,7 +623,11 @@ def join(args: list[str], call: Call) -> ExecResult:
                 ends[1] += 1
             if "v" not in asked:
                 call.run.move((ends[0] - left) * (ends[1] - right) * 40)
-                out += [shown(one[i][fields[0]], one[i], other[j]) for i in range(left, ends[0]) for j in range(right, ends[1])]
+                out += [
+                    shown(one[i][fields[0]], one[i], other[j])
+                    for i in range(left, ends[0])
+                    for j in range(right, ends[1])
+                ]
             left, right = ends
         elif a < b:
             out += [shown(one[left][fields[0]], one[left], None)] if "1" in unpaired else []

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-
+from sregym_env.cluster.api import ExecResult
 from sregym_env.shell.commands.arguments import UsageError, content, options, reason
 from sregym_env.shell.commands.sed_syntax import Address, Command, SedError, parsed
-from sregym_env.cluster.api import ExecResult
-from sregym_env.shell.run import Call
 from sregym_env.shell.limits import LimitExceeded
+from sregym_env.shell.run import Call
 
 STEPS = 1_000_000
 """Commands that one run may execute."""

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-
+from sregym_env.cluster.api import ExecResult
 from sregym_env.shell.commands.arguments import UsageError, options, reason
 from sregym_env.shell.files import MAX_BYTES, DirectoryEntry, FileEntry, Files, SymlinkEntry, decoded, encoded
-from sregym_env.cluster.api import ExecResult
 from sregym_env.shell.run import Call
 
 MAX_MEMBERS = 20_000

@@ -74,7 +74,11 @@ def ls(args: list[str], call: Call) -> ExecResult:
         own, entry = call.fs.own_entry(path), call.fs.entry(path)
         if own is None or (entry is None and not isinstance(own, SymlinkEntry)):
             printed.err(f"ls: cannot access '{operand}': No such file or directory\n", 2)
-        elif isinstance(entry, DirectoryEntry) and "d" not in flags and not (isinstance(own, SymlinkEntry) and "l" in flags):
+        elif (
+            isinstance(entry, DirectoryEntry)
+            and "d" not in flags
+            and not (isinstance(own, SymlinkEntry) and "l" in flags)
+        ):
             folders.append(operand)
         else:
             files.append((operand, own))
@@ -94,7 +98,9 @@ def _folder(call: Call, printed: Printed, folder: str, flags: str, *, titled: bo
     if "a" not in flags and "A" not in flags:
         names = [name for name in names if not name.startswith(".")]
     inside = path.rstrip("/")
-    entries = [(name, entry) for name in names if (entry := call.fs.own_entry(f"{inside}/{name}")) is not None]
+    entries = [
+        (name, entry) for name in names if (entry := call.fs.own_entry(f"{inside}/{name}")) is not None
+    ]
     if "a" in flags:
         here = DirectoryEntry(mtime=call.fs.mtime)
         entries = [(".", here), ("..", here), *entries]
@@ -232,7 +238,11 @@ def _content_kind(data: bytes) -> str:
     if data.startswith(b"\x1f\x8b"):
         return "gzip compressed data"
     if data.startswith(b"#!"):
-        return "Bourne-Again shell script, ASCII text executable" if b"bash" in data[:40] else "POSIX shell script, ASCII text executable"
+        return (
+            "Bourne-Again shell script, ASCII text executable"
+            if b"bash" in data[:40]
+            else "POSIX shell script, ASCII text executable"
+        )
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -247,7 +257,19 @@ def _content_kind(data: bytes) -> str:
 def du(args: list[str], call: Call) -> ExecResult:
     """``du [-abchs] [-d depth] [file...]``."""
     try:
-        given, operands = options(args, "abchksmd:", {"max-depth": "d:", "human-readable": "h", "summarize": "s", "all": "a", "bytes": "b", "apparent-size": "p", "total": "c"})
+        given, operands = options(
+            args,
+            "abchksmd:",
+            {
+                "max-depth": "d:",
+                "human-readable": "h",
+                "summarize": "s",
+                "all": "a",
+                "bytes": "b",
+                "apparent-size": "p",
+                "total": "c",
+            },
+        )
     except UsageError as error:
         return refused(call, error)
     asked = dict(given)
@@ -325,7 +347,11 @@ def tree(args: list[str], call: Call) -> ExecResult:
         printed.out(f"{operand}\n")
         visit(path, "", 1)
     folders = f"{counts[0]} director{'y' if counts[0] == 1 else 'ies'}"
-    printed.out(f"\n{folders}\n" if "d" in asked else f"\n{folders}, {counts[1]} file{'' if counts[1] == 1 else 's'}\n")
+    printed.out(
+        f"\n{folders}\n"
+        if "d" in asked
+        else f"\n{folders}, {counts[1]} file{'' if counts[1] == 1 else 's'}\n"
+    )
     return printed.result()
 
 
@@ -428,7 +454,11 @@ def rmdir(args: list[str], call: Call) -> ExecResult:
 def rm(args: list[str], call: Call) -> ExecResult:
     """``rm [-dfirv] file...``."""
     try:
-        given, operands = options(args, "dfirRvI", {"force": "f", "recursive": "r", "verbose": "v", "dir": "d", "no-preserve-root": "n"})
+        given, operands = options(
+            args,
+            "dfirRvI",
+            {"force": "f", "recursive": "r", "verbose": "v", "dir": "d", "no-preserve-root": "n"},
+        )
     except UsageError as error:
         return refused(call, error)
     letters = {letter.lower() for letter, _ in given}
@@ -439,7 +469,9 @@ def rm(args: list[str], call: Call) -> ExecResult:
         path = call.resolve(operand)
         entry = call.fs.own_entry(path)
         if path == "/":
-            printed.err("rm: it is dangerous to operate recursively on '/'\nrm: use --no-preserve-root to override this failsafe\n")
+            printed.err(
+                "rm: it is dangerous to operate recursively on '/'\nrm: use --no-preserve-root to override this failsafe\n"
+            )
         elif operand.rstrip("/").rpartition("/")[2] in (".", ".."):
             printed.err(f"rm: refusing to remove '.' or '..' directory: skipping '{operand}'\n")
         elif entry is None:
@@ -450,7 +482,9 @@ def rm(args: list[str], call: Call) -> ExecResult:
         else:
             call.fs.remove_tree(path)
             if "v" in letters:
-                printed.out(f"removed {'directory ' if isinstance(entry, DirectoryEntry) else ''}'{operand}'\n")
+                printed.out(
+                    f"removed {'directory ' if isinstance(entry, DirectoryEntry) else ''}'{operand}'\n"
+                )
     return printed.result()
 
 
@@ -467,7 +501,15 @@ def _goal(call: Call, operands: list[str], folder: str) -> tuple[list[str], str,
 
 def cp(args: list[str], call: Call) -> ExecResult:
     """``cp [-afprRvnuT] [-t directory] source... destination``."""
-    long = {"recursive": "r", "archive": "a", "force": "f", "verbose": "v", "no-clobber": "n", "target-directory": "t:", "preserve": "p::"}
+    long = {
+        "recursive": "r",
+        "archive": "a",
+        "force": "f",
+        "verbose": "v",
+        "no-clobber": "n",
+        "target-directory": "t:",
+        "preserve": "p::",
+    }
     try:
         given, operands = options(args, "afipPrRvnuTdLt:", long)
         asked = {letter.lower() if letter in "R" else letter: value for letter, value in given}
@@ -476,7 +518,11 @@ def cp(args: list[str], call: Call) -> ExecResult:
         return refused(call, error)
     printed = Printed()
     if len(sources) > 1 and not inside:
-        return ExecResult("", f"cp: target '{goal}': {'Not a directory' if call.fs.entry(call.resolve(goal)) else 'No such file or directory'}\n", 1)
+        return ExecResult(
+            "",
+            f"cp: target '{goal}': {'Not a directory' if call.fs.entry(call.resolve(goal)) else 'No such file or directory'}\n",
+            1,
+        )
     for source in sources:
         path = call.resolve(source)
         entry = call.fs.entry(path)
@@ -513,7 +559,9 @@ def cp(args: list[str], call: Call) -> ExecResult:
 def mv(args: list[str], call: Call) -> ExecResult:
     """``mv [-fnv] [-t directory] source... destination``."""
     try:
-        given, operands = options(args, "finvuTt:", {"force": "f", "verbose": "v", "no-clobber": "n", "target-directory": "t:"})
+        given, operands = options(
+            args, "finvuTt:", {"force": "f", "verbose": "v", "no-clobber": "n", "target-directory": "t:"}
+        )
         asked = dict(given)
         sources, goal, inside = _goal(call, operands, asked.get("t", ""))
     except UsageError as error:
@@ -554,7 +602,9 @@ def mv(args: list[str], call: Call) -> ExecResult:
 def ln(args: list[str], call: Call) -> ExecResult:
     """``ln [-sfnv] target [name]``."""
     try:
-        given, operands = options(args, "sfnvrT", {"symbolic": "s", "force": "f", "verbose": "v", "no-dereference": "n"})
+        given, operands = options(
+            args, "sfnvrT", {"symbolic": "s", "force": "f", "verbose": "v", "no-dereference": "n"}
+        )
         if not operands:
             raise UsageError("missing file operand")
     except UsageError as error:
@@ -587,9 +637,13 @@ _CLAUSE = re.compile(r"([ugoa]*)([-+=])([rwxXst]*)\Z")
 
 def chmod(args: list[str], call: Call) -> ExecResult:
     """``chmod [-R] mode file...``."""
-    words = [word for word in args if not (word.startswith("-") and set(word[1:]) <= set("Rvcf") and len(word) > 1)]
+    words = [
+        word for word in args if not (word.startswith("-") and set(word[1:]) <= set("Rvcf") and len(word) > 1)
+    ]
     if len(words) < 2:
-        return refused(call, UsageError(f"missing operand after '{words[0]}'" if words else "missing operand"))
+        return refused(
+            call, UsageError(f"missing operand after '{words[0]}'" if words else "missing operand")
+        )
     wanted = words[0]
     if not re.fullmatch(r"[0-7]{1,4}", wanted) and not all(_CLAUSE.match(part) for part in wanted.split(",")):
         return refused(call, UsageError(f"invalid mode: '{wanted}'"))
@@ -653,7 +707,9 @@ def tee(args: list[str], call: Call) -> ExecResult:
 def split(args: list[str], call: Call) -> ExecResult:
     """``split [-l lines] [-b bytes] [-d] [-a length] [file [prefix]]``."""
     try:
-        given, operands = options(args, "l:b:da:n:", {"lines": "l:", "bytes": "b:", "numeric-suffixes": "d"}, numbers=True)
+        given, operands = options(
+            args, "l:b:da:n:", {"lines": "l:", "bytes": "b:", "numeric-suffixes": "d"}, numbers=True
+        )
     except UsageError as error:
         return refused(call, error)
     asked = dict(given)
@@ -665,7 +721,9 @@ def split(args: list[str], call: Call) -> ExecResult:
     length = int(asked["a"]) if asked.get("a", "").isdecimal() else 2
 
     def count(value: str) -> int:
-        number = int(re.sub(r"\D", "", value)[:9] or "1000") * {"k": 1024, "K": 1024, "M": 1 << 20}.get(value[-1:], 1)
+        number = int(re.sub(r"\D", "", value)[:9] or "1000") * {"k": 1024, "K": 1024, "M": 1 << 20}.get(
+            value[-1:], 1
+        )
         return max(1, number)
 
     if "b" in asked:

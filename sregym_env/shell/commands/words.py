@@ -243,7 +243,11 @@ def base64(args: list[str], call: Call) -> ExecResult:
         kept = good[0] if good else ""
         wrong = len(kept) != len(clean) or len(kept) % 4 != 0
         kept = kept.rstrip("=")
-        data = coding.b64decode(kept[: len(kept) - (len(kept) % 4 == 1)] + "===", validate=False) if kept else b""
+        data = (
+            coding.b64decode(kept[: len(kept) - (len(kept) % 4 == 1)] + "===", validate=False)
+            if kept
+            else b""
+        )
         return ExecResult(decoded(data), "base64: invalid input\n" if wrong else "", int(wrong))
     width_text = asked.get("w", "76")
     if not width_text.isdecimal():
@@ -252,13 +256,15 @@ def base64(args: list[str], call: Call) -> ExecResult:
     coded = coding.b64encode(encoded(text)).decode()
     if not width:
         return ExecResult(coded)
-    return ExecResult("".join(f"{coded[at:at + width]}\n" for at in range(0, len(coded), width)))
+    return ExecResult("".join(f"{coded[at : at + width]}\n" for at in range(0, len(coded), width)))
 
 
 def od(args: list[str], call: Call) -> ExecResult:
     """``od [-A base] [-t type] [-N count] [-c] [-x] [-b] [file...]``, and ``hexdump -C``-like forms are not here."""
     try:
-        given, operands = options(args, "A:t:N:j:w:cxbdov", {"format": "t:", "address-radix": "A:", "read-bytes": "N:"})
+        given, operands = options(
+            args, "A:t:N:j:w:cxbdov", {"format": "t:", "address-radix": "A:", "read-bytes": "N:"}
+        )
     except UsageError as error:
         return refused(call, error)
     asked = dict(given)
@@ -292,14 +298,21 @@ def _address(at: int, radix: str) -> str:
 
 def _cells(row: bytes, kind: str) -> str:
     if kind[0] in "ca":
-        return "".join(_SHOWN.get(byte, f"   {chr(byte)}" if 32 <= byte < 127 else f" {byte:03o}") for byte in row)
+        return "".join(
+            _SHOWN.get(byte, f"   {chr(byte)}" if 32 <= byte < 127 else f" {byte:03o}") for byte in row
+        )
     size = {"1": 1, "2": 2, "4": 4, "8": 8}.get(kind[1:2], {"x": 4, "d": 4, "o": 4, "u": 4}.get(kind[0], 2))
     if kind[1:2] == "C":
         size = 1
     cells = []
     for at in range(0, len(row), size):
         value = int.from_bytes(row[at : at + size].ljust(size, b"\0"), "little", signed=kind[0] == "d")
-        width = {"x": size * 2, "o": -(-size * 8 // 3), "d": {1: 4, 2: 6, 4: 11, 8: 20}[size], "u": {1: 3, 2: 5, 4: 10, 8: 20}[size]}
+        width = {
+            "x": size * 2,
+            "o": -(-size * 8 // 3),
+            "d": {1: 4, 2: 6, 4: 11, 8: 20}[size],
+            "u": {1: 3, 2: 5, 4: 10, 8: 20}[size],
+        }
         if kind[0] in "xo":
             cells.append(f" {value:0{width[kind[0]]}{kind[0]}}")
         else:
@@ -313,7 +326,19 @@ _SHOWN = {0: "  \\0", 7: "  \\a", 8: "  \\b", 9: "  \\t", 10: "  \\n", 11: "  \\
 def gzip(args: list[str], call: Call) -> ExecResult:
     """``gzip [-cdfk] [file...]``, ``gunzip`` and ``zcat``."""
     try:
-        given, operands = options(args, "cdfknqtlv123456789", {"stdout": "c", "decompress": "d", "keep": "k", "force": "f", "test": "t", "best": "9", "fast": "1"})
+        given, operands = options(
+            args,
+            "cdfknqtlv123456789",
+            {
+                "stdout": "c",
+                "decompress": "d",
+                "keep": "k",
+                "force": "f",
+                "test": "t",
+                "best": "9",
+                "fast": "1",
+            },
+        )
     except UsageError as error:
         return refused(call, error)
     letters = {letter for letter, _ in given}

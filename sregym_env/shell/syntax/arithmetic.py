@@ -18,7 +18,10 @@ _LEVELS: dict[str, int] = {
     "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, ">": 7, "<=": 7, ">=": 7, "<<": 8, ">>": 8,
     "+": 9, "-": 9, "*": 10, "/": 10, "%": 10, "**": 11,
 }  # fmt: skip
-_DIGITS = {char: value for value, char in enumerate("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ@_")}
+_DIGITS = {
+    char: value
+    for value, char in enumerate("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ@_")
+}
 DEEPEST = 40
 """Parentheses, operators and variables within each other."""
 
@@ -115,7 +118,11 @@ def parse(text: str) -> Node:
         return Number(0)
     found = reader.comma(0)
     if reader.at < len(reader.tokens):
-        problem = "syntax error in expression" if reader.tokens[reader.at][0] else "syntax error: invalid arithmetic operator"
+        problem = (
+            "syntax error in expression"
+            if reader.tokens[reader.at][0]
+            else "syntax error: invalid arithmetic operator"
+        )
         raise ArithmeticProblem(f'{text.strip()}: {problem} (error token is "{reader.left()}")')
     return found
 
@@ -148,7 +155,9 @@ class _Reader:
 
     def _wanted(self) -> ArithmeticProblem:
         token = self.left() or (self.text.strip()[-1:] if self.tokens else "")
-        return ArithmeticProblem(f'{self.text.strip()}: syntax error: operand expected (error token is "{token}")')
+        return ArithmeticProblem(
+            f'{self.text.strip()}: syntax error: operand expected (error token is "{token}")'
+        )
 
     def comma(self, depth: int) -> Node:
         left = self.assignment(depth)
@@ -178,7 +187,9 @@ class _Reader:
         self.at += 1
         one = self.comma(depth + 1)
         if not self._is(":"):
-            raise ArithmeticProblem(f'{self.text.strip()}: `:\' expected for conditional expression (error token is "{self.left()}")')
+            raise ArithmeticProblem(
+                f'{self.text.strip()}: `:\' expected for conditional expression (error token is "{self.left()}")'
+            )
         self.at += 1
         return Choice(condition, one, self.assignment(depth + 1))
 
@@ -216,7 +227,9 @@ class _Reader:
                 self.at += 1
                 inner = self.comma(depth + 1)
                 if not self._is(")"):
-                    raise ArithmeticProblem(f'{self.text.strip()}: missing `)\' (error token is "{self.left()}")')
+                    raise ArithmeticProblem(
+                        f'{self.text.strip()}: missing `)\' (error token is "{self.left()}")'
+                    )
                 self.at += 1
                 return inner
             raise self._wanted()

@@ -514,7 +514,7 @@ class Reader(WordReader):
             if not words or declares:
                 assignment = self._assignment(declares)
                 if assignment is not None:
-                    (words if words else assignments).append(assignment)  # type: ignore[arg-type]
+                    (words if words else assignments).append(assignment)
                     end = self.at
                     continue
             word = self.word()

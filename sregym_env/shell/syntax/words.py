@@ -115,7 +115,13 @@ class WordReader:
         if "$" not in text and "`" not in text:
             plain = re.sub(r"[\"']|\\(?=.)", "", text)
             return Word((Literal(plain),), text, plain)
-        return self.document(text.replace('"', ""))
+        parts = self.document(text).parts
+        assert isinstance(parts[0], DoubleQuoted)
+        bare = tuple(
+            Literal(part.text.replace('"', "")) if isinstance(part, Literal) else part
+            for part in parts[0].parts
+        )
+        return Word((DoubleQuoted(bare),), text)
 
     def document(self, text: str) -> Word:
         """The text of a here-document with its expansions."""
@@ -139,7 +145,7 @@ class WordReader:
         run = _RUN_LOOSE.match(text, start)
         if run is not None:
             end = run.end()
-            if end == len(text) or text[end] in _BREAKS and text[end] != "(":
+            if end == len(text) or (text[end] in _BREAKS and text[end] != "("):
                 self.at = end
                 found = run[0]
                 return Word((Literal(found),), found, found)
@@ -165,7 +171,7 @@ class WordReader:
         last = parts[-1] if parts else None
         if not isinstance(last, Literal) or not last.text.endswith(before):
             return False
-        return before in "?*+@" and before != "" or (before == "!" and (bang or len(last.text) > 1))
+        return (before in "?*+@" and before != "") or (before == "!" and (bang or len(last.text) > 1))
 
     def _pattern_group(self, parts: list[Part]) -> None:
         self.at += 1
@@ -378,7 +384,9 @@ class WordReader:
             operator = two
         elif text[at] in "#%/^,~:":
             operator = text[at]
-        elif text[at] == "@" and text[at + 1 : at + 2] in tuple("QEPAaUuLKk") and text.startswith("}", at + 2):
+        elif (
+            text[at] == "@" and text[at + 1 : at + 2] in tuple("QEPAaUuLKk") and text.startswith("}", at + 2)
+        ):
             self.at = at + 3
             return Parameter(name, subscript, asked, text[at : at + 2])
         else:
@@ -489,7 +497,10 @@ def _stops(end: str) -> re.Pattern[str]:
 def made_word(parts: list[Part], source: str) -> Word:
     """A word of these parts; its own text where that is all it can mean."""
     plain: str | None = None
-    if all(isinstance(part, Quoted) or (isinstance(part, Literal) and not _MEANING.search(part.text)) for part in parts):
+    if all(
+        isinstance(part, Quoted) or (isinstance(part, Literal) and not _MEANING.search(part.text))
+        for part in parts
+    ):
         plain = "".join(part.text for part in parts if isinstance(part, Literal | Quoted))
         if not parts:
             plain = None if source == "" else ""

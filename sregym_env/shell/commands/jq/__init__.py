@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-
+from sregym_env.cluster.api import ExecResult
 from sregym_env.shell.commands.arguments import content, reason
 from sregym_env.shell.commands.jq.functions import BUILTINS, PATHS, Halt
 from sregym_env.shell.commands.jq.machine import Machine
 from sregym_env.shell.commands.jq.syntax import JqSyntaxError, parsed
 from sregym_env.shell.commands.jq.values import Break, JqError, documents, dump, truthy
-from sregym_env.cluster.api import ExecResult
 from sregym_env.shell.run import Call
 
 _LONG = {
@@ -89,9 +88,7 @@ class Jq:
                 errors.append(f"jq: error: Could not open {name}: {reason(error)}\n")
         return self._run(options, node, "".join(texts), errors, ctx)
 
-    def _run(
-        self, options: _Options, node: Any, text: str, errors: list[str], ctx: Call
-    ) -> ExecResult:
+    def _run(self, options: _Options, node: Any, text: str, errors: list[str], ctx: Call) -> ExecResult:
         flags = options.flags
         values, wrong = _inputs(text, flags)
         inputs = iter(values)

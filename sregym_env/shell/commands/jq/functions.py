@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-
 from sregym_env.shell.commands.jq.machine import Builtin, Machine, PathBuiltin, Places, Scope, Values
 from sregym_env.shell.commands.jq.operators import (
     arithmetic,
@@ -33,8 +32,8 @@ from sregym_env.shell.commands.jq.values import (
     truthy,
     type_name,
 )
-from sregym_env.shell.patterns import Patterns
 from sregym_env.shell.limits import LimitExceeded
+from sregym_env.shell.patterns import Patterns
 
 BUILTINS: dict[str, Builtin] = {}
 PATHS: dict[str, PathBuiltin] = {}

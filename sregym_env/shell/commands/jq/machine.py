@@ -7,7 +7,6 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-
 from sregym_env.shell.commands.jq.operators import (
     arithmetic,
     compared,

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import quote as percent
 
-
 from sregym_env.shell.commands.jq.values import (
     JqError,
     clipped,
