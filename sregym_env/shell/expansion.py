@@ -251,8 +251,10 @@ class Expander:
                 raise ShellError(f"no match: {''.join(text for text, _ in field)}")
         out.append("".join(text for text, _ in field))
 
-    def add_parts(self, parts: tuple[Part, ...], fields: _Fields, *, first: bool = False) -> None:
-        """Add what parts without quotes around them give."""
+    def add_parts(
+        self, parts: tuple[Part, ...], fields: _Fields, *, first: bool = False, splits: bool = False
+    ) -> None:
+        """Add what parts without quotes around them give. ``splits``: plain text is split too."""
         for part in parts:
             kind = type(part)
             if kind is Literal:
@@ -266,7 +268,9 @@ class Expander:
                             quoted=True,
                         )
                         text = text[slash:] if slash > 0 else ""
-                if text:
+                if text and splits:
+                    fields.split(text, self.separators)
+                elif text:
                     fields.add(text, quoted=False)
             elif kind is Quoted:
                 fields.add(part.text, quoted=True)  # type: ignore[union-attr]
@@ -285,7 +289,7 @@ class Expander:
         if isinstance(found, str):
             fields.split(found, self.separators)
         elif isinstance(found, Word):
-            self.add_parts(found.parts, fields, first=True)
+            self.add_parts(found.parts, fields, first=True, splits=True)
         else:
             for index, item in enumerate(found):
                 if index:

@@ -175,9 +175,11 @@ class Interpreter(Run):
     def _apart(self, run: Callable[[], int], table: Table, session: Session | None = None) -> int:
         """Run something in a shell of its own that begins as a copy of this one."""
         outer, outer_table, loops = self.session, self.table, self._loops
+        subshells = self.subshells
         if session is None:
             session = outer.copy()
             session.traps.pop("EXIT", None)
+            self.subshells += 1
         self.session, self.table, self._loops = session, table, 0
         try:
             try:
@@ -193,7 +195,7 @@ class Interpreter(Run):
                 code = error.code
             return self._ended(code)
         finally:
-            self.session, self.table, self._loops = outer, outer_table, loops
+            self.session, self.table, self._loops, self.subshells = outer, outer_table, loops, subshells
 
     def _ended(self, code: int) -> int:
         """Do what a shell has been asked to do at its end; its exit code."""
@@ -225,6 +227,7 @@ class Interpreter(Run):
         table = dict(self.table)
         table[1] = capture
         guarded, self._guarded = self._guarded, 0
+        subshells = self.subshells
         flags = self.session.flags
         try:
             with self.deeper("command substitution"):
@@ -232,9 +235,11 @@ class Interpreter(Run):
                 inner.traps.pop("EXIT", None)
                 if "errexit" in flags and "inherit_errexit" not in inner.options:
                     inner.flags = flags - {"errexit"}
-                self._substituted = self._apart(lambda: self.script(body), table, inner)
+                self.subshells += 1
+                code = self._substituted = self._apart(lambda: self.script(body), table, inner)
+                self.session.exit_code = code
         finally:
-            self._guarded = guarded
+            self._guarded, self.subshells = guarded, subshells
         text = capture.text
         self.move(len(text))
         return text.rstrip("\n").replace("\0", "")
@@ -414,9 +419,9 @@ class Interpreter(Run):
                 pairs = list(zip(flat[::2], [*flat[1::2], ""], strict=False))
             else:
                 pairs = [
-                    (self.expander.text(key), self.expander.text(word))
-                    for key, word in items
-                    if key is not None
+                    (self.expander.text(key_word), self.expander.text(word))
+                    for key_word, word in items
+                    if key_word is not None
                 ]
             if not node.append:
                 known.clear()
@@ -424,20 +429,20 @@ class Interpreter(Run):
                 variables.set_element(name, key, text)
             return
         values: list[tuple[str | None, str]] = []
-        for key, word in node.value.items:
-            if key is None:
+        for place, word in node.value.items:
+            if place is None:
                 values += [(None, text) for text in self.expander.fields((word,))]
             else:
-                values.append((self.expander.text(key), self.expander.text(word)))
+                values.append((self.expander.text(place), self.expander.text(word)))
         at = 0
         if node.append:
             array = variables.array(name)
             at = max((key for key in array if isinstance(key, int)), default=-1) + 1
         else:
             variables.set_array(name, [])
-        for place, text in values:
-            if place is not None:
-                at = variables.calculate(place)
+        for subscript, text in values:
+            if subscript is not None:
+                at = variables.calculate(subscript)
             variables.set_element(name, str(at), text)
             at += 1
 
@@ -597,13 +602,14 @@ class Interpreter(Run):
         session.flags = flags
         guarded, self._guarded = self._guarded, 0
         functions, self.functions = self.functions, 0
+        subshells, self.subshells = self.subshells, 0
         self.nested += 1
         try:
             with self.deeper("sh"):
                 return self._apart(lambda: self.script(self._read(text)), self.table, session)
         finally:
             self.nested -= 1
-            self._guarded, self.functions = guarded, functions
+            self._guarded, self.functions, self.subshells = guarded, functions, subshells
 
     def captured(self, run: Callable[[], int], stdin: str | None = None) -> ExecResult:
         """What something prints, apart from all else that is printed now."""

@@ -110,7 +110,7 @@ class Parameters:
 
     def _unset(self, name: str) -> str:
         if "nounset" in self._run.session.flags and name not in ("@", "*"):
-            raise ShellError(f"{name}: unbound variable")
+            raise ShellError(f"{name}: unbound variable", self._run.fatal)
         return ""
 
     def _shown(self, part: Parameter, value: str | list[str], quoted: bool) -> Expanded:
@@ -232,7 +232,7 @@ class Parameters:
         if kind == "?":
             default = "parameter null or not set" if operator == ":?" else "parameter not set"
             self._run.complain(f"{part.name}: {text or default}")
-            raise Exit(127 if self._run.nested else 1)
+            raise Exit(self._run.fatal)
         if part.subscript is not None:
             self._variables.set_element(part.name, self._key(part), text)
         elif part.name[0].isalpha() or part.name[0] == "_":

@@ -77,6 +77,8 @@ class Run(ABC):
         """``$_``."""
         self.nested = 0
         """Shells within shells."""
+        self.subshells = 0
+        """Copies of the innermost shell within each other."""
         self.functions = 0
         """Functions and sourced scripts that run."""
         self.transcript = Transcript(self.limits.output_bytes)
@@ -94,6 +96,11 @@ class Run(ABC):
         self._left -= commands
         if self._left < 0:
             raise LimitExceeded("too many commands executed")
+
+    @property
+    def fatal(self) -> int:
+        """The exit code of a shell that ends because a variable is not set."""
+        return 127 if self.nested and not self.subshells else 1
 
     def move(self, characters: int) -> None:
         """Use some of what may be read and written. Raises LimitExceeded."""

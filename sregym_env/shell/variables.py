@@ -79,7 +79,7 @@ class Variables:
         found = self.value(name)
         if found is None or type(found) is str:
             return found
-        return found.get(0) if isinstance(found, Indexed) else found.get("0")
+        return found.get(0) if isinstance(found, Indexed) else found.get("0")  # type: ignore[union-attr]
 
     def _made_up(self, name: str) -> Value | None:
         run, session = self._run, self.session
@@ -131,7 +131,7 @@ class Variables:
         index = self._index(found, subscript, name)
         if isinstance(found, Indexed):
             return found.get(index)
-        return found if index in (0, -1) else None  # type: ignore[return-value]
+        return found if index in (0, -1) else None
 
     def _index(self, found: Value | None, subscript: str, name: str) -> int:
         index = self.calculate(subscript)

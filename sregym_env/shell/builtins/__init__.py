@@ -52,6 +52,7 @@ TABLE: Mapping[str, Builtin] = {
     "hash": control.hash_,
     "umask": control.umask,
     "ulimit": control.ulimit,
+    "times": control.times,
 }
 """Every builtin by its name."""
 

@@ -268,6 +268,12 @@ def umask(run: Interpreter, args: list[Any]) -> int:
     return 0
 
 
+def times(run: Interpreter, args: list[Any]) -> int:
+    """``times``."""
+    run.out("0m0.000s 0m0.000s\n0m0.000s 0m0.000s\n")
+    return 0
+
+
 def ulimit(run: Interpreter, args: list[Any]) -> int:
     """``ulimit``: nothing that could be set would matter."""
     run.out("unlimited\n")

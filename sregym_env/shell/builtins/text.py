@@ -356,7 +356,7 @@ def read(run: Interpreter, args: list[Any]) -> int:
         return int(not whole)
     pieces, quotes = (text, "") if "r" in given else _without_backslashes(text)
     if "a" in given:
-        run.variables.set_array(given["a"], [p for p in _split(pieces, quotes, separators, -1)])
+        run.variables.set_array(given["a"], _split(pieces, quotes, separators, -1))
     elif not names:
         run.variables.set("REPLY", pieces)
     else:

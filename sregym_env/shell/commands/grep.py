@@ -180,8 +180,7 @@ class Grep:
                 path = ctx.resolve(name)
                 if ctx.fs.is_folder(path):
                     prefix = name.rstrip("/") + "/" if named else ""
-                    for inner in self._walk(search, path, prefix or ("" if not named else "/"), ctx):
-                        yield inner
+                    yield from self._walk(search, path, prefix or ("" if not named else "/"), ctx)
                     continue
             try:
                 yield name, content(ctx, name)
@@ -193,8 +192,7 @@ class Grep:
             inner = f"{path.rstrip('/')}/{entry}"
             if ctx.fs.is_folder(inner):
                 if not any(fnmatchcase(entry, form) for form in search.skipped):
-                    for found in self._walk(search, inner, f"{prefix}{entry}/", ctx):
-                        yield found
+                    yield from self._walk(search, inner, f"{prefix}{entry}/", ctx)
                 continue
             if search.include and not any(fnmatchcase(entry, form) for form in search.include):
                 continue

@@ -354,7 +354,7 @@ class Reader(WordReader):
         """The statements up to a reserved word, which is taken; there must be some."""
         script = self.script()
         if self.at >= len(self.text):
-            self.unended(end) if end == "}" else self.unexpected()
+            self.unexpected()
         if self._keyword() != end or not script.statements:
             self.unexpected()
         self.at += len(end)
@@ -397,6 +397,8 @@ class Reader(WordReader):
             return Count(start, condition, step, body)
         name = self.word()
         if name is None or re.fullmatch(r"[A-Za-z_]\w*", name.source) is None:
+            if name is None and self.at >= len(self.text):
+                self.fail("near unexpected token `newline'")
             if name is None:
                 self.unexpected()
             self.fail(f"`{name.source}': not a valid identifier")
@@ -529,6 +531,11 @@ class Reader(WordReader):
                 self.unexpected()
             return None
         if words and self.text.startswith("(", self.at):
+            # The shell has taken the parenthesis for that of a function; what follows it is what is wrong.
+            self.at += 1
+            self.blank()
+            if self.at >= len(self.text):
+                self.fail("near unexpected token `newline'")
             self.unexpected()
         source = self.text[start:end]
         return Simple(tuple(assignments), tuple(words), tuple(redirections), source, line)

@@ -423,7 +423,7 @@ class WordReader:
         start, depth = self.at, 0
         text = self.text
         at = start
-        while at < len(text):
+        while at < len(text) and (depth or text[at] not in ends):
             char = text[at]
             if char == "\\":
                 at += 1
@@ -433,17 +433,15 @@ class WordReader:
             elif char in "({[":
                 depth += 1
             elif char == "?" and not depth and ":" in ends:
-                depth += 1
-                self_end = text.find(":", at)
-                at = self_end if self_end > 0 else at
-                depth -= 1
+                # The colon of a choice is not that before the length.
+                at = max(text.find(":", at), at)
             elif depth and char in ")}]":
                 depth -= 1
-            elif not depth and char in ends:
-                self.at = at + 1
-                return self.arithmetic(text[start:at]), char == "}"
             at += 1
-        self.unended("}")
+        if at >= len(text):
+            self.unended("}")
+        self.at = at + 1
+        return self.arithmetic(text[start:at]), text[at] == "}"
 
     def _argument(self, ends: str, quoted: bool, *, pattern: bool = False) -> Word:
         """What follows an operator, up to an unquoted character of ``ends``, which is not taken."""
