@@ -60,9 +60,10 @@ def _expand(tokens: Tokens, limit: int, depth: int) -> list[Tokens]:
     found: list[list[Tokens]] = []
     """Alternatives of each piece from left to right."""
     plain: list[Token] = []
+    groups = _groups(tokens)
     at = 0
     while at < len(tokens):
-        group = _group(tokens, at) if tokens[at] == "{" else None
+        group = groups.get(at)
         if group is None:
             plain.append(tokens[at])
             at += 1
@@ -103,21 +104,19 @@ def _expand(tokens: Tokens, limit: int, depth: int) -> list[Tokens]:
     return made
 
 
-def _group(tokens: Tokens, at: int) -> tuple[int, list[int]] | None:
-    """Where the brace at ``at`` closes, and the commas in it; None where it does not."""
-    depth = 0
-    commas: list[int] = []
-    for index in range(at, len(tokens)):
-        token = tokens[index]
+def _groups(tokens: Tokens) -> dict[int, tuple[int, list[int]]]:
+    """Of every brace that is closed, by where it opens: where it closes, and the commas in it."""
+    found: dict[int, tuple[int, list[int]]] = {}
+    open_at: list[tuple[int, list[int]]] = []
+    for index, token in enumerate(tokens):
         if token == "{":
-            depth += 1
-        elif token == "}":
-            depth -= 1
-            if depth == 0:
-                return index, commas
-        elif token == "," and depth == 1:
-            commas.append(index)
-    return None
+            open_at.append((index, []))
+        elif token == "}" and open_at:
+            start, commas = open_at.pop()
+            found[start] = index, commas
+        elif token == "," and open_at:
+            open_at[-1][1].append(index)
+    return found
 
 
 def _range(inside: Tokens, limit: int, whole: Tokens) -> list[Tokens] | None:

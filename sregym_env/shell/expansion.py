@@ -241,6 +241,7 @@ class Expander:
                 dotglob="dotglob" in options,
                 globstar="globstar" in options,
                 limit=self.run.limits.words,
+                looked=self.run.move,
             )
             if found:
                 out += found

@@ -68,7 +68,7 @@ class Files:
     Every error is an OSError with the number and the text of the system's.
     """
 
-    __slots__ = ("_data", "_links", "_written", "mtime")
+    __slots__ = ("_children", "_data", "_links", "_written", "mtime")
 
     def __init__(self, files: Mapping[str, str] | None = None, *, mtime: float = 0.0) -> None:
         folder = DirectoryEntry(mtime=mtime)
@@ -77,6 +77,8 @@ class Files:
         """Whether there may be a symbolic link."""
         self.mtime = mtime
         self._written = 0
+        self._children: dict[str, list[str]] | None = None
+        """Sorted names by directory; None when it must be made anew. It is never changed once made."""
         if files:
             self.add(files)
 
@@ -85,6 +87,7 @@ class Files:
         copy = Files.__new__(Files)
         copy._data = self._data.copy()
         copy.mtime, copy._written, copy._links = self.mtime, self._written, self._links
+        copy._children = self._children
         return copy
 
     # --- setting up ---------------------------------------------------------------------------------
@@ -99,6 +102,7 @@ class Files:
             if path[-1] == "/":
                 continue
             data[path] = FileEntry(encoded(text), 0o644, mtime)
+        self._children = None
 
     def add_directories(self, paths: Iterable[str]) -> None:
         """Make sure directories exist."""
@@ -106,6 +110,7 @@ class Files:
             self._parents(path)
             if path not in self._data:
                 self._data[path] = DirectoryEntry(mtime=self.mtime)
+        self._children = None
 
     def _parents(self, path: str) -> None:
         parent = path.rpartition("/")[0]
@@ -212,15 +217,18 @@ class Files:
     def names(self, path: str) -> list[str]:
         """Names of what is directly in a directory, sorted; nothing for no directory."""
         try:
-            root = self.real(path).rstrip("/") + "/"
+            real = self.real(path)
         except OSError:
             return []
-        size = len(root)
-        return sorted(
-            name[size:]
-            for name in self._data
-            if name.startswith(root) and len(name) > size and "/" not in name[size:]
-        )
+        children = self._children
+        if children is None:
+            children = {}
+            for each in sorted(self._data):
+                folder, _, name = each.rpartition("/")
+                if name:
+                    children.setdefault(folder or "/", []).append(name)
+            self._children = children
+        return children.get(real, [])[:]
 
     def below(self, path: str) -> list[tuple[str, Entry]]:
         """(path relative to the directory, entry) of everything in a directory, sorted; nothing for no directory."""
@@ -265,7 +273,9 @@ class Files:
         if isinstance(known, DirectoryEntry):
             raise _error(IsADirectoryError, EISDIR, path)
         self._check_folder(real)
-        self._parents(real)
+        if known is None:
+            self._parents(real)
+            self._children = None
         self._data[real] = FileEntry(data, 0o644 if known is None else known.mode, self.mtime)
 
     def put_text(self, path: str, text: str) -> None:
@@ -280,7 +290,7 @@ class Files:
         """Make a symbolic link at an absolute path."""
         self._parents(path)
         self._data[self._place(path)] = SymlinkEntry(target, mtime=self.mtime)
-        self._links = True
+        self._links, self._children = True, None
 
     def make_directory(self, path: str) -> None:
         """Make one directory. Raises FileExistsError, FileNotFoundError, NotADirectoryError."""
@@ -292,10 +302,12 @@ class Files:
             self._check_folder(place)
             raise _error(FileNotFoundError, ENOENT, path)
         self._data[place] = DirectoryEntry(mtime=self.mtime)
+        self._children = None
 
     def remove(self, path: str) -> None:
         """Remove the file or link at an absolute path, if there is one."""
         self._data.pop(self._place(path), None)
+        self._children = None
 
     def remove_directory(self, path: str) -> None:
         """Remove an empty directory. Raises OSError."""
@@ -308,12 +320,14 @@ class Files:
         if self.names(place):
             raise _error(OSError, ENOTEMPTY, path)
         del self._data[place]
+        self._children = None
 
     def remove_tree(self, path: str) -> None:
         """Remove what is at a path with everything in it."""
         place = self._place(path)
         for name in [name for name in self._data if name == place or name.startswith(f"{place}/")]:
             del self._data[name]
+        self._children = None
 
     def put_entry(self, path: str, entry: Entry) -> None:
         """Put an entry as it is, as a move or a copy does. Raises OSError for a full disk."""
@@ -327,6 +341,7 @@ class Files:
         self._check_folder(place)
         self._parents(place)
         self._data[place] = entry
+        self._children = None
 
     def touch(self, path: str, mtime: float) -> None:
         """Set the time of what is at a path, making an empty file where there is nothing. Raises OSError."""

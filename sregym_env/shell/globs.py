@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -15,6 +16,8 @@ _CLASSES = {
     "blank": " \\t", "punct": "!-/:-@\\[-`{-~", "xdigit": "0-9A-Fa-f", "print": " -~", "graph": "!-~",
     "cntrl": "\\x00-\\x1f\\x7f", "word": "A-Za-z0-9_",
 }  # fmt: skip
+_LOOK_COST = 200
+"""What one name in a directory costs, in characters read."""
 _LONGEST = 4000
 """Characters of a pattern; a longer one stands for itself."""
 
@@ -249,9 +252,16 @@ def _safe(text: str) -> str:
 
 
 def files_named(
-    files: Files, cwd: str, pattern: str, *, dotglob: bool, globstar: bool, limit: int
+    files: Files,
+    cwd: str,
+    pattern: str,
+    *,
+    dotglob: bool,
+    globstar: bool,
+    limit: int,
+    looked: Callable[[int], None],
 ) -> list[str]:
-    """The paths that a pattern names, sorted; nothing where it names none."""
+    """The paths that a pattern names, sorted; nothing where it names none. ``looked`` is told what looking costs."""
     absolute = pattern.startswith("/")
     parts = [part for part in pattern.split("/") if part]
     folders_only = pattern.endswith("/")
@@ -262,6 +272,7 @@ def files_named(
         further: list[tuple[str, str]] = []
         for shown, folder in found:
             further += _step(files, shown, folder, part, last and not folders_only, dotglob, globstar)
+            looked(_LOOK_COST * (1 + len(files.names(folder)) if is_pattern(part) else 1))
             if len(further) > limit:
                 break
         found = further

@@ -14,6 +14,7 @@ from sregym_env.shell.expansion import Expander
 from sregym_env.shell.flow import Exit, Leave, Return, ShellError, StopScript
 from sregym_env.shell.limits import PROGRAM_COST, LimitExceeded
 from sregym_env.shell.parameters import quoted
+from sregym_env.shell.reading import reads_input
 from sregym_env.shell.redirections import Table, opened
 from sregym_env.shell.run import Call, Host, Run
 from sregym_env.shell.session import Keyed, Session
@@ -529,16 +530,15 @@ class Interpreter(Run):
         stdin, mark = source.rest, source.mark
         own = self.host.own(name)
         if own is not None:
-            if stdin:
-                self.move(len(stdin))
             code = self.show(own(argv, stdin))
         else:
             command = self.host.program(name)
             if command is None:
                 return self._unknown(argv)
-            if stdin:
-                self.move(len(stdin))
-            code = self.show(command(argv[1:], Call(self, name.rpartition("/")[2], stdin)))
+            call = Call(self, name.rpartition("/")[2], stdin)
+            if len(stdin) > 1000 and reads_input(argv):
+                call.charge(len(stdin))
+            code = self.show(command(argv[1:], call))
         if stdin and source.mark == mark:
             source.rest = rest_of(argv, stdin, seekable=source.seekable)
         return code

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from sregym_env.cluster.api import ExecResult
 from sregym_env.shell.files import Files
-from sregym_env.shell.limits import LimitExceeded, Limits
+from sregym_env.shell.limits import COSTS, LimitExceeded, Limits
 from sregym_env.shell.session import Session
 from sregym_env.shell.streams import FileSink, Input, Stream, Transcript
 from sregym_env.shell.syntax import tree
@@ -242,6 +242,10 @@ class Call:
     def resolve(self, path: str) -> str:
         """An absolute normal path."""
         return self.run.files.resolve_path(self.run.session.cwd, path)
+
+    def charge(self, characters: int) -> None:
+        """Use some of what may be read, by how much this program does with it. Raises LimitExceeded."""
+        self.run.move(characters * COSTS.get(self.name, 1))
 
     def execute(self, argv: Sequence[str], stdin: str = "") -> int:
         """Run a program whose output goes where this one's goes, now."""

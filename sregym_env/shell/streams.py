@@ -128,6 +128,11 @@ class Input:
         """Whether it is a file, in which a command can go back to where it has stopped."""
 
     @property
+    def ended(self) -> bool:
+        """Whether there is nothing left."""
+        return self._at >= len(self._text)
+
+    @property
     def mark(self) -> tuple[str, int]:
         """Where reading stands, to see later whether anybody has read."""
         return self._text, self._at

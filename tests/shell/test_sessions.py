@@ -22,7 +22,7 @@ PREPARED = (
     "set -o pipefail; shopt -s nullglob; cd /tmp; trap 'echo t' ERR; set -- one two; echo text > note; RANDOM=7"
 )
 ASKED = (
-    'echo $x $y ${a[1]} ${m[k]} $n $r $1 $#; f 3; bash -c \'echo "$y"\'; echo nothing*; pwd; cat note; trap; '
+    "echo $x $y ${a[1]} ${m[k]} $n $r $1 $#; f 3; bash -c 'echo \"$y\"'; echo nothing*; pwd; cat note; trap; "
     "false | true; echo $?; echo $RANDOM\nll"
 )
 
@@ -42,12 +42,16 @@ def made() -> Shell:
 
 
 @pytest.mark.parametrize(
-    "duplicate", [copy.deepcopy, lambda shell: pickle.loads(pickle.dumps(shell)), Shell.fork], ids=["deep", "pickle", "fork"]
+    "duplicate",
+    [copy.deepcopy, lambda shell: pickle.loads(pickle.dumps(shell)), Shell.fork],
+    ids=["deep", "pickle", "fork"],
 )
 def test_a_duplicate_goes_on_where_the_session_stood(duplicate: object) -> None:
     shell = made()
     twin = duplicate(shell)  # type: ignore[operator]
-    shell.run("x=9; a[1]=z; m[k]=w; f() { echo g; }; unset y; unalias ll; cd /; rm /tmp/note; set --; trap - ERR")
+    shell.run(
+        "x=9; a[1]=z; m[k]=w; f() { echo g; }; unset y; unalias ll; cd /; rm /tmp/note; set --; trap - ERR"
+    )
     expected = made().run(ASKED)
     assert expected.stdout.startswith("1 2 q v 4 5 one 2\nf3\n2\n\n/tmp\ntext\n")
     assert twin.run(ASKED) == expected
@@ -126,7 +130,8 @@ def test_sessions_in_threads_never_meet() -> None:
     try:
         for _ in range(3):
             threads = [
-                threading.Thread(target=lambda n=number: found.__setitem__(n, _busy(n))) for number in range(4)
+                threading.Thread(target=lambda n=number: found.__setitem__(n, _busy(n)))
+                for number in range(4)
             ]
             for thread in threads:
                 thread.start()

@@ -102,7 +102,9 @@ def _arguments(args: list[str], ctx: Call) -> tuple[str, dict[str, Any], list[st
 def _read(ctx: Call, path: str) -> str:
     if path in ("-", "/dev/stdin"):
         return str(ctx.stdin)
-    return ctx.fs.read_text(ctx.resolve(path))
+    text = ctx.fs.read_text(ctx.resolve(path))
+    ctx.charge(len(text))
+    return text
 
 
 def _run(ctx: Call, command: str, stdin: str) -> tuple[str, int]:

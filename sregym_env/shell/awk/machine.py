@@ -23,7 +23,7 @@ from sregym_env.shell.awk.values import (
 from sregym_env.shell.commands.posix import Expression
 from sregym_env.shell.limits import LimitExceeded
 
-STEPS = 400_000
+STEPS = 250_000
 """Statements and calls that one program may execute."""
 
 

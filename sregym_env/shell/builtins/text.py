@@ -348,7 +348,7 @@ def read(run: Interpreter, args: list[Any]) -> int:
             run.complain(f"read: `{name}': not a valid identifier")
             return 1
     if given.get("t") == "0":
-        return int(not source.rest)
+        return int(source.ended)
     text, whole = _line(source, given)
     separators = run.expander.separators
     if "N" in given:
@@ -462,7 +462,7 @@ def mapfile(run: Interpreter, args: list[Any]) -> int:
 
     skip, most, origin = number("s"), number("n"), number("O")
     items: list[str] = []
-    while source.rest and (not most or len(items) < most):
+    while not source.ended and (not most or len(items) < most):
         text, whole = source.until(delimiter)
         if skip:
             skip -= 1

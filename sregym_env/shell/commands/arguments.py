@@ -84,7 +84,9 @@ def content(ctx: Call, operand: str) -> str:
         return ctx.stdin or ""
     if operand == "/dev/null":
         return ""
-    return ctx.fs.read(ctx.resolve(operand)).decode("utf-8", "replace")
+    data = ctx.fs.read(ctx.resolve(operand))
+    ctx.charge(len(data))
+    return data.decode("utf-8", "replace")
 
 
 def reason(error: OSError) -> str:

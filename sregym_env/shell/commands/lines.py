@@ -16,7 +16,9 @@ def read(call: Call, operand: str) -> str:
     """What a file or standard input holds. Raises OSError."""
     if operand in ("-", "/dev/stdin"):
         return call.stdin
-    return decoded(call.fs.read(call.resolve(operand)))
+    data = call.fs.read(call.resolve(operand))
+    call.charge(len(data))
+    return decoded(data)
 
 
 def refused(call: Call, error: Exception, code: int = 1) -> ExecResult:

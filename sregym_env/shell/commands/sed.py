@@ -418,6 +418,9 @@ class Run:
                 continue
             previous_end = found.end()
             seen += 1
+            self._steps -= 3
+            if self._steps < 0:
+                raise LimitExceeded("sed: too many steps")
             if seen < command.count:
                 continue
             out.append(text[position : found.start()])

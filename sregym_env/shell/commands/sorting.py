@@ -308,7 +308,9 @@ def _counts(text: str) -> dict[str, int]:
 def _content(ctx: Call, path: str) -> str:
     if path in ("-", "/dev/stdin"):
         return str(ctx.stdin)
-    return ctx.fs.read_text(ctx.resolve(path))
+    text = ctx.fs.read_text(ctx.resolve(path))
+    ctx.charge(len(text))
+    return text
 
 
 def _lines(ctx: Call, path: str) -> list[str]:

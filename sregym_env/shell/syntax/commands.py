@@ -238,7 +238,7 @@ class Reader(WordReader):
             pipelines.append(following)
         background = self.text.startswith("&", self.at) and not self.text.startswith(("&&", "&>"), self.at)
         source = self.text[start:end].rstrip()
-        line = self.text.count("\n", 0, start) + 1
+        line = self.line_of(start)
         if background:
             self.at += 1
         return Statement(tuple(pipelines), tuple(operators), background, source, line)

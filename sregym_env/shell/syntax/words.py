@@ -83,13 +83,23 @@ class WordReader:
         self.text = text
         self.at = 0
         self.depth = depth
+        self._counted = 0, 1
 
     # --- the text -----------------------------------------------------------------------------------
 
     @property
     def line(self) -> int:
         """The number of the line that is being read."""
-        return self.text.count("\n", 0, self.at) + 1
+        return self.line_of(self.at)
+
+    def line_of(self, at: int) -> int:
+        """The number of the line of a place; cheap for places that are asked for in order."""
+        before, number = self._counted
+        if at < before:
+            before, number = 0, 1
+        number += self.text.count("\n", before, at)
+        self._counted = at, number
+        return number
 
     def fail(self, text: str, *, unfinished: bool = False) -> NoReturn:
         """Give up. Raises ScriptError."""
