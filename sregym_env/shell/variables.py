@@ -193,9 +193,9 @@ class Variables:
                 text = text.upper()
         elif append:
             text = before + text
+        if len(text) > self._run.limits.variable_bytes:
+            raise LimitExceeded(f"{name}: value too large")
         if len(text) > 1000:
-            if len(text) > self._run.limits.variable_bytes:
-                raise LimitExceeded(f"{name}: value too large")
             self._run.move(len(text))
         return text
 
