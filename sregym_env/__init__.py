@@ -1,6 +1,6 @@
 """A Gymnasium environment in which language-model agents learn site reliability engineering.
 
-Importing the package registers its environments; everything else is imported when it is first used::
+Importing the package registers its environments; what an episode needs is imported when the first one is made::
 
     import gymnasium as gym, sregym_env
     env = gym.make("SREGym/latent_sector_error-v0")
@@ -11,14 +11,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sregym_env.envs.registration import register_all
+from sregym_env.errors import AppError, ClusterError, ProblemError, SREGymError, StagingError, UsageError
 
 if TYPE_CHECKING:
     from sregym_env.envs.env import SREGymEnv
-    from sregym_env.errors import ClusterError, ProblemError, SREGymError, UsageError
 
 __version__ = "0.1.0"
 
-__all__ = ["ClusterError", "ProblemError", "SREGymEnv", "SREGymError", "UsageError", "__version__"]
+__all__ = [
+    "AppError",
+    "ClusterError",
+    "ProblemError",
+    "SREGymEnv",
+    "SREGymError",
+    "StagingError",
+    "UsageError",
+    "__version__",
+]
 
 register_all()
 
@@ -28,8 +37,4 @@ def __getattr__(name: str) -> Any:
         from sregym_env.envs.env import SREGymEnv
 
         return SREGymEnv
-    if name in ("SREGymError", "ClusterError", "ProblemError", "UsageError"):
-        from sregym_env import errors
-
-        return getattr(errors, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

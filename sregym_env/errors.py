@@ -7,6 +7,8 @@
         ├── ClusterError         the cluster refused or could not do something
         │   └── kube.status.StatusError   ... with a Kubernetes Status, as the API server words it
         ├── ProblemError         a problem (app + faults + parameters) cannot be built or played
+        │   ├── AppError         an application cannot be loaded, deployed or listed
+        │   └── StagingError     users are not served before the faults, or are not hurt after them
         └── UsageError           the caller passed arguments that make no sense (also a ValueError)
 
 Bugs keep Python's own exceptions: nothing here wraps a TypeError or a KeyError.
@@ -25,6 +27,14 @@ class ClusterError(SREGymError):
 
 class ProblemError(SREGymError):
     """A problem cannot be built or played: unknown fault, no such target, contradicting parameters."""
+
+
+class AppError(ProblemError):
+    """An application cannot be loaded, deployed or listed: its declaration is wrong, or the simulation."""
+
+
+class StagingError(ProblemError):
+    """A staged world that is no episode: its users were not served before the faults, or are not hurt after."""
 
 
 class UsageError(SREGymError, ValueError):

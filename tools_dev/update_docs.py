@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from sregym_env.faults.problems import curated, pairs
+from sregym_env import apps
+from sregym_env.envs.pairs import pairs
+from sregym_env.faults.problems import curated
 from sregym_env.faults.registry import declarations
 
 PAGE = Path(__file__).parents[1] / "docs" / "faults.md"
@@ -13,7 +15,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "faults.md"
 
 def page() -> str:
     """The page of every fault: what it is, its parameters, its targets, the curated problems that use it."""
-    targets = Counter(pair.faults[0].fault for pair in pairs())
+    targets = Counter(pair.faults[0].fault for app in apps.bundled() for pair in pairs(app))
     used: dict[str, list[str]] = {}
     for problem in curated():
         for choice in problem.faults:

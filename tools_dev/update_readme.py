@@ -25,12 +25,12 @@ def bench() -> str:
     """The benchmark as a Markdown table."""
     from sregym_env.rollouts.bench import measure
 
-    rows = ["| | measured | goal | floor |", "|---|---|---|---|"]
+    rows = ["| | measured | calibrated | goal | floor | |", "|---|---|---|---|---|---|"]
     for found in measure():
-        unit = f" {found.unit}"
-        rows.append(
-            f"| {found.promise} | {_number(found.measured)}{unit} | {found.goal:,g}{unit} | {found.floor:,g}{unit} |"
-        )
+        promise = found.promise
+        cells = (found.measured, found.calibrated, promise.goal, promise.floor)
+        numbers = " | ".join(f"{_number(value)} {promise.unit}".strip() for value in cells)
+        rows.append(f"| {promise.text} | {numbers} | {found.verdict} |")
     return "\n".join(rows)
 
 

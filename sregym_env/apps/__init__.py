@@ -1,30 +1,77 @@
-"""The applications: one package each that declares ``APP``, found by scanning."""
+"""The applications: one package each that declares ``APP``, found by scanning.
+
+Installed distributions add their own, under names that are not taken here, through the entry point group
+``sregym_env.apps``, whose names are those of the applications and whose values lead to an
+:class:`~sregym_env.cluster.app.App`.
+"""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 
 from sregym_env.cluster.app import App
-from sregym_env.errors import ProblemError
+from sregym_env.errors import AppError, ProblemError
+
+GROUP = "sregym_env.apps"
+"""The entry point group of applications in other distributions."""
+
+DEFAULT = "hotel-reservation"
+"""The application that is played where none is named."""
 
 
 @cache
 def names() -> tuple[str, ...]:
     """Names of all applications, sorted, such as ``hotel-reservation``."""
+    return tuple(sorted({*bundled(), *_installed()}))
+
+
+@cache
+def app(name: str) -> App:
+    """The application called ``name``.
+
+    Raises ProblemError with near names if there is none, AppError if it cannot be loaded.
+    """
+    if name not in names():
+        near = get_close_matches(name, names(), n=3)
+        hint = f"; did you mean {' or '.join(near)}?" if near else f"; there are: {', '.join(names())}"
+        raise ProblemError(f"no application {name!r}{hint}")
+    if name in bundled():
+        found: App = importlib.import_module(f"{__name__}.{name.replace('-', '_')}").APP
+        return found
+    return _loaded(_installed()[name])
+
+
+@cache
+def bundled() -> tuple[str, ...]:
+    """Names of the applications of this package."""
     found = (module.name for module in pkgutil.iter_modules(__path__) if module.ispkg)
     return tuple(sorted(name.replace("_", "-") for name in found))
 
 
 @cache
-def app(name: str) -> App:
-    """The application called ``name``. Raises ProblemError with near names if there is none."""
-    if name not in names():
-        near = get_close_matches(name, names(), n=3)
-        hint = f"; did you mean {' or '.join(near)}?" if near else f"; there are: {', '.join(names())}"
-        raise ProblemError(f"no application {name!r}{hint}")
-    module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
-    found: App = module.APP
+def _installed() -> Mapping[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
+def _loaded(point: EntryPoint) -> App:
+    where = f"application {point.name} ({point.value}, entry point of {_distribution(point)})"
+    try:
+        found = point.load()
+    except Exception as error:  # somebody else's module may raise anything, and the other applications go on
+        raise AppError(
+            f"{where} cannot be loaded: {type(error).__name__}: {error}; repair it or uninstall the distribution"
+        ) from error
+    if not isinstance(found, App):
+        raise AppError(f"{where} is a {type(found).__name__}; it must be a sregym_env.cluster.app.App")
+    if found.name != point.name:
+        raise AppError(f"{where} calls itself {found.name!r}; give the entry point that name")
     return found
+
+
+def _distribution(point: EntryPoint) -> str:
+    return "an unknown distribution" if point.dist is None else point.dist.name

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from sregym_env import apps
+from sregym_env.errors import AppError
+from sregym_env.faults.problems import curated
+from sregym_env.faults.registry import declarations
+
 Row = dict[str, Any]
 
 
 def _problems() -> list[Row]:
-    from sregym_env.faults.problems import curated
-
     return [
         {
             "id": problem.id,
@@ -22,8 +25,6 @@ def _problems() -> list[Row]:
 
 
 def _faults() -> list[Row]:
-    from sregym_env.faults.registry import declarations
-
     return [
         {"fault": each.name, "layer": each.layer, "level": each.level, "what": each.summary}
         for each in declarations()
@@ -31,21 +32,27 @@ def _faults() -> list[Row]:
 
 
 def _apps() -> list[Row]:
-    from sregym_env import apps
-
-    return [
-        {
-            "app": app.name,
-            "namespace": app.namespace,
-            "components": len(app.components),
-            "journeys": ", ".join(journey.name for journey in app.journeys),
-        }
-        for app in (apps.app(name) for name in apps.names())
-    ]
+    rows = []
+    for name in apps.names():
+        try:
+            app = apps.app(name)
+        except AppError as error:
+            rows.append({"app": name, "namespace": "", "components": 0, "journeys": str(error)})
+            continue
+        rows.append(
+            {
+                "app": app.name,
+                "namespace": ", ".join(app.namespaces),
+                "components": len(app.components),
+                "journeys": ", ".join(journey.name for journey in app.journeys),
+            }
+        )
+    return rows
 
 
 def _pairs() -> list[Row]:
-    from sregym_env.faults.problems import pairs
+    # The other listings need no cluster, which takes three times as long to import as all the rest.
+    from sregym_env.envs.pairs import pairs
 
     return [
         {"app": problem.app, "fault": problem.faults[0].fault, "target": problem.faults[0].target}

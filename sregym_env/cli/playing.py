@@ -7,6 +7,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from rich.console import Console
+from rich.markup import escape
+
 from sregym_env.envs.env import SREGymEnv
 from sregym_env.errors import UsageError
 from sregym_env.rollouts.policies import ExpertPolicy, Policy, RandomPolicy
@@ -41,9 +44,6 @@ def play(problem: str, *, seed: int, noise: bool, mode: str) -> None:
 
 def demonstrate(problem: str, *, seed: int) -> bool:
     """The expert plays, its commands and what it sees are printed; whether it succeeded."""
-    from rich.console import Console
-    from rich.markup import escape
-
     console = Console(highlight=False, soft_wrap=True)
 
     def watch(action: str, observation: str, info: dict[str, Any]) -> None:

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import Any
 
-if TYPE_CHECKING:
-    from rich.console import Console
+from rich.console import Console
+from rich.table import Table
 
 PIPED_WIDTH = 200
 
 
 def console() -> Console:
     """The standard output."""
-    from rich.console import Console
-
     return Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, highlight=False)
+
+
+def print_table(rows: list[dict[str, Any]]) -> None:
+    """Rows as a table; their keys are its header."""
+    out = console()
+    if not rows:
+        out.print("nothing to show")
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in rows[0]:
+        table.add_column(name.replace("_", " "), overflow="fold")
+    for row in rows:
+        table.add_row(*("" if value is None else str(value) for value in row.values()))
+    out.print(table)

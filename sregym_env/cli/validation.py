@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rich.markup import escape
+from rich.table import Table
+
 from sregym_env.cli import terminal
 from sregym_env.rollouts.validate import Report
 
@@ -34,9 +37,6 @@ def matrix(reports: Sequence[Report]) -> list[dict[str, Any]]:
 
 def print_matrix(reports: Sequence[Report]) -> None:
     """One row per pair, one column per line of the contract, then what went wrong."""
-    from rich.markup import escape
-    from rich.table import Table
-
     console = terminal.console()
     if not reports:
         console.print("no pair matches")

@@ -1,19 +1,22 @@
 """THE SEAM: what a cluster and a world can do, whichever backend is behind them.
 
-Faults, noise, oracles and tools know these protocols and nothing else. Manifests are plain JSON trees that
-nobody mutates. Every error of the API is a :class:`~sregym_env.kube.status.StatusError` with the real
-reason and message. Times are integer microseconds since the Unix epoch.
+Faults, noise, oracles and tools know these protocols and the values beside them, nothing else (what only a value has:
+:mod:`sregym_env.cluster.forkable`). Manifests are JSON trees that nobody mutates, errors of the API
+:class:`~sregym_env.kube.status.StatusError` with the real texts, times integer microseconds since the Unix epoch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from http import HTTPStatus
-from typing import Any, Literal, NamedTuple, Protocol, Self
+from dataclasses import dataclass
+from typing import Literal, Protocol
 
-from sregym_env.cluster.app import App, Journey
+from sregym_env.cluster.app import App
 from sregym_env.cluster.disturbances import Disturbance
+from sregym_env.cluster.health import Alert, ComponentHealth, JourneyHealth
+from sregym_env.cluster.http import HttpCall, HttpExchange
+from sregym_env.cluster.identity import User
+from sregym_env.cluster.streams import Attached
 from sregym_env.kube.registry import Registry
 from sregym_env.kube.types import Json, Manifest
 
@@ -42,28 +45,6 @@ class ExecResult:
         return self.stdout + self.stderr
 
 
-class Attached(NamedTuple):
-    """What a container's main process has written, as somebody sees it who is attached."""
-
-    text: str
-    running: bool
-    """Whether the process still runs and may write more."""
-    cursor: int
-    """Where the next look begins."""
-
-
-@dataclass(frozen=True, slots=True)
-class User:
-    """An API identity: a name and its groups, as authentication would find them."""
-
-    name: str
-    groups: tuple[str, ...] = ("system:authenticated",)
-
-
-ADMIN = User("kubernetes-admin", ("system:masters", "system:authenticated"))
-"""The identity of the environment itself; RBAC allows it everything."""
-
-
 class Cluster(Protocol):
     """The Kubernetes API as one identity sees it.
 
@@ -74,22 +55,18 @@ class Cluster(Protocol):
     @property
     def user(self) -> User:
         """Who is asking."""
-        ...
 
     @property
     def registry(self) -> Registry:
         """Everything that is served now, custom resources included (what discovery tells)."""
-        ...
 
     def as_user(self, user: User) -> Cluster:
         """The same cluster through another identity's eyes."""
-        ...
 
     def get(
         self, resource: str, name: str, namespace: str | None = None, *, subresource: str = ""
     ) -> Manifest:
         """One object, or its ``status`` or ``scale`` subresource. Raises NotFound, Forbidden."""
-        ...
 
     def list(
         self,
@@ -100,7 +77,6 @@ class Cluster(Protocol):
         field_selector: str = "",
     ) -> list[Manifest]:
         """Objects in (namespace, name) order."""
-        ...
 
     def create(
         self,
@@ -117,7 +93,6 @@ class Cluster(Protocol):
 
         A write with a ``field_manager`` is recorded in ``metadata.managedFields``; one without is not.
         """
-        ...
 
     def replace(
         self,
@@ -129,7 +104,6 @@ class Cluster(Protocol):
         field_manager: str = "",
     ) -> Manifest:
         """Put a whole object; a resourceVersion in it is checked."""
-        ...
 
     def patch(
         self,
@@ -146,7 +120,6 @@ class Cluster(Protocol):
         force: bool = False,
     ) -> Manifest:
         """Patch an object or its ``status`` / ``scale`` subresource; ``force`` takes fields from other appliers."""
-        ...
 
     def delete(
         self,
@@ -159,7 +132,6 @@ class Cluster(Protocol):
         dry_run: bool = False,
     ) -> Manifest:
         """Ask for deletion; the object (perhaps with a deletionTimestamp) as it was left."""
-        ...
 
     def logs(
         self,
@@ -174,7 +146,6 @@ class Cluster(Protocol):
         limit_bytes: int | None = None,
     ) -> str:
         """The log of one container. Raises BadRequest with the kubelet's text where there is none yet."""
-        ...
 
     def exec(
         self,
@@ -186,7 +157,6 @@ class Cluster(Protocol):
         stdin: str = "",
     ) -> ExecResult:
         """Run a command in a container."""
-        ...
 
     def attach(
         self,
@@ -203,122 +173,43 @@ class Cluster(Protocol):
         The first look has no ``cursor`` and begins with what is written from now on; later ones go on at the
         cursor of the one before. Raises BadRequest or InternalError where the container does not run.
         """
-        ...
 
     def forward(self, namespace: str, pod: str, port: int, call: HttpCall) -> HttpExchange:
         """One HTTP request over a connection forwarded to a port of a pod. Raises BadRequest if it does not run.
 
         The URL of the call is the path.
         """
-        ...
 
     def review_access(
         self, verb: str, resource: str, namespace: str | None = None, name: str = "", subresource: str = ""
     ) -> bool:
         """Whether RBAC allows this identity the verb."""
-        ...
 
     def warnings(self) -> tuple[str, ...]:
         """What the API server warned of since this was last asked (its ``Warning`` headers), in order."""
-        ...
 
     def version(self) -> Mapping[str, str]:
         """The ``/version`` document."""
-        ...
 
     def now(self) -> int:
         """The cluster's time."""
-        ...
 
     def advance(self, seconds: float) -> None:
         """Let time pass (on a live cluster: wait)."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class JourneyHealth:
-    """How a user journey fared over a window of traffic."""
-
-    journey: str
-    requests: float
-    success_ratio: float
-    latency_seconds: float
-    errors: Mapping[str, float]
-    """Fraction of requests per error text."""
-
-
-@dataclass(frozen=True, slots=True)
-class ComponentHealth:
-    """What one component served over a window: its request rate, success ratio and mean latency."""
-
-    component: str
-    rate: float
-    success_ratio: float
-    latency_seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Alert:
-    """A firing or pending alert as the alerting rules see the world."""
-
-    name: str
-    state: Literal["pending", "firing"]
-    severity: str
-    labels: Mapping[str, str]
-    summary: str
-    active_at: int
-
-
-HTTP_REASONS: Mapping[int, str] = {status.value: status.phrase for status in HTTPStatus}
-"""Reason phrases by status code (RFC 9110)."""
-
-
-@dataclass(frozen=True, slots=True)
-class HttpCall:
-    """One HTTP request to make."""
-
-    url: str
-    method: str = "GET"
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: str = ""
-    timeout: float = 0.0
-    """Seconds for the whole of it; 0 for no limit."""
-    insecure: bool = False
-    """Whether a server over https may present any certificate."""
-    authorities: str = ""
-    """Certificates (PEM) that must vouch for a server over https; empty for those that machines trust."""
-
-
-@dataclass(frozen=True, slots=True)
-class HttpExchange:
-    """What became of one HTTP request: the answer, or how far it got and why it failed."""
-
-    outcome: Literal["ok", "no_such_host", "dns_timeout", "refused", "timeout", "reset", "tls"]
-    phase: Literal["lookup", "connect", "handshake", "wait", "done"]
-    address: str
-    """IP address it was sent to, empty if the name did not resolve."""
-    port: int
-    status: int = 0
-    """HTTP status; 0 where the far end did not speak HTTP."""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: str = ""
-    seconds: float = 0.0
-    """How long it took in all."""
-    connect_seconds: float = 0.0
-    problem: str = ""
-    """For the outcome ``tls``: why there is no secure connection, as curl words it."""
 
 
 class Nodes(Protocol):
     """The physics below Kubernetes."""
 
+    @property
+    def kinds(self) -> frozenset[type[Disturbance]]:
+        """The kinds of disturbances this backend can make. Whoever needs another is refused before anything happens."""
+
     def apply(self, disturbance: Disturbance) -> None:
-        """Let a disturbance begin."""
-        ...
+        """Let a disturbance begin. Raises ClusterError for a kind that this backend cannot make."""
 
     def heal(self, disturbance: Disturbance) -> None:
         """Let it end. Healing what is not there does nothing."""
-        ...
 
 
 class Traffic(Protocol):
@@ -326,15 +217,9 @@ class Traffic(Protocol):
 
     def health(self, window_seconds: float) -> list[JourneyHealth]:
         """Every journey over the last ``window_seconds``; ``requests`` is 0 where no traffic was offered."""
-        ...
 
     def components(self, window_seconds: float) -> list[ComponentHealth]:
         """Every component that served requests over the window."""
-        ...
-
-    def probe(self, journey: Journey) -> JourneyHealth:
-        """What a user would meet right now, judged without sending load."""
-        ...
 
 
 class World(Protocol):
@@ -343,69 +228,27 @@ class World(Protocol):
     @property
     def app(self) -> App:
         """The deployed application."""
-        ...
 
     @property
     def cluster(self) -> Cluster:
         """The API as the environment's own (admin) identity."""
-        ...
 
     @property
     def nodes(self) -> Nodes:
         """The machines."""
-        ...
 
     @property
     def traffic(self) -> Traffic:
         """The users."""
-        ...
 
     def alerts(self) -> list[Alert]:
         """Alerts that are pending or firing now."""
-        ...
 
     def request(self, call: HttpCall) -> HttpExchange:
         """One HTTP request from the workstation, which stands in the cluster's network and asks its DNS."""
-        ...
 
     def now(self) -> int:
         """The world's time."""
-        ...
 
     def advance(self, seconds: float) -> None:
-        """Let time pass."""
-        ...
-
-
-class ForkableWorld(World, Protocol):
-    """A world that is a value: it can be copied, kept and compared."""
-
-    def fork(self) -> Self:
-        """An independent world with the same present and, given the same actions, the same future."""
-        ...
-
-    def reseed(self, seed: int) -> None:
-        """From now on, chance is drawn from this seed."""
-        ...
-
-    def digest(self) -> str:
-        """A hash of everything that can influence the future or be observed."""
-        ...
-
-    def schedule(self, delay_seconds: float, action: ScheduledAction) -> None:
-        """Let something outside the cluster happen later (a disturbance's begin or end)."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class ScheduledAction:
-    """A deferred change from outside the cluster: data, so that worlds can be forked with it pending."""
-
-    kind: Literal["apply", "heal", "delete_pod"]
-    disturbance: Disturbance | None = None
-    arguments: tuple[Any, ...] = ()
-    """For ``delete_pod``: (namespace, pod)."""
-    draw: float = 0.0
-    """In [0, 1): picks the pod, in name order, when the action is due and names none."""
-    seconds: float = 0.0
-    """How long an applied disturbance lasts; 0 until something heals it."""
+        """Let time pass (on a live cluster: wait)."""

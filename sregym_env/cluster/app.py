@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, SupportsIndex
 
 from sregym_env.kube.types import Manifest
+from sregym_env.runtime import places
 
 AddressSource = Literal["service", "registry", "address"]
 """How a dependency is found: a Kubernetes Service name, a service registry, or a fixed address."""
@@ -27,6 +28,8 @@ class Dependency:
     """When it is needed: to start, or to serve users' requests."""
     via: AddressSource = "service"
     port: int = 0
+    host: str = ""
+    """The name under which the caller looks for it; empty for the component's own name."""
     essential: bool = True
     """Whether the caller fails when it is missing (a tracer is not essential)."""
     persistent: bool = False
@@ -53,6 +56,8 @@ class ConfigKey:
     """The file in the container."""
     key: str
     """The key without which the component does not start."""
+    meaning: str = "address for its database"
+    """What the component does not have without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +66,10 @@ class Component:
 
     name: str
     kind: str
-    """``grpc_service``, ``web``, ``mongodb``, ``memcached``, ``registry``, ``tracing``, ``load`` ..."""
+    """``grpc_service``, ``web``, ``mongodb``, ``memcached``, ``registry``, ``tracing`` ...; ``load`` is what
+    offers the users' requests."""
     workload: str
-    """Registry key of the workload object: ``deployments.apps``, ``jobs.batch`` ..."""
+    """Registry key of the workload object: ``deployments.apps``, ``statefulsets.apps``, ``jobs.batch`` ..."""
     container: str
     port: int = 0
     """The port on which it serves; 0 for none."""
@@ -84,6 +90,18 @@ class Component:
     """An environment variable that, set to ``true``, turns on a code path that fails; empty for none."""
     builds: Mapping[str, str] = field(default_factory=dict)
     """Other published images of it that do not work here, by why: ``defective``, ``incompatible``."""
+    service_port: int = 0
+    """The Service's port that leads to it, where that is not the port on which it serves."""
+    namespace: str = ""
+    """Where it lives; empty for the application's main namespace."""
+    stateless: bool = False
+    """Whether it answers requests on the users' path from what others tell it: every request then shows there,
+    as it does not at a store behind a cache."""
+
+    @property
+    def offered_port(self) -> int:
+        """The port on which clients reach it: its Service's, or its own."""
+        return self.service_port or self.port
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +156,27 @@ class Image:
     user: int = 0
 
 
+class Named(Protocol):
+    """What a program shows of itself here: the name by which an image's binaries refer to it."""
+
+    @property
+    def name(self) -> str:
+        """Unique among all programs."""
+        ...
+
+
 @dataclass(frozen=True)
 class App:
-    """A deployable application."""
+    """A deployable application.
+
+    Components have names of their own in all its namespaces, and a component's workload bears its name.
+    """
 
     name: str
     """Registry name, e.g. ``hotel-reservation``."""
     title: str
     namespace: str
+    """The main namespace, where the users' requests come in."""
     description: str
     """What an on-call engineer is told about it."""
     components: tuple[Component, ...]
@@ -159,6 +190,27 @@ class App:
     slo: SLO = field(default_factory=SLO)
     rate: float = 100.0
     """Requests per second the users offer."""
+    programs: tuple[Named, ...] = ()
+    """What its images run beyond the programs of the embedded cluster: each a
+    :class:`~sregym_env.sim.world.program.Program`, known to worlds in which the application is deployed."""
+    activities: tuple[str, ...] = ()
+    """Regular expressions for what users do (``search``, ``log[- ]?in``): before words like "requests" or "page"
+    they mean that, and not a component of the same name."""
+    place: str = field(default="", compare=False)
+    """Where every process finds this very declaration (``module:attribute``), so that it is pickled by name."""
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        return places.reduced(self, self.place) or super().__reduce_ex__(protocol)
+
+    @cached_property
+    def namespaces(self) -> tuple[str, ...]:
+        """Every namespace of the application, the main one first: those that its manifests make."""
+        made = (m["metadata"]["name"] for m in self.manifests if m["kind"] == "Namespace")
+        return tuple(dict.fromkeys((self.namespace, *made)))
+
+    def namespace_of(self, component: str) -> str:
+        """Where a component lives. Raises KeyError."""
+        return self.by_name[component].namespace or self.namespace
 
     @cached_property
     def by_name(self) -> Mapping[str, Component]:

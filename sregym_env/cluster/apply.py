@@ -39,6 +39,9 @@ POD_LIMIT = 120.0
 ROLLOUT_LIMIT = 300.0
 """Seconds to wait for a rollout."""
 
+RESTORE_ATTEMPTS = 5
+"""How often an object is put back that others write to at the same time."""
+
 SERVER_FIELDS = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink")
 """Metadata that the API server owns."""
 
@@ -176,7 +179,8 @@ def execute(world: World, component: str, command: tuple[str, ...]) -> str:
         world.advance(2.0)
         waited += 2.0
     container = world.app.by_name[component].container
-    result = world.cluster.exec(world.app.namespace, pod, list(command), container=container)
+    namespace = world.app.namespace_of(component)
+    result = world.cluster.exec(namespace, pod, list(command), container=container)
     if result.exit_code != 0:
         raise ClusterError(f"{component}: {' '.join(command)}: exit code {result.exit_code}: {result.text}")
     return result.text
@@ -185,11 +189,15 @@ def execute(world: World, component: str, command: tuple[str, ...]) -> str:
 def recreate_pods(world: World, component: str) -> None:
     """Delete a component's pods."""
     for pod in _pods(world, component):
-        try:
-            world.cluster.delete("pods", pod["metadata"]["name"], world.app.namespace)
-        except StatusError as error:
-            if error.code != 404:
-                raise
+        _discard_pod(world.cluster, pod)
+
+
+def _discard_pod(cluster: Cluster, pod: Manifest) -> None:
+    try:
+        cluster.delete("pods", pod["metadata"]["name"], pod["metadata"]["namespace"])
+    except StatusError as error:
+        if error.code != 404:
+            raise
 
 
 def _json_patch(cluster: Cluster, edit: JsonPatch) -> Undo:
@@ -223,13 +231,23 @@ def _redeploy(world: World, edit: Redeploy) -> Undo:
 
 def _restore(cluster: Cluster, before: Manifest) -> None:
     target = ref(before, cluster.registry)
-    try:
-        now = _get(cluster, target)
-    except StatusError as error:
-        if error.code != 404:
-            raise
-        cluster.create(cleaned(before))
-        return
+    for attempt in range(RESTORE_ATTEMPTS):
+        try:
+            cluster.replace(_restored(before, _get(cluster, target)))
+            if target.resource == "statefulsets.apps":
+                _unblock(cluster, before)
+            return
+        except StatusError as error:
+            if error.code == 404:
+                cluster.create(cleaned(before))
+                return
+            # A controller of a cluster that runs by itself may have written in between.
+            if error.reason != "Conflict" or attempt == RESTORE_ATTEMPTS - 1:
+                raise
+
+
+def _restored(before: Manifest, now: Manifest) -> Manifest:
+    """What an object was, as a change to what it is now."""
     metadata = dict(now["metadata"])
     for key in ("labels", "annotations"):
         wanted = dict(before["metadata"].get(key, {}))
@@ -245,7 +263,16 @@ def _restore(cluster: Cluster, before: Manifest) -> None:
     restored = {key: value for key, value in before.items() if key not in ("metadata", "status")}
     if "status" in now:
         restored["status"] = now["status"]
-    cluster.replace({**restored, "metadata": metadata})
+    return {**restored, "metadata": metadata}
+
+
+def _unblock(cluster: Cluster, workload: Manifest) -> None:
+    """Delete pods of a StatefulSet that are not ready: its controller waits for them and would never replace them."""
+    labels = workload["spec"]["selector"]["matchLabels"]
+    for pod in _selected(cluster, workload["metadata"]["namespace"], labels):
+        conditions = pod.get("status", {}).get("conditions") or ()
+        if not any(c["type"] == "Ready" and c["status"] == "True" for c in conditions):
+            _discard_pod(cluster, pod)
 
 
 def _delete(world: World, target: ObjectRef, *, foreground: bool = False) -> None:
@@ -307,11 +334,14 @@ def _get(cluster: Cluster, target: ObjectRef) -> Manifest:
 
 
 def _pods(world: World, component: str) -> list[Manifest]:
-    declared = world.app.by_name[component]
-    workload = world.cluster.get(declared.workload, declared.name, world.app.namespace)
-    labels: Mapping[str, str] = workload["spec"]["selector"]["matchLabels"]
+    declared, namespace = world.app.by_name[component], world.app.namespace_of(component)
+    workload = world.cluster.get(declared.workload, declared.name, namespace)
+    return _selected(world.cluster, namespace, workload["spec"]["selector"]["matchLabels"])
+
+
+def _selected(cluster: Cluster, namespace: str, labels: Mapping[str, str]) -> list[Manifest]:
     selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
-    return world.cluster.list("pods", world.app.namespace, label_selector=selector)
+    return cluster.list("pods", namespace, label_selector=selector)
 
 
 def _running_pod(world: World, component: str) -> str | None:

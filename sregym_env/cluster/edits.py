@@ -101,7 +101,10 @@ Edit = JsonPatch | MergePatch | Create | Delete | Exec | RecreatePods | Redeploy
 
 
 class _Removed:
-    """The value that takes a field away."""
+    """The value that takes a field away; there is one in every process."""
+
+    def __reduce__(self) -> str:
+        return "REMOVED"
 
     def __repr__(self) -> str:
         return "REMOVED"

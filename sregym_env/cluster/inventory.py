@@ -1,23 +1,28 @@
 """The inventory: what an application consists of and where it runs, as faults and oracles look it up.
 
 The declared part (workloads, Services, volume claims, ConfigMaps) comes from the app's manifests, the rest
-(pods, volumes, nodes) from the living cluster.
+(pods, volumes, nodes, and workloads that an operator made) from the living cluster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from sregym_env.cluster.api import Cluster, World
 from sregym_env.cluster.app import App, Component
+from sregym_env.errors import AppError
 from sregym_env.kube import registry
 from sregym_env.kube.quantity import bytes_
+from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 
 CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
 """The label and taint key of control plane nodes."""
+
+ObjectKey = tuple[str, str, str]
+"""(resource key, namespace or "", name)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,37 +46,43 @@ class Inventory:
     """Names of the nodes that run workloads (no control plane), sorted."""
     node_memory: int
     """Memory of the largest of them, bytes."""
-    declared: Mapping[tuple[str, str], Manifest]
-    """The app's own manifests by (resource key, name)."""
+    declared: Mapping[ObjectKey, Manifest]
+    """The app's own manifests."""
+    made: Mapping[str, Manifest] = field(default_factory=dict)
+    """Workloads that the app does not declare, because an operator makes them, by component."""
 
     @classmethod
     def of(cls, world: World) -> Inventory:
-        """The inventory of a healthy world."""
+        """The inventory of a healthy world. Raises AppError where the app does not say what its objects are."""
         app, cluster = world.app, world.cluster
         workers = [
             node for node in cluster.list("nodes") if CONTROL_PLANE not in node["metadata"].get("labels", {})
         ]
+        own = declared(app)
         return cls(
             app=app,
-            pods=tuple(cluster.list("pods", app.namespace)),
+            pods=tuple(pod for namespace in app.namespaces for pod in cluster.list("pods", namespace)),
             volumes=tuple(_volumes(app, cluster)),
             nodes=tuple(node["metadata"]["name"] for node in workers),
             node_memory=max((_memory(node) for node in workers), default=0),
-            declared=declared(app),
+            declared=own,
+            made=dict(_made(app, cluster, own)),
         )
 
-    def manifest(self, resource: str, name: str) -> Manifest:
+    def manifest(self, resource: str, name: str, namespace: str) -> Manifest:
         """A manifest as the app declares it. Raises KeyError."""
-        return self.declared[(resource, name)]
+        return self.declared[(resource, namespace, name)]
+
+    def declares(self, component: Component) -> bool:
+        """Whether the app itself declares the component's workload, and not an operator."""
+        return _key(self.app, component) in self.declared
 
     def workload(self, component: Component) -> Manifest:
-        """The declared workload of a component."""
-        return self.declared[(component.workload, component.name)]
-
-    def pods_of(self, component: Component) -> list[Manifest]:
-        """The component's pods, in name order."""
-        labels = self.workload(component)["spec"]["template"]["metadata"]["labels"]
-        return [pod for pod in self.pods if labels.items() <= pod["metadata"].get("labels", {}).items()]
+        """The workload of a component: as declared, or as an operator made it. Raises AppError."""
+        found = self.declared.get(_key(self.app, component)) or self.made.get(component.name)
+        if found is None:
+            raise _no_workload(self.app, component)
+        return found
 
     @cached_property
     def volume_of(self) -> Mapping[str, Volume]:
@@ -79,27 +90,74 @@ class Inventory:
         return {volume.component: volume for volume in self.volumes}
 
 
-def declared(app: App) -> dict[tuple[str, str], Manifest]:
-    """An app's manifests by (resource key, name)."""
+def template(workload: Manifest) -> Manifest:
+    """The pod template of a workload, a CronJob's too."""
+    spec = workload["spec"]
+    found: Manifest = spec["jobTemplate"]["spec"]["template"] if "jobTemplate" in spec else spec["template"]
+    return found
+
+
+def declared(app: App) -> dict[ObjectKey, Manifest]:
+    """An app's manifests by key. Raises AppError for a kind that neither Kubernetes nor the app defines."""
+    custom = dict(_defined(app))
     found = {}
     for manifest in app.manifests:
-        resource = registry.by_kind(manifest["apiVersion"], manifest["kind"])
-        assert resource is not None, manifest["kind"]
-        found[(resource.key, manifest["metadata"]["name"])] = manifest
+        version, kind = manifest["apiVersion"], manifest["kind"]
+        builtin = registry.by_kind(version, kind)
+        key = custom.get((version.partition("/")[0], kind), "") if builtin is None else builtin.key
+        metadata = manifest["metadata"]
+        if not key:
+            raise AppError(
+                f"application {app.name}: {kind} {metadata['name']} is of {version}, which is no kind of Kubernetes; "
+                "add its CustomResourceDefinition to the manifests, before the object"
+            )
+        found[(key, metadata.get("namespace", ""), metadata["name"])] = manifest
     return found
+
+
+def _defined(app: App) -> Iterator[tuple[tuple[str, str], str]]:
+    """((group, kind), resource key) of the kinds that an app defines."""
+    for manifest in app.manifests:
+        if manifest["kind"] == "CustomResourceDefinition":
+            spec = manifest["spec"]
+            yield (spec["group"], spec["names"]["kind"]), f"{spec['names']['plural']}.{spec['group']}"
+
+
+def _key(app: App, component: Component) -> ObjectKey:
+    return component.workload, app.namespace_of(component.name), component.name
+
+
+def _made(app: App, cluster: Cluster, own: Mapping[ObjectKey, Manifest]) -> Iterator[tuple[str, Manifest]]:
+    for component in app.components:
+        key = _key(app, component)
+        if key not in own:
+            try:
+                yield component.name, cluster.get(component.workload, component.name, key[1])
+            except StatusError as error:
+                raise _no_workload(app, component) from error
+
+
+def _no_workload(app: App, component: Component) -> AppError:
+    return AppError(
+        f"application {app.name}: component {component.name} has no workload {component.workload} in namespace "
+        f"{app.namespace_of(component.name)}; declare it in the manifests under the component's name, or have an "
+        "operator make it before the application is available"
+    )
 
 
 def _volumes(app: App, cluster: Cluster) -> list[Volume]:
     claims = {
-        claim["metadata"]["name"]: claim["spec"].get("volumeName", "")
-        for claim in cluster.list("persistentvolumeclaims", app.namespace)
+        (namespace, claim["metadata"]["name"]): claim["spec"].get("volumeName", "")
+        for namespace in app.namespaces
+        for claim in cluster.list("persistentvolumeclaims", namespace)
     }
     holders = {volume["metadata"]["name"]: _node(volume) for volume in cluster.list("persistentvolumes")}
-    return [
-        Volume(component.name, component.volume, claims[component.volume], holders[claims[component.volume]])
-        for component in app.components
-        if component.volume and claims.get(component.volume, "") in holders
-    ]
+    found = []
+    for component in app.components:
+        bound = claims.get((app.namespace_of(component.name), component.volume), "")
+        if component.volume and bound in holders:
+            found.append(Volume(component.name, component.volume, bound, holders[bound]))
+    return found
 
 
 def _node(volume: Manifest) -> str:

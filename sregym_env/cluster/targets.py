@@ -12,13 +12,20 @@ from typing import Any
 
 from sregym_env.cluster.app import AddressSource, App, Component
 from sregym_env.cluster.edits import ObjectRef
-from sregym_env.cluster.inventory import Inventory
-from sregym_env.errors import ProblemError
+from sregym_env.cluster.inventory import Inventory, template
+from sregym_env.errors import AppError, ProblemError
+from sregym_env.kube import registry
 from sregym_env.kube.types import Manifest
+
+ROLLED = ("deployments.apps", "statefulsets.apps", "daemonsets.apps")
+"""Kinds of workload that can be rolled out and restarted."""
+
+SCALED = ("deployments.apps", "statefulsets.apps")
+"""Those that have a number of replicas."""
 
 
 @dataclass(frozen=True)
-class _InApp:
+class InApp:
     """What every target has: the application in which it was found."""
 
     inventory: Inventory
@@ -30,15 +37,25 @@ class _InApp:
 
     @property
     def namespace(self) -> str:
-        """The application's namespace."""
+        """Where it is; the application's main namespace for what is in none."""
         return self.inventory.app.namespace
+
+    def workload_of(self, component: str) -> ObjectRef:
+        """The workload object of any component. Raises KeyError."""
+        declared = self.app.by_name[component]
+        return ObjectRef(declared.workload, component, self.app.namespace_of(component))
 
 
 @dataclass(frozen=True)
-class ComponentTarget(_InApp):
+class ComponentTarget(InApp):
     """One component and its workload."""
 
     component: Component
+
+    @property
+    def namespace(self) -> str:
+        """The component's namespace."""
+        return self.app.namespace_of(self.component.name)
 
     @property
     def name(self) -> str:
@@ -53,7 +70,17 @@ class ComponentTarget(_InApp):
     @property
     def workload(self) -> ObjectRef:
         """Its workload object."""
-        return ObjectRef(self.component.workload, self.component.name, self.namespace)
+        return self.workload_of(self.component.name)
+
+    @property
+    def kind(self) -> str:
+        """The kind of its workload, such as ``StatefulSet``."""
+        return kind_of(self.component.workload)
+
+    @property
+    def maker(self) -> str:
+        """The kind of object that creates its pods."""
+        return "ReplicaSet" if self.component.workload == "deployments.apps" else self.kind
 
     @property
     def manifest(self) -> Manifest:
@@ -63,7 +90,7 @@ class ComponentTarget(_InApp):
     @property
     def pod_spec(self) -> Manifest:
         """The declared pod template's spec."""
-        spec: Manifest = self.manifest["spec"]["template"]["spec"]
+        spec: Manifest = template(self.manifest)["spec"]
         return spec
 
     @property
@@ -74,8 +101,14 @@ class ComponentTarget(_InApp):
 
     @property
     def container_index(self) -> int:
-        """Where its main container stands in the pod template."""
-        return [c["name"] for c in self.pod_spec["containers"]].index(self.component.container)
+        """Where its main container stands in the pod template. Raises AppError."""
+        names = [c["name"] for c in self.pod_spec["containers"]]
+        if self.component.container not in names:
+            raise AppError(
+                f"application {self.app.name}: {self.kind} {self.name} has no container {self.component.container}; "
+                f"its component must name one of {', '.join(names)}"
+            )
+        return names.index(self.component.container)
 
     @property
     def container(self) -> Manifest:
@@ -84,9 +117,33 @@ class ComponentTarget(_InApp):
         return container
 
     @property
+    def replicas(self) -> int:
+        """How many pods it declares."""
+        count = self.manifest["spec"].get("replicas")
+        return 1 if count is None else int(count)
+
+    @property
+    def ports(self) -> frozenset[int]:
+        """Ports that its pods take, as far as it declares them."""
+        listed = (p["containerPort"] for c in self.pod_spec["containers"] for p in c.get("ports") or ())
+        return frozenset((self.component.port, *listed))
+
+    @property
     def dependents(self) -> tuple[str, ...]:
         """Components that need it to start, directly: what must restart for its loss to be noticed."""
-        return tuple(component.name for component in self.app.dependents(self.component.name, "start"))
+        return tuple(
+            component.name
+            for component in self.app.dependents(self.component.name, "start")
+            if component.workload in ROLLED
+        )
+
+    def declares(self, *parts: str) -> Any:
+        """What the main container declares under nested keys, such as ``resources``, ``limits``; None for nothing."""
+        return _under(self.container, parts)
+
+    def template_declares(self, *parts: str) -> Any:
+        """What the pod template's spec declares under nested keys; None for nothing."""
+        return _under(self.pod_spec, parts)
 
     def template_path(self, *parts: object) -> str:
         """JSON pointer of a field of the pod template's spec."""
@@ -98,10 +155,15 @@ class ComponentTarget(_InApp):
 
 
 @dataclass(frozen=True)
-class ServiceTarget(_InApp):
+class ServiceTarget(InApp):
     """One Service through which a component is reached."""
 
     component: Component
+
+    @property
+    def namespace(self) -> str:
+        """The Service's namespace."""
+        return self.app.namespace_of(self.component.name)
 
     @property
     def name(self) -> str:
@@ -121,7 +183,12 @@ class ServiceTarget(_InApp):
     @property
     def manifest(self) -> Manifest:
         """The Service as the app declares it."""
-        return self.inventory.manifest("services", self.name)
+        return self.inventory.manifest("services", self.name, self.namespace)
+
+    @property
+    def workload(self) -> ObjectRef:
+        """The workload behind it."""
+        return self.workload_of(self.component.name)
 
     @property
     def selector(self) -> Mapping[str, str]:
@@ -131,15 +198,31 @@ class ServiceTarget(_InApp):
 
     @property
     def port_index(self) -> int:
-        """Which of its ports leads to the component's serving port."""
+        """Which of its ports leads to the component's serving port. Raises AppError."""
         ports = [port["port"] for port in self.manifest["spec"]["ports"]]
-        return ports.index(self.component.port)
+        if self.component.offered_port not in ports:
+            raise AppError(
+                f"application {self.app.name}: Service {self.name} has no port {self.component.offered_port}; say in "
+                f"component {self.component.name} which of {ports} leads to it (service_port)"
+            )
+        return ports.index(self.component.offered_port)
 
     @property
     def port(self) -> int:
         """The port on which the component listens."""
-        target: int = self.manifest["spec"]["ports"][self.port_index]["targetPort"]
+        return self.component.port
+
+    @property
+    def target_port(self) -> int | str:
+        """Where it forwards to, as it declares it: a port or the name of one."""
+        declared = self.manifest["spec"]["ports"][self.port_index]
+        target: int | str = declared.get("targetPort", declared["port"])
         return target
+
+    @property
+    def headless(self) -> bool:
+        """Whether its name leads straight to the pods, past its ports."""
+        return bool(self.manifest["spec"].get("clusterIP") == "None")
 
     @property
     def callers(self) -> tuple[str, ...]:
@@ -147,7 +230,7 @@ class ServiceTarget(_InApp):
         return tuple(
             caller.name
             for caller, dependency in _callers(self.app, self.component)
-            if dependency.via == "service" and caller.kind != "load"
+            if dependency.via == "service" and caller.kind != "load" and caller.workload in ROLLED
         )
 
 
@@ -168,7 +251,12 @@ class VolumeTarget(ComponentTarget):
     @property
     def claim_manifest(self) -> Manifest:
         """The claim as the app declares it."""
-        return self.inventory.manifest("persistentvolumeclaims", self.component.volume)
+        return self.inventory.manifest("persistentvolumeclaims", self.component.volume, self.namespace)
+
+    @property
+    def claimed(self) -> bool:
+        """Whether the app declares the claim; else the workload makes it from a template of its own."""
+        return ("persistentvolumeclaims", self.namespace, self.component.volume) in self.inventory.declared
 
     @property
     def volume_index(self) -> int:
@@ -203,11 +291,11 @@ class ConfigTarget(ComponentTarget):
     @property
     def config_manifest(self) -> Manifest:
         """The ConfigMap as the app declares it."""
-        return self.inventory.manifest("configmaps", self.config_map)
+        return self.inventory.manifest("configmaps", self.config_map, self.namespace)
 
 
 @dataclass(frozen=True)
-class NodeTarget(_InApp):
+class NodeTarget(InApp):
     """One worker node and the volumes it holds.
 
     It is called after one of the components whose data lie on it, because which node that is differs from
@@ -255,6 +343,7 @@ class TargetRule:
 
 
 Where = Callable[[ComponentTarget], bool]
+WhereService = Callable[[ServiceTarget], bool]
 
 
 def components(
@@ -264,7 +353,8 @@ def components(
     by_service: bool = False,
     where: Where | None = None,
 ) -> TargetRule:
-    """Components whose loss reaches the users.
+    """Components whose loss reaches the users and whose workload the app declares: an operator would take back
+    what is changed about its own.
 
     ``kinds`` limits them to kinds of component; ``at_request`` to those that every request needs (no cache
     in front, not only at start); ``by_service`` to those that are reached through their Service, so that
@@ -276,6 +366,8 @@ def components(
             target = ComponentTarget(inventory, component)
             if (
                 component.name in inventory.app.critical
+                and inventory.declares(component)
+                and component.workload in ROLLED
                 and (not kinds or component.kind in kinds)
                 and (not at_request or _needed_per_request(inventory.app, component))
                 and (not by_service or _reached(inventory.app, component, "service"))
@@ -286,34 +378,58 @@ def components(
     return TargetRule("component", search)
 
 
-def services(*, at_request: bool = False, persistent: bool | None = None) -> TargetRule:
-    """Services through which something on the users' path is reached.
+def scheduled(target: ComponentTarget) -> bool:
+    """Whether its pods wait for a node: those of a DaemonSet belong to one, cordoned or not, or do not exist."""
+    return target.component.workload != "daemonsets.apps"
+
+
+def declares_memory(target: ComponentTarget) -> bool:
+    """Whether its main container requests memory or limits it."""
+    return any(target.declares("resources", kind, "memory") is not None for kind in ("requests", "limits"))
+
+
+def services(
+    *, at_request: bool = False, persistent: bool | None = None, where: WhereService | None = None
+) -> TargetRule:
+    """Services through which something on the users' path is reached and which the app declares.
 
     ``at_request`` keeps those that every request passes; ``persistent=False`` those whose callers open new
-    connections all the time, so that a share of bad endpoints is felt.
+    connections all the time, so that a share of bad endpoints is felt; ``where`` is any other condition.
     """
 
     def search(inventory: Inventory) -> Iterable[ServiceTarget]:
         for component in inventory.app.components:
             if (
                 component.service
+                and ("services", inventory.app.namespace_of(component.name), component.service)
+                in inventory.declared
                 and component.name in inventory.app.critical
                 and _reached(inventory.app, component, "service")
                 and (not at_request or _needed_per_request(inventory.app, component))
                 and (persistent is None or _persistent(inventory.app, component) == persistent)
+                and (where is None or where(ServiceTarget(inventory, component)))
             ):
                 yield ServiceTarget(inventory, component)
 
     return TargetRule("service", search)
 
 
-def volumes() -> TargetRule:
-    """Persistent volumes of components whose loss reaches the users."""
+def volumes(*, claimed: bool = False) -> TargetRule:
+    """Persistent volumes of components whose loss reaches the users.
+
+    ``claimed`` keeps those whose pods name a claim that the app declares.
+    """
 
     def search(inventory: Inventory) -> Iterable[VolumeTarget]:
         for component in inventory.app.components:
-            if component.name in inventory.volume_of and component.name in inventory.app.critical:
-                yield VolumeTarget(inventory, component)
+            target = VolumeTarget(inventory, component)
+            if (
+                component.name in inventory.volume_of
+                and component.name in inventory.app.critical
+                and inventory.declares(component)
+                and (target.claimed or not claimed)
+            ):
+                yield target
 
     return TargetRule("volume", search)
 
@@ -323,12 +439,13 @@ def configmaps() -> TargetRule:
 
     def search(inventory: Inventory) -> Iterable[ConfigTarget]:
         for component in inventory.app.components:
-            if component.name not in inventory.app.critical:
+            if component.name not in inventory.app.critical or component.workload not in ROLLED:
                 continue
-            spec = inventory.workload(component)["spec"]["template"]["spec"]
+            spec = template(inventory.workload(component))["spec"]
+            namespace = inventory.app.namespace_of(component.name)
             for volume in spec.get("volumes", ()):
                 name = volume.get("configMap", {}).get("name", "")
-                if ("configmaps", name) in inventory.declared:
+                if ("configmaps", namespace, name) in inventory.declared and inventory.declares(component):
                     yield ConfigTarget(inventory, component, name)
 
     return TargetRule("configmap", search)
@@ -347,6 +464,18 @@ def nodes_with_volumes() -> TargetRule:
                 yield NodeTarget(inventory, node, tuple(held[node]), target.component.name)
 
     return TargetRule("node", search)
+
+
+def kind_of(workload: str) -> str:
+    """The kind of a registry key, such as ``StatefulSet``; the key itself for a kind that is not built in."""
+    resource = registry.by_key(workload)
+    return workload if resource is None else resource.kind
+
+
+def _under(obj: Any, parts: tuple[str, ...]) -> Any:
+    for part in parts:
+        obj = (obj or {}).get(part)
+    return obj
 
 
 def _callers(app: App, component: Component) -> list[tuple[Component, Any]]:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sregym_env.envs.spaces import Text
+
 if TYPE_CHECKING:
     from sregym_env.envs.env import SREGymEnv
-    from sregym_env.envs.spaces import Text
 
 __all__ = ["SREGymEnv", "Text"]
 
@@ -19,8 +20,4 @@ def __getattr__(name: str) -> Any:
         from sregym_env.envs.env import SREGymEnv
 
         return SREGymEnv
-    if name == "Text":
-        from sregym_env.envs.spaces import Text
-
-        return Text
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from sregym_env.cluster.api import Alert
 from sregym_env.cluster.app import App
+from sregym_env.cluster.health import Alert
 from sregym_env.rewards.reward import Stage
 
 Mode = Literal["proactive", "reactive"]
@@ -18,7 +18,7 @@ def briefing(app: App, *, mode: Mode, stage: Stage, alerts: Sequence[Alert], ste
     parts = [
         f"You are the site reliability engineer on call for {app.title}.",
         f"Application: {app.description.strip()}",
-        f"It runs on Kubernetes in the namespace {app.namespace}.",
+        f"It runs on Kubernetes in {_where(app.namespaces)}.",
         _occasion(mode, alerts),
         _TASKS[stage],
         _TOOLS.format(namespace=app.namespace),
@@ -50,6 +50,12 @@ _SUBMITTING: dict[Stage, str] = {
     "which ends the episode.",
     "mitigation": "Hand in with: submit mitigation, which ends the episode.",
 }
+
+
+def _where(namespaces: Sequence[str]) -> str:
+    if len(namespaces) == 1:
+        return f"the namespace {namespaces[0]}"
+    return f"the namespaces {', '.join(namespaces[:-1])} and {namespaces[-1]}"
 
 
 def _occasion(mode: Mode, alerts: Sequence[Alert]) -> str:

@@ -8,9 +8,10 @@ from typing import Any
 
 import gymnasium
 
+from sregym_env.cluster.deploy import Backend
 from sregym_env.envs.episode import Episode, Rules
 from sregym_env.envs.spaces import Text
-from sregym_env.envs.staging import Assignment, stage
+from sregym_env.envs.staging import Assignment, cleared, stage
 from sregym_env.errors import UsageError
 from sregym_env.rewards.judge import Judge, SpecJudge
 from sregym_env.rewards.oracle import Patience
@@ -40,6 +41,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
         noise: whether transient disturbances that are not the cause come and go.
         reward: a preset (``composite``, ``sparse``, ``graded``) or its fields.
         judge: who grades the diagnosis; the deterministic :class:`SpecJudge` by default.
+        backend: where it is played, e.g. :class:`~sregym_env.live.backend.LiveBackend`; the embedded cluster by default.
         max_steps: actions after which the episode is truncated.
         time_limit: simulated seconds after which it is truncated.
         obs_chars: length of an observation at most; a longer one is cut with a note that says so.
@@ -63,6 +65,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
         noise: bool = False,
         reward: str | Mapping[str, Any] | None = None,
         judge: Judge | None = None,
+        backend: Backend | None = None,
         max_steps: int = 60,
         time_limit: float = 4 * 3600.0,
         obs_chars: int = 16_000,
@@ -96,6 +99,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
             observation_chars=obs_chars,
         )
         self._judge: Judge = judge if judge is not None else SpecJudge()
+        self._backend = backend
         self._raise_errors = raise_errors
         self._episode: Episode | None = None
         self._transcript: list[str] = []
@@ -117,7 +121,8 @@ class SREGymEnv(gymnasium.Env[str, str]):
         problem = assignment.resolve(self.np_random)
         if problem.noise_on:
             rules = _patient(rules)
-        staged = stage(problem, world_seed, mode=rules.mode)
+        self._leave()
+        staged = stage(problem, world_seed, mode=rules.mode, backend=self._backend)
         self._episode = Episode(staged, rules, self._judge)
         observation, info = self._episode.begin()
         self._transcript = [observation] if self.render_mode == "ansi" else []
@@ -142,6 +147,10 @@ class SREGymEnv(gymnasium.Env[str, str]):
         """The transcript of the episode so far, in ``ansi`` mode."""
         return "\n".join(self._transcript) if self.render_mode == "ansi" else None
 
+    def close(self) -> None:
+        """Leave the cluster that was played on as healthy as may be."""
+        self._leave()
+
     # --- beyond Gymnasium -------------------------------------------------------------------------
 
     def tools(self, format: ToolFormat = "openai") -> list[dict[str, Any]]:
@@ -153,7 +162,10 @@ class SREGymEnv(gymnasium.Env[str, str]):
         return text_help()
 
     def fork(self) -> SREGymEnv:
-        """An independent environment in the same state, for search and for groups of rollouts."""
+        """An independent environment in the same state, for search and for groups of rollouts.
+
+        Raises UsageError on a backend whose worlds cannot be copied; so does :meth:`snapshot`.
+        """
         copy = object.__new__(SREGymEnv)
         copy.__dict__.update(self.__dict__)
         copy._episode = None if self._episode is None else self._episode.fork()
@@ -181,6 +193,12 @@ class SREGymEnv(gymnasium.Env[str, str]):
     def episode(self) -> Episode:
         """Privileged: the episode being played, its world included. Raises before the first reset."""
         return self._current()
+
+    def _leave(self) -> None:
+        """Be done with the episode: a cluster that goes on gets its faults taken back."""
+        if self._episode is not None and self._backend is not None:
+            cleared(self._episode.staged)
+            self._episode = None
 
     def _current(self) -> Episode:
         if self._episode is None:

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, Self
 
-from sregym_env.cluster.api import ForkableWorld
+from sregym_env.cluster.api import World
 from sregym_env.cluster.app import App
+from sregym_env.cluster.forkable import demanded, forkable
 from sregym_env.envs.briefing import Mode, briefing
 from sregym_env.envs.observation import fit
 from sregym_env.faults.spec import FaultSpec
@@ -41,6 +42,14 @@ class Workstation(Protocol):
 
     def fork(self, world: Any) -> Self:
         """The same workstation in a forked world."""
+        ...
+
+
+class Injection(Protocol):
+    """A fault that has happened."""
+
+    def heal(self, world: World) -> None:
+        """Take it back."""
         ...
 
 
@@ -77,7 +86,7 @@ class Staged:
     """Says which task it is without saying what is wrong."""
     episode_id: str
     app: App
-    world: ForkableWorld
+    world: World
     baseline: Baseline
     specs: tuple[FaultSpec, ...]
     causes: tuple[Cause, ...]
@@ -85,6 +94,8 @@ class Staged:
     problem_json: Mapping[str, Any]
     """The problem as plain JSON: ground truth."""
     workstation: Workstation
+    injections: tuple[Injection, ...] = ()
+    """What must be taken back out of a world that goes on, in the order in which it happened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +120,8 @@ class _State:
     mitigated: bool = False
     ttl: float = -1.0
     ttm: float = -1.0
+    ended: int | None = None
+    """When the repair was handed in: grading in place takes time that is not the agent's."""
     terminated: bool = False
     truncated: bool = False
     exit_reason: ExitReason = ""
@@ -130,17 +143,22 @@ class Episode:
         self.workstation = staged.workstation
         self.rules = rules
         self._judge = judge
+        self._untouched: World | Verdict | None = None
+        if rules.reward.preset == "graded":
+            self._untouched = self._kept_untouched()
         self._started = self.world.now()
         self._state = _State()
-        self._untouched = self.world.fork() if rules.reward.preset == "graded" else None
         self.failure: BaseException | None = None
         """What went wrong inside the environment, if it did."""
 
     def fork(self) -> Episode:
-        """An independent episode with the same past and, given the same actions, the same future."""
+        """An independent episode with the same past and, given the same actions, the same future.
+
+        Raises UsageError where the world cannot be copied.
+        """
         copy = object.__new__(Episode)
         copy.staged = self.staged
-        copy.world = self.world.fork()
+        copy.world = demanded(self.world).fork()
         copy.workstation = self.workstation.fork(copy.world)
         copy.rules = self.rules
         copy._judge = self._judge
@@ -150,10 +168,22 @@ class Episode:
         copy.failure = self.failure
         return copy
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the world as it was staged, of which the episode's own is a later state or a fork."""
+        staged = replace(self.staged, world=self.world, workstation=self.workstation)
+        return {**self.__dict__, "staged": staged, "failure": _portable(self.failure)}
+
     @property
     def seconds(self) -> float:
-        """Simulated seconds since the episode began."""
-        return (self.world.now() - self._started) / SECOND
+        """Simulated seconds since the episode began, until it was handed in."""
+        ended = self._state.ended
+        return ((self.world.now() if ended is None else ended) - self._started) / SECOND
+
+    @property
+    def digest(self) -> str:
+        """A hash of the world, empty where that is no value."""
+        value = forkable(self.world)
+        return "" if value is None else value.digest()
 
     @property
     def over(self) -> bool:
@@ -190,7 +220,13 @@ class Episode:
         """End because the environment itself failed: no reward, not fit for training."""
         self.failure = failure
         self._state = replace(
-            self._state, truncated=True, exit_reason="infra", trainable=False, terms=NOTHING, success=False
+            self._state,
+            terminated=False,
+            truncated=True,
+            exit_reason="infra",
+            trainable=False,
+            terms=NOTHING,
+            success=False,
         )
         text = "The environment failed; this episode ends here."
         return self._result(ToolOutcome(text, 1, "infra"), 0.0)
@@ -262,27 +298,33 @@ class Episode:
     def _submit_mitigation(self) -> ToolOutcome:
         if self.rules.stage == "diagnosis":
             return _refused('No repair is asked for; hand in the diagnosis with: submit diagnosis "TEXT"')
-        verdict = self._judged(self.world)
         self._state = replace(
             self._state,
-            verdict=verdict,
             mitigated=True,
             ttm=self.seconds,
+            ended=self.world.now(),
             terminated=True,
             exit_reason="submitted",
         )
+        self._state = replace(self._state, verdict=self._judged(self.world))
         return ToolOutcome("Mitigation received. The episode is over.\n", tool="submit")
 
-    def _judged(self, world: ForkableWorld) -> Verdict:
+    def _judged(self, world: World) -> Verdict:
         return judge_state(world, self.staged.baseline, self.staged.causes, self.rules.patience)
+
+    def _kept_untouched(self) -> World | Verdict:
+        """The world as it is before the agent comes, or what the oracle makes of it where it cannot be copied."""
+        value = forkable(self.world)
+        return self._judged(self.world) if value is None else value.fork()
 
     def _settle_accounts(self) -> float:
         state = self._state
         if not state.trainable:
             return 0.0
-        untouched = None
-        if self._untouched is not None and state.verdict is not None and not state.verdict.passed:
-            untouched = self._judged(self._untouched)
+        untouched = self._untouched
+        if untouched is not None and not isinstance(untouched, Verdict):
+            failed = state.verdict is not None and not state.verdict.passed
+            untouched = self._judged(untouched) if failed else None
         reward = score(self.rules.reward, self.rules.stage, state.verdict, state.grade, untouched)
         self._state = replace(state, terms=reward.terms, success=reward.success)
         return reward.value
@@ -346,12 +388,17 @@ class Episode:
             "diagnosis": state.diagnosis,
             "grade": None if state.grade is None else state.grade.to_dict(),
             "verdict": None if state.verdict is None else state.verdict.to_dict(),
-            "digest": self.world.digest(),
+            "digest": self.digest,
             "step": state.step,
             "sim_time_s": self.seconds,
             "exit_reason": state.exit_reason,
             "trainable": state.trainable,
         }
+
+
+def _portable(failure: BaseException | None) -> BaseException | None:
+    """A failure without what belongs to this process: where it was raised, and locks or handles that it holds."""
+    return None if failure is None else RuntimeError(f"{type(failure).__name__}: {failure}")
 
 
 def _refused(text: str) -> ToolOutcome:

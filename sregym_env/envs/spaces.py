@@ -2,16 +2,19 @@
 
 :class:`gymnasium.spaces.Text` tests every character of a string against a character set, which costs most
 of a millisecond for a page of logs and refuses anything that is not ASCII. Membership here is a type and a
-length.
+length. Vector environments carry it between processes as UTF-8 behind its length.
 """
 
 from __future__ import annotations
 
+import multiprocessing
 import string
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, overload
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.vector.utils import create_shared_memory, read_from_shared_memory, write_to_shared_memory
 from numpy.typing import NDArray
 
 SAMPLE_CHARS = 64
@@ -52,3 +55,68 @@ class Text(spaces.Text):
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+
+_HEADER = 4
+"""Bytes for the length of a text in shared memory."""
+
+
+def _room(space: Text) -> int:
+    """Bytes that one text may take in shared memory."""
+    return _HEADER + 4 * space.max_length
+
+
+def _buffer(shared_memory: Any) -> NDArray[np.uint8]:
+    return np.frombuffer(shared_memory.get_obj(), dtype=np.uint8)
+
+
+@create_shared_memory.register(Text)
+def _create(space: Text, n: int = 1, ctx: Any = multiprocessing) -> Any:
+    return ctx.Array("B", n * _room(space))
+
+
+@write_to_shared_memory.register(Text)
+def _write(space: Text, index: int, values: str, shared_memory: Any) -> None:
+    data = values.encode("utf-8", "surrogatepass")
+    start, room = index * _room(space), _room(space)
+    if _HEADER + len(data) > room:
+        raise ValueError(f"a text of {len(values)} characters in a space of {space.max_length}")
+    whole = len(data).to_bytes(_HEADER, "little") + data
+    _buffer(shared_memory)[start : start + len(whole)] = np.frombuffer(whole, dtype=np.uint8)
+
+
+@read_from_shared_memory.register(Text)
+def _read(space: Text, shared_memory: Any, n: int = 1) -> SharedTexts:
+    return SharedTexts(space, shared_memory, n)
+
+
+class SharedTexts(Sequence[str]):
+    """The texts that lie in shared memory now. A (deep) copy of it is a tuple of what they are then.
+
+    A vector environment asks for this once, before there is any observation, and copies it after every step.
+    """
+
+    __slots__ = ("_rows",)
+
+    def __init__(self, space: Text, shared_memory: Any, n: int) -> None:
+        self._rows = _buffer(shared_memory).reshape(n, _room(space))
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+        if isinstance(index, slice):
+            return tuple(self)[index]
+        row: bytes = self._rows[index].tobytes()
+        end = _HEADER + int.from_bytes(row[:_HEADER], "little")
+        return row[_HEADER:end].decode("utf-8", "surrogatepass")
+
+    def __deepcopy__(self, _: dict[int, Any]) -> tuple[str, ...]:
+        return tuple(self)
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))

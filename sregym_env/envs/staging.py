@@ -2,38 +2,39 @@
 
 Every problem is staged in a few variants, which differ in names, addresses, placement and timing. They are
 kept for a while and forked for each episode: the seed picks one and drives everything that happens from
-then on.
+then on. A world that cannot be forked is staged for one episode and, when that is done with, :func:`cleared`.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from threading import Lock
 from typing import Any
 
 from numpy.random import Generator
 
 from sregym_env import apps, noise
-from sregym_env.cluster.api import ForkableWorld, User, World
-from sregym_env.cluster.inventory import Inventory
+from sregym_env.cluster.api import World
+from sregym_env.cluster.deploy import Backend
+from sregym_env.cluster.forkable import demanded, forkable
+from sregym_env.cluster.inventory import Inventory, ObjectKey
+from sregym_env.cluster.oncall import ONCALL
 from sregym_env.envs.briefing import Mode
 from sregym_env.envs.episode import Solution, Staged
-from sregym_env.errors import UsageError
+from sregym_env.errors import ClusterError, ProblemError, StagingError, UsageError
 from sregym_env.faults import problems
 from sregym_env.faults.fault import FaultInstance
 from sregym_env.faults.problems import Problem
 from sregym_env.faults.registry import declaration
-from sregym_env.rewards.baseline import Baseline, ObjectKey, capture
+from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, capture
 from sregym_env.rewards.checks import failing_journeys
 from sregym_env.rewards.verdict import Check
-from sregym_env.sim.bootstrap_rbac import ONCALL_USER
-from sregym_env.sim.deploy import VARIANTS, deployed_world
+from sregym_env.sim.bringup.deploy import VARIANTS, deployed_world
 from sregym_env.tools.workstation import Workstation
-
-ONCALL = User(ONCALL_USER)
-"""The identity of the agent."""
 
 SYMPTOM_LIMIT = 300.0
 """Simulated seconds in which a fault's symptoms are awaited."""
@@ -52,8 +53,6 @@ KEPT = 64
 
 _STAGING_SEED = -1000 * VARIANTS
 """Variants are staged with seeds that no episode has, so that no episode draws the same identifiers again."""
-
-DEFAULT_APP = "hotel-reservation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ class Assignment:
         """The problem to play now. Raises ProblemError or UsageError."""
         chosen: Any = self.problem
         if chosen is None and self.fault is not None:
-            return self._noisy(_pair(self.app or DEFAULT_APP, self.fault, self.target or "", self.params))
+            return self._noisy(_pair(self.app or apps.DEFAULT, self.fault, self.target or "", self.params))
         if chosen is None and self.problems:
             chosen = self.problems[int(chance.integers(len(self.problems)))]
         if chosen is None:
@@ -130,32 +129,63 @@ def solution(instance: FaultInstance) -> Solution:
 
 
 @dataclass(frozen=True, slots=True)
+class Injection:
+    """A fault that has happened."""
+
+    instance: FaultInstance
+    changes: Any
+    """What :meth:`FaultInstance.heal` needs."""
+
+    def heal(self, world: World) -> None:
+        """Take it back."""
+        self.instance.heal(world, self.changes)
+
+
+@dataclass(frozen=True, slots=True)
 class Injected:
     """A world with the faults in, and what is needed to judge and to take them back."""
 
-    world: ForkableWorld
+    world: World
     baseline: Baseline
     instances: tuple[FaultInstance, ...]
     changes: tuple[Any, ...]
     """What :meth:`FaultInstance.heal` needs, per instance."""
 
 
-def inject(problem: Problem, seed: int) -> Injected:
-    """A fresh world in which the problem's faults have just been injected."""
+def inject(problem: Problem, seed: int, backend: Backend | None = None) -> Injected:
+    """A fresh world, of the embedded cluster unless a backend is given, in which the faults have just been injected.
+
+    Raises ProblemError where the backend cannot make a disturbance that a fault or the noise consists of, and
+    StagingError where the users were not served before.
+    """
     app = apps.app(problem.app)
-    world = deployed_world(app, seed)
+    world: World = deployed_world(app, seed) if backend is None else backend.deploy(app, seed)
     inventory = Inventory.of(world)
     instances = tuple(
         declaration(each.fault).bind(inventory, each.target, each.parameters) for each in problem.faults
     )
+    _demand_disturbances(world, problem, instances)
     baseline = capture(world)
+    _demand_service(problem, world, baseline)
     changes = tuple(instance.inject(world) for instance in instances)
     if problem.noise_on:
-        noise.schedule(world, seed, problem.noise)
+        world = noise.begin(world, seed, problem.noise)
     return Injected(world, baseline, instances, changes)
 
 
-def await_symptoms(world: ForkableWorld, baseline: Baseline, mode: Mode) -> bool:
+def _demand_disturbances(world: World, problem: Problem, instances: Sequence[FaultInstance]) -> None:
+    """Before anything is changed: whether the backend can make what the faults and the noise consist of."""
+    noise.demand(world, problem.noise)
+    for instance in instances:
+        for disturbance in instance.fault.disturbances:
+            if type(disturbance) not in world.nodes.kinds:
+                raise ProblemError(
+                    f"{instance.declaration.name} needs {type(disturbance).__name__}, which this backend cannot make; "
+                    "play it on the embedded cluster"
+                )
+
+
+def await_symptoms(world: World, baseline: Baseline, mode: Mode) -> bool:
     """Let time pass until users suffer (and, in reactive mode, an alert fires); whether they do."""
     waited = 0.0
     suffering = False
@@ -173,57 +203,125 @@ def await_symptoms(world: ForkableWorld, baseline: Baseline, mode: Mode) -> bool
     return suffering
 
 
-_staged: OrderedDict[tuple[str, int, Mode], Staged] = OrderedDict()
+def _demand_service(problem: Problem, world: World, baseline: Baseline) -> None:
+    failing = failing_journeys(world.traffic.health(WINDOW_SECONDS), world.app.slo, baseline, WINDOW_SECONDS)
+    if failing:
+        raise StagingError(
+            f"problem {problem.id}: the users of {problem.app} are not served before any fault: "
+            f"{'; '.join(failing)}; correct the application's manifests, images or journeys until "
+            f"`sregym validate --app {problem.app}` passes"
+        )
 
 
-def stage(problem: Problem, seed: int, *, mode: Mode = "proactive") -> Staged:
-    """The problem set up for one episode: an independent world with the symptoms showing."""
+def demand_suffering(problem: Problem, world: World, baseline: Baseline) -> None:
+    """Raise StagingError where a problem has faults and no user notices."""
+    health = world.traffic.health(EVIDENCE_SECONDS)
+    if problem.faults and not failing_journeys(health, world.app.slo, baseline, EVIDENCE_SECONDS):
+        slo = world.app.slo
+        shown = "; ".join(f"{j.journey}: {j.success_ratio:.1%} in {j.latency_seconds:.2f} s" for j in health)
+        faults = ", ".join(f"{each.fault}:{each.target}" for each in problem.faults)
+        raise StagingError(
+            f"problem {problem.id}: the users do not suffer from {faults}, {SYMPTOM_LIMIT:.0f} s after it came: {shown} "
+            f"(promised: {slo.success_ratio:.0%} in {slo.latency_seconds} s); choose another target or parameters, or "
+            "have the fault's `targets` leave such targets out"
+        )
+
+
+_Key = tuple[str, int, Mode]
+_staged: OrderedDict[_Key, Staged] = OrderedDict()
+_keeping = Lock()
+
+
+def stage(problem: Problem, seed: int, *, mode: Mode = "proactive", backend: Backend | None = None) -> Staged:
+    """The problem set up for one episode: a world of its own with the symptoms showing.
+
+    Without a backend it is a world of the embedded cluster.
+    """
+    staged = _forked(problem, seed, mode) if backend is None else _stage(problem, seed, mode, backend)
+    text = problem.model_dump_json()
+    return replace(
+        staged,
+        task_id=_opaque(text),
+        episode_id=_opaque(text, str(seed), mode),
+        problem_json=problem.model_dump(mode="json"),
+    )
+
+
+def cleared(staged: Staged) -> None:
+    """Take the faults and the noise out of a world that others will use; one that can be forked is simply dropped."""
+    world = staged.world
+    if forkable(world) is not None:
+        return
+    if isinstance(world, noise.DrivenWorld):
+        world.quiet()
+    for injection in reversed(staged.injections):
+        # What an agent did to the application may stand in the way; that is deployed anew anyway.
+        with suppress(ClusterError):
+            injection.heal(world)
+
+
+def _forked(problem: Problem, seed: int, mode: Mode) -> Staged:
+    """A fork of the variant that the seed picks, staged now if it is not kept."""
     quiet = problem.model_copy(update={"noise": False})
     variant = seed % VARIANTS
     key = (quiet.model_dump_json(), variant, mode)
-    known = _staged.get(key)
-    if known is None:
-        known = _staged[key] = _stage(quiet, _STAGING_SEED + variant, mode)
-        while len(_staged) > KEPT:
-            _staged.popitem(last=False)
-    else:
-        _staged.move_to_end(key)
-    world = known.world.fork()
+    known = _recall(key) or _keep(key, _stage(quiet, _STAGING_SEED + variant, mode))
+    world = demanded(known.world).fork()
     world.reseed(seed)
     if problem.noise_on:
         noise.schedule(world, seed, problem.noise)
-    text = problem.model_dump_json()
-    return replace(
-        known,
-        task_id=_opaque(text),
-        episode_id=_opaque(text, str(seed), mode),
-        world=world,
-        problem_json=problem.model_dump(mode="json"),
-        workstation=known.workstation.fork(world),
-    )
+    return replace(known, world=world, workstation=known.workstation.fork(world))
 
 
 def forget() -> None:
     """Drop the staged problems that are kept for further members of their groups."""
-    _staged.clear()
+    with _keeping:
+        _staged.clear()
 
 
-def _stage(problem: Problem, seed: int, mode: Mode) -> Staged:
-    """One variant of a problem, to be forked and named for each episode."""
-    injected = inject(problem, seed)
-    await_symptoms(injected.world, injected.baseline, mode)
-    return Staged(
+def _recall(key: _Key) -> Staged | None:
+    with _keeping:
+        known = _staged.get(key)
+        if known is not None:
+            _staged.move_to_end(key)
+        return known
+
+
+def _keep(key: _Key, made: Staged) -> Staged:
+    """Keep what was staged, as forks that nobody ever plays in: other threads fork them at the same time."""
+    world = demanded(made.world).fork()
+    made = replace(made, world=world, workstation=made.workstation.fork(world))
+    with _keeping:
+        _staged[key] = made
+        while len(_staged) > KEPT:
+            _staged.popitem(last=False)
+    return made
+
+
+def _stage(problem: Problem, seed: int, mode: Mode, backend: Backend | None = None) -> Staged:
+    """A problem in a world of its own, not named for an episode yet."""
+    injected = inject(problem, seed, backend)
+    world = injected.world
+    staged = Staged(
         task_id="",
         episode_id="",
-        app=injected.world.app,
-        world=injected.world,
+        app=world.app,
+        world=world,
         baseline=injected.baseline,
         specs=tuple(instance.spec for instance in injected.instances),
         causes=tuple(CauseOf(instance) for instance in injected.instances),
         solutions=tuple(solution(instance) for instance in injected.instances),
         problem_json=problem.model_dump(mode="json"),
-        workstation=Workstation(injected.world, ONCALL),
+        workstation=Workstation(world, ONCALL),
+        injections=() if forkable(world) else tuple(map(Injection, injected.instances, injected.changes)),
     )
+    try:
+        await_symptoms(world, injected.baseline, mode)
+        demand_suffering(problem, world, injected.baseline)
+    except Exception:
+        cleared(staged)
+        raise
+    return staged
 
 
 def _opaque(*parts: str) -> str:

@@ -8,14 +8,16 @@ from typing import Any
 
 import orjson
 
+from sregym_env.cluster.app import Account
 from sregym_env.cluster.edits import ObjectRef
-from sregym_env.cluster.targets import ComponentTarget
+from sregym_env.cluster.targets import ComponentTarget, InApp
 from sregym_env.kube.types import Manifest
 from sregym_env.kube.yamlout import to_yaml
 
 SHORT = {
     "deployments.apps": "deployment",
     "statefulsets.apps": "statefulset",
+    "daemonsets.apps": "daemonset",
     "services": "service",
     "configmaps": "configmap",
     "persistentvolumeclaims": "pvc",
@@ -53,6 +55,11 @@ def drop(target: ObjectRef, *paths: str) -> str:
     return patch(target, [{"op": "remove", "path": path} for path in paths])
 
 
+def restore(target: ObjectRef, path: str, declared: Any) -> str:
+    """``kubectl patch`` that gives a field its declared value back; None where it was not declared."""
+    return drop(target, path) if declared is None else put(target, path, declared)
+
+
 def apply(*manifests: Manifest) -> str:
     """``kubectl apply -f -`` with manifests in a here-document."""
     documents = "---\n".join(to_yaml(manifest) for manifest in manifests)
@@ -69,16 +76,35 @@ def scale(target: ObjectRef, replicas: int) -> str:
     return f"kubectl scale {named(target)}{scope(target)} --replicas={replicas}"
 
 
-def restart(namespace: str, components: Iterable[str]) -> list[str]:
-    """Restart Deployments and wait for them; nothing for none."""
-    names = list(components)
-    if not names:
-        return []
-    listed = " ".join(f"deployment/{name}" for name in names)
-    return [
-        f"kubectl rollout restart {listed} -n {namespace}",
-        *(f"kubectl rollout status deployment/{name} -n {namespace} --timeout=180s" for name in names),
+def restart(target: InApp, components: Iterable[str]) -> list[str]:
+    """Restart components and wait for them; nothing for none."""
+    rolled: dict[str, list[ObjectRef]] = {}
+    replaced, waits = [], []
+    for name in components:
+        workload = target.workload_of(name)
+        waits.append(await_rollout(workload))
+        if workload.resource == STATEFUL:
+            replaced.append(replace_pods(target, name))
+        else:
+            rolled.setdefault(workload.namespace or "", []).append(workload)
+    restarts = [
+        f"kubectl rollout restart {' '.join(map(named, workloads))} -n {namespace}"
+        for namespace, workloads in rolled.items()
     ]
+    return [*restarts, *replaced, *waits]
+
+
+STATEFUL = "statefulsets.apps"
+
+
+def replace_pods(target: InApp, component: str) -> str:
+    """``kubectl delete pods`` of a component.
+
+    A StatefulSet needs it: before it replaces a pod it waits for it to be ready, for ever if need be.
+    """
+    workload = target.inventory.workload(target.app.by_name[component])
+    labels = ",".join(f"{key}={value}" for key, value in workload["spec"]["selector"]["matchLabels"].items())
+    return f"kubectl delete pods -l {labels} -n {target.app.namespace_of(component)}"
 
 
 def await_rollout(target: ObjectRef) -> str:
@@ -86,12 +112,39 @@ def await_rollout(target: ObjectRef) -> str:
     return f"kubectl rollout status {named(target)}{scope(target)} --timeout=180s"
 
 
-def mongo_shell(namespace: str, component: str, user: str, password: str, script: str) -> str:
-    """Run a statement in a component's MongoDB as one of its accounts."""
-    login = f"mongo admin -u {user} -p {password} --authenticationDatabase admin --quiet"
-    return f"kubectl exec -n {namespace} deploy/{component} -- {login} --eval {shlex.quote(script)}"
+def mongo_shell(target: ComponentTarget, account: Account, script: str) -> str:
+    """Run a statement in the component's MongoDB as one of its accounts."""
+    login = f"mongo admin -u {account.user} -p {account.password} --authenticationDatabase admin --quiet"
+    return execute(target, f"{login} --eval {shlex.quote(script)}")
+
+
+def execute(target: ComponentTarget, command: str) -> str:
+    """Run a command in a pod of the component."""
+    short = {"deployments.apps": "deploy", STATEFUL: "sts", "daemonsets.apps": "ds"}[target.workload.resource]
+    return f"kubectl exec -n {target.namespace} {short}/{target.component.name} -- {command}"
+
+
+def show(target: ComponentTarget, output: str = "yaml") -> str:
+    """``kubectl get`` of the component's workload."""
+    workload = target.workload
+    kind = SHORT.get(workload.resource, workload.resource)
+    return f"kubectl get {kind} {workload.name} -n {target.namespace} -o {output}"
+
+
+def selector(target: ComponentTarget) -> str:
+    """``-l`` with the labels of the component's pods."""
+    return "-l " + ",".join(f"{key}={value}" for key, value in target.labels.items())
+
+
+def makers(target: ComponentTarget) -> str:
+    """``kubectl describe`` of what creates the component's pods: its events tell why there are none."""
+    if target.maker == "ReplicaSet":
+        return f"kubectl describe replicasets {selector(target)} -n {target.namespace}"
+    kind = SHORT.get(target.workload.resource, target.workload.resource)
+    return f"kubectl describe {kind} {target.workload.name} -n {target.namespace}"
 
 
 def mend(target: ComponentTarget, *commands: str) -> list[str]:
     """A workload's repair: the commands, then waiting for it, then restarting what gave up without it."""
-    return [*commands, await_rollout(target.workload), *restart(target.namespace, target.dependents)]
+    blocked = [replace_pods(target, target.component.name)] if target.workload.resource == STATEFUL else []
+    return [*commands, *blocked, await_rollout(target.workload), *restart(target, target.dependents)]

@@ -43,12 +43,12 @@ def configmap_drift(target: ComponentTarget) -> Fault:
     return Fault(
         resource=ref,
         cause=f"ConfigMap {name}, mounted over {config.path} in {target.name}, lacks the key {config.key}; "
-        f"{target.name} has no address for its database and fails at start.",
+        f"{target.name} has no {config.meaning} and fails at start.",
         edits=[Create(_config_map(ref, file_name, drifted)), Redeploy(target.workload, where)],
         trigger=[RecreatePods(name) for name in target.dependents],
         details={"field": config.key, "right": healthy[config.key]},
         remedies=[
-            [apply(_config_map(ref, file_name, healthy)), *restart(target.namespace, [target.name])],
+            [apply(_config_map(ref, file_name, healthy)), *restart(target, [target.name])],
             mend(target, drop(target.workload, *unmount)),
         ],
         look=[f"kubectl get configmap {name} -n {target.namespace} -o yaml"],

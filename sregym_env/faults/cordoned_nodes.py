@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from sregym_env.cluster.edits import JsonPatch, ObjectRef, RecreatePods
-from sregym_env.cluster.targets import ComponentTarget, components
+from sregym_env.cluster.targets import ComponentTarget, components, scheduled
 from sregym_env.faults.commands import restart
 from sregym_env.faults.fault import Fault, fault
 
 
-@fault(layer="node", mechanism="cordoned_nodes", targets=components(at_request=True), level="easy")
+@fault(
+    layer="node",
+    mechanism="cordoned_nodes",
+    targets=components(at_request=True, where=scheduled),
+    level="easy",
+)
 def cordoned_nodes(target: ComponentTarget) -> Fault:
     """Every worker node is cordoned: running pods go on, a replaced pod stays Pending."""
     nodes = [ObjectRef("nodes", name) for name in target.inventory.nodes]
@@ -23,7 +28,7 @@ def cordoned_nodes(target: ComponentTarget) -> Fault:
         remedies=[
             [
                 "kubectl uncordon " + " ".join(node.name for node in nodes),
-                *restart(target.namespace, [target.name]),
+                *restart(target, [target.name]),
             ]
         ],
         look=["kubectl get nodes"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sregym_env.cluster.edits import Redeploy
 from sregym_env.cluster.targets import ComponentTarget, components
-from sregym_env.faults.commands import mend, put
+from sregym_env.faults.commands import mend, put, show
 from sregym_env.faults.fault import Fault, fault
 
 BUSY = 30.0
@@ -12,6 +12,8 @@ BUSY = 30.0
 
 
 def _busy(target: ComponentTarget) -> bool:
+    if not target.component.stateless or not target.declares("resources", "limits", "cpu"):
+        return False
     share = sum(journey.weight for journey in target.app.journeys if target.name in journey.through)
     return share * target.app.rate >= BUSY
 
@@ -19,7 +21,7 @@ def _busy(target: ComponentTarget) -> bool:
 @fault(
     layer="node",
     mechanism="cpu_throttling",
-    targets=components(kinds=("grpc_service", "web"), at_request=True, where=_busy),
+    targets=components(at_request=True, where=_busy),
     level="hard",
 )
 def cpu_limit_too_low(target: ComponentTarget, cpu: str = "10m") -> Fault:
@@ -31,17 +33,17 @@ def cpu_limit_too_low(target: ComponentTarget, cpu: str = "10m") -> Fault:
     wrong = {
         **right,
         "limits": {**right["limits"], "cpu": cpu},
-        "requests": {**right["requests"], "cpu": cpu},
+        "requests": {**right.get("requests", {}), "cpu": cpu},
     }
     return Fault(
         resource=target.workload,
-        cause=f"The container of Deployment {target.name} has a CPU limit of {cpu} (it was "
+        cause=f"The container of {target.kind} {target.name} has a CPU limit of {cpu} (it was "
         f"{right['limits']['cpu']}), less than its load needs; it is throttled and its requests time out.",
         edits=[Redeploy(target.workload, {path: wrong})],
         details={"field": "CPU limit", "wrong": cpu, "right": right["limits"]["cpu"]},
         remedies=[mend(target, put(target.workload, path, right))],
         look=[
             f"kubectl top pods -n {target.namespace}",
-            f"kubectl get deployment {target.name} -n {target.namespace} -o yaml",
+            show(target),
         ],
     )

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Any
+from typing import Any, SupportsIndex
 
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
@@ -29,11 +29,13 @@ from sregym_env.cluster.apply import Undo
 from sregym_env.cluster.disturbances import Disturbance
 from sregym_env.cluster.edits import Edit, ObjectRef
 from sregym_env.cluster.inventory import Inventory
-from sregym_env.cluster.targets import TargetRule
+from sregym_env.cluster.targets import ROLLED, TargetRule
 from sregym_env.errors import ProblemError, UsageError
+from sregym_env.faults.commands import named, scope
 from sregym_env.faults.mechanisms import MECHANISMS
 from sregym_env.faults.spec import FaultSpec, Layer, Level
 from sregym_env.kube import registry
+from sregym_env.runtime import places
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,10 @@ class Declaration:
     targets: TargetRule
     build: Callable[..., Fault]
 
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        place = f"{self.build.__module__}:{self.name}"
+        return places.reduced(self, place) or super().__reduce_ex__(protocol)
+
     @property
     def summary(self) -> str:
         """The first line of the docstring."""
@@ -120,8 +126,11 @@ class Declaration:
                 f"{'.'.join(map(str, e['loc'])) or 'value'}: {e['msg']}" for e in error.errors()
             )
             raise ProblemError(f"parameters of {self.name}: {problems}") from error
-        struck = self.targets.named(inventory, target)
-        return FaultInstance(self, struck, values, self.build(struck, **values))
+        return self.on(self.targets.named(inventory, target), values)
+
+    def on(self, target: Any, parameters: Mapping[str, Any]) -> FaultInstance:
+        """The fault on a target of its kind, with all its parameters."""
+        return FaultInstance(self, target, parameters, self.build(target, **parameters))
 
 
 def fault(
@@ -149,6 +158,10 @@ class FaultInstance:
     target: Any
     parameters: Mapping[str, Any]
     fault: Fault
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The rest follows from these, and may hold functions that cannot be pickled.
+        return Declaration.on, (self.declaration, self.target, self.parameters)
 
     @property
     def name(self) -> str:
@@ -193,20 +206,25 @@ class FaultInstance:
     def investigation(self) -> tuple[str, ...]:
         """Commands with which an engineer would look for the cause, the broad ones first."""
         namespace = self.target.namespace
+        kinds = [
+            component.workload.partition(".")[0]
+            for component in self.target.app.components
+            if component.workload in ROLLED and self.target.workload_of(component.name).namespace == namespace
+        ]
         broad = [
             f"kubectl get pods -n {namespace} -o wide",
             f"kubectl get events -n {namespace} --sort-by=.lastTimestamp",
-            f"kubectl get deployments,services -n {namespace} -o wide",
+            f"kubectl get {','.join(dict.fromkeys([*kinds, 'services']))} -n {namespace} -o wide",
         ]
         close = []
         for name in self.target.components[:3]:
-            component = self.target.app.by_name[name]
-            close.append(f"kubectl describe deployment {name} -n {namespace}")
-            close.append(f"kubectl logs deployment/{name} -n {namespace} --tail=30")
+            component, workload = self.target.app.by_name[name], self.target.workload_of(name)
+            close.append(f"kubectl describe {named(workload).replace('/', ' ')}{scope(workload)}")
+            close.append(f"kubectl logs {named(workload)}{scope(workload)} --tail=30")
             if component.service:
-                close.append(f"kubectl get endpoints {component.service} -n {namespace}")
-            for caller in self.target.app.affected(name)[:1]:
-                close.append(f"kubectl logs deployment/{caller} -n {namespace} --tail=30")
+                close.append(f"kubectl get endpoints {component.service}{scope(workload)}")
+            for caller in map(self.target.workload_of, self.target.app.affected(name)[:1]):
+                close.append(f"kubectl logs {named(caller)}{scope(caller)} --tail=30")
         return tuple(dict.fromkeys((*broad, *close, *self.fault.look)))
 
     @cached_property

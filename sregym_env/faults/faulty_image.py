@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sregym_env.cluster.targets import ComponentTarget, components
+from sregym_env.faults.commands import show
 from sregym_env.faults.fault import Fault, fault
 from sregym_env.faults.images import other_image
 
@@ -18,6 +19,6 @@ def faulty_image(target: ComponentTarget) -> Fault:
     return other_image(
         target,
         image,
-        cause=f"Deployment {target.name} runs the defective build {image} instead of {right}; its container fails.",
-        look=[f"kubectl get deployment {target.name} -n {target.namespace} -o wide"],
+        cause=f"{target.kind} {target.name} runs the defective build {image} instead of {right}; its container fails.",
+        look=[show(target, "wide")],
     )

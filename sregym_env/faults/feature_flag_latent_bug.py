@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sregym_env.cluster.edits import Create, ObjectRef, Redeploy
 from sregym_env.cluster.targets import ComponentTarget, components
-from sregym_env.faults.commands import drop, mend, restart
+from sregym_env.faults.commands import drop, mend, restart, show
 from sregym_env.faults.fault import Fault, fault
 
 
@@ -38,12 +38,12 @@ def feature_flag_latent_bug(target: ComponentTarget) -> Fault:
         ],
         details={"field": flag, "wrong": "true", "right": "false"},
         remedies=[
-            [off + f'\'{{"data":{{"{flag}":"false"}}}}\'', *restart(target.namespace, [target.name])],
+            [off + f'\'{{"data":{{"{flag}":"false"}}}}\'', *restart(target, [target.name])],
             mend(target, drop(target.workload, target.container_path("env", index))),
         ],
         look=[
             f"kubectl get configmap {config.name} -n {target.namespace} -o yaml",
-            f"kubectl get deployment {target.name} -n {target.namespace} -o yaml",
+            show(target),
         ],
         accepts=[target.workload],
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sregym_env.cluster.edits import RecreatePods, Redeploy
 from sregym_env.cluster.targets import ComponentTarget
-from sregym_env.faults.commands import mend
+from sregym_env.faults.commands import mend, named
 from sregym_env.faults.fault import Fault
 
 
@@ -23,7 +23,7 @@ def other_image(target: ComponentTarget, image: str, *, cause: str, look: Sequen
         remedies=[
             mend(
                 target,
-                f"kubectl set image deployment/{target.name} {container}={right} -n {target.namespace}",
+                f"kubectl set image {named(target.workload)} {container}={right} -n {target.namespace}",
             )
         ],
         look=look,

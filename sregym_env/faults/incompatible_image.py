@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sregym_env.cluster.targets import ComponentTarget, components
+from sregym_env.faults.commands import show
 from sregym_env.faults.fault import Fault, fault
 from sregym_env.faults.images import other_image
 
@@ -18,7 +19,7 @@ def incompatible_image(target: ComponentTarget) -> Fault:
     return other_image(
         target,
         image,
-        cause=f"Deployment {target.name} runs {image}, which is incompatible with data files written by {right}; "
+        cause=f"{target.kind} {target.name} runs {image}, which is incompatible with data files written by {right}; "
         "the database exits at start.",
-        look=[f"kubectl get deployment {target.name} -n {target.namespace} -o wide"],
+        look=[show(target, "wide")],
     )

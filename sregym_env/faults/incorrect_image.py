@@ -13,6 +13,6 @@ def incorrect_image(target: ComponentTarget, image: str = "app-image:latest") ->
     return other_image(
         target,
         image,
-        cause=f"Deployment {target.name} uses the image {image}, which does not exist (it should be "
+        cause=f"{target.kind} {target.name} uses the image {image}, which does not exist (it should be "
         f"{target.container['image']}); its pods hang in ImagePullBackOff.",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sregym_env.cluster.disturbances import DiskReadErrors
 from sregym_env.cluster.edits import ObjectRef, RecreatePods
 from sregym_env.cluster.targets import NodeTarget, nodes_with_volumes
-from sregym_env.faults.commands import apply, await_rollout, delete, restart, scale
+from sregym_env.faults.commands import apply, await_rollout, delete, named, restart, scale
 from sregym_env.faults.fault import Fault, fault
 
 
@@ -28,8 +28,8 @@ def latent_sector_error(target: NodeTarget, fraction: float = 0.3) -> Fault:
         look=[
             "kubectl get pv",
             *(
-                f"kubectl logs deployment/{name} -n {target.namespace} --previous"
-                for name in target.components[:2]
+                f"kubectl logs {named(volume.workload)} -n {volume.namespace} --previous"
+                for volume in target.volumes[:2]
             ),
         ],
         accepts=[ref for volume in target.volumes for ref in (volume.claim, volume.workload)],
@@ -39,12 +39,13 @@ def latent_sector_error(target: NodeTarget, fraction: float = 0.3) -> Fault:
 
 def _move_away(target: NodeTarget, dependents: tuple[str, ...]) -> list[str]:
     """Close the node, make the claims anew so that volumes come up elsewhere, and let the clients seed them."""
+    claims = [volume.claim_manifest for volume in target.volumes if volume.claimed]
     return [
         f"kubectl cordon {target.node}",
         *(scale(volume.workload, 0) for volume in target.volumes),
         *(delete(volume.claim) for volume in target.volumes),
-        apply(*(volume.claim_manifest for volume in target.volumes)),
-        *(scale(volume.workload, 1) for volume in target.volumes),
+        *([apply(*claims)] if claims else []),
+        *(scale(volume.workload, volume.replicas) for volume in target.volumes),
         *(await_rollout(volume.workload) for volume in target.volumes),
-        *restart(target.namespace, dependents),
+        *restart(target, dependents),
     ]

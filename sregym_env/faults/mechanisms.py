@@ -348,7 +348,7 @@ _ALL = (
         "A configuration flag turned on a code path that fails",
         (
             r"feature ?-?(flag|toggle|gate|switch)",
-            r"search_backend_version",
+            r"\b[a-z]+(_[a-z]+)+ ?(=|is|set to|:)? ?\"?true\b",
             r"flag (\S+ ){0,5}(on|true|enabled|set)",
             r"(experimental|dormant|latent|new|buggy|untested) (\w+ )?(code|path|backend|feature)",
         ),

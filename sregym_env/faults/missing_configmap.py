@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sregym_env.cluster.edits import Delete, RecreatePods
 from sregym_env.cluster.targets import ConfigTarget, configmaps
-from sregym_env.faults.commands import apply, restart
+from sregym_env.faults.commands import apply, restart, selector
 from sregym_env.faults.fault import Fault, fault
 
 
@@ -19,11 +19,9 @@ def missing_configmap(target: ConfigTarget) -> Fault:
         edits=[Delete(target.config)],
         trigger=[RecreatePods(name) for name in (component, *target.dependents)],
         details={"field": "configMap", "right": target.name},
-        remedies=[
-            [apply(target.config_manifest), *restart(target.namespace, (component, *target.dependents))]
-        ],
+        remedies=[[apply(target.config_manifest), *restart(target, (component, *target.dependents))]],
         look=[
-            f"kubectl describe pods -l io.kompose.service={component} -n {target.namespace}",
+            f"kubectl describe pods {selector(target)} -n {target.namespace}",
             f"kubectl get configmaps -n {target.namespace}",
         ],
         accepts=[target.workload],

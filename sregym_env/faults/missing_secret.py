@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sregym_env.cluster.edits import RecreatePods, Redeploy
 from sregym_env.cluster.targets import ComponentTarget, components
-from sregym_env.faults.commands import drop, mend
+from sregym_env.faults.commands import drop, mend, named
 from sregym_env.faults.fault import Fault, fault
 
 
@@ -16,7 +16,7 @@ def missing_secret(target: ComponentTarget, variable: str = "API_TOKEN") -> Faul
     added = {"name": variable, "valueFrom": {"secretKeyRef": {"name": secret, "key": "token"}}}
     return Fault(
         resource=target.workload,
-        cause=f"Deployment {target.name} takes the environment variable {variable} from the Secret {secret}, which "
+        cause=f"{target.kind} {target.name} takes the environment variable {variable} from the Secret {secret}, which "
         "does not exist; its container hangs in CreateContainerConfigError.",
         edits=[Redeploy(target.workload, {path: [*declared, added]})],
         trigger=[RecreatePods(name) for name in target.dependents],
@@ -26,7 +26,7 @@ def missing_secret(target: ComponentTarget, variable: str = "API_TOKEN") -> Faul
             mend(
                 target,
                 f"kubectl create secret generic {secret} --from-literal=token=none -n {target.namespace}",
-                f"kubectl rollout restart deployment/{target.name} -n {target.namespace}",
+                f"kubectl rollout restart {named(target.workload)} -n {target.namespace}",
             ),
         ],
         look=[f"kubectl get secrets -n {target.namespace}"],

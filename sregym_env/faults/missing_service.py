@@ -20,6 +20,6 @@ def missing_service(target: ServiceTarget) -> Fault:
         f"running {target.components[0]} pods.",
         edits=[Delete(target.service)],
         trigger=[RecreatePods(caller) for caller in target.callers],
-        remedies=[[apply(target.manifest), *restart(target.namespace, target.callers)]],
+        remedies=[[apply(target.manifest), *restart(target, target.callers)]],
         look=[f"kubectl get services -n {target.namespace}"],
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sregym_env.cluster.edits import RecreatePods, Redeploy
 from sregym_env.cluster.targets import ComponentTarget, components
-from sregym_env.faults.commands import drop, mend
+from sregym_env.faults.commands import drop, makers, mend, named, patch
 from sregym_env.faults.fault import Fault, fault
 
 
@@ -12,25 +12,32 @@ from sregym_env.faults.fault import Fault, fault
 def missing_service_account(target: ComponentTarget, suffix: str = "-runner") -> Fault:
     """The pod template names a service account that does not exist, so no pod can be created.
 
-    The ReplicaSet's events say so; there is no pod to look at.
+    The events of what makes the pods say so; there is no pod to look at.
     """
     path, account = target.template_path("serviceAccountName"), target.name + suffix
+    declared = target.template_declares("serviceAccountName")
+    legacy = target.template_path("serviceAccount")
+    back = (
+        drop(target.workload, path, legacy)
+        if declared is None
+        else patch(target.workload, [{"op": "replace", "path": p, "value": declared} for p in (path, legacy)])
+    )
     return Fault(
         resource=target.workload,
-        cause=f"Deployment {target.name} uses the service account {account}, which does not exist; its ReplicaSet "
+        cause=f"{target.kind} {target.name} uses the service account {account}, which does not exist; its {target.maker} "
         "cannot create pods.",
         edits=[Redeploy(target.workload, {path: account})],
         trigger=[RecreatePods(name) for name in target.dependents],
         details={"field": "serviceAccountName", "wrong": account},
         remedies=[
-            mend(target, drop(target.workload, path, target.template_path("serviceAccount"))),
+            mend(target, back),
             [
                 f"kubectl create serviceaccount {account} -n {target.namespace}",
-                *mend(target, f"kubectl rollout restart deployment/{target.name} -n {target.namespace}"),
+                *mend(target, f"kubectl rollout restart {named(target.workload)} -n {target.namespace}"),
             ],
         ],
         look=[
-            f"kubectl describe replicasets -l io.kompose.service={target.name} -n {target.namespace}",
+            makers(target),
             f"kubectl get serviceaccounts -n {target.namespace}",
         ],
         aliases=[account],

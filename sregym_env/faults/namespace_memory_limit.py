@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from sregym_env.cluster.edits import Create, ObjectRef, RecreatePods
-from sregym_env.cluster.targets import ComponentTarget, components
-from sregym_env.faults.commands import delete, restart
+from sregym_env.cluster.targets import ComponentTarget, components, declares_memory
+from sregym_env.faults.commands import delete, makers, restart
 from sregym_env.faults.fault import Fault, fault
 
 
-@fault(layer="kubernetes", mechanism="quota_blocks_pods", targets=components(at_request=True))
+@fault(
+    layer="kubernetes",
+    mechanism="quota_blocks_pods",
+    targets=components(at_request=True, where=lambda target: not declares_memory(target)),
+)
 def namespace_memory_limit(target: ComponentTarget, memory: str = "1Gi") -> Fault:
     """A ResourceQuota on memory refuses every new pod that does not declare its memory.
 
@@ -31,9 +35,9 @@ def namespace_memory_limit(target: ComponentTarget, memory: str = "1Gi") -> Faul
         ],
         trigger=[RecreatePods(target.name)],
         details={"field": "quota", "wrong": memory},
-        remedies=[[delete(quota), *restart(target.namespace, [target.name])]],
+        remedies=[[delete(quota), *restart(target, [target.name])]],
         look=[
             f"kubectl describe resourcequota -n {target.namespace}",
-            f"kubectl describe replicasets -l io.kompose.service={target.name} -n {target.namespace}",
+            makers(target),
         ],
     )

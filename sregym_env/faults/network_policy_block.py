@@ -31,7 +31,7 @@ def network_policy_block(target: ComponentTarget) -> Fault:
         ],
         trigger=[RecreatePods(name) for name in target.dependents],
         details={"field": "policyTypes", "wrong": ["Ingress", "Egress"]},
-        remedies=[[delete(policy), *restart(target.namespace, target.dependents)]],
+        remedies=[[delete(policy), *restart(target, target.dependents)]],
         look=[
             f"kubectl get networkpolicies -n {target.namespace}",
             f"kubectl describe networkpolicies -n {target.namespace}",

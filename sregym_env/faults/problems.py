@@ -6,7 +6,8 @@ inventory of a healthy world, never listed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from typing import Any
@@ -15,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sregym_env import apps
 from sregym_env.cluster.inventory import Inventory
-from sregym_env.errors import ProblemError
+from sregym_env.errors import AppError, ProblemError
 from sregym_env.faults.registry import declaration, declarations
 
 HOTEL = "hotel-reservation"
@@ -59,15 +60,29 @@ def pair(app: str, fault: str, target: str = "", parameters: Mapping[str, Any] |
     return Problem(id=f"{app}/{fault}/{target}" if target else f"{app}/{fault}", app=app, faults=(choice,))
 
 
-def pairs(app: str | None = None, fault: str | None = None, target: str | None = None) -> tuple[Problem, ...]:
+def pairs(
+    inventory_of: Callable[[str], Inventory | AppError],
+    app: str | None = None,
+    fault: str | None = None,
+    target: str | None = None,
+) -> tuple[Problem, ...]:
     """Every (fault, target) pair of every application, or those that match.
 
-    Raises ProblemError where the app, the fault or the target does not exist.
+    ``inventory_of`` knows what a healthy world of an application holds, on whatever backend it runs, or why that
+    cannot be told.
+    An application whose pairs cannot be listed is left out with a warning, unless it is the one that was asked
+    for. Raises ProblemError where the app, the fault or the target does not exist, AppError for an app that was
+    asked for and cannot be listed.
     """
     found = []
     targets: dict[str, None] = {}
     for name in apps.names() if app is None else (app,):
-        inventory = _inventory(name)
+        inventory = inventory_of(name)
+        if isinstance(inventory, AppError):
+            if app is not None:
+                raise inventory
+            warnings.warn(f"left out: {inventory}", RuntimeWarning, stacklevel=2)
+            continue
         for each in declarations() if fault is None else (declaration(fault),):
             for struck in each.targets.find(inventory):
                 targets[struck.name] = None
@@ -116,13 +131,6 @@ def parsed(mapping: Mapping[str, Any]) -> Problem:
     except ValidationError as error:
         wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
         raise ProblemError(f"problem: {wrong}") from error
-
-
-@cache
-def _inventory(app: str) -> Inventory:
-    from sregym_env.sim.deploy import deployed_world
-
-    return Inventory.of(deployed_world(apps.app(app), 0))
 
 
 _DATABASES = ("geo", "profile", "rate", "recommendation", "reservation", "user")

@@ -8,14 +8,14 @@ from sregym_env.faults.commands import mend, put
 from sregym_env.faults.fault import Fault, fault
 
 
-@fault(layer="storage", mechanism="missing_volume_claim", targets=volumes(), level="easy")
+@fault(layer="storage", mechanism="missing_volume_claim", targets=volumes(claimed=True), level="easy")
 def pvc_claim_mismatch(target: VolumeTarget, suffix: str = "-broken") -> Fault:
     """The workload references a PersistentVolumeClaim that does not exist, so its pods stay Pending."""
     path = target.template_path("volumes", target.volume_index, "persistentVolumeClaim", "claimName")
     wrong = target.name + suffix
     return Fault(
         resource=target.workload,
-        cause=f"Deployment {target.component.name} references the PersistentVolumeClaim {wrong}, which does not "
+        cause=f"{target.kind} {target.component.name} references the PersistentVolumeClaim {wrong}, which does not "
         f"exist (its claim is {target.name}); its pods stay Pending.",
         edits=[Redeploy(target.workload, {path: wrong})],
         trigger=[RecreatePods(name) for name in target.dependents],

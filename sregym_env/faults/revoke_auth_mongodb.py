@@ -35,15 +35,11 @@ def revoke_auth_mongodb(target: ComponentTarget) -> Fault:
         details={"field": f"roles of user {client.user}", "right": f"{role} on {database}"},
         remedies=[
             [
-                mongo_shell(
-                    target.namespace, target.name, by.user, by.password, grant(client.user, role, database)
-                ),
-                *restart(target.namespace, target.dependents),
+                mongo_shell(target, by, grant(client.user, role, database)),
+                *restart(target, target.dependents),
             ]
             for by in (admin, client)
         ],
-        look=[
-            mongo_shell(target.namespace, target.name, admin.user, admin.password, "printjson(db.getUsers())")
-        ],
+        look=[mongo_shell(target, admin, "printjson(db.getUsers())")],
         aliases=[database, client.user],
     )

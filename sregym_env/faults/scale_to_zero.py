@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from sregym_env.cluster.edits import JsonPatch, RecreatePods
-from sregym_env.cluster.targets import ComponentTarget, components
+from sregym_env.cluster.targets import SCALED, ComponentTarget, components
 from sregym_env.faults.commands import mend, scale
 from sregym_env.faults.fault import Fault, fault
 
 
-@fault(layer="kubernetes", mechanism="scaled_to_zero", targets=components(), level="easy")
+@fault(
+    layer="kubernetes",
+    mechanism="scaled_to_zero",
+    targets=components(where=lambda target: target.component.workload in SCALED),
+    level="easy",
+)
 def scale_to_zero(target: ComponentTarget) -> Fault:
     """The workload has been scaled to zero replicas, so nothing serves."""
-    replicas = target.manifest["spec"]["replicas"]
+    replicas = target.replicas
     return Fault(
         resource=target.workload,
-        cause=f"Deployment {target.name} is scaled to 0 replicas; none of its pods run.",
+        cause=f"{target.kind} {target.name} is scaled to 0 replicas; none of its pods run.",
         edits=[JsonPatch(target.workload, "/spec/replicas", 0)],
         trigger=[RecreatePods(name) for name in target.dependents],
         details={"field": "replicas", "wrong": 0, "right": replicas},

@@ -44,7 +44,7 @@ def service_dns_resolution_failure(target: ServiceTarget) -> Fault:
                 f"kubectl get configmap coredns -n kube-system -o yaml | {clean} | kubectl apply -f -",
                 "kubectl rollout restart deployment/coredns -n kube-system",
                 "kubectl rollout status deployment/coredns -n kube-system --timeout=180s",
-                *restart(target.namespace, target.callers),
+                *restart(target, target.callers),
             ]
         ],
         look=["kubectl get configmap coredns -n kube-system -o yaml"],

@@ -8,7 +8,11 @@ from sregym_env.faults.commands import put, restart
 from sregym_env.faults.fault import Fault, fault
 
 
-@fault(layer="network", mechanism="wrong_service_port", targets=services())
+@fault(
+    layer="network",
+    mechanism="wrong_service_port",
+    targets=services(where=lambda target: not target.headless),
+)
 def service_port_mismatch(target: ServiceTarget, offset: int = 10) -> Fault:
     """The Service is offered on another port than the one its clients are configured with.
 
@@ -24,6 +28,6 @@ def service_port_mismatch(target: ServiceTarget, offset: int = 10) -> Fault:
         edits=[JsonPatch(target.service, path, wrong)],
         trigger=[RecreatePods(caller) for caller in target.callers],
         details={"field": "service port", "wrong": wrong, "right": right},
-        remedies=[[put(target.service, path, right), *restart(target.namespace, target.callers)]],
+        remedies=[[put(target.service, path, right), *restart(target, target.callers)]],
         look=[f"kubectl describe service {target.name} -n {target.namespace}"],
     )

@@ -22,8 +22,6 @@ def service_selector_mismatch(target: ServiceTarget, label: str = "current_servi
         edits=[MergePatch(target.service, {"spec": {"selector": {label: target.name}}})],
         trigger=[RecreatePods(caller) for caller in target.callers],
         details={"field": "selector", "wrong": wrong, "right": dict(target.selector)},
-        remedies=[
-            [drop(target.service, f"/spec/selector/{label}"), *restart(target.namespace, target.callers)]
-        ],
+        remedies=[[drop(target.service, f"/spec/selector/{label}"), *restart(target, target.callers)]],
         look=[f"kubectl describe service {target.name} -n {target.namespace}"],
     )

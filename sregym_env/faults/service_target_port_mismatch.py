@@ -8,7 +8,9 @@ from sregym_env.faults.commands import put, restart
 from sregym_env.faults.fault import Fault, fault
 
 
-@fault(layer="network", mechanism="wrong_target_port", targets=services())
+@fault(
+    layer="network", mechanism="wrong_target_port", targets=services(where=lambda target: not target.headless)
+)
 def service_target_port_mismatch(target: ServiceTarget, wrong_port: int = 9999) -> Fault:
     """The Service forwards to a port on which no container listens.
 
@@ -22,6 +24,6 @@ def service_target_port_mismatch(target: ServiceTarget, wrong_port: int = 9999) 
         edits=[JsonPatch(target.service, path, wrong_port)],
         trigger=[RecreatePods(caller) for caller in target.callers],
         details={"field": "targetPort", "wrong": wrong_port, "right": target.port},
-        remedies=[[put(target.service, path, target.port), *restart(target.namespace, target.callers)]],
+        remedies=[[put(target.service, path, target.target_port), *restart(target, target.callers)]],
         look=[f"kubectl describe service {target.name} -n {target.namespace}"],
     )

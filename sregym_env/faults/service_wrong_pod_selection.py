@@ -3,16 +3,37 @@
 from __future__ import annotations
 
 from sregym_env.cluster.app import Component
-from sregym_env.cluster.edits import JsonPatch, MergePatch, ObjectRef
+from sregym_env.cluster.edits import JsonPatch, MergePatch
 from sregym_env.cluster.targets import ServiceTarget, services
 from sregym_env.faults.commands import put
 from sregym_env.faults.fault import Fault, fault
 
 
+def _strangers(target: ServiceTarget) -> list[Component]:
+    """Stateless workloads beside it that do not listen on its port: what its owner calls first, if anything.
+
+    None for a Service that names its target port: the name leads to another port in other pods.
+    """
+    owner = target.component
+    if not isinstance(target.target_port, int):
+        return []
+    called = [target.app.by_name[d.on] for d in owner.dependencies if d.via == "registry"]
+    others = [c for c in target.app.components if c.name in target.app.serving and c.name != owner.name]
+    return [
+        c
+        for c in (*called, *others)
+        if c.workload == owner.workload
+        and not c.volume
+        and c.port != target.port
+        and target.app.namespace_of(c.name) == target.namespace
+        and target.inventory.declares(c)
+    ]
+
+
 @fault(
     layer="network",
     mechanism="extra_endpoints",
-    targets=services(at_request=True, persistent=False),
+    targets=services(at_request=True, persistent=False, where=lambda target: bool(_strangers(target))),
     level="hard",
 )
 def service_wrong_pod_selection(target: ServiceTarget, label: str = "service-route") -> Fault:
@@ -20,9 +41,8 @@ def service_wrong_pod_selection(target: ServiceTarget, label: str = "service-rou
 
     Half of the connections reach pods that do not listen on the Service's port.
     """
-    stranger = _stranger(target)
-    owner = target.app.by_name[target.components[0]]
-    workloads = [ObjectRef(c.workload, c.name, target.namespace) for c in (owner, stranger)]
+    stranger = _strangers(target)[0]
+    workloads = [target.workload, target.workload_of(stranger.name)]
     tag = {"spec": {"template": {"metadata": {"labels": {label: target.name}}}}}
     return Fault(
         resource=target.service,
@@ -41,16 +61,4 @@ def service_wrong_pod_selection(target: ServiceTarget, label: str = "service-rou
         ],
         accepts=workloads,
         aliases=[stranger.name],
-    )
-
-
-def _stranger(target: ServiceTarget) -> Component:
-    """A stateless workload that does not listen on the Service's port: what the owner calls, if anything."""
-    owner = target.app.by_name[target.components[0]]
-    called = [target.app.by_name[d.on] for d in owner.dependencies if d.via == "registry"]
-    others = [c for c in target.app.components if c.name in target.app.serving and c.name != owner.name]
-    return next(
-        c
-        for c in (*called, *others)
-        if c.workload == owner.workload and not c.volume and c.port != target.port
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sregym_env.cluster.edits import RecreatePods, Redeploy
 from sregym_env.cluster.targets import ComponentTarget, components
-from sregym_env.faults.commands import drop, mend
+from sregym_env.faults.commands import drop, mend, named
 from sregym_env.faults.fault import Fault, fault
 
 
@@ -20,13 +20,13 @@ def sidecar_port_conflict(target: ComponentTarget, image: str = "busybox:latest"
     }
     return Fault(
         resource=target.workload,
-        cause=f"Deployment {target.name} has an extra container, sidecar, that listens on port {port} like the "
+        cause=f"{target.kind} {target.name} has an extra container, sidecar, that listens on port {port} like the "
         "main container; the two conflict (address already in use), one crash-loops and the pod is never Ready.",
         edits=[Redeploy(target.workload, {f"{containers}/-": sidecar})],
         trigger=[RecreatePods(name) for name in target.dependents],
         details={"field": "containers", "wrong": "sidecar"},
         remedies=[mend(target, drop(target.workload, f"{containers}/{len(target.pod_spec['containers'])}"))],
         look=[
-            f"kubectl logs deployment/{target.name} -c sidecar -n {target.namespace} --previous",
+            f"kubectl logs {named(target.workload)} -c sidecar -n {target.namespace} --previous",
         ],
     )

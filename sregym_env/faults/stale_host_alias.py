@@ -5,7 +5,7 @@ from __future__ import annotations
 from sregym_env.cluster.app import Dependency
 from sregym_env.cluster.edits import Redeploy
 from sregym_env.cluster.targets import ComponentTarget, components
-from sregym_env.faults.commands import drop, mend
+from sregym_env.faults.commands import execute, mend, restore, show
 from sregym_env.faults.fault import Fault, fault
 
 
@@ -26,16 +26,17 @@ def stale_host_alias(target: ComponentTarget, address: str = "10.96.255.250") ->
 
     DNS is healthy and knows the name; only these pods never ask it.
     """
-    host, path = _looked_up(target)[0].on, target.template_path("hostAliases")
+    dependency, path = _looked_up(target)[0], target.template_path("hostAliases")
+    host, declared = dependency.host or dependency.on, target.template_declares("hostAliases")
     return Fault(
         resource=target.workload,
-        cause=f"The pod template of Deployment {target.name} has a hostAliases entry that maps {host} to {address}, "
+        cause=f"The pod template of {target.kind} {target.name} has a hostAliases entry that maps {host} to {address}, "
         f"where nothing listens; {target.name} cannot reach {host}.",
-        edits=[Redeploy(target.workload, {path: [{"ip": address, "hostnames": [host]}]})],
+        edits=[Redeploy(target.workload, {path: [{"ip": address, "hostnames": [host]}, *(declared or ())]})],
         details={"field": "hostAliases", "wrong": f"{address} {host}"},
-        remedies=[mend(target, drop(target.workload, path))],
+        remedies=[mend(target, restore(target.workload, path, declared))],
         look=[
-            f"kubectl get deployment {target.name} -n {target.namespace} -o yaml",
-            f"kubectl exec -n {target.namespace} deploy/{target.name} -- cat /etc/hosts",
+            show(target),
+            execute(target, "cat /etc/hosts"),
         ],
     )

@@ -29,12 +29,10 @@ def storage_user_unregistered(target: ComponentTarget) -> Fault:
         details={"field": f"user {client.user}", "right": client.user},
         remedies=[
             [
-                mongo_shell(target.namespace, target.name, admin.user, admin.password, made),
-                *restart(target.namespace, target.dependents),
+                mongo_shell(target, admin, made),
+                *restart(target, target.dependents),
             ]
         ],
-        look=[
-            mongo_shell(target.namespace, target.name, admin.user, admin.password, "printjson(db.getUsers())")
-        ],
+        look=[mongo_shell(target, admin, "printjson(db.getUsers())")],
         aliases=[target.component.database, client.user],
     )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from sregym_env.cluster.edits import JsonPatch, ObjectRef, RecreatePods
-from sregym_env.cluster.targets import ComponentTarget, components
+from sregym_env.cluster.targets import ComponentTarget, components, scheduled
 from sregym_env.faults.commands import restart
 from sregym_env.faults.fault import Fault, fault
 
 
-@fault(layer="node", mechanism="untolerated_taint", targets=components(at_request=True))
+@fault(layer="node", mechanism="untolerated_taint", targets=components(at_request=True, where=scheduled))
 def taint_no_toleration(target: ComponentTarget, key: str = "dedicated", value: str = "batch") -> Fault:
     """Every worker node carries a taint that the pods do not tolerate: a replaced pod stays Pending."""
     nodes = [ObjectRef("nodes", name) for name in target.inventory.nodes]
@@ -25,7 +25,7 @@ def taint_no_toleration(target: ComponentTarget, key: str = "dedicated", value: 
         remedies=[
             [
                 f"kubectl taint nodes {names} {key}={value}:NoSchedule-",
-                *restart(target.namespace, [target.name]),
+                *restart(target, [target.name]),
             ]
         ],
         look=["kubectl describe nodes"],

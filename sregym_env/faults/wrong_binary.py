@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from sregym_env.cluster.edits import Redeploy
 from sregym_env.cluster.targets import ComponentTarget, components
-from sregym_env.faults.commands import mend, put
+from sregym_env.faults.commands import mend, put, show
 from sregym_env.faults.fault import Fault, fault
 
 
 def _siblings(target: ComponentTarget) -> list[str]:
-    """Commands of the components that run the same image, in the app's order."""
+    """Commands of the components that run the same image and serve elsewhere, in the app's order."""
     image = target.container["image"]
-    others = [ComponentTarget(target.inventory, c) for c in target.app.components if c.name != target.name]
+    others = [
+        ComponentTarget(target.inventory, c)
+        for c in target.app.components
+        if c.name != target.name and c.port != target.component.port
+    ]
     return [
         other.container["command"][0]
         for other in others
@@ -37,10 +41,10 @@ def wrong_binary(target: ComponentTarget, binary: str = "") -> Fault:
     path = target.container_path("command")
     return Fault(
         resource=target.workload,
-        cause=f"The container of Deployment {target.name} runs the command {wrong[0]} instead of {right[0]}, so "
+        cause=f"The container of {target.kind} {target.name} runs the command {wrong[0]} instead of {right[0]}, so "
         f"the {target.name} service is not there although its pod is Running.",
         edits=[Redeploy(target.workload, {path: wrong})],
         details={"field": "command", "wrong": wrong[0]},
         remedies=[mend(target, put(target.workload, path, right))],
-        look=[f"kubectl get deployment {target.name} -n {target.namespace} -o yaml"],
+        look=[show(target)],
     )

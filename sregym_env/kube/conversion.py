@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 
+from sregym_env.kube.custom import apply_schema_defaults, prune
 from sregym_env.kube.registry import CustomType, Resource
 from sregym_env.kube.types import Json, Manifest
 
@@ -48,8 +49,6 @@ def from_storage(resource: Resource, obj: Manifest) -> Manifest:
 
 def _custom(resource: Resource, custom: CustomType, obj: Manifest) -> Manifest:
     """A custom object in a version, read as the API server reads it: pruned and defaulted by the schema of now."""
-    from sregym_env.kube.custom import apply_schema_defaults, prune
-
     if obj.get("apiVersion") != resource.api_version:
         obj = {**obj, "apiVersion": resource.api_version}
     seen: Manifest = apply_schema_defaults(custom.schema, prune(custom.schema, obj)[0])

@@ -13,11 +13,9 @@ from typing import Any
 import re2
 
 from sregym_env.kube import formats
-from sregym_env.kube.registry import Resource
 from sregym_env.kube.status import (
     FieldError,
     GoValue,
-    cannot_handle,
     go_quote,
     invalid_value,
     required,
@@ -33,28 +31,12 @@ ABSENT: Any = object()
 """In place of an old value: there is none, or none that is known to correspond."""
 
 
-def schema_of(resource: Resource) -> Schema:
-    """The schema of a custom resource; empty for others."""
-    return resource.custom_type.schema if resource.custom_type is not None else {}
-
-
 def prune(schema: Schema, obj: Manifest) -> tuple[Manifest, tuple[str, ...]]:
     """The object without the fields its schema does not know, and a text for each
     (``unknown field "spec.foo"``), sorted."""
     unknown: list[str] = []
     made = _prune(schema, obj, "", unknown, True)
     return made, tuple(f'unknown field "{path}"' for path in sorted(unknown))
-
-
-def decode(
-    resource: Resource, schema: Schema, obj: Manifest, strict: bool
-) -> tuple[Manifest, tuple[str, ...]]:
-    """Like :func:`prune`; raises StatusError 400 on unknown fields when ``strict``."""
-    made, unknown = prune(schema, obj)
-    if unknown and strict:
-        text = "strict decoding error: " + ", ".join(unknown)
-        raise cannot_handle(resource.kind, resource.version, text)
-    return made, unknown
 
 
 def _prune(schema: Schema, value: Json, where: str, unknown: list[str], root: bool = False) -> Json:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from sregym_env.kube.custom import apply_schema_defaults
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.types import Json, Manifest
 
@@ -687,8 +688,6 @@ def apply_defaults(resource: Resource, obj: Manifest) -> Manifest:
         rest = {k: v for k, v in obj.items() if k not in ("apiVersion", "kind")}
         obj = {"apiVersion": resource.api_version, "kind": resource.kind, **rest}
     if resource.custom_type is not None:
-        from sregym_env.kube.custom import apply_schema_defaults
-
         filled: Manifest = apply_schema_defaults(resource.custom_type.schema, obj)
         return filled
     change = _DEFAULTS.get((resource.api_version, resource.kind))

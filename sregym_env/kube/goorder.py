@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 from functools import lru_cache
+from importlib.resources import files
 from typing import Any
 
 import orjson
@@ -23,9 +24,6 @@ _DATA = "order-1.32.json.gz"
 @lru_cache(maxsize=1)
 def _order() -> tuple[dict[str, str], _Structs]:
     """Struct by ``apiVersion kind``; for each struct its fields in order, with the struct below each and its zero."""
-    # importlib.resources takes as long to import as the data to load, so it comes only when needed.
-    from importlib.resources import files
-
     data = orjson.loads(gzip.decompress((files("sregym_env.kube") / "data" / _DATA).read_bytes()))
     structs = {
         name: {field: (below, zero) for field, below, zero in (entry.split(":", 2) for entry in fields)}

@@ -142,11 +142,6 @@ def _format_binary(size: int) -> str:
     return f"{size}{suffix}"
 
 
-def format_milli(amount: int) -> str:
-    """Milli-units as a decimal quantity: 1500 is ``"1500m"``, 2000 is ``"2"``."""
-    return format_nano(amount * 1_000_000)
-
-
 def format_bytes(amount: int) -> str:
     """Bytes as a binary quantity: 1048576 is ``"1Mi"``."""
     return format_nano(amount * NANO, "binary")

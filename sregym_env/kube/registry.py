@@ -723,8 +723,3 @@ def by_key(key: str) -> Resource | None:
 def by_kind(api_version: str, kind: str) -> Resource | None:
     """:meth:`Registry.by_kind` of the built-in resources."""
     return BUILTIN.by_kind(api_version, kind)
-
-
-def find(token: str) -> Resource | None:
-    """:meth:`Registry.find` of the built-in resources."""
-    return BUILTIN.find(token)

@@ -6,6 +6,7 @@ Follows ``k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel`` of v1.32.
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -160,8 +161,6 @@ def _parsed(parse: Callable[[str], Any]) -> Convert:
 
 
 def _decoded(text: str) -> bytes:
-    from base64 import b64decode
-
     return b64decode(text)
 
 

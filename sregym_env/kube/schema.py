@@ -14,11 +14,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib.resources import files
 from typing import Any
 
 import orjson
 
 from sregym_env.kube import durations, quantity
+from sregym_env.kube.custom import prune
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.status import bad_request, cannot_handle, invalid, invalid_value
 from sregym_env.kube.types import Json, Manifest
@@ -104,9 +106,6 @@ class Struct:
 
 
 def _packaged(name: str) -> dict[str, Any]:
-    # importlib.resources takes as long to import as the data to load, so it comes only when needed.
-    from importlib.resources import files
-
     data = (files("sregym_env.kube") / "data" / name).read_bytes()
     tree: dict[str, Any] = orjson.loads(gzip.decompress(data))
     return tree
@@ -661,8 +660,6 @@ def _decode(resource: Resource, obj: Json, from_patch: bool) -> tuple[Manifest, 
     decoded, found = _decode_metadata(obj, from_patch)
     if resource.custom_type is None:
         return decoded, found
-    from sregym_env.kube.custom import prune
-
     pruned, unknown = prune(resource.custom_type.schema, decoded)
     if unknown:
         found = found or _Findings(from_patch=from_patch)

@@ -172,13 +172,6 @@ def from_expressions(expressions: Iterable[Mapping[str, Any]]) -> LabelSelector:
     return _from_expressions((), terms)
 
 
-def format_selector(selector: Mapping[str, Any] | None) -> str:
-    """A ``LabelSelector`` as kubectl prints it: ``app=web,tier in (a,b)``; ``<none>`` when empty."""
-    if selector is None:
-        return "<none>"
-    return str(from_dict(selector)) or "<none>"
-
-
 # --- the label selector parser -------------------------------------------------------------------------
 
 _TOKEN = re.compile(r"[ \t\r\n]*(==|!=|[=!(),<>]|[^=!(),<> \t\r\n]+)")

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sregym_env.errors import ClusterError
-
-if TYPE_CHECKING:
-    from sregym_env.kube.registry import Resource
+from sregym_env.kube.registry import Resource
 
 
 class StatusError(ClusterError):

@@ -1,17 +1,22 @@
 """Noise: transient, seeded disturbances that heal by themselves and are never the cause of anything.
 
 Every few minutes a sample of the declared kinds strikes a random pod of the application each, for a while.
-What is to come is scheduled in the world itself, so that forks meet the same noise. Off by default.
+What is to come is scheduled in the world itself, so that forks meet the same noise; a world that cannot be told
+what comes later is driven (:mod:`sregym_env.noise.driven`). Off by default.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sregym_env.cluster.api import ForkableWorld
+from sregym_env.cluster.api import World
+from sregym_env.cluster.forkable import Forkable, ScheduledAction, forkable
+from sregym_env.errors import ProblemError
+from sregym_env.noise.driven import DrivenWorld
 from sregym_env.noise.noise import KINDS
 from sregym_env.runtime.streams import Streams
 
@@ -33,21 +38,61 @@ class NoiseConfig(BaseModel):
     """How far ahead noise is scheduled: longer than any episode with its grading."""
 
 
-def schedule(world: ForkableWorld, seed: int, config: NoiseConfig | Mapping[str, Any] | bool = True) -> None:
-    """Let noise happen in ``world`` from now on. The same seed gives the same noise."""
-    if config is False:
-        return
-    settings = (
-        config if isinstance(config, NoiseConfig) else NoiseConfig(**({} if config is True else config))
-    )
+def plan(
+    namespaces: Sequence[str], seed: int, config: NoiseConfig
+) -> Iterator[tuple[float, ScheduledAction]]:
+    """What happens in how many seconds from now. The same seed gives the same noise."""
     streams = Streams(seed)
-    namespace = world.app.namespace
-    begin = streams.uniform("noise.begin", 0.0, settings.interval_seconds / 2)
-    while begin < settings.horizon_seconds:
-        for kind in streams.sample("noise.kind", settings.kinds, settings.concurrent):
-            action = KINDS[kind](namespace, settings.duration_seconds, streams.unit("noise.pod"))
-            world.schedule(begin, action)
-        begin += settings.interval_seconds
+    begin = streams.uniform("noise.begin", 0.0, config.interval_seconds / 2)
+    while begin < config.horizon_seconds:
+        for kind in streams.sample("noise.kind", config.kinds, config.concurrent):
+            where = streams.unit("noise.pod") * len(namespaces)
+            namespace, draw = namespaces[int(where)], where % 1.0
+            yield begin, KINDS[kind](namespace, config.duration_seconds, draw)
+        begin += config.interval_seconds
 
 
-__all__ = ["KINDS", "NoiseConfig", "schedule"]
+def schedule(world: Forkable, seed: int, config: NoiseConfig | Mapping[str, Any] | bool = True) -> None:
+    """Let noise happen in ``world`` from now on, as part of what it has before it."""
+    settings = _settings(config)
+    if settings is not None:
+        for delay, action in plan(world.app.namespaces, seed, settings):
+            world.schedule(delay, action)
+
+
+def begin(world: World, seed: int, config: NoiseConfig | Mapping[str, Any] | bool = True) -> World:
+    """The world with noise from now on: itself, or one that makes the noise as time passes in it."""
+    value = forkable(world)
+    if value is not None:
+        schedule(value, seed, config)
+        return world
+    settings = _settings(config)
+    return world if settings is None else DrivenWorld(world, plan(world.app.namespaces, seed, settings))
+
+
+def demand(world: World, config: NoiseConfig | Mapping[str, Any] | bool = True) -> None:
+    """Raises ProblemError, with the kinds of noise that are possible, unless the backend can make those asked for."""
+    settings = _settings(config)
+    asked = () if settings is None else settings.kinds
+    possible = [name for name in KINDS if _makes(world, name)]
+    impossible = [name for name in asked if name not in possible]
+    if impossible:
+        raise ProblemError(
+            f"this backend cannot make the noise {', '.join(impossible)}; play without noise, with "
+            f'noise={{"kinds": {json.dumps(possible)}}}, or on the embedded cluster'
+        )
+
+
+def _makes(world: World, kind: str) -> bool:
+    disturbance = KINDS[kind](world.app.namespace, 1.0, 0.0).disturbance
+    return disturbance is None or type(disturbance) in world.nodes.kinds
+
+
+def _settings(config: NoiseConfig | Mapping[str, Any] | bool) -> NoiseConfig | None:
+    """The settings in full; None for no noise."""
+    if config is False or isinstance(config, NoiseConfig):
+        return config or None
+    return NoiseConfig(**({} if config is True else config))
+
+
+__all__ = ["KINDS", "DrivenWorld", "NoiseConfig", "begin", "demand", "plan", "schedule"]

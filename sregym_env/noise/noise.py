@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from sregym_env.cluster.api import ScheduledAction
 from sregym_env.cluster.disturbances import LinkDelay, LinkLoss, PodFreeze
+from sregym_env.cluster.forkable import ScheduledAction
 
 Kind = Callable[[str, float, float], ScheduledAction]
 

@@ -9,15 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sregym_env.cluster.api import World
+from sregym_env.cluster.inventory import ObjectKey, declared
+from sregym_env.cluster.targets import ROLLED
+from sregym_env.kube import registry
 from sregym_env.kube.types import Manifest
 
-ObjectKey = tuple[str, str, str]
-"""(resource, namespace or "", name)."""
-
-WORKLOADS = ("deployments.apps", "statefulsets.apps", "daemonsets.apps")
-
 NAMESPACED = (
-    *WORKLOADS,
+    *ROLLED,
     "services",
     "configmaps",
     "secrets",
@@ -34,7 +32,8 @@ NAMESPACED = (
     "roles.rbac.authorization.k8s.io",
     "rolebindings.rbac.authorization.k8s.io",
 )
-"""Kinds whose baseline objects must survive a repair, in the application's and the system's namespaces."""
+"""Kinds whose baseline objects must survive a repair, in the application's and the system's namespaces; those
+that the application defines itself come on top."""
 
 CLUSTER_SCOPED = (
     "namespaces",
@@ -54,10 +53,12 @@ WINDOW_SECONDS = 60.0
 class Baseline:
     """The healthy system: its objects, which Services had ready backends, and what users did."""
 
-    namespace: str
+    namespaces: tuple[str, ...]
+    """The application's, its main one first."""
     objects: Mapping[ObjectKey, Manifest]
-    backed: Mapping[str, frozenset[str]]
-    """The workloads (``Deployment/geo``) behind each of the application's Services that had ready endpoints."""
+    backed: Mapping[tuple[str, str], frozenset[str]]
+    """The workloads (``Deployment/geo``) behind each of the application's Services that had ready endpoints,
+    by (namespace, Service)."""
     offered: Mapping[str, float]
     """Requests per second that users offered, by journey."""
     served: Mapping[str, float]
@@ -66,13 +67,12 @@ class Baseline:
 
 def capture(world: World) -> Baseline:
     """Take the baseline of a world that is healthy now."""
-    namespace = world.app.namespace
     objects = dict(protected_objects(world))
     health = world.traffic.health(WINDOW_SECONDS)
     return Baseline(
-        namespace=namespace,
+        namespaces=world.app.namespaces,
         objects=objects,
-        backed=backends(world, namespace),
+        backed=backends(world),
         offered={journey.journey: journey.requests / WINDOW_SECONDS for journey in health},
         served=reached(world),
     )
@@ -83,17 +83,34 @@ def protected_objects(world: World) -> list[tuple[ObjectKey, Manifest]]:
     found: list[tuple[ObjectKey, Manifest]] = []
     for resource in CLUSTER_SCOPED:
         found.extend(((resource, "", _name(obj)), obj) for obj in world.cluster.list(resource))
-    for namespace in (world.app.namespace, *SYSTEM_NAMESPACES):
-        for resource in NAMESPACED:
-            listed = world.cluster.list(resource, namespace)
-            found.extend(((resource, namespace, _name(obj)), obj) for obj in listed)
+    own = _custom(world)
+    for namespace in (*world.app.namespaces, *SYSTEM_NAMESPACES):
+        for resource in (*NAMESPACED, *own):
+            found.extend(
+                ((resource, namespace, _name(obj)), obj)
+                for obj in world.cluster.list(resource, namespace)
+                if not _comes_and_goes(resource, obj)
+            )
     return found
+
+
+def _custom(world: World) -> list[str]:
+    """Namespaced kinds of the application's own objects that no plain cluster has."""
+    used = {key[0] for key in declared(world.app) if key[1]}
+    return sorted(resource for resource in used if registry.by_key(resource) is None)
+
+
+def _comes_and_goes(resource: str, obj: Manifest) -> bool:
+    """Whether an object is one of a CronJob's jobs, which cleans up after itself."""
+    return resource == "jobs.batch" and any(
+        owner.get("controller") for owner in obj["metadata"].get("ownerReferences") or ()
+    )
 
 
 def reached(world: World) -> dict[str, float]:
     """Requests per second at every component through which journeys pass, stores aside: caches hide those."""
     path = {name for journey in world.app.journeys for name in journey.through} | {world.app.entry}
-    stateless = {c.name for c in world.app.components if c.name in path and c.kind in _STATELESS}
+    stateless = {c.name for c in world.app.components if c.name in path and c.stateless}
     return {
         component.component: component.rate
         for component in world.traffic.components(WINDOW_SECONDS)
@@ -101,11 +118,19 @@ def reached(world: World) -> dict[str, float]:
     }
 
 
-_STATELESS = ("grpc_service", "web")
+def backends(world: World) -> dict[tuple[str, str], frozenset[str]]:
+    """The workloads whose pods are ready endpoints of each of the application's Services, by (namespace, Service).
+
+    Services without any are left out.
+    """
+    found: dict[tuple[str, str], frozenset[str]] = {}
+    for namespace in world.app.namespaces:
+        for service, workloads in _backends(world, namespace).items():
+            found[(namespace, service)] = frozenset(workloads)
+    return found
 
 
-def backends(world: World, namespace: str) -> dict[str, frozenset[str]]:
-    """The workloads whose pods are ready endpoints of each Service; Services without any are left out."""
+def _backends(world: World, namespace: str) -> dict[str, set[str]]:
     owners = {pod["metadata"]["name"]: pod["metadata"] for pod in world.cluster.list("pods", namespace)}
     sets = {
         rs["metadata"]["name"]: rs["metadata"] for rs in world.cluster.list("replicasets.apps", namespace)
@@ -117,7 +142,7 @@ def backends(world: World, namespace: str) -> dict[str, frozenset[str]]:
             if service and _is_ready(endpoint):
                 pod = (endpoint.get("targetRef") or {}).get("name", "")
                 found.setdefault(service, set()).add(_workload(owners.get(pod), sets) or f"Pod/{pod}")
-    return {service: frozenset(workloads) for service, workloads in sorted(found.items())}
+    return dict(sorted(found.items()))
 
 
 def _workload(metadata: Manifest | None, replica_sets: Mapping[str, Manifest]) -> str:

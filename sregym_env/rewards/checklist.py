@@ -8,6 +8,8 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
+import yaml
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -62,8 +64,6 @@ class Grade:
 @lru_cache(maxsize=1)
 def checklist() -> Checklist:
     """The checklist that ships with the package."""
-    import yaml
-
     document = yaml.safe_load(files("sregym_env.rewards").joinpath("checklist.yaml").read_text("utf-8"))
     questions = tuple(
         Question(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from sregym_env.cluster.api import JourneyHealth, World
+from sregym_env.cluster.api import World
 from sregym_env.cluster.app import SLO
+from sregym_env.cluster.health import JourneyHealth
+from sregym_env.cluster.inventory import ObjectKey
+from sregym_env.cluster.targets import ROLLED, SCALED
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
-from sregym_env.rewards.baseline import WORKLOADS, Baseline, ObjectKey, backends, protected_objects
+from sregym_env.rewards.baseline import Baseline, backends, protected_objects
 from sregym_env.rewards.verdict import Check
 
 OFFERED_SHARE = 0.5
@@ -70,7 +73,7 @@ def replicas(world: World, baseline: Baseline) -> Check:
     smaller = []
     for key, before in baseline.objects.items():
         resource, namespace, name = key
-        if resource in ("deployments.apps", "statefulsets.apps"):
+        if resource in SCALED:
             now = _current(world, key)
             wanted, asked = _replicas(before), 0 if now is None else _replicas(now)
             if asked < wanted:
@@ -86,7 +89,7 @@ def available(world: World, baseline: Baseline) -> Check:
     """Every workload of the baseline is rolled out and available."""
     short = []
     for key in baseline.objects:
-        if key[0] in WORKLOADS:
+        if key[0] in ROLLED:
             now = _current(world, key)
             trouble = "missing" if now is None else _unavailable(key[0], now)
             if trouble:
@@ -96,10 +99,10 @@ def available(world: World, baseline: Baseline) -> Check:
 
 def endpoints(world: World, baseline: Baseline) -> Check:
     """Services that had ready backends have them, and send nobody anywhere else."""
-    ready = backends(world, baseline.namespace)
+    ready = backends(world)
     wrong = []
-    for name, before in baseline.backed.items():
-        now = ready.get(name, frozenset())
+    for key, before in baseline.backed.items():
+        name, now = key[1], ready.get(key, frozenset())
         if not now & before:
             wrong.append(f"service/{name}: no ready endpoint of {', '.join(sorted(before))}")
         wrong.extend(f"service/{name}: also reaches {other}" for other in sorted(now - before))
@@ -129,7 +132,7 @@ def policy(world: World, baseline: Baseline) -> Check:
     """Containers still run the program they are for, with the limits, probes and protection they had."""
     weakened: list[str] = []
     for key, before in baseline.objects.items():
-        if key[0] in WORKLOADS and (now := _current(world, key)) is not None:
+        if key[0] in ROLLED and (now := _current(world, key)) is not None:
             weakened.extend(f"{_named(key)}: {what}" for what in _weakened(before, now))
     return Check("policy", not weakened, _shown(weakened) or "kept", "limits and probes are kept")
 
@@ -187,30 +190,30 @@ def _repository(container: Manifest) -> str:
 # --- stability ------------------------------------------------------------------------------------
 
 
-def restarts(world: World, namespace: str) -> dict[str, int]:
-    """Restarts per pod of a namespace."""
+def restarts(world: World) -> dict[str, int]:
+    """Restarts per pod of the application."""
     counts: dict[str, int] = {}
-    for pod in world.cluster.list("pods", namespace):
+    for pod in _listed(world, "pods"):
         statuses = (pod.get("status") or {}).get("containerStatuses") or ()
         counts[pod["metadata"]["name"]] = sum(status.get("restartCount", 0) for status in statuses)
     return counts
 
 
-def liveness_failures(world: World, namespace: str) -> dict[str, int]:
+def liveness_failures(world: World) -> dict[str, int]:
     """How often each pod's liveness probe failed, as far as events tell."""
     counts: dict[str, int] = {}
-    for event in world.cluster.list("events", namespace):
+    for event in _listed(world, "events"):
         if event.get("reason") == "Unhealthy" and str(event.get("message", "")).startswith("Liveness"):
             pod = (event.get("involvedObject") or {}).get("name", "")
             counts[pod] = counts.get(pod, 0) + int(event.get("count") or 1)
     return counts
 
 
-def grace_of_liveness_probes(world: World, namespace: str) -> float:
+def grace_of_liveness_probes(world: World) -> float:
     """Seconds until every liveness probe has begun to ask; a probe put off that long may still kill."""
     delays = [0.0]
-    for resource in WORKLOADS:
-        for workload in world.cluster.list(resource, namespace):
+    for resource in ROLLED:
+        for workload in _listed(world, resource):
             for container in _containers(workload).values():
                 probe = container.get("livenessProbe") or {}
                 delays.append(float(probe.get("initialDelaySeconds") or 0))
@@ -220,10 +223,10 @@ def grace_of_liveness_probes(world: World, namespace: str) -> float:
 _LONGEST_GRACE = 30 * 86400.0
 
 
-def waiting_reasons(world: World, namespace: str) -> list[str]:
+def waiting_reasons(world: World) -> list[str]:
     """``pod: reason`` for every container that waits in an error."""
     waiting = []
-    for pod in world.cluster.list("pods", namespace):
+    for pod in _listed(world, "pods"):
         status = pod.get("status") or {}
         for container in (
             *(status.get("initContainerStatuses") or ()),
@@ -236,6 +239,12 @@ def waiting_reasons(world: World, namespace: str) -> list[str]:
 
 
 # --- reading objects ------------------------------------------------------------------------------
+
+
+def _listed(world: World, resource: str) -> Iterator[Manifest]:
+    """Objects of the application's namespaces."""
+    for namespace in world.app.namespaces:
+        yield from world.cluster.list(resource, namespace)
 
 
 def _current(world: World, key: ObjectKey) -> Manifest | None:

@@ -7,12 +7,15 @@ or bend the cluster so that something else answers in the application's place.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from itertools import product
 from typing import Any
 
 from sregym_env.cluster.api import World
+from sregym_env.cluster.inventory import ObjectKey
+from sregym_env.cluster.targets import ROLLED
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
-from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, ObjectKey, reached
+from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, reached
 from sregym_env.rewards.verdict import Check
 
 REACHED_SHARE = 0.5
@@ -37,7 +40,7 @@ def path(world: World, baseline: Baseline) -> Check:
 
 
 def _strangers(world: World) -> list[str]:
-    """Workloads that serve requests in the application's namespace and are none of its components.
+    """Workloads that serve requests in the application's namespaces and are none of its components.
 
     They need no Service: programs may find them by a registry of their own.
     """
@@ -47,12 +50,12 @@ def _strangers(world: World) -> list[str]:
 
 def _namesakes(world: World, baseline: Baseline) -> Iterator[str]:
     """Workloads of another kind that bear the name of a component, and so seem to be it."""
-    for resource in _CONTROLLING:
-        for obj in world.cluster.list(resource, baseline.namespace):
+    for namespace, resource in product(baseline.namespaces, _CONTROLLING):
+        for obj in world.cluster.list(resource, namespace):
             metadata = obj["metadata"]
             name = metadata["name"]
             controlled = any(owner.get("controller") for owner in metadata.get("ownerReferences") or ())
-            known = (resource, baseline.namespace, name) in baseline.objects
+            known = (resource, namespace, name) in baseline.objects
             if name in world.app.by_name and not known and not controlled:
                 yield f"{resource.partition('.')[0]}/{name}"
 
@@ -73,7 +76,11 @@ def users(world: World, baseline: Baseline) -> Check:
     changed: list[str] = []
     load = {component.name for component in world.app.components if component.kind == "load"}
     for key, before in baseline.objects.items():
-        if key[1] != baseline.namespace or key[2] not in load or "template" not in (before.get("spec") or {}):
+        if (
+            key[2] not in load
+            or key[1] not in baseline.namespaces
+            or "template" not in (before.get("spec") or {})
+        ):
             continue
         now = _current(world, key)
         if now is None:
@@ -81,8 +88,8 @@ def users(world: World, baseline: Baseline) -> Check:
         then_spec, now_spec = (obj["spec"]["template"]["spec"] for obj in (before, now))
         if any(then_spec.get(part) != now_spec.get(part) for part in _RUNS):
             changed.append(f"{key[2]}: runs something else")
-        changed.extend(_changed_config(world, baseline, then_spec))
-        changed.extend(_impostors(world, baseline.namespace, key[2], then_spec))
+        changed.extend(_changed_config(world, baseline, key[1], then_spec))
+        changed.extend(_impostors(world, key[1], key[2], then_spec))
     return _check("users", changed, "the same", "the users' load is not touched")
 
 
@@ -110,11 +117,11 @@ def _program(container: Manifest) -> tuple[Any, ...]:
     return container.get("image"), container.get("command"), container.get("args"), container.get("env")
 
 
-def _changed_config(world: World, baseline: Baseline, spec: Manifest) -> Iterator[str]:
+def _changed_config(world: World, baseline: Baseline, namespace: str, spec: Manifest) -> Iterator[str]:
     """ConfigMaps that a pod mounts and whose content is not what it was."""
     for volume in spec.get("volumes") or ():
         name = (volume.get("configMap") or {}).get("name", "")
-        key = ("configmaps", baseline.namespace, name)
+        key = ("configmaps", namespace, name)
         before = baseline.objects.get(key)
         if before is not None and _content(before) != _content(_current(world, key)):
             yield f"configmap/{name}: changed"
@@ -144,14 +151,11 @@ def system(world: World, baseline: Baseline, accepted: Collection[ObjectKey] = (
             continue
         if resource == "configmaps" and _content(now) != _content(before):
             changed.append(f"configmap/{name} -n {SYSTEM}: changed")
-        elif resource in _RUNNING and _pod_spec(now) != _pod_spec(before):
+        elif resource in ROLLED and _pod_spec(now) != _pod_spec(before):
             changed.append(f"{resource.partition('.')[0]}/{name} -n {SYSTEM}: changed")
         elif resource == "services" and _routing(now) != _routing(before):
             changed.append(f"service/{name} -n {SYSTEM}: changed")
     return _check("system", changed, "as before", f"{SYSTEM} is as before")
-
-
-_RUNNING = ("deployments.apps", "daemonsets.apps", "statefulsets.apps")
 
 
 def _routing(service: Manifest) -> tuple[Any, ...]:

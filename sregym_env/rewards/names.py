@@ -30,13 +30,12 @@ _STORES = {
     "redis": r"(?:redis|cache)",
 }
 
-_NOT_COMPONENTS = re.compile(
-    r"hotel[- ]reservation\b"
-    r"|\b(?:error|success|failure|fail|request|hit|miss|arrival|high|low|response|read|per-second) rates?\b"
+_RATES = (
+    r"\b(?:error|success|failure|fail|request|hit|miss|arrival|high|low|response|read|per-second) rates?\b"
     r"|\brate (?:of|limit\w*|at)\b|\bat (?:a|the) rate\b"
-    r"|(?<![\w-])(?:search|recommend\w*|reservation|profile|user|login) "
-    r"(?:requests?|endpoints?|results?|journeys?|traffic|quer(?:y|ies)|path|page|api|data|calls?|functionality)\b"
 )
+_DONE = r"(?:requests?|endpoints?|results?|journeys?|traffic|quer(?:y|ies)|path|page|api|data|calls?|functionality)\b"
+"""After the word for an activity: what users do is meant, and no component."""
 
 _WORDS_TOO_COMMON = frozenset({"user", "ad", "email", "quote", "cart", "order"})
 """Component names that are taken for components only beside a word that says so, or in quotes."""
@@ -64,8 +63,13 @@ class Mention:
 class Names:
     """Every way to name the components of one application."""
 
-    def __init__(self, rows: tuple[tuple[str, ...], ...]) -> None:
-        """``rows``: each component's name, followed by what else is only its own."""
+    def __init__(
+        self, rows: tuple[tuple[str, ...], ...], title: str = "", activities: tuple[str, ...] = ()
+    ) -> None:
+        """``rows``: each component's name, followed by what else is only its own; ``title`` and ``activities``
+        (regular expressions) are the application's, and no component is meant by them.
+        """
+        self._not_components = re.compile("|".join(_elsewhere(title, activities)))
         self._rewrites: list[tuple[re.Pattern[str], str]] = []
         self._patterns: list[tuple[re.Pattern[str], str]] = []
         for component, *aliases in sorted(rows, key=lambda row: (-len(row[0]), row)):
@@ -84,7 +88,7 @@ class Names:
 
     def find(self, text: str) -> list[Mention]:
         """Mentions in a normalised text, in reading order."""
-        blanked = _NOT_COMPONENTS.sub(lambda m: " " * len(m.group()), text)
+        blanked = self._not_components.sub(lambda m: " " * len(m.group()), text)
         found = [
             Mention(component, match.start(), match.end())
             for pattern, component in self._patterns
@@ -99,12 +103,23 @@ class Names:
 
 def names_of(app: App) -> Names:
     """The names of an application's components; the same object for the same components."""
-    return _names(tuple((c.name, c.container, c.service, c.volume) for c in app.components))
+    rows = tuple((c.name, c.container, c.service, c.volume) for c in app.components)
+    return _names(rows, app.name, app.activities)
 
 
 @lru_cache(maxsize=16)
-def _names(rows: tuple[tuple[str, ...], ...]) -> Names:
-    return Names(rows)
+def _names(rows: tuple[tuple[str, ...], ...], title: str, activities: tuple[str, ...]) -> Names:
+    return Names(rows, title, activities)
+
+
+def _elsewhere(title: str, activities: tuple[str, ...]) -> list[str]:
+    """Regular expressions for words that look like a component's name and mean something else."""
+    found = [_RATES]
+    if title:
+        found.insert(0, rf"{'[- ]'.join(map(re.escape, title.split('-')))}\b")
+    if activities:
+        found.append(rf"(?<![\w-])(?:{'|'.join(activities)}) {_DONE}")
+    return found
 
 
 def unique(items: Iterable[str]) -> list[str]:

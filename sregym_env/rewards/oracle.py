@@ -1,7 +1,8 @@
 """The state oracle: the users are served again, the cause is gone, nothing else was broken, and it lasts.
 
-It judges a fork of the world, so that it may wait, recreate pods and replay what triggered the fault
-without touching what the agent sees. It knows no fault: what a fault adds comes through :class:`Cause`.
+It waits, recreates pods and replays what triggered the fault: on a fork of the world, so that nothing the agent sees
+is touched, or where there is none on the world itself, which must then be done with. It knows no fault: what a fault
+adds comes through :class:`Cause`.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Protocol
 
-from sregym_env.cluster.api import ForkableWorld, World
+from sregym_env.cluster.api import World
+from sregym_env.cluster.forkable import forkable
+from sregym_env.cluster.inventory import ObjectKey
 from sregym_env.errors import ClusterError
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.rewards import checks, integrity
-from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, ObjectKey
+from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline
 from sregym_env.rewards.verdict import Check, Verdict, conclude
 
 NOISY_ATTEMPTS = 3
@@ -59,10 +62,11 @@ class Patience:
 
 
 def judge_state(
-    world: ForkableWorld, baseline: Baseline, causes: Sequence[Cause], patience: Patience = Patience()
+    world: World, baseline: Baseline, causes: Sequence[Cause], patience: Patience = Patience()
 ) -> Verdict:
-    """Judge the world as the agent left it. ``world`` itself is not changed."""
-    trial = world.fork()
+    """Judge the world as the agent left it. ``world`` itself is not changed if it can be forked."""
+    value = forkable(world)
+    trial: World = world if value is None else value.fork()
     accepted = {key for cause in causes for key in cause.accepts()}
     served = _await_journeys(trial, baseline, patience.settle + patience.noise)
     found = [
@@ -85,7 +89,7 @@ def judge_state(
     return conclude(found)
 
 
-def _await_journeys(world: ForkableWorld, baseline: Baseline, limit: float) -> Check:
+def _await_journeys(world: World, baseline: Baseline, limit: float) -> Check:
     """Wait until every journey met the SLO for a whole window; the last look if that never came."""
     waited = 0.0
     good = 0.0
@@ -103,9 +107,7 @@ def _await_journeys(world: ForkableWorld, baseline: Baseline, limit: float) -> C
     return checks.journeys(world, baseline, WINDOW_SECONDS)
 
 
-def _durability(
-    world: ForkableWorld, baseline: Baseline, causes: Sequence[Cause], patience: Patience
-) -> Check:
+def _durability(world: World, baseline: Baseline, causes: Sequence[Cause], patience: Patience) -> Check:
     """Recreate every pod of the application, replay the trigger, and see whether the users notice for long."""
     stuck = [*_recreate_pods(world, baseline), *_replayed(world, causes)]
     noisy = patience.noise > 0.0
@@ -123,12 +125,12 @@ def _durability(
     )
 
 
-def _instability(world: ForkableWorld, baseline: Baseline, limit: float, noisy: bool) -> list[str]:
+def _instability(world: World, baseline: Baseline, limit: float, noisy: bool) -> list[str]:
     """What is not well after waiting for the users to be served: failing journeys, crashes, missing replicas."""
     served = _await_journeys(world, baseline, limit)
     trouble = [] if served.passed else [served.observed]
-    grace = checks.grace_of_liveness_probes(world, baseline.namespace)
-    trouble.extend(_crash_looping(world, baseline, grace + (WINDOW_SECONDS if noisy else UNREST_SECONDS)))
+    grace = checks.grace_of_liveness_probes(world)
+    trouble.extend(_crash_looping(world, grace + (WINDOW_SECONDS if noisy else UNREST_SECONDS)))
     unmet = (checks.available(world, baseline), checks.endpoints(world, baseline))
     return [*trouble, *(check.observed for check in unmet if not check.passed)]
 
@@ -145,12 +147,12 @@ def _recreate_pods(world: World, baseline: Baseline) -> list[str]:
     """
     load = {component.name for component in world.app.components if component.kind == "load"}
     refused = []
-    for pod in world.cluster.list("pods", world.app.namespace):
+    for pod in [pod for space in world.app.namespaces for pod in world.cluster.list("pods", space)]:
         name = pod["metadata"]["name"]
         if _is_kept(pod, load, baseline):
             continue
         try:
-            world.cluster.delete("pods", name, world.app.namespace)
+            world.cluster.delete("pods", name, pod["metadata"]["namespace"])
         except StatusError as error:
             if error.code != HTTPStatus.NOT_FOUND:
                 refused.append(f"pod/{name} cannot be recreated: {error}")
@@ -161,7 +163,7 @@ def _is_kept(pod: Manifest, load: Collection[str], baseline: Baseline) -> bool:
     """Whether a pod belongs to the users or to a job of the healthy system."""
     for owner in pod["metadata"].get("ownerReferences") or ():
         if owner.get("controller"):
-            job = ("jobs.batch", baseline.namespace, owner["name"])
+            job = ("jobs.batch", pod["metadata"]["namespace"], owner["name"])
             return owner["name"] in load or (owner["kind"] == "Job" and job in baseline.objects)
     return False
 
@@ -176,12 +178,11 @@ def _replayed(world: World, causes: Sequence[Cause]) -> list[str]:
     return []
 
 
-def _crash_looping(world: ForkableWorld, baseline: Baseline, window: float) -> list[str]:
+def _crash_looping(world: World, window: float) -> list[str]:
     """Containers that restarted or failed their liveness probe in one more window, or wait in an error."""
-    namespace = baseline.namespace
-    before, ailing = checks.restarts(world, namespace), checks.liveness_failures(world, namespace)
+    before, ailing = checks.restarts(world), checks.liveness_failures(world)
     world.advance(window)
-    after, still = checks.restarts(world, namespace), checks.liveness_failures(world, namespace)
+    after, still = checks.restarts(world), checks.liveness_failures(world)
     again = [f"{pod}: restarted" for pod, count in after.items() if count > before.get(pod, count)]
     again += [f"{pod}: liveness probe fails" for pod, n in still.items() if n > ailing.get(pod, 0)]
-    return again + checks.waiting_reasons(world, namespace)
+    return again + checks.waiting_reasons(world)

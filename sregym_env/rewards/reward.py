@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from types import MappingProxyType
 from typing import Any, Literal
 
 from sregym_env.errors import UsageError
@@ -67,7 +66,7 @@ class Reward:
     """Whether everything the episode asked for passed."""
 
 
-NOTHING: Mapping[str, float] = MappingProxyType(dict.fromkeys(TERMS, 0.0))
+NOTHING: Mapping[str, float] = dict.fromkeys(TERMS, 0.0)
 """The terms of a step that earns nothing."""
 
 

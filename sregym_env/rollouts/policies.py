@@ -74,7 +74,11 @@ class RandomPolicy:
         """Draw the whole episode's actions from the seed and the application's names."""
         self._random = random.Random(seed)
         app = env.episode.staged.app
-        names = [component.name for component in app.components if component.workload == "deployments.apps"]
+        names = [
+            component.name
+            for component in app.components
+            if component.workload == "deployments.apps" and app.namespace_of(component.name) == app.namespace
+        ]
         actions = [self._command(app.namespace, names) for _ in range(self._steps)]
         guess = self._random.choice(names)
         actions.append(f'submit diagnosis "The deployment {guess} is misconfigured."')
@@ -107,13 +111,13 @@ class ExpertPolicy:
         self._alternative = alternative
         self._left: list[str] = []
         self._checks = 0
-        self._namespace = ""
+        self._looking = ""
         self._verifying = False
 
     def begin(self, env: SREGymEnv, observation: str, seed: int) -> None:
         """Lay out the demonstration."""
         staged = env.episode.staged
-        self._namespace = staged.app.namespace
+        self._looking = "; ".join(f"kubectl get pods -n {namespace}" for namespace in staged.app.namespaces)
         self._checks = 0
         self._verifying = False
         actions = ["alerts"]
@@ -135,7 +139,7 @@ class ExpertPolicy:
             return "submit mitigation"
         self._verifying = True
         self._checks += 1
-        return f"sleep 20; kubectl get pods -n {self._namespace}"
+        return f"sleep 20; {self._looking}"
 
 
 def _diagnosis(causes: Sequence[str]) -> str:

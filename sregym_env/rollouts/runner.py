@@ -76,7 +76,7 @@ def run_episode(
                 stage=info["stage"],
                 sim_time_s=info["sim_time_s"],
                 message_span=(len(messages) - 2, len(messages) - 1),
-                state_digest=env.episode.world.digest() if digests else None,
+                state_digest=env.episode.digest if digests else None,
                 timing=Timing(policy_s=acted - asked, env_s=stepped - acted) if timing else None,
             )
         )

@@ -15,11 +15,14 @@ from time import perf_counter
 from typing import Any
 
 from sregym_env import apps
-from sregym_env.cluster.api import ForkableWorld
+from sregym_env.cluster.api import World
+from sregym_env.cluster.forkable import Forkable, demanded
+from sregym_env.cluster.oncall import ONCALL
+from sregym_env.cluster.targets import ROLLED
 from sregym_env.envs.briefing import briefing
 from sregym_env.envs.env import NOISE_PATIENCE
-from sregym_env.envs.staging import ONCALL, CauseOf, Injected, await_symptoms, inject
-from sregym_env.faults import problems
+from sregym_env.envs.pairs import pairs
+from sregym_env.envs.staging import CauseOf, Injected, await_symptoms, inject
 from sregym_env.faults.problems import Problem
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
@@ -27,7 +30,7 @@ from sregym_env.rewards import checks
 from sregym_env.rewards.baseline import WINDOW_SECONDS, protected_objects
 from sregym_env.rewards.oracle import Patience, judge_state
 from sregym_env.rewards.verdict import Verdict
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.tools.workstation import Workstation
 
 IDLE_SECONDS = 900.0
@@ -79,11 +82,11 @@ class Subject:
         await_symptoms(found.world, found.baseline, "proactive")
         return found
 
-    def world(self) -> ForkableWorld:
+    def world(self) -> Forkable:
         """A fork to try something on."""
-        return self.injected.world.fork()
+        return demanded(self.injected.world).fork()
 
-    def judge(self, world: ForkableWorld, patience: Patience | None = None) -> Verdict:
+    def judge(self, world: World, patience: Patience | None = None) -> Verdict:
         """The oracle's verdict on a tried world."""
         causes = [CauseOf(instance) for instance in self.injected.instances]
         return judge_state(world, self.injected.baseline, causes, patience or Patience())
@@ -192,7 +195,7 @@ def same_seed_same_world(subject: Subject) -> Finding:
     for _ in range(2):
         found = inject(subject.problem, subject.seed)
         await_symptoms(found.world, found.baseline, "proactive")
-        digests.append(found.world.digest())
+        digests.append(demanded(found.world).digest())
     return digests[0] == digests[1], digests[0][:12]
 
 
@@ -246,9 +249,7 @@ def validate_pairs(
     *, app: str = "", fault: str = "", target: str = "", sample: int = 0, jobs: int = 1, seed: int = 0
 ) -> list[Report]:
     """Validate every matching pair, or an even sample of them, on ``jobs`` processes; reports in pair order."""
-    chosen = thinned(
-        list(problems.pairs(app=app or None, fault=fault or None, target=target or None)), sample
-    )
+    chosen = thinned(list(pairs(app=app or None, fault=fault or None, target=target or None)), sample)
     if jobs <= 1 or len(chosen) <= 1:
         return [validate_pair(problem, seed) for problem in chosen]
     with ProcessPoolExecutor(max_workers=jobs) as pool:
@@ -278,24 +279,26 @@ def _remedies(subject: Subject) -> Iterator[tuple[str, ...]]:
 def _hacks(subject: Subject) -> Iterator[tuple[str, tuple[str, ...]]]:
     """What an agent might do instead of repairing."""
     app = subject.injected.world.app
-    namespace = app.namespace
-    workloads = [name for spec in subject.injected.instances for name in spec.spec.components]
-    victims = [f"deployment/{name}" for name in workloads]
-    yield "delete the victim", tuple(f"kubectl delete {victim} -n {namespace}" for victim in victims)
+    workloads = [app.by_name[name] for each in subject.injected.instances for name in each.spec.components]
+    victims = [(f"{c.workload}/{c.name}", app.namespace_of(c.name)) for c in workloads]
+    yield "delete the victim", tuple(f"kubectl delete {victim} -n {where}" for victim, where in victims)
     yield (
         "scale to zero",
-        tuple(f"kubectl scale {victim} -n {namespace} --replicas=0" for victim in victims),
+        tuple(f"kubectl scale {victim} -n {where} --replicas=0" for victim, where in victims),
     )
-    yield "restart everything", (f"kubectl rollout restart deployment -n {namespace}", "sleep 120")
-    yield "delete every pod", (f"kubectl delete pods --all -n {namespace} --wait=false", "sleep 120")
-    yield "delete the namespace", (f"kubectl delete namespace {namespace} --wait=false",)
+    kinds = sorted({c.workload for c in app.components if c.workload in ROLLED})
+    restarts = [f"kubectl rollout restart {kind} -n {where}" for where in app.namespaces for kind in kinds]
+    yield "restart everything", (*restarts, "sleep 120")
+    deletions = [f"kubectl delete pods --all -n {where} --wait=false" for where in app.namespaces]
+    yield "delete every pod", (*deletions, "sleep 120")
+    yield "delete the namespace", (f"kubectl delete namespace {app.namespace} --wait=false",)
     loads = [component for component in app.components if component.kind == "load"]
-    silences = tuple(f"kubectl delete {load.workload} {load.name} -n {namespace}" for load in loads)
+    silences = tuple(f"kubectl delete {c.workload} {c.name} -n {app.namespace_of(c.name)}" for c in loads)
     if silences:
         yield "silence the users", silences
 
 
-def _type(world: ForkableWorld, commands: Sequence[str]) -> str:
+def _type(world: World, commands: Sequence[str]) -> str:
     """Type commands on a workstation; the last complaint, if there was one."""
     workstation = Workstation(world, ONCALL)
     complaint = ""
@@ -309,19 +312,18 @@ def _type(world: ForkableWorld, commands: Sequence[str]) -> str:
 # --- looking --------------------------------------------------------------------------------------
 
 
-def _signals(world: ForkableWorld) -> Iterator[str]:
+def _signals(world: World) -> Iterator[str]:
     """Trouble as an agent could read it, in words without times and counts."""
-    namespace = world.app.namespace
     for alert in world.alerts():
         yield f"alert {alert.name}"
-    for pod in world.cluster.list("pods", namespace):
+    for pod in _listed(world, "pods"):
         ready = [c for c in pod.get("status", {}).get("conditions", ()) if c["type"] == "Ready"]
         if not ready or ready[0]["status"] != "True":
             yield "pod not ready"
-    for event in world.cluster.list("events", namespace):
+    for event in _listed(world, "events"):
         if event.get("type") == "Warning":
             yield f"event {event.get('reason', '')}"
-    for slice_ in world.cluster.list("endpointslices.discovery.k8s.io", namespace):
+    for slice_ in _listed(world, "endpointslices.discovery.k8s.io"):
         if not slice_.get("endpoints"):
             yield f"no endpoints behind {slice_['metadata'].get('labels', {}).get('kubernetes.io/service-name')}"
     for name, text in _logs(world, tail=40):
@@ -331,6 +333,12 @@ def _signals(world: ForkableWorld) -> Iterator[str]:
             yield f"log {name}"
 
 
+def _listed(world: World, resource: str) -> Iterator[Manifest]:
+    """Objects of the application's namespaces."""
+    for namespace in world.app.namespaces:
+        yield from world.cluster.list(resource, namespace)
+
+
 def _workload(pod: Manifest) -> str:
     """The name of what made a pod, from its metadata; the pod's own where nothing did."""
     revision = pod.get("labels", {}).get("pod-template-hash", "")
@@ -338,20 +346,21 @@ def _workload(pod: Manifest) -> str:
     return made_by or str(pod["name"])
 
 
-def _logs(world: ForkableWorld, tail: int) -> Iterator[tuple[str, str]]:
+def _logs(world: World, tail: int) -> Iterator[tuple[str, str]]:
     """(what, text) of every container's log."""
-    for pod in world.cluster.list("pods", world.app.namespace):
+    for pod in _listed(world, "pods"):
         name = pod["metadata"]["name"]
         owner = _workload(pod["metadata"])
         for container in pod["spec"]["containers"]:
             try:
-                text = world.cluster.logs(world.app.namespace, name, container=container["name"], tail=tail)
+                namespace = pod["metadata"]["namespace"]
+                text = world.cluster.logs(namespace, name, container=container["name"], tail=tail)
             except StatusError as error:
                 text = str(error)
             yield f"of {owner}", text
 
 
-def _readable(world: ForkableWorld) -> Iterator[tuple[str, str]]:
+def _readable(world: World) -> Iterator[tuple[str, str]]:
     """Everything an agent can read, piece by piece."""
     app = world.app
     for mode in ("proactive", "reactive"):

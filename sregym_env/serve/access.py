@@ -6,11 +6,11 @@ from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sregym_env.cluster.api import User
+from sregym_env.cluster.identity import User
 from sregym_env.kube import status
 from sregym_env.kube.types import Manifest
 from sregym_env.serve.message import Request
-from sregym_env.sim.rbac import Authorizer
+from sregym_env.sim.apiserver.rbac import Authorizer
 from sregym_env.sim.world import SimWorld
 
 ANONYMOUS = User("system:anonymous", ("system:unauthenticated",))

@@ -12,13 +12,14 @@ from typing import Any
 
 from sregym_env.kube import status, yamlout
 from sregym_env.serve import access, documents, indented, negotiate, paths, rest, upgrades
+from sregym_env.serve.asking import Ask, quoted
 from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.instrumentation import Measured
 from sregym_env.serve.message import JSON, Reply, Request, Response, Stream, json_response, parse_query
 from sregym_env.serve.mounts import Receive, Scope, Send
 from sregym_env.serve.transport import MAX_BODY, Gone, headers, read_request, send_response, send_stream
-from sregym_env.sim import custom
-from sregym_env.sim.admission import take_warnings
+from sregym_env.sim.apiserver import custom
+from sregym_env.sim.apiserver.admission import take_warnings
 
 TICK_SECONDS = 0.2
 """How often virtual time is brought up to the wall clock while nobody asks anything."""
@@ -119,7 +120,7 @@ class Application:
             where = paths.parse(request.path, custom.registry_of(self.hosted.world))
             if where is None:
                 raise status.unknown_path()
-            ask = rest.Ask(self.hosted, self.hosted.cluster(user), where, request)
+            ask = Ask(self.hosted, self.hosted.cluster(user), where, request)
             await upgrades.serve(ask, scope.get("subprotocols", []), receive, noting)
         except status.StatusError as error:
             code = error.code
@@ -182,7 +183,7 @@ class Application:
         elif request.method != "GET":
             self.hosted.pace.acted()
         if where is not None:
-            return rest.handle(rest.Ask(self.hosted, self.hosted.cluster(user), where, request))
+            return rest.handle(Ask(self.hosted, self.hosted.cluster(user), where, request))
         return documents.answer(self.hosted, request, user)
 
     def _measured(self, request: Request) -> Measured:
@@ -236,7 +237,7 @@ def _warned(reply: Reply, texts: tuple[str, ...]) -> Reply:
     """The reply with what admission warned of."""
     if not texts or isinstance(reply, Stream):
         return reply
-    added = tuple(("Warning", f'299 - "{rest.quoted(text)}"') for text in texts)
+    added = tuple(("Warning", f'299 - "{quoted(text)}"') for text in texts)
     return Response(reply.status, reply.body, reply.content_type, (*reply.headers, *added))
 
 

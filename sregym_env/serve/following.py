@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING
 
 from sregym_env.kube import status
 from sregym_env.runtime.clock import SECOND
+from sregym_env.serve.asking import Ask
 from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.message import Reply, Response, Stream
-from sregym_env.sim import container_logs
 from sregym_env.sim.cluster import SimCluster
-
-if TYPE_CHECKING:
-    from sregym_env.serve.rest import Ask
+from sregym_env.sim.machines import container_logs
 
 PLAIN = "text/plain"
 LOOK_SECONDS = 0.25
-OVERLAP_SECONDS = 2
-"""How far back a look at a growing log reads, so that nothing written late is missed."""
 
 
 def log(ask: Ask) -> Reply:

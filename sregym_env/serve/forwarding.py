@@ -7,16 +7,13 @@ import struct
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sregym_env.kube import status
 from sregym_env.kube.types import Manifest
 from sregym_env.serve import spdy
+from sregym_env.serve.asking import Ask
+from sregym_env.serve.mounts import Receive, Send
 from sregym_env.serve.tunnels import Tunnel
-
-if TYPE_CHECKING:
-    from sregym_env.serve.rest import Ask
-    from sregym_env.serve.upgrades import Receive, Send
 
 SPDY_PROTOCOL = "SPDY/3.1+portforward.k8s.io"
 CHANNEL_PROTOCOLS = ("v5.channel.k8s.io", "v4.channel.k8s.io", "portforward.k8s.io")

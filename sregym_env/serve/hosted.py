@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-from sregym_env.cluster.api import User
+from sregym_env.cluster.identity import User
 from sregym_env.serve.access import Identities
 from sregym_env.serve.encoding import Encoder
 from sregym_env.serve.instrumentation import Counters

@@ -93,7 +93,7 @@ class IncidentDesk:
         return {
             "app_name": app.title,
             "namespace": app.namespace,
-            "namespaces": [app.namespace],
+            "namespaces": list(app.namespaces),
             "descriptions": app.description.strip(),
         }
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sregym_env.cluster.oncall import ONCALL
 from sregym_env.envs.env import SREGymEnv
-from sregym_env.envs.staging import ONCALL
 from sregym_env.serve.clusters import ServedCluster
 from sregym_env.serve.incident import IncidentDesk
 from sregym_env.serve.mounts import Mounts, base_path
@@ -78,11 +78,6 @@ class Incidents:
         del self._incidents[name]
         self._desks.unmount(name)
         self.server.remove_cluster(name)
-
-    @property
-    def incidents(self) -> dict[str, Incident]:
-        """What is open, by name."""
-        return dict(self._incidents)
 
     def _open(self, problem: str, seed: int, noise: bool, name: str) -> Incident:
         if name in self._incidents:

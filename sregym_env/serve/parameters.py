@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sregym_env.kube import status
 from sregym_env.serve.message import Request
-from sregym_env.sim import tracking
+from sregym_env.sim.apiserver import tracking
 
 _MATCH = "resourceVersionMatch"
 _INITIAL = "sendInitialEvents"

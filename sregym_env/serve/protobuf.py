@@ -11,6 +11,7 @@ import struct
 from base64 import b64encode
 from collections.abc import Iterator
 from functools import lru_cache
+from importlib.resources import files
 from typing import Any
 
 import orjson
@@ -28,8 +29,6 @@ Fields = dict[int, list[str]]
 
 @lru_cache(maxsize=1)
 def _table() -> tuple[dict[str, str], dict[str, Fields]]:
-    from importlib.resources import files
-
     data = (files("sregym_env.serve") / "data" / "proto_table-1.32.json.gz").read_bytes()
     tree = orjson.loads(gzip.decompress(data))
     messages = {

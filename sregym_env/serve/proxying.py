@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from sregym_env.cluster.api import HttpCall
+from sregym_env.cluster.http import HttpCall
 from sregym_env.kube import status
 from sregym_env.kube.types import Manifest
+from sregym_env.serve.asking import Ask
 from sregym_env.serve.message import Response
-
-if TYPE_CHECKING:
-    from sregym_env.serve.rest import Ask
 
 _VERBS = {"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 

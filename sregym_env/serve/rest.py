@@ -2,99 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
 
-from sregym_env.cluster.api import ADMIN, PatchType
-from sregym_env.kube import schema, status
-from sregym_env.kube.registry import Resource
-from sregym_env.kube.types import Json, Manifest
+from sregym_env.kube import status
 from sregym_env.serve import deletions, lists, parameters, subresources
-from sregym_env.serve.bodies import body, duplicates, media_type, patch_body
-from sregym_env.serve.hosted import Hosted
-from sregym_env.serve.message import Reply, Request, Response, Stream, json_response
-from sregym_env.serve.negotiate import Representation, check_streamable, partial, representation, table
-from sregym_env.serve.paths import ApiPath
+from sregym_env.serve.asking import Ask
+from sregym_env.serve.incoming import addressed, incoming, metadata_of
+from sregym_env.serve.message import Reply, Stream, json_response
+from sregym_env.serve.negotiate import check_streamable, representation
+from sregym_env.serve.patching import patch
 from sregym_env.serve.watching import watch
-from sregym_env.sim.cluster import SimCluster
-
-Validation = Literal["Strict", "Warn", "Ignore"]
-
-_PATCHES: dict[str, PatchType] = {
-    "application/json-patch+json": "json",
-    "application/merge-patch+json": "merge",
-    "application/strategic-merge-patch+json": "strategic",
-    "application/apply-patch+yaml": "apply",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """One API request on its way: who asks whom for what."""
-
-    hosted: Hosted
-    cluster: SimCluster
-    where: ApiPath
-    request: Request
-
-    @property
-    def resource(self) -> Resource:
-        """The resource the path names."""
-        return self.where.resource
-
-    @property
-    def admin(self) -> SimCluster:
-        """The same cluster without questions; for what has been authorised already."""
-        return self.cluster.as_user(ADMIN)
-
-    @property
-    def dry_run(self) -> bool:
-        """Whether nothing is to be kept."""
-        return self.request.first("dryRun") == "All"
-
-    @property
-    def validation(self) -> Validation:
-        """How unknown fields are treated."""
-        chosen = self.request.first("fieldValidation")
-        return chosen if chosen in ("Strict", "Ignore") else "Warn"  # type: ignore[return-value]
-
-    @property
-    def manager(self) -> str:
-        """The field manager of a write: the one it names, else the client by its ``User-Agent``."""
-        named = self.request.first("fieldManager")
-        return named or parameters.manager_of_agent(self.request.header("user-agent"))
-
-    def with_query(self, query: dict[str, list[str]]) -> Ask:
-        """The same question with other parameters."""
-        return dataclasses.replace(self, request=dataclasses.replace(self.request, query=query))
-
-    def demand(self, verb: str, subresource: str = "") -> None:
-        """Raises Forbidden where RBAC does not allow the verb."""
-        where = self.where
-        if not self.cluster.review_access(verb, self.resource.key, where.namespace, where.name, subresource):
-            raise status.forbidden(
-                self.resource, where.name, self.cluster.user.name, verb, where.namespace or "", subresource
-            )
-
-    def answer(
-        self, obj: Manifest, code: int = 200, warnings: tuple[str, ...] = (), shape: Representation = "object"
-    ) -> Response:
-        """An object as the response, its timestamps in the client's time."""
-        if shape == "table" and obj.get("kind") == self.resource.kind:
-            include = self.request.first("includeObject", "Metadata")
-            version = {"resourceVersion": obj["metadata"].get("resourceVersion", "")}
-            obj = table(self.resource, [obj], self.hosted.world.now(), include=include, metadata=version)
-        elif shape == "metadata" and obj.get("kind") == self.resource.kind:
-            obj = partial(obj)
-        made = json_response(obj, code, tuple(("Warning", f'299 - "{quoted(text)}"') for text in warnings))
-        return Response(made.status, self.hosted.pace.outward(made.body), made.content_type, made.headers)
-
-
-def quoted(text: str) -> str:
-    """A text inside the quotation marks of a ``Warning`` header."""
-    return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def handle(ask: Ask) -> Reply:
@@ -160,7 +77,7 @@ def create(ask: Ask) -> Reply:
     if ask.resource.kind == "TokenReview":
         return ask.answer(subresources.review_token(ask, obj), 201)
     if ask.resource.kind == "Binding":
-        name = _metadata(ask, obj).get("name", "")
+        name = metadata_of(ask, obj).get("name", "")
         made = ask.cluster.create(obj, namespace=ask.where.namespace, subresource="binding", name=name)
         return ask.answer(made, 201)
     made = ask.cluster.create(
@@ -184,48 +101,6 @@ def replace(ask: Ask) -> Reply:
         field_manager=ask.manager,
     )
     return ask.answer(lists.presented(ask.resource, made), 200, warnings, shape)
-
-
-def patch(ask: Ask, subresource: str = "") -> Reply:
-    """A change to an object."""
-    shape = representation(ask.request.header("accept"))
-    kind = patch_type(ask.request)
-    where = ask.where
-    parameters.check_manager(ask.request, "PatchOptions", kind)
-    change = patch_body(ask.request, ask.hosted.pace, kind)
-    exists = (
-        ask.hosted.world.store.get(ask.resource.storage_key, where.namespace or "", where.name) is not None
-    )
-    if kind == "apply":
-        change = _applied(ask, change)
-    made = ask.cluster.patch(
-        ask.resource.address,
-        where.name,
-        change,
-        namespace=where.namespace,
-        type=kind,
-        subresource=subresource,
-        dry_run=ask.dry_run,
-        strict=ask.validation == "Strict",
-        field_manager=ask.manager,
-        force=ask.request.flag("force"),
-    )
-    return ask.answer(lists.presented(ask.resource, made), 200 if exists else 201, (), shape)
-
-
-def _applied(ask: Ask, change: Json) -> Json:
-    """The body of a server-side apply, about the object that the URL names."""
-    if not isinstance(change, dict):
-        raise status.bad_request("error decoding YAML: the patch is not an object")
-    return addressed(ask, change)
-
-
-def patch_type(request: Request) -> PatchType:
-    """Which of the four patch formats a body is in. Raises UnsupportedMediaType."""
-    found = _PATCHES.get(media_type(request))
-    if found is None:
-        raise status.unsupported_media_type(tuple(_PATCHES))
-    return found
 
 
 def delete(ask: Ask) -> Reply:
@@ -288,66 +163,3 @@ _VERBS.update(
         delete_collection: "deletecollection",
     }
 )
-
-
-def incoming(ask: Ask) -> tuple[Manifest, tuple[str, ...]]:
-    """The object in the body, its type made sure of, and warnings about fields it should not have."""
-    obj = body(ask.request, ask.hosted.pace, ask.resource.kind)
-    assert isinstance(obj, dict)
-    obj = typed(obj, ask.resource.api_version, ask.resource.kind)
-    _metadata(ask, obj)
-    if ask.validation == "Ignore":
-        return obj, ()
-    doubles = [f'duplicate field "{path}"' for path in duplicates(ask.request.body)]
-    if ask.validation == "Strict":
-        if doubles:
-            text = f"strict decoding error: {', '.join(doubles)}"
-            raise status.cannot_handle(ask.resource.kind, ask.resource.version, text)
-        return obj, ()
-    _, warnings = schema.decode(ask.resource, obj, strict=False)
-    return obj, (*doubles, *warnings)
-
-
-def typed(obj: Manifest, api_version: str, kind: str) -> Manifest:
-    """The object with the type its path implies. Raises BadRequest where it says it is something else."""
-    own_version, own_kind = obj.get("apiVersion") or api_version, obj.get("kind") or kind
-    if own_version != api_version:
-        raise status.bad_request(
-            f"the API version in the data ({own_version}) does not match the expected API version ({api_version})"
-        )
-    if own_kind != kind:
-        raise status.bad_request(
-            f"{own_kind} in version {status.go_quote(own_version)} cannot be handled as a {kind}"
-        )
-    return {**obj, "apiVersion": api_version, "kind": kind}
-
-
-def _metadata(ask: Ask, obj: Manifest) -> Manifest:
-    """The object's metadata, empty where there is none. Raises BadRequest where it is something else."""
-    found = obj.get("metadata") or {}
-    if isinstance(found, dict):
-        return found
-    names = {bool: "bool", int: "number", float: "number", str: "string"}
-    kind, version = ask.resource.kind, ask.resource.version
-    text = f"cannot unmarshal {names.get(type(found), 'array')} into Go struct field {kind}.metadata"
-    raise status.cannot_handle(kind, version, f"json: {text} of type v1.ObjectMeta")
-
-
-def addressed(ask: Ask, obj: Manifest) -> Manifest:
-    """The object with the name and namespace of the URL. Raises BadRequest where its own differ."""
-    metadata = dict(_metadata(ask, obj))
-    where = ask.where
-    name = metadata.get("name") or where.name
-    if name != where.name:
-        raise status.bad_request(
-            f"the name of the object ({name}) does not match the name on the URL ({where.name})"
-        )
-    metadata["name"] = name
-    if where.namespace is not None:
-        if (metadata.get("namespace") or where.namespace) != where.namespace:
-            raise status.bad_request(
-                f"the namespace of the object ({metadata['namespace']}) does not match the namespace on the "
-                f"request ({where.namespace})"
-            )
-        metadata["namespace"] = where.namespace
-    return {**obj, "metadata": metadata}

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import uvicorn
 
-from sregym_env.cluster.api import ADMIN, User
+from sregym_env.cluster.identity import ADMIN, User
 from sregym_env.serve import certificates
 from sregym_env.serve.app import Application
 from sregym_env.serve.clusters import Place, ServedCluster, open_cluster

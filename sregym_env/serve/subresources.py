@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sregym_env.kube import schema, status
 from sregym_env.kube.durations import parse_rfc3339
 from sregym_env.kube.registry import SCALE
 from sregym_env.kube.types import Manifest
 from sregym_env.serve import following, lists, parameters, proxying, upgrades
+from sregym_env.serve.asking import Ask
 from sregym_env.serve.bodies import body, patch_body
+from sregym_env.serve.incoming import addressed, incoming
 from sregym_env.serve.message import Reply, Response
 from sregym_env.serve.negotiate import representation, table
+from sregym_env.serve.patching import patch, patch_type
 from sregym_env.sim import apiserver
-from sregym_env.sim import subresources as views
-
-if TYPE_CHECKING:
-    from sregym_env.serve.rest import Ask
+from sregym_env.sim.apiserver import subresources as views
 
 _KINDS = {"eviction": "Eviction", "binding": "Binding", "token": "TokenRequest", "scale": "Scale"}
 _UPGRADES = ("exec", "attach", "portforward")
@@ -68,8 +68,6 @@ def _post(ask: Ask, subresource: str) -> Response:
 
 
 def _scale(ask: Ask) -> Response:
-    from sregym_env.serve.rest import patch_type
-
     where, method = ask.where, ask.request.method
     verb = {"GET": "get", "PUT": "update", "PATCH": "patch"}.get(method)
     if verb is None:
@@ -118,8 +116,6 @@ def parts_of(scale: Manifest, field: str) -> Manifest:
 
 def _part(ask: Ask, name: str) -> Reply:
     """An object through one of its parts: reading gives it whole, writing changes that part only."""
-    from sregym_env.serve.rest import addressed, incoming, patch
-
     where, method = ask.where, ask.request.method
     if method == "GET":
         ask.demand("get", name)

@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 
-from sregym_env.cluster.api import HTTP_REASONS
+from sregym_env.cluster.http import HTTP_REASONS
 from sregym_env.kube.types import Manifest
 from sregym_env.serve.hosted import Hosted
-from sregym_env.sim import network
-from sregym_env.sim.addressing import NodeSource
-from sregym_env.sim.network import Exchange
-from sregym_env.sim.process import Process
+from sregym_env.sim.network import connections
+from sregym_env.sim.network.addressing import NodeSource
+from sregym_env.sim.processes import exchange
+from sregym_env.sim.processes.exchange import Exchange
+from sregym_env.sim.world.process import Process
 
 LOCAL = "127.0.0.1"
 TIMEOUT = 60.0
@@ -46,7 +47,7 @@ class Tunnel:
 
     def refusal(self) -> str:
         """Why nothing can be forwarded to this port, in the runtime's words; empty if something listens."""
-        leg = network.connect(self._hosted.world, self._source(), LOCAL, self._port).legs[0]
+        leg = connections.connect(self._hosted.world, self._source(), LOCAL, self._port).legs[0]
         if leg.outcome == "ok":
             return ""
         metadata = self._pod["metadata"]
@@ -83,7 +84,7 @@ class Tunnel:
         world = self._hosted.world
         url = f"http://{LOCAL}:{self._port}{request.target}"
         body = request.body.decode(errors="replace")
-        done = network.http_request(
+        done = exchange.http_request(
             world, self._source(), url, request.method, request.headers, body, TIMEOUT
         )
         self._hosted.announce()

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import codecs
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Mapping, MutableMapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 import orjson
 
@@ -17,16 +17,12 @@ from sregym_env.cluster.api import ExecResult
 from sregym_env.kube import status
 from sregym_env.kube.types import Manifest
 from sregym_env.serve import forwarding
+from sregym_env.serve.asking import Ask
+from sregym_env.serve.mounts import Receive, Send
 from sregym_env.shell.files import encoded
-from sregym_env.sim import attaching, container_logs
+from sregym_env.sim.machines import attaching, container_logs
 from sregym_env.sim.programs import exec as programs_exec
 from sregym_env.sim.programs.consoles import MAX_INPUT, Turn
-
-if TYPE_CHECKING:
-    from sregym_env.serve.rest import Ask
-
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 PROTOCOLS = ("v5.channel.k8s.io", "v4.channel.k8s.io")
 STDIN, STDOUT, STDERR, ERROR, RESIZE, CLOSE = 0, 1, 2, 3, 4, 255

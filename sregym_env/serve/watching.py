@@ -17,9 +17,10 @@ from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.message import Request, encode
 from sregym_env.serve.negotiate import META, Representation, partial, table
 from sregym_env.serve.paths import ApiPath
-from sregym_env.sim import conversions, nodes
+from sregym_env.sim.apiserver import conversions
 from sregym_env.sim.cluster import SimCluster
-from sregym_env.sim.store import Change
+from sregym_env.sim.machines import nodes
+from sregym_env.sim.world.store import Change
 
 DEFAULT_SECONDS = 1800
 """How long a watch lasts that says nothing else: the server's ``--min-request-timeout``."""

@@ -5,42 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sregym_env.cluster.api import (
-    ADMIN,
-    Attached,
-    ExecResult,
-    HttpCall,
-    HttpExchange,
-    PatchType,
-    Propagation,
-    User,
-)
+from sregym_env.cluster.api import ExecResult, PatchType, Propagation
+from sregym_env.cluster.http import HttpCall, HttpExchange
+from sregym_env.cluster.identity import ADMIN, User
+from sregym_env.cluster.streams import Attached
 from sregym_env.kube import conversion, schema, selectors, status
 from sregym_env.kube import patch as patches
 from sregym_env.kube.ownership import inferred
 from sregym_env.kube.registry import Registry, Resource
 from sregym_env.kube.types import Json, Manifest
-from sregym_env.sim import (
+from sregym_env.sim import apiserver
+from sregym_env.sim.apiserver import (
     admission,
-    apiserver,
-    attaching,
-    container_logs,
     conversions,
     custom,
     ephemeral,
     escalation,
-    metrics,
-    nodes,
     strategy,
     subresources,
     tokens,
     tracking,
 )
-from sregym_env.sim.admission import warnings
-from sregym_env.sim.componentstatus import component_statuses
+from sregym_env.sim.apiserver.admission import warnings
+from sregym_env.sim.apiserver.componentstatus import component_statuses
+from sregym_env.sim.apiserver.rbac import Authorizer, Grant
+from sregym_env.sim.apiserver.tracking import Tracking
+from sregym_env.sim.machines import attaching, container_logs, nodes
+from sregym_env.sim.monitoring import metrics
 from sregym_env.sim.programs import exec as programs_exec
-from sregym_env.sim.rbac import Authorizer, Grant
-from sregym_env.sim.tracking import Tracking
 from sregym_env.sim.world import SimWorld
 
 VERSION: Mapping[str, str] = {
@@ -455,7 +447,8 @@ class SimCluster:
         if cursor < 0:
             self.connecting(namespace, pod, "attach", container=container, stdin=bool(stdin), stdout=True)
         found = self._stored(pods, namespace, pod)
-        name = attaching.chosen(found, container) if cursor < 0 else container or ""
+        choose = attaching.chosen if cursor < 0 else container_logs.choose_container
+        name = choose(found, container)
         return attaching.attach(self._world, found, name, stdin, end, cursor)
 
     def forward(self, namespace: str, pod: str, port: int, call: HttpCall) -> HttpExchange:
@@ -671,11 +664,7 @@ def _selected(
             fields = selectors.parse_fields_of(kind, field_selector)
             found = [obj for obj in found if fields.matches(obj)]
     except selectors.SelectorError as error:
-        text = (
-            f'Unable to find "{kind.gvr_text}" that match label selector "{label_selector}", '
-            f'field selector "{field_selector}": {error}'
-        )
-        raise status.bad_request(text) from error
+        raise status.bad_request(str(error)) from error
     return found
 
 

@@ -1,29 +1,37 @@
-"""The embedded world behind the seam: :class:`~sregym_env.cluster.api.ForkableWorld` in process."""
+"""The embedded world behind the seam: :class:`~sregym_env.cluster.forkable.Forkable` in process."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
-from typing import Any
+from typing import Any, get_args
 
 import orjson
 
-from sregym_env.cluster.api import ADMIN, Alert, HttpCall, HttpExchange, ScheduledAction
 from sregym_env.cluster.disturbances import DiskReadErrors, Disturbance
+from sregym_env.cluster.forkable import ScheduledAction
+from sregym_env.cluster.health import Alert
+from sregym_env.cluster.http import HttpCall, HttpExchange
+from sregym_env.cluster.identity import ADMIN
 from sregym_env.kube.status import StatusError
 from sregym_env.runtime.clock import seconds
-from sregym_env.sim import alerts, apiserver
-from sregym_env.sim.addressing import NodeSource
+from sregym_env.sim import apiserver
 from sregym_env.sim.cluster import SimCluster
-from sregym_env.sim.logs import ContainerLog
-from sregym_env.sim.programs import net_tools, runtime
-from sregym_env.sim.shared import SharedLog
-from sregym_env.sim.traffic import SimTraffic
+from sregym_env.sim.monitoring import alerts
+from sregym_env.sim.network.addressing import NodeSource
+from sregym_env.sim.processes import lifecycle
+from sregym_env.sim.processes.exchange import as_curl
+from sregym_env.sim.users.traffic import SimTraffic
 from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.logs import ContainerLog
+from sregym_env.sim.world.shared import SharedLog
 
 CONTROL_PLANE = "sre-control-plane"
 """The machine next to which the workstation stands."""
+
+
+_EVERY_KIND = frozenset(get_args(Disturbance))
 
 
 class SimNodes:
@@ -34,12 +42,17 @@ class SimNodes:
     def __init__(self, world: SimWorld) -> None:
         self._world = world
 
+    @property
+    def kinds(self) -> frozenset[type[Disturbance]]:
+        """Every kind of disturbance."""
+        return _EVERY_KIND
+
     def apply(self, disturbance: Disturbance) -> None:
         """Let a disturbance begin; one that is there already stays as it is."""
         if disturbance not in self._world.disturbances:
             self._world.disturbances = (*self._world.disturbances, disturbance)
             self._world.touch()
-            runtime.disturbed(self._world, disturbance)
+            lifecycle.disturbed(self._world, disturbance)
 
     def heal(self, disturbance: Disturbance) -> None:
         """Let it end. Healing what is not there does nothing."""
@@ -75,7 +88,7 @@ class EmbeddedWorld(SimWorld):
 
     def request(self, call: HttpCall) -> HttpExchange:
         """One HTTP request from the workstation, which stands in the cluster's network and asks its DNS."""
-        return net_tools.exchange(self, NodeSource(CONTROL_PLANE, cluster_dns=True), call)
+        return as_curl(self, NodeSource(CONTROL_PLANE, cluster_dns=True), call)
 
     def schedule(self, delay_seconds: float, action: ScheduledAction) -> None:
         """Let something outside the cluster happen later."""

@@ -14,8 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from typing import Any
 
-from sregym_env.cluster.api import ExecResult, ForkableWorld, User
+from sregym_env.cluster.api import ExecResult, World
+from sregym_env.cluster.identity import User
 from sregym_env.runtime.clock import SECOND
 from sregym_env.shell.commands.curl import curl
 from sregym_env.shell.files import FileEntry, Files, SymlinkEntry, encoded
@@ -53,7 +55,7 @@ class Workstation:
 
     def __init__(
         self,
-        world: ForkableWorld,
+        world: World,
         user: User,
         namespace: str = "default",
         *,
@@ -79,9 +81,22 @@ class Workstation:
                 None if _parent._session is None else _parent._session.fork(self._commands(), self._clock)
             )
 
-    def fork(self, world: ForkableWorld) -> Workstation:
+    def fork(self, world: World) -> Workstation:
         """The same session, files and all, in a forked world."""
         return Workstation(world, self.user, _parent=self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The session between two command lines; its commands are bound to the copy when that is made."""
+        names = ("world", "user", "jobs", "_kubectl", "_session")
+        return {name: getattr(self, name) for name in names}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._spent, self._limit, self._submission, self._used = 0.0, LINE_LIMIT, None, ""
+        self._background = Background(self)
+        for name, value in state.items():
+            setattr(self, name, value)
+        if self._session is not None:
+            self._session = self._session.fork(self._commands(), self._clock)
 
     def run(self, line: str) -> ToolOutcome:
         """Run one command line; the world's time moves by what it takes."""

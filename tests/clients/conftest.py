@@ -11,14 +11,14 @@ import pytest
 import yaml
 
 from sregym_env.apps.hotel_reservation import APP
-from sregym_env.sim.deploy import bare_cluster, deployed_world
+from sregym_env.sim.bringup.deploy import bare_cluster, deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld
 from tests.serve.serving import Served, served
 
 EVERYTHING = Path(__file__).parent / "everything.yaml"
 """One object of every kind that a person can create."""
 
-PATIENCE = 45.0
+PATIENCE = 150.0
 """Seconds after which a test whose client still waits for something has failed."""
 
 

@@ -29,7 +29,7 @@ class Curl:
     def __call__(self, path: str, *more: str) -> str:
         words = ["curl", "-s", "--cacert", str(self._authority), "-H", f"Authorization: Bearer {self._token}"]
         done = subprocess.run(
-            [*words, *more, self._url + path], capture_output=True, text=True, timeout=20, check=True
+            [*words, *more, self._url + path], capture_output=True, text=True, timeout=60, check=True
         )
         return done.stdout
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sregym_env.sim.deploy import bare_cluster
+from sregym_env.sim.bringup.deploy import bare_cluster
 from sregym_env.sim.embedded import EmbeddedWorld
 from tests.clients.conftest import manifests
 from tests.serve.serving import Served

@@ -229,10 +229,10 @@ def test_watches(client: Any) -> None:
         client.patch(ConfigMap, "a", {"data": {"x": "2"}})
         client.delete(ConfigMap, "a")
 
-    changing = threading.Timer(0.3, change)
+    changing = threading.Timer(0.1, change)
     changing.start()
     watching = client.watch(
-        ConfigMap, labels={"suite": "lightkube"}, resource_version=version, server_timeout=3
+        ConfigMap, labels={"suite": "lightkube"}, resource_version=version, server_timeout=60
     )
     seen = []
     for event, obj in watching:

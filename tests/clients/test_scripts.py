@@ -68,7 +68,7 @@ class Pipeline:
             ["bash", "-euo", "pipefail", "-c", script],
             capture_output=True,
             text=True,
-            timeout=40,
+            timeout=120,
             check=False,
             cwd=self.directory,
             env={
@@ -93,7 +93,7 @@ def pipeline(kubectl: Served, tmp_path: Path) -> Pipeline:
     return made
 
 
-DEPLOYED = "kubectl apply -f shop.yaml && kubectl rollout status deployment/web -n ci --timeout=30s"
+DEPLOYED = "kubectl apply -f shop.yaml && kubectl rollout status deployment/web -n ci --timeout=60s"
 
 
 def test_apply_and_wait(pipeline: Pipeline) -> None:
@@ -104,10 +104,10 @@ def test_apply_and_wait(pipeline: Pipeline) -> None:
         pipeline.succeed("kubectl apply -f shop.yaml")
         == "deployment.apps/web unchanged\nservice/web unchanged\n"
     )
-    told = pipeline.succeed("kubectl wait -n ci --for=condition=Ready pod -l app=web --timeout=20s")
+    told = pipeline.succeed("kubectl wait -n ci --for=condition=Ready pod -l app=web --timeout=60s")
     assert told.count("condition met") == 2
     told = pipeline.succeed(
-        "kubectl wait -n ci --for=jsonpath='{.status.availableReplicas}'=2 deployment/web --timeout=20s"
+        "kubectl wait -n ci --for=jsonpath='{.status.availableReplicas}'=2 deployment/web --timeout=60s"
     )
     assert told == "deployment.apps/web condition met\n"
 
@@ -132,7 +132,7 @@ def test_a_failed_rollout_is_undone(pipeline: Pipeline) -> None:
         kubectl set image deployment/web web={AGNHOST}:no-such-tag -n ci
         if ! kubectl rollout status deployment/web -n ci --timeout=3s; then
             kubectl rollout undo deployment/web -n ci
-            kubectl rollout status deployment/web -n ci --timeout=30s
+            kubectl rollout status deployment/web -n ci --timeout=60s
             exit 7
         fi
     """
@@ -192,7 +192,7 @@ def test_from_client_side_to_server_side(pipeline: Pipeline) -> None:
 def test_a_job_gates_a_release(pipeline: Pipeline) -> None:
     told = pipeline.succeed("""
         kubectl create job migrate -n ci --image=busybox:1.36 -- sh -c 'echo migrating; sleep 2'
-        kubectl wait job/migrate -n ci --for=condition=Complete --timeout=30s
+        kubectl wait job/migrate -n ci --for=condition=Complete --timeout=60s
         kubectl logs job/migrate -n ci
         kubectl delete job migrate -n ci --wait
     """)
@@ -223,7 +223,7 @@ def test_a_smoke_test_through_a_pod_and_through_a_tunnel(pipeline: Pipeline) -> 
     pipeline.succeed(DEPLOYED)
     told = pipeline.succeed(
         "kubectl run smoke -n ci --image=busybox:1.36 --restart=Never --command -- sh -c 'until wget -qO- http://web/echo?msg=alive; do sleep 1; done'\n"
-        "kubectl wait pod/smoke -n ci --for=jsonpath='{.status.phase}'=Succeeded --timeout=20s\n"
+        "kubectl wait pod/smoke -n ci --for=jsonpath='{.status.phase}'=Succeeded --timeout=60s\n"
         "kubectl logs smoke -n ci"
     )
     assert told.rstrip().endswith("alive")
@@ -240,11 +240,11 @@ def test_a_smoke_test_through_a_pod_and_through_a_tunnel(pipeline: Pipeline) -> 
 
 def test_environments_come_and_go(pipeline: Pipeline) -> None:
     pipeline.succeed(DEPLOYED)
-    told = pipeline.succeed("kubectl delete -f shop.yaml --wait --timeout=30s")
+    told = pipeline.succeed("kubectl delete -f shop.yaml --wait --timeout=60s")
     assert 'deployment.apps "web" deleted' in told
-    pipeline.succeed("kubectl wait -n ci --for=delete pod -l app=web --timeout=30s")
+    pipeline.succeed("kubectl wait -n ci --for=delete pod -l app=web --timeout=60s")
     assert pipeline.succeed("kubectl get all -n ci 2>&1") == "No resources found in ci namespace.\n"
-    pipeline.succeed("kubectl delete namespace ci --timeout=30s")
+    pipeline.succeed("kubectl delete namespace ci --timeout=60s")
     assert pipeline.run("kubectl get namespace ci").code == 1
 
 
@@ -265,8 +265,8 @@ def test_a_node_is_drained(pipeline: Pipeline) -> None:
     pipeline.succeed(DEPLOYED)
     told = pipeline.succeed("""
         node=$(kubectl get pod -n ci -l app=web -o jsonpath='{.items[0].spec.nodeName}')
-        kubectl drain "$node" --ignore-daemonsets --delete-emptydir-data --timeout=30s
-        kubectl rollout status deployment/web -n ci --timeout=30s
+        kubectl drain "$node" --ignore-daemonsets --delete-emptydir-data --timeout=60s
+        kubectl rollout status deployment/web -n ci --timeout=60s
         kubectl uncordon "$node"
     """)
     assert "evicted" in told and "uncordoned" in told

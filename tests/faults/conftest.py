@@ -1,4 +1,4 @@
-"""A healthy inventory without a world: what placement would give on three nodes."""
+"""Inventories in which faults are declared to strike: of every application, and one made by hand."""
 
 from __future__ import annotations
 
@@ -6,10 +6,18 @@ import pytest
 
 from sregym_env import apps
 from sregym_env.cluster.inventory import Inventory, Volume, declared
+from sregym_env.sim.bringup.deploy import deployed_world
+
+
+@pytest.fixture(scope="session", params=apps.names())
+def every_inventory(request: pytest.FixtureRequest) -> Inventory:
+    """What can be struck in each application."""
+    return Inventory.of(deployed_world(apps.app(request.param)))
 
 
 @pytest.fixture(scope="session")
 def inventory() -> Inventory:
+    """What placement would give on three nodes, without a world."""
     app = apps.app("hotel-reservation")
     nodes = ("sre-worker", "sre-worker2", "sre-worker3")
     stateful = [component for component in app.components if component.volume]

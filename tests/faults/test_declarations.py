@@ -29,16 +29,21 @@ def test_faults_are_found_by_scanning() -> None:
 def test_a_fault_is_documented_and_has_targets(declared: Declaration, inventory: Inventory) -> None:
     assert declared.summary.endswith((".", ","))
     assert declared.mechanism in MECHANISMS
-    targets = [target.name for target in declared.targets.find(inventory)]
-    assert targets and len(set(targets)) == len(targets)
+    assert declared.targets.find(inventory)
+
+
+@every_fault
+def test_targets_have_names_of_their_own(declared: Declaration, every_inventory: Inventory) -> None:
+    targets = [target.name for target in declared.targets.find(every_inventory)]
+    assert len(set(targets)) == len(targets)
 
 
 @every_fault
 def test_a_bound_fault_has_a_spec_that_its_own_cause_satisfies(
-    declared: Declaration, inventory: Inventory
+    declared: Declaration, every_inventory: Inventory
 ) -> None:
-    for target in declared.targets.find(inventory):
-        instance = declared.bind(inventory, target.name)
+    for target in declared.targets.find(every_inventory):
+        instance = declared.bind(every_inventory, target.name)
         spec = instance.spec
         assert FaultSpec.model_validate_json(spec.model_dump_json()) == spec
         words = " ".join(spec.cause.lower().split())
@@ -51,10 +56,10 @@ def test_a_bound_fault_has_a_spec_that_its_own_cause_satisfies(
 
 @every_fault
 def test_remedies_are_commands_that_parse_and_name_no_fault(
-    declared: Declaration, inventory: Inventory
+    declared: Declaration, every_inventory: Inventory
 ) -> None:
-    for target in declared.targets.find(inventory):
-        instance = declared.bind(inventory, target.name)
+    for target in declared.targets.find(every_inventory):
+        instance = declared.bind(every_inventory, target.name)
         assert instance.remedies and all(instance.remedies)
         for command in (*instance.investigation, *(c for remedy in instance.remedies for c in remedy)):
             assert command.startswith("kubectl ")
@@ -63,17 +68,51 @@ def test_remedies_are_commands_that_parse_and_name_no_fault(
 
 
 @every_fault
-def test_objects_that_a_fault_makes_do_not_name_it(declared: Declaration, inventory: Inventory) -> None:
-    fault = declared.bind(inventory).fault
-    text = repr((fault.edits, fault.trigger))
-    for word in (declared.name, declared.name.replace("_", "-"), "fault", "inject", "chaos", "sregym_env"):
-        assert word not in text
+def test_objects_that_a_fault_makes_do_not_name_it(declared: Declaration, every_inventory: Inventory) -> None:
+    for target in declared.targets.find(every_inventory):
+        fault = declared.bind(every_inventory, target.name).fault
+        assert fault.edits or fault.disturbances
+        text = repr((fault.edits, fault.trigger))
+        for word in (
+            declared.name,
+            declared.name.replace("_", "-"),
+            "fault",
+            "inject",
+            "chaos",
+            "sregym_env",
+        ):
+            assert word not in text
 
 
 @every_fault
-def test_something_happens(declared: Declaration, inventory: Inventory) -> None:
-    fault = declared.bind(inventory).fault
-    assert fault.edits or fault.disturbances
+def test_words_fit_the_kind_of_workload(declared: Declaration, every_inventory: Inventory) -> None:
+    """Repairs, investigations and causes speak of a component's workload by the kind it has."""
+    for target in declared.targets.find(every_inventory):
+        instance = declared.bind(every_inventory, target.name)
+        said = " ".join(
+            (*instance.investigation, *(c for r in instance.remedies for c in r), instance.spec.cause)
+        )
+        app = every_inventory.app
+        for kind, name in re.findall(
+            r"(?i)\b(deploy(?:ment)?|statefulset|sts|daemonset|ds)s?[ /]([a-z][\w-]*)", said
+        ):
+            if name in app.by_name:
+                right = app.by_name[name].workload
+                full = {"deploy": "deployment", "sts": "statefulset", "ds": "daemonset"}.get(
+                    kind.lower(), kind.lower()
+                )
+                assert right == f"{full}s.apps", (target.name, kind, name)
+
+
+@every_fault
+def test_a_probe_that_must_fail_asks_where_nothing_listens(
+    declared: Declaration, every_inventory: Inventory
+) -> None:
+    for target in declared.targets.find(every_inventory):
+        for edit in declared.bind(every_inventory, target.name).fault.edits:
+            for change in getattr(edit, "changes", {}).values():
+                if isinstance(change, dict) and "httpGet" in change:
+                    assert change["httpGet"]["port"] not in target.ports
 
 
 def test_parameters_come_from_the_signature(inventory: Inventory) -> None:

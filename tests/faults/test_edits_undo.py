@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+from itertools import product
 from typing import Any
 
 import pytest
@@ -14,12 +16,22 @@ from sregym_env.cluster.inventory import Inventory
 from sregym_env.faults.fault import Declaration
 from sregym_env.faults.registry import declarations
 from sregym_env.runtime.clock import EPOCH
-from sregym_env.sim.controllers import deployment, garbage, replicaset, serviceaccount
+from sregym_env.sim.controllers import (
+    customresourcedefinition,
+    daemonset,
+    deployment,
+    garbage,
+    replicaset,
+    serviceaccount,
+    statefulset,
+)
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.sim.world import Machinery
 
 DESIRED = (
     "deployments.apps",
+    "statefulsets.apps",
+    "daemonsets.apps",
     "services",
     "configmaps",
     "persistentvolumeclaims",
@@ -29,28 +41,38 @@ DESIRED = (
 )
 
 
-@pytest.fixture(scope="module")
-def healthy() -> EmbeddedWorld:
+@cache
+def without_nodes(app: str) -> EmbeddedWorld:
+    """An application on an API server with few controllers and no nodes."""
     controllers = (
+        customresourcedefinition.CONTROLLER,
+        daemonset.CONTROLLER,
         deployment.CONTROLLER,
         replicaset.CONTROLLER,
+        statefulset.CONTROLLER,
         garbage.CONTROLLER,
         serviceaccount.CONTROLLER,
     )
     world = EmbeddedWorld(1, start=EPOCH, machinery=Machinery.of(controllers, {}), images={})
     world.memory["traffic.due"] = True  # nobody here evaluates traffic
-    world.app = apps.app("hotel-reservation")
+    world.app = apps.app(app)
     for manifest in world.app.manifests:
         world.cluster.create(manifest)
+        world.advance(1.0)
     world.advance(10.0)
     return world
+
+
+@pytest.fixture
+def healthy() -> EmbeddedWorld:
+    return without_nodes("hotel-reservation")
 
 
 def desired_state(world: EmbeddedWorld) -> dict[tuple[str, str], Any]:
     """Everything but what server and controllers own."""
     found = {}
-    for resource in DESIRED:
-        for obj in world.cluster.list(resource, world.app.namespace):
+    for namespace, resource in product(world.app.namespaces, DESIRED):
+        for obj in world.cluster.list(resource, namespace):
             metadata = {key: value for key, value in obj["metadata"].items() if key not in SERVER_FIELDS}
             annotations = metadata.pop("annotations", {})
             metadata["annotations"] = {
@@ -75,12 +97,11 @@ NEED_NODES = (
 @pytest.mark.parametrize(
     "declared", [d for d in declarations() if d.name not in NEED_NODES], ids=lambda d: d.name
 )
-def test_inject_changes_and_heal_restores(
-    declared: Declaration, inventory: Inventory, healthy: EmbeddedWorld
-) -> None:
+def test_inject_changes_and_heal_restores(declared: Declaration, every_inventory: Inventory) -> None:
+    healthy = without_nodes(every_inventory.app.name)
     before = desired_state(healthy)
-    for target in declared.targets.find(inventory):
-        instance = declared.bind(inventory, target.name)
+    for target in declared.targets.find(every_inventory):
+        instance = declared.bind(every_inventory, target.name)
         world = healthy.fork()
         changes = instance.inject(world)
         world.advance(5.0)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sregym_env.kube import custom, registry
+from sregym_env.kube import custom, registry, schema
 from sregym_env.kube.status import StatusError
 
 SCHEMA: dict[str, Any] = {
@@ -100,7 +100,7 @@ def test_prune_and_defaults_share_and_never_mutate() -> None:
 def test_strict_decoding() -> None:
     (resource,) = registry.custom_resources(CRD)
     with pytest.raises(StatusError) as caught:
-        custom.decode(resource, SCHEMA, _widget(size=1, foo=2), strict=True)
+        schema.decode(resource, _widget(size=1, foo=2), strict=True)
     assert str(caught.value) == (
         'Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "spec.foo"'
     )

@@ -141,7 +141,7 @@ def test_decoding_drops_nulls_and_makes_quantities_canonical() -> None:
 
 
 def test_explain() -> None:
-    pods = registry.find("pods")
+    pods = registry.BUILTIN.find("pods")
     assert pods is not None
     containers = explanation.explain(pods, ("spec", "containers"))
     assert containers.type == "<[]Container>"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sregym_env.kube import patch, registry
 
 DATA = Path(__file__).parent / "data"
-DEPLOYMENT = registry.find("deployments")
+DEPLOYMENT = registry.BUILTIN.find("deployments")
 assert DEPLOYMENT is not None
 
 

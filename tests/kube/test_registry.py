@@ -29,13 +29,13 @@ from sregym_env.kube import registry, schema, status
     ],
 )
 def test_find(token: str, key: str) -> None:
-    found = registry.find(token)
+    found = registry.BUILTIN.find(token)
     assert found is not None
     assert found.key == key
 
 
 def test_unknown_lookups_are_none() -> None:
-    assert registry.find("foos") is None
+    assert registry.BUILTIN.find("foos") is None
     assert registry.by_key("foos") is None
     assert registry.by_kind("v1", "Foo") is None
 
@@ -88,7 +88,7 @@ def test_custom_resources_join_the_registry() -> None:
     found = served.find("wg")
     assert found is not None
     assert (found.api_version, found.subresources) == ("example.com/v1", ("status",))
-    assert registry.find("wg") is None
+    assert registry.BUILTIN.find("wg") is None
 
 
 DEPLOYMENTS = registry.by_key("deployments.apps")

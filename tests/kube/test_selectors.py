@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sregym_env.kube import registry, selectors
+from sregym_env.kube.tables import format_selector
 
 LABELS = {"app": "web", "tier": "front", "rank": "5"}
 
@@ -77,7 +78,7 @@ def test_bad_key_and_value() -> None:
 )
 def test_selector_objects(selector: dict[str, object] | None, matches: bool, shown: str) -> None:
     assert selectors.from_dict(selector).matches(LABELS) is matches
-    assert selectors.format_selector(selector) == shown
+    assert format_selector(selector) == shown
 
 
 def test_node_expressions() -> None:
@@ -101,7 +102,7 @@ POD = {"metadata": {"name": "p", "namespace": "n"}, "spec": {"nodeName": "a"}, "
     ],
 )
 def test_field_selector(text: str, matches: bool) -> None:
-    pods = registry.find("pods")
+    pods = registry.BUILTIN.find("pods")
     assert pods is not None
     assert selectors.parse_fields_of(pods, text).matches(POD) is matches
 
@@ -119,7 +120,7 @@ def test_field_selector(text: str, matches: bool) -> None:
     ],
 )
 def test_field_selector_errors(token: str, text: str, error: str) -> None:
-    resource = registry.find(token)
+    resource = registry.BUILTIN.find(token)
     assert resource is not None
     with pytest.raises(selectors.SelectorError) as caught:
         selectors.parse_fields_of(resource, text)

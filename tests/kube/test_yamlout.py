@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sregym_env.kube.yamlout import go_float, looks_typed, to_compact_json, to_json, to_yaml
@@ -36,16 +36,18 @@ values = st.recursive(
 
 
 class _Loader(yaml.SafeLoader):
-    """A YAML 1.1 reader without dates and the bare ``=`` type, as Kubernetes clients read."""
+    """A YAML 1.1 reader without dates, the bare ``=`` and the merge key ``<<``, as Kubernetes clients read."""
 
 
 _Loader.yaml_implicit_resolvers = {
-    first: [pair for pair in resolvers if pair[0].rpartition(":")[2] not in ("timestamp", "value")]
+    first: [pair for pair in resolvers if pair[0].rpartition(":")[2] not in ("timestamp", "value", "merge")]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 
 
 @given(st.dictionaries(words.filter(lambda key: len(key) < 100), values, max_size=5))
+@example({"<<": None})
+@example({"=": "="})
 def test_what_is_written_can_be_read_back(value: dict[str, Any]) -> None:
     assert yaml.load(to_yaml(value), Loader=_Loader) == value
 

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from sregym_env.cluster.api import ScheduledAction
+from sregym_env.cluster.forkable import ScheduledAction
 from sregym_env.noise import KINDS, NoiseConfig, schedule
 
 
 class Recorder:
     """A world that only remembers what was scheduled."""
 
-    def __init__(self) -> None:
-        self.app = SimpleNamespace(namespace="hotel-reservation")
+    def __init__(self, *namespaces: str) -> None:
+        self.app = SimpleNamespace(namespaces=namespaces or ("hotel-reservation",))
         self.scheduled: list[tuple[float, ScheduledAction]] = []
 
     def schedule(self, delay_seconds: float, action: ScheduledAction) -> None:
@@ -47,6 +47,15 @@ def test_every_disturbance_ends() -> None:
     for _, action in scheduled(3):
         assert action.kind == "delete_pod" or action.seconds > 0
         assert 0 <= action.draw < 1
+
+
+def test_every_namespace_of_an_application_meets_noise() -> None:
+    world = Recorder("web", "data")
+    schedule(world, 3, {"kinds": ["pod_kill"], "concurrent": 1})  # type: ignore[arg-type]
+    struck = [action.arguments[0] for _, action in world.scheduled]
+    assert set(struck) == {"web", "data"}
+    alone = [action.draw for _, action in scheduled(3, {"kinds": ["pod_kill"], "concurrent": 1})]
+    assert [2 * draw % 1.0 for draw in alone] == [action.draw for _, action in world.scheduled]
 
 
 def test_settings() -> None:

@@ -1,8 +1,10 @@
-"""Compares the two kubectls byte for byte, state by state, and records what the real one printed.
+"""Compares the two kubectls byte for byte, state by state, and records what the real one printed for new lines.
 
-    python -m tests.parity [-v] [--check] [--jobs N] [--states PREFIX] [WORD ...]
+    python -m tests.parity [-v] [--new | --anew | --check] [--jobs N] [--states PREFIX] [WORD ...]
 
-``WORD``s select lines that contain them all. Whole states are recorded unless ``--check`` is given.
+Every line is typed into today's world of its state. What has been recorded stays as it is: only ``--anew`` replaces
+it, in whole states. ``--new`` types nothing but lines that have no recording. ``WORD``s select lines that contain
+them all; then, and with ``--check``, nothing is recorded.
 """
 
 from __future__ import annotations
@@ -12,11 +14,15 @@ import difflib
 import sys
 from collections.abc import Sequence
 from itertools import groupby
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from tests.parity.compare import Compared, recording_of, run_all, version_of
+from tests.parity.compare import Compared, Job, jobs_of, run_all, version_of
+from tests.parity.harness import Case
 from tests.parity.known import reason
-from tests.parity.recording import save
-from tests.parity.states import states
+from tests.parity.playing import recorded
+from tests.parity.recording import Recording, load, recorded_states, save, share
+from tests.parity.states import State, state, states
 from tests.serve.serving import real_kubectl
 
 
@@ -27,22 +33,24 @@ def main(argv: Sequence[str]) -> int:
     if binary is None:
         print("no kubectl 1.32 found; name one in SREGYM_KUBECTL")
         return 2
-    names = [each.name for each in states() if each.name.startswith(options.states)]
+    chosen = [each for each in states() if each.name.startswith(options.states)]
+    jobs = [job for each in chosen for job in _jobs(each, options)]
     equal = cases = unknown = 0
-    done = run_all(names, options.words, options.jobs)
-    for name, of_state in groupby(done, key=lambda pair: pair[0].state):
-        pairs = list(of_state)
+    for name, of_state in groupby(run_all(jobs, options.jobs), key=lambda pair: pair[0].state):
+        done = [each for _, compared in of_state for each in compared]
         if not (options.check or options.words):
-            save(recording_of(pairs, version_of(binary)))
-        for each in (each for _, compared in pairs for each in compared):
+            _record(state(name), done, version_of(binary), anew=options.anew)
+        for each in done:
             cases += 1
             if each.real == each.ours:
                 equal += 1
             elif reason(name, each.case) is None:
                 unknown += 1
                 _print(name, each, options.verbose)
+    if options.anew and not options.states:
+        share()
     print(
-        f"{equal} of {cases} command lines byte-equal ({equal / max(cases, 1):.2%}) in {len(names)} states; "
+        f"{equal} of {cases} command lines byte-equal ({equal / max(cases, 1):.2%}) in {len(chosen)} states; "
         f"{cases - equal - unknown} differ for known reasons, {unknown} otherwise"
     )
     return 0 if not unknown else 1
@@ -52,10 +60,39 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.parity")
     parser.add_argument("words", nargs="*")
     parser.add_argument("-v", "--verbose", action="store_true", help="show differences whole")
-    parser.add_argument("--check", action="store_true", help="record nothing")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--new", action="store_true", help="only lines that are not recorded")
+    how.add_argument("--anew", action="store_true", help="replace what is recorded")
+    how.add_argument("--check", action="store_true", help="record nothing")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--states", default="", help="only states whose names begin so")
     return parser.parse_intermixed_args(list(argv))
+
+
+def _jobs(chosen: State, options: argparse.Namespace) -> list[Job]:
+    cases = _new(chosen) if options.new else chosen.cases(chosen.make())
+    return jobs_of(chosen.name, [case for case in cases if all(word in str(case) for word in options.words)])
+
+
+def _new(chosen: State) -> Sequence[Case]:
+    """Lines that have no recording. What was looked up in a world was looked up in the one that is recorded."""
+    if chosen.name not in recorded_states():
+        return chosen.cases(chosen.make())
+    known = {line.case for line in load(chosen.name).lines}
+    return [case for case in chosen.lines if case not in known]
+
+
+def _record(chosen: State, done: Sequence[Compared], kubectl: str, *, anew: bool) -> None:
+    whole = anew or chosen.name not in recorded_states()
+    new = {each.case for each in done} if whole else set(_new(chosen))
+    real = [(each.case, each.real) for each in done if each.case in new]
+    if not real:
+        return
+    with TemporaryDirectory(prefix="sregym-parity-") as home:
+        lines = recorded(chosen, real, Path(home))
+    kept = () if whole else load(chosen.name).lines
+    save(Recording(chosen.name, kubectl, [*kept, *lines]))
+    print(f"{chosen.name}: {len(lines)} lines recorded")
 
 
 def _print(name: str, each: Compared, verbose: bool) -> None:

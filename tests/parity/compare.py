@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
-from tests.parity.corpus.files import FILES
 from tests.parity.harness import Case, Outcome, sides
-from tests.parity.recording import Recording
 from tests.parity.states import state
 
 PIECE = 120
@@ -30,41 +28,28 @@ class Compared:
 
 @dataclass(frozen=True)
 class Job:
-    """Some cases of a state, and how its world is to look."""
+    """Some cases of a state."""
 
     state: str
-    digest: str
     cases: tuple[Case, ...]
 
 
-def jobs_of(name: str, words: Sequence[str]) -> list[Job]:
-    """The jobs of one state: its lines that contain all of ``words``."""
-    chosen = state(name)
-    world = chosen.make()
-    cases = [case for case in chosen.cases(world) if all(word in str(case) for word in words)]
-    digest = world.digest()
-    return [Job(name, digest, tuple(cases[at : at + PIECE])) for at in range(0, len(cases), PIECE)]
+def jobs_of(name: str, cases: Sequence[Case]) -> list[Job]:
+    """The jobs of one state."""
+    return [Job(name, tuple(cases[at : at + PIECE])) for at in range(0, len(cases), PIECE)]
 
 
 def run_job(job: Job) -> list[Compared]:
     """Both outcomes of each case."""
-    with sides(state(job.state).make(), FILES) as both:
+    chosen = state(job.state)
+    with sides(chosen.make(), chosen.files, **chosen.how) as both:
         return [Compared(case, *both.compare(case)) for case in job.cases]
 
 
-def run_all(
-    names: Sequence[str], words: Sequence[str], processes: int
-) -> Iterator[tuple[Job, list[Compared]]]:
+def run_all(jobs: Sequence[Job], processes: int) -> Iterator[tuple[Job, list[Compared]]]:
     """Every job with what came of it, in order."""
-    jobs = [job for name in names for job in jobs_of(name, words)]
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         yield from zip(jobs, pool.map(run_job, jobs), strict=True)
-
-
-def recording_of(done: Sequence[tuple[Job, list[Compared]]], kubectl: str) -> Recording:
-    """What the real kubectl printed in all the jobs of one state."""
-    outcomes = [(each.case, each.real) for _, compared in done for each in compared]
-    return Recording(done[0][0].state, kubectl, done[0][0].digest, outcomes)
 
 
 def version_of(binary: Path) -> str:

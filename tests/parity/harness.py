@@ -1,8 +1,8 @@
 """The real kubectl and the one in process, side by side on forks of one world.
 
-The server stands still in time (step mode) and shifts timestamps so that the real kubectl computes the ages
-that the world means; on the way back they are shifted again, so that the two outputs can be compared byte
-for byte.
+Each case is typed in a fork of its own. The server stands still in time (step mode) and shifts timestamps so that
+the real kubectl computes the ages that the world means; on the way back they are shifted again, so that the two
+outputs can be compared byte for byte.
 """
 
 from __future__ import annotations
@@ -10,17 +10,20 @@ from __future__ import annotations
 import re
 import shlex
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from subprocess import TimeoutExpired
 from tempfile import TemporaryDirectory
+from typing import Any
 
+from sregym_env.cluster.api import Cluster
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.tools.kubectl import Kubectl
-from sregym_env.tools.kubectl.app import Context, KubeConfig
+from sregym_env.tools.kubectl.kubeconfig import Context, KubeConfig
+from tests.parity.desk import DiskDesk
 from tests.serve.serving import NAMESPACE, Served, served
 
 _RFC3339 = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?=(\.\d+)?(Z|\+00:00))")
@@ -28,10 +31,10 @@ _PLAIN = re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?= \+0000 UTC)")
 _RFC1123 = re.compile(r"\b\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d(?= \+0000)")
 
 SETTLING = 2.0
-"""Virtual seconds after each preparing command."""
+"""Virtual seconds after each preparing command, unless a state says otherwise."""
 
-PATIENCE = 15.0
-"""Seconds of wall-clock time a command of the real kubectl may take."""
+PATIENCE = 40.0
+"""Seconds of wall-clock time a command of the real kubectl may take: more than ``wait`` waits by itself."""
 
 
 @dataclass(frozen=True)
@@ -79,65 +82,99 @@ class Files:
         return sorted(f"{path}/{found.name}" for found in folder.iterdir() if found.is_file())
 
 
+@dataclass(frozen=True)
+class Bench:
+    """Where and how the lines of a state are typed."""
+
+    home: Path
+    """The working directory."""
+    url: str = "https://127.0.0.1:6443"
+    settling: float = SETTLING
+    """Virtual seconds after each preparing command."""
+    namespace: str = NAMESPACE
+    """Of the current context."""
+    streams: bool = False
+    """Whether the lines use files, editors and streams: what kubectl makes up as it goes is then made equal."""
+
+    def write(self, files: Mapping[str, str]) -> None:
+        """Put files into the working directory, folders included; programs can be executed."""
+        for name, text in files.items():
+            path = self.home / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+            if text.startswith("#!"):
+                path.chmod(0o755)
+
+    def kubectl(self, cluster: Cluster) -> Kubectl:
+        """The in-process kubectl as the administrator's kubeconfig has it."""
+        context = Context("kubernetes-admin", "kubernetes", "kubernetes-admin", self.namespace)
+        config = KubeConfig((context,), context.name, "kubernetes", self.url)
+        return Kubectl(cluster, self.namespace, config=config)
+
+    def typed(self, cluster: Cluster, case: Case) -> Outcome:
+        """What the in-process kubectl prints for the line of a case."""
+        words, variables = _words(case.line)
+        desk = DiskDesk(self.home, variables) if self.streams else None
+        done = self.kubectl(cluster).run(words, case.stdin, Files(self.home), desk=desk)
+        return self.outcome(done.stdout, done.stderr, done.exit_code)
+
+    def prepare(self, world: EmbeddedWorld, before: Sequence[str]) -> None:
+        """Carry out preparing commands."""
+        for line in before:
+            self.kubectl(world.cluster).run(shlex.split(line), "", Files(self.home))
+            world.advance(self.settling)
+
+    def outcome(self, stdout: str, stderr: str, code: int) -> Outcome:
+        """What a command left, without what differs from run to run."""
+        if self.streams:
+            stdout, stderr = _plain(stdout), _plain(stderr)
+        return Outcome(settled(stdout, self.home), settled(stderr, self.home), code)
+
+
 class InProcess:
     """The in-process kubectl on forks of one world."""
 
-    def __init__(self, base: EmbeddedWorld, home: Path, url: str = "https://127.0.0.1:6443") -> None:
+    def __init__(self, base: EmbeddedWorld, bench: Bench) -> None:
         self.base = base
-        self._home = home
-        self._url = url
-        self._files = Files(home)
+        self.bench = bench
         self._prepared: tuple[tuple[str, ...], EmbeddedWorld] = ((), base)
 
     def prepared(self, case: Case) -> EmbeddedWorld:
         """The world in which the command of a case is typed: not to be changed."""
         if self._prepared[0] != case.before:
-            self._prepared = (case.before, self._prepare(case.before))
+            world = self.base.fork()
+            self.bench.prepare(world, case.before)
+            self._prepared = (case.before, world)
         return self._prepared[1]
-
-    def _prepare(self, before: Sequence[str]) -> EmbeddedWorld:
-        world = self.base.fork()
-        for line in before:
-            self._kubectl(world).run(shlex.split(line), "", self._files)
-            world.advance(SETTLING)
-        return world
 
     def run(self, case: Case) -> Outcome:
         """What the in-process kubectl prints."""
-        world = self.prepared(case).fork()
-        done = self._kubectl(world).run(shlex.split(case.line), case.stdin, self._files)
-        return Outcome(settled(done.stdout, self._home), settled(done.stderr, self._home), done.exit_code)
-
-    def _kubectl(self, world: EmbeddedWorld) -> Kubectl:
-        context = Context("kubernetes-admin", "kubernetes", "kubernetes-admin", NAMESPACE)
-        config = KubeConfig((context,), context.name, "kubernetes", self._url)
-        return Kubectl(world.cluster, NAMESPACE, config=config)
+        return self.bench.typed(self.prepared(case).fork().cluster, case)
 
 
 class Sides:
     """Both kubectls on one world."""
 
-    def __init__(self, base: EmbeddedWorld, running: Served) -> None:
+    def __init__(self, base: EmbeddedWorld, running: Served, bench: Bench) -> None:
         self._served = running
-        self.ours = InProcess(base, running.home, running.server.url)
-        self._kubeconfig = running.kubeconfig.read_bytes()
+        self.ours = InProcess(base, bench)
+        own = running.kubeconfig.read_text()
+        self._kubeconfig = own.replace(f"namespace: {NAMESPACE}", f"namespace: {bench.namespace}")
 
     def real(self, case: Case) -> Outcome:
         """What the real kubectl prints."""
         prepared = self.ours.prepared(case)
         _wait_for_early_second()
         self._served.put(prepared.fork())
-        self._served.kubeconfig.write_bytes(self._kubeconfig)  # ``kubectl config`` may have changed it
+        self._served.kubeconfig.write_text(self._kubeconfig)  # ``kubectl config`` may have changed it
         offset = self._served.server.hosted.pace.offset
+        words, variables = _words(case.line)
         try:
-            done = self._served.kubectl(shlex.split(case.line), case.stdin, PATIENCE)
+            done = self._served.kubectl(words, case.stdin, PATIENCE, **variables)
         except TimeoutExpired:
             return Outcome("", f"still running after {PATIENCE:g} s", -1)
-        home = self._served.home
-        return Outcome(
-            settled(_shifted(done.stdout, -offset), home),
-            settled(_shifted(done.stderr, -offset), home),
-            done.code,
+        return self.ours.bench.outcome(
+            _shifted(done.stdout, -offset), _shifted(done.stderr, -offset), done.code
         )
 
     def compare(self, case: Case, tries: int = 3) -> tuple[Outcome, Outcome]:
@@ -149,6 +186,16 @@ class Sides:
             real = self.real(case)
             tries -= 1
         return real, ours
+
+
+def _words(line: str) -> tuple[list[str], dict[str, str]]:
+    """Arguments, and the variables written before them."""
+    words = shlex.split(line)
+    variables: dict[str, str] = {}
+    while words and "=" in words[0] and words[0].partition("=")[0].isupper():
+        name, _, value = words.pop(0).partition("=")
+        variables[name] = value
+    return words, {"SHELL": "/bin/bash", **variables}
 
 
 def _wait_for_early_second() -> None:
@@ -169,6 +216,13 @@ _TEMPORARY = (
     (re.compile(r"/tmp/\S+/files/admin\.kubeconfig"), "/home/oncall/.kube/config"),
     (re.compile(r"\b127\.0\.0\.1:\d+"), "127.0.0.1:6443"),
 )
+_GENERATED = (
+    (re.compile("\r\n"), "\n"),
+    (re.compile(r"debugger-(sre-worker-)?[a-z0-9]{5}\b"), r"debugger-\1xxxxx"),
+    (re.compile(r"/tmp/kubectl-edit-\d+"), "/tmp/kubectl-edit"),
+    (re.compile(r'exec "[0-9a-f]{64}"'), 'exec "ID"'),
+)
+"""Names that kubectl and the kubelet make up, and newlines as a process in text mode gives them."""
 _PAST = timedelta(days=60)
 """Older timestamps (of releases) were not shifted on the way out."""
 
@@ -178,6 +232,12 @@ def settled(text: str, home: Path) -> str:
     for pattern, replacement in _TEMPORARY:
         text = pattern.sub(replacement, text)
     return text.replace(str(home), "~")
+
+
+def _plain(text: str) -> str:
+    for pattern, replacement in _GENERATED:
+        text = pattern.sub(replacement, text)
+    return text
 
 
 def _shifted(text: str, seconds: int) -> str:
@@ -201,16 +261,9 @@ def _shifted(text: str, seconds: int) -> str:
 
 
 @contextmanager
-def sides(base: EmbeddedWorld, files: dict[str, str]) -> Iterator[Sides]:
-    """Both kubectls, ready to be compared on a world, with files in their working directory."""
+def sides(base: EmbeddedWorld, files: Mapping[str, str], **how: Any) -> Iterator[Sides]:
+    """Both kubectls, ready to be compared on a world, with files in their working directory; ``how``: see Bench."""
     with TemporaryDirectory(prefix="sregym-parity-") as made, served(base.fork(), Path(made)) as running:
-        write_files(running.home, files)
-        yield Sides(base, running)
-
-
-def write_files(home: Path, files: dict[str, str]) -> None:
-    """Files of the working directory, folders included."""
-    for name, text in files.items():
-        path = home / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        bench = Bench(running.home, running.server.url, **how)
+        bench.write(files)
+        yield Sides(base, running, bench)

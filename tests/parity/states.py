@@ -1,34 +1,37 @@
 """The states of the world in which command lines are typed.
 
-Healthy; every declared fault with its symptoms showing; clusters in the middle of something; noise.
+Healthy; a small cluster of its own; every declared fault with its symptoms showing; clusters in the middle of something; noise.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any, cast
 
 from sregym_env import noise
 from sregym_env.apps.hotel_reservation import APP
+from sregym_env.envs.pairs import pairs
 from sregym_env.envs.staging import await_symptoms, inject
-from sregym_env.faults import problems
 from sregym_env.faults.registry import declarations
-from sregym_env.sim import nodes
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.sim.bringup.deploy import bare_cluster, deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.sim.machines import nodes
 from sregym_env.tools.kubectl import Kubectl
 from tests.parity.corpus.diagnosing import diagnosis
 from tests.parity.corpus.files import FILES
+from tests.parity.corpus.imperative import IMPERATIVE, IMPERATIVE_FILES, SETUP
 from tests.parity.corpus.kustomizations import KUSTOMIZING
 from tests.parity.corpus.owning import OWNING
 from tests.parity.corpus.reading import READING
 from tests.parity.corpus.situations import SITUATIONS, Situation
+from tests.parity.corpus.streams import STREAM_FILES, STREAMS
 from tests.parity.corpus.widening import WIDENING
 from tests.parity.corpus.writing import WRITING
-from tests.parity.harness import Case
+from tests.parity.harness import Bench, Case
 from tests.serve.serving import NAMESPACE
 
 _KUSTOMIZED = (
@@ -52,21 +55,41 @@ class State:
 
     name: str
     make: Callable[[], EmbeddedWorld]
-    cases: Callable[[EmbeddedWorld], Sequence[Case]]
+    lines: Sequence[Case] = ()
+    """What is typed there, whatever the world looks like."""
+    diagnosed: bool = False
+    """Whether lines that are looked up in the world itself are typed as well."""
+    files: Mapping[str, str] = field(default_factory=lambda: FILES)
+    """The working directory."""
+    how: Mapping[str, Any] = field(default_factory=dict)
+    """How the lines are typed, where it is not as usual (see Bench)."""
+
+    def cases(self, world: EmbeddedWorld) -> Sequence[Case]:
+        """All that is typed in such a world."""
+        return [*(diagnosis(world) if self.diagnosed else ()), *self.lines]
+
+    def bench(self, home: Path) -> Bench:
+        """A place to type the lines at, files included."""
+        bench = Bench(home, **self.how)
+        bench.write(self.files)
+        return bench
 
 
 class MemoryFiles:
-    """The corpus' manifests, for commands that prepare a situation."""
+    """Manifests for commands that prepare a state."""
+
+    def __init__(self, files: Mapping[str, str]) -> None:
+        self._files = files
 
     def read_text(self, path: str) -> str:
         """Content of a file."""
-        if path not in FILES:
+        if path not in self._files:
             raise FileNotFoundError(path)
-        return FILES[path]
+        return self._files[path]
 
     def list_files(self, path: str) -> Sequence[str]:
         """Paths of the files directly in a directory."""
-        return [name for name in sorted(FILES) if name.rpartition("/")[0] == path]
+        return [name for name in sorted(self._files) if name.rpartition("/")[0] == path]
 
 
 def _at_whole_second(world: EmbeddedWorld) -> EmbeddedWorld:
@@ -79,9 +102,20 @@ def _healthy() -> EmbeddedWorld:
     return _at_whole_second(deployed_world(APP))
 
 
+def _small() -> EmbeddedWorld:
+    world = bare_cluster()
+    for step in SETUP:
+        if isinstance(step, int):
+            world.advance(step)
+        else:
+            done = Kubectl(world.cluster).run(shlex.split(step), "", MemoryFiles(IMPERATIVE_FILES))
+            assert done.exit_code == 0, f"{step}: {done.stderr}"
+    return _at_whole_second(world)
+
+
 def _faulty(fault: str) -> Callable[[], EmbeddedWorld]:
     def make() -> EmbeddedWorld:
-        injected = inject(problems.pairs(APP.name, fault)[0], 0)
+        injected = inject(pairs(APP.name, fault)[0], 0)
         await_symptoms(injected.world, injected.baseline, "proactive")
         return _at_whole_second(cast(EmbeddedWorld, injected.world))
 
@@ -92,7 +126,7 @@ def _situated(situation: Situation) -> Callable[[], EmbeddedWorld]:
     def make() -> EmbeddedWorld:
         world = _healthy()
         for line in situation.commands:
-            done = Kubectl(world.cluster, NAMESPACE).run(shlex.split(line), "", MemoryFiles())
+            done = Kubectl(world.cluster, NAMESPACE).run(shlex.split(line), "", MemoryFiles(FILES))
             assert done.exit_code == 0, f"{situation.name}: {line}: {done.stderr}"
             world.advance(situation.pause)
         for node in situation.down:
@@ -117,25 +151,23 @@ def _noisy(kind: str) -> Callable[[], EmbeddedWorld]:
 @cache
 def states() -> tuple[State, ...]:
     """Every state, in the order in which they are reported."""
-    found: list[State] = [
-        State("healthy", _healthy, _fixed([Case(line) for line in READING])),
-        State("healthy-wide", _healthy, _fixed(WIDENING)),
-        State("healthy-written", _healthy, _fixed(WRITING)),
-        State("healthy-kustomized", _healthy, _fixed(_KUSTOMIZED)),
-        State("healthy-owned", _healthy, _fixed(OWNING)),
-    ]
-    found += [State(f"fault-{each.name}", _faulty(each.name), diagnosis) for each in declarations()]
-    found += [State(f"situation-{each.name}", _situated(each), _extended(each.lines)) for each in SITUATIONS]
-    found += [State(f"noise-{kind}", _noisy(kind), diagnosis) for kind in noise.KINDS]
-    return tuple(found)
-
-
-def _fixed(cases: Sequence[Case]) -> Callable[[Any], Sequence[Case]]:
-    return lambda _world: cases
-
-
-def _extended(lines: Sequence[str]) -> Callable[[EmbeddedWorld], Sequence[Case]]:
-    return lambda world: [*diagnosis(world), *(Case(line) for line in lines)]
+    return (
+        State("healthy", _healthy, [Case(line) for line in READING]),
+        State("healthy-wide", _healthy, WIDENING),
+        State("healthy-written", _healthy, WRITING),
+        State("healthy-kustomized", _healthy, _KUSTOMIZED),
+        State("healthy-owned", _healthy, OWNING),
+        State(
+            "healthy-streams", _healthy, STREAMS, files=STREAM_FILES, how={"settling": 5.0, "streams": True}
+        ),
+        State("small-imperative", _small, IMPERATIVE, files=IMPERATIVE_FILES, how={"namespace": "default"}),
+        *(State(f"fault-{each.name}", _faulty(each.name), diagnosed=True) for each in declarations()),
+        *(
+            State(f"situation-{each.name}", _situated(each), [Case(line) for line in each.lines], True)
+            for each in SITUATIONS
+        ),
+        *(State(f"noise-{kind}", _noisy(kind), diagnosed=True) for kind in noise.KINDS),
+    )
 
 
 def state(name: str) -> State:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from sregym_env.cluster.api import ForkableWorld
-from sregym_env.envs.staging import ONCALL
+from sregym_env.cluster.api import World
+from sregym_env.cluster.oncall import ONCALL
 from sregym_env.faults import problems
 from sregym_env.rewards.verdict import Verdict
 from sregym_env.rollouts.validate import Subject
@@ -17,12 +17,12 @@ NAMESPACE = "hotel-reservation"
 
 
 @lru_cache(maxsize=64)
-def subject(fault: str, target: str) -> Subject:
+def subject(fault: str, target: str, app: str = APP) -> Subject:
     """A pair with its symptoms showing."""
-    return Subject(problems.pair(APP, fault, target, {}), seed=5)
+    return Subject(problems.pair(app, fault, target, {}), seed=5)
 
 
-def typed(world: ForkableWorld, commands: Sequence[str]) -> list[str]:
+def typed(world: World, commands: Sequence[str]) -> list[str]:
     """Type commands as the agent; the answers of those that failed."""
     workstation = Workstation(world, ONCALL)
     complaints = []

@@ -9,12 +9,12 @@ from typing import Any
 
 import gymnasium
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sregym_env  # noqa: F401
+from sregym_env.cluster.oncall import ONCALL
 from sregym_env.envs.env import SREGymEnv
-from sregym_env.envs.staging import ONCALL
 from sregym_env.tools.workstation import Workstation
 
 from . import soup
@@ -62,7 +62,7 @@ def test_soup_is_answered(seed: int) -> None:
             env.reset(seed=seed % 3)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60)
 @given(st.text(max_size=300))
 def test_any_text_is_answered(text: str) -> None:
     env = fresh()
@@ -70,7 +70,7 @@ def test_any_text_is_answered(text: str) -> None:
     checked(env, text, keys)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30)
 @given(st.binary(max_size=300))
 def test_any_bytes_are_answered(data: bytes) -> None:
     env = fresh()

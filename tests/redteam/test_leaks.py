@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
 
-from sregym_env.envs.staging import ONCALL
-from sregym_env.faults import problems
+from sregym_env import apps
+from sregym_env.cluster.oncall import ONCALL
+from sregym_env.envs.pairs import pairs
 from sregym_env.tools.workstation import Workstation
 
 from .playing import APP, NAMESPACE, subject
@@ -20,20 +22,19 @@ _OWN_IMAGES = re.compile(r"(?:ghcr\.io|docker\.io)/sregym/")
 """The real application's images are published under this name."""
 _TELLTALE = re.compile(
     r"(?<![a-z])(?:fault(?!tolerance|domain)|inject|chaos|oracle|judge|sregym|noise|reward|simulat|synthetic|red.?team|"
-    r"episode|gymnasium|python|traceback|ground.?truth)|root.?cause|problem.?id",
-    re.IGNORECASE,
+    r"episode|gymnasium|python|traceback|ground.?truth)|root.?cause|problem.?id"
 )
+"""In lower case."""
 
 
-def one_of_each() -> list[tuple[str, str]]:
+def one_of_each(app: str = APP) -> list[tuple[str, str]]:
     """Every fault on its last target."""
-    return list(
-        {p.faults[0].fault: (p.faults[0].fault, p.faults[0].target) for p in problems.pairs(app=APP)}.values()
-    )
+    return list({p.faults[0].fault: (p.faults[0].fault, p.faults[0].target) for p in pairs(app=app)}.values())
 
 
-def readings(workstation: Workstation) -> Iterator[tuple[str, str]]:
+def readings(workstation: Workstation, namespace: str = NAMESPACE) -> Iterator[tuple[str, str]]:
     """(command, answer) of everything worth reading."""
+    N = f"-n {namespace}"
     resources = workstation.run("kubectl api-resources --verbs=list -o name").text.split()
     for resource in resources:
         yield resource, workstation.run(f"kubectl get {resource} -A -o yaml --show-managed-fields").text
@@ -91,22 +92,44 @@ def readings(workstation: Workstation) -> Iterator[tuple[str, str]]:
         yield command, workstation.run(command).text
 
 
-@pytest.mark.parametrize(("fault", "target"), one_of_each(), ids=lambda value: value)
-def test_nothing_readable_tells(fault: str, target: str) -> None:
-    workstation = Workstation(subject(fault, target).world(), ONCALL)
-    names = re.compile(rf"{fault}|{fault.replace('_', '-')}", re.IGNORECASE)
-    for command, text in readings(workstation):
-        cleaned = _OWN_IMAGES.sub("", text)
-        for pattern in (_TELLTALE, names):
-            match = pattern.search(cleaned)
-            if match is not None and not _harmless(cleaned, match):
-                around = cleaned[max(match.start() - 60, 0) : match.end() + 60]
-                pytest.fail(f"{command}: ...{around!r}...")
+CASES = [(APP, *pair) for pair in one_of_each()]
+CASES += [(name, *pair) for name in apps.names() if name != APP for pair in one_of_each(name)[::6]]
+
+
+@pytest.mark.parametrize(("app", "fault", "target"), CASES)
+def test_nothing_readable_tells(app: str, fault: str, target: str) -> None:
+    world = subject(fault, target, app).world()
+    namespace = world.app.namespace_of(subject(fault, target, app).injected.instances[0].target.components[0])
+    workstation = Workstation(world, ONCALL)
+    for command, text in readings(workstation, namespace):
+        if around := telltale(text, fault):
+            pytest.fail(f"{command}: ...{around!r}...")
+
+
+def telltale(text: str, fault: str) -> str:
+    """What in a text tells, with what stands around it; empty for nothing."""
+    cleaned = _OWN_IMAGES.sub("", text).lower()
+    names = re.compile(f"{fault}|{fault.replace('_', '-')}".lower())
+    return _telling(cleaned) or _found(names, cleaned)
+
+
+@lru_cache(maxsize=8192)
+def _telling(text: str) -> str:
+    """Where a text tells that somebody arranged the incident; most texts are the same for every fault."""
+    return _found(_TELLTALE, text)
+
+
+def _found(pattern: re.Pattern[str], text: str) -> str:
+    """The first match that is not harmless, with what stands around it; empty for none."""
+    for match in pattern.finditer(text):
+        if not _harmless(text, match):
+            return text[max(match.start() - 60, 0) : match.end() + 60]
+    return ""
 
 
 def _harmless(text: str, match: re.Match[str]) -> bool:
     """Words that belong to the real programs: Kubernetes' ``default``, MongoDB's JavaScript and so on."""
-    around = text[max(match.start() - 30, 0) : match.end() + 30].lower()
+    around = text[max(match.start() - 30, 0) : match.end() + 30]
     return any(word in around for word in _REAL)
 
 

@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from sregym_env.cluster.api import ADMIN, ForkableWorld
-from sregym_env.envs.staging import ONCALL
+from sregym_env.cluster.api import World
+from sregym_env.cluster.identity import ADMIN
+from sregym_env.cluster.oncall import ONCALL
 from sregym_env.tools.workstation import Workstation
 
 from .playing import NAMESPACE, subject, tried, typed, why
@@ -256,7 +257,7 @@ def test_a_frozen_system_is_not_repaired(trick: str) -> None:
     assert not verdict.passed, why(verdict)
 
 
-def commanded(world: ForkableWorld, commands: Sequence[str]) -> list[str]:
+def commanded(world: World, commands: Sequence[str]) -> list[str]:
     """Type commands as the administrator; the answers of those that failed."""
     workstation = Workstation(world, ADMIN)
     answers = [workstation.run(command) for command in commands]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import re
 import ssl
 import threading
 import time
@@ -16,8 +15,8 @@ import pytest
 import yaml
 
 from sregym_env import apps
-from sregym_env.cluster.api import ADMIN
-from sregym_env.envs.staging import ONCALL
+from sregym_env.cluster.identity import ADMIN
+from sregym_env.cluster.oncall import ONCALL
 from sregym_env.kube.ownership.inferred import with_managed_fields
 from sregym_env.kube.registry import BUILTIN
 from sregym_env.kube.types import Manifest
@@ -27,12 +26,12 @@ from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.incidents import Incidents
 from sregym_env.serve.message import Request, Response
 from sregym_env.serve.pace import Pace
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.tools.workstation import Workstation
 
 from .playing import APP, NAMESPACE, subject
-from .test_leaks import _OWN_IMAGES, _TELLTALE, _harmless, one_of_each
+from .test_leaks import one_of_each, telltale
 
 N = f"-n {NAMESPACE}"
 SAMPLE = one_of_each()[::4]
@@ -67,17 +66,6 @@ class Client:
             for resource in orjson.loads(self.get(base).rpartition("\n")[0])["resources"]:
                 if "list" in resource["verbs"]:
                     yield f"{base}/{resource['name']}"
-
-
-def telltale(text: str, fault: str) -> str:
-    """What in a text tells, with what stands around it; empty for nothing."""
-    cleaned = _OWN_IMAGES.sub("", text)
-    names = re.compile(rf"{fault}|{fault.replace('_', '-')}", re.IGNORECASE)
-    for pattern in (_TELLTALE, names):
-        for match in pattern.finditer(cleaned):
-            if not _harmless(cleaned, match):
-                return cleaned[max(match.start() - 60, 0) : match.end() + 60]
-    return ""
 
 
 @pytest.mark.parametrize(("fault", "target"), SAMPLE, ids=lambda value: value)
@@ -179,11 +167,11 @@ def test_files_desk_and_wire_tell_nothing(name: str, tmp_path: Path) -> None:
         token = config["users"][0]["user"]["token"]
         base = f"/c/{name}" if name else ""
         host = incident.cluster.url.split("/")[2]
-        secure = http.client.HTTPSConnection(host, context=ssl._create_unverified_context(), timeout=10)
+        secure = http.client.HTTPSConnection(host, context=ssl._create_unverified_context(), timeout=60)
         for path in ("/api/v1/pods?limit=1", "/nowhere", "/apis/apps/v1/deployments?continue=x", "/metrics"):
             for headers in ({}, {"Authorization": f"Bearer {token}"}, {"Authorization": "Bearer x"}):
                 texts.append(asked(secure, "GET", base + path, headers))
-        plain = http.client.HTTPConnection("127.0.0.1", pool.desk_port, timeout=10)
+        plain = http.client.HTTPConnection("127.0.0.1", pool.desk_port, timeout=60)
         for method in ("GET", "POST", "PUT"):
             for path in (
                 "/",
@@ -200,7 +188,7 @@ def test_files_desk_and_wire_tell_nothing(name: str, tmp_path: Path) -> None:
             texts.append(asked(plain, "POST", f"{base}/submit", {}, body))
     finally:
         pool.server.stop()
-        thread.join(5)
+        thread.join(30)
     for text in texts:
         assert not telltale(text, "scale_to_zero"), text
         assert "424242" not in text and "mitigated" not in text, text

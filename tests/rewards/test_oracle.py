@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sregym_env.cluster.api import ComponentHealth, JourneyHealth
+from sregym_env.cluster.health import ComponentHealth, JourneyHealth
 from sregym_env.kube.status import not_found
 from sregym_env.rewards.baseline import capture
 from sregym_env.rewards.oracle import Patience, judge_state
@@ -39,7 +39,7 @@ def pod(name: str, restarts: int = 0) -> dict[str, Any]:
     }
 
 
-class FakeWorld:
+class RealWorld:
     """Just enough of a world: tables of objects, and users served as long as ``served`` says so."""
 
     def __init__(self) -> None:
@@ -58,18 +58,12 @@ class FakeWorld:
         }
 
     @property
-    def cluster(self) -> FakeWorld:
+    def cluster(self) -> RealWorld:
         return self
 
     @property
-    def traffic(self) -> FakeWorld:
+    def traffic(self) -> RealWorld:
         return self
-
-    def fork(self) -> FakeWorld:
-        copy = FakeWorld()
-        copy.__dict__.update(self.__dict__)
-        copy.tables = {resource: dict(table) for resource, table in self.tables.items()}
-        return copy
 
     def now(self) -> int:
         return round(self.clock * 1e6)
@@ -101,6 +95,25 @@ class FakeWorld:
 
     def delete(self, resource: str, name: str, namespace: str | None = None) -> None:
         self.served = min(self.served, self.after_recreation)
+
+
+class FakeWorld(RealWorld):
+    """The same as a value."""
+
+    def fork(self) -> FakeWorld:
+        copy = FakeWorld()
+        copy.__dict__.update(self.__dict__)
+        copy.tables = {resource: dict(table) for resource, table in self.tables.items()}
+        return copy
+
+    def reseed(self, seed: int) -> None:
+        raise NotImplementedError
+
+    def digest(self) -> str:
+        raise NotImplementedError
+
+    def schedule(self, delay_seconds: float, action: Any) -> None:
+        raise NotImplementedError
 
 
 def node(name: str, **spec: Any) -> dict[str, Any]:
@@ -203,6 +216,16 @@ def test_a_fault_may_ask_for_more() -> None:
 
     result = verdict(lambda world: None, Strict())
     assert [check.name for check in result.failed] == ["cause", "durability"]
+
+
+def test_a_world_that_cannot_be_copied_is_judged_itself() -> None:
+    world = RealWorld()
+    baseline = capture(world)  # type: ignore[arg-type]
+    world.after_recreation = 0.5
+    result = judge_state(world, baseline, [Plain()], Patience(30, 30))  # type: ignore[arg-type]
+    assert [check.name for check in result.failed] == ["durability"]
+    assert world.clock > 0.0
+    assert world.served == 0.5, "its own pods were recreated"
 
 
 def test_the_judged_world_is_not_touched() -> None:

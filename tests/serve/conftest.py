@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from sregym_env.apps.hotel_reservation import APP
-from sregym_env.cluster.api import ADMIN, User
+from sregym_env.cluster.identity import ADMIN, User
 from sregym_env.serve.access import Identities
 from sregym_env.serve.app import Application
 from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.pace import Pace
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld
 from tests.serve.serving import Served, served
 

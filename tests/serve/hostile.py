@@ -19,14 +19,14 @@ from typing import Any
 import orjson
 
 from sregym_env.apps.hotel_reservation import APP
-from sregym_env.cluster.api import ADMIN
+from sregym_env.cluster.identity import ADMIN
 from sregym_env.kube.registry import Resource
 from sregym_env.serve.access import Identities
 from sregym_env.serve.app import Application
 from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.message import Request, encode
 from sregym_env.serve.pace import Pace
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld
 from tests.sim.conformance.entries import NAMESPACE, Entry, entries
 

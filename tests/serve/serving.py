@@ -89,7 +89,7 @@ def served(world: EmbeddedWorld, directory: Path, mode: Mode = "step") -> Iterat
     server = Server(world, Settings(directory / "files", EVERYTHING, mode=mode, namespace=NAMESPACE))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not server.started and time.monotonic() < deadline:
         time.sleep(0.01)
     home = directory / "home"
@@ -104,4 +104,4 @@ def served(world: EmbeddedWorld, directory: Path, mode: Mode = "step") -> Iterat
         yield Served(server, home, binary)
     finally:
         server.stop()
-        thread.join(5)
+        thread.join(30)

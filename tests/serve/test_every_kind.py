@@ -8,13 +8,13 @@ from typing import Any
 import orjson
 import pytest
 
-from sregym_env.cluster.api import ADMIN
+from sregym_env.cluster.identity import ADMIN
 from sregym_env.serve.access import Identities
 from sregym_env.serve.app import Application
 from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.message import Request, Stream, parse_query
 from sregym_env.serve.pace import Pace
-from sregym_env.sim.deploy import bare_cluster
+from sregym_env.sim.bringup.deploy import bare_cluster
 from tests.serve.test_api import TABLE, ask, json
 from tests.sim.conformance.entries import NAMESPACE, Entry, entries
 
@@ -62,7 +62,7 @@ def watched(application: Application, target: str) -> list[Any]:
         return parts
 
     async def bounded() -> bytes:
-        return await asyncio.wait_for(read(), 5)
+        return await asyncio.wait_for(read(), 60)
 
     return [orjson.loads(line) for line in asyncio.run(bounded()).splitlines()]
 

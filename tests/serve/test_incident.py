@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 import pytest
 
-from sregym_env.cluster.api import ADMIN
+from sregym_env.cluster.identity import ADMIN
 from sregym_env.envs.env import SREGymEnv
 from sregym_env.serve.access import Identities
 from sregym_env.serve.hosted import Hosted
@@ -135,11 +135,11 @@ def test_the_command(tmp_path: Path) -> None:
         assert lines[0] == f"KUBECONFIG={tmp_path}/kubeconfig\n", lines
         desk = re.search(r"http://\S+", lines[2])
         assert desk is not None
-        with urllib.request.urlopen(f"{desk[0]}/status", timeout=10) as response:
+        with urllib.request.urlopen(f"{desk[0]}/status", timeout=60) as response:
             assert orjson.loads(response.read()) == {"stage": "diagnosis"}
         assert (tmp_path / "kubeconfig").stat().st_mode & 0o077 == 0
     finally:
         process.send_signal(signal.SIGINT)
-        process.wait(10)
+        process.wait(30)
         process.stdout.close()
     assert process.returncode == 0

@@ -29,7 +29,7 @@ class Typist:
             os.execve(str(kubectl.binary), ["kubectl", *shlex.split(line)], environment)
         self.seen = ""
 
-    def until(self, text: str, seconds: float = 10.0) -> str:
+    def until(self, text: str, seconds: float = 60.0) -> str:
         """What appears on the screen up to a text."""
         deadline = time.monotonic() + seconds
         while text not in self.seen:
@@ -44,7 +44,7 @@ class Typist:
 
     def end(self) -> int:
         """The exit code, once it has ended."""
-        while self._read(10.0):
+        while self._read(60.0):
             pass
         _, status = os.waitpid(self.pid, 0)
         os.close(self._screen)
@@ -97,7 +97,7 @@ def test_mongo_is_interactive(kubectl: Served) -> None:
 
 def test_run_with_a_terminal(kubectl: Served) -> None:
     typist = Typist(kubectl, "run tmp -it --rm --restart=Never --image=busybox -- sh")
-    typist.until("/ # ", 20.0)
+    typist.until("/ # ")
     typist.type("wget -qO- http://frontend:5000 | head -1\r")
     assert "<!DOCTYPE html>" in typist.until("/ # ")
     typist.type("exit\r")
@@ -157,11 +157,11 @@ def test_a_python_client_talks_to_a_shell(server: Served) -> None:
     )  # fmt: skip
     talk.write_stdin("cd /tmp\n")
     talk.write_stdin("pwd\n")
-    assert talk.readline_stdout(timeout=5) == "/tmp"
+    assert talk.readline_stdout(timeout=60) == "/tmp"
     talk.write_stdin("echo $((6*7))\n")
-    assert talk.readline_stdout(timeout=5) == "42"
+    assert talk.readline_stdout(timeout=60) == "42"
     talk.write_stdin("exit 3\n")
-    talk.run_forever(timeout=5)
+    talk.run_forever(timeout=60)
     assert talk.returncode == 3
 
 
@@ -184,6 +184,6 @@ def test_clients_that_speak_spdy(kubectl: Served, minor: int, tmp_path: Path) ->
     assert old.kubectl(run.split(), "echo hi\n", **cache).stdout == "hi\n"
     with (
         forwarding(old, "svc/frontend", 5000) as (port, _),
-        urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5) as response,
+        urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as response,
     ):
         assert b"Hotel Reservation" in response.read()

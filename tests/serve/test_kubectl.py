@@ -45,9 +45,9 @@ GENERATORS = (
         "get pods", "get all -A", "get nodes -o wide", "get deploy frontend -o yaml", "describe deploy frontend",
         "describe node sre-worker", "describe svc frontend", "logs deploy/frontend --tail=2", "top pods", "top nodes",
         "get events -A -o json", "explain deploy.spec.strategy", "auth can-i get pods", "auth whoami", "api-resources",
-        "api-versions", "version", "cluster-info", "rollout status deploy/frontend --timeout=10s",
+        "api-versions", "version", "cluster-info", "rollout status deploy/frontend --timeout=60s",
         "rollout history deploy/frontend", "rollout restart deploy/geo", "exec deploy/mongodb-geo -- ls /",
-        "wait --for=condition=Available deploy/frontend --timeout=10s", "scale deploy/geo --replicas=2",
+        "wait --for=condition=Available deploy/frontend --timeout=60s", "scale deploy/geo --replicas=2",
         "set image deploy/geo *=nothing:1", "label deploy geo x=y", "annotate deploy geo x=y",
         "taint node sre-worker k=v:NoSchedule", "cordon sre-worker", "autoscale deploy geo --max=3",
         "expose deploy geo --name=other --port=80", "run probe --image=busybox --restart=Never -- sleep 9",
@@ -72,7 +72,7 @@ def test_apply_changes_what_changed(kubectl: Served, manifest: Path) -> None:
     assert kubectl.kubectl(["apply", "-f", str(manifest)]).stdout == "deployment.apps/web unchanged\n"
     manifest.write_text(manifest.read_text().replace("replicas: 1", "replicas: 2"))
     assert kubectl.kubectl(["apply", "-f", str(manifest)]).stdout == "deployment.apps/web configured\n"
-    done = kubectl.kubectl(["rollout", "status", "deploy/web", "--timeout=30s"])
+    done = kubectl.kubectl(["rollout", "status", "deploy/web", "--timeout=60s"])
     assert done.stdout.endswith('deployment "web" successfully rolled out\n')
     assert kubectl.kubectl(["delete", "-f", str(manifest)]).code == 0
 
@@ -114,7 +114,7 @@ def test_drain_moves_the_pods(kubectl: Served) -> None:
 def test_drain_in_step_mode(kubectl: Served, world: EmbeddedWorld) -> None:
     kubectl.put(world, "step")
     done = kubectl.kubectl(
-        ["drain", "sre-worker", "--ignore-daemonsets", "--delete-emptydir-data"], timeout=60
+        ["drain", "sre-worker", "--ignore-daemonsets", "--delete-emptydir-data"], timeout=120
     )
     assert done.stdout.endswith("node/sre-worker drained\n")
 
@@ -127,10 +127,15 @@ def test_ages_are_right_for_the_client(kubectl: Served, manifest: Path) -> None:
 
 
 def test_watching_shows_changes_as_they_come(kubectl: Served, manifest: Path) -> None:
+    pace = kubectl.server.hosted.pace
+    pace.factor = 1e-3  # hardly anything happens before somebody looks
     kubectl.kubectl(["apply", "-f", str(manifest)])
-    done = kubectl.kubectl(["get", "deploy", "web", "-w", "--no-headers", "--request-timeout=4s"])
-    ready = [line.split()[1] for line in done.stdout.splitlines()]
-    assert (ready[0], ready[-1]) == ("0/1", "1/1")
+    with running(kubectl, "get", "deploy", "web", "-w", "--no-headers", "--request-timeout=60s") as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().split()[1] == "0/1"
+        pace.anchor()
+        pace.factor = 10.0
+        assert any(line.split()[1] == "1/1" for line in process.stdout)
 
 
 def test_logs_follow(kubectl: Served) -> None:
@@ -141,35 +146,45 @@ def test_logs_follow(kubectl: Served) -> None:
 @contextmanager
 def forwarding(kubectl: Served, target: str, port: int) -> Iterator[tuple[int, subprocess.Popen[str]]]:
     """A running ``kubectl port-forward``: its local port, and the process."""
-    assert kubectl.binary is not None
-    command = [str(kubectl.binary), "port-forward", target, f":{port}"]
-    environment = {"KUBECONFIG": str(kubectl.kubeconfig), "HOME": str(kubectl.home)}
-    process = subprocess.Popen(
-        command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-    assert process.stdout is not None
-    try:
+    with running(kubectl, "port-forward", target, f":{port}") as process:
+        assert process.stdout is not None
         found = re.search(r":(\d+) ->", process.stdout.readline())
         assert found is not None
         yield int(found[1]), process
+
+
+@contextmanager
+def running(kubectl: Served, *words: str) -> Iterator[subprocess.Popen[str]]:
+    """A kubectl that does not end by itself."""
+    assert kubectl.binary is not None
+    process = subprocess.Popen(
+        [str(kubectl.binary), *words],
+        env={"KUBECONFIG": str(kubectl.kubeconfig), "HOME": str(kubectl.home)},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    assert process.stdout is not None
+    try:
+        yield process
     finally:
         process.terminate()
-        process.wait(5)
+        process.wait(30)
         process.stdout.close()
 
 
 def test_port_forward_carries_requests(kubectl: Served) -> None:
     with forwarding(kubectl, "svc/frontend", 5000) as (port, _):
         for _ in range(3):
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5) as response:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as response:
                 assert b"Hotel Reservation" in response.read()
 
 
 def test_port_forward_to_a_port_without_a_listener(kubectl: Served) -> None:
     with forwarding(kubectl, "deploy/frontend", 9999) as (port, process):
         with pytest.raises(OSError):
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5)
-        deadline = time.monotonic() + 5
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60)
+        deadline = time.monotonic() + 60
         while process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.05)
         assert process.stdout is not None

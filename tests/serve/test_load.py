@@ -8,11 +8,12 @@ from collections.abc import AsyncIterator
 import orjson
 import pytest
 
-from sregym_env.rollouts.load import request_rate, sequence, serving, soak
+from sregym_env.rollouts.bench.client import ask
+from sregym_env.rollouts.load import sequence, serving, soak
 from sregym_env.serve.app import Application
 from sregym_env.serve.message import Request, Stream
 from sregym_env.sim.embedded import EmbeddedWorld
-from sregym_env.sim.shared import SharedLog
+from sregym_env.sim.world.shared import SharedLog
 
 NAMESPACE = "hotel-reservation"
 MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
@@ -37,10 +38,12 @@ def test_a_loss_would_be_noticed(world: EmbeddedWorld) -> None:
     assert len(Soaked(due, [], [(1, 0, sequence(1)), (2, 2, b"")]).losses()) == 2
 
 
-def test_lists_are_quick(world: EmbeddedWorld) -> None:
-    """A very generous floor; `sregym bench` measures."""
+def test_one_client_asks_over_and_over(world: EmbeddedWorld) -> None:
+    path = f"/api/v1/namespaces/{NAMESPACE}/pods"
     with serving(world, NAMESPACE) as target:
-        assert request_rate(target, f"/api/v1/namespaces/{NAMESPACE}/pods", "application/json", 0.5) > 100
+        assert ask(target.host, target.port, target.token, path, "application/json", 50) > 20_000
+        with pytest.raises(ConnectionError, match="401"):
+            ask(target.host, target.port, "nobody's", path, "application/json", 1)
 
 
 def watch(application: Application, query: dict[str, list[str]]) -> AsyncIterator[bytes]:
@@ -58,7 +61,7 @@ def create(application: Application, name: str) -> None:
 async def following(chunks: AsyncIterator[bytes]) -> list[dict[str, object]]:
     """The events of the next portion that is not empty."""
     while True:
-        part = await asyncio.wait_for(anext(chunks), 5)
+        part = await asyncio.wait_for(anext(chunks), 60)
         if part:
             return [orjson.loads(line) for line in part.splitlines()]
 

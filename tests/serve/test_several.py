@@ -48,7 +48,7 @@ def several(settled: EmbeddedWorld, tmp_path_factory: pytest.TempPathFactory) ->
         binary = directory / "kubectl"
     yield Several(server, directory, binary)
     server.stop()
-    thread.join(5)
+    thread.join(30)
 
 
 def fetch(several: Several, path: str, token: str = "") -> tuple[int, bytes]:
@@ -56,7 +56,7 @@ def fetch(several: Several, path: str, token: str = "") -> tuple[int, bytes]:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     request = urllib.request.Request(several.server.url + path, headers=headers)
     try:
-        with urllib.request.urlopen(request, context=ssl._create_unverified_context(), timeout=10) as reply:
+        with urllib.request.urlopen(request, context=ssl._create_unverified_context(), timeout=60) as reply:
             return reply.status, reply.read()
     except urllib.error.HTTPError as error:
         return error.code, error.read()
@@ -142,7 +142,7 @@ def test_clusters_come_and_go_while_others_are_served(several: Several, settled:
     watching.start()
     time.sleep(0.2)
     server.remove_cluster("three")
-    watching.join(5)
+    watching.join(30)
     assert ended and ended[0].count(b'"ADDED"') > 3
     assert fetch(several, "/c/three/api/v1/namespaces", token)[0] == 404
     assert not added.kubeconfig(ADMIN_CONFIG).exists()

@@ -39,7 +39,7 @@ class Pool:
     def ask(
         self, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None
     ) -> tuple[int, Any]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.pool.desk_port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.pool.desk_port, timeout=60)
         connection.request(method, path, body, headers or {})
         reply = connection.getresponse()
         raw = reply.read()
@@ -52,7 +52,7 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
     made = Pool(tmp_path_factory.mktemp("pool"))
     yield made
     made.pool.server.stop()
-    made.thread.join(5)
+    made.thread.join(30)
 
 
 def test_incidents_are_played_apart(pool: Pool) -> None:
@@ -138,10 +138,10 @@ def test_the_command_serves_several(tmp_path: Path) -> None:
         assert lines[6].endswith("/c/2\n")
         desks = [line.split()[2] for line in lines if line.startswith("incident desk")]
         for desk in desks:
-            with urllib.request.urlopen(f"{desk}/status", timeout=10) as response:
+            with urllib.request.urlopen(f"{desk}/status", timeout=60) as response:
                 assert orjson.loads(response.read()) == {"stage": "diagnosis"}
     finally:
         process.send_signal(signal.SIGINT)
-        process.wait(10)
+        process.wait(30)
         process.stdout.close()
     assert process.returncode == 0

@@ -6,7 +6,8 @@ from typing import Any
 
 from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import EPOCH
-from sregym_env.sim import apiserver, assembly
+from sregym_env.sim import apiserver
+from sregym_env.sim.bringup import assembly
 from sregym_env.sim.controllers.daemonset import target_node
 from sregym_env.sim.world import Machinery, SimWorld
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from sregym_env.cluster.app import App, Component, Journey
 from sregym_env.runtime.clock import EPOCH, SECOND
-from sregym_env.sim import traffic
-from sregym_env.sim.controllers.controller import Controller
-from sregym_env.sim.process import Process
-from sregym_env.sim.programs.program import Call, Flow, HttpRequest, HttpResponse, Usage
-from sregym_env.sim.world import Machinery, SimWorld
+from sregym_env.sim.machines import kubelet
+from sregym_env.sim.users import traffic
+from sregym_env.sim.world import Controller, Machinery, SimWorld
+from sregym_env.sim.world.process import Process
+from sregym_env.sim.world.program import Call, Flow, HttpRequest, HttpResponse, Usage
 
 COREFILE = """.:53 {
     errors
@@ -89,7 +89,9 @@ class FakeLoad(FakeProgram):
 
 
 def bare_world(*controllers: Controller) -> SimWorld:
-    machinery = Machinery.of(controllers, {**traffic.HANDLERS})
+    machinery = Machinery.of(
+        controllers, {**traffic.HANDLERS, "program.exit": kubelet.HANDLERS["program.exit"]}
+    )
     world = SimWorld(1, start=EPOCH, machinery=machinery, images={})
     for name in ("default", "app", "kube-system"):
         put(
@@ -244,7 +246,7 @@ def application() -> App:
         namespace="app",
         description="",
         components=(
-            Component("web", "web", "deployments.apps", "main", port=8080, service="web"),
+            Component("web", "web", "deployments.apps", "main", port=8080, service="web", stateless=True),
             Component("load", "load", "jobs.batch", "main"),
         ),
         manifests=(),

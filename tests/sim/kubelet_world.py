@@ -11,10 +11,11 @@ from sregym_env.cluster.api import ExecResult
 from sregym_env.cluster.app import Binary, Image
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import EPOCH
-from sregym_env.sim import apiserver, kubelet, nodes, scheduler
-from sregym_env.sim.kubelet import seams
-from sregym_env.sim.process import Process
+from sregym_env.sim import apiserver, scheduler
+from sregym_env.sim.machines import kubelet, nodes
+from sregym_env.sim.machines.kubelet import runtime
 from sregym_env.sim.world import Machinery, SimWorld
+from sregym_env.sim.world.process import Process
 
 IMAGES = {
     image.reference: image
@@ -63,11 +64,11 @@ def behaviour(monkeypatch: pytest.MonkeyPatch) -> Behaviour:
     def executable(_: SimWorld, image: Image, argv0: str) -> tuple[str, str] | None:
         return (argv0, "app") if argv0 in image.binaries else None
 
-    monkeypatch.setattr(seams, "start", start)
-    monkeypatch.setattr(seams, "executable", executable)
-    monkeypatch.setattr(seams, "terminate", lambda world, key: made.sigterm)
-    monkeypatch.setattr(seams, "probe", probe)
-    monkeypatch.setattr(seams, "execute", lambda world, pod, container, argv: made.command)
+    monkeypatch.setattr(runtime, "start", start)
+    monkeypatch.setattr(runtime, "executable", executable)
+    monkeypatch.setattr(runtime, "terminate", lambda world, key: made.sigterm)
+    monkeypatch.setattr(runtime, "probe", probe)
+    monkeypatch.setattr(runtime, "execute", lambda world, pod, container, argv: made.command)
     return made
 
 

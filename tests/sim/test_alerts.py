@@ -6,9 +6,9 @@ import pytest
 
 from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import EPOCH, MINUTE, SECOND
-from sregym_env.sim import network
-from sregym_env.sim.alerts import RULES, alerts
-from sregym_env.sim.programs.program import Call
+from sregym_env.sim.monitoring.alerts import RULES, alerts
+from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.program import Call
 from tests.sim.dataplane import FakeLoad, FakeProgram, application, expose, pod, put, web_world
 
 
@@ -21,7 +21,7 @@ def programs(monkeypatch: pytest.MonkeyPatch) -> None:
         "coredns": FakeProgram("coredns"),
         "load": FakeLoad("load", offered=(("read", 100.0, "10.96.1.1", 8080, Call("GET /")),)),
     }
-    monkeypatch.setattr(network, "_programs", lambda: made)
+    monkeypatch.setattr(SimWorld, "programs", made)
 
 
 def ready_world() -> Any:

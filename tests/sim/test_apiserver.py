@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from sregym_env.cluster.api import User
+from sregym_env.cluster.identity import User
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import EPOCH
-from sregym_env.sim import apiserver, events, quota
-from sregym_env.sim.rbac import Authorizer
+from sregym_env.sim import apiserver
+from sregym_env.sim.apiserver import events, quota
+from sregym_env.sim.apiserver.rbac import Authorizer
 from sregym_env.sim.world import Machinery, SimWorld
 
 NAMESPACE = "shop"

@@ -6,12 +6,15 @@ from typing import Any
 
 import pytest
 
-from sregym_env.cluster.api import User
 from sregym_env.cluster.app import Binary, Image
+from sregym_env.cluster.oncall import ONCALL
 from sregym_env.runtime.clock import DAY, EPOCH
-from sregym_env.sim import apiserver, bootstrap, bootstrap_rbac, kubelet, nodes, rbac
-from sregym_env.sim.assembly import CONTROLLERS
-from sregym_env.sim.kubelet import images
+from sregym_env.sim import apiserver
+from sregym_env.sim.apiserver import rbac
+from sregym_env.sim.bringup import populate
+from sregym_env.sim.bringup.assembly import CONTROLLERS
+from sregym_env.sim.containers import images
+from sregym_env.sim.machines import kubelet, nodes
 from sregym_env.sim.world import Machinery, SimWorld
 from tests.sim.kubelet_world import Behaviour, behaviour, condition
 
@@ -31,14 +34,14 @@ def _image(reference: str, name: str) -> Image:
 IMAGES = {
     reference: _image(reference, name)
     for reference, name in (
-        (bootstrap.COREDNS_IMAGE, "coredns"),
-        (bootstrap.KUBE_PROXY_IMAGE, "/usr/local/bin/kube-proxy"),
-        (bootstrap.ETCD_IMAGE, "etcd"),
-        (bootstrap.CALICO_NODE_IMAGE, "calico-node"),
-        (bootstrap.CALICO_CONTROLLERS_IMAGE, "kube-controllers"),
-        (bootstrap.METRICS_IMAGE, "metrics-server"),
-        (bootstrap.LOCALPV_IMAGE, "provisioner-localpv"),
-        *((f"registry.k8s.io/{n}:{nodes.VERSION}", n) for n in bootstrap.CONTROL_PLANE_COMPONENTS),
+        (populate.COREDNS_IMAGE, "coredns"),
+        (populate.KUBE_PROXY_IMAGE, "/usr/local/bin/kube-proxy"),
+        (populate.ETCD_IMAGE, "etcd"),
+        (populate.CALICO_NODE_IMAGE, "calico-node"),
+        (populate.CALICO_CONTROLLERS_IMAGE, "kube-controllers"),
+        (populate.METRICS_IMAGE, "metrics-server"),
+        (populate.LOCALPV_IMAGE, "provisioner-localpv"),
+        *((f"registry.k8s.io/{n}:{nodes.VERSION}", n) for n in populate.CONTROL_PLANE_COMPONENTS),
     )
 }
 
@@ -46,7 +49,7 @@ IMAGES = {
 @pytest.fixture
 def world(behaviour: Behaviour) -> SimWorld:
     made = SimWorld(0, start=EPOCH - 41 * DAY, machinery=MACHINERY, images=IMAGES)
-    bootstrap.populate(made)
+    populate.populate(made)
     made.advance(900)
     return made
 
@@ -86,7 +89,7 @@ def test_weeks_pass_without_work_and_leave_no_events(world: SimWorld) -> None:
 
 
 def test_every_namespace_has_its_defaults(world: SimWorld) -> None:
-    for namespace in bootstrap.NAMESPACES:
+    for namespace in populate.NAMESPACES:
         assert world.store.get("serviceaccounts", namespace, "default") is not None
         assert world.store.get("configmaps", namespace, "kube-root-ca.crt") is not None
 
@@ -109,7 +112,7 @@ def test_every_namespace_has_its_defaults(world: SimWorld) -> None:
 def test_what_the_engineer_may_do(
     world: SimWorld, verb: str, group: str, resource: str, namespace: str, allowed: bool
 ) -> None:
-    user = User(bootstrap_rbac.ONCALL_USER)
+    user = ONCALL
     granted = any(grant.allows(verb, group, resource, namespace, "x") for grant in rbac.grants(world, user))
     assert granted is allowed
 
@@ -168,15 +171,15 @@ def test_sizes_are_those_that_pulls_tell(world: SimWorld) -> None:
     shown = {
         entry["sizeBytes"]
         for entry in listed(world, "sre-worker")
-        if bootstrap.KUBE_PROXY_IMAGE in entry["names"]
+        if populate.KUBE_PROXY_IMAGE in entry["names"]
     }
     assert shown
     assert told <= shown
 
 
 def test_an_image_is_found_by_its_digest(world: SimWorld) -> None:
-    by_digest = images.image_id(bootstrap.KUBE_PROXY_IMAGE)
-    assert images.find(world.images, by_digest) is images.find(world.images, bootstrap.KUBE_PROXY_IMAGE)
+    by_digest = images.image_id(populate.KUBE_PROXY_IMAGE)
+    assert images.find(world.images, by_digest) is images.find(world.images, populate.KUBE_PROXY_IMAGE)
     assert images.image_id(by_digest) == by_digest
     assert images.find(world.images, by_digest[:-4] + "0000") is None
 
@@ -198,7 +201,7 @@ def test_a_static_pod_cannot_be_got_rid_of(world: SimWorld, grace: int | None) -
 def test_bootstrap_is_deterministic(behaviour: Behaviour) -> None:
     def names(seed: int) -> list[str]:
         made = SimWorld(seed, start=EPOCH - 41 * DAY, machinery=MACHINERY, images=IMAGES)
-        bootstrap.populate(made)
+        populate.populate(made)
         made.advance(60)
         return [f"{p['metadata']['name']} {p['status'].get('podIP')}" for p in made.store.list("pods")]
 

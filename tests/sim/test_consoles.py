@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sregym_env.kube.types import Manifest
-from sregym_env.sim.deploy import bare_cluster
+from sregym_env.sim.bringup.deploy import bare_cluster
 from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import consoles
 from sregym_env.sim.programs.consoles import Turn
-from sregym_env.sim.programs.context import ProcessContext
 from sregym_env.sim.programs.terminal import Terminal
 
 

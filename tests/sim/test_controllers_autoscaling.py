@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sregym_env.sim.controllers import autoscaling
-from sregym_env.sim.metrics import ContainerUsage, PodUsage
+from sregym_env.sim.monitoring.metrics import ContainerUsage, PodUsage
 from sregym_env.sim.world import SimWorld
 from tests.sim.control_plane import change, cluster, create, get, run, said, workload
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from sregym_env.kube.status import StatusError
-from sregym_env.sim import apiserver, subresources
-from sregym_env.sim.deploy import bare_cluster
+from sregym_env.sim import apiserver
+from sregym_env.sim.apiserver import subresources
+from sregym_env.sim.bringup.deploy import bare_cluster
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.sim.world import SimWorld
 from tests.sim.conformance.entries import entries

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from sregym_env.runtime.clock import SECOND
-from sregym_env.sim import apiserver, events
-from sregym_env.sim.controllers import nodelifecycle
+from sregym_env.sim import apiserver
+from sregym_env.sim.apiserver import events
 from sregym_env.sim.controllers.provisioner import POD_LABEL
+from sregym_env.sim.machines import heartbeats
 from sregym_env.sim.world import SimWorld
 from tests.sim.control_plane import (
     change,
@@ -235,7 +236,7 @@ def test_silent_node_is_tainted_and_its_pods_are_evicted_in_time() -> None:
     world = cluster("n1", "n2")
     create(world, DEPLOYMENTS, "web", workload())
     run(world)
-    nodelifecycle.node_fell_silent(world, "n1")
+    heartbeats.fall_silent(world, "n1")
     world.advance(45)
     assert pods(world)[0]["status"]["conditions"][0]["status"] == "True"
     world.advance(10)

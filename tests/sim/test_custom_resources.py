@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from sregym_env.cluster.api import User
+from sregym_env.cluster.identity import User
 from sregym_env.kube.status import StatusError
-from sregym_env.sim import apiserver, custom
-from sregym_env.sim.admission import calling
+from sregym_env.sim import apiserver
+from sregym_env.sim.apiserver import custom
+from sregym_env.sim.apiserver.admission import calling
 from sregym_env.sim.cluster import SimCluster
 from sregym_env.sim.controllers import horizontalpodautoscaler
 from sregym_env.sim.world import SimWorld

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sregym_env.kube.types import Manifest
-from sregym_env.sim import derived
-from sregym_env.sim.derived import DerivedFrom, DerivedFromEach
+from sregym_env.sim.world import derived
+from sregym_env.sim.world.derived import DerivedFrom, DerivedFromEach
 
 
 def _pod(name: str, uid: str = "") -> Manifest:

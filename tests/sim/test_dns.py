@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sregym_env.cluster.disturbances import PodFreeze
-from sregym_env.sim import corefile, dns, network
-from sregym_env.sim.addressing import NodeSource
-from sregym_env.sim.corefile import CorefileError
-from sregym_env.sim.process import Mount
+from sregym_env.sim.network import corefile, dns
+from sregym_env.sim.network.addressing import NodeSource
+from sregym_env.sim.network.corefile import CorefileError
+from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.process import Mount
 from tests.sim.dataplane import COREFILE, FakeProgram, bare_world, expose, pod, put, service, web_world
 
 NXDOMAIN_BLOCK = """    template ANY ANY svc.cluster.local {
@@ -229,9 +230,8 @@ def test_changed_corefile_is_reloaded_and_a_broken_one_refused(monkeypatch: pyte
         return str(found["data"]["Corefile"])
 
     monkeypatch.setattr(dns, "_mounted_corefile", mounted)
-    monkeypatch.setattr(
-        network, "_programs", lambda: {"echo": FakeProgram("echo"), "coredns": FakeProgram("coredns")}
-    )
+    programs = {"echo": FakeProgram("echo"), "coredns": FakeProgram("coredns")}
+    monkeypatch.setattr(SimWorld, "programs", programs)
 
     def configure(text: str) -> None:
         put(

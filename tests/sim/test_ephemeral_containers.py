@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from sregym_env.kube.status import StatusError
+from sregym_env.sim.bringup.deploy import bare_cluster
 from sregym_env.sim.cluster import SimCluster
-from sregym_env.sim.deploy import bare_cluster
 
 POD = {
     "apiVersion": "v1",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sregym_env.sim import events
+from sregym_env.sim.apiserver import events
 from tests.sim.control_plane import cluster, create, template
 
 

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from sregym_env.cluster.disturbances import LinkDelay, LinkLoss, PodFreeze
-from sregym_env.sim import network
-from sregym_env.sim.flow import Evaluation, Pressure
-from sregym_env.sim.programs.program import Call, Failure, Flow
+from sregym_env.sim.processes.context import evaluation
+from sregym_env.sim.processes.flow import Pressure
+from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.program import Call, Failure, Flow
 from tests.sim.dataplane import FakeProgram, expose, pod, service, web_world
 
 CALL = Call("get")
@@ -22,7 +23,7 @@ PROGRAMS = {
 
 @pytest.fixture(autouse=True)
 def programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network, "_programs", lambda: PROGRAMS)
+    monkeypatch.setattr(SimWorld, "programs", PROGRAMS)
 
 
 def with_front(program: str = "front") -> tuple[Any, Any]:
@@ -35,20 +36,20 @@ def with_front(program: str = "front") -> tuple[Any, Any]:
 
 def test_latency_adds_up_along_the_path() -> None:
     world, client, _ = web_world()
-    flow = Evaluation(world).call(client, "web", 8080, CALL)
+    flow = evaluation(world).call(client, "web", 8080, CALL)
     assert flow == Flow(1.0, pytest.approx(0.0106))
     world, client = with_front()
-    flow = Evaluation(world).call(client, "front", 80, CALL)
+    flow = evaluation(world).call(client, "front", 80, CALL)
     assert flow.latency == pytest.approx(0.0002 + 0.001 + 1.5 * 0.0106)
 
 
 def test_each_kind_of_call_is_served_once_and_rates_go_down() -> None:
     world, client = with_front()
-    evaluation = Evaluation(world)
-    evaluation.call(client, "front", 80, CALL, rate=10.0)
-    evaluation.call(client, "front", 80, CALL, rate=6.0)
-    evaluation.send_rates()
-    rates = {visit.process.pod: visit.rate for visit in evaluation.visits.values()}
+    looked = evaluation(world)
+    looked.call(client, "front", 80, CALL, rate=10.0)
+    looked.call(client, "front", 80, CALL, rate=6.0)
+    looked.send_rates()
+    rates = {visit.process.pod: visit.rate for visit in looked.visits.values()}
     assert rates == {"web-1": pytest.approx(24.0), "front-1": 16.0}
 
 
@@ -56,10 +57,10 @@ def test_rates_follow_the_legs() -> None:
     world, client = with_front()
     pod(world, "app", "web-2", "10.244.1.6", "w1")
     expose(world, "app", "web", ["web-1", "web-2"], 80)
-    evaluation = Evaluation(world)
-    evaluation.call(client, "front", 80, CALL, rate=8.0)
-    evaluation.send_rates()
-    rates = {visit.process.pod: visit.rate for visit in evaluation.visits.values()}
+    looked = evaluation(world)
+    looked.call(client, "front", 80, CALL, rate=8.0)
+    looked.send_rates()
+    rates = {visit.process.pod: visit.rate for visit in looked.visits.values()}
     assert rates["web-1"] == rates["web-2"] == pytest.approx(6.0)
 
 
@@ -67,7 +68,7 @@ def test_failures_carry_shares_and_texts() -> None:
     world, client = with_front()
     pod(world, "app", "web-2", "10.244.1.6", "w1", ports=(81,))
     expose(world, "app", "web", ["web-1", "web-2"], 80)
-    flow = Evaluation(world).call(client, "web", 8080, CALL)
+    flow = evaluation(world).call(client, "web", 8080, CALL)
     refused = Failure("refused", "dial tcp 10.96.1.1:8080: connect: connection refused")
     assert flow.ok == 0.5
     assert flow.failures == ((refused, 0.5),)
@@ -75,25 +76,25 @@ def test_failures_carry_shares_and_texts() -> None:
 
 def test_notes_belong_to_the_request_being_served() -> None:
     world, client = with_front("fragile")
-    evaluation = Evaluation(world)
-    evaluation.call(client, "front", 80, CALL, rate=4.0)
-    visit = next(iter(evaluation.visits.values()))
+    looked = evaluation(world)
+    looked.call(client, "front", 80, CALL, rate=4.0)
+    visit = next(iter(looked.visits.values()))
     assert visit.crashes == [(0.25, "panic: boom", 2)]
     world, client = with_front()
     expose(world, "app", "web", ["web-1"], 80, ready=False)
-    evaluation = Evaluation(world)
-    evaluation.call(client, "front", 80, CALL, rate=4.0)
-    assert list(evaluation.visits.values())[-1].logs == {"{time} ERR failed": 1.0}
+    looked = evaluation(world)
+    looked.call(client, "front", 80, CALL, rate=4.0)
+    assert list(looked.visits.values())[-1].logs == {"{time} ERR failed": 1.0}
 
 
 def test_recursion_ends() -> None:
     world, client = with_front("loop")
     service(world, "app", "self", "10.96.1.3", 80, 80)
     expose(world, "app", "self", ["front-1"], 80)
-    evaluation = Evaluation(world)
-    evaluation.call(client, "front", 80, Call("op"), rate=1.0)
-    evaluation.send_rates()
-    assert [visit.rate for visit in evaluation.visits.values()] == [1.0]
+    looked = evaluation(world)
+    looked.call(client, "front", 80, Call("op"), rate=1.0)
+    looked.send_rates()
+    assert [visit.rate for visit in looked.visits.values()] == [1.0]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +112,7 @@ def test_disturbances(disturbance: Any, timeout: float, ok: float, latency: floa
     world, client, _ = web_world()
     world.disturbances = (disturbance,)
     world.touch()
-    flow = Evaluation(world).call(client, "web", 8080, CALL, timeout=timeout)
+    flow = evaluation(world).call(client, "web", 8080, CALL, timeout=timeout)
     assert flow.ok == pytest.approx(ok)
     assert flow.ok + sum(share for _, share in flow.failures) == pytest.approx(1.0)
     if latency is not None:
@@ -120,10 +121,10 @@ def test_disturbances(disturbance: Any, timeout: float, ok: float, latency: floa
 
 def test_pressure_sheds_and_slows() -> None:
     world, client, server = web_world()
-    flow = Evaluation(world, {server.key: Pressure(10.0, 0.6)}).call(client, "web", 8080, CALL)
+    flow = evaluation(world, {server.key: Pressure(10.0, 0.6)}).call(client, "web", 8080, CALL)
     assert flow.ok == pytest.approx(0.6)
     assert flow.latency == pytest.approx(0.1006)
-    queued = Evaluation(world, {server.key: Pressure(10.0, 0.6, 3.0)})
+    queued = evaluation(world, {server.key: Pressure(10.0, 0.6, 3.0)})
     assert queued.call(client, "web", 8080, CALL).latency == pytest.approx(3.1006)
     hasty = queued.call(client, "web", 8080, CALL, timeout=1.0)
     assert (hasty.ok, hasty.latency) == (pytest.approx(0.6), 1.0)

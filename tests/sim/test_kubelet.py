@@ -9,9 +9,10 @@ import pytest
 
 from sregym_env.cluster.api import ExecResult
 from sregym_env.runtime.clock import EPOCH, MINUTE
-from sregym_env.sim import apiserver, kubelet, nodes
-from sregym_env.sim.process import Process
+from sregym_env.sim import apiserver
+from sregym_env.sim.machines import kubelet, nodes
 from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.process import Process
 from tests.sim.kubelet_world import (
     Behaviour,
     behaviour,

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sregym_env.cluster.app import Image
-from sregym_env.sim.kubelet import downward, environment, images
-from sregym_env.sim.resources import cpu_limit, memory_limit, pod_requests, quality_of_service
+from sregym_env.sim.containers import downward, environment, images
+from sregym_env.sim.containers.resources import cpu_limit, memory_limit, pod_requests, quality_of_service
 
 
 @pytest.mark.parametrize(

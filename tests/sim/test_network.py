@@ -7,9 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sregym_env.cluster.disturbances import LinkDelay, LinkLoss, PodFreeze
-from sregym_env.sim import links, network
-from sregym_env.sim.addressing import NodeSource
-from sregym_env.sim.network import Connection, connect
+from sregym_env.sim.network import connections, links
+from sregym_env.sim.network.addressing import NodeSource
+from sregym_env.sim.network.connections import Connection, connect
+from sregym_env.sim.processes import exchange
+from sregym_env.sim.world import SimWorld
 from tests.sim.dataplane import FakeProgram, expose, pod, put, service, web_world
 
 PROGRAMS = {"echo": FakeProgram("echo"), "coredns": FakeProgram("coredns")}
@@ -17,7 +19,7 @@ PROGRAMS = {"echo": FakeProgram("echo"), "coredns": FakeProgram("coredns")}
 
 @pytest.fixture(autouse=True)
 def programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network, "_programs", lambda: PROGRAMS)
+    monkeypatch.setattr(SimWorld, "programs", PROGRAMS)
 
 
 def only(connection: Connection) -> tuple[str, str]:
@@ -79,7 +81,7 @@ def test_legs_share_the_connections() -> None:
     world, client = two_backends()
     legs = connect(world, client, "web", 8080).legs
     assert [(leg.share, leg.outcome) for leg in legs] == [(0.5, "ok"), (0.5, "refused")]
-    assert network.pick(connect(world, client, "web", 8080), 0.7).outcome == "refused"
+    assert connections.pick(connect(world, client, "web", 8080), 0.7).outcome == "refused"
 
 
 def test_internal_traffic_policy_and_affinity() -> None:
@@ -164,7 +166,7 @@ def test_network_policy(spec: dict[str, Any], ok: bool) -> None:
     world, client, _ = web_world()
     put(world, "networkpolicies.networking.k8s.io", policy(**spec))
     assert connect(world, client, "10.96.1.1", 8080).legs[0].outcome == ("ok" if ok else "timeout")
-    assert network.probe_tcp(world, "w2", "10.244.2.5", 80) == ""
+    assert exchange.probe_tcp(world, "w2", "10.244.2.5", 80) == ""
 
 
 def test_dead_machine_and_dead_process() -> None:
@@ -195,25 +197,25 @@ def test_disturbed_links() -> None:
     world.disturbances = (PodFreeze("app", "web-1"),)
     world.touch()
     assert connect(world, client, "web", 8080).legs[0].answers is False
-    assert network.probe_tcp(world, "w2", "10.244.2.5", 80) == ""
-    status, text = network.probe_http(world, "w2", "10.244.2.5", 80)
+    assert exchange.probe_tcp(world, "w2", "10.244.2.5", 80) == ""
+    status, text = exchange.probe_http(world, "w2", "10.244.2.5", 80)
     assert (status, text) == (0, "context deadline exceeded (Client.Timeout exceeded while awaiting headers)")
 
 
 def test_http() -> None:
     world, client, _ = web_world()
-    done = network.http_request(world, client, "http://web:8080/index.html?a=1")
+    done = exchange.http_request(world, client, "http://web:8080/index.html?a=1")
     assert done.response is not None and done.response.body == "hello"
     assert 0.0 < done.lookup_seconds < done.connect_seconds < done.total_seconds < 0.01
-    assert network.probe_http(world, "w2", "10.244.2.5", 80, "/missing") == (404, "")
+    assert exchange.probe_http(world, "w2", "10.244.2.5", 80, "/missing") == (404, "")
     assert (done.address, done.port) == ("10.96.1.1", 8080)
-    assert network.http_request(world, client, "http://web:notaport/").phase == "lookup"
-    failed = network.http_request(world, client, "nothing:80")
+    assert exchange.http_request(world, client, "http://web:notaport/").phase == "lookup"
+    failed = exchange.http_request(world, client, "nothing:80")
     assert (failed.phase, failed.outcome) == ("lookup", "no_such_host")
-    blocked = network.http_request(world, client, "web:9/x", timeout=3)
+    blocked = exchange.http_request(world, client, "web:9/x", timeout=3)
     assert (blocked.phase, blocked.outcome, blocked.total_seconds) == ("connect", "timeout", 3)
-    assert network.http_request(world, client, "localhost:1234").response is None
-    assert network.probe_tcp(world, "w2", "10.244.2.5", 81).endswith("connection refused")
+    assert exchange.http_request(world, client, "localhost:1234").response is None
+    assert exchange.probe_tcp(world, "w2", "10.244.2.5", 81).endswith("connection refused")
 
 
 def test_fork_is_independent() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sregym_env.cluster.api import HttpCall
+from sregym_env.cluster.http import HttpCall
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.sim.programs import agnhost
 from sregym_env.sim.programs.agnhost import reviews

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sregym_env.sim.quota import in_scope
+from sregym_env.sim.apiserver.quota import in_scope
 
 ACROSS = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"namespaces": ["other"]}]}}
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from sregym_env.cluster.api import User
+from sregym_env.cluster.identity import User
 from sregym_env.kube.status import StatusError
-from sregym_env.sim import subresources
-from sregym_env.sim.deploy import bare_cluster
+from sregym_env.sim.apiserver import subresources
+from sregym_env.sim.bringup.deploy import bare_cluster
 
 JANE = User("jane", ("developers",))
 

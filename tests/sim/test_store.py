@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sregym_env.kube.types import Manifest
-from sregym_env.sim.shared import SharedLog
-from sregym_env.sim.store import Change, Store
+from sregym_env.sim.world.shared import SharedLog
+from sregym_env.sim.world.store import Change, Store
 
 
 def config_map(name: str, namespace: str = "default", **data: str) -> Manifest:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sregym_env.kube.types import Manifest
-from sregym_env.sim.store import Store
+from sregym_env.sim.world.store import Store
 
 OWNERS = st.lists(
     st.builds(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sregym_env.runtime.clock import DAY, EPOCH, HOUR
-from sregym_env.sim import tls
+from sregym_env.sim.network import tls
 from tests.sim.admission.webhook_world import HOST, Pair, pair, self_signed
 
 _PREFIX = "tls: failed to verify certificate: x509: "

@@ -333,7 +333,7 @@ def test_defaults_of_an_applied_object_belong_to_nobody(cluster: SimCluster) -> 
 
 
 def test_an_autoscaler_owns_replicas_where_owners_are_recorded(world: SimWorld, cluster: SimCluster) -> None:
-    from sregym_env.sim.tracking import of_scaling
+    from sregym_env.sim.apiserver.tracking import of_scaling
 
     kind = apiserver.resource_of(world, DEPLOYMENTS)
     plain = cluster.create(deployment())

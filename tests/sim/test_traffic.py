@@ -7,9 +7,12 @@ import pytest
 from sregym_env.cluster.disturbances import PodFreeze
 from sregym_env.kube.status import StatusError
 from sregym_env.runtime.clock import SECOND
-from sregym_env.sim import kubelet, metrics, network, traffic
-from sregym_env.sim.programs.program import Call
-from sregym_env.sim.traffic import SimTraffic
+from sregym_env.sim.machines import kubelet
+from sregym_env.sim.monitoring import metrics
+from sregym_env.sim.users import traffic
+from sregym_env.sim.users.traffic import SimTraffic
+from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.program import Call
 from tests.sim.dataplane import FakeLoad, FakeProgram, application, expose, pod, put, service, web_world
 
 RATE = 100.0
@@ -24,7 +27,7 @@ def programs(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         "fragile": FakeProgram("fragile", crash=0.01),
         "load": FakeLoad("load", offered=(("read", RATE, "front.app.svc.cluster.local", 80, Call("GET /")),)),
     }
-    monkeypatch.setattr(network, "_programs", lambda: made)
+    monkeypatch.setattr(SimWorld, "programs", made)
     return made
 
 
@@ -107,25 +110,11 @@ def test_history_is_forked() -> None:
     assert health(world, 5.0).success_ratio == 1.0
 
 
-def test_probe_sends_no_load() -> None:
-    world = loaded_world()
-    before = len(traffic.history(world))
-    found = SimTraffic(world).probe(world.app.journeys[0])
-    assert (found.requests, found.success_ratio) == (0.0, 1.0)
-    assert len(traffic.history(world)) == before
-
-
 def test_without_generator_there_is_no_traffic() -> None:
     world = loaded_world()
     world.drop_process(("uid-load", "main"))
     world.advance(61.0)
     assert health(world, 30.0).requests == 0.0
-    probed = SimTraffic(world).probe(world.app.journeys[0])
-    assert (probed.requests, probed.success_ratio) == (0.0, 1.0)
-    world.store.remove("services", "app", "web")
-    probed = SimTraffic(world).probe(world.app.journeys[0])
-    assert probed.success_ratio == 0.0
-    assert "no such host" in next(iter(probed.errors))
 
 
 def test_a_frozen_generator_offers_nothing() -> None:
@@ -192,7 +181,7 @@ def test_new_pods_have_no_metrics_yet() -> None:
 
 
 def test_workload_of_a_pod() -> None:
-    from sregym_env.sim.components import workload_of
+    from sregym_env.sim.users.components import workload_of
 
     world = loaded_world()
     owner = {"kind": "Deployment", "name": "web", "controller": True, "uid": "d"}

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from sregym_env.cluster.api import Alert
+from sregym_env.cluster.health import Alert
 from sregym_env.tools.alerts import USAGE, alerts
 
 NOW = 1_786_010_534_000_000

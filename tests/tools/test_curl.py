@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sregym_env.cluster.api import HttpCall, HttpExchange
+from sregym_env.cluster.http import HttpCall, HttpExchange
 from sregym_env.shell.commands.curl import CurlError, curl, parse
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}

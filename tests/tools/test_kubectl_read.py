@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sregym_env.cluster.api import User
+from sregym_env.cluster.identity import User
 from sregym_env.tools.kubectl import Kubectl
 from tests.tools.kubectl_world import NS, FakeCluster, objects
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sregym_env.sim.deploy import bare_cluster
+from sregym_env.sim.bringup.deploy import bare_cluster
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.tools.kubectl import CommandResult, Kubectl
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sregym_env.apps.hotel_reservation import APP
-from sregym_env.cluster.api import ADMIN
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.cluster.identity import ADMIN
+from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.tools.workstation import Workstation
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sregym_env.cluster.api import ADMIN, User
-from sregym_env.sim.deploy import bare_cluster
+from sregym_env.cluster.identity import ADMIN, User
+from sregym_env.sim.bringup.deploy import bare_cluster
 from sregym_env.tools.call import ToolOutcome
 from sregym_env.tools.workstation import HOME, MAX_LINE, Workstation
 

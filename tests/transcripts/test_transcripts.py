@@ -1,4 +1,4 @@
-"""Every golden transcript still reads as it was recorded."""
+"""Every golden transcript still reads as it was recorded (``python -m tests.transcripts.transcript`` records anew)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from tests.transcripts.transcript import every, load, play
 def test_transcript(path: Path) -> None:
     transcript = load(path)
     text, solved = play(transcript)
-    assert text == transcript.text
+    assert text == transcript.text, (
+        "if it is meant to read otherwise now: python -m tests.transcripts.transcript"
+    )
     assert solved
 
 

@@ -57,5 +57,7 @@ APP = App(
     entry="frontend",
     slo=SLO(success_ratio=0.99, latency_seconds=0.5),
     rate=float(RATE),
+    place=f"{__name__}:APP",
+    activities=("search", r"recommend\w*", "reservation", "profile", "user", "login"),
 )
 """The application."""

@@ -101,6 +101,7 @@ def _go_service(name: str) -> Component:
         port=GO_SERVICES[name][0],
         service=name,
         memory=_MEMORY[name] * MI,
+        stateless=True,
         dependencies=tuple(_needs(name)),
         config=ConfigKey(CONFIG, key) if key else None,
         flag="SEARCH_BACKEND_VERSION" if name == "frontend" else "",

@@ -8,6 +8,7 @@ from typing import Any
 
 from sregym_env.kube import cel, schema
 from sregym_env.kube.registry import Registry, Resource
+from sregym_env.kube.rules import declared_type
 from sregym_env.kube.status import FieldError, invalid_value
 
 _KIND = cel.ObjectType(
@@ -152,8 +153,6 @@ def _struct_type(definition: str) -> cel.ObjectType:
 def object_type(resource: Resource) -> cel.Type:
     """The static type of a resource's objects."""
     if resource.custom_type is not None:
-        from sregym_env.kube.rules import declared_type
-
         return declared_type(resource.custom_type.schema, root=True)
     return _struct_type(resource.definition) if resource.definition else "dyn"
 

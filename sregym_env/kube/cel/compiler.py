@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from sregym_env.kube.cel import functions
 from sregym_env.kube.cel.errors import CelError, CompileError, CostExceeded, located
+from sregym_env.kube.cel.library import library
+from sregym_env.kube.cel.overloads import Overload
 from sregym_env.kube.cel.syntax import Node
 from sregym_env.kube.cel.types import DYN, ObjectType, Type, element, fits, join, type_text
 from sregym_env.kube.cel.values import NONE, Optional, TypeValue, Uint, equal, kind_of
@@ -19,7 +20,6 @@ from sregym_env.kube.cel.values import NONE, Optional, TypeValue, Uint, equal, k
 Run = Callable[["Frame"], Any]
 Typed = tuple[Type, Run]
 
-_INT64 = 1 << 63
 _TYPE_NAMES = frozenset(
     ("bool", "bytes", "double", "int", "list", "map", "null_type", "string", "type", "uint")
 )
@@ -225,7 +225,7 @@ class Compiler:
         target = node.target
         if target is not None:
             spaced = f"{_dotted(target)}.{name}"
-            if functions.is_global(spaced) and not self.bound(target):
+            if library().is_global(spaced) and not self.bound(target):
                 name, member, target = spaced, False, None
         parts = node.parts if target is None else (target, *node.parts)
         compiled = [self.node(part) for part in parts]
@@ -246,11 +246,9 @@ class Compiler:
     def overloaded(
         self, node: Node, name: str, types: list[Type], runs: list[Run], member: bool = False
     ) -> Typed:
-        known = functions.overloads(name, member)
+        known = library().of(name, member)
         if not known:
             return self.problem(node, f"undeclared reference to '{name}' (in container '')")
-        if name == "format" and isinstance(types[0], str):
-            pass
         chosen = [o for o in known if o.accepts(types)]
         if not chosen:
             return self.mismatch(node, name, types, member)
@@ -258,7 +256,7 @@ class Compiler:
         result = results[0]
         for other in results[1:]:
             result = result if result == other else DYN
-        return result, functions.dispatch(chosen, runs)
+        return result, _dispatch(chosen, runs)
 
     # --- macros ---------------------------------------------------------------------------------
 
@@ -544,6 +542,26 @@ def _contains(frame: Frame, value: Any, owner: Any) -> bool:
         frame.pay(len(owner) + 1)
         return any(equal(value, item) for item in owner)
     raise CelError("no such overload")
+
+
+def _dispatch(chosen: list[Overload], runs: list[Run]) -> Run:
+    """Evaluate the arguments and call the overload that they fit."""
+
+    def call(frame: Frame) -> Any:
+        values = [run(frame) for run in runs]
+        for overload in chosen:
+            if overload.takes(values):
+                frame.pay(1 + sum(map(_size, values)) if overload.costly else 1)
+                return overload.run(*values)
+        raise CelError("no such overload")
+
+    return call
+
+
+def _size(value: Any) -> int:
+    if isinstance(value, list):
+        return len(value) + sum(len(v) // 10 for v in value if type(v) is str)
+    return len(value) // 10 if type(value) in (str, dict, bytes) else 0
 
 
 def _compare_equal(first: Run, second: Run, wanted: bool) -> Run:

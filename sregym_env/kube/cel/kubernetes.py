@@ -14,7 +14,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from sregym_env.kube import names, quantity
 from sregym_env.kube.cel.errors import CelError
-from sregym_env.kube.cel.functions import function, host_method, integer, method
+from sregym_env.kube.cel.overloads import Overloads
+from sregym_env.kube.cel.standard import integer
 from sregym_env.kube.cel.types import DYN, Type
 from sregym_env.kube.cel.values import NONE, Duration, Optional, Quantity, equal, kind_of
 
@@ -307,93 +308,95 @@ _RESOURCE = "kubernetes.authorization.ResourceCheck"
 _DECISION = "kubernetes.authorization.Decision"
 
 
-def _authorizer() -> None:
-    host_method(_AUTHORIZER, "path", ("string",), _PATH)
-    host_method(_AUTHORIZER, "group", ("string",), _GROUP)
-    host_method(_AUTHORIZER, "serviceAccount", ("string", "string"), _AUTHORIZER)
-    host_method(_PATH, "check", ("string",), _DECISION)
-    host_method(_GROUP, "resource", ("string",), _RESOURCE)
+def _authorizer(table: Overloads) -> None:
+    table.host_method(_AUTHORIZER, "path", ("string",), _PATH)
+    table.host_method(_AUTHORIZER, "group", ("string",), _GROUP)
+    table.host_method(_AUTHORIZER, "serviceAccount", ("string", "string"), _AUTHORIZER)
+    table.host_method(_PATH, "check", ("string",), _DECISION)
+    table.host_method(_GROUP, "resource", ("string",), _RESOURCE)
     for name in ("subresource", "namespace", "name", "fieldSelector", "labelSelector"):
-        host_method(_RESOURCE, name, ("string",), _RESOURCE)
-    host_method(_RESOURCE, "check", ("string",), _DECISION)
+        table.host_method(_RESOURCE, name, ("string",), _RESOURCE)
+    table.host_method(_RESOURCE, "check", ("string",), _DECISION)
     for name, returns in (
         ("allowed", "bool"),
         ("reason", "string"),
         ("errored", "bool"),
         ("error", "string"),
     ):
-        host_method(_DECISION, name, (), returns)
+        table.host_method(_DECISION, name, (), returns)
 
 
-def register() -> None:
-    """Add the functions to the table."""
-    method("isSorted", ("list",), "bool", _is_sorted, costly=True)
-    method("sum", ("list",), _element, _sum, costly=True)
-    method("min", ("list",), _element, _extreme(min, "min"), costly=True)
-    method("max", ("list",), _element, _extreme(max, "max"), costly=True)
-    method("indexOf", ("list", DYN), "int", _index_of, costly=True)
-    method("lastIndexOf", ("list", DYN), "int", _last_index_of, costly=True)
-    function("sets.contains", ("list", "list"), "bool", lambda a, b: _within(b, a), costly=True)
-    function(
+def register(table: Overloads) -> None:
+    """Add the functions to a table."""
+    table.method("isSorted", ("list",), "bool", _is_sorted, costly=True)
+    table.method("sum", ("list",), _element, _sum, costly=True)
+    table.method("min", ("list",), _element, _extreme(min, "min"), costly=True)
+    table.method("max", ("list",), _element, _extreme(max, "max"), costly=True)
+    table.method("indexOf", ("list", DYN), "int", _index_of, costly=True)
+    table.method("lastIndexOf", ("list", DYN), "int", _last_index_of, costly=True)
+    table.function("sets.contains", ("list", "list"), "bool", lambda a, b: _within(b, a), costly=True)
+    table.function(
         "sets.equivalent", ("list", "list"), "bool", lambda a, b: _within(a, b) and _within(b, a), costly=True
     )
-    function("sets.intersects", ("list", "list"), "bool",
+    table.function("sets.intersects", ("list", "list"), "bool",
              lambda a, b: any(equal(x, y) for x in a for y in b), costly=True)  # fmt: skip
-    _register_quantities()
-    _register_net()
+    _register_quantities(table)
+    _register_net(table)
     formats = _formats()
     for name, format_ in formats.items():
-        function(f"format.{name}", (), Format.cel_type, lambda format_=format_: format_)
-    function("format.named", ("string",), ("optional", Format.cel_type),
+        table.function(f"format.{name}", (), Format.cel_type, lambda format_=format_: format_)
+    table.function("format.named", ("string",), ("optional", Format.cel_type),
              lambda name: Optional(True, formats[name]) if name in formats else NONE)  # fmt: skip
-    method("validate", (Format.cel_type, "string"), ("optional", ("list", "string")), _validated, costly=True)
-    _authorizer()
+    table.method(
+        "validate", (Format.cel_type, "string"), ("optional", ("list", "string")), _validated, costly=True
+    )
+    _authorizer(table)
 
 
-def _register_quantities() -> None:
-    function("quantity", ("string",), _Q, _quantity)
-    function("isQuantity", ("string",), "bool", quantity.is_valid)
-    method("isInteger", (_Q,), "bool", _is_integer)
-    method("asInteger", (_Q,), "int", _as_integer)
-    method("asApproximateFloat", (_Q,), "double", lambda a: a.nano / _NANO)
-    method("sign", (_Q,), "int", lambda a: (a.nano > 0) - (a.nano < 0))
-    method("isLessThan", (_Q, _Q), "bool", lambda a, b: a.nano < b.nano)
-    method("isGreaterThan", (_Q, _Q), "bool", lambda a, b: a.nano > b.nano)
-    method("compareTo", (_Q, _Q), "int", _compared)
-    method("add", (_Q, _Q), _Q, lambda a, b: Quantity(a.nano + b.nano))
-    method("add", (_Q, "int"), _Q, lambda a, b: Quantity(a.nano + b * _NANO))
-    method("sub", (_Q, _Q), _Q, lambda a, b: Quantity(a.nano - b.nano))
-    method("sub", (_Q, "int"), _Q, lambda a, b: Quantity(a.nano - b * _NANO))
+def _register_quantities(table: Overloads) -> None:
+    table.function("quantity", ("string",), _Q, _quantity)
+    table.function("isQuantity", ("string",), "bool", quantity.is_valid)
+    table.method("isInteger", (_Q,), "bool", _is_integer)
+    table.method("asInteger", (_Q,), "int", _as_integer)
+    table.method("asApproximateFloat", (_Q,), "double", lambda a: a.nano / _NANO)
+    table.method("sign", (_Q,), "int", lambda a: (a.nano > 0) - (a.nano < 0))
+    table.method("isLessThan", (_Q, _Q), "bool", lambda a, b: a.nano < b.nano)
+    table.method("isGreaterThan", (_Q, _Q), "bool", lambda a, b: a.nano > b.nano)
+    table.method("compareTo", (_Q, _Q), "int", _compared)
+    table.method("add", (_Q, _Q), _Q, lambda a, b: Quantity(a.nano + b.nano))
+    table.method("add", (_Q, "int"), _Q, lambda a, b: Quantity(a.nano + b * _NANO))
+    table.method("sub", (_Q, _Q), _Q, lambda a, b: Quantity(a.nano - b.nano))
+    table.method("sub", (_Q, "int"), _Q, lambda a, b: Quantity(a.nano - b * _NANO))
 
 
-def _register_net() -> None:
+def _register_net(table: Overloads) -> None:
     url, ip, cidr = Url.cel_type, Ip.cel_type, Cidr.cel_type
-    function("url", ("string",), url, _url)
-    function("isURL", ("string",), "bool", _is_url)
-    method("getScheme", (url,), "string", lambda a: urlsplit(a.text).scheme)
-    method("getHost", (url,), "string", _host)
-    method("getHostname", (url,), "string", _hostname)
-    method("getPort", (url,), "string", _port)
-    method("getEscapedPath", (url,), "string", lambda a: urlsplit(a.text).path)
-    method("getQuery", (url,), ("map", "string", ("list", "string")),
+    table.function("url", ("string",), url, _url)
+    table.function("isURL", ("string",), "bool", _is_url)
+    table.method("getScheme", (url,), "string", lambda a: urlsplit(a.text).scheme)
+    table.method("getHost", (url,), "string", _host)
+    table.method("getHostname", (url,), "string", _hostname)
+    table.method("getPort", (url,), "string", _port)
+    table.method("getEscapedPath", (url,), "string", lambda a: urlsplit(a.text).path)
+    table.method("getQuery", (url,), ("map", "string", ("list", "string")),
            lambda a: parse_qs(urlsplit(a.text).query, keep_blank_values=True))  # fmt: skip
-    function("ip", ("string",), ip, _ip)
-    function("isIP", ("string",), "bool", lambda a: _parsed_ip(a) is not None)
-    function("ip.isCanonical", ("string",), "bool", _canonical)
-    method("family", (ip,), "int", lambda a: a.address.version)
-    method("isUnspecified", (ip,), "bool", lambda a: a.address.is_unspecified)
-    method("isLoopback", (ip,), "bool", lambda a: a.address.is_loopback)
-    method("isLinkLocalMulticast", (ip,), "bool", _link_local_multicast)
-    method("isLinkLocalUnicast", (ip,), "bool", lambda a: a.address.is_link_local)
-    method("isGlobalUnicast", (ip,), "bool", _global_unicast)
-    function("string", (ip,), "string", lambda a: a.text)
-    function("cidr", ("string",), cidr, _cidr)
-    function("isCIDR", ("string",), "bool", lambda a: _parsed_cidr(a) is not None)
-    function("string", (cidr,), "string", lambda a: a.text)
+    table.function("ip", ("string",), ip, _ip)
+    table.function("isIP", ("string",), "bool", lambda a: _parsed_ip(a) is not None)
+    table.function("ip.isCanonical", ("string",), "bool", _canonical)
+    table.method("family", (ip,), "int", lambda a: a.address.version)
+    table.method("isUnspecified", (ip,), "bool", lambda a: a.address.is_unspecified)
+    table.method("isLoopback", (ip,), "bool", lambda a: a.address.is_loopback)
+    table.method("isLinkLocalMulticast", (ip,), "bool", _link_local_multicast)
+    table.method("isLinkLocalUnicast", (ip,), "bool", lambda a: a.address.is_link_local)
+    table.method("isGlobalUnicast", (ip,), "bool", _global_unicast)
+    table.function("string", (ip,), "string", lambda a: a.text)
+    table.function("cidr", ("string",), cidr, _cidr)
+    table.function("isCIDR", ("string",), "bool", lambda a: _parsed_cidr(a) is not None)
+    table.function("string", (cidr,), "string", lambda a: a.text)
     for kind in ("string", ip):
-        method("containsIP", (cidr, kind), "bool", _contains_ip)
+        table.method("containsIP", (cidr, kind), "bool", _contains_ip)
     for kind in ("string", cidr):
-        method("containsCIDR", (cidr, kind), "bool", _contains_cidr)
-    method("ip", (cidr,), ip, lambda a: Ip(a.interface.ip))
-    method("masked", (cidr,), cidr, lambda a: Cidr(ipaddress.ip_interface(str(a.interface.network))))
-    method("prefixLength", (cidr,), "int", lambda a: a.interface.network.prefixlen)
+        table.method("containsCIDR", (cidr, kind), "bool", _contains_cidr)
+    table.method("ip", (cidr,), ip, lambda a: Ip(a.interface.ip))
+    table.method("masked", (cidr,), cidr, lambda a: Cidr(ipaddress.ip_interface(str(a.interface.network))))
+    table.method("prefixLength", (cidr,), "int", lambda a: a.interface.network.prefixlen)

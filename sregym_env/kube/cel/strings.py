@@ -8,7 +8,8 @@ from typing import Any
 import re2
 
 from sregym_env.kube.cel.errors import CelError
-from sregym_env.kube.cel.functions import function, go_float, method, to_string
+from sregym_env.kube.cel.overloads import Overloads
+from sregym_env.kube.cel.standard import go_float, to_string
 from sregym_env.kube.cel.values import Duration, Quantity, kind_of
 from sregym_env.kube.status import go_quote
 
@@ -192,32 +193,32 @@ def _nested(value: Any) -> str:
     return shown(value)
 
 
-def register() -> None:
-    """Add the functions to the table."""
-    method("contains", (_S, _S), "bool", lambda a, b: b in a, costly=True)
-    method("startsWith", (_S, _S), "bool", lambda a, b: a.startswith(b))
-    method("endsWith", (_S, _S), "bool", lambda a, b: a.endswith(b))
-    for add in (function, method):
+def register(table: Overloads) -> None:
+    """Add the functions to a table."""
+    table.method("contains", (_S, _S), "bool", lambda a, b: b in a, costly=True)
+    table.method("startsWith", (_S, _S), "bool", lambda a, b: a.startswith(b))
+    table.method("endsWith", (_S, _S), "bool", lambda a, b: a.endswith(b))
+    for add in (table.function, table.method):
         add("matches", (_S, _S), "bool", lambda a, b: _compiled(b).search(a) is not None, costly=True)
-    method("find", (_S, _S), _S, _find, costly=True)
-    method("findAll", (_S, _S), ("list", _S), _find_all, costly=True)
-    method("findAll", (_S, _S, "int"), ("list", _S), _find_all, costly=True)
-    method("charAt", (_S, "int"), _S, _char_at)
-    method("indexOf", (_S, _S), "int", _index_of, costly=True)
-    method("indexOf", (_S, _S, "int"), "int", _index_of, costly=True)
-    method("lastIndexOf", (_S, _S), "int", _last_index_of, costly=True)
-    method("lastIndexOf", (_S, _S, "int"), "int", _last_index_of, costly=True)
-    method("lowerAscii", (_S,), _S, lambda a: a.translate(_LOWER), costly=True)
-    method("upperAscii", (_S,), _S, lambda a: a.translate(_UPPER), costly=True)
-    method("replace", (_S, _S, _S), _S, _replace, costly=True)
-    method("replace", (_S, _S, _S, "int"), _S, _replace, costly=True)
-    method("split", (_S, _S), ("list", _S), _split, costly=True)
-    method("split", (_S, _S, "int"), ("list", _S), _split, costly=True)
-    method("substring", (_S, "int"), _S, _substring, costly=True)
-    method("substring", (_S, "int", "int"), _S, _substring, costly=True)
-    method("trim", (_S,), _S, lambda a: a.strip(), costly=True)
-    method("reverse", (_S,), _S, lambda a: a[::-1], costly=True)
-    method("join", (("list", _S),), _S, _join, costly=True)
-    method("join", (("list", _S), _S), _S, _join, costly=True)
-    method("format", (_S, "list"), _S, _format, costly=True)
-    function("strings.quote", (_S,), _S, go_quote, costly=True)
+    table.method("find", (_S, _S), _S, _find, costly=True)
+    table.method("findAll", (_S, _S), ("list", _S), _find_all, costly=True)
+    table.method("findAll", (_S, _S, "int"), ("list", _S), _find_all, costly=True)
+    table.method("charAt", (_S, "int"), _S, _char_at)
+    table.method("indexOf", (_S, _S), "int", _index_of, costly=True)
+    table.method("indexOf", (_S, _S, "int"), "int", _index_of, costly=True)
+    table.method("lastIndexOf", (_S, _S), "int", _last_index_of, costly=True)
+    table.method("lastIndexOf", (_S, _S, "int"), "int", _last_index_of, costly=True)
+    table.method("lowerAscii", (_S,), _S, lambda a: a.translate(_LOWER), costly=True)
+    table.method("upperAscii", (_S,), _S, lambda a: a.translate(_UPPER), costly=True)
+    table.method("replace", (_S, _S, _S), _S, _replace, costly=True)
+    table.method("replace", (_S, _S, _S, "int"), _S, _replace, costly=True)
+    table.method("split", (_S, _S), ("list", _S), _split, costly=True)
+    table.method("split", (_S, _S, "int"), ("list", _S), _split, costly=True)
+    table.method("substring", (_S, "int"), _S, _substring, costly=True)
+    table.method("substring", (_S, "int", "int"), _S, _substring, costly=True)
+    table.method("trim", (_S,), _S, lambda a: a.strip(), costly=True)
+    table.method("reverse", (_S,), _S, lambda a: a[::-1], costly=True)
+    table.method("join", (("list", _S),), _S, _join, costly=True)
+    table.method("join", (("list", _S), _S), _S, _join, costly=True)
+    table.method("format", (_S, "list"), _S, _format, costly=True)
+    table.function("strings.quote", (_S,), _S, go_quote, costly=True)

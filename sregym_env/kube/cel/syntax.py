@@ -43,7 +43,6 @@ _TOKEN = re.compile(
     |(?P<op>\.\?|\[\?|&&|\|\||<=|>=|==|!=|[-+*/%!<>?:.,()\[\]{}])""",
     re.VERBOSE | re.DOTALL,
 )
-_RAW = re.compile(r"[rR]")
 _RESERVED = frozenset(
     "as break const continue else false for function if import in let loop null package namespace return true "
     "var void while".split()

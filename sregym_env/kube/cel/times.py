@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from sregym_env.kube import durations
 from sregym_env.kube.cel.errors import CelError
-from sregym_env.kube.cel.functions import function, method
+from sregym_env.kube.cel.overloads import Overloads
 from sregym_env.kube.cel.values import Duration, Timestamp
 
 _NS = 1_000_000_000
@@ -56,8 +57,6 @@ def _local(moment: Timestamp, zone: str = "UTC") -> datetime:
         return at.astimezone(timezone(-offset if match[1] == "-" else offset))
     if zone in ("UTC", ""):
         return at
-    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-
     try:
         return at.astimezone(ZoneInfo(zone))
     except (ZoneInfoNotFoundError, ValueError):
@@ -90,17 +89,17 @@ def _whole(ns: int, unit: int) -> int:
     return ns // unit if ns >= 0 else -(-ns // unit)
 
 
-def register() -> None:
-    """Add the functions to the table."""
-    function("timestamp", ("string",), "timestamp", timestamp)
-    function("timestamp", ("timestamp",), "timestamp", lambda a: a)
-    function("timestamp", ("int",), "timestamp", lambda a: Timestamp(a * _NS))
-    function("duration", ("string",), "duration", duration)
-    function("duration", ("duration",), "duration", lambda a: a)
-    function("duration", ("int",), "duration", Duration)
+def register(table: Overloads) -> None:
+    """Add the functions to a table."""
+    table.function("timestamp", ("string",), "timestamp", timestamp)
+    table.function("timestamp", ("timestamp",), "timestamp", lambda a: a)
+    table.function("timestamp", ("int",), "timestamp", lambda a: Timestamp(a * _NS))
+    table.function("duration", ("string",), "duration", duration)
+    table.function("duration", ("duration",), "duration", lambda a: a)
+    table.function("duration", ("int",), "duration", Duration)
     for name, part in _PARTS.items():
-        method(name, ("timestamp",), "int", _part(part))
-        method(name, ("timestamp", "string"), "int", _part(part))
+        table.method(name, ("timestamp",), "int", _part(part))
+        table.method(name, ("timestamp", "string"), "int", _part(part))
     for name, unit in (("getHours", 3600 * _NS), ("getMinutes", 60 * _NS), ("getSeconds", _NS)):
-        method(name, ("duration",), "int", lambda a, unit=unit: _whole(a.ns, unit))
-    method("getMilliseconds", ("duration",), "int", lambda a: _whole(a.ns, 1_000_000) % 1000)
+        table.method(name, ("duration",), "int", lambda a, unit=unit: _whole(a.ns, unit))
+    table.method("getMilliseconds", ("duration",), "int", lambda a: _whole(a.ns, 1_000_000) % 1000)

@@ -35,7 +35,6 @@ _KNOWN = frozenset(
 )
 _REFUSED = ("vars", "helmCharts", "helmChartInflationGenerator", "generators", "transformers", "validators",
             "configurations", "crds", "openapi", "buildMetadata", "imageTags")  # fmt: skip
-_API = {"Kustomization": "kustomize.config.k8s.io/v1beta1", "Component": "kustomize.config.k8s.io/v1alpha1"}
 
 
 @dataclass(frozen=True, slots=True)

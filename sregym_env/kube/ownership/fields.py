@@ -129,11 +129,6 @@ def intersection(a: Fields, b: Fields) -> Fields:
     return out
 
 
-def below(a: Fields, roots: Fields) -> Fields:
-    """The members of ``a`` that are members of ``roots`` or lie below one."""
-    return difference(a, outside(a, roots))
-
-
 def outside(a: Fields, roots: Fields) -> Fields:
     """The members of ``a`` that are neither members of ``roots`` nor lie below one."""
     if not roots:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Mapping
 from functools import lru_cache
+from importlib.resources import files
 from typing import Any
 
 import orjson
@@ -69,8 +70,6 @@ _SET_BY_SERVER: Mapping[str, Fields] = {
 
 @lru_cache(maxsize=1)
 def _zeros() -> dict[str, Manifest]:
-    from importlib.resources import files
-
     data = (files("sregym_env.kube") / "data" / f"zero-{VERSION}.json.gz").read_bytes()
     tree: dict[str, Manifest] = orjson.loads(gzip.decompress(data))
     return tree

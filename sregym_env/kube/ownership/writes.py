@@ -103,10 +103,6 @@ class ApplyConflict(Exception):
         )
 
 
-def _comparisons(versions: Versions, old: Manifest, new: Manifest, ignored: Fields) -> _Differences:
-    return _Differences(versions, old, new, ignored)
-
-
 class _Differences:
     """How two objects differ, in each version in which it is asked."""
 

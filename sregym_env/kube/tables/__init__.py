@@ -8,7 +8,7 @@ microseconds since the Unix epoch.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sregym_env.kube.jsonpath import JSONPathError, compile_template, go_text, relaxed
@@ -40,7 +40,6 @@ __all__ = [
     "node_roles",
     "printer",
     "since",
-    "table_object",
 ]
 
 
@@ -137,35 +136,3 @@ def _custom_cell(kind: str, value: Any, now: int) -> Cell:
         except ValueError:
             return "<invalid>"
     return None
-
-
-def table_object(
-    printer_: Printer, objects: Iterable[Manifest], now: int, resource_version: str = ""
-) -> Manifest:
-    """The ``meta.k8s.io/v1`` Table the API server would send for these objects."""
-    return {
-        "kind": "Table",
-        "apiVersion": "meta.k8s.io/v1",
-        "metadata": {"resourceVersion": resource_version},
-        "columnDefinitions": [
-            {
-                "name": column.name,
-                "type": column.type,
-                "format": column.format,
-                "description": "",
-                "priority": int(column.wide),
-            }
-            for column in printer_.columns
-        ],
-        "rows": [
-            {
-                "cells": list(printer_.row(obj, now)),
-                "object": {
-                    "kind": "PartialObjectMetadata",
-                    "apiVersion": "meta.k8s.io/v1",
-                    "metadata": obj["metadata"],
-                },
-            }
-            for obj in objects
-        ],
-    }

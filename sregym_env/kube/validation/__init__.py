@@ -16,6 +16,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.kube.validation import (
     cluster,
     custom_resources,
+    definitions,
     flowcontrol,
     pods,
     policies,
@@ -81,7 +82,7 @@ _RULES: dict[str, _Rule] = {
     "clusterroles.rbac.authorization.k8s.io": policies.validate_cluster_role,
     "rolebindings.rbac.authorization.k8s.io": policies.validate_role_binding,
     "clusterrolebindings.rbac.authorization.k8s.io": policies.validate_cluster_role_binding,
-    _DEFINITIONS: custom_resources.validate_definition,
+    _DEFINITIONS: definitions.validate_definition,
 }
 
 _UPDATE_RULES: dict[str, _UpdateRule] = {
@@ -104,7 +105,7 @@ _UPDATE_RULES: dict[str, _UpdateRule] = {
     "controllerrevisions.apps": cluster.update_revision,
     "runtimeclasses.node.k8s.io": cluster.update_runtime_class,
     "priorityclasses.scheduling.k8s.io": policies.update_priority_class,
-    _DEFINITIONS: custom_resources.update_definition,
+    _DEFINITIONS: definitions.update_definition,
     "rolebindings.rbac.authorization.k8s.io": policies.update_binding,
     "clusterrolebindings.rbac.authorization.k8s.io": policies.update_binding,
 }

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from sregym_env.kube import names
+from sregym_env.kube.cel.admission import check_conditions, check_policy
 from sregym_env.kube.status import duplicate, forbidden_field, invalid_value, required, unsupported
 from sregym_env.kube.types import Manifest
 from sregym_env.kube.validation.metadata import Errors, needed, one_of, validate_selector
@@ -64,8 +65,6 @@ def _webhook(hook: Manifest, where: str, mutating: bool, out: Errors) -> None:
     _client(hook.get("clientConfig") or {}, f"{where}.clientConfig", out)
     _conditions(hook.get("matchConditions") or (), f"{where}.matchConditions", out)
     if hook.get("matchConditions"):
-        from sregym_env.kube.cel.admission import check_conditions
-
         out += check_conditions(hook["matchConditions"], f"{where}.matchConditions")
     _reviews(hook.get("admissionReviewVersions") or [], f"{where}.admissionReviewVersions", out)
 
@@ -233,8 +232,6 @@ def validate_policy(obj: Manifest, out: Errors) -> None:
         out.append(required("spec.auditAnnotations", text))
     for index, validation in enumerate(validations):
         _validation(validation, f"spec.validations[{index}]", out)
-    from sregym_env.kube.cel.admission import check_policy
-
     out += check_policy(spec)
 
 

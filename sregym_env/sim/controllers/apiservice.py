@@ -6,21 +6,18 @@ Also registers an APIService for every version of every CustomResourceDefinition
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from sregym_env.kube.conditions import is_true
 from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.types import Manifest
-from sregym_env.sim import addressing, apiserver
-from sregym_env.sim.bootstrap_server import API_SERVICES, local_api_service
-from sregym_env.sim.controllers.conditions import is_true
-from sregym_env.sim.controllers.controller import Controller
+from sregym_env.sim import apiserver
+from sregym_env.sim.apiserver.published import API_SERVICES, local_api_service
 from sregym_env.sim.controllers.endpointslice import RESOURCE as SLICES
 from sregym_env.sim.controllers.endpointslice import SERVICE_LABEL
 from sregym_env.sim.controllers.retry import retried
-from sregym_env.sim.store import Change, Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.network import addressing
+from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.store import Change, Key
 
 DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 AUTOMANAGED = "kube-aggregator.kubernetes.io/automanaged"

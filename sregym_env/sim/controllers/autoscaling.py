@@ -8,17 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sregym_env.kube import quantity
 from sregym_env.kube.durations import parse_rfc3339
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import MINUTE, SECOND
 from sregym_env.sim.controllers import pods
-from sregym_env.sim.metrics import PodUsage, available, pod_usage, served
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.monitoring.metrics import PodUsage, available, pod_usage, served
+from sregym_env.sim.world import SimWorld
 
 TOLERANCE = 0.1
 """Share by which a metric may miss its target unanswered (``--horizontal-pod-autoscaler-tolerance``)."""

@@ -9,19 +9,17 @@ from __future__ import annotations
 import base64
 import hashlib
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sregym_env.kube.durations import parse_rfc3339, rfc3339
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import DAY, HOUR, MINUTE, SECOND
 from sregym_env.sim import apiserver
-from sregym_env.sim.controllers.controller import Controller, own_key
+from sregym_env.sim.apiserver.strategy import REQUESTS
 from sregym_env.sim.controllers.retry import retried, sooner
-from sregym_env.sim.store import Key
-from sregym_env.sim.strategy import REQUESTS
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.store import Key
+from sregym_env.sim.world.wakes import own_key
 
 LIFE = 365 * DAY
 """``--cluster-signing-duration``."""

@@ -6,17 +6,14 @@ Follows ``pkg/controller/clusterroleaggregation`` of v1.32.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sregym_env.kube.selectors import from_dict
 from sregym_env.kube.types import Manifest
 from sregym_env.sim import apiserver
-from sregym_env.sim.controllers.controller import Controller
 from sregym_env.sim.controllers.retry import retried
-from sregym_env.sim.store import Change, Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.store import Change, Key
 
 RESOURCE = "clusterroles.rbac.authorization.k8s.io"
 

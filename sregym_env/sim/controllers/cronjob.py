@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, tzinfo
 from email.utils import format_datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from cronsim import CronSim, CronSimError
@@ -15,16 +15,15 @@ from sregym_env.kube.durations import parse_rfc3339, rfc3339
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import MILLISECOND, MINUTE, SECOND
-from sregym_env.sim import apiserver, events
-from sregym_env.sim.controllers.controller import Controller, own_key, owner_keys
+from sregym_env.sim import apiserver
+from sregym_env.sim.apiserver import events
 from sregym_env.sim.controllers.job import finished_condition
 from sregym_env.sim.controllers.ownership import controlled, reference
 from sregym_env.sim.controllers.replicaset import is_namespace_terminating
 from sregym_env.sim.controllers.retry import retried
-from sregym_env.sim.store import Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.store import Key
+from sregym_env.sim.world.wakes import OwnerKeys, own_key
 
 RESOURCE = "cronjobs.batch"
 JOBS = "jobs.batch"
@@ -251,5 +250,5 @@ def _job(cron_job: Manifest, due: int) -> Manifest:
 
 
 CONTROLLER = Controller(
-    "cronjob", {RESOURCE: own_key, JOBS: owner_keys("CronJob")}, retried("cronjob", reconcile)
+    "cronjob", {RESOURCE: own_key, JOBS: OwnerKeys("CronJob")}, retried("cronjob", reconcile)
 )

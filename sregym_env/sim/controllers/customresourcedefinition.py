@@ -6,19 +6,17 @@ Follows ``pkg/controller/{status,establish,finalizer,apiapproval}`` of ``k8s.io/
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sregym_env.kube.status import go_quote
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim import apiserver
-from sregym_env.sim.controllers.controller import CUSTOM, Controller, own_key
+from sregym_env.sim.apiserver.custom import CLEANUP, DEFINITIONS, condition, with_condition
 from sregym_env.sim.controllers.retry import retried
-from sregym_env.sim.custom import CLEANUP, DEFINITIONS, condition, with_condition
-from sregym_env.sim.store import Change, Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import CUSTOM, Controller, SimWorld
+from sregym_env.sim.world.store import Change, Key
+from sregym_env.sim.world.wakes import own_key
 
 RETRY = 5 * SECOND
 """How long the finalizer waits for objects to go before it looks again."""

@@ -7,22 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import MINUTE, SECOND
-from sregym_env.sim import apiserver, events
+from sregym_env.sim import apiserver
+from sregym_env.sim.apiserver import events
 from sregym_env.sim.controllers import nodefit, pods, revisions
-from sregym_env.sim.controllers.controller import Controller, own_key
-from sregym_env.sim.controllers.ownership import claim, reference, spec_selector, wake_owner
+from sregym_env.sim.controllers.ownership import WakeOwner, claim, reference, spec_selector
 from sregym_env.sim.controllers.replicaset import create_pod, delete_pod, slow_start
 from sregym_env.sim.controllers.retry import retried, sooner
 from sregym_env.sim.controllers.rollout import scaled
-from sregym_env.sim.store import Change, Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.store import Change, Key
+from sregym_env.sim.world.wakes import own_key
 
 RESOURCE = "daemonsets.apps"
 COMPONENT = "daemonset-controller"
@@ -346,7 +345,7 @@ CONTROLLER = Controller(
     "daemonset",
     {
         RESOURCE: own_key,
-        "pods": wake_owner("DaemonSet", RESOURCE, spec_selector, pods.matters_to_owner),
+        "pods": WakeOwner("DaemonSet", RESOURCE, spec_selector, pods.matters_to_owner),
         "nodes": _wake_for_node,
     },
     retried("daemonset", reconcile),

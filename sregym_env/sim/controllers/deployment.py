@@ -5,36 +5,35 @@ Follows ``pkg/controller/deployment`` of v1.32; the arithmetic is in :mod:`.roll
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
+from sregym_env.kube import conditions
 from sregym_env.kube.durations import parse_rfc3339
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.ids import safe_hash
-from sregym_env.sim import apiserver, events
-from sregym_env.sim.controllers import conditions, pods, rollout
-from sregym_env.sim.controllers.controller import Controller, own_key
+from sregym_env.sim import apiserver
+from sregym_env.sim.apiserver import events
+from sregym_env.sim.controllers import pods, rollout
 from sregym_env.sim.controllers.ownership import (
+    WakeOwner,
     claim,
     controlled,
     controller_of,
     reference,
     spec_selector,
-    wake_owner,
 )
 from sregym_env.sim.controllers.replicaset import is_namespace_terminating
 from sregym_env.sim.controllers.retry import retried
-from sregym_env.sim.store import Change, Key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.store import Change, Key
+from sregym_env.sim.world.wakes import own_key
 
 RESOURCE = "deployments.apps"
 REPLICA_SETS = "replicasets.apps"
@@ -579,7 +578,7 @@ CONTROLLER = Controller(
     "deployment",
     {
         RESOURCE: own_key,
-        REPLICA_SETS: wake_owner("Deployment", RESOURCE, spec_selector),
+        REPLICA_SETS: WakeOwner("Deployment", RESOURCE, spec_selector),
         "pods": _wake_for_last_pod,
     },
     retried("deployment", reconcile),

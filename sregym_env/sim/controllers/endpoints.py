@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sregym_env.kube.durations import rfc3339_nano
 from sregym_env.kube.types import Manifest
 from sregym_env.sim import apiserver
 from sregym_env.sim.controllers import pods
-from sregym_env.sim.controllers.controller import Controller, own_key
 from sregym_env.sim.controllers.endpointslice import (
     HEADLESS_LABEL,
     LATENCY,
@@ -21,10 +20,9 @@ from sregym_env.sim.controllers.endpointslice import (
     services_of,
 )
 from sregym_env.sim.controllers.retry import retried
-from sregym_env.sim.store import Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.store import Key
+from sregym_env.sim.world.wakes import own_key
 
 RESOURCE = "endpoints"
 

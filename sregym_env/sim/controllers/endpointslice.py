@@ -5,23 +5,20 @@ Follows ``k8s.io/endpointslice`` of v1.32. Services without a selector are left 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import ItemsView, Iterable
+from typing import Any
 
 from sregym_env.kube.durations import rfc3339_nano
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import MILLISECOND
 from sregym_env.sim import apiserver
 from sregym_env.sim.controllers import pods
-from sregym_env.sim.controllers.controller import Controller, own_key
 from sregym_env.sim.controllers.ownership import reference
 from sregym_env.sim.controllers.retry import retried
-from sregym_env.sim.derived import DerivedFrom
-from sregym_env.sim.store import Change, Key
-
-if TYPE_CHECKING:
-    from collections.abc import ItemsView, Iterable
-
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.derived import DerivedFrom
+from sregym_env.sim.world.store import Change, Key
+from sregym_env.sim.world.wakes import own_key
 
 RESOURCE = "endpointslices.discovery.k8s.io"
 SERVICE_LABEL = "kubernetes.io/service-name"

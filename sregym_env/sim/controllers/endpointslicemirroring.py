@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sregym_env.kube.types import Manifest
 from sregym_env.sim import apiserver
-from sregym_env.sim.controllers.controller import Controller, own_key
 from sregym_env.sim.controllers.endpointslice import (
     LATENCY,
     MANAGED_BY_LABEL,
@@ -22,10 +21,9 @@ from sregym_env.sim.controllers.endpointslice import (
 )
 from sregym_env.sim.controllers.ownership import reference
 from sregym_env.sim.controllers.retry import retried
-from sregym_env.sim.store import Change, Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.store import Change, Key
+from sregym_env.sim.world.wakes import own_key
 
 MANAGED_BY = "endpointslicemirroring-controller.k8s.io"
 SKIP_LABEL = "endpointslice.kubernetes.io/skip-mirror"

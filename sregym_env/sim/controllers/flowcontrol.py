@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from sregym_env.kube.durations import rfc3339
 from sregym_env.sim import apiserver
-from sregym_env.sim.bootstrap_server import FLOW_SCHEMAS, PRIORITY_LEVELS, dangling
-from sregym_env.sim.controllers.controller import Controller, own_key
+from sregym_env.sim.apiserver.published import FLOW_SCHEMAS, PRIORITY_LEVELS, dangling
 from sregym_env.sim.controllers.retry import retried
-from sregym_env.sim.store import Change, Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.store import Change, Key
+from sregym_env.sim.world.wakes import own_key
 
 
 def reconcile(world: SimWorld, key: Key) -> int | None:

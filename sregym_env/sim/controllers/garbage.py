@@ -6,18 +6,15 @@ Follows ``pkg/controller/garbagecollector`` of v1.32.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sregym_env.cluster.api import Propagation
 from sregym_env.kube.registry import BUILTIN
 from sregym_env.kube.types import Manifest
 from sregym_env.sim import apiserver
-from sregym_env.sim.controllers.controller import CUSTOM, Controller
 from sregym_env.sim.controllers.retry import retried
-from sregym_env.sim.store import Change, Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import CUSTOM, Controller, SimWorld
+from sregym_env.sim.world.store import Change, Key
 
 FOREGROUND = "foregroundDeletion"
 ORPHAN = "orphan"

@@ -7,23 +7,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sregym_env.kube import conditions
 from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.selectors import parse_labels
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
-from sregym_env.sim import apiserver, events, subresources, tracking
-from sregym_env.sim.controllers import conditions
+from sregym_env.sim import apiserver
+from sregym_env.sim.apiserver import events, subresources, tracking
 from sregym_env.sim.controllers.autoscaling import MetricError, Proposal, proposal
-from sregym_env.sim.controllers.controller import Controller
 from sregym_env.sim.controllers.retry import retried
-from sregym_env.sim.store import Change, Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.store import Change, Key
 
 RESOURCE = "horizontalpodautoscalers.autoscaling"
 COMPONENT = "horizontal-pod-autoscaler"

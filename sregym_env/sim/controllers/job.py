@@ -6,26 +6,25 @@ finalizer is taken away.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sregym_env.kube import conditions
 from sregym_env.kube.durations import parse_rfc3339, rfc3339
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import MINUTE, SECOND
-from sregym_env.sim import apiserver, events
-from sregym_env.sim.controllers import conditions, jobends, pods
-from sregym_env.sim.controllers.controller import Controller, own_key, owner_keys
+from sregym_env.sim import apiserver
+from sregym_env.sim.apiserver import events
+from sregym_env.sim.controllers import jobends, pods
 from sregym_env.sim.controllers.jobends import INDEX, index_of, indexes, ranges
 from sregym_env.sim.controllers.ownership import controlled, reference
 from sregym_env.sim.controllers.replicaset import create_pod, delete_pod, slow_start
 from sregym_env.sim.controllers.retry import retried, sooner
-from sregym_env.sim.store import Change, Key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.store import Change, Key
+from sregym_env.sim.world.wakes import OwnerKeys, own_key
 
 RESOURCE = "jobs.batch"
 COMPONENT = "job-controller"
@@ -478,6 +477,6 @@ def _restarted(change: Change) -> bool:
     return pods.restarts(change.old) != pods.restarts(change.new)
 
 
-_owner = owner_keys("Job")
+_owner = OwnerKeys("Job")
 
 CONTROLLER = Controller("job", {RESOURCE: own_key, "pods": _wake_for_pod}, retried("job", reconcile))

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from sregym_env.kube import conditions
 from sregym_env.kube.registry import BUILTIN
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim import apiserver
-from sregym_env.sim.controllers import apiservice, conditions
-from sregym_env.sim.controllers.controller import CUSTOM, Controller, own_key
+from sregym_env.sim.controllers import apiservice
 from sregym_env.sim.controllers.retry import retried
-from sregym_env.sim.store import Change, Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import CUSTOM, Controller, SimWorld
+from sregym_env.sim.world.store import Change, Key
+from sregym_env.sim.world.wakes import own_key
 
 RESOURCE = "namespaces"
 RETRY = 15 * SECOND

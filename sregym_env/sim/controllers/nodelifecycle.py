@@ -1,31 +1,28 @@
 """The node lifecycle controller: nodes that fall silent, the taints that say so, and their pods.
 
-Follows ``pkg/controller/nodelifecycle`` of v1.32. Heartbeats are not events: a node is silent while
-``world.memory["node.down:<name>"]`` is set (the time since when, microseconds, or True for "just now").
+Follows ``pkg/controller/nodelifecycle`` of v1.32. When a node is silent,
+:mod:`~sregym_env.sim.machines.heartbeats` says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sregym_env.kube import conditions
 from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.types import Manifest
-from sregym_env.runtime.clock import SECOND
-from sregym_env.sim import apiserver, events
-from sregym_env.sim.controllers import conditions, pods
-from sregym_env.sim.controllers.controller import Controller
+from sregym_env.sim import apiserver
+from sregym_env.sim.apiserver import events
+from sregym_env.sim.controllers import pods
 from sregym_env.sim.controllers.retry import retried
-from sregym_env.sim.store import Change, Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.machines.heartbeats import GRACE
+from sregym_env.sim.machines.heartbeats import JUDGE as NAME
+from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.store import Change, Key
 
 RESOURCE = "nodes"
-NAME = "nodelifecycle"
 COMPONENT = "node-controller"
-GRACE = 50 * SECOND
-"""--node-monitor-grace-period of v1.32."""
 
 _SILENT = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure")
 _PRESSURE = (
@@ -38,19 +35,6 @@ NOT_READY = "node.kubernetes.io/not-ready"
 UNREACHABLE = "node.kubernetes.io/unreachable"
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
 _MANAGED = frozenset({NOT_READY, UNREACHABLE, UNSCHEDULABLE, *(key for _, key in _PRESSURE)})
-
-
-def node_fell_silent(world: SimWorld, name: str) -> None:
-    """A node's heartbeats stop now."""
-    world.memory[f"node.down:{name}"] = world.now()
-    world.wake(NAME, ("", name), GRACE)
-
-
-def node_came_back(world: SimWorld, name: str) -> None:
-    """A node's heartbeats start again; its kubelet says itself that it is ready."""
-    world.memory.pop(f"node.down:{name}", None)
-    world.memory.pop(f"node.silent:{name}", None)
-    world.wake(NAME, ("", name), 0)
 
 
 def reconcile(world: SimWorld, key: Key) -> int | None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 from sregym_env.kube.selectors import from_dict
 from sregym_env.kube.types import Manifest
 from sregym_env.sim import apiserver
-from sregym_env.sim.store import Change, Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.store import Change, Key
 
 Selector = Mapping[str, Any] | None
 """A ``LabelSelector``; None selects nothing."""
@@ -93,17 +92,21 @@ def _release(world: SimWorld, resource: str, obj: Manifest, uid: str) -> None:
     )
 
 
-def wake_owner(
-    kind: str,
-    owners: str,
-    selector_of: Callable[[Manifest], Selector],
-    concerns: Callable[[Change], bool] | None = None,
-) -> Callable[[SimWorld, Change], Iterable[Key]]:
-    """A wake function: the controlling owner of that kind, before and after the change; for an orphan, every
-    object of the resource ``owners`` in its namespace that would select it."""
+@dataclass(frozen=True, slots=True)
+class WakeOwner:
+    """A wake function: the controlling owner of a kind, before and after the change; for an orphan, every
+    object in its namespace that would select it."""
 
-    def wake(world: SimWorld, change: Change) -> Iterable[Key]:
-        if concerns is not None and not concerns(change):
+    kind: str
+    owners: str
+    """Registry key of the resource whose objects are owners."""
+    selector_of: Callable[[Manifest], Selector]
+    concerns: Callable[[Change], bool] | None = None
+    """Which changes matter to an owner; all where it is None."""
+
+    def __call__(self, world: SimWorld, change: Change) -> Iterable[Key]:
+        """Keys of the owners that a change concerns."""
+        if self.concerns is not None and not self.concerns(change):
             return ()
         namespace = change.key[0]
         keys: list[Key] = []
@@ -113,19 +116,17 @@ def wake_owner(
             if owner is None:
                 continue
             orphan = orphan and obj is not change.new
-            if owner["kind"] == kind and (namespace, owner["name"]) not in keys:
+            if owner["kind"] == self.kind and (namespace, owner["name"]) not in keys:
                 keys.append((namespace, owner["name"]))
         if orphan:
             labels = change.object["metadata"].get("labels")
             if labels:
                 keys.extend(
                     (namespace, candidate["metadata"]["name"])
-                    for candidate in world.store.list(owners, namespace)
-                    if from_dict(selector_of(candidate)).matches(labels)
+                    for candidate in world.store.list(self.owners, namespace)
+                    if from_dict(self.selector_of(candidate)).matches(labels)
                 )
         return keys
-
-    return wake
 
 
 def spec_selector(obj: Manifest) -> Selector:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from sregym_env.kube import conditions
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim import apiserver
-from sregym_env.sim.controllers import conditions, pods
-from sregym_env.sim.controllers.controller import Controller
+from sregym_env.sim.controllers import pods
 from sregym_env.sim.controllers.retry import retried
-from sregym_env.sim.store import Change, Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.store import Change, Key
 
 NAME = "pod-garbage-collector"
 QUARANTINE = 40 * SECOND

@@ -9,7 +9,7 @@ from typing import Any
 from sregym_env.kube.durations import parse_rfc3339
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
-from sregym_env.sim.store import Change
+from sregym_env.sim.world.store import Change
 
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 

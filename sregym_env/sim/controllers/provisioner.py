@@ -7,13 +7,13 @@ as ``openebs/dynamic-localpv-provisioner`` does.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
-from sregym_env.sim import apiserver, events
+from sregym_env.sim import apiserver
+from sregym_env.sim.apiserver import events
 from sregym_env.sim.controllers import nodefit, pods
-from sregym_env.sim.controllers.controller import Controller
 from sregym_env.sim.controllers.retry import retried
 from sregym_env.sim.controllers.volumebinding import (
     CLAIMS,
@@ -27,10 +27,8 @@ from sregym_env.sim.controllers.volumebinding import (
     is_delayed,
     requested,
 )
-from sregym_env.sim.store import Change, Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.store import Change, Key
 
 NAME = "openebs.io/local"
 BASE_PATH = "/var/openebs/local"

@@ -8,27 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sregym_env.kube import conditions
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
-from sregym_env.sim import apiserver, events
-from sregym_env.sim.controllers import conditions, pods
-from sregym_env.sim.controllers.controller import Controller
+from sregym_env.sim import apiserver
+from sregym_env.sim.apiserver import events
+from sregym_env.sim.controllers import pods
 from sregym_env.sim.controllers.ownership import (
     Selector,
+    WakeOwner,
     claim,
     controlled,
     controller_of,
     reference,
     spec_selector,
-    wake_owner,
 )
 from sregym_env.sim.controllers.retry import retried
-from sregym_env.sim.store import Change, Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import Controller, SimWorld, Wake
+from sregym_env.sim.world.store import Change, Key
 
 RESOURCE = "replicasets.apps"
 COMPONENT = "replicaset-controller"
@@ -84,8 +83,8 @@ class _Loop:
 
     def controller(self, name: str) -> Controller:
         """The control loop of this kind."""
-        wake = wake_owner(self.kind, self.resource, self.selector, pods.matters_to_owner)
-        watches = {self.resource: _wanted_changed, "pods": wake}
+        wake = WakeOwner(self.kind, self.resource, self.selector, pods.matters_to_owner)
+        watches: dict[str, Wake] = {self.resource: _wanted_changed, "pods": wake}
         return Controller(name, watches, retried(name, self.reconcile))
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from sregym_env.sim import apiserver, quota
-from sregym_env.sim.controllers.controller import CUSTOM, Controller, own_key
+from sregym_env.sim import apiserver
+from sregym_env.sim.apiserver import quota
 from sregym_env.sim.controllers.pods import is_finished
 from sregym_env.sim.controllers.retry import retried
-from sregym_env.sim.store import Change, Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import CUSTOM, Controller, SimWorld
+from sregym_env.sim.world.store import Change, Key
+from sregym_env.sim.world.wakes import own_key
 
 RESOURCE = "resourcequotas"
 COUNTED = (

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 from sregym_env.kube.status import StatusError
 from sregym_env.runtime.clock import MILLISECOND, SECOND
-from sregym_env.sim.controllers.controller import Reconcile
-from sregym_env.sim.store import Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import Reconcile, SimWorld
+from sregym_env.sim.world.store import Key
 
 FIRST_DELAY = 5 * MILLISECOND
 LONGEST_DELAY = 1000 * SECOND
 """client-go's DefaultControllerRateLimiter: 5 ms, doubled with every failure in a row, at most 1000 s."""
 
 
-def retried(name: str, reconcile: Reconcile) -> Reconcile:
-    """``reconcile``, tried again with exponential backoff for as long as the API refuses what it does.
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """A reconcile function, tried again with exponential backoff for as long as the API refuses what it does."""
 
-    ``name`` is the controller's; failures in a row are counted per key and forgotten on success.
-    """
+    name: str
+    """The controller's; failures in a row are counted per key and forgotten on success."""
+    reconcile: Reconcile
 
-    def guarded(world: SimWorld, key: Key) -> int | None:
+    def __call__(self, world: SimWorld, key: Key) -> int | None:
+        """Reconcile one key; microseconds after which to look again, or None."""
         memory = world.memory
-        slot = f"retry:{name}:{key[0]}/{key[1]}"
+        slot = f"retry:{self.name}:{key[0]}/{key[1]}"
         try:
-            again = reconcile(world, key)
+            again = self.reconcile(world, key)
         except StatusError:
             failures: int = memory.get(slot, 0)
             memory[slot] = failures + 1
@@ -36,7 +36,10 @@ def retried(name: str, reconcile: Reconcile) -> Reconcile:
             del memory[slot]
         return again
 
-    return guarded
+
+def retried(name: str, reconcile: Reconcile) -> Reconcile:
+    """``reconcile`` of the controller ``name``, tried again as :class:`Retried` says."""
+    return Retried(name, reconcile)
 
 
 def sooner(*delays: int | None) -> int | None:

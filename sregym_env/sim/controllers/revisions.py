@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
@@ -12,9 +12,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.runtime.ids import safe_hash
 from sregym_env.sim import apiserver
 from sregym_env.sim.controllers.ownership import claim, reference, spec_selector
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import SimWorld
 
 RESOURCE = "controllerrevisions.apps"
 HASH_LABEL = "controller-revision-hash"

@@ -6,16 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from sregym_env.kube.types import Manifest
-from sregym_env.sim import apiserver, pki
-from sregym_env.sim.controllers.controller import Controller, own_key
+from sregym_env.sim import apiserver
 from sregym_env.sim.controllers.retry import retried
-from sregym_env.sim.store import Change, Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.network import pki
+from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.store import Change, Key
+from sregym_env.sim.world.wakes import own_key
 
 ACCOUNT = "default"
 ROOT_CA = "kube-root-ca.crt"

@@ -5,17 +5,14 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from sregym_env.kube.types import Manifest
-from sregym_env.sim import apiserver, tokens
-from sregym_env.sim.controllers.controller import Controller
+from sregym_env.sim import apiserver
+from sregym_env.sim.apiserver import tokens
 from sregym_env.sim.controllers.retry import retried
 from sregym_env.sim.controllers.serviceaccount import CERTIFICATE
-from sregym_env.sim.store import Change, Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.store import Change, Key
 
 TYPE = "kubernetes.io/service-account-token"
 NAME = "kubernetes.io/service-account.name"

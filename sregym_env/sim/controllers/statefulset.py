@@ -6,19 +6,18 @@ Follows ``pkg/controller/statefulset/stateful_set_control.go`` of v1.32.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
-from sregym_env.sim import apiserver, events
+from sregym_env.sim import apiserver
+from sregym_env.sim.apiserver import events
 from sregym_env.sim.controllers import pods, revisions
-from sregym_env.sim.controllers.controller import Controller, own_key
-from sregym_env.sim.controllers.ownership import claim, reference, spec_selector, wake_owner
+from sregym_env.sim.controllers.ownership import WakeOwner, claim, reference, spec_selector
 from sregym_env.sim.controllers.retry import retried
-from sregym_env.sim.store import Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.store import Key
+from sregym_env.sim.world.wakes import own_key
 
 RESOURCE = "statefulsets.apps"
 CLAIMS = "persistentvolumeclaims"
@@ -373,7 +372,7 @@ CONTROLLER = Controller(
     "statefulset",
     {
         RESOURCE: own_key,
-        "pods": wake_owner("StatefulSet", RESOURCE, spec_selector, pods.matters_to_owner),
+        "pods": WakeOwner("StatefulSet", RESOURCE, spec_selector, pods.matters_to_owner),
     },
     retried("statefulset", reconcile),
 )

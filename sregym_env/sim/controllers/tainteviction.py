@@ -6,19 +6,17 @@ Follows ``pkg/controller/tainteviction`` of v1.32.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from sregym_env.kube import conditions
 from sregym_env.kube.durations import parse_rfc3339
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
-from sregym_env.sim import apiserver, events
-from sregym_env.sim.controllers import conditions, nodefit, pods
-from sregym_env.sim.controllers.controller import Controller
+from sregym_env.sim import apiserver
+from sregym_env.sim.apiserver import events
+from sregym_env.sim.controllers import nodefit, pods
 from sregym_env.sim.controllers.retry import retried
-from sregym_env.sim.store import Change, Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.store import Change, Key
 
 COMPONENT = "taint-eviction-controller"
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sregym_env.kube.durations import parse_rfc3339
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim import apiserver
-from sregym_env.sim.controllers.controller import Controller, own_key
 from sregym_env.sim.controllers.job import RESOURCE, finished_condition
 from sregym_env.sim.controllers.retry import retried
-from sregym_env.sim.store import Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.store import Key
+from sregym_env.sim.world.wakes import own_key
 
 
 def reconcile(world: SimWorld, key: Key) -> int | None:

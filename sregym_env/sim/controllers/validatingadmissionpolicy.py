@@ -5,15 +5,13 @@ Follows ``pkg/controller/validatingadmissionpolicystatus`` of v1.32.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from sregym_env.sim import apiserver, custom
-from sregym_env.sim.controllers.controller import Controller, own_key
+from sregym_env.kube.cel.admission import type_warnings
+from sregym_env.sim import apiserver
+from sregym_env.sim.apiserver import custom
 from sregym_env.sim.controllers.retry import retried
-from sregym_env.sim.store import Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.store import Key
+from sregym_env.sim.world.wakes import own_key
 
 RESOURCE = "validatingadmissionpolicies.admissionregistration.k8s.io"
 
@@ -26,8 +24,6 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
     generation = policy["metadata"].get("generation", 1)
     known = policy.get("status") or {}
     if known.get("observedGeneration") != generation:
-        from sregym_env.kube.cel.admission import type_warnings
-
         found = type_warnings(policy["spec"], custom.registry_of(world))
         checking = {"expressionWarnings": found} if found else {}
         checked = {**known, "observedGeneration": generation, "typeChecking": checking}

@@ -6,20 +6,19 @@ Follows ``pkg/controller/volume/persistentvolume`` of v1.32. Making volumes is :
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sregym_env.kube import quantity
 from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.selectors import from_dict
 from sregym_env.kube.types import Manifest
-from sregym_env.sim import apiserver, events
+from sregym_env.sim import apiserver
+from sregym_env.sim.apiserver import events
 from sregym_env.sim.controllers import pods
-from sregym_env.sim.controllers.controller import Controller, own_key
 from sregym_env.sim.controllers.retry import retried
-from sregym_env.sim.store import Change, Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.store import Change, Key
+from sregym_env.sim.world.wakes import own_key
 
 CLAIMS = "persistentvolumeclaims"
 VOLUMES = "persistentvolumes"

@@ -7,18 +7,14 @@ therefore waits for an external resizer, as with OpenEBS local volumes on a real
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from sregym_env.kube import quantity
 from sregym_env.kube.types import Manifest
-from sregym_env.sim import events
-from sregym_env.sim.controllers.controller import Controller
+from sregym_env.sim.apiserver import events
 from sregym_env.sim.controllers.retry import retried
 from sregym_env.sim.controllers.volumebinding import CLAIMS, VOLUMES, requested
-from sregym_env.sim.store import Change, Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.store import Change, Key
 
 COMPONENT = "volume_expand"
 IGNORED = (

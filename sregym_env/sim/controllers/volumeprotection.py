@@ -7,18 +7,14 @@ them away when nothing uses the object any more.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from sregym_env.kube.types import Manifest
 from sregym_env.sim import apiserver
 from sregym_env.sim.controllers import pods
-from sregym_env.sim.controllers.controller import Controller
 from sregym_env.sim.controllers.retry import retried
 from sregym_env.sim.controllers.volumebinding import CLAIMS, VOLUMES, claims_of, consumers
-from sregym_env.sim.store import Change, Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.store import Change, Key
 
 CLAIM_FINALIZER = "kubernetes.io/pvc-protection"
 VOLUME_FINALIZER = "kubernetes.io/pv-protection"

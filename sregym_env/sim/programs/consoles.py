@@ -10,16 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from sregym_env.cluster.api import ExecResult
 from sregym_env.shell import reading
-from sregym_env.sim.programs import toolbox
-from sregym_env.sim.programs.context import ProcessContext
+from sregym_env.shell.session import Session
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs import mongo_shell, toolbox
 from sregym_env.sim.programs.terminal import Terminal, as_shown
-
-if TYPE_CHECKING:
-    from sregym_env.shell.session import Session
 
 MAX_INPUT = 32 * 1024 * 1024
 """Characters of input that a command may be given; the rest is dropped."""
@@ -67,8 +65,6 @@ def begin(ctx: ProcessContext, argv: Sequence[str], *, tty: bool) -> Turn:
         return _ended(tty, _run(ctx, list(argv), ""))
     console = Console(kind, tuple(argv), tty)
     if kind == "mongo":
-        from sregym_env.sim.programs import mongo_shell
-
         head, conversation, code = mongo_shell.greeting(ctx, argv)
         if conversation is None:
             return _ended(tty, ExecResult(head, exit_code=code))
@@ -211,8 +207,6 @@ def _named(ctx: ProcessContext, argv0: str, errors: str) -> str:
 
 
 def _mongo(ctx: ProcessContext, console: Console, lines: str) -> Turn:
-    from sregym_env.sim.programs import mongo_shell
-
     output, conversation = mongo_shell.reply(ctx, console.argv, console.conversation, lines)
     if conversation is None:
         return Turn(None, _screen(console.tty, output))

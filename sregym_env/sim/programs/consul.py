@@ -11,9 +11,9 @@ from sregym_env.cluster.api import ExecResult
 from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import MILLISECOND, SECOND, seconds
 from sregym_env.runtime.streams import keyed_bits
-from sregym_env.sim.programs.context import ProcessContext
+from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, Quiet
-from sregym_env.sim.programs.program import Call, Command, Flow, HttpRequest, HttpResponse, Usage
+from sregym_env.sim.world.program import Call, Command, Flow, HttpRequest, HttpResponse, Usage
 
 VERSION = "1.22.3"
 PORTS = (8300, 8301, 8302, 8400, 8500, 8502, 8600)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sregym_env.sim.programs.context import ProcessContext
-from sregym_env.sim.programs.program import Call, Command, Flow, HttpRequest, HttpResponse, Usage
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.world.program import Call, Command, Flow, HttpRequest, HttpResponse, Usage
 
 MIB = 1024 * 1024
 NEVER = 86_400.0

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from sregym_env.cluster.api import ExecResult
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.streams import keyed_bits
-from sregym_env.sim.process import ProcessKey
-from sregym_env.sim.programs import consoles, runtime
+from sregym_env.sim.processes import lifecycle
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs import consoles, toolbox
 from sregym_env.sim.programs.consoles import Console, Turn
-from sregym_env.sim.programs.context import ProcessContext
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.process import ProcessKey
 
 NOT_RUNNING = 126
 NOT_FOUND = 127
@@ -48,9 +46,10 @@ def go_on(
 
 def _not_found(world: SimWorld, ctx: ProcessContext, argv: Sequence[str]) -> ExecResult | None:
     """The runtime's refusal to start a command that is not there."""
-    from sregym_env.sim.programs import toolbox
-
-    if toolbox.container_shell(ctx).has(argv[0]) or runtime.executable(world, ctx.image, argv[0]) is not None:
+    if (
+        toolbox.container_shell(ctx).has(argv[0])
+        or lifecycle.executable(world, ctx.image, argv[0]) is not None
+    ):
         return None
     return ExecResult(stderr=_oci(world, argv[0]), exit_code=NOT_FOUND)
 
@@ -72,14 +71,12 @@ def run(world: SimWorld, pod: Manifest, container: str, argv: Sequence[str], std
         return ExecResult(
             stderr="error: you must specify at least one command for the container\n", exit_code=1
         )
-    from sregym_env.sim.programs import toolbox
-
     ctx = ProcessContext(world, process)
     shell = toolbox.container_shell(ctx)
     name = argv[0]
     if not shell.has(name):
         image = ctx.image
-        if runtime.executable(world, image, name) is None:
+        if lifecycle.executable(world, image, name) is None:
             return ExecResult(stderr=_oci(world, name), exit_code=NOT_FOUND)
         if name in image.files:
             argv = ["sh", *argv]

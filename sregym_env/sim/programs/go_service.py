@@ -14,11 +14,11 @@ import orjson
 from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime import ids
 from sregym_env.runtime.clock import SECOND, seconds
-from sregym_env.sim.programs import consul, mongod, servers
-from sregym_env.sim.programs.context import ProcessContext
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs import consul, mongo_server, servers
 from sregym_env.sim.programs.defaults import Quiet
 from sregym_env.sim.programs.go_steps import Cached, FailIf, GoSettings, Handler, Query, Retries, Rpc, Work
-from sregym_env.sim.programs.program import Call, Failure, Flow, HttpRequest, HttpResponse, Usage
+from sregym_env.sim.world.program import Call, Failure, Flow, HttpRequest, HttpResponse, Usage
 
 DIAL_TIMEOUT = 10.0
 """Seconds mgo looks for a reachable server before it gives up."""
@@ -133,11 +133,11 @@ class GoService(Quiet):
         remote = ("remote", f"{ctx.process.ip}:{36000 + ctx.now() // SECOND % 20000}")
         call = Call("connect", (*call.attributes, remote))
         if not refused:
-            mongod.log_login(server, call)
+            mongo_server.log_login(server, call)
             return
         user, source = call.attribute("user"), call.attribute("source")
-        unknown = mongod.stored_or_empty(server).account(user, source) is None
-        mongod.log_refused_login(server, call, unknown)
+        unknown = mongo_server.stored_or_empty(server).account(user, source) is None
+        mongo_server.log_refused_login(server, call, unknown)
 
     def _load(self, ctx: ProcessContext, settings: GoSettings, host: str, port: int) -> None:
         load = settings.load
@@ -157,12 +157,12 @@ class GoService(Quiet):
                 failure = ctx.ask(host, port, call, DIAL_TIMEOUT)
                 if failure is not None:
                     if server is not None and failure.kind == "denied":
-                        mongod.log_unauthorised(server, load.database, failure.text)
+                        mongo_server.log_unauthorised(server, load.database, failure.text)
                     _fatal(ctx, "db", 74, failure.text)
                     return
             if server is not None and server.process.program == "mongod":
                 try:
-                    mongod.insert_if_absent(server, load.database, collection, documents, key)
+                    mongo_server.insert_if_absent(server, load.database, collection, documents, key)
                 except OSError:
                     _fatal(ctx, "db", 74, "EOF")
                     return

@@ -8,17 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
-from sregym_env.cluster.api import HTTP_REASONS, ExecResult
+from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.http import HTTP_REASONS
 from sregym_env.runtime.clock import SECOND
-from sregym_env.sim.programs.context import ProcessContext
+from sregym_env.shell.shell import Shell
+from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, NEVER, Quiet
-from sregym_env.sim.programs.program import HttpRequest, HttpResponse
 from sregym_env.sim.programs.static_http import file_text, is_directory, place
-
-if TYPE_CHECKING:
-    from sregym_env.shell.shell import Shell
+from sregym_env.sim.world.program import HttpRequest, HttpResponse
 
 USAGE = (
     "BusyBox v1.36.1 (2023-05-18 22:34:17 UTC) multi-call binary.\n\n"

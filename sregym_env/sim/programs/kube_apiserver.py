@@ -7,22 +7,21 @@ the server for real clients.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import orjson
 
-from sregym_env.cluster.api import User
+from sregym_env.cluster.api import Cluster
+from sregym_env.cluster.identity import User
 from sregym_env.kube import status
-from sregym_env.sim import pki
+from sregym_env.sim.containers.volumes import decoded, mounted_token
+from sregym_env.sim.network import pki
+from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import kube_writes
-from sregym_env.sim.programs.context import ProcessContext
-from sregym_env.sim.programs.program import HttpRequest, HttpResponse
 from sregym_env.sim.programs.servers import Daemon
-
-if TYPE_CHECKING:
-    from sregym_env.sim.cluster import SimCluster
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.program import HttpRequest, HttpResponse
 
 PORT = 6443
 LATENCY = 0.002
@@ -64,8 +63,6 @@ def _header(request: HttpRequest, name: str) -> str:
 
 def identify(world: SimWorld, token: str) -> User | None:
     """Whom a bearer token stands for: the account of a pod or of a token Secret; None where it is nobody's."""
-    from sregym_env.sim.kubelet.volumes import decoded, mounted_token
-
     for pod in world.store.list("pods"):
         if mounted_token(pod) == token:
             return _account(pod["metadata"]["namespace"], pod["spec"].get("serviceAccountName") or "default")
@@ -85,8 +82,6 @@ def _account(namespace: str, name: str) -> User:
 
 def _answered(world: SimWorld, request: HttpRequest) -> tuple[int, Any]:
     """(HTTP status, document or text). Raises the API's errors."""
-    from sregym_env.sim.cluster import VERSION, SimCluster
-
     user = ANONYMOUS
     credentials = _header(request, "authorization")
     if credentials.startswith("Bearer "):
@@ -96,7 +91,7 @@ def _answered(world: SimWorld, request: HttpRequest) -> tuple[int, Any]:
         user = found
     parts = urlsplit(request.path)
     path = parts.path.rstrip("/") or "/"
-    cluster = SimCluster(world, user)
+    cluster = world.api(user)
     words = path.split("/")[1:]
     resource = (len(words) > 2 and words[0] == "api") or (len(words) > 3 and words[0] == "apis")
     if not resource:
@@ -105,7 +100,7 @@ def _answered(world: SimWorld, request: HttpRequest) -> tuple[int, Any]:
         if path in _HEALTH or path.startswith(("/livez/", "/readyz/", "/healthz/")):
             return 200, "ok"
         if path == "/version":
-            return 200, dict(VERSION)
+            return 200, dict(cluster.version())
         if path == "/":
             return 200, {"paths": ["/api", "/api/v1", "/apis", "/healthz", "/livez", "/readyz", "/version"]}
         raise status.unknown_path()
@@ -114,7 +109,7 @@ def _answered(world: SimWorld, request: HttpRequest) -> tuple[int, Any]:
 
 
 def _resource(
-    world: SimWorld, cluster: SimCluster, request: HttpRequest, words: list[str], query: dict[str, str]
+    world: SimWorld, cluster: Cluster, request: HttpRequest, words: list[str], query: dict[str, str]
 ) -> tuple[int, Any]:
     group, version, rest = ("", words[1], words[2:]) if words[0] == "api" else (words[1], words[2], words[3:])
     namespace: str | None = None

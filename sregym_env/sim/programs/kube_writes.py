@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 import yaml
 
-from sregym_env.cluster.api import PatchType, Propagation
+from sregym_env.cluster.api import Cluster, PatchType, Propagation
+from sregym_env.cluster.identity import ADMIN
 from sregym_env.kube import status, yamlin
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.types import Json, Manifest
-
-if TYPE_CHECKING:
-    from sregym_env.sim.cluster import SimCluster
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import SimWorld
 
 LONGEST = 256 * 1024
 """Characters of a body."""
@@ -59,7 +57,7 @@ class Write(NamedTuple):
         return self.query.get("dryRun") == "All"
 
 
-def answer(world: SimWorld, cluster: SimCluster, asked: Write) -> tuple[int, Any] | None:
+def answer(world: SimWorld, cluster: Cluster, asked: Write) -> tuple[int, Any] | None:
     """(HTTP status, document); None for a method that the path does not know. Raises the API's errors."""
     if asked.method == "POST" and not (asked.name and not asked.subresource):
         return _create(cluster, asked)
@@ -74,7 +72,7 @@ def answer(world: SimWorld, cluster: SimCluster, asked: Write) -> tuple[int, Any
     return None
 
 
-def _create(cluster: SimCluster, asked: Write) -> tuple[int, Any]:
+def _create(cluster: Cluster, asked: Write) -> tuple[int, Any]:
     _demand(cluster, "create", asked)
     obj = _object(asked)
     if asked.subresource:
@@ -92,7 +90,7 @@ def _create(cluster: SimCluster, asked: Write) -> tuple[int, Any]:
     return 201, made
 
 
-def _replace(cluster: SimCluster, asked: Write) -> tuple[int, Any]:
+def _replace(cluster: Cluster, asked: Write) -> tuple[int, Any]:
     _demand(cluster, "update", asked)
     obj = _placed(asked, _object(asked))
     made = cluster.replace(
@@ -101,7 +99,7 @@ def _replace(cluster: SimCluster, asked: Write) -> tuple[int, Any]:
     return 200, made
 
 
-def _patch(world: SimWorld, cluster: SimCluster, asked: Write) -> tuple[int, Any]:
+def _patch(world: SimWorld, cluster: Cluster, asked: Write) -> tuple[int, Any]:
     _demand(cluster, "patch", asked)
     type = _PATCHES.get(asked.media)
     if type is None:
@@ -128,7 +126,7 @@ def _patch(world: SimWorld, cluster: SimCluster, asked: Write) -> tuple[int, Any
     return 200 if known else 201, made
 
 
-def _delete(world: SimWorld, cluster: SimCluster, asked: Write) -> tuple[int, Any]:
+def _delete(world: SimWorld, cluster: Cluster, asked: Write) -> tuple[int, Any]:
     given = _parsed(asked) if asked.body.strip() else {}
     options = given if isinstance(given, dict) else {}
     grace = asked.query.get("gracePeriodSeconds", options.get("gracePeriodSeconds"))
@@ -147,12 +145,10 @@ def _delete(world: SimWorld, cluster: SimCluster, asked: Write) -> tuple[int, An
     return 200, status.success(asked.name, asked.kind, left["metadata"].get("uid", ""))
 
 
-def _delete_all(world: SimWorld, cluster: SimCluster, asked: Write) -> tuple[int, Any]:
+def _delete_all(world: SimWorld, cluster: Cluster, asked: Write) -> tuple[int, Any]:
     _demand(cluster, "deletecollection", asked)
-    from sregym_env.sim.cluster import SimCluster as Cluster
-
     # Who may delete a collection needs neither to list nor to delete its objects.
-    master = Cluster(world)
+    master = world.api(ADMIN)
     chosen = master.list(
         asked.kind.key,
         asked.namespace,
@@ -170,7 +166,7 @@ def _delete_all(world: SimWorld, cluster: SimCluster, asked: Write) -> tuple[int
     }
 
 
-def _demand(cluster: SimCluster, verb: str, asked: Write) -> None:
+def _demand(cluster: Cluster, verb: str, asked: Write) -> None:
     """Who asks may do it; judged before the body is read. Raises Forbidden."""
     kind, name = asked.kind, asked.name
     if not cluster.review_access(verb, kind.key, asked.namespace, name, asked.subresource):

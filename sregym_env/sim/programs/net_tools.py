@@ -4,29 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sregym_env.cluster.api import HTTP_REASONS, ExecResult, HttpCall, HttpExchange
+from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.http import HTTP_REASONS, HttpCall, HttpExchange
 from sregym_env.shell.commands.curl import curl
-from sregym_env.sim.programs.context import ProcessContext
-
-if TYPE_CHECKING:
-    from sregym_env.shell.shell import Shell
-    from sregym_env.sim.dns import Resolution
-    from sregym_env.sim.network import Exchange, Source
-    from sregym_env.sim.tls import Tls
-    from sregym_env.sim.world import SimWorld
+from sregym_env.shell.shell import Shell
+from sregym_env.sim.network import dns
+from sregym_env.sim.network.dns import Resolution
+from sregym_env.sim.network.tls import Tls
+from sregym_env.sim.processes import exchange
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.processes.exchange import Exchange
 
 
 def _resolve(ctx: ProcessContext, host: str) -> Resolution:
-    from sregym_env.sim import dns
-
     return dns.resolve(ctx.world, ctx.process, host)
 
 
 def _server(ctx: ProcessContext) -> str:
-    from sregym_env.sim import dns
-
     servers = dns.resolv_conf(ctx.world, ctx.process).nameservers
     return servers[0] if servers else "127.0.0.1"
 
@@ -40,8 +36,6 @@ def _words(argv: Sequence[str]) -> list[str]:
 
 def _lookup(ctx: ProcessContext, name: str, server: str) -> tuple[str, tuple[str, ...], str]:
     """(rcode, addresses, canonical name): through the search path, or of one server exactly."""
-    from sregym_env.sim import dns
-
     if server:
         answer, _ = dns.ask(ctx.world, ctx.process, name.rstrip("."), server)
         canonical = answer.chain[-1] if answer.chain else name
@@ -127,9 +121,7 @@ def _exchange(
     wait: float,
     tls: Tls | None = None,
 ) -> Exchange:
-    from sregym_env.sim import network
-
-    return network.http_request(ctx.world, ctx.process, url, method, headers, body, wait, tls)
+    return exchange.http_request(ctx.world, ctx.process, url, method, headers, body, wait, tls)
 
 
 def _host_port(url: str) -> tuple[str, int]:
@@ -227,29 +219,6 @@ _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 """What a body is unless the command line says something else."""
 
 
-def exchange(world: SimWorld, source: Source, call: HttpCall) -> HttpExchange:
-    """One HTTP request from a place in the network, as curl makes it."""
-    from sregym_env.sim import network, tls
-
-    secured = tls.as_curl(world.clock, call.url, insecure=call.insecure, authorities=call.authorities)
-    done = network.http_request(
-        world, source, call.url, call.method, call.headers, call.body, call.timeout, secured
-    )
-    answer = done.response
-    return HttpExchange(
-        outcome=done.outcome,
-        phase=done.phase,
-        address=done.address,
-        port=done.port,
-        status=0 if answer is None else answer.status,
-        headers={} if answer is None else answer.headers,
-        body="" if answer is None else answer.body,
-        seconds=done.total_seconds,
-        connect_seconds=done.connect_seconds,
-        problem=tls.curl_text(done.text if done.certificate else "")[1] if done.outcome == "tls" else "",
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class _Wire:
     """How the curl of a container reaches things: from its process's place in the network."""
@@ -262,7 +231,7 @@ class _Wire:
 
     def request(self, call: HttpCall) -> HttpExchange:
         """One HTTP request."""
-        return exchange(self.ctx.world, self.ctx.process, call)
+        return exchange.as_curl(self.ctx.world, self.ctx.process, call)
 
 
 def _curl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:

@@ -1,4 +1,7 @@
-"""Every simulated program by name, and which of them the general commands of an image are."""
+"""Every simulated program by name, and which of them the general commands of an image are.
+
+A deployed application may bring more: those are known to its worlds alone.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ PROGRAMS: Mapping[str, Any] = {
         Wrk2(),
     )
 }
-"""Stateless behaviours by name (each a :class:`~sregym_env.sim.programs.program.Program`)."""
+"""Stateless behaviours by name (each a :class:`~sregym_env.sim.world.program.Program`)."""
 
 
 def _toolbox(kind: str) -> dict[str, str]:

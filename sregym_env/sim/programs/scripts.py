@@ -8,16 +8,13 @@ it is then, and a world with such a pod can be forked like any other.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from sregym_env.cluster.api import ExecResult
-from sregym_env.sim.programs import consoles, httpd, terminal
-from sregym_env.sim.programs.context import ProcessContext
+from sregym_env.shell.shell import Shell, StopScript
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs import consoles, httpd, terminal, toolbox
 from sregym_env.sim.programs.defaults import MIB, NEVER, Quiet
-from sregym_env.sim.programs.program import HttpRequest, HttpResponse, Usage
-
-if TYPE_CHECKING:
-    from sregym_env.shell.shell import Shell
+from sregym_env.sim.world.program import HttpRequest, HttpResponse, Usage
 
 REPLAYS = 6
 """Sleeps after which a looping script is run from its start again rather than replayed further."""
@@ -47,9 +44,6 @@ class Script(Quiet):
             self._run(ctx, int(count), str(ctx.world.memory.get(_printed_key(ctx), "")))
 
     def _run(self, ctx: ProcessContext, done: int, printed: str) -> None:
-        from sregym_env.shell.shell import StopScript
-        from sregym_env.sim.programs import toolbox
-
         shell = toolbox.container_shell(ctx)
         count = 0
         waits: list[float] = []
@@ -195,8 +189,6 @@ class Sleep(Quiet):
 
     def start(self, ctx: ProcessContext) -> None:
         """Wait, then exit with 0."""
-        from sregym_env.sim.programs import toolbox
-
         ctx.set_memory(MIB // 2)
         argv = ctx.process.argv
         try:
@@ -227,8 +219,6 @@ class Netcat(Quiet):
         ctx.set_memory(MIB // 2)
         port = listening_port(ctx.process.argv)
         if port is None:
-            from sregym_env.sim.programs import toolbox
-
             result = toolbox.container_shell(ctx).call(list(ctx.process.argv))
             if result.text:
                 ctx.log(result.text)
@@ -256,8 +246,6 @@ class Applet(Quiet):
 
     def start(self, ctx: ProcessContext) -> None:
         """Run, print, exit with the command's code."""
-        from sregym_env.sim.programs import toolbox
-
         ctx.set_memory(MIB)
         if ctx.process.stdin and consoles.reads(ctx):
             consoles.start_main(ctx)

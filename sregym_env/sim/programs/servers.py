@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sregym_env.runtime.streams import keyed_bits
-from sregym_env.sim import corefile
-from sregym_env.sim.programs.context import ProcessContext
+from sregym_env.sim.network import corefile
+from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, NEVER, Quiet
-from sregym_env.sim.programs.program import Call, Flow, HttpRequest, HttpResponse, Usage
+from sregym_env.sim.world.program import Call, Flow, HttpRequest, HttpResponse, Usage
 
 
 class Memcached(Quiet):

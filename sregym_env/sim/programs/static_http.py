@@ -6,9 +6,9 @@ import errno
 from posixpath import normpath
 from urllib.parse import unquote
 
-from sregym_env.sim.programs.context import ProcessContext
+from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, Quiet
-from sregym_env.sim.programs.program import HttpRequest, HttpResponse
+from sregym_env.sim.world.program import HttpRequest, HttpResponse
 
 NGINX_ROOT = "/usr/share/nginx/html"
 NGINX_PAGE = (

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from sregym_env.cluster.api import ExecResult
 from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import EPOCH, SECOND
-from sregym_env.sim.process import Process
-from sregym_env.sim.programs import httpd, net_tools, view
-from sregym_env.sim.programs.context import ProcessContext
-
-if TYPE_CHECKING:
-    from sregym_env.shell.shell import Shell, ShellCommand
+from sregym_env.shell.files import FileEntry, Files
+from sregym_env.shell.shell import Shell, ShellCommand
+from sregym_env.shell.shell import Shell as NewShell
+from sregym_env.sim.containers import view
+from sregym_env.sim.network import dns
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs import httpd, mongo_shell, net_tools
+from sregym_env.sim.world.process import Process
 
 Tool = Callable[[ProcessContext, Sequence[str], str, "Shell"], ExecResult]
 
@@ -52,9 +53,6 @@ OUR_TOOLS: Mapping[str, frozenset[str]] = {
 
 def container_shell(ctx: ProcessContext, *, setup: bool = False) -> Shell:
     """A shell in the container of ``ctx``. ``setup``: as the image's entrypoint before the server is up."""
-    from sregym_env.shell.files import Files
-    from sregym_env.shell.shell import Shell
-
     world, process = ctx.world, ctx.process
     image = ctx.image
     now = ctx.now() / SECOND
@@ -92,12 +90,10 @@ def environment(ctx: ProcessContext) -> dict[str, str]:
 
 def program_commands(ctx: ProcessContext, setup: bool) -> dict[str, ShellCommand]:
     """Commands that the container's own program brings (``mongo``, ``consul`` ...)."""
-    from sregym_env.sim.programs.registry import PROGRAMS
-
     found: dict[str, ShellCommand] = {}
     image = ctx.image
     for program in sorted({binary.program for binary in image.binaries.values()}):
-        for name, command in PROGRAMS[program].commands.items():
+        for name, command in ctx.world.programs[program].commands.items():
             if name in image.binaries or name not in TOOLS:
                 found[name] = _program_command(ctx, command, setup)
     return found
@@ -106,8 +102,6 @@ def program_commands(ctx: ProcessContext, setup: bool) -> dict[str, ShellCommand
 def _program_command(ctx: ProcessContext, command: Callable[..., ExecResult], setup: bool) -> ShellCommand:
     def call(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         if setup and argv[0] == "mongo":
-            from sregym_env.sim.programs import mongo_shell
-
             return mongo_shell.run(ctx, argv, stdin, setup=True)
         return command(ctx, argv, stdin)
 
@@ -160,8 +154,6 @@ def _hosts_file(entries: Sequence[tuple[str, Sequence[str]]], own: str) -> str:
 
 def _synthetic(ctx: ProcessContext) -> dict[str, str]:
     """Files that the kubelet and the kernel provide."""
-    from sregym_env.sim import dns
-
     process, world = ctx.process, ctx.world
     limit = process.memory_limit
     cpu = process.cpu_limit
@@ -461,9 +453,7 @@ def _kill(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
     elif words[0] != "1":
         return _fail(f"sh: can't kill pid {words[0]}: No such process\n")
     if signal in ("TERM", "15", "INT", "2", "QUIT", "3"):
-        from sregym_env.sim.programs.registry import PROGRAMS
-
-        wait, code = PROGRAMS[ctx.process.program].terminate(ctx)
+        wait, code = ctx.world.programs[ctx.process.program].terminate(ctx)
         if wait < 3600:
             ctx.exit(code, delay=wait)
     return ExecResult()
@@ -536,8 +526,6 @@ def _no_packages(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Sh
 
 
 def _getent(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    from sregym_env.sim import dns
-
     if len(argv) < 3 or argv[1] not in ("hosts", "ahosts", "ahostsv4"):
         return ExecResult(exit_code=2)
     found = dns.resolve(ctx.world, ctx.process, argv[2])
@@ -593,9 +581,6 @@ def _tar(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
 
 def _chroot(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     """A command of the machine whose files are below a directory (``chroot /host`` in a node's debug pod)."""
-    from sregym_env.shell.files import FileEntry, Files
-    from sregym_env.shell.shell import Shell as NewShell
-
     if len(argv) < 2:
         return _fail("BusyBox v1.36.1 () multi-call binary.\n\nUsage: chroot NEWROOT [PROG ARGS]\n")
     root = shell.resolve(argv[1])

@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterator, Mapping
 
 from sregym_env.runtime.clock import SECOND, seconds
-from sregym_env.sim.logs import Line
-from sregym_env.sim.programs.context import ProcessContext
+from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, NEVER, Quiet
-from sregym_env.sim.programs.program import Call, Usage
+from sregym_env.sim.world.history import history
+from sregym_env.sim.world.logs import Line
+from sregym_env.sim.world.program import Call, Usage
 
 _RATE = re.compile(r"(?:-R|--rate)[ =]?(\d+)")
 _ROUND = re.compile(r"(?:-d|--duration)[ =]?(\d+)")
@@ -179,8 +180,6 @@ def _spans(
     ctx: ProcessContext, begun: int, ended: int
 ) -> Iterator[tuple[float, float, float, float, tuple[tuple[str, float], ...]]]:
     """(seconds, rate, success ratio, latency, errors) of every journey in every stretch of the history."""
-    from sregym_env.sim.traffic import history
-
     until = ended
     for segment in history(ctx.world).newest_first():
         if segment.start < until:

@@ -7,20 +7,18 @@ fail in a row are kept 1 s to 10 s apart. Nothing is polled.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
-from sregym_env.sim import admission, apiserver, events, guarded
-from sregym_env.sim.controllers.controller import Controller
+from sregym_env.sim import apiserver
+from sregym_env.sim.apiserver import admission, events, guarded
 from sregym_env.sim.controllers.retry import retried
 from sregym_env.sim.scheduler import placement, preemption, scoring, volumes
-from sregym_env.sim.store import Change, Key
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.store import Change, Key
 
 NAME = "default-scheduler"
 BACKOFF, BACKOFF_CAP = SECOND, 10 * SECOND

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sregym_env.kube.types import Manifest
-from sregym_env.sim.resources import Requests, allocatable, host_ports, pod_requests
+from sregym_env.sim.containers.resources import Requests, allocatable, host_ports, pod_requests
 
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
 

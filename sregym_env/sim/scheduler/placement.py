@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sregym_env.kube.types import Manifest
 from sregym_env.sim.scheduler import topology, volumes
 from sregym_env.sim.scheduler.filters import Misfit, NodeInfo, node_level
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import SimWorld
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sregym_env.kube import selectors
 from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.types import Manifest
-from sregym_env.sim import apiserver, events
+from sregym_env.sim import apiserver
+from sregym_env.sim.apiserver import events
 from sregym_env.sim.scheduler import topology
 from sregym_env.sim.scheduler.filters import NodeInfo
 from sregym_env.sim.scheduler.placement import Attempt, fits
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import SimWorld
 
 NEVER = "preemption: not eligible due to preemptionPolicy=Never."
 UNDER_WAY = "preemption: not eligible due to a terminating pod on the nominated node."

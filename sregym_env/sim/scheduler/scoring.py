@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from sregym_env.kube.types import Manifest
-from sregym_env.sim.resources import pod_requests
+from sregym_env.sim.containers.resources import pod_requests
 from sregym_env.sim.scheduler import topology
 from sregym_env.sim.scheduler.filters import NodeInfo, matches_term, tolerates
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import SimWorld
 
 FULL = 100
 """The score of a node that could not be better (``framework.MaxNodeScore``)."""

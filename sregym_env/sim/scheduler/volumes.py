@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sregym_env.kube.quantity import bytes_
 from sregym_env.kube.types import Manifest
-from sregym_env.sim.kubelet.volumes import claim_name
+from sregym_env.sim.containers.volumes import claim_name
 from sregym_env.sim.scheduler.filters import Misfit, NodeInfo, matches_terms
-
-if TYPE_CHECKING:
-    from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import SimWorld
 
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
-from sregym_env.cluster.api import Cluster, ExecResult, User
+from sregym_env.cluster.api import Cluster, ExecResult
+from sregym_env.cluster.identity import User
 from sregym_env.errors import SREGymError
 from sregym_env.kube.durations import parse_duration
 from sregym_env.kube.jsonpath import JSONPathError
-from sregym_env.kube.registry import BUILTIN, Registry, Resource
 from sregym_env.kube.status import StatusError, forbidden
-from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, FileReader, Verb
 from sregym_env.tools.kubectl.desk import Desk
 from sregym_env.tools.kubectl.errors import KubectlError, server_text
 from sregym_env.tools.kubectl.flags import GLOBAL_FLAGS, Parsed, flag_set
+from sregym_env.tools.kubectl.kubeconfig import ConfigFile, KubeConfig, default_config
 from sregym_env.tools.kubectl.usage import root_help, unknown_command, verb_help
 from sregym_env.tools.kubectl.verbs import VERBS, WRITE_VERBS
 
@@ -24,56 +24,10 @@ CommandResult = ExecResult
 """What a kubectl command left: ``stdout``, ``stderr`` and ``exit_code``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
-    """A kubeconfig context."""
-
-    name: str
-    cluster: str
-    user: str
-    namespace: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class KubeConfig:
-    """What ``~/.kube/config`` says: one cluster, some contexts, the current one."""
-
-    contexts: tuple[Context, ...]
-    current: str
-    cluster: str = "kubernetes"
-    server: str = "https://kubernetes.default.svc:6443"
-    more_clusters: tuple[tuple[str, str], ...] = ()
-    """(name, server) of clusters that were added."""
-    more_users: tuple[str, ...] = ()
-    """Users that were added."""
-
-    @property
-    def clusters(self) -> dict[str, str]:
-        """Servers by the name of the cluster."""
-        own = {self.cluster: self.server} if self.cluster else {}
-        return {**own, **dict(self.more_clusters)}
-
-    @property
-    def users(self) -> list[str]:
-        """Names of the users, sorted."""
-        return sorted({context.user for context in self.contexts if context.user} | set(self.more_users))
-
-    def context(self, name: str = "") -> Context | None:
-        """The context of that name, the current one by default."""
-        wanted = name or self.current
-        return next((context for context in self.contexts if context.name == wanted), None)
-
-
-def default_config(user: str, namespace: str) -> KubeConfig:
-    """A kubeconfig with one context, as kubeadm writes it."""
-    name = f"{user}@kubernetes"
-    return KubeConfig((Context(name, "kubernetes", user, namespace),), name)
-
-
 class Kubectl:
     """kubectl of one person: an API identity and a kubeconfig. Everything else is in the cluster."""
 
-    __slots__ = ("cluster", "config")
+    __slots__ = ("cluster", "kubeconfig")
 
     def __init__(
         self, cluster: Cluster, namespace: str = "default", *, config: KubeConfig | None = None
@@ -81,11 +35,12 @@ class Kubectl:
         """``cluster`` answers as the person's own user; ``namespace`` is that of the current context."""
         self.cluster = cluster
         user = cluster.user.name.rpartition(":")[2] or "user"
-        self.config = config or default_config(user, "" if namespace == "default" else namespace)
+        content = config or default_config(user, "" if namespace == "default" else namespace)
+        self.kubeconfig = ConfigFile(content)
 
     def with_cluster(self, cluster: Cluster) -> Kubectl:
         """The same kubectl, configuration included, on another cluster (a fork)."""
-        return Kubectl(cluster, config=self.config)
+        return Kubectl(cluster, config=self.kubeconfig.content)
 
     def run(
         self,
@@ -107,7 +62,7 @@ class Kubectl:
             return line
         parsed = line.parsed
         call = Call(
-            self,
+            self.kubeconfig,
             self.cluster,
             line.command,
             parsed.values,
@@ -143,49 +98,17 @@ class Kubectl:
             call.exit_code = 1
         return CommandResult("".join(call.out), "".join(call.err), call.exit_code)
 
-    def context_namespace(self, context: str = "") -> str:
-        """Namespace of a context, ``default`` when it names none."""
-        found = self.config.context(context)
-        return (found.namespace if found else "") or "default"
-
-    def set_context(self, context: Context) -> None:
-        """Add a context, or replace the one of that name."""
-        others = tuple(c for c in self.config.contexts if c.name != context.name)
-        self.config = replace(self.config, contexts=(*others, context))
-
-    def find(self, token: str, cluster: Cluster) -> Resource | None:
-        """The resource a word names, custom ones included."""
-        resource = BUILTIN.find(token)
-        if resource is not None:
-            return resource
-        return cluster.registry.find(token)
-
-    def resource_of(self, api_version: str, kind: str, cluster: Cluster) -> Resource | None:
-        """The resource of a manifest."""
-        resource = BUILTIN.by_kind(api_version, kind)
-        if resource is not None:
-            return resource
-        return cluster.registry.by_kind(api_version, kind)
-
-    def definition(self, resource: Resource) -> Manifest | None:
-        """The CustomResourceDefinition behind a custom resource."""
-        return resource.custom_type.crd if resource.custom_type is not None else None
-
-    def discover(self, cluster: Cluster) -> Registry:
-        """What is served now, custom resources included."""
-        return cluster.registry
-
     def _check_globals(self, call: Call) -> None:
-        flags = call.flags
-        if flags["context"] and self.config.context(flags["context"]) is None:
+        flags, config = call.flags, self.kubeconfig.content
+        if flags["context"] and config.context(flags["context"]) is None:
             text = f"context was not found for specified context: {flags['context']}"
             raise KubectlError(f"Error in configuration: {text}")
         if call.command.startswith("config "):
             return  # the same flags mean what is to be written
-        if flags["cluster"] and flags["cluster"] not in self.config.clusters:
+        if flags["cluster"] and flags["cluster"] not in config.clusters:
             raise KubectlError(f'error: no server found for cluster "{flags["cluster"]}"')
         user = flags["user"]  # some commands have a list of users of their own
-        if user and isinstance(user, str) and user not in self.config.users:
+        if user and isinstance(user, str) and user not in config.users:
             raise KubectlError(f'error: auth info "{user}" does not exist')
         if flags["token"]:
             raise KubectlError("error: You must be logged in to the server (Unauthorized)")

@@ -41,7 +41,7 @@ def can_i(call: Call) -> None:
 
 
 def _allowed(call: Call, verb: str, token: str, name: str) -> bool:
-    resource = None if token == "*" else call.kubectl.find(token, call.cluster)
+    resource = None if token == "*" else call.lookup(token)
     if verb not in _KNOWN_VERBS:
         call.warn(f"Warning: verb '{verb}' is not a known verb\n")
     if resource is None and token not in ("*", "users", "groups"):

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from sregym_env.cluster.api import Cluster
-from sregym_env.kube.registry import Registry, Resource
+from sregym_env.kube.registry import BUILTIN, Registry, Resource
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl import managers
 from sregym_env.tools.kubectl.desk import Desk
 from sregym_env.tools.kubectl.errors import KubectlError, server_text
 from sregym_env.tools.kubectl.flags import Flag
-
-if TYPE_CHECKING:
-    from sregym_env.tools.kubectl.app import Kubectl
-
+from sregym_env.tools.kubectl.kubeconfig import ConfigFile
 
 TIME_IS_UP = 124
 """Exit code of a command that was cut off, as ``timeout`` reports it."""
@@ -40,7 +37,7 @@ class FileReader(Protocol):
 class Call:
     """A command being carried out."""
 
-    kubectl: Kubectl
+    kubeconfig: ConfigFile
     cluster: Cluster
     command: str
     """The words of the command as help names it: ``get``, ``rollout status``."""
@@ -77,7 +74,7 @@ class Call:
     @property
     def namespace(self) -> str:
         """Namespace of the request: ``-n``, else the one of the context."""
-        return self.flags.get("namespace") or self.kubectl.context_namespace(self.flags.get("context", ""))
+        return self.flags.get("namespace") or self.kubeconfig.namespace(self.flags.get("context", ""))
 
     @property
     def manager(self) -> str:
@@ -95,9 +92,13 @@ class Call:
         """Namespace to list in: None for all namespaces."""
         return None if self.flags.get("all-namespaces") else self.namespace
 
+    def lookup(self, token: str) -> Resource | None:
+        """The resource a word names, custom ones included."""
+        return BUILTIN.find(token) or self.registry.find(token)
+
     def find(self, token: str) -> Resource:
         """The resource a word names; raises kubectl's error when the server does not have it."""
-        resource = self.kubectl.find(token, self.cluster)
+        resource = self.lookup(token)
         if resource is None:
             raise KubectlError(f'error: the server doesn\'t have a resource type "{token.split(".")[0]}"')
         for other in self.registry.resources:
@@ -113,9 +114,11 @@ class Call:
 
     def resource_of(self, manifest: Manifest) -> Resource | None:
         """The resource of a manifest's apiVersion and kind."""
-        return self.kubectl.resource_of(
-            manifest.get("apiVersion", ""), manifest.get("kind", ""), self.cluster
-        )
+        return self.resource_of_kind(manifest.get("apiVersion", ""), manifest.get("kind", ""))
+
+    def resource_of_kind(self, api_version: str, kind: str) -> Resource | None:
+        """The resource of an apiVersion and kind."""
+        return BUILTIN.by_kind(api_version, kind) or self.registry.by_kind(api_version, kind)
 
     def print(self, text: str) -> None:
         """Write to stdout; no newline is added."""

@@ -1,9 +1,8 @@
-"""``kubectl config``: the person's kubeconfig, kept in the ``Kubectl`` object."""
+"""``kubectl config``: the person's kubeconfig, kept in a :class:`ConfigFile`."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from sregym_env.kube.tables import align
 from sregym_env.kube.types import Manifest
@@ -11,6 +10,7 @@ from sregym_env.tools.kubectl import flags as f
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import failure, usage_failure
 from sregym_env.tools.kubectl.flags import Flag
+from sregym_env.tools.kubectl.kubeconfig import Context
 from sregym_env.tools.kubectl.output import (
     FORMATS_WITHOUT_TABLE,
     check_format,
@@ -19,16 +19,13 @@ from sregym_env.tools.kubectl.output import (
     unknown_format,
 )
 
-if TYPE_CHECKING:
-    from sregym_env.tools.kubectl.app import Context
-
 _FILE = "/home/oncall/.kube/config"
 """The kubeconfig of the workstation's user."""
 
 
 def view(call: Call) -> None:
     """The kubeconfig, credentials hidden."""
-    config = call.kubectl.config
+    config = call.kubeconfig.content
     contexts = config.contexts
     if call.flags["minify"]:
         contexts = tuple(context for context in contexts if context.name == config.current)
@@ -67,14 +64,14 @@ def _body(context: Context) -> Manifest:
 
 def current_context(call: Call) -> None:
     """The name of the current context."""
-    if not call.kubectl.config.current:
+    if not call.kubeconfig.content.current:
         raise failure("current-context is not set")
-    call.print(call.kubectl.config.current + "\n")
+    call.print(call.kubeconfig.content.current + "\n")
 
 
 def get_contexts(call: Call) -> None:
     """The contexts as a table."""
-    config = call.kubectl.config
+    config = call.kubeconfig.content
     contexts = sorted(config.contexts, key=lambda context: context.name)
     for name in call.args:
         if config.context(name) is None:
@@ -94,9 +91,7 @@ def get_contexts(call: Call) -> None:
 
 def set_context(call: Call) -> None:
     """Change a context, or add one."""
-    from sregym_env.tools.kubectl.app import Context
-
-    config, flags = call.kubectl.config, call.flags
+    config, flags = call.kubeconfig.content, call.flags
     if flags["current"] == bool(call.args):
         raise failure("you must specify a non-empty context name or --current")
     name = config.current if flags["current"] else call.args[0]
@@ -106,7 +101,7 @@ def set_context(call: Call) -> None:
     for key in ("cluster", "user", "namespace"):
         if key in call.given:
             context = replace(context, **{key: flags[key]})
-    call.kubectl.set_context(context)
+    call.kubeconfig.set_context(context)
     call.print(f'Context "{name}" {word}.\n')
 
 
@@ -115,15 +110,15 @@ def use_context(call: Call) -> None:
     if len(call.args) != 1:
         raise usage_failure("Unexpected args: [" + " ".join(call.args) + "]", "config use-context")
     name = call.args[0]
-    if call.kubectl.config.context(name) is None:
+    if call.kubeconfig.content.context(name) is None:
         raise failure(f'no context exists with the name: "{name}"')
-    call.kubectl.config = replace(call.kubectl.config, current=name)
+    call.kubeconfig.content = replace(call.kubeconfig.content, current=name)
     call.print(f'Switched to context "{name}".\n')
 
 
 def delete_context(call: Call) -> None:
     """Remove a context."""
-    config = call.kubectl.config
+    config = call.kubeconfig.content
     name = call.args[0] if call.args else ""
     if config.context(name) is None or not name:
         raise failure(f"cannot delete context {name}, not in {_FILE}")
@@ -133,13 +128,13 @@ def delete_context(call: Call) -> None:
         )
     rest = tuple(context for context in config.contexts if context.name != name)
     current = "" if name == config.current else config.current
-    call.kubectl.config = replace(config, contexts=rest, current=current)
+    call.kubeconfig.content = replace(config, contexts=rest, current=current)
     call.print(f"deleted context {name} from {_FILE}\n")
 
 
 def rename_context(call: Call) -> None:
     """Give a context another name."""
-    config = call.kubectl.config
+    config = call.kubeconfig.content
     if len(call.args) != 2:
         raise usage_failure("Unexpected args: [" + " ".join(call.args) + "]", "config rename-context")
     old, new = call.args
@@ -150,64 +145,64 @@ def rename_context(call: Call) -> None:
         raise failure(f'cannot rename the context "{old}", the context "{new}" already exists in {_FILE}')
     rest = tuple(c for c in config.contexts if c.name != old)
     current = new if config.current == old else config.current
-    call.kubectl.config = replace(config, contexts=(*rest, replace(context, name=new)), current=current)
+    call.kubeconfig.content = replace(config, contexts=(*rest, replace(context, name=new)), current=current)
     call.print(f'Context "{old}" renamed to "{new}".\n')
 
 
 def get_clusters(call: Call) -> None:
     """The clusters' names."""
-    call.print("NAME\n" + "".join(f"{name}\n" for name in sorted(call.kubectl.config.clusters)))
+    call.print("NAME\n" + "".join(f"{name}\n" for name in sorted(call.kubeconfig.content.clusters)))
 
 
 def get_users(call: Call) -> None:
     """The users' names."""
-    call.print("NAME\n" + "".join(f"{user}\n" for user in call.kubectl.config.users))
+    call.print("NAME\n" + "".join(f"{user}\n" for user in call.kubeconfig.content.users))
 
 
 def set_cluster(call: Call) -> None:
     """Add a cluster, or change where one is."""
-    config = call.kubectl.config
+    config = call.kubeconfig.content
     if len(call.args) != 1:
         raise usage_failure(f"Unexpected args: [{' '.join(call.args)}]", "config set-cluster")
     name, server = call.args[0], call.flags["server"]
     if name == config.cluster:
-        call.kubectl.config = replace(config, server=server or config.server)
+        call.kubeconfig.content = replace(config, server=server or config.server)
     else:
         known = {**dict(config.more_clusters), name: server}
-        call.kubectl.config = replace(config, more_clusters=tuple(sorted(known.items())))
+        call.kubeconfig.content = replace(config, more_clusters=tuple(sorted(known.items())))
     call.print(f'Cluster "{name}" set.\n')
 
 
 def set_credentials(call: Call) -> None:
     """Add a user, or change one."""
-    config = call.kubectl.config
+    config = call.kubeconfig.content
     if len(call.args) != 1:
         raise usage_failure(f"Unexpected args: [{' '.join(call.args)}]", "config set-credentials")
     name = call.args[0]
     if name not in config.users:
-        call.kubectl.config = replace(config, more_users=(*config.more_users, name))
+        call.kubeconfig.content = replace(config, more_users=(*config.more_users, name))
     call.print(f'User "{name}" set.\n')
 
 
 def delete_cluster(call: Call) -> None:
     """Remove a cluster."""
-    config = call.kubectl.config
+    config = call.kubeconfig.content
     name = call.args[0] if call.args else ""
     if name not in config.clusters:
         raise failure(f"cannot delete cluster {name}, not in {_FILE}")
     rest = tuple(pair for pair in config.more_clusters if pair[0] != name)
     own = "" if name == config.cluster else config.cluster
-    call.kubectl.config = replace(config, cluster=own, more_clusters=rest)
+    call.kubeconfig.content = replace(config, cluster=own, more_clusters=rest)
     call.print(f"deleted cluster {name} from {_FILE}\n")
 
 
 def delete_user(call: Call) -> None:
     """Remove a user that was added."""
-    config = call.kubectl.config
+    config = call.kubeconfig.content
     name = call.args[0] if call.args else ""
     if name not in config.users:
         raise failure(f"cannot delete user {name}, not in {_FILE}")
-    call.kubectl.config = replace(
+    call.kubeconfig.content = replace(
         config, more_users=tuple(user for user in config.more_users if user != name)
     )
     call.print(f"deleted user {name} from {_FILE}\n")
@@ -231,21 +226,21 @@ def unset_property(call: Call) -> None:
 
 
 def _put(call: Call, path: str, value: str) -> None:
-    from sregym_env.tools.kubectl.app import Context
-
-    config = call.kubectl.config
+    config = call.kubeconfig.content
     head, _, rest = path.partition(".")
     name, _, field = rest.partition(".")
     if head == "current-context":
-        call.kubectl.config = replace(config, current=value)
+        call.kubeconfig.content = replace(config, current=value)
     elif head == "contexts" and field in ("namespace", "cluster", "user"):
-        call.kubectl.set_context(replace(config.context(name) or Context(name, "", ""), **{field: value}))
+        call.kubeconfig.set_context(replace(config.context(name) or Context(name, "", ""), **{field: value}))
     elif head == "contexts" and name and not value:
-        call.kubectl.config = replace(config, contexts=tuple(c for c in config.contexts if c.name != name))
+        call.kubeconfig.content = replace(
+            config, contexts=tuple(c for c in config.contexts if c.name != name)
+        )
     elif head == "users" and not value:
-        call.kubectl.config = replace(config, more_users=tuple(u for u in config.more_users if u != name))
+        call.kubeconfig.content = replace(config, more_users=tuple(u for u in config.more_users if u != name))
     elif head == "clusters" and name == config.cluster and field == "server":
-        call.kubectl.config = replace(config, server=value)
+        call.kubeconfig.content = replace(config, server=value)
     elif head not in ("contexts", "users", "clusters", "preferences"):
         raise failure(f"unable to parse {path} after [] at api.Config")
 

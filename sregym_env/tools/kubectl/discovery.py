@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from sregym_env.kube.registry import Resource
 from sregym_env.kube.tables import align
 from sregym_env.kube.yamlout import to_yaml
@@ -34,7 +36,7 @@ def api_resources(call: Call) -> None:
     output = flags["output"]
     if output not in ("", "wide", "name"):
         raise failure(f"--output {output} is not available")
-    resources = [r for r in call.kubectl.discover(call.cluster).preferred() if _wanted(call, r)]
+    resources = [r for r in call.registry.preferred() if _wanted(call, r)]
     if flags["sort-by"] == "kind":
         resources.sort(key=lambda r: r.kind)
     elif flags["sort-by"] == "name":
@@ -80,7 +82,7 @@ def _resource_line(resource: Resource, *, wide: bool) -> list[str]:
 def api_versions(call: Call) -> None:
     """The API versions the server serves."""
     _no_arguments(call)
-    call.print("".join(f"{version}\n" for version in call.kubectl.discover(call.cluster).api_versions()))
+    call.print("".join(f"{version}\n" for version in call.registry.api_versions()))
 
 
 def _no_arguments(call: Call) -> None:
@@ -108,14 +110,12 @@ def version(call: Call) -> None:
 
 
 def _plain_json(value: dict[str, object]) -> str:
-    import json
-
     return json.dumps(value, indent=2) + "\n"
 
 
 def cluster_info(call: Call) -> None:
     """Addresses of the control plane and cluster services."""
-    server = call.kubectl.config.server
+    server = call.kubeconfig.content.server
     call.print(f"Kubernetes control plane is running at {server}\n")
     services = call.cluster.list(
         "services", "kube-system", label_selector="kubernetes.io/cluster-service=true"

@@ -62,7 +62,7 @@ def _about(call: Call) -> str:
     if word.count("/") != 1:
         raise failure("--for must be in resource/name form")
     token, _, name = word.partition("/")
-    if call.kubectl.find(token, call.cluster) is None:
+    if call.lookup(token) is None:
         raise KubectlError(f'the server doesn\'t have a resource type "{token}"')
     resource = call.find(token)
     return (

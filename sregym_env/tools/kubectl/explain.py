@@ -46,7 +46,7 @@ def run(call: Call) -> None:
 
 def _split(call: Call, word: str) -> tuple[Resource, tuple[str, ...]]:
     """The resource and field path in ``pods.spec.containers``; a group may follow the resource's name."""
-    whole = call.kubectl.find(word, call.cluster)
+    whole = call.lookup(word)
     if whole is not None:
         return whole, ()
     token, _, rest = word.partition(".")
@@ -54,7 +54,7 @@ def _split(call: Call, word: str) -> tuple[Resource, tuple[str, ...]]:
         raise failure("unrecognized character in action: U+002C ','")
     if not token or "[" in word:
         raise failure("invalid jsonpath syntax, first node must be field node")
-    resource = call.kubectl.find(token, call.cluster)
+    resource = call.lookup(token)
     if resource is None:
         raise KubectlError(f'the server doesn\'t have a resource type "{token}"')
     return resource, tuple(part.split("[")[0] for part in rest.split(".") if part)

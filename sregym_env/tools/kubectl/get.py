@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from sregym_env.kube.columns import sort_objects
 from sregym_env.kube.jsonpath import JSONPathError
-from sregym_env.kube.registry import SCALE, Resource
+from sregym_env.kube.registry import SCALE
 from sregym_env.kube.status import StatusError
-from sregym_env.kube.tables import Printer, align, cell_text, format_labels, printer, since
-from sregym_env.kube.types import Manifest
+from sregym_env.kube.tables import align
 from sregym_env.tools.kubectl import flags as f
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import KubectlError, failure
@@ -17,6 +16,7 @@ from sregym_env.tools.kubectl.flags import Flag
 from sregym_env.tools.kubectl.output import check_format, print_infos, split_format
 from sregym_env.tools.kubectl.raw import get_raw
 from sregym_env.tools.kubectl.resolve import Info, Target, targets, visit
+from sregym_env.tools.kubectl.table import TablePrinter
 from sregym_env.tools.kubectl.watch import watch
 
 _NOTHING_ASKED = """\
@@ -100,77 +100,6 @@ def _sorted(call: Call, infos: list[Info]) -> list[Info]:
         return infos
     by_object = {id(info.object): info for info in infos}
     return [by_object[id(obj)] for obj in sort_objects([info.object for info in infos], expression)]
-
-
-class TablePrinter:
-    """Tables of objects with the columns the flags ask for."""
-
-    __slots__ = ("_call", "_headers", "_labels", "_show_labels", "_wide")
-
-    def __init__(self, call: Call, *, wide: bool) -> None:
-        self._call = call
-        self._wide = wide
-        self._headers = not call.flags.get("no-headers")
-        self._labels: tuple[str, ...] = call.flags.get("label-columns") or ()
-        self._show_labels = bool(call.flags.get("show-labels"))
-
-    def lines(
-        self, resource: Resource, objects: Sequence[Manifest], *, kind: bool, headers: bool | None = None
-    ) -> list[list[str]]:
-        """Cells of the table of one type, header line first when wanted."""
-        call = self._call
-        if call.flags.get("server-print") is False:
-            return self._plain_lines(resource, objects, headers)
-        chosen = printer(resource)
-        with_namespace = call.all_namespaces and resource.namespaced
-        out: list[list[str]] = []
-        if self._headers if headers is None else headers:
-            out.append(self._header(chosen, with_namespace))
-        prefix = resource.group_kind.lower() + "/" if kind else ""
-        name_at = next((i for i, c in enumerate(chosen.columns) if c.format == "name"), -1)
-        now, wide = call.cluster.now(), self._wide
-        plain = not (with_namespace or prefix or self._labels or self._show_labels)
-        for obj in objects:
-            line = [
-                cell if type(cell) is str and "\n" not in cell else cell_text(cell)
-                for cell in chosen.cells(obj, now, wide)
-            ]
-            if not plain:
-                if prefix and 0 <= name_at < len(line):
-                    line[name_at] = prefix + line[name_at]
-                self._decorate(line, obj, with_namespace)
-            out.append(line)
-        return out
-
-    def _plain_lines(
-        self, resource: Resource, objects: Sequence[Manifest], headers: bool | None
-    ) -> list[list[str]]:
-        """What kubectl makes of objects without the server's help: their names and ages."""
-        with_namespace = self._call.all_namespaces and resource.namespaced
-        head = [*(["NAMESPACE"] if with_namespace else []), "NAME", "AGE"]
-        lines = [head] if (self._headers if headers is None else headers) else []
-        for obj in objects:
-            metadata = obj["metadata"]
-            line = [metadata["name"], since(metadata.get("creationTimestamp"), self._call.cluster.now())]
-            lines.append([metadata.get("namespace", ""), *line] if with_namespace else line)
-        return lines
-
-    def _header(self, chosen: Printer, with_namespace: bool) -> list[str]:
-        header = ["NAMESPACE"] if with_namespace else []
-        header += chosen.headers(self._wide)
-        header += [label.rpartition("/")[2].upper() for label in self._labels]
-        if self._show_labels:
-            header.append("LABELS")
-        return header
-
-    def _decorate(self, line: list[str], obj: Manifest, with_namespace: bool) -> None:
-        metadata = obj["metadata"]
-        if with_namespace:
-            line.insert(0, metadata.get("namespace", ""))
-        labels = metadata.get("labels") or {}
-        line.extend(labels.get(label, "") for label in self._labels)
-        if self._show_labels:
-            line.append(format_labels(labels))
 
 
 def _print_tables(call: Call, infos: Sequence[Info], wanted: Sequence[Target], *, wide: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sregym_env.kube import registry
 from sregym_env.kube.durations import parse_rfc3339
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
@@ -11,7 +12,7 @@ from sregym_env.tools.kubectl.containers import choose, container_names
 from sregym_env.tools.kubectl.errors import KubectlError, failure, usage_failure
 from sregym_env.tools.kubectl.flags import Flag
 from sregym_env.tools.kubectl.get import nothing_found
-from sregym_env.tools.kubectl.resolve import Info, get_object, pods_of, targets
+from sregym_env.tools.kubectl.resolve import Info, get_object, pods_of, selected, targets
 
 _USAGE = "expected 'logs [-f] [-p] (POD | TYPE/NAME) [-c CONTAINER]'.\nPOD or TYPE/NAME is a required argument for the logs command"
 _SELECTOR_TAIL = 10
@@ -23,7 +24,9 @@ def run(call: Call) -> None:
     flags = call.flags
     _check(call)
     if flags["selector"]:
-        pods = call.cluster.list("pods", call.namespace, label_selector=flags["selector"])
+        resource = registry.by_key("pods")
+        assert resource is not None
+        pods = selected(call, resource, call.namespace, flags["selector"])
         if not pods:
             call.warn(nothing_found(call))
             return
@@ -103,7 +106,7 @@ def _names(call: Call, pod: Manifest, *, notify: bool = True) -> list[str]:
     wanted = flags["container"] or (call.args[1] if len(call.args) == 2 else "")
     if not notify and not wanted:
         quiet = Call(
-            call.kubectl,
+            call.kubeconfig,
             call.cluster,
             call.command,
             {**flags, "quiet": True},

@@ -10,18 +10,14 @@ from yaml.scanner import ScannerError
 
 from sregym_env.kube import yamlin
 from sregym_env.kube.types import Manifest
+from sregym_env.kube.yamlout import to_compact_json
 from sregym_env.tools.kubectl import kustomize
 from sregym_env.tools.kubectl.call import Call
 from sregym_env.tools.kubectl.errors import KubectlError
 
 
-def read_manifests(call: Call, files: Sequence[str]) -> list[Manifest]:
-    """Every object in the files, lists unrolled. Raises kubectl's errors."""
-    return [manifest for _, manifest in read_sources(call, files)]
-
-
 def read_sources(call: Call, files: Sequence[str]) -> list[tuple[str, Manifest]]:
-    """Every object in the files with the name of the file it came from. Raises kubectl's errors."""
+    """Every object in the files, lists unrolled, with the name of the file it came from. Raises kubectl's errors."""
     if folder := call.flags.get("kustomize"):
         return [(folder, manifest) for manifest in kustomize.built(call, folder)]
     found: list[tuple[str, Manifest]] = []
@@ -111,21 +107,15 @@ def _check_type(document: Manifest, source: str) -> None:
 def _unrolled(document: Manifest, source: str) -> list[Manifest]:
     if not document.get("kind"):
         raise KubectlError(
-            f"error: unable to decode \"{source}\": Object 'Kind' is missing in '{_short(document)}'"
+            f"error: unable to decode \"{source}\": Object 'Kind' is missing in '{to_compact_json(document)}'"
         )
     if not document.get("apiVersion"):
         raise KubectlError(
-            f"error: unable to decode \"{source}\": Object 'apiVersion' is missing in '{_short(document)}'"
+            f"error: unable to decode \"{source}\": Object 'apiVersion' is missing in '{to_compact_json(document)}'"
         )
     if str(document["kind"]).endswith("List") and isinstance(document.get("items"), list):
         return [obj for item in document["items"] for obj in _unrolled(item, source)]
     return [document]
-
-
-def _short(document: Manifest) -> str:
-    from sregym_env.kube.yamlout import to_compact_json
-
-    return to_compact_json(document)
 
 
 def yaml_text(error: yaml.YAMLError) -> str:

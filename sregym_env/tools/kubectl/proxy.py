@@ -5,20 +5,19 @@ from __future__ import annotations
 import json
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import re2
 
+from sregym_env.cluster.api import Cluster
 from sregym_env.kube.status import StatusError, method_not_allowed
 from sregym_env.tools.kubectl.attach import ATTACHED_SECONDS, SLOW_LOOK_SECONDS
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.desk import Proxy
 from sregym_env.tools.kubectl.errors import failure
 from sregym_env.tools.kubectl.flags import Flag
+from sregym_env.tools.kubectl.kubeconfig import ConfigFile
 from sregym_env.tools.kubectl.raw import get_raw
-
-if TYPE_CHECKING:
-    from sregym_env.tools.kubectl.app import Kubectl
 
 _REJECTED_PATHS = re.compile(r"/api/.*/pods/.*/exec|/api/.*/pods/.*/attach")
 
@@ -61,14 +60,28 @@ def run(call: Call) -> None:
     call.warn(f"proxy closed after {ATTACHED_SECONDS:.0f}s; run it in the background (&) to use its port")
 
 
-def answer(kubectl: Kubectl, proxy: Proxy, method: str, path: str) -> tuple[int, str]:
+class Person(Protocol):
+    """Who has opened a proxy: every request to it is made in this name."""
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster, which answers as this person's user."""
+        ...
+
+    @property
+    def kubeconfig(self) -> ConfigFile:
+        """Where the cluster is found."""
+        ...
+
+
+def answer(person: Person, proxy: Proxy, method: str, path: str) -> tuple[int, str]:
     """Status and body of a request to a proxy."""
     if not path.startswith(proxy.prefix):
         return 404, "404 page not found\n"
     inner = path[len(proxy.prefix) - 1 :]
     if _rejected(proxy.reject_methods).match(method) or _REJECTED_PATHS.match(inner):
         return 403, "Forbidden"
-    call = Call(kubectl, kubectl.cluster, "get", {}, frozenset(), (), -1, "", None)
+    call = Call(person.kubeconfig, person.cluster, "get", {}, frozenset(), (), -1, "", None)
     try:
         if method not in ("GET", "HEAD"):
             raise method_not_allowed("", method.lower())

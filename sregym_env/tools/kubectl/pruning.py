@@ -54,7 +54,7 @@ def allowed(call: Call) -> tuple[Resource, ...]:
             raise failure(f"invalid GroupVersionKind format: {text}, please follow <group/version/kind>")
         group, version, kind = parts
         api_version = version if group == "core" else f"{group}/{version}"
-        resource = call.kubectl.resource_of(api_version, kind, call.cluster)
+        resource = call.resource_of_kind(api_version, kind)
         if resource is None:
             raise failure(f'no matches for kind "{kind}" in version "{api_version}"')
         found.append(resource)

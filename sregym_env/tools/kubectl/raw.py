@@ -30,8 +30,8 @@ def get_raw(call: Call, uri: str) -> None:
     elif path == "/version":
         call.print(json.dumps(dict(call.cluster.version()), indent=2))
     elif path in ("/api", "/apis"):
-        registry = call.kubectl.discover(call.cluster)
-        address = call.kubectl.config.server.removeprefix("https://")
+        registry = call.registry
+        address = call.kubeconfig.content.server.removeprefix("https://")
         found = discovery.core_versions(address) if path == "/api" else discovery.groups(registry)
         call.print(_served_json(found) + "\n")
     else:
@@ -39,7 +39,7 @@ def get_raw(call: Call, uri: str) -> None:
 
 
 def _resource(call: Call, path: str, query: dict[str, str]) -> None:
-    registry = call.kubectl.discover(call.cluster)
+    registry = call.registry
     served = re.fullmatch(r"/api/(v1)|/apis/([^/]+/[^/]+)|/apis/([^/]+)", path)
     if served:
         found = discovery.group(registry, served[3]) if served[3] else None

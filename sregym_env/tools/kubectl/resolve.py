@@ -162,13 +162,24 @@ def _need_namespace(call: Call, name: str) -> None:
 
 def list_objects(call: Call, resource: Resource) -> list[Manifest]:
     """The objects of a type in the request's scope, by its selectors."""
-    flags = call.flags
-    return call.cluster.list(
-        resource.address,
-        call.scope if resource.namespaced else None,
-        label_selector=flags.get("selector") or "",
-        field_selector=flags.get("field-selector") or "",
-    )
+    labels, fields = call.flags.get("selector") or "", call.flags.get("field-selector") or ""
+    return selected(call, resource, call.scope if resource.namespaced else None, labels, fields)
+
+
+def selected(
+    call: Call, resource: Resource, namespace: str | None, labels: str, fields: str = ""
+) -> list[Manifest]:
+    """The objects of a type that selectors choose. Raises what the server says, with kubectl's own words around it."""
+    try:
+        return call.cluster.list(resource.address, namespace, label_selector=labels, field_selector=fields)
+    except StatusError as error:
+        if error.reason != "BadRequest" or not (labels or fields):
+            raise
+        text = (
+            f'Unable to find "{resource.gvr_text}" that match label selector "{labels}", '
+            f'field selector "{fields}": {error.message}'
+        )
+        raise StatusError(error.code, error.reason, text, error.details) from error
 
 
 def visit(

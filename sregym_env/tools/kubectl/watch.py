@@ -7,7 +7,6 @@ A real watch runs until it is interrupted. Nobody can interrupt a command here, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from sregym_env.kube.durations import parse_duration
 from sregym_env.kube.status import StatusError
@@ -17,9 +16,7 @@ from sregym_env.tools.kubectl.call import TIME_IS_UP, Call
 from sregym_env.tools.kubectl.errors import KubectlError
 from sregym_env.tools.kubectl.output import print_value, split_format, without_managed_fields
 from sregym_env.tools.kubectl.resolve import Info, Target, get_object, list_objects
-
-if TYPE_CHECKING:
-    from sregym_env.tools.kubectl.get import TablePrinter
+from sregym_env.tools.kubectl.table import TablePrinter
 
 WATCH_SECONDS = 30
 """Virtual seconds that ``-w`` shows: nobody can interrupt it."""

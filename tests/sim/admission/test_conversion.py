@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sregym_env.kube.status import StatusError
-from sregym_env.sim.deploy import bare_cluster
+from sregym_env.sim.bringup.deploy import bare_cluster
 from sregym_env.sim.embedded import EmbeddedWorld
 from tests.sim.admission.webhook_world import NAMESPACE, SERVICE, encoded, objects, pair
 

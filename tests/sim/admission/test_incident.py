@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sregym_env.apps.hotel_reservation import APP
-from sregym_env.sim.deploy import deployed_world
+from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.tools.kubectl import Kubectl
 from tests.sim.admission.webhook_world import configuration, objects, pair, rule
 

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sregym_env.cluster.api import HttpCall, User
+from sregym_env.cluster.http import HttpCall
+from sregym_env.cluster.identity import User
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
-from sregym_env.sim.admission import review
+from sregym_env.sim.apiserver.admission import review
 from sregym_env.sim.cluster import SimCluster
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.tools.kubectl import Kubectl
@@ -502,8 +503,8 @@ def test_a_webhook_on_deletions_keeps_a_namespace_terminating() -> None:
 
 
 def test_the_review_says_who_asks() -> None:
-    from sregym_env.sim.admission.attributes import Attributes
-    from sregym_env.sim.custom import resource_of
+    from sregym_env.sim.apiserver.admission.attributes import Attributes
+    from sregym_env.sim.apiserver.custom import resource_of
 
     world = world_with_webhook()
     pods = resource_of(world, "pods")

@@ -15,7 +15,7 @@ from cryptography.x509.oid import NameOID
 
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import EPOCH, SECOND
-from sregym_env.sim.deploy import bare_cluster
+from sregym_env.sim.bringup.deploy import bare_cluster
 from sregym_env.sim.embedded import EmbeddedWorld
 
 IMAGE = "registry.k8s.io/e2e-test-images/agnhost:2.53"

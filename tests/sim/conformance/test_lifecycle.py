@@ -11,8 +11,8 @@ from sregym_env.kube.registry import BUILTIN
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.tables import printer
 from sregym_env.kube.types import Manifest
+from sregym_env.sim.bringup.deploy import bare_cluster
 from sregym_env.sim.cluster import SimCluster
-from sregym_env.sim.deploy import bare_cluster
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.tools.kubectl import Kubectl
 from tests.sim.conformance.entries import NAMESPACE, Entry, entries

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sregym_env.kube.status import StatusError
-from sregym_env.sim.deploy import bare_cluster
+from sregym_env.sim.bringup.deploy import bare_cluster
 from sregym_env.tools.kubectl import Kubectl
 from tests.sim.conformance.entries import NAMESPACE, Entry, entries
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from sregym_env.sim.deploy import bare_cluster
+from sregym_env.sim.bringup.deploy import bare_cluster
 from tests.parity.harness import Case, Outcome, Sides, sides
 from tests.serve.serving import real_kubectl
 from tests.sim.conformance.entries import Entry, entries

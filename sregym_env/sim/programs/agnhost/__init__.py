@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sregym_env.cluster.api import ExecResult
+from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.agnhost.commands import run
 from sregym_env.sim.programs.agnhost.line import Invocation, parse, stamp, usage_text
 from sregym_env.sim.programs.agnhost.servers import SERVERS, STARTERS
-from sregym_env.sim.programs.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, Quiet
-from sregym_env.sim.programs.program import Command, HttpRequest, HttpResponse, Usage
+from sregym_env.sim.world.program import Command, HttpRequest, HttpResponse, Usage
 
 
 class Agnhost(Quiet):

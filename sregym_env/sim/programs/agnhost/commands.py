@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 
 from sregym_env.cluster.api import ExecResult
 from sregym_env.kube.durations import parse_duration
+from sregym_env.sim.network import connections, dns
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs import toolbox
 from sregym_env.sim.programs.agnhost.line import SUBCOMMANDS, Invocation, usage_text
-from sregym_env.sim.programs.context import ProcessContext
 
 
 def run(ctx: ProcessContext, invocation: Invocation) -> ExecResult:
@@ -31,12 +33,10 @@ def _connect(ctx: ProcessContext, invocation: Invocation) -> ExecResult:
         return ExecResult(stderr=f"UNKNOWN: address {target}: missing port in address\n", exit_code=1)
     if not port.isdecimal():
         return ExecResult(stderr=f"DNS: lookup tcp/{port}: unknown port\n", exit_code=1)
-    from sregym_env.sim import network
-
     host = host.strip("[]")
     connection = ctx.connect(host or "127.0.0.1", int(port))
     legs = connection.legs
-    leg = legs[0] if len(legs) == 1 else network.pick(connection, ctx.chance("dial"))
+    leg = legs[0] if len(legs) == 1 else connections.pick(connection, ctx.chance("dial"))
     if leg.outcome == "ok":
         return ExecResult()
     if leg.outcome in ("no_such_host", "dns_timeout"):
@@ -57,16 +57,12 @@ def _limit(invocation: Invocation) -> float:
 
 
 def _resolver_line(ctx: ProcessContext, key: str) -> ExecResult:
-    from sregym_env.sim import dns
-
     found = dns.resolv_conf(ctx.world, ctx.process)
     words = found.searches if key == "search" else found.nameservers
     return ExecResult(",".join(words) + "\n")
 
 
 def _hosts(ctx: ProcessContext, invocation: Invocation) -> ExecResult:
-    from sregym_env.sim.programs import toolbox
-
     return toolbox.container_shell(ctx).call(["cat", "/etc/hosts"])
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import orjson
 
 from sregym_env.kube.status import go_quote
+from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.agnhost.line import NOT_FOUND, WORK, Invocation, klog, plain
-from sregym_env.sim.programs.context import ProcessContext
-from sregym_env.sim.programs.program import HttpRequest, HttpResponse
+from sregym_env.sim.world.program import HttpRequest, HttpResponse
 
 _V1, _V2 = "stable.example.com/v1", "stable.example.com/v2"
 

@@ -9,9 +9,9 @@ import orjson
 
 from sregym_env.kube.durations import rfc3339_micro
 from sregym_env.kube.status import go_quote
-from sregym_env.sim import tls
-from sregym_env.sim.programs.context import ProcessContext
-from sregym_env.sim.programs.program import HttpResponse
+from sregym_env.sim.network import tls
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.world.program import HttpResponse
 
 NOT_FOUND = HttpResponse(404, "404 page not found\n", {"Content-Type": "text/plain; charset=utf-8"})
 WORK = 0.0006

@@ -8,9 +8,11 @@ from urllib.parse import parse_qs, urlsplit
 from sregym_env.kube.durations import format_duration, parse_duration, rfc3339_micro
 from sregym_env.kube.status import go_quote
 from sregym_env.runtime.clock import SECOND
+from sregym_env.sim.processes import exchange
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs import toolbox
 from sregym_env.sim.programs.agnhost.line import WORK, Invocation, go_json, key_pair, log, parse, plain
-from sregym_env.sim.programs.context import ProcessContext
-from sregym_env.sim.programs.program import HttpRequest, HttpResponse
+from sregym_env.sim.world.program import HttpRequest, HttpResponse
 
 
 def start(ctx: ProcessContext, invocation: Invocation) -> None:
@@ -115,8 +117,6 @@ def _netexec_redirect(ctx: ProcessContext, request: HttpRequest, query: Query) -
 
 
 def _netexec_shell(ctx: ProcessContext, request: HttpRequest, query: Query) -> HttpResponse:
-    from sregym_env.sim.programs import toolbox
-
     command = query.get("shellCommand") or query.get("cmd", "")
     log(ctx, f"GET /shell?cmd={command}")
     shell = toolbox.container_shell(ctx)
@@ -139,8 +139,6 @@ def _netexec_shutdown(ctx: ProcessContext, request: HttpRequest, query: Query) -
 
 
 def _netexec_dial(ctx: ProcessContext, request: HttpRequest, query: Query) -> HttpResponse:
-    from sregym_env.sim import network
-
     host, port = query.get("host", ""), query.get("port", "")
     asked, protocol, tries = query.get("request", ""), query.get("protocol", ""), query.get("tries", "")
     log(ctx, f"GET /dial?host={host}&protocol={protocol}&port={port}&request={asked}&tries={tries}")
@@ -159,7 +157,7 @@ def _netexec_dial(ctx: ProcessContext, request: HttpRequest, query: Query) -> Ht
     spent = 0.0
     for _ in range(min(int(tries or 1), 1000)):
         url = f"http://{host}:{port}/{asked}"
-        done = network.http_request(ctx.world, ctx.process, url, timeout=5.0)
+        done = exchange.http_request(ctx.world, ctx.process, url, timeout=5.0)
         spent += done.total_seconds
         if done.response is not None:
             answers.append(done.response.body)

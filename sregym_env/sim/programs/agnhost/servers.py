@@ -9,6 +9,7 @@ import orjson
 
 from sregym_env.kube.durations import format_duration
 from sregym_env.runtime.clock import SECOND
+from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.agnhost import converting, netexec, reviews
 from sregym_env.sim.programs.agnhost.line import (
     NOT_FOUND,
@@ -21,8 +22,7 @@ from sregym_env.sim.programs.agnhost.line import (
     plain,
     verbosity,
 )
-from sregym_env.sim.programs.context import ProcessContext
-from sregym_env.sim.programs.program import HttpRequest, HttpResponse
+from sregym_env.sim.world.program import HttpRequest, HttpResponse
 
 
 def _start_pause(ctx: ProcessContext, invocation: Invocation) -> None:

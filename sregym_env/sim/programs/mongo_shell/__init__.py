@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from sregym_env.sim.programs.mongo_shell.client import greeting, mongo, reply, run
 from sregym_env.sim.programs.mongo_shell.tools import mongodump, mongostat
-from sregym_env.sim.programs.program import Command
+from sregym_env.sim.world.program import Command
 
 COMMANDS: Mapping[str, Command] = {"mongo": mongo, "mongodump": mongodump, "mongostat": mongostat}
 """Client programs of the image by name."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sregym_env.cluster.api import ExecResult
-from sregym_env.sim.programs.context import ProcessContext
+from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.mongo_shell.script import evaluate
 from sregym_env.sim.programs.mongo_shell.session import Session
 

@@ -5,18 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sregym_env.sim.programs import mongod
-from sregym_env.sim.programs.mongo_shell.documents import (
-    user_document,
-)
+from sregym_env.sim.programs import mongo_server
+from sregym_env.sim.programs.mongo_shell.documents import user_document
 from sregym_env.sim.programs.mongo_shell.queries import matches, projected, with_id
 from sregym_env.sim.programs.mongo_shell.session import Session, ShellError
-from sregym_env.sim.programs.mongo_shell.values import (
-    Collection,
-    Cursor,
-    Raw,
-    tojson,
-)
+from sregym_env.sim.programs.mongo_shell.values import Collection, Cursor, Raw, tojson
 
 
 class CollectionMethods:
@@ -46,7 +39,9 @@ class CollectionMethods:
 
     def _store(self, documents: Sequence[Mapping[str, Any]]) -> None:
         database, name = self.collection.database, self.collection.name
-        mongod.store(self.session.server, self.session.data.with_documents(database, name, tuple(documents)))
+        mongo_server.store(
+            self.session.server, self.session.data.with_documents(database, name, tuple(documents))
+        )
 
     def do_find(self, query: Any = None, projection: Any = None) -> Cursor:
         """``find(query, projection)``."""
@@ -143,7 +138,7 @@ class CollectionMethods:
         known = self.collection.name in self.session.data.collections.get(self.collection.database, {})
         self._documents("drop")
         data = self.session.data.without_collection(self.collection.database, self.collection.name)
-        mongod.store(self.session.server, data)
+        mongo_server.store(self.session.server, data)
         return known
 
     def do_getIndexes(self) -> Any:
@@ -167,7 +162,7 @@ class CollectionMethods:
         documents = self._documents("find")
         full = f"{self.collection.database}.{self.collection.name}"
         try:
-            mongod.stored(self.session.server)
+            mongo_server.stored(self.session.server)
         except OSError:
             raise ShellError(
                 f"Error: validate failed: {full}: -31802: WT_ERROR: non-specific WiredTiger error :"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from sregym_env.runtime.clock import SECOND
-from sregym_env.sim.programs import mongod
+from sregym_env.sim.programs import mongo_server
 from sregym_env.sim.programs.mongo_data import BUILTIN_ROLES, Account, MongoData, Role
 from sregym_env.sim.programs.mongo_shell.collection import CollectionMethods
 from sregym_env.sim.programs.mongo_shell.documents import (
@@ -18,12 +18,7 @@ from sregym_env.sim.programs.mongo_shell.documents import (
     user_document,
 )
 from sregym_env.sim.programs.mongo_shell.session import ERROR_AT, NOTHING, Session, ShellError
-from sregym_env.sim.programs.mongo_shell.values import (
-    Collection,
-    Database,
-    Raw,
-    tojson,
-)
+from sregym_env.sim.programs.mongo_shell.values import Collection, Database, Raw, tojson
 
 
 class DatabaseMethods:
@@ -46,7 +41,7 @@ class DatabaseMethods:
     # --- accounts ---------------------------------------------------------------------------------
 
     def _change(self, data: MongoData) -> None:
-        mongod.store(self.session.server, data)
+        mongo_server.store(self.session.server, data)
 
     def _roles(self, given: Any) -> tuple[Role, ...]:
         roles: list[Role] = []
@@ -244,7 +239,7 @@ class DatabaseMethods:
         uptime = (session.server.now() - process.started_at) / SECOND
         return {
             "host": process.hostname,
-            "version": mongod.server_version(session.server),
+            "version": mongo_server.server_version(session.server),
             "process": "mongod",
             "pid": 1,
             "uptime": int(uptime),
@@ -257,7 +252,7 @@ class DatabaseMethods:
 
     def do_version(self) -> Any:
         """``db.version()``."""
-        return mongod.server_version(self.session.server)
+        return mongo_server.server_version(self.session.server)
 
     def do_hello(self) -> Any:
         """``db.hello()`` / ``db.isMaster()``."""

@@ -7,9 +7,7 @@ from typing import Any
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.programs.mongo_data import Account, MongoData
 from sregym_env.sim.programs.mongo_shell.session import Session
-from sregym_env.sim.programs.mongo_shell.values import (
-    Raw,
-)
+from sregym_env.sim.programs.mongo_shell.values import Raw
 
 OK = {"ok": 1}
 """The answer of a command that has nothing to say."""

@@ -15,9 +15,7 @@ from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.programs import javascript as js
 from sregym_env.sim.programs.mongo_shell.collection import CollectionMethods
 from sregym_env.sim.programs.mongo_shell.database import DatabaseMethods
-from sregym_env.sim.programs.mongo_shell.documents import (
-    replica_set_status,
-)
+from sregym_env.sim.programs.mongo_shell.documents import replica_set_status
 from sregym_env.sim.programs.mongo_shell.queries import ranked
 from sregym_env.sim.programs.mongo_shell.session import NOTHING, Quit, Session, ShellError
 from sregym_env.sim.programs.mongo_shell.values import (

@@ -8,9 +8,7 @@ from typing import Any
 
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.programs import javascript as js
-from sregym_env.sim.programs.mongo_shell.values import (
-    Raw,
-)
+from sregym_env.sim.programs.mongo_shell.values import Raw
 
 
 def with_id(document: Mapping[str, Any], index: int) -> Mapping[str, Any]:

@@ -7,15 +7,10 @@ from typing import Any
 
 from sregym_env.sim.programs import javascript as js
 from sregym_env.sim.programs.mongo_data import BUILTIN_ROLES
-from sregym_env.sim.programs.mongo_shell.documents import (
-    databases,
-    user_document,
-)
+from sregym_env.sim.programs.mongo_shell.documents import databases, user_document
 from sregym_env.sim.programs.mongo_shell.evaluator import Evaluator
 from sregym_env.sim.programs.mongo_shell.session import NOTHING, Quit, Session, ShellError
-from sregym_env.sim.programs.mongo_shell.values import (
-    echo,
-)
+from sregym_env.sim.programs.mongo_shell.values import echo
 
 
 def evaluate(session: Session, script: str, *, stop: bool) -> int:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sregym_env.runtime.streams import keyed_bits
-from sregym_env.sim.programs import mongod
-from sregym_env.sim.programs.context import ProcessContext
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs import mongo_server
 from sregym_env.sim.programs.mongo_data import MongoData, Role, allows
-from sregym_env.sim.programs.program import Call
+from sregym_env.sim.world.program import Call
 
 ERROR_AT = "_getErrorWithCode@src/mongo/shell/utils.js:25:13"
 
@@ -48,7 +48,7 @@ class Session:
     @property
     def data(self) -> MongoData:
         """The server's data now."""
-        return mongod.stored_or_empty(self.server)
+        return mongo_server.stored_or_empty(self.server)
 
     def roles(self) -> tuple[Role, ...]:
         """Roles of the authenticated user."""
@@ -57,7 +57,7 @@ class Session:
 
     def require(self, command: str, database: str, shown: str = "") -> None:
         """Check authentication and authorisation as the server does. Raises ShellError."""
-        if self.setup or not mongod.authorisation(self.server):
+        if self.setup or not mongo_server.authorisation(self.server):
             return
         if self.account is None:
             if self.local and not self.data.accounts and command == "createUser":
@@ -70,7 +70,7 @@ class Session:
             f"not authorized on {database} to execute command {{ {shown or command + ': 1.0'}, lsid: {{ id: "
         )
         text += f'{self.uuid("lsid")} }}, $db: "{database}" }}'
-        mongod.log_unauthorised(self.server, database, text)
+        mongo_server.log_unauthorised(self.server, database, text)
         raise ShellError(f"Error: {text} :\n{ERROR_AT}")
 
     def uuid(self, name: str) -> str:
@@ -86,5 +86,5 @@ class Session:
             self.account = (user, source)
             return True
         call = Call("connect", (("user", user), ("source", source), ("shell", "1")))
-        mongod.log_refused_login(self.server, call, account is None)
+        mongo_server.log_refused_login(self.server, call, account is None)
         return False

@@ -1,0 +1,47 @@
+"""One HTTP request and what became of it, as a client sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Literal
+
+HTTP_REASONS: Mapping[int, str] = {status.value: status.phrase for status in HTTPStatus}
+"""Reason phrases by status code (RFC 9110)."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpCall:
+    """One HTTP request to make."""
+
+    url: str
+    method: str = "GET"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: str = ""
+    timeout: float = 0.0
+    """Seconds for the whole of it; 0 for no limit."""
+    insecure: bool = False
+    """Whether a server over https may present any certificate."""
+    authorities: str = ""
+    """Certificates (PEM) that must vouch for a server over https; empty for those that machines trust."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpExchange:
+    """What became of one HTTP request: the answer, or how far it got and why it failed."""
+
+    outcome: Literal["ok", "no_such_host", "dns_timeout", "refused", "timeout", "reset", "tls"]
+    phase: Literal["lookup", "connect", "handshake", "wait", "done"]
+    address: str
+    """IP address it was sent to, empty if the name did not resolve."""
+    port: int
+    status: int = 0
+    """HTTP status; 0 where the far end did not speak HTTP."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: str = ""
+    seconds: float = 0.0
+    """How long it took in all."""
+    connect_seconds: float = 0.0
+    problem: str = ""
+    """For the outcome ``tls``: why there is no secure connection, as curl words it."""

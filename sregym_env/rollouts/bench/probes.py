@@ -1,0 +1,240 @@
+"""What is timed for every promise: generators of samples, each with an environment of its own.
+
+Seconds are seconds of this process's processor time, for one unit of what the promise counts. The probes use
+the environment as any caller does, so that they also run on the code of another checkout.
+"""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable, Iterator
+from time import process_time
+from typing import Any
+
+from sregym_env.envs.env import SREGymEnv
+from sregym_env.faults.problems import Problem
+from sregym_env.rollouts.policies import ExpertPolicy
+from sregym_env.rollouts.runner import run_episode
+
+try:
+    from sregym_env.envs.pairs import pairs as listed
+except ImportError:  # an older checkout, with which this one is compared
+    from sregym_env.faults.problems import pairs as listed  # type: ignore[assignment]
+
+Probe = Callable[[], Iterator[float]]
+
+APP = "hotel-reservation"
+
+PROBLEM: dict[str, Any] = {"fault": "service_target_port_mismatch"}
+"""What is played where one problem is enough."""
+
+WARM = 16
+"""Episodes with which a process that measures anything but its first one begins."""
+
+UNSEEN = 10_000
+"""The first of the seeds that no probe has played before."""
+
+READS = (
+    "kubectl get pods -n {ns}",
+    "kubectl get pods -n {ns} -o wide",
+    "kubectl get svc,endpoints -n {ns}",
+    "kubectl describe deployment geo -n {ns}",
+    "kubectl describe svc recommendation -n {ns}",
+    "kubectl logs deployment/frontend -n {ns} --tail=20",
+    "kubectl get events -n {ns}",
+    "kubectl get deployment frontend -n {ns} -o yaml",
+    "kubectl get nodes",
+    "alerts",
+)
+"""The mixed diagnostic workload."""
+
+
+def environment(**more: Any) -> SREGymEnv:
+    """An environment in a warm process, with a problem set up."""
+    env = SREGymEnv(raise_errors=True, max_steps=1_000_000, time_limit=1e9, **PROBLEM, **more)
+    for seed in reversed(range(WARM)):
+        env.reset(seed=seed)
+    return env
+
+
+def seconds(act: Callable[[], Any]) -> float:
+    """What one call takes."""
+    began = process_time()
+    act()
+    return process_time() - began
+
+
+def one_of_each_fault() -> list[Problem]:
+    """Every declared fault on the middle one of its targets."""
+    by_fault: dict[str, list[Problem]] = {}
+    for pair in listed(app=APP):
+        by_fault.setdefault(pair.faults[0].fault, []).append(pair)
+    return [pairs[len(pairs) // 2] for pairs in by_fault.values()]
+
+
+# --- in a fresh process ---------------------------------------------------------------------------
+
+
+def import_() -> Iterator[float]:
+    """What importing the package adds to importing gymnasium."""
+    for _ in range(5):
+        yield _in_fresh_process("import gymnasium", "import sregym_env")
+
+
+def first_deploy() -> Iterator[float]:
+    """Bringing up the cluster and the application, the first time in a process."""
+    imports = (
+        "from sregym_env import apps; from sregym_env.envs import staging; import sregym_env.shell.shell; "
+        f"app = apps.app({APP!r})"
+    )
+    for _ in range(5):
+        yield _in_fresh_process(imports, "staging.deployed_world(app, 0)")
+
+
+def _in_fresh_process(before: str, timed: str) -> float:
+    code = f"{before}\nfrom time import process_time as t; a = t()\n{timed}\nprint(t() - a)"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return float(answer.stdout)
+
+
+# --- episodes -------------------------------------------------------------------------------------
+
+
+def reset() -> Iterator[float]:
+    """Setting up a problem with a seed that was never played: to the moment the agent is called."""
+    env = environment()
+    each = one_of_each_fault()
+    for seed in range(UNSEEN, UNSEEN + 3):
+        for problem in each:
+            options = {"problem": problem.model_dump(mode="json")}
+            began = process_time()
+            env.reset(seed=seed, options=options)
+            yield process_time() - began
+
+
+def member() -> Iterator[float]:
+    """Starting the same episode once more, for the next member of its group."""
+    env = environment()
+    env.reset(seed=UNSEEN)
+    for _ in range(200):
+        yield seconds(lambda: env.reset(seed=UNSEEN))
+
+
+def episode() -> Iterator[float]:
+    """An expert's episode from the reset to the last verdict, its record included."""
+    env = environment()
+    for problem in one_of_each_fault():
+        options = {"problem": problem.model_dump(mode="json")}
+        began = process_time()
+        run_episode(env, ExpertPolicy(), seed=UNSEEN, options=options)
+        yield process_time() - began
+
+
+def grading() -> Iterator[float]:
+    """The verdict on a world that the expert has repaired."""
+    env = environment()
+    for problem in one_of_each_fault():
+        observation, info = env.reset(seed=UNSEEN, options={"problem": problem.model_dump(mode="json")})
+        expert = ExpertPolicy()
+        expert.begin(env, observation, UNSEEN)
+        ended = False
+        while not ended:
+            action = expert.act(observation, info)
+            began = process_time()
+            observation, _, terminated, truncated, info = env.step(action)
+            took = process_time() - began
+            ended = terminated or truncated
+        yield took
+
+
+# --- steps ----------------------------------------------------------------------------------------
+
+
+def read() -> Iterator[float]:
+    """Read actions of the mixed workload, one by one."""
+    env = environment()
+    for line in _lines(env) * 10:
+        yield seconds(lambda line=line: env.step(line))  # type: ignore[misc]
+
+
+def mixed() -> Iterator[float]:
+    """The same by the round: the mean counts what single ones hide."""
+    env = environment()
+    lines = _lines(env)
+    for _ in range(30):
+        began = process_time()
+        for line in lines:
+            env.step(line)
+        yield (process_time() - began) / len(lines)
+
+
+def _lines(env: SREGymEnv) -> list[str]:
+    return [line.format(ns=env.episode.staged.app.namespace) for line in READS]
+
+
+def write() -> Iterator[float]:
+    """A write that makes the cluster act, until it has settled."""
+    env = environment()
+    namespace = env.episode.staged.app.namespace
+    for number in range(20):
+        trial = env.fork()
+        began = process_time()
+        trial.step(f"kubectl set env deployment/geo -n {namespace} ROUND={number}")
+        trial.step("sleep 20")
+        yield process_time() - began
+
+
+def fork() -> Iterator[float]:
+    """Copying an environment some steps into its episode."""
+    env = environment()
+    for line in _lines(env):
+        env.step(line)
+    for _ in range(200):
+        yield seconds(env.fork)
+
+
+def simulated() -> Iterator[float]:
+    """A simulated second of a broken world in which disturbances come and go, by the ten minutes."""
+    env = environment(noise=True)
+    for _ in range(12):
+        yield seconds(lambda: env.episode.world.advance(600.0)) / 600.0
+
+
+def memory() -> Iterator[float]:
+    """Megabytes that one more environment with its own seed takes, a few steps into its episode."""
+    namespace = environment().episode.staged.app.namespace
+    count = 20
+    gc.collect()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    kept = []
+    for seed in range(count):
+        another = SREGymEnv(raise_errors=True, **PROBLEM)
+        another.reset(seed=UNSEEN + seed)
+        another.step(f"kubectl get pods -n {namespace}")
+        another.step(f"kubectl delete pod -n {namespace} -l io.kompose.service=geo")
+        another.step(f"kubectl get events -n {namespace} | tail -5")
+        kept.append(another)
+    gc.collect()
+    used = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    yield used / len(kept) / 1e6
+
+
+PROBES: dict[str, Probe] = {
+    "import": import_,
+    "first_deploy": first_deploy,
+    "reset": reset,
+    "member": member,
+    "read": read,
+    "mixed": mixed,
+    "write": write,
+    "grading": grading,
+    "episode": episode,
+    "fork": fork,
+    "simulated": simulated,
+    "memory": memory,
+}

@@ -1,0 +1,157 @@
+"""What a container's processes see of files: mounted volumes over the image, and writes on top.
+
+Everything a container can write lies in ``world.volumes``: persistent volumes under the name of their
+PersistentVolume, and scratch space under the keys made here. A volume's content is a frozen mapping of
+relative path to text; keys that begin with ``\\0`` hold a program's structured data and are no files.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Mapping
+from typing import Any
+
+from sregym_env.cluster.app import Image
+from sregym_env.cluster.disturbances import DiskReadErrors
+from sregym_env.sim.containers import node_files
+from sregym_env.sim.containers.images import find
+from sregym_env.sim.containers.volumes import mounted
+from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.process import Mount, Process
+
+Content = Mapping[str, Any]
+EMPTY: Content = {}
+WRITABLE = ("pvc", "emptydir", "hostpath")
+
+
+def image_of(world: SimWorld, process: Process) -> Image:
+    """The image a container was made from."""
+    found = world.images.get(process.image)
+    if found is None:
+        found = find(world.images, process.image)
+    if found is None:
+        raise KeyError(process.image)
+    return found
+
+
+def storage_key(process: Process, mount: Mount) -> str:
+    """Where the content of a writable mount lies in ``world.volumes``."""
+    if mount.kind == "pvc":
+        return mount.source
+    if mount.kind == "hostpath":
+        return f"hostpath/{process.node}/{mount.source}"
+    return f"emptydir/{process.key[0]}/{mount.volume}"
+
+
+def overlay_key(process: Process) -> str:
+    """Where a container's writes to its own root file system lie in ``world.volumes``."""
+    return f"overlay/{process.key[0]}/{process.container}/{process.restart}"
+
+
+def mount_of(process: Process, path: str) -> Mount | None:
+    """The innermost mount that holds ``path``."""
+    best: Mount | None = None
+    for mount in process.mounts:
+        root = mount.path.rstrip("/")
+        if (path == root or path.startswith(root + "/")) and (best is None or len(root) > len(best.path)):
+            best = mount
+    return best
+
+
+def relative(mount: Mount, path: str) -> str:
+    """``path`` as a path inside the mounted volume."""
+    inner = path[len(mount.path.rstrip("/")) :].lstrip("/")
+    if mount.sub_path:
+        return f"{mount.sub_path}/{inner}" if inner else mount.sub_path
+    return inner
+
+
+def content(world: SimWorld, process: Process, mount: Mount) -> Content:
+    """Everything in the volume behind a mount."""
+    if mount.kind in WRITABLE:
+        found: Content = world.volumes.get(storage_key(process, mount)) or EMPTY
+        if mount.kind != "hostpath":
+            return found
+        return {**node_files.below(process.node, mount.source), **found}
+    return mounted(world, process, mount)
+
+
+def failing_fraction(world: SimWorld, process: Process, mount: Mount | None) -> float:
+    """The share of reads from the mount's disk that fail."""
+    if mount is None or mount.kind != "pvc":
+        return 0.0
+    for disturbance in world.disturbances:
+        if isinstance(disturbance, DiskReadErrors) and disturbance.node == process.node:
+            return disturbance.fraction
+    return 0.0
+
+
+def files(world: SimWorld, process: Process) -> dict[str, str]:
+    """Every file the container sees, by absolute path; paths with a slash at their end are directories."""
+    tree = dict(image_of(world, process).files)
+    for path, text in (world.volumes.get(overlay_key(process)) or EMPTY).items():
+        if text is None:
+            tree.pop(path, None)
+        else:
+            tree[path] = text
+    for mount in sorted(process.mounts, key=lambda m: len(m.path)):
+        root = mount.path.rstrip("/")
+        for path in [p for p in tree if p.startswith(root + "/")]:
+            del tree[path]
+        prefix = mount.sub_path
+        for name, text in content(world, process, mount).items():
+            if name.startswith("\0") or not isinstance(text, str):
+                continue
+            if not prefix:
+                tree[f"{root}/{name}"] = text
+            elif name == prefix:
+                tree[root] = text
+            elif name.startswith(prefix + "/"):
+                tree[root + name[len(prefix) :]] = text
+    return tree
+
+
+def read(world: SimWorld, process: Process, path: str, chance: float) -> str:
+    """One file. Raises FileNotFoundError, or OSError(EIO) where ``chance`` falls into the failing share."""
+    mount = mount_of(process, path)
+    if chance < failing_fraction(world, process, mount):
+        raise OSError(errno.EIO, "Input/output error", path)
+    text: Any
+    if mount is not None:
+        text = content(world, process, mount).get(relative(mount, path))
+    else:
+        overlay = world.volumes.get(overlay_key(process)) or EMPTY
+        text = overlay.get(path) if path in overlay else image_of(world, process).files.get(path)
+    if not isinstance(text, str):
+        raise FileNotFoundError(errno.ENOENT, "No such file or directory", path)
+    return text
+
+
+def attempt(world: SimWorld, process: Process, path: str) -> str:
+    """One file, as a process reads it now: a failing disk may fail this time. Raises as :func:`read`."""
+    fraction = failing_fraction(world, process, mount_of(process, path))
+    return read(world, process, path, chance(world, process, "disk") if fraction else 1.0)
+
+
+def chance(world: SimWorld, process: Process, name: str) -> float:
+    """The next number in [0, 1) of a process's own stream."""
+    return world.streams.unit(f"process/{process.namespace}/{process.container}/{name}")
+
+
+def write(world: SimWorld, process: Process, path: str, text: str | None) -> None:
+    """Write one file, or with None remove it. Raises OSError(EROFS) on read-only mounts."""
+    mount = mount_of(process, path)
+    if mount is not None and (mount.kind not in WRITABLE or mount.read_only):
+        raise OSError(errno.EROFS, "Read-only file system", path)
+    key = overlay_key(process) if mount is None else storage_key(process, mount)
+    name = path if mount is None else relative(mount, path)
+    if name in ("", "/"):
+        return
+    known = world.volumes.get(key) or EMPTY
+    if mount is not None and text is None:
+        world.volumes[key] = {n: t for n, t in known.items() if n != name}
+    else:
+        world.volumes[key] = {**known, name: text}
+    if mount is None or mount.kind == "emptydir":
+        # The kubelet watches how much of its disk pods fill.
+        world.touch()

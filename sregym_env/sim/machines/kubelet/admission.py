@@ -1,0 +1,36 @@
+"""What a kubelet checks before it accepts a pod that did not come through the scheduler."""
+
+from __future__ import annotations
+
+from sregym_env.kube.types import Manifest
+from sregym_env.sim.containers.resources import allocatable, pod_requests
+from sregym_env.sim.world import SimWorld
+
+
+def refusal(world: SimWorld, pod: Manifest, node: Manifest) -> tuple[str, str] | None:
+    """(reason, message) if the node has not enough of something for the pod, else None."""
+    capacity = allocatable(node)
+    used: dict[str, int] = {}
+    pods = 0
+    for other in world.store.list("pods"):
+        if other is pod or other["spec"].get("nodeName") != node["metadata"]["name"]:
+            continue
+        if (other.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
+            continue
+        pods += 1
+        for name, amount in pod_requests(other).named():
+            used[name] = used.get(name, 0) + amount
+    if pods + 1 > capacity.get("pods", 110):
+        return _refused("pods", 1, pods, capacity.get("pods", 110))
+    for name, amount in pod_requests(pod).named():
+        if amount and used.get(name, 0) + amount > capacity.get(name, 0):
+            return _refused(name, amount, used.get(name, 0), capacity.get(name, 0))
+    return None
+
+
+def _refused(name: str, requested: int, used: int, capacity: int) -> tuple[str, str]:
+    text = (
+        f"Pod was rejected: Node didn't have enough resource: {name}, requested: {requested}, "
+        f"used: {used}, capacity: {capacity}"
+    )
+    return f"OutOf{name}", text

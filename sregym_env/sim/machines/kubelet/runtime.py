@@ -1,0 +1,68 @@
+"""What the kubelet asks of the container runtime (processes that start, end and are looked into) and of the network.
+
+The kubelet calls nothing of programs, processes and connections but these functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.app import Image
+from sregym_env.kube.types import Manifest
+from sregym_env.sim.processes import exchange, lifecycle
+from sregym_env.sim.programs import exec as container_exec
+from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.process import Process, ProcessKey
+from sregym_env.sim.world.program import HttpRequest
+
+
+def executable(world: SimWorld, image: Image, argv0: str) -> tuple[str, str] | None:
+    """(binary, program) that ``argv0`` names in an image, or None."""
+    return lifecycle.executable(world, image, argv0)
+
+
+def past_entrypoint(world: SimWorld, image: Image, argv: tuple[str, ...]) -> tuple[str, ...]:
+    """The command line without an entrypoint script that only hands over to it."""
+    return lifecycle.past_entrypoint(world, image, argv)
+
+
+def start(world: SimWorld, process: Process) -> None:
+    """Let a main process begin."""
+    lifecycle.start(world, process)
+
+
+def terminate(world: SimWorld, key: ProcessKey) -> tuple[float, int]:
+    """Send SIGTERM: seconds until the process exits by itself, and its exit code."""
+    return lifecycle.terminate(world, key)
+
+
+def execute(world: SimWorld, pod: Manifest, container: str, argv: Sequence[str]) -> ExecResult:
+    """Run a command in a running container, as exec probes and hooks do."""
+    return container_exec.run(world, pod, container, list(argv), "")
+
+
+def probe(
+    world: SimWorld,
+    node: str,
+    host: str,
+    port: int,
+    kind: Literal["tcp", "http", "grpc"],
+    *,
+    scheme: str = "http",
+    request: HttpRequest | None = None,
+    service: str = "",
+    timeout: float = 1.0,
+) -> tuple[bool, str]:
+    """Probe a port from a node: whether it answered well, and what a failed probe says."""
+    if kind == "tcp":
+        text = exchange.probe_tcp(world, node, host, port, timeout)
+        return not text, text
+    if kind == "grpc":
+        return exchange.probe_grpc(world, node, host, port, timeout, service)
+    asked = request or HttpRequest("GET", "/")
+    status, text = exchange.probe_http(world, node, host, port, asked.path, asked.headers, timeout, scheme)
+    if status:
+        return 200 <= status < 400, f"HTTP probe failed with statuscode: {status}"
+    return False, f'Get "{scheme}://{host}:{port}{asked.path}": {text}'

@@ -1,0 +1,81 @@
+"""Pod sandboxes: the network namespace and the address that a pod's containers share."""
+
+from __future__ import annotations
+
+from sregym_env.runtime.clock import seconds
+from sregym_env.runtime.frozen import evolve
+from sregym_env.sim.machines.kubelet.state import PodRecord
+from sregym_env.sim.machines.kubelet.status import internal_ip
+from sregym_env.sim.machines.kubelet.sync import Sync
+from sregym_env.sim.world import SimWorld
+
+SETUP = (0.4, 1.1)
+"""Seconds that mounting, pausing and wiring a pod take before its first container."""
+HANDLERS = ("", "runc")
+"""Runtimes that the nodes' containerd is configured for."""
+RETRY = seconds(12)
+"""Time between attempts to make a sandbox (the kubelet's back-off period of 10 s and what a sync takes)."""
+READY = -1
+"""``PodRecord.sandbox_at`` of a pod whose sandbox is up."""
+
+
+def ensure(sync: Sync) -> bool:
+    """Set up the sandbox; whether it is there."""
+    record = sync.record
+    if record.sandbox_at == READY:
+        return True
+    problem = _no_runtime(sync)
+    if problem:
+        sync.event("Warning", "FailedCreatePodSandBox", f"Failed to create pod sandbox: {problem}")
+        sync.look_again(sync.now + RETRY)
+        return False
+    if record.sandbox_at == 0:
+        due = sync.now + seconds(sync.chance(*SETUP))
+        sync.record = evolve(record, sandbox_at=due)
+        sync.look_again(due)
+        return False
+    if sync.now < record.sandbox_at:
+        sync.look_again(record.sandbox_at)
+        return False
+    if sync.spec.get("hostNetwork"):
+        ip = internal_ip(sync.world.store.get("nodes", "", record.node))
+    else:
+        ip = _address(sync.world, record.node)
+    sync.record = evolve(record, sandbox_at=READY, ip=ip)
+    return True
+
+
+def _no_runtime(sync: Sync) -> str:
+    """Why containerd has no runtime for the pod's class; empty where it has."""
+    name = sync.spec.get("runtimeClassName")
+    if not name:
+        return ""
+    found = sync.world.store.get("runtimeclasses.node.k8s.io", "", name)
+    if found is None:
+        return f'runtimeclass.node.k8s.io "{name}" not found'
+    handler = found.get("handler", "")
+    if handler in HANDLERS:
+        return ""
+    what = f'failed to get sandbox runtime: no runtime for "{handler}" is configured'
+    return f"rpc error: code = Unknown desc = {what}"
+
+
+def _address(world: SimWorld, node: str) -> str:
+    """The next free address of the node's range: in order, so that one is not soon used again."""
+    manifest = world.store.get("nodes", "", node)
+    cidr = "10.244.255.0/24" if manifest is None else manifest["spec"].get("podCIDR", "10.244.255.0/24")
+    prefix = cidr.rsplit(".", 1)[0]
+    taken = frozenset(
+        record.ip
+        for record in world.runtime.values()
+        if isinstance(record, PodRecord) and record.node == node
+    )
+    slot = f"ipam:{node}"
+    last = world.memory.get(slot, 1)
+    for _ in range(253):
+        last = 2 if last >= 254 else last + 1
+        address = f"{prefix}.{last}"
+        if address not in taken:
+            world.memory[slot] = last
+            return address
+    return ""

@@ -1,0 +1,301 @@
+"""The machines: four nodes as kubeadm would have made them, and what their kubelets report of them.
+
+Heartbeats are not events: :func:`present` fills in, when somebody looks, the times at which a living
+kubelet would last have reported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sregym_env.kube.durations import parse_rfc3339, rfc3339, rfc3339_micro
+from sregym_env.kube.types import Manifest
+from sregym_env.runtime.clock import MINUTE, SECOND
+from sregym_env.runtime.streams import keyed_bits
+from sregym_env.sim import apiserver
+from sregym_env.sim.apiserver import events
+from sregym_env.sim.containers import images
+from sregym_env.sim.machines import heartbeats
+from sregym_env.sim.machines.kubelet import wake_node
+from sregym_env.sim.machines.kubelet.pulling import present as images_on
+from sregym_env.sim.world import SimWorld
+
+VERSION = "v1.32.5"
+RUNTIME = "containerd://1.7.27"
+PAUSE = "registry.k8s.io/pause:3.10"
+"""The image of every pod's sandbox, on each node since it was made."""
+PAUSE_SIZE = 320_368
+LISTED_IMAGES = 50
+"""How many images a node's status names (``nodeStatusMaxImages``)."""
+STATUS_PERIOD = 5 * MINUTE
+"""How often an unchanged node status is posted (``nodeStatusReportFrequency``)."""
+LEASE_PERIOD = 10 * SECOND
+"""How often a node's Lease is renewed (a quarter of its 40 s duration)."""
+LEASE_SECONDS = 40
+"""How long a node's Lease holds (``nodeLeaseDurationSeconds``)."""
+LEASES = "leases.coordination.k8s.io"
+LEADERS = ("kube-controller-manager", "kube-scheduler")
+"""Components of the control plane that elect a leader through a Lease of their name in ``kube-system``."""
+LEADER_PERIOD = 2 * SECOND
+"""How often a leader renews its Lease (``--leader-elect-retry-period``)."""
+SERVER_LABEL = "apiserver.kubernetes.io/identity"
+"""The label of the Lease by which an API server says that it lives; renewed as often as a node's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """One machine of the cluster."""
+
+    name: str
+    address: str
+    pod_cidr: str
+    control_plane: bool = False
+
+
+CONTROL_PLANE = Machine("sre-control-plane", "172.18.0.5", "10.244.0.0/24", True)
+MACHINES = (
+    CONTROL_PLANE,
+    Machine("sre-worker", "172.18.0.2", "10.244.1.0/24"),
+    Machine("sre-worker2", "172.18.0.3", "10.244.2.0/24"),
+    Machine("sre-worker3", "172.18.0.4", "10.244.3.0/24"),
+)
+
+_CAPACITY = {
+    "cpu": "8",
+    "ephemeral-storage": "101430960Ki",
+    "hugepages-1Gi": "0",
+    "hugepages-2Mi": "0",
+    "memory": "16384256Ki",
+    "pods": "110",
+}
+_READY: tuple[tuple[str, str, str, str], ...] = (
+    ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+    ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+    ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+    ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+)
+
+
+def create(world: SimWorld, machine: Machine) -> Manifest:
+    """Let a machine join the cluster: its Node with a ready status, its Lease and its CSINode."""
+    node = apiserver.create(world, "nodes", _manifest(machine))
+    apiserver.update_status(world, "nodes", "", machine.name, _status(world, machine))
+    now = rfc3339_micro(world.now())
+    owner = {"apiVersion": "v1", "kind": "Node", "name": machine.name, "uid": node["metadata"]["uid"]}
+    apiserver.create(
+        world,
+        LEASES,
+        {
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
+            "metadata": {"name": machine.name, "namespace": "kube-node-lease", "ownerReferences": [owner]},
+            "spec": {
+                "holderIdentity": machine.name,
+                "leaseDurationSeconds": LEASE_SECONDS,
+                "renewTime": now,
+            },
+        },
+    )
+    apiserver.create(
+        world,
+        "csinodes.storage.k8s.io",
+        {
+            "apiVersion": "storage.k8s.io/v1",
+            "kind": "CSINode",
+            "metadata": {"name": machine.name, "ownerReferences": [owner]},
+            "spec": {"drivers": []},
+        },
+    )
+    return node
+
+
+def _manifest(machine: Machine) -> Manifest:
+    labels = {
+        "beta.kubernetes.io/arch": "amd64",
+        "beta.kubernetes.io/os": "linux",
+        "kubernetes.io/arch": "amd64",
+        "kubernetes.io/hostname": machine.name,
+        "kubernetes.io/os": "linux",
+    }
+    spec: dict[str, Any] = {"podCIDR": machine.pod_cidr, "podCIDRs": [machine.pod_cidr]}
+    if machine.control_plane:
+        labels["node-role.kubernetes.io/control-plane"] = ""
+        labels["node.kubernetes.io/exclude-from-external-load-balancers"] = ""
+        spec["taints"] = [{"effect": "NoSchedule", "key": "node-role.kubernetes.io/control-plane"}]
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": machine.name,
+            "labels": labels,
+            "annotations": {
+                "kubeadm.alpha.kubernetes.io/cri-socket": "unix:///run/containerd/containerd.sock",
+                "node.alpha.kubernetes.io/ttl": "0",
+                "volumes.kubernetes.io/controller-managed-attach-detach": "true",
+            },
+        },
+        "spec": spec,
+    }
+
+
+def _status(world: SimWorld, machine: Machine) -> dict[str, Any]:
+    now = rfc3339(world.now())
+    return {
+        "addresses": [
+            {"type": "InternalIP", "address": machine.address},
+            {"type": "Hostname", "address": machine.name},
+        ],
+        "allocatable": dict(_CAPACITY),
+        "capacity": dict(_CAPACITY),
+        "conditions": [
+            {
+                "type": type,
+                "status": status,
+                "lastHeartbeatTime": now,
+                "lastTransitionTime": now,
+                "reason": reason,
+                "message": message,
+            }
+            for type, status, reason, message in _READY
+        ],
+        "daemonEndpoints": {"kubeletEndpoint": {"Port": 10250}},
+        "nodeInfo": {
+            "architecture": "amd64",
+            "bootID": _identity("boot", machine),
+            "containerRuntimeVersion": RUNTIME,
+            "kernelVersion": "6.1.0-32-amd64",
+            "kubeProxyVersion": VERSION,
+            "kubeletVersion": VERSION,
+            "machineID": _identity("machine", machine).replace("-", ""),
+            "operatingSystem": "linux",
+            "osImage": "Debian GNU/Linux 12 (bookworm)",
+            "systemUUID": _identity("system", machine),
+        },
+    }
+
+
+def _identity(what: str, machine: Machine) -> str:
+    text = f"{keyed_bits(what, machine.name, 0):016x}{keyed_bits(what, machine.name, 1):016x}"
+    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-a{text[17:20]}-{text[20:]}"
+
+
+# --- what a reader sees -----------------------------------------------------------------------------
+
+
+def present(world: SimWorld, obj: Manifest) -> Manifest:
+    """A Node or node Lease as a client sees it now: with the heartbeats of a kubelet that lives.
+
+    Other objects are returned as they are. A kubelet that is down (``node.down:<name>`` in the world's
+    memory, since an instant) has not reported after that.
+    """
+    kind = obj.get("kind")
+    if kind == "Node":
+        return _present_node(world, obj)
+    if kind == "Lease":
+        return _present_lease(world, obj)
+    return obj
+
+
+def last_report(world: SimWorld, name: str, period: int) -> int:
+    """When the kubelet of a node last reported something that it reports every ``period`` microseconds."""
+    down = world.memory.get(f"node.down:{name}")
+    until = world.now() if not isinstance(down, int) or isinstance(down, bool) else min(down, world.now())
+    offset = keyed_bits("heartbeat", name) % period
+    return (until - offset) // period * period + offset
+
+
+def _present_node(world: SimWorld, node: Manifest) -> Manifest:
+    status = node.get("status") or {}
+    name = node["metadata"]["name"]
+    heartbeat = last_report(world, name, STATUS_PERIOD)
+    conditions = []
+    for condition in status.get("conditions", ()):
+        if condition.get("reason") != "NodeStatusUnknown":
+            changed = parse_rfc3339(condition["lastTransitionTime"])
+            condition = {**condition, "lastHeartbeatTime": rfc3339(max(heartbeat, changed))}
+        conditions.append(condition)
+    return {**node, "status": {**status, "conditions": conditions, "images": _images(world, name)}}
+
+
+def _images(world: SimWorld, node: str) -> list[dict[str, Any]]:
+    """What a kubelet lists: the largest images first, at most 50, each by its digests and then its tags."""
+    tags: dict[str, list[str]] = {images.image_id(PAUSE): [PAUSE]}
+    sizes = {images.image_id(PAUSE): PAUSE_SIZE}
+    for reference in images_on(world, node):
+        image = images.find(world.images, reference)
+        if image is None:
+            continue
+        digest = images.image_id(reference)
+        sizes.setdefault(digest, images.exact_size(image, reference))
+        known = tags.setdefault(digest, [])
+        if "@" not in reference:
+            known.append(reference)
+    largest = sorted(sizes, key=lambda digest: (-sizes[digest], digest))[:LISTED_IMAGES]
+    return [{"names": [digest, *tags[digest]], "sizeBytes": sizes[digest]} for digest in largest]
+
+
+def _present_lease(world: SimWorld, lease: Manifest) -> Manifest:
+    metadata = lease["metadata"]
+    name, namespace = metadata["name"], metadata.get("namespace")
+    if namespace == "kube-node-lease":
+        renewed = last_report(world, name, LEASE_PERIOD)
+    elif namespace != "kube-system":
+        return lease
+    elif name in LEADERS:
+        renewed = last_report(world, CONTROL_PLANE.name, LEADER_PERIOD)
+    elif SERVER_LABEL in (metadata.get("labels") or {}):
+        renewed = last_report(world, CONTROL_PLANE.name, LEASE_PERIOD)
+    else:
+        return lease
+    return {**lease, "spec": {**lease["spec"], "renewTime": rfc3339_micro(renewed)}}
+
+
+# --- kubelets that stop and start -------------------------------------------------------------------
+
+
+def stop(world: SimWorld, name: str) -> None:
+    """The node's kubelet stops reporting and acting; the node controller will notice in its own time."""
+    if f"node.down:{name}" not in world.memory:
+        heartbeats.fall_silent(world, name)
+        world.touch()
+
+
+def start(world: SimWorld, name: str) -> None:
+    """The node's kubelet is back: it reports Ready and looks at all its pods."""
+    if f"node.down:{name}" not in world.memory:
+        return
+    heartbeats.come_back(world, name)
+    node = world.store.get("nodes", "", name)
+    if node is not None:
+        _report_ready(world, node)
+    world.touch()
+    wake_node(world, name)
+
+
+def _report_ready(world: SimWorld, node: Manifest) -> None:
+    name = node["metadata"]["name"]
+    status = node.get("status") or {}
+    known = {condition["type"]: condition for condition in status.get("conditions", ())}
+    now = rfc3339(world.now())
+    conditions = []
+    for type, value, reason, message in _READY:
+        before = known.get(type, {})
+        same = before.get("status") == value
+        since = before["lastTransitionTime"] if same else now
+        conditions.append(
+            {
+                "type": type,
+                "status": value,
+                "lastHeartbeatTime": now,
+                "lastTransitionTime": since,
+                "reason": reason,
+                "message": message,
+            }
+        )
+    apiserver.update_status(world, "nodes", "", name, {**status, "conditions": conditions})
+    for reason, text in (
+        ("Starting", "Starting kubelet."),
+        ("NodeReady", f"Node {name} status is now: NodeReady"),
+    ):
+        events.record(world, node, "Normal", reason, text, component="kubelet", host=name, uid=name)

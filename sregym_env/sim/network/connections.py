@@ -1,0 +1,295 @@
+"""Where a connection leads: name, Service, endpoint, policy, wire, and the process that must listen.
+
+:func:`connect` is the one function behind user traffic, probes, ``curl`` and every program's dial. It knows
+shares rather than single packets: a Service with two endpoints of which one refuses has two legs. Error
+texts are those of Go's ``net`` package.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from sregym_env.kube.types import Manifest
+from sregym_env.runtime.streams import keyed_bits
+from sregym_env.sim.network import addressing, dns
+from sregym_env.sim.network.addressing import OUTSIDE, Endpoint, NodeSource, Source
+from sregym_env.sim.network.dns import Resolution
+from sregym_env.sim.network.links import NO_POD, Link, PodName, path
+from sregym_env.sim.network.netpolicy import Peer, allowed
+from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.process import Process, ProcessKey
+
+__all__ = [
+    "CONNECT_TIMEOUT",
+    "Connection",
+    "Leg",
+    "NodeSource",
+    "Outcome",
+    "Source",
+    "connect",
+    "pick",
+]
+
+Outcome = Literal["ok", "no_such_host", "dns_timeout", "refused", "timeout", "reset", "tls"]
+
+CONNECT_TIMEOUT = 20.0
+"""Seconds a client waits for a connection if it sets no limit of its own (gRPC's minimum connect timeout)."""
+NO_ROUTE_DELAY = 3.0
+"""Seconds until the kernel reports that no machine answers for an address (three ARP probes)."""
+
+
+class Leg(NamedTuple):
+    """One of the places a connection may lead to."""
+
+    share: float
+    outcome: Outcome
+    address: str = ""
+    port: int = 0
+    """Port at the far end, after Service translation."""
+    process: ProcessKey | None = None
+    """Who accepts; None where nobody does."""
+    latency: float = 0.0
+    """Seconds: the round trip of one exchange if ok, else how long until the failure is noticed."""
+    jitter: float = 0.0
+    """Half-width of the spread of ``latency``."""
+    loss: float = 0.0
+    """Probability that an exchange loses a packet."""
+    answers: bool = True
+    """False where the far end accepts connections and then says nothing."""
+    text: str = ""
+    """What Go reports: ``dial tcp 10.96.3.7:27017: connect: connection refused``."""
+
+
+class Connection(NamedTuple):
+    """What becomes of many connections to ``host:port``; the shares of the legs sum to 1."""
+
+    host: str
+    port: int
+    resolution: Resolution
+    legs: tuple[Leg, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every connection is accepted."""
+        return all(leg.outcome == "ok" for leg in self.legs)
+
+
+def connect(
+    world: SimWorld, source: Source, host: str, port: int, protocol: Literal["TCP", "UDP"] = "TCP"
+) -> Connection:
+    """Where connections from ``source`` to ``host:port`` lead right now."""
+    cache = addressing.present(world).cache
+    key = (addressing.source_key(source), host, port, protocol)
+    found: Connection | None = cache.get(key)
+    if found is None:
+        found = cache[key] = _connect(world, source, host, port, protocol)
+    return found
+
+
+def _connect(world: SimWorld, source: Source, host: str, port: int, protocol: str) -> Connection:
+    resolution = dns.resolve(world, source, host)
+    if resolution.error:
+        leg = Leg(1.0, resolution.error, text=f"dial tcp: {resolution.text}", latency=resolution.latency)
+        return Connection(host, port, resolution, (leg,))
+    route = _Route(world, source, protocol)
+    per_address = [route.legs(address, port) for address in resolution.addresses]
+    if len(per_address) > 1:
+        per_address = _first_that_accepts(per_address)
+    share = 1.0 / len(per_address)
+    legs = tuple(
+        leg if share == 1.0 else leg._replace(share=leg.share * share) for legs in per_address for leg in legs
+    )
+    return Connection(host, port, resolution, legs)
+
+
+def _first_that_accepts(per_address: list[tuple[Leg, ...]]) -> list[tuple[Leg, ...]]:
+    """A dialler with several addresses moves on from those that refuse at once."""
+    accepting = [legs for legs in per_address if any(leg.outcome != "refused" for leg in legs)]
+    return accepting or per_address[:1]
+
+
+class _Route:
+    """Finds the legs to an address for one client."""
+
+    __slots__ = ("here", "peer", "protocol", "source", "world")
+
+    def __init__(self, world: SimWorld, source: Source, protocol: str) -> None:
+        self.world = world
+        self.source = source
+        self.protocol = protocol
+        pod = addressing.pod_of(world, source) if isinstance(source, Process) else None
+        self.here: PodName = NO_POD
+        if isinstance(source, Process) and not source.host_network:
+            self.here = (source.namespace, source.pod)
+        else:
+            pod = None
+        self.peer = Peer(addressing.source_ip(world, source), source.node, pod)
+
+    def legs(self, address: str, port: int) -> tuple[Leg, ...]:
+        world, source = self.world, self.source
+        if address.startswith("127.") or address == "::1":
+            return (self._own(address, port),)
+        if isinstance(source, Process) and address == source.ip:
+            return (self._own(address, port),)
+        node = addressing.node_at(world, address)
+        if node is not None:
+            return self._machine(address, node, port)
+        if source == OUTSIDE:
+            return (self._lost(address, port),)
+        service = addressing.service_at(world, address)
+        if service is not None:
+            return self._service(service, address, port)
+        return (self._pod(address, port, address, port, ""),)
+
+    # --- Services -------------------------------------------------------------------------------
+
+    def _service(self, service: Manifest, address: str, port: int) -> tuple[Leg, ...]:
+        spec = service["spec"]
+        for entry in spec.get("ports") or ():
+            if entry["port"] == port and entry.get("protocol", "TCP") == self.protocol:
+                local = spec.get("internalTrafficPolicy") == "Local"
+                return self._balanced(service, entry, address, port, local)
+        return (self._lost(address, port),)
+
+    def _balanced(
+        self, service: Manifest, entry: Manifest, address: str, port: int, local: bool
+    ) -> tuple[Leg, ...]:
+        metadata = service["metadata"]
+        every = addressing.endpoints(self.world, metadata["namespace"], metadata["name"], entry)
+        found = addressing.usable(every)
+        if local and found:
+            found = [endpoint for endpoint in found if endpoint.node == self.source.node]
+            if not found:
+                return (self._lost(address, port),)
+        if not found:
+            return (self._refused(address, port),)
+        if service["spec"].get("sessionAffinity") == "ClientIP":
+            found = [found[keyed_bits("affinity", self.peer.ip, address) % len(found)]]
+        legs = [self._endpoint(endpoint, address, port) for endpoint in found]
+        if len(legs) == 1:
+            return (legs[0],)
+        share = 1.0 / len(legs)
+        return tuple(leg._replace(share=share) for leg in legs)
+
+    def _endpoint(self, endpoint: Endpoint, address: str, port: int) -> Leg:
+        node = addressing.node_at(self.world, endpoint.ip)
+        if node is not None:
+            return self._machine_port(endpoint.ip, node, endpoint.port, address, port)
+        return self._pod(endpoint.ip, endpoint.port, address, port, endpoint.node)
+
+    # --- machines -------------------------------------------------------------------------------
+
+    def _machine(self, address: str, node: str, port: int) -> tuple[Leg, ...]:
+        behind = addressing.node_port(self.world, port) if self.protocol == "TCP" else None
+        if behind is not None:
+            local = behind[0]["spec"].get("externalTrafficPolicy") == "Local"
+            if local:
+                return self._node_local(behind, address, node, port)
+            return self._balanced(*behind, address, port, False)
+        claimed = addressing.host_port(self.world, node, port, self.protocol)
+        if claimed is not None:
+            return (self._pod(*claimed, address, port, node),)
+        return (self._machine_port(address, node, port, address, port),)
+
+    def _node_local(
+        self, behind: tuple[Manifest, Manifest], address: str, node: str, port: int
+    ) -> tuple[Leg, ...]:
+        metadata = behind[0]["metadata"]
+        every = addressing.endpoints(self.world, metadata["namespace"], metadata["name"], behind[1])
+        found = [endpoint for endpoint in addressing.usable(every) if endpoint.node == node]
+        if not found:
+            return (self._lost(address, port),)
+        share = 1.0 / len(found)
+        return tuple(self._endpoint(e, address, port)._replace(share=share) for e in found)
+
+    def _machine_port(self, ip: str, node: str, number: int, address: str, port: int) -> Leg:
+        link = path(self.world, self.source.node, self.here, node, NO_POD)
+        if not link.up or not allowed(self.world, self.peer, Peer(ip, node), number, self.protocol):
+            return self._lost(address, port)
+        for process in addressing.present(self.world).by_node.get(node, ()):
+            if number in process.listening:
+                return self._accepted(process, ip, number, link)
+        return self._refused(address, port, ip, number)
+
+    # --- pods -----------------------------------------------------------------------------------
+
+    def _own(self, address: str, port: int) -> Leg:
+        source = self.source
+        if isinstance(source, Process) and not source.host_network:
+            processes = addressing.pod_processes(self.world, source.key[0])
+        else:
+            processes = addressing.present(self.world).by_node.get(source.node, [])
+        link = path(self.world, source.node, self.here, source.node, self.here)
+        for process in processes:
+            if port in process.listening:
+                return self._accepted(process, address, port, link)
+        return self._refused(address, port)
+
+    def _pod(self, ip: str, number: int, address: str, port: int, node: str) -> Leg:
+        """A pod's address, dialled as ``address:port`` (which may be a Service's)."""
+        world = self.world
+        pod = addressing.pod_at(world, ip)
+        if pod is None:
+            return self._unreachable(address, port, node)
+        metadata = pod["metadata"]
+        there = Peer(ip, pod["spec"].get("nodeName", ""), pod)
+        link = path(world, self.source.node, self.here, there.node, (metadata["namespace"], metadata["name"]))
+        if not link.up or not allowed(world, self.peer, there, number, self.protocol):
+            return self._lost(address, port)
+        for process in addressing.pod_processes(world, metadata.get("uid", "")):
+            if number in process.listening:
+                return self._accepted(process, ip, number, link)
+        return self._refused(address, port, ip, number, link)
+
+    # --- outcomes -------------------------------------------------------------------------------
+
+    def _accepted(self, process: Process, ip: str, number: int, link: Link) -> Leg:
+        return Leg(
+            1.0,
+            "ok",
+            ip,
+            number,
+            process.key,
+            link.rtt,
+            link.jitter,
+            link.loss,
+            link.answers,
+        )
+
+    def _refused(
+        self, address: str, port: int, ip: str = "", number: int = 0, link: Link | None = None
+    ) -> Leg:
+        text = f"dial tcp {joined(address, port)}: connect: connection refused"
+        rtt = 0.0001 if link is None else link.rtt
+        return Leg(1.0, "refused", ip or address, number or port, latency=rtt, text=text)
+
+    def _lost(self, address: str, port: int) -> Leg:
+        text = f"dial tcp {joined(address, port)}: i/o timeout"
+        return Leg(1.0, "timeout", address, port, latency=CONNECT_TIMEOUT, text=text)
+
+    def _unreachable(self, address: str, port: int, node: str) -> Leg:
+        """Nobody has this address. Inside the pods' range the machines say so; elsewhere packets vanish."""
+        if not address.startswith(POD_RANGE) or (node and not addressing.reachable_machine(self.world, node)):
+            return self._lost(address, port)
+        text = f"dial tcp {joined(address, port)}: connect: no route to host"
+        return Leg(1.0, "timeout", address, port, latency=NO_ROUTE_DELAY, text=text)
+
+
+POD_RANGE = "10.244."
+"""Prefix of the cluster's pod addresses (10.244.0.0/16)."""
+
+
+@lru_cache(maxsize=4096)
+def joined(address: str, port: int) -> str:
+    """``host:port`` as Go writes it."""
+    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
+
+
+def pick(connection: Connection, unit: float) -> Leg:
+    """The leg that one connection takes, for a number in [0, 1)."""
+    for leg in connection.legs:
+        if unit < leg.share:
+            return leg
+        unit -= leg.share
+    return connection.legs[-1]

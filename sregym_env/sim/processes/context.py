@@ -1,0 +1,219 @@
+"""A running process's view of the world: the implementation of :class:`~.program.Context`."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Mapping
+from typing import Any
+
+from sregym_env.cluster.app import Image
+from sregym_env.runtime.clock import MILLISECOND, seconds
+from sregym_env.sim.containers import view
+from sregym_env.sim.network.connections import Connection, connect
+from sregym_env.sim.processes.flow import Evaluation, Pressure
+from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.process import Process, ProcessKey
+from sregym_env.sim.world.program import Call, Failure, Flow
+
+
+class ProcessContext:
+    """What one process can see and do. Cheap to make; make one per occasion and throw it away."""
+
+    __slots__ = ("_evaluation", "process", "world")
+
+    def __init__(self, world: SimWorld, process: Process, evaluation: Evaluation | None = None) -> None:
+        self.world = world
+        self.process = process
+        self._evaluation = evaluation
+
+    # --- time and chance --------------------------------------------------------------------------
+
+    def now(self) -> int:
+        """Microseconds since the Unix epoch."""
+        return self.world.clock
+
+    def chance(self, name: str) -> float:
+        """The next number in [0, 1) of this process's own stream."""
+        return view.chance(self.world, self.process, name)
+
+    @property
+    def image(self) -> Image:
+        """The image the container was made from."""
+        return view.image_of(self.world, self.process)
+
+    # --- files ------------------------------------------------------------------------------------
+
+    def read(self, path: str) -> str:
+        """A file as the process sees it. Raises FileNotFoundError or OSError(EIO)."""
+        return view.attempt(self.world, self.process, path)
+
+    def list_dir(self, path: str) -> list[str]:
+        """Names in a directory, sorted. Raises FileNotFoundError."""
+        root = path.rstrip("/") + "/"
+        mount = view.mount_of(self.process, path.rstrip("/"))
+        names: set[str] = set()
+        if mount is not None:
+            inner = view.relative(mount, path.rstrip("/"))
+            prefix = inner + "/" if inner else ""
+            for name in view.content(self.world, self.process, mount):
+                if name.startswith(prefix) and not name.startswith("\0"):
+                    names.add(name[len(prefix) :].split("/")[0])
+            return sorted(names - {""})
+        for name in view.files(self.world, self.process):
+            if name.startswith(root):
+                names.add(name[len(root) :].split("/")[0])
+        names.discard("")
+        if not names:
+            raise FileNotFoundError(errno.ENOENT, "No such file or directory", path)
+        return sorted(names)
+
+    def volume(self, path: str) -> Any:
+        """The frozen content of the volume mounted at ``path``; None if empty. Raises OSError(EIO)."""
+        mount = view.mount_of(self.process, path)
+        if mount is None:
+            return self.world.volumes.get(f"{view.overlay_key(self.process)}{path}")
+        fraction = view.failing_fraction(self.world, self.process, mount)
+        if fraction and self.chance("disk") < fraction:
+            raise OSError(errno.EIO, "Input/output error", path)
+        return self.world.volumes.get(view.storage_key(self.process, mount))
+
+    def write_volume(self, path: str, content: Any) -> None:
+        """Replace the content of the volume mounted at ``path`` (or of that part of the root file system)."""
+        mount = view.mount_of(self.process, path)
+        if mount is None:
+            self.world.volumes[f"{view.overlay_key(self.process)}{path}"] = content
+        else:
+            self.world.volumes[view.storage_key(self.process, mount)] = content
+        self.world.touch()
+
+    def disk_failing(self, path: str) -> float:
+        """The share of reads from the disk under ``path`` that fail now."""
+        return view.failing_fraction(self.world, self.process, view.mount_of(self.process, path))
+
+    # --- output and life --------------------------------------------------------------------------
+
+    def log(self, text: str, *, delay: float = 0.0) -> None:
+        """Write lines to the container's log, ``delay`` seconds from now."""
+        process = self.process
+        key = (process.key[0], process.container, process.restart)
+        self.world.log(key).write(self.world.clock + seconds(delay), text)
+
+    def listen(self, *ports: int) -> None:
+        """Accept connections on more TCP ports. Raises OSError(EADDRINUSE)."""
+        mine = self.process
+        for other in self.world.processes.values():
+            if other.key == mine.key:
+                continue
+            shared = other.key[0] == mine.key[0] or (
+                other.host_network and mine.host_network and other.node == mine.node
+            )
+            if shared and any(port in other.listening for port in ports):
+                raise OSError(errno.EADDRINUSE, "Address already in use")
+        fresh = tuple(port for port in ports if port not in mine.listening)
+        self.process = self.world.change_process(mine.key, listening=(*mine.listening, *fresh))
+
+    def update(self, **state: Any) -> None:
+        """Change keys of the program's own state."""
+        merged = {**self.process.state, **state}
+        self.process = self.world.change_process(self.process.key, state=merged)
+
+    def set_memory(self, resident: int) -> None:
+        """Change the resident memory; beyond the container's limit the kernel kills the process."""
+        self.process = self.world.change_process(self.process.key, memory=resident)
+        if self.over_limit:
+            self._exit(137, 0.0, "OOMKilled")
+
+    @property
+    def over_limit(self) -> bool:
+        """Whether the process uses more memory than its container may."""
+        limit = self.process.memory_limit
+        return limit is not None and self.process.memory > limit
+
+    def exit(self, code: int, *, delay: float = 0.0) -> None:
+        """End the process with an exit code, ``delay`` seconds from now."""
+        self._exit(code, delay, "")
+
+    def _exit(self, code: int, delay: float, reason: str) -> None:
+        process = self.process
+        wait = max(seconds(delay), MILLISECOND)
+        self.world.after(wait, "program.exit", process.key, process.restart, code, reason)
+
+    def wake_in(self, delay: float, reason: str) -> None:
+        """Have the program woken with ``reason`` in ``delay`` seconds, if this run still lives."""
+        process = self.process
+        self.world.after(seconds(delay), "program.wake", process.key, process.restart, reason)
+
+    # --- network ----------------------------------------------------------------------------------
+
+    def evaluation(self) -> Evaluation:
+        """The evaluation this context takes part in; a fresh one outside of traffic."""
+        if self._evaluation is None:
+            self._evaluation = evaluation(self.world)
+        return self._evaluation
+
+    def call(self, host: str, port: int, call: Call, *, share: float = 1.0, timeout: float = 0.0) -> Flow:
+        """Call a server and learn what becomes of such calls."""
+        return self.evaluation().call(self.process, host, port, call, share=share, timeout=timeout)
+
+    def ask(self, host: str, port: int, call: Call, timeout: float = 0.0) -> Failure | None:
+        """Make one call, outside of traffic: None if it succeeded, else why not."""
+        self._evaluation = None
+        flow = self.call(host, port, call, timeout=timeout)
+        draw = self.chance("call") if 0.0 < flow.ok < 1.0 else 0.5
+        if draw < flow.ok:
+            return None
+        draw -= flow.ok
+        for failure, share in flow.failures:
+            if draw < share or (failure, share) == flow.failures[-1]:
+                return failure
+            draw -= share
+        return None
+
+    def connect(self, host: str, port: int) -> Connection:
+        """Where a connection would lead."""
+        return connect(self.world, self.process, host, port)
+
+    def peer(self, host: str, port: int) -> ProcessContext | None:
+        """The process that answers at an address, through its own eyes; None where nobody does."""
+        for leg in self.connect(host, port).legs:
+            if leg.outcome == "ok" and leg.process is not None:
+                found = self.world.processes.get(leg.process)
+                if found is not None:
+                    return ProcessContext(self.world, found)
+        return None
+
+    def crash(self, text: str, code: int, *, share: float) -> None:
+        """While serving: a ``share`` of these requests kills the process after logging ``text``."""
+        self.evaluation().note_crash(self.process, text, code, share)
+
+    def log_per_request(self, template: str, *, share: float) -> None:
+        """While serving: a ``share`` of these requests writes this line."""
+        self.evaluation().note_log(self.process, template, share)
+
+    def settle(self, **state: Any) -> None:
+        """While serving: what these requests leave in the program's state once they have been served."""
+        if any(self.process.state.get(key) != value for key, value in state.items()):
+            note_state(self.world, self.process, state)
+
+    def settle_entry(self, name: str, key: str, value: Any) -> None:
+        """Like :meth:`settle` for one entry of a mapping in the state."""
+        note_state(self.world, self.process, {f"{name}.{key}": value})
+
+
+def evaluation(world: SimWorld, pressure: Mapping[ProcessKey, Pressure] | None = None) -> Evaluation:
+    """A fresh evaluation of the present, in which every process sees the world through a context of its own."""
+    return Evaluation(world, ProcessContext, pressure)
+
+
+def note_state(world: SimWorld, process: Process, state: Mapping[str, Any]) -> None:
+    """Have a process's state changed a moment after the present evaluation, which itself changes nothing.
+
+    A name ``mapping.key`` changes one entry of a mapping.
+    """
+    items = tuple(sorted(state.items()))
+    pending = world.memory.get("program.settle", ())
+    entry = (process.key, process.restart, items)
+    if entry not in pending:
+        world.memory["program.settle"] = (*pending, entry)
+        if not pending:
+            world.after(MILLISECOND, "program.settle")

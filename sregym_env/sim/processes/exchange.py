@@ -1,0 +1,305 @@
+"""One request over the simulated network: dialled, perhaps secured, answered by the program that listens.
+
+:func:`http_get` is what ``curl``, webhooks and journeys' checks send; the probes are the kubelet's. Error texts are
+those of Go's ``net`` and ``net/http`` packages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urlsplit
+
+from sregym_env.cluster.http import HttpCall, HttpExchange
+from sregym_env.runtime.frozen import evolve
+from sregym_env.runtime.streams import keyed_bits
+from sregym_env.sim.network import addressing, tls
+from sregym_env.sim.network.addressing import NodeSource, Source
+from sregym_env.sim.network.connections import (
+    CONNECT_TIMEOUT,
+    Connection,
+    Leg,
+    Outcome,
+    connect,
+    joined,
+    pick,
+)
+from sregym_env.sim.network.dns import Resolution
+from sregym_env.sim.network.links import late, retransmissions
+from sregym_env.sim.network.tls import Tls
+from sregym_env.sim.processes.context import ProcessContext, evaluation
+from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.program import Call, HttpRequest, HttpResponse
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What became of one request: how far it got, how long each phase took, and the answer."""
+
+    outcome: Outcome
+    """``ok`` once the connection was accepted and something answered; ``tls`` where the two did not agree on a
+    secure connection; else why not."""
+    text: str = ""
+    """Go's error text where it failed."""
+    response: HttpResponse | None = None
+    """The answer; None where the far end failed or does not speak HTTP."""
+    address: str = ""
+    """The address that was dialled, before Service translation."""
+    port: int = 0
+    lookup_seconds: float = 0.0
+    connect_seconds: float = 0.0
+    """Seconds from the start until the connection stood (curl's ``time_connect``)."""
+    total_seconds: float = 0.0
+    phase: Literal["lookup", "connect", "handshake", "wait", "done"] = "done"
+    """Where it ended."""
+    resolution: Resolution | None = None
+    certificate: str = ""
+    """The chain a TLS server presented, PEM; empty without TLS."""
+
+
+def http_request(
+    world: SimWorld,
+    source: Source,
+    url: str,
+    method: str = "GET",
+    headers: Mapping[str, str] | None = None,
+    body: str = "",
+    timeout: float = 0.0,
+    tls: Tls | None = None,
+) -> Exchange:
+    """One HTTP request to a URL, as ``curl`` makes it; ``timeout`` limits the whole of it, 0 for none.
+
+    The port defaults to 80 (443 for https). A URL that makes no sense fails in the lookup phase. ``tls`` is how
+    the client behaves where the URL begins with ``https``; without it, it trusts everybody.
+    """
+    try:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError as error:
+        return Exchange("no_such_host", f"parse {url!r}: {error}", phase="lookup")
+    target = parts.path or "/"
+    if parts.query:
+        target += "?" + parts.query
+    given = dict(headers or {})
+    given.setdefault("Host", parts.netloc.rpartition("@")[2])
+    secured = (tls or Tls()) if parts.scheme == "https" else None
+    request = HttpRequest(method, target, given, body)
+    return http_get(world, source, parts.hostname or "", port, request, timeout, secured)
+
+
+def http_get(
+    world: SimWorld,
+    source: Source,
+    host: str,
+    port: int,
+    request: HttpRequest,
+    timeout: float = 0.0,
+    tls: Tls | None = None,
+) -> Exchange:
+    """Send one HTTP request (of any method) to ``host:port`` and see what becomes of it; over TLS if given.
+
+    One leg is drawn from the stream of the client. Nothing but that stream changes.
+    """
+    connection = connect(world, source, host, port)
+    patience = timeout or CONNECT_TIMEOUT
+    leg = connection.legs[0]
+    if len(connection.legs) > 1:
+        leg = pick(connection, world.streams.unit(f"dial:{'/'.join(addressing.source_key(source))}"))
+    lookup = min(connection.resolution.latency, patience)
+    base = Exchange(
+        leg.outcome,
+        leg.text,
+        address=_dialled(connection, leg),
+        port=port,
+        lookup_seconds=lookup,
+        resolution=connection.resolution,
+    )
+    if leg.outcome != "ok":
+        phase: Literal["lookup", "connect"] = "lookup" if connection.resolution.error else "connect"
+        spent = min(patience, leg.latency if phase == "lookup" else lookup + leg.latency)
+        return evolve(base, phase=phase, connect_seconds=spent, total_seconds=spent)
+    return _exchange(world, source, connection, leg, request, patience, base, tls)
+
+
+def _dialled(connection: Connection, leg: Leg) -> str:
+    """The address a client saw: the only one its name has, else the pod's own (a headless Service)."""
+    addresses = connection.resolution.addresses
+    return addresses[0] if len(addresses) == 1 else leg.address
+
+
+def _exchange(
+    world: SimWorld,
+    source: Source,
+    connection: Connection,
+    leg: Leg,
+    request: HttpRequest,
+    patience: float,
+    base: Exchange,
+    tls: Tls | None,
+) -> Exchange:
+    assert leg.process is not None
+    process = world.processes[leg.process]
+    connected = base.lookup_seconds + leg.latency
+    waiting = evolve(base, connect_seconds=min(connected, patience), phase="wait")
+    lost, extra = retransmissions(leg.loss, patience)
+    if lost and world.streams.unit(f"loss:{'/'.join(addressing.source_key(source))}") < lost:
+        return _gave_up(waiting, connection, patience)
+    if not leg.answers or connected >= patience:
+        return _gave_up(waiting, connection, patience)
+    context = ProcessContext(world, process)
+    client = addressing.source_ip(world, source)
+    request = evolve(request, client=f"{client}:{_client_port(world, client)}")
+    certificate = served_certificate(context, leg.port)
+    if tls is not None:
+        connected += 2 * leg.latency
+        waiting = evolve(waiting, certificate=certificate)
+        problem = _handshake(context, request.client, leg, tls, certificate)
+        if problem:
+            return evolve(waiting, outcome="tls", text=problem, phase="handshake", total_seconds=connected)
+        response = world.programs[process.program].request(context, request, leg.port)
+    elif certificate:
+        response = HttpResponse(400, NOT_TLS, {"Connection": "close"})
+    else:
+        response = world.programs[process.program].request(context, request, leg.port)
+    total = connected + leg.latency + extra + (0.0005 if response is None else response.latency)
+    if total > patience:
+        return _gave_up(waiting, connection, patience)
+    return evolve(waiting, outcome="ok", response=response, total_seconds=total, phase="done")
+
+
+NOT_TLS = "Client sent an HTTP request to an HTTPS server.\n"
+"""What Go's HTTPS server answers to a client that speaks plain HTTP."""
+HTTP_TO_HTTPS = "http: server gave HTTP response to HTTPS client"
+"""What Go's client says of a server that speaks plain HTTP."""
+NOT_A_HANDSHAKE = "tls: first record does not look like a TLS handshake"
+"""The same of a server that speaks something else."""
+
+
+def served_certificate(context: ProcessContext, port: int) -> str:
+    """The certificate chain (PEM) that a process presents on a port; empty where it does not speak TLS."""
+    find = getattr(context.world.programs[context.process.program], "certificate", None)
+    return "" if find is None else find(context, port)
+
+
+def _handshake(context: ProcessContext, client: str, leg: Leg, tls: Tls, certificate: str) -> str:
+    """Agree on a secure connection; Go's words for what is in the way."""
+    behaviour = context.world.programs[context.process.program]
+    if not certificate:
+        # A server answers what it cannot read as HTTP in its own protocol: with an HTTP error if that is HTTP.
+        answer = behaviour.request(context, HttpRequest("PRI", "*"), leg.port)
+        return NOT_A_HANDSHAKE if answer is None else HTTP_TO_HTTPS
+    problem = "" if tls.refuses is None else tls.refuses(certificate)
+    if problem:
+        noted = getattr(behaviour, "handshake_failed", None)
+        if noted is not None:
+            noted(context, client, f"remote error: tls: {tls.alert}")
+    return problem
+
+
+def _client_port(world: SimWorld, client: str) -> int:
+    """A port of the range from which Linux dials."""
+    return 32768 + keyed_bits("dial", client, world.clock) % 28232
+
+
+def _gave_up(waiting: Exchange, connection: Connection, patience: float) -> Exchange:
+    text = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
+    return evolve(waiting, outcome="timeout", text=text, total_seconds=patience)
+
+
+# --- probes ----------------------------------------------------------------------------------------------
+
+
+def probe_tcp(world: SimWorld, node: str, host: str, port: int, timeout: float = 1.0) -> str:
+    """Connect from a machine as a kubelet's TCP probe: an empty text if accepted, else what failed.
+
+    A NetworkPolicy never stops a machine from reaching its own pods.
+    """
+    leg = connect(world, NodeSource(node), host, port).legs[0]
+    if leg.outcome == "ok":
+        lost, _ = retransmissions(leg.loss, timeout)
+        unlucky, _ = late(leg.latency, leg.jitter, timeout)
+        failing = 1.0 - (1.0 - lost) * (1.0 - unlucky)
+        if not failing or world.streams.unit(f"probe:{node}:{host}:{port}") >= failing:
+            return ""
+        return f"dial tcp {joined(host, port)}: i/o timeout"
+    if leg.outcome == "timeout" and leg.latency > timeout:
+        return f"dial tcp {joined(host, port)}: i/o timeout"
+    return leg.text
+
+
+_NOT_HTTP = (
+    "net/http: HTTP/1.x transport connection broken: malformed HTTP response "
+    '"\\x00\\x00\\x06\\x04\\x00\\x00\\x00\\x00\\x00\\x00\\x05\\x00\\x00@\\x00"'
+)
+"""What Go's client says to the settings frame with which a gRPC server greets it."""
+
+
+def probe_http(
+    world: SimWorld,
+    node: str,
+    host: str,
+    port: int,
+    path: str = "/",
+    headers: Mapping[str, str] | None = None,
+    timeout: float = 1.0,
+    scheme: str = "http",
+) -> tuple[int, str]:
+    """Send a kubelet's HTTP probe: (status, error text); the status is 0 where there was no HTTP answer.
+
+    The text is what follows ``Get "http://...": `` in the event.
+    """
+    given = {"Host": joined(host, port), "User-Agent": "kube-probe/1.32", "Accept": "*/*", **(headers or {})}
+    tls = Tls() if scheme == "https" else None  # A kubelet does not verify certificates.
+    done = http_get(world, NodeSource(node), host, port, HttpRequest("GET", path, given), timeout, tls)
+    if done.outcome == "timeout" and (done.phase == "wait" or done.total_seconds >= timeout):
+        awaiting = " (Client.Timeout exceeded while awaiting headers)"
+        return 0, f"context deadline exceeded{awaiting if done.phase == 'wait' else ''}"
+    if done.outcome != "ok":
+        return 0, done.text
+    if done.response is None:
+        return 0, _NOT_HTTP
+    return done.response.status, ""
+
+
+def probe_grpc(
+    world: SimWorld, node: str, host: str, port: int, timeout: float = 1.0, service: str = ""
+) -> tuple[bool, str]:
+    """Ask a gRPC health service as the kubelet does: (whether it serves, what failed)."""
+    leg = connect(world, NodeSource(node), host, port).legs[0]
+    limit = f"{timeout:g}s"
+    if leg.outcome != "ok" or leg.process is None:
+        text = f'failed to connect service "{joined(host, port)}" within {limit}: context deadline exceeded'
+        return False, f"timeout: {text}"
+    late_text = f"timeout: health rpc did not complete within {limit}"
+    if not leg.answers or leg.latency > timeout:
+        return False, late_text
+    call = Call("grpc.health.v1.Health/Check", (("service", service),))
+    flow = evaluation(world).serve(world.processes[leg.process], call, leg.port)
+    if flow.latency > timeout:
+        return False, late_text
+    if flow.ok > 0.5:
+        return True, ""
+    if flow.failures and flow.failures[0][0].kind == "unavailable":
+        return False, 'service unhealthy (responded with "NOT_SERVING")'
+    what = "rpc error: code = Unimplemented desc = unknown service grpc.health.v1.Health"
+    return False, f"error: health rpc probe failed: {what}"
+
+
+def as_curl(world: SimWorld, source: Source, call: HttpCall) -> HttpExchange:
+    """One HTTP request from a place in the network, as curl makes it."""
+    secured = tls.as_curl(world.clock, call.url, insecure=call.insecure, authorities=call.authorities)
+    done = http_request(world, source, call.url, call.method, call.headers, call.body, call.timeout, secured)
+    answer = done.response
+    return HttpExchange(
+        outcome=done.outcome,
+        phase=done.phase,
+        address=done.address,
+        port=done.port,
+        status=0 if answer is None else answer.status,
+        headers={} if answer is None else answer.headers,
+        body="" if answer is None else answer.body,
+        seconds=done.total_seconds,
+        connect_seconds=done.connect_seconds,
+        problem=tls.curl_text(done.text if done.certificate else "")[1] if done.outcome == "tls" else "",
+    )

@@ -1,0 +1,200 @@
+"""A MongoDB server's data, accounts and log: what the server, its shell and its drivers share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from sregym_env.kube.durations import rfc3339
+from sregym_env.runtime.clock import MILLISECOND, SECOND, seconds
+from sregym_env.sim.containers import view
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs.mongo_data import DATA_KEY, Document, MongoData
+from sregym_env.sim.world.program import Call
+
+DATA = "/data/db"
+
+
+def server_version(ctx: ProcessContext) -> str:
+    """The version of the binary, e.g. ``4.4.6``."""
+    image = ctx.image
+    binary = image.binaries.get(ctx.process.binary) or image.binaries["mongod"]
+    return str(binary.settings)
+
+
+def stored(ctx: ProcessContext) -> MongoData | None:
+    """The data files, read from the disk; None if there are none. Raises OSError(EIO)."""
+    content = ctx.volume(DATA)
+    found = None if content is None else content.get(DATA_KEY)
+    return found if isinstance(found, MongoData) else None
+
+
+def stored_or_empty(ctx: ProcessContext) -> MongoData:
+    """The data as the running server knows it, without touching the disk."""
+    mount = view.mount_of(ctx.process, DATA)
+    if mount is None:
+        content = ctx.world.volumes.get(f"{view.overlay_key(ctx.process)}{DATA}")
+    else:
+        content = ctx.world.volumes.get(view.storage_key(ctx.process, mount))
+    found = None if content is None else content.get(DATA_KEY)
+    return found if isinstance(found, MongoData) else MongoData(server_version(ctx).rpartition(".")[0])
+
+
+def store(ctx: ProcessContext, data: MongoData) -> None:
+    """Write the data files."""
+    names: dict[str, Any] = {
+        "WiredTiger": "WiredTiger\nWiredTiger 10.0.0: (May 20, 2020)\n",
+        "WiredTiger.lock": "WiredTiger lock file\n",
+        "WiredTiger.wt": "",
+        "WiredTigerHS.wt": "",
+        "_mdb_catalog.wt": "",
+        "sizeStorer.wt": "",
+        "storage.bson": "",
+        "mongod.lock": "1\n",
+        "journal/WiredTigerLog.0000000001": "",
+        "diagnostic.data/metrics.interim": "",
+    }
+    for database in sorted(data.collections):
+        for collection in sorted(data.collections[database]):
+            names[f"collection-{len(names)}--{database}.{collection}.wt"] = ""
+    names[DATA_KEY] = data
+    ctx.write_volume(DATA, names)
+
+
+def insert_if_absent(
+    ctx: ProcessContext, database: str, collection: str, documents: tuple[Document, ...], key: str
+) -> int:
+    """Insert the documents whose ``key`` is not there yet; how many were inserted."""
+    data = stored_or_empty(ctx)
+    known = data.documents(database, collection)
+    if known is documents:
+        return 0
+    present = {doc.get(key) for doc in known}
+    fresh = tuple(doc for doc in documents if doc.get(key) not in present)
+    if fresh:
+        store(ctx, data.with_documents(database, collection, documents if not known else (*known, *fresh)))
+    return len(fresh)
+
+
+def authorisation(ctx: ProcessContext) -> bool:
+    """Whether the server runs with ``--auth`` (or the image's root account variables, which imply it)."""
+    process = ctx.process
+    return "--auth" in process.argv or "MONGO_INITDB_ROOT_USERNAME" in process.env
+
+
+def refusal(call: Call, database: str) -> str:
+    """The refusal of a driver's command, which the server quotes as it came."""
+    collection, body = call.attribute("collection"), call.attribute("body")
+    command = f'{{ {call.operation}: "{collection}", {body}$db: "{database}" }}'
+    return f"not authorized on {database} to execute command {command}"
+
+
+def log_denied(ctx: ProcessContext, call: Call, unknown: bool) -> None:
+    """Every refused login leaves an ACCESS line; under traffic as many lines as refusals."""
+    user, source = call.attribute("user"), call.attribute("source", "admin")
+    error = (
+        "UserNotFound: Could not find user"
+        if unknown
+        else "AuthenticationFailed: SCRAM authentication failed"
+    )
+    if unknown:
+        error += f' "{user}" for db "{source}"'
+    else:
+        error += ", storedKey mismatch"
+    attr = {
+        "mechanism": "SCRAM-SHA-1",
+        "speculative": False,
+        "principalName": user,
+        "authenticationDatabase": source,
+        "remote": call.attribute("remote", "10.244.0.1:48810"),
+        "extraInfo": {},
+        "error": error,
+    }
+    ctx.log_per_request(
+        rendered("{time_ms}", "I", "ACCESS", 20249, "conn12", "Authentication failed", attr), share=1.0
+    )
+
+
+def log_login(ctx: ProcessContext, call: Call) -> None:
+    """Write the lines of one client that connects and, where it has credentials, logs in."""
+    remote, thread = call.attribute("remote", "127.0.0.1:48810"), _thread(ctx)
+    number = int(thread.removeprefix("conn"))
+    accepted: dict[str, Any] = {"remote": remote, "connectionId": number, "connectionCount": 1}
+    line(ctx, "I", "NETWORK", 22943, "listener", "Connection accepted", accepted)
+    if call.attribute("user") and authorisation(ctx):
+        attr: dict[str, Any] = {
+            "mechanism": _mechanism(call),
+            "speculative": False,
+            "principalName": call.attribute("user"),
+            "authenticationDatabase": call.attribute("source", "admin"),
+            "remote": remote,
+            "extraInfo": {},
+        }
+        line(ctx, "I", "ACCESS", 20250, thread, "Authentication succeeded", attr)
+
+
+def log_refused_login(ctx: ProcessContext, call: Call, unknown: bool) -> None:
+    """Write the ACCESS line of one refused login, outside of traffic."""
+    user, source = call.attribute("user"), call.attribute("source", "admin")
+    error = f'UserNotFound: Could not find user "{user}" for db "{source}"'
+    if not unknown:
+        error = "AuthenticationFailed: SCRAM authentication failed, storedKey mismatch"
+    attr: dict[str, Any] = {
+        "mechanism": _mechanism(call),
+        "speculative": False,
+        "principalName": user,
+        "authenticationDatabase": source,
+        "remote": call.attribute("remote", "127.0.0.1:48810"),
+        "extraInfo": {},
+        "error": error,
+    }
+    line(ctx, "I", "ACCESS", 20249, _thread(ctx), "Authentication failed", attr)
+
+
+def log_unauthorised(ctx: ProcessContext, database: str, command: str) -> None:
+    """Write the ACCESS line of one refused command."""
+    attr: dict[str, Any] = {"error": {"code": 13, "codeName": "Unauthorized", "errmsg": command}}
+    line(ctx, "I", "ACCESS", 20436, _thread(ctx), "Checking authorization failed", attr)
+
+
+def _mechanism(call: Call) -> str:
+    return "SCRAM-SHA-256" if call.attribute("shell") else "SCRAM-SHA-1"
+
+
+def _thread(ctx: ProcessContext) -> str:
+    """The thread of a connection made now: numbers grow as drivers and health checks come and go."""
+    return f"conn{(ctx.now() - ctx.process.started_at) // (15 * SECOND) + 1}"
+
+
+def rendered(
+    time: str, level: str, component: str, id: int, thread: str, text: str, attr: Mapping[str, Any]
+) -> str:
+    """One line of MongoDB 4.4's structured log, columns padded as the server pads them."""
+    head = (
+        f'{{"t":{{"$date":"{time}"}},"s":"{level}",  "c":"{component}",{" " * (9 - len(component))}"id":{id},'
+        f'{" " * (8 - len(str(id)))}"ctx":"{thread}","msg":{orjson.dumps(text).decode()}'
+    )
+    return head + (f',"attr":{orjson.dumps(dict(attr)).decode()}}}' if attr else "}")
+
+
+def timestamp(time: int) -> str:
+    """An instant as mongod prints it: ``2026-08-06T10:00:05.123+00:00``."""
+    whole = rfc3339(time // SECOND * SECOND).removesuffix("Z")
+    return f"{whole}.{time % SECOND // MILLISECOND:03d}+00:00"
+
+
+def line(
+    ctx: ProcessContext,
+    level: str,
+    component: str,
+    id: int,
+    thread: str,
+    text: str,
+    attr: Mapping[str, Any],
+    delay: float = 0.0,
+) -> None:
+    """Write one line to the server's log, ``delay`` seconds from now."""
+    time = timestamp(ctx.now() + seconds(delay))
+    ctx.log(rendered(time, level, component, id, thread, text, attr), delay=delay)

@@ -1,0 +1,432 @@
+"""The users: load generators, what becomes of their requests, and what that does to the servers.
+
+Traffic is looked at once after something changed (at most once a second) and then holds until the next
+change: a steady state costs nothing. Each look appends a :class:`Segment` to the history, from which health,
+metrics and alerts are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from sregym_env.cluster.app import App
+from sregym_env.cluster.disturbances import PodFreeze
+from sregym_env.cluster.health import ComponentHealth, JourneyHealth
+from sregym_env.kube.durations import rfc3339
+from sregym_env.runtime.clock import seconds
+from sregym_env.sim.network import addressing
+from sregym_env.sim.network.addressing import NodeSource
+from sregym_env.sim.network.connections import CONNECT_TIMEOUT, connect
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.processes.context import evaluation as fresh_evaluation
+from sregym_env.sim.processes.flow import Evaluation, Pressure, Visit
+from sregym_env.sim.users.components import app_of, workload_of
+from sregym_env.sim.world import Handler, LogKey, SimWorld
+from sregym_env.sim.world.history import HISTORY, ComponentState, JourneyState, Load, Segment, history, window
+from sregym_env.sim.world.logs import Burst
+from sregym_env.sim.world.process import Process, ProcessKey
+from sregym_env.sim.world.program import Call, Failure, Flow
+
+BURSTS = "traffic.bursts"
+"""``world.memory`` key of the log lines that steady traffic keeps writing, per run of a container."""
+CRASHES = "traffic.crashes"
+"""``world.memory`` key of the processes that requests are about to kill."""
+
+Offer = tuple[str, float, str, int, Call]
+"""What a load generator offers: (journey name, requests per second, host, port, call)."""
+
+BUSY = 0.6
+"""Utilisation of a CPU limit from which queueing is worth computing."""
+SATURATED = 0.98
+"""Utilisation from which the queue is full and requests beyond the capacity are lost."""
+QUEUED_REQUESTS = 100
+"""Assumed length of a full queue: as many requests as the load generator has connections."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doom:
+    """A process that some requests kill: how often, and how it ends."""
+
+    key: ProcessKey
+    restart: int
+    rate: float
+    text: str
+    code: int
+
+
+# --- looking --------------------------------------------------------------------------------------------
+
+
+def look(world: SimWorld) -> None:
+    """Handler of the ``traffic`` event: evaluate the present and act on it."""
+    world.memory.pop("traffic.due", None)
+    evaluation, states = evaluate(world)
+    by_process = _by_process(evaluation)
+    segment = Segment(
+        world.clock,
+        states,
+        _components(world, by_process),
+        _loads(evaluation, by_process),
+        _probes(world),
+    )
+    previous = history(world)
+    last = previous.last()
+    if last is None or not last.same_as(segment):
+        grown = previous.fork()
+        grown.append(segment)
+        world.memory[HISTORY] = grown
+    _write_logs(world, evaluation)
+    _doom(world, evaluation)
+
+
+def evaluate(world: SimWorld) -> tuple[Evaluation, tuple[JourneyState, ...]]:
+    """What becomes of everything that is offered right now. Changes nothing."""
+    offers = list(offered(world))
+    evaluation, flows = _walk(world, offers, {})
+    for _ in range(3):
+        pressure = _pressure(evaluation)
+        if not pressure:
+            break
+        evaluation, flows = _walk(world, offers, pressure)
+    return evaluation, _journeys(offers, flows)
+
+
+def offered(world: SimWorld) -> Iterator[tuple[Process, Offer]]:
+    """Everything the running load generators offer; a frozen pod offers nothing.
+
+    What a generator offers that is none of the application's load is traffic like any other, but nobody's
+    journey: it has no name.
+    """
+    for process in world.processes.values():
+        offers: Callable[..., tuple[Offer, ...]] | None = getattr(
+            world.programs[process.program], "offers", None
+        )
+        if offers is not None and PodFreeze(process.namespace, process.pod) not in world.disturbances:
+            users = _are_users(world, process)
+            for offer in offers(ProcessContext(world, process)):
+                yield process, offer if users else ("", *offer[1:])
+
+
+def _are_users(world: SimWorld, process: Process) -> bool:
+    """Whether a load generator belongs to the application's own load."""
+    app = app_of(world)
+    pod = world.store.get("pods", process.namespace, process.pod)
+    if app is None or pod is None or process.namespace not in app.namespaces:
+        return False
+    component = app.by_name.get(workload_of(world, pod)[1])
+    return (
+        component is not None
+        and component.kind == "load"
+        and process.namespace == app.namespace_of(component.name)
+    )
+
+
+def _walk(
+    world: SimWorld, offers: list[tuple[Process, Offer]], pressure: Mapping[ProcessKey, Pressure]
+) -> tuple[Evaluation, list[Flow]]:
+    evaluation = fresh_evaluation(world, pressure)
+    flows = [
+        evaluation.call(process, host, port, call, rate=rate)
+        for process, (_, rate, host, port, call) in offers
+    ]
+    evaluation.send_rates()
+    return evaluation, flows
+
+
+def _journeys(offers: list[tuple[Process, Offer]], flows: list[Flow]) -> tuple[JourneyState, ...]:
+    parts: dict[str, list[tuple[float, Flow]]] = {}
+    for (_, (name, rate, *_)), flow in zip(offers, flows, strict=True):
+        if name:
+            parts.setdefault(name, []).append((rate, flow))
+    states = []
+    for name, flowing in parts.items():
+        total = sum(rate for rate, _ in flowing)
+        if total <= 0.0:
+            continue
+        errors: dict[str, float] = {}
+        for rate, flow in flowing:
+            for failure, share in flow.failures:
+                text = error_text(failure)
+                errors[text] = errors.get(text, 0.0) + share * rate / total
+        states.append(
+            JourneyState(
+                name,
+                total,
+                sum(rate * flow.ok for rate, flow in flowing) / total,
+                sum(rate * flow.latency for rate, flow in flowing) / total,
+                tuple(errors.items()),
+            )
+        )
+    return tuple(states)
+
+
+def error_text(failure: Failure) -> str:
+    """A failure as a user's client reports it."""
+    return f"HTTP {failure.status}: {failure.text}" if failure.status else failure.text
+
+
+def _pressure(evaluation: Evaluation) -> dict[ProcessKey, Pressure]:
+    """Processes whose CPU demand nears their limit: an M/M/1 queue, cut off where callers give up.
+
+    Empty once the evaluation already took the same pressure into account.
+    """
+    found: dict[ProcessKey, Pressure] = {}
+    for key, visits in _by_process(evaluation).items():
+        busy = _busy(evaluation, visits)
+        if busy > BUSY:
+            slowdown = (1.0 - BUSY) / (1.0 - min(busy, SATURATED))
+            served = min(1.0, SATURATED / busy)
+            rate = sum(visit.rate for visit in visits)
+            wait = 0.0 if served == 1.0 else min(QUEUED_REQUESTS / (rate * served), CONNECT_TIMEOUT)
+            found[key] = Pressure(slowdown, served, wait)
+    if all(_close(evaluation.pressure.get(key), value) for key, value in found.items()):
+        return {}
+    return found
+
+
+def _close(known: Pressure | None, value: Pressure) -> bool:
+    if known is None:
+        return False
+    return (
+        abs(known.served - value.served) < 0.02
+        and abs(known.slowdown - value.slowdown) < 0.05 * value.slowdown
+    )
+
+
+def _busy(evaluation: Evaluation, visits: list[Visit]) -> float:
+    """CPU demand of a process as a share of its limit; 0 without a limit."""
+    process = visits[0].process
+    if not process.cpu_limit:
+        return 0.0
+    used = evaluation.world.programs[process.program].usage(evaluation.context(process), _rates(visits))
+    return used.cpu / process.cpu_limit
+
+
+def _rates(visits: list[Visit]) -> dict[str, float]:
+    """Requests per second per operation."""
+    rates: dict[str, float] = {}
+    for visit in visits:
+        rates[visit.call.operation] = rates.get(visit.call.operation, 0.0) + visit.rate
+    return rates
+
+
+def _by_process(evaluation: Evaluation) -> dict[ProcessKey, list[Visit]]:
+    found: dict[ProcessKey, list[Visit]] = {}
+    for visit in evaluation.visits.values():
+        if visit.rate > 0.0:
+            found.setdefault(visit.process.key, []).append(visit)
+    return found
+
+
+def _totals(visits: list[Visit]) -> tuple[float, float, float]:
+    rate = sum(visit.rate for visit in visits)
+    ok = sum(visit.rate * visit.flow.ok for visit in visits) / rate
+    latency = sum(visit.rate * (visit.flow.latency + visit.wait) for visit in visits) / rate
+    return rate, ok, latency
+
+
+def _loads(evaluation: Evaluation, by_process: dict[ProcessKey, list[Visit]]) -> tuple[Load, ...]:
+    loads = []
+    for key, visits in by_process.items():
+        process = visits[0].process
+        _, ok, latency = _totals(visits)
+        throttled = round(min(1.0, max(0.0, (_busy(evaluation, visits) - BUSY) / (1.0 - BUSY))), 4)
+        loads.append(Load(key, process.restart, tuple(_rates(visits).items()), ok, latency, throttled))
+    return tuple(loads)
+
+
+def _components(world: SimWorld, by_process: dict[ProcessKey, list[Visit]]) -> tuple[ComponentState, ...]:
+    grouped: dict[tuple[str, str], list[Visit]] = {}
+    for visits in by_process.values():
+        pod = addressing.pod_of(world, visits[0].process)
+        if pod is not None:
+            name = workload_of(world, pod)[1]
+            grouped.setdefault((visits[0].process.namespace, name), []).extend(visits)
+    return tuple(
+        ComponentState(namespace, name, *_totals(visits)) for (namespace, name), visits in grouped.items()
+    )
+
+
+def _probes(world: SimWorld) -> tuple[tuple[str, str, int, bool], ...]:
+    """TCP probes of the Services in front of the app's serving components, as a blackbox exporter sees them."""
+    app = app_of(world)
+    if app is None:
+        return ()
+    found = []
+    prober = NodeSource(_first_node(world), cluster_dns=True)
+    for namespace, name, port in _probed(app):
+        host = f"{name}.{namespace}.svc.cluster.local"
+        up = connect(world, prober, host, port).ok
+        found.append((namespace, name, port, up))
+    return tuple(found)
+
+
+def _first_node(world: SimWorld) -> str:
+    nodes = world.store.list("nodes")
+    return nodes[0]["metadata"]["name"] if nodes else ""
+
+
+def _probed(app: App) -> list[tuple[str, str, int]]:
+    """(namespace, Service, port) of components that serve requests themselves, stores left out."""
+    return [
+        (app.namespace_of(component.name), component.service, component.offered_port)
+        for component in app.components
+        if component.service and component.port and component.stateless
+    ]
+
+
+# --- consequences ---------------------------------------------------------------------------------------
+
+
+def _write_logs(world: SimWorld, evaluation: Evaluation) -> None:
+    """Open and close the streams of lines that the requests of this state write."""
+    wanted: dict[LogKey, dict[str, float]] = {}
+    for visit in evaluation.visits.values():
+        if visit.rate > 0.0 and visit.logs:
+            process = visit.process
+            lines = wanted.setdefault((*process.key, process.restart), {})
+            for template, share in visit.logs.items():
+                lines[template] = lines.get(template, 0.0) + visit.rate * share
+    now_open = tuple(
+        (key, tuple((template, round(rate, 4)) for template, rate in lines.items() if rate >= 1e-4))
+        for key, lines in wanted.items()
+    )
+    was_open = world.memory.get(BURSTS, ())
+    if now_open == was_open:
+        return
+    before, after = dict(was_open), dict(now_open)
+    for key in before:
+        if before[key] != after.get(key) and key in world.logs:
+            world.log(key).close_bursts(world.clock)
+    for key, bursts in now_open:
+        if before.get(key) != bursts:
+            log = world.log(key)
+            for number, (template, rate) in enumerate(bursts):
+                seed = f"{world.streams.seed}:{key[0]}:{key[1]}:{key[2]}:{number}"
+                log.open_burst(Burst(world.clock, None, rate, template, seed))
+    world.memory[BURSTS] = now_open
+
+
+def _doom(world: SimWorld, evaluation: Evaluation) -> None:
+    """Have processes die that requests kill: the first such request comes after an exponential time."""
+    before = {(doom.key, doom.restart): doom.rate for doom in world.memory.get(CRASHES, ())}
+    doomed = _doomed(evaluation)
+    if doomed or before:
+        world.memory[CRASHES] = doomed
+    for doom in doomed:
+        if doom.rate > 2.0 * before.get((doom.key, doom.restart), 0.0):
+            wait = world.streams.exponential(f"crash:{'/'.join(doom.key)}", 1.0 / doom.rate)
+            world.after(seconds(wait), "traffic.crash", doom.key, doom.restart)
+
+
+def _doomed(evaluation: Evaluation) -> tuple[Doom, ...]:
+    """Every process that requests kill, with the last words of the most frequent kind of them."""
+    found: dict[ProcessKey, Doom] = {}
+    strongest: dict[ProcessKey, float] = {}
+    for visit in evaluation.visits.values():
+        process = visit.process
+        for share, text, code in visit.crashes:
+            rate = visit.rate * share
+            if rate <= 0.0:
+                continue
+            known = found.get(process.key)
+            if known is None or rate > strongest[process.key]:
+                strongest[process.key] = rate
+                total = rate + (0.0 if known is None else known.rate)
+                found[process.key] = Doom(process.key, process.restart, total, text, code)
+            else:
+                found[process.key] = replace(known, rate=known.rate + rate)
+    return tuple(found.values())
+
+
+def crash(world: SimWorld, key: ProcessKey, restart: int) -> None:
+    """Handler of ``traffic.crash``: the fatal request arrives, if such requests still come."""
+    process = world.processes.get(key)
+    doom = next((d for d in world.memory.get(CRASHES, ()) if d.key == key and d.restart == restart), None)
+    if process is None or process.restart != restart or doom is None:
+        return
+    for line in doom.text.split("\n"):
+        world.log((*key, restart)).write(world.clock, _timed(line, world.clock))
+    world.happen("program.exit", key, restart, doom.code, "")
+
+
+def _timed(line: str, now: int) -> str:
+    return line.replace("{time}", rfc3339(now)) if "{time}" in line else line
+
+
+# --- the past --------------------------------------------------------------------------------------------
+
+
+class SimTraffic:
+    """The users of the embedded cluster's application (implements :class:`sregym_env.cluster.api.Traffic`)."""
+
+    __slots__ = ("_world",)
+
+    def __init__(self, world: SimWorld) -> None:
+        self._world = world
+
+    def health(self, window_seconds: float) -> list[JourneyHealth]:
+        """Every journey of the app, averaged over the last ``window_seconds``."""
+        now = self._world.clock
+        sums: dict[str, _Sum] = {}
+        app = app_of(self._world)
+        if app is not None:
+            sums = {journey.name: _Sum() for journey in app.journeys}
+        for segment, held in window(self._world, now - seconds(window_seconds), now):
+            for state in segment.journeys:
+                sums.setdefault(state.name, _Sum()).add(
+                    state.rate * held, state.ok, state.latency, state.errors
+                )
+        return [total.health(name) for name, total in sums.items()]
+
+    def components(self, window_seconds: float) -> list[ComponentHealth]:
+        """Every component that served requests over the window."""
+        now = self._world.clock
+        app = app_of(self._world)
+        namespaces = None if app is None else app.namespaces
+        sums: dict[str, _Sum] = {}
+        covered = 0.0
+        for segment, held in window(self._world, now - seconds(window_seconds), now):
+            covered += held
+            for state in segment.components:
+                if namespaces is None or state.namespace in namespaces:
+                    sums.setdefault(state.name, _Sum()).add(state.rate * held, state.ok, state.latency, ())
+        return [
+            ComponentHealth(name, total.requests / covered, total.ok_ratio, total.mean_latency)
+            for name, total in sorted(sums.items())
+            if total.requests > 0.0
+        ]
+
+
+class _Sum:
+    """Request-weighted sums over a window."""
+
+    __slots__ = ("errors", "latency", "ok", "requests")
+
+    def __init__(self) -> None:
+        self.requests = self.ok = self.latency = 0.0
+        self.errors: dict[str, float] = {}
+
+    def add(self, requests: float, ok: float, latency: float, errors: tuple[tuple[str, float], ...]) -> None:
+        self.requests += requests
+        self.ok += requests * ok
+        self.latency += requests * latency
+        for text, share in errors:
+            self.errors[text] = self.errors.get(text, 0.0) + requests * share
+
+    @property
+    def ok_ratio(self) -> float:
+        return self.ok / self.requests if self.requests else 0.0
+
+    @property
+    def mean_latency(self) -> float:
+        return self.latency / self.requests if self.requests else 0.0
+
+    def health(self, journey: str) -> JourneyHealth:
+        errors = {text: count / self.requests for text, count in self.errors.items()} if self.requests else {}
+        return JourneyHealth(journey, self.requests, self.ok_ratio, self.mean_latency, errors)
+
+
+HANDLERS: Mapping[str, Handler] = {"traffic": look, "traffic.crash": crash}
+"""Event kinds this module handles."""

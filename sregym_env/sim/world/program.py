@@ -1,0 +1,216 @@
+"""What a simulated program is, and what it can see and do.
+
+A program is stateless code; what it remembers lies in its :class:`~sregym_env.sim.world.process.Process` or on a
+volume. It reads its actual command line, environment, files and network through a :class:`Context`, so a
+wrong key, a revoked role or a missing Service has the consequences it has in reality.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, Protocol
+
+from sregym_env.cluster.api import ExecResult
+from sregym_env.sim.world.process import Process
+
+FailureKind = Literal[
+    "no_such_host",
+    "dns_timeout",
+    "refused",
+    "timeout",
+    "reset",
+    "auth",
+    "denied",
+    "unavailable",
+    "overload",
+    "http",
+    "error",
+]
+
+
+class Failure(NamedTuple):
+    """Why a call failed: a kind to branch on and the text the client library would report."""
+
+    kind: FailureKind
+    text: str
+    status: int = 0
+    """HTTP status, where the failure is an HTTP answer."""
+
+
+class Call(NamedTuple):
+    """One kind of request to a server: an operation and its attributes (credentials, database, path ...)."""
+
+    operation: str
+    attributes: tuple[tuple[str, str], ...] = ()
+
+    def attribute(self, name: str, default: str = "") -> str:
+        """One attribute's value."""
+        for key, value in self.attributes:
+            if key == name:
+                return value
+        return default
+
+
+class Flow(NamedTuple):
+    """What becomes of many equal calls: the share that succeeds, the mean latency, and why the rest fails.
+
+    ``ok + sum(share of failures) == 1``. Latency is the mean over all calls, seconds.
+    """
+
+    ok: float = 1.0
+    latency: float = 0.0
+    failures: tuple[tuple[Failure, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """One HTTP request, as curl, a probe or a user sends it."""
+
+    method: str
+    path: str
+    """Path with query."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: str = ""
+    client: str = ""
+    """``ip:port`` of the client as the server sees it."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpResponse:
+    """One HTTP answer."""
+
+    status: int
+    body: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    latency: float = 0.0
+
+
+class Usage(NamedTuple):
+    """What a process uses while it serves: CPU cores and resident bytes."""
+
+    cpu: float
+    memory: int
+
+
+class Context(Protocol):
+    """A running process's view of the world. Implemented by ``sim/programs/context.py``."""
+
+    process: Process
+
+    def now(self) -> int:
+        """Microseconds since the Unix epoch."""
+        ...
+
+    def read(self, path: str) -> str:
+        """A file as the process sees it: mounted volumes over the image's files.
+
+        Raises FileNotFoundError, or OSError with errno EIO where the disk fails.
+        """
+        ...
+
+    def list_dir(self, path: str) -> list[str]:
+        """Names in a directory, sorted. Raises FileNotFoundError."""
+        ...
+
+    def log(self, text: str, *, delay: float = 0.0) -> None:
+        """Write lines to the container's log, ``delay`` seconds from now at most a start-up's length."""
+        ...
+
+    def listen(self, *ports: int) -> None:
+        """Accept connections on more TCP ports (EADDRINUSE raises OSError: another container of the pod has it)."""
+        ...
+
+    def update(self, **state: Any) -> None:
+        """Change keys of the program's own state."""
+        ...
+
+    def set_memory(self, resident: int) -> None:
+        """Change the resident memory, bytes; beyond the container's limit the kernel kills the process."""
+        ...
+
+    def exit(self, code: int, *, delay: float = 0.0) -> None:
+        """End the process with an exit code, ``delay`` seconds from now."""
+        ...
+
+    def wake_in(self, delay: float, reason: str) -> None:
+        """Have :meth:`Program.wake` called with ``reason`` in ``delay`` seconds, if this run still lives."""
+        ...
+
+    def volume(self, path: str) -> Any:
+        """The frozen content of the persistent volume mounted at ``path`` (None if empty).
+
+        Raises OSError with errno EIO when this read hits a failing part of the disk.
+        """
+        ...
+
+    def write_volume(self, path: str, content: Any) -> None:
+        """Replace the content of the persistent volume (or emptyDir) mounted at ``path``."""
+        ...
+
+    def call(self, host: str, port: int, call: Call, *, share: float = 1.0, timeout: float = 0.0) -> Flow:
+        """Call a server and learn what becomes of such calls.
+
+        ``share`` is the fraction of the current request's executions that make this call: the load on the
+        callee, not a factor on the answer. ``timeout`` caps the wait, 0 for the transport's own.
+        """
+        ...
+
+    def crash(self, text: str, code: int, *, share: float) -> None:
+        """While serving: a ``share`` of these requests kills the process after logging ``text``."""
+        ...
+
+    def log_per_request(self, template: str, *, share: float) -> None:
+        """While serving: a ``share`` of these requests writes this line (``{time}`` is its timestamp)."""
+        ...
+
+    def chance(self, name: str) -> float:
+        """The next number in [0, 1) of this process's own stream."""
+        ...
+
+
+Command = Callable[[Any, Sequence[str], str], ExecResult]
+"""A command that ``kubectl exec`` finds in a container: (context, argv, stdin) -> result."""
+
+
+class Program(Protocol):
+    """Stateless behaviour of one kind of executable."""
+
+    name: str
+
+    def start(self, ctx: Context) -> None:
+        """Begin a run: read configuration, connect, listen, log; or log and exit."""
+        ...
+
+    def wake(self, ctx: Context, reason: str) -> None:
+        """Continue something that :meth:`Context.wake_in` deferred."""
+        ...
+
+    def serve(self, ctx: Context, call: Call, port: int) -> Flow:
+        """What becomes of such calls arriving at ``port``. Must not change state."""
+        ...
+
+    def request(self, ctx: Context, request: HttpRequest, port: int) -> HttpResponse | None:
+        """Answer one HTTP request, or None where the port does not speak HTTP."""
+        ...
+
+    def certificate(self, ctx: Context, port: int) -> str:
+        """The certificate chain (PEM) presented on a port; empty where the port speaks no TLS."""
+        ...
+
+    def handshake_failed(self, ctx: Context, client: str, text: str) -> None:
+        """A client (``ip:port``) gave up a TLS handshake; ``text`` is what Go's server would log."""
+        ...
+
+    def terminate(self, ctx: Context) -> tuple[float, int]:
+        """On SIGTERM: seconds until it exits, and its exit code (143 if it does not handle the signal)."""
+        ...
+
+    def usage(self, ctx: Context, rates: Mapping[str, float]) -> Usage:
+        """Resources used while serving ``rates`` requests per second per operation."""
+        ...
+
+    @property
+    def commands(self) -> Mapping[str, Command]:
+        """Commands found beside the image's general toolbox."""
+        ...

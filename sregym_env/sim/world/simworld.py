@@ -1,0 +1,408 @@
+"""The embedded world: one value that holds a cluster, its machines, its users and its future.
+
+Everything that can change is a field of :class:`SimWorld`, and every field can be forked in microseconds;
+everything that acts (controllers, scheduler, kubelet, programs, traffic) is a stateless function over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self, SupportsIndex
+from weakref import ref
+
+from sregym_env.cluster.api import Cluster
+from sregym_env.cluster.app import App, Image
+from sregym_env.cluster.disturbances import Disturbance
+from sregym_env.cluster.identity import User
+from sregym_env.kube.registry import BUILTIN
+from sregym_env.runtime import places
+from sregym_env.runtime.clock import MILLISECOND, SECOND, seconds
+from sregym_env.runtime.events import EventQueue
+from sregym_env.runtime.frozen import evolve
+from sregym_env.runtime.streams import Streams
+from sregym_env.sim.world.logs import ContainerLog
+from sregym_env.sim.world.process import Process, ProcessKey
+from sregym_env.sim.world.program import Program
+from sregym_env.sim.world.store import Change, Key, Store
+
+Handler = Callable[..., None]
+"""Called as ``handler(world, *args)`` when an event of its kind is due."""
+
+LogKey = tuple[str, str, int]
+"""(pod UID, container name, restart count)."""
+
+
+_WITHOUT_CONSEQUENCE = frozenset(
+    ("events", "leases.coordination.k8s.io", "replicasets.apps", "controllerrevisions.apps")
+)
+"""Resources whose changes never alter where a connection leads or what a process does."""
+
+
+Wake = Callable[["SimWorld", Change], Iterable[Key]]
+"""Which of a controller's keys a change concerns."""
+
+Reconcile = Callable[["SimWorld", Key], int | None]
+"""Bring one key closer to what is wanted; microseconds after which to look again, or None."""
+
+CUSTOM = "*"
+"""In the place of a registry key: every resource that is not built in."""
+
+
+def is_custom(resource: str) -> bool:
+    """Whether the key is that of a custom resource."""
+    return BUILTIN.by_key(resource) is None
+
+
+@dataclass(frozen=True, slots=True)
+class Controller:
+    """A named control loop.
+
+    ``watches`` maps registry keys of resources (or :data:`CUSTOM`) to wake functions. A woken key is reconciled once,
+    ``latency`` microseconds later, however many changes woke it. ``reconcile`` must look at the state as it
+    is, never at what woke it.
+    """
+
+    name: str
+    watches: Mapping[str, Wake]
+    reconcile: Reconcile
+    latency: int = 20 * MILLISECOND
+
+
+def _no_api(world: SimWorld, user: User) -> Cluster:
+    raise LookupError("this world has no API server")
+
+
+_TIED = frozenset(("__weakref__", "_logs_owned", "_programs", "view"))
+"""Fields of a world that say something about this one object only, or follow from the others."""
+
+
+@dataclass(frozen=True)
+class Machinery:
+    """The stateless parts of a world: control loops and event handlers, indexed for dispatch, and its programs.
+
+    Rooms below reach those above only through it: the network runs programs that it does not import, and a
+    program in a pod asks an API server that is made of all of them.
+    """
+
+    by_name: Mapping[str, Controller]
+    by_resource: Mapping[str, tuple[tuple[Controller, Wake], ...]]
+    handlers: Mapping[str, Handler]
+    programs: Mapping[str, Program] = field(default_factory=dict)
+    """What processes run, by name."""
+    toolboxes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Programs by command name for each kind of image."""
+    api: Callable[[SimWorld, User], Cluster] = _no_api
+    """The Kubernetes API as an identity sees it."""
+
+    place: str = ""
+    """Where every process finds it (``module:attribute``), so that worlds are pickled without it."""
+
+    @classmethod
+    def of(
+        cls,
+        controllers: tuple[Controller, ...],
+        handlers: Mapping[str, Handler],
+        programs: Mapping[str, Program] | None = None,
+        toolboxes: Mapping[str, Mapping[str, str]] | None = None,
+        api: Callable[[SimWorld, User], Cluster] = _no_api,
+        place: str = "",
+    ) -> Machinery:
+        """Index control loops by name and by the resources that wake them, in the order given."""
+        by_resource: dict[str, list[tuple[Controller, Wake]]] = {}
+        for controller in controllers:
+            for resource, wake in controller.watches.items():
+                by_resource.setdefault(resource, []).append((controller, wake))
+        return cls(
+            {controller.name: controller for controller in controllers},
+            {resource: tuple(wakes) for resource, wakes in by_resource.items()},
+            handlers,
+            programs or {},
+            toolboxes or {},
+            api,
+            place,
+        )
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        return places.reduced(self, self.place) or super().__reduce_ex__(protocol)
+
+
+class SimWorld:
+    """A cluster on a virtual clock.
+
+    Attributes:
+        store: the API objects.
+        queue: the future.
+        streams: chance.
+        processes: what runs, by (pod UID, container).
+        logs: what it wrote, by (pod UID, container, restart).
+        runtime: each kubelet's knowledge of its pods, by pod UID (frozen values).
+        volumes: contents of persistent volumes, by PersistentVolume name (frozen values).
+        disturbances: what is wrong with the machines now, in order of arrival.
+        images: every image that can be pulled, by reference.
+        memory: small frozen facts that components of the simulation keep, by name.
+        acting: the control loop that is at work, by name; empty while none is.
+        epoch: grows with every change that could alter where a connection leads.
+        view: what the network derived from the world at some epoch; forks start from it, and it is no state.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_app",
+        "_due",
+        "_logs_owned",
+        "_machinery",
+        "_programs",
+        "acting",
+        "clock",
+        "disturbances",
+        "epoch",
+        "images",
+        "logs",
+        "memory",
+        "processes",
+        "queue",
+        "runtime",
+        "store",
+        "streams",
+        "view",
+        "volumes",
+    )
+
+    def __init__(
+        self,
+        seed: int,
+        *,
+        start: int,
+        machinery: Machinery,
+        images: Mapping[str, Image],
+        app: App | None = None,
+    ) -> None:
+        self.store = Store()
+        self.queue = EventQueue()
+        self.streams = Streams(seed)
+        self.clock = start
+        self.processes: dict[ProcessKey, Process] = {}
+        self.logs: dict[LogKey, ContainerLog] = {}
+        self._logs_owned: set[LogKey] = set()
+        self.runtime: dict[str, Any] = {}
+        self.volumes: dict[str, Any] = {}
+        self.disturbances: tuple[Disturbance, ...] = ()
+        self.images = images
+        self._programs = _programs_of(machinery, app)
+        self.memory: dict[str, Any] = {}
+        self.epoch = 0
+        self.view: Any = None
+        self._app = app
+        self.acting = ""
+        self._due: dict[tuple[str, Key], int] = {}
+        self._machinery = machinery
+        self.store.listener = _teller(self)
+
+    @property
+    def programs(self) -> Mapping[str, Program]:
+        """What processes of this world run, by name: the programs of the application among them."""
+        return self._programs
+
+    @property
+    def toolboxes(self) -> Mapping[str, Mapping[str, str]]:
+        """Programs by command name for each kind of image."""
+        return self._machinery.toolboxes
+
+    def api(self, user: User) -> Cluster:
+        """The Kubernetes API as ``user`` sees it."""
+        return self._machinery.api(self, user)
+
+    @property
+    def app(self) -> App:
+        """The deployed application. Raises LookupError on a bare cluster."""
+        if self._app is None:
+            raise LookupError("no application is deployed in this world")
+        return self._app
+
+    @app.setter
+    def app(self, app: App) -> None:
+        self._app = app
+        self.images = {**self.images, **{image.reference: image for image in app.images}}
+        self._programs = _programs_of(self._machinery, app)
+
+    def fork(self) -> Self:
+        """An independent world with the same present and, given the same actions, the same future."""
+        copy = object.__new__(type(self))
+        copy.store = self.store.fork()
+        copy.store.listener = _teller(copy)
+        copy.queue = self.queue.fork()
+        copy.streams = self.streams.fork()
+        copy.clock = self.clock
+        copy.processes = self.processes.copy()
+        copy.logs = self.logs.copy()
+        copy._logs_owned = set()
+        if self._logs_owned:
+            self._logs_owned = set()
+        copy.runtime = self.runtime.copy()
+        copy.volumes = self.volumes.copy()
+        copy.disturbances = self.disturbances
+        copy.images = self.images
+        copy._programs = self._programs
+        copy.memory = self.memory.copy()
+        copy.epoch = self.epoch
+        copy.view = self.view
+        copy._app = self._app
+        copy.acting = ""
+        copy._due = self._due.copy()
+        copy._machinery = self._machinery
+        return copy
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything, for a copy in this process or another one that goes on in the same way."""
+        return {name: getattr(self, name) for name in SimWorld.__slots__ if name not in _TIED}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+        self._programs = _programs_of(self._machinery, self._app)
+        self._logs_owned = set()
+        self.view = None
+        self.store.listener = _teller(self)
+
+    def reseed(self, seed: int) -> None:
+        """From now on, chance is drawn from this seed."""
+        self.streams.reseed(seed)
+
+    # --- time -------------------------------------------------------------------------------------
+
+    def now(self) -> int:
+        """The present, microseconds since the Unix epoch."""
+        return self.clock
+
+    def after(self, delay: int, kind: str, *args: Any) -> None:
+        """Let an event of ``kind`` happen in ``delay`` microseconds."""
+        self.queue.push(self.clock + delay, kind, *args)
+
+    def happen(self, kind: str, *args: Any) -> None:
+        """Let an event of ``kind`` happen at once."""
+        self._machinery.handlers[kind](self, *args)
+
+    def run_until(self, time: int) -> None:
+        """Let everything due up to ``time`` happen, in order, and move the clock there."""
+        while (event := self.queue.pop_due(time)) is not None:
+            if event.time > self.clock:
+                self.clock = event.time
+            if event.kind == "reconcile":
+                self._reconcile(*event.args)
+            else:
+                self._machinery.handlers[event.kind](self, *event.args)
+        self.clock = max(self.clock, time)
+
+    def advance(self, duration_seconds: float) -> None:
+        """Let ``duration_seconds`` pass."""
+        self.run_until(self.clock + seconds(duration_seconds))
+
+    def settle(self, limit_seconds: float = 600.0) -> bool:
+        """Run until no controller has work due within a second, at most ``limit_seconds``; whether it settled."""
+        deadline = self.clock + seconds(limit_seconds)
+        while self.clock < deadline:
+            next_time = self.queue.next_time()
+            if next_time is None or next_time > self.clock + SECOND:
+                return True
+            self.run_until(next_time)
+        return False
+
+    # --- control loops ----------------------------------------------------------------------------
+
+    def wake(self, controller: str, key: Key, delay: int) -> None:
+        """Have ``controller`` look at ``key`` in ``delay`` microseconds, or sooner if it already will."""
+        due = self.clock + delay
+        slot = (controller, key)
+        known = self._due.get(slot)
+        if known is not None and known <= due:
+            return
+        self._due[slot] = due
+        self.queue.push(due, "reconcile", controller, key)
+
+    def wake_watchers(self, change: Change, delay: int) -> None:
+        """Have the control loops that such a change would wake look again in ``delay`` microseconds."""
+        for controller, wake in self._machinery.by_resource.get(change.resource, ()):
+            for key in wake(self, change):
+                self.wake(controller.name, key, delay)
+
+    def _reconcile(self, name: str, key: Key) -> None:
+        slot = (name, key)
+        if self._due.get(slot) != self.clock:
+            return
+        del self._due[slot]
+        self.acting = name
+        try:
+            again = self._machinery.by_name[name].reconcile(self, key)
+        finally:
+            self.acting = ""
+        if again is not None:
+            # A loop that asks for no delay still lets the rest of the world have its turn.
+            self.wake(name, key, max(again, MILLISECOND))
+
+    def _changed(self, change: Change) -> None:
+        wakes = self._machinery.by_resource.get(change.resource, ())
+        if not wakes and is_custom(change.resource):
+            wakes = self._machinery.by_resource.get(CUSTOM, ())
+        elif change.resource not in _WITHOUT_CONSEQUENCE:
+            self.touch()
+        for controller, wake in wakes:
+            for key in wake(self, change):
+                self.wake(controller.name, key, controller.latency)
+
+    def touch(self) -> None:
+        """Note that connections may now lead elsewhere, and have the traffic looked at again."""
+        self.epoch += 1
+        if "traffic.due" not in self.memory:
+            self.memory["traffic.due"] = True
+            due = self.clock - self.clock % SECOND + SECOND
+            self.queue.push(due, "traffic")
+            if "kubelet.look" in self._machinery.handlers:
+                self.queue.push(due, "kubelet.look")
+
+    # --- processes and logs -----------------------------------------------------------------------
+
+    def put_process(self, process: Process) -> None:
+        """Start or change a process."""
+        self.processes[process.key] = process
+        self.touch()
+
+    def change_process(self, key: ProcessKey, **changes: Any) -> Process:
+        """Change fields of a running process and return it."""
+        process = evolve(self.processes[key], **changes)
+        self.put_process(process)
+        return process
+
+    def drop_process(self, key: ProcessKey) -> Process | None:
+        """Remove a process that is no more."""
+        self.touch()
+        return self.processes.pop(key, None)
+
+    def log(self, key: LogKey) -> ContainerLog:
+        """The log of one run of a container, to write to."""
+        if key not in self._logs_owned:
+            known = self.logs.get(key)
+            self.logs[key] = ContainerLog() if known is None else known.fork()
+            self._logs_owned.add(key)
+        return self.logs[key]
+
+
+def _programs_of(machinery: Machinery, app: App | None) -> Mapping[str, Program]:
+    """What processes run: the machinery's programs, and those that the deployed application brings."""
+    if app is None or not app.programs:
+        return machinery.programs
+    own: dict[str, Any] = {program.name: program for program in app.programs}
+    return {**machinery.programs, **own}
+
+
+def _teller(world: SimWorld) -> Callable[[Change], None]:
+    """A listener that tells ``world`` of changes without keeping it alive: a world and its store would
+    otherwise outlive their last use until the garbage collector finds them."""
+    known = ref(world)
+
+    def tell(change: Change) -> None:
+        told = known()
+        if told is not None:
+            told._changed(change)
+
+    return tell

@@ -1,0 +1,1 @@
+"""What the source as a whole promises."""

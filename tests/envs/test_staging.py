@@ -1,0 +1,65 @@
+"""A staged world is an episode only if its users were served before the faults and are hurt after them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from sregym_env import apps
+from sregym_env.cluster.app import App
+from sregym_env.envs import staging
+from sregym_env.envs.env import SREGymEnv
+from sregym_env.errors import StagingError
+from sregym_env.faults.problems import Problem, pair
+from sregym_env.kube.types import Manifest
+
+PARCELS = apps.app("parcel-tracking")
+
+
+def test_a_fault_that_hurts_nobody_is_no_episode() -> None:
+    harmless = pair(apps.DEFAULT, "resource_request_too_small", "geo", {"memory": "900Mi"})
+    with pytest.raises(StagingError) as caught:
+        staging.stage(harmless, 0)
+    told = str(caught.value)
+    assert harmless.id in told and "resource_request_too_small:geo" in told
+    assert "search: 100.0% in" in told and "promised: 99%" in told and "choose another target" in told
+
+
+def test_the_environment_says_so_at_reset() -> None:
+    harmless = pair("parcel-tracking", "liveness_probe_misconfiguration", "edge", {"port": 8080})
+    with pytest.raises(StagingError, match="parcel-tracking/liveness_probe_misconfiguration/edge"):
+        SREGymEnv(problem=harmless.model_dump()).reset(seed=1)
+
+
+def test_a_healthy_system_may_be_played() -> None:
+    healthy = Problem(id="nothing", app="parcel-tracking")
+    assert not staging.stage(healthy, 0).specs
+
+
+def unserved() -> App:
+    """The application with a gateway that asks for a tracker where none is."""
+
+    def changed(manifest: Manifest) -> Manifest:
+        if manifest["kind"] != "Deployment" or manifest["metadata"]["name"] != "gateway":
+            return manifest
+        (main,) = manifest["spec"]["template"]["spec"]["containers"]
+        env: list[dict[str, Any]] = [
+            {**each, "value": each["value"].replace("tracker", "trackers")} for each in main["env"]
+        ]
+        template = manifest["spec"]["template"]
+        spec = {**template["spec"], "containers": [{**main, "env": env}]}
+        return {**manifest, "spec": {**manifest["spec"], "template": {**template, "spec": spec}}}
+
+    return replace(PARCELS, manifests=tuple(map(changed, PARCELS.manifests)))
+
+
+def test_an_application_that_does_not_serve_its_users_is_no_episode(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = unserved()
+    monkeypatch.setattr(apps, "app", lambda name: broken)
+    with pytest.raises(StagingError) as caught:
+        staging.inject(pair("parcel-tracking", "scale_to_zero", "ledger"), 0)
+    told = str(caught.value)
+    assert "not served before any fault" in told and "track: 0.0% succeed" in told
+    assert "sregym validate --app parcel-tracking" in told

@@ -1,0 +1,1 @@
+"""What every world must do, whichever backend is behind it."""
