@@ -31,10 +31,15 @@ class ExecResult:
     stdout: str = ""
     stderr: str = ""
     exit_code: int = 0
+    chunks: tuple[tuple[int, str], ...] = ()
+    """What was written in which order, each piece with its descriptor (1 or 2), where both streams were used and
+    the order is known."""
 
     @property
     def text(self) -> str:
         """Both streams as a person at a terminal would see them."""
+        if self.chunks:
+            return "".join(text for _, text in self.chunks)
         if self.stdout and self.stderr and not self.stdout.endswith("\n"):
             return f"{self.stdout}\n{self.stderr}"
         return self.stdout + self.stderr

@@ -1,12 +1,12 @@
-"""An in-memory file tree for the shell that forks cheaply and takes its times from the caller's clock."""
+"""An in-memory file tree for the shell that forks cheaply and takes its times from its owner."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
-
-from just_bash.fs import in_memory_fs
-from just_bash.fs.in_memory_fs import DirectoryEntry, FileEntry, InMemoryFs, SymlinkEntry
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from errno import EEXIST, EISDIR, ELOOP, ENOENT, ENOSPC, ENOTDIR, ENOTEMPTY
+from os import strerror
 
 
 def encoded(text: str) -> bytes:
@@ -23,23 +23,74 @@ def decoded(data: bytes) -> str:
 
 
 MAX_BYTES = 32 * 1024 * 1024
-"""Everything one tree may hold; more is "No space left on device"."""
+"""Everything that may be written to one tree; more is "No space left on device"."""
+MOST_LINKS = 40
+"""Symbolic links that one path may lead over."""
 
 
-class Files(InMemoryFs):  # type: ignore[misc]
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """A regular file."""
+
+    content: bytes = b""
+    mode: int = 0o644
+    mtime: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryEntry:
+    """A directory."""
+
+    mode: int = 0o755
+    mtime: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SymlinkEntry:
+    """A symbolic link."""
+
+    target: str
+    mode: int = 0o777
+    mtime: float = 0.0
+
+
+Entry = FileEntry | DirectoryEntry | SymlinkEntry
+
+
+def _error(kind: type[OSError], code: int, path: str) -> OSError:
+    return kind(code, strerror(code), path)
+
+
+class Files:
     """Directories, text files and symbolic links of one machine or container.
 
     ``mtime`` is what a newly written file gets, Unix seconds; the owner sets it before running commands.
+    Every error is an OSError with the number and the text of the system's.
     """
 
+    __slots__ = ("_children", "_data", "_links", "_written", "mtime")
+
     def __init__(self, files: Mapping[str, str] | None = None, *, mtime: float = 0.0) -> None:
-        self._data: dict[str, Any] = {"/": DirectoryEntry(mtime=mtime)}
+        folder = DirectoryEntry(mtime=mtime)
+        self._data: dict[str, Entry] = {"/": folder, "/home": folder, "/tmp": folder}
+        self._links = False
+        """Whether there may be a symbolic link."""
         self.mtime = mtime
-        self._bytes = 0
-        for path in ("/home", "/tmp"):
-            self._data[path] = DirectoryEntry(mtime=mtime)
+        self._written = 0
+        self._children: dict[str, list[str]] | None = None
+        """Sorted names by directory; None when it must be made anew. It is never changed once made."""
         if files:
             self.add(files)
+
+    def fork(self) -> Files:
+        """An independent tree with the same entries; entries themselves are shared and never changed."""
+        copy = Files.__new__(Files)
+        copy._data = self._data.copy()
+        copy.mtime, copy._written, copy._links = self.mtime, self._written, self._links
+        copy._children = self._children
+        return copy
+
+    # --- setting up ---------------------------------------------------------------------------------
 
     def add(self, files: Mapping[str, str]) -> None:
         """Put text files at absolute, normal paths, with their parent directories; a path with a slash at its end
@@ -50,7 +101,8 @@ class Files(InMemoryFs):  # type: ignore[misc]
             self._parents(path)
             if path[-1] == "/":
                 continue
-            data[path] = FileEntry(content=encoded(text), mtime=mtime)
+            data[path] = FileEntry(encoded(text), 0o644, mtime)
+        self._children = None
 
     def add_directories(self, paths: Iterable[str]) -> None:
         """Make sure directories exist."""
@@ -58,50 +110,137 @@ class Files(InMemoryFs):  # type: ignore[misc]
             self._parents(path)
             if path not in self._data:
                 self._data[path] = DirectoryEntry(mtime=self.mtime)
+        self._children = None
 
-    def text(self, path: str) -> str | None:
-        """A file's text, or None where there is no file."""
-        entry = self._data.get(self._resolve_path_with_symlinks(path))
-        return decoded(entry.content) if isinstance(entry, FileEntry) else None
+    def _parents(self, path: str) -> None:
+        parent = path.rpartition("/")[0]
+        while parent and parent not in self._data:
+            self._data[parent] = DirectoryEntry(mtime=self.mtime)
+            parent = parent.rpartition("/")[0]
+
+    # --- paths --------------------------------------------------------------------------------------
+
+    @staticmethod
+    def resolve_path(base: str, path: str) -> str:
+        """An absolute normal path."""
+        normal = posixpath.normpath(posixpath.join(base, path)) if path else base
+        return normal[1:] if normal.startswith("//") else normal
+
+    def real(self, path: str) -> str:
+        """The path with all links followed. Raises OSError for links that lead in a circle."""
+        if not self._links:
+            return path
+        seen = 0
+        done = ""
+        waiting = [part for part in reversed(path.split("/")) if part]
+        while waiting:
+            part = waiting.pop()
+            if part == "..":
+                done = done.rpartition("/")[0]
+                continue
+            if part == ".":
+                continue
+            entry = self._data.get(f"{done}/{part}")
+            if not isinstance(entry, SymlinkEntry):
+                done = f"{done}/{part}"
+                continue
+            seen += 1
+            if seen > MOST_LINKS:
+                raise _error(OSError, ELOOP, path)
+            if entry.target.startswith("/"):
+                done = ""
+            waiting += [step for step in reversed(entry.target.split("/")) if step]
+        return done or "/"
+
+    def _place(self, path: str) -> str:
+        """Where an entry at a path is kept: links in its directory are followed, it itself is not."""
+        if not self._links:
+            return path
+        folder, _, name = path.rpartition("/")
+        real = self.real(folder or "/")
+        return f"{real.rstrip('/')}/{name}" if name else real
+
+    # --- looking ------------------------------------------------------------------------------------
+
+    def entry(self, path: str) -> Entry | None:
+        """What is at an absolute path, links followed; None where there is nothing."""
+        try:
+            return self._data.get(self.real(path))
+        except OSError:
+            return None
+
+    def own_entry(self, path: str) -> Entry | None:
+        """What is at an absolute path, the link itself if it is one."""
+        return self._data.get(self._place(path))
 
     def bytes_of(self, path: str) -> bytes | None:
         """A file's bytes, or None where there is no file."""
-        entry = self._data.get(self._resolve_path_with_symlinks(path))
+        entry = self.entry(path)
         return entry.content if isinstance(entry, FileEntry) else None
 
-    def entry(self, path: str) -> Any:
-        """What is at an absolute path, links followed; None where there is nothing."""
-        return self._data.get(self._resolve_path_with_symlinks(path))
+    def text(self, path: str) -> str | None:
+        """A file's text, or None where there is no file."""
+        data = self.bytes_of(path)
+        return None if data is None else decoded(data)
 
-    def put_link(self, path: str, target: str) -> None:
-        """Make a symbolic link at an absolute path."""
-        self._parents(path)
-        self._data[path] = SymlinkEntry(target=target, mtime=self.mtime)
+    def read(self, path: str) -> bytes:
+        """A file's bytes. Raises FileNotFoundError, IsADirectoryError, NotADirectoryError."""
+        if path == "/dev/null":
+            return b""
+        entry = self._data.get(self.real(path))
+        if isinstance(entry, FileEntry):
+            return entry.content
+        if isinstance(entry, DirectoryEntry):
+            raise _error(IsADirectoryError, EISDIR, path)
+        self._check_folder(path)
+        raise _error(FileNotFoundError, ENOENT, path)
+
+    def read_text(self, path: str) -> str:
+        """A file's text; see :meth:`read`."""
+        return decoded(self.read(path))
+
+    def _check_folder(self, path: str) -> None:
+        """Complain where a directory of a path is a file."""
+        folder = path.rpartition("/")[0]
+        while folder:
+            entry = self.entry(folder)
+            if isinstance(entry, FileEntry):
+                raise _error(NotADirectoryError, ENOTDIR, path)
+            if entry is not None:
+                return
+            folder = folder.rpartition("/")[0]
 
     def is_folder(self, path: str) -> bool:
         """Whether there is a directory at an absolute path."""
-        return isinstance(self._data.get(self._resolve_path_with_symlinks(path)), DirectoryEntry)
+        return isinstance(self.entry(path), DirectoryEntry)
 
-    def put_bytes(self, path: str, data: bytes) -> None:
-        """Write a file at an absolute path. Raises OSError where that cannot be (a directory, a full disk)."""
-        self._write_file_sync(path, data)
+    def names(self, path: str) -> list[str]:
+        """Names of what is directly in a directory, sorted; nothing for no directory."""
+        try:
+            real = self.real(path)
+        except OSError:
+            return []
+        children = self._children
+        if children is None:
+            children = {}
+            for each in sorted(self._data):
+                folder, _, name = each.rpartition("/")
+                if name:
+                    children.setdefault(folder or "/", []).append(name)
+            self._children = children
+        return children.get(real, [])[:]
 
-    def remove(self, path: str) -> None:
-        """Remove the file at an absolute path, if there is one."""
-        self._data.pop(self._normalize_path(path), None)
-
-    def below(self, path: str) -> list[tuple[str, Any]]:
+    def below(self, path: str) -> list[tuple[str, Entry]]:
         """(path relative to the directory, entry) of everything in a directory, sorted; nothing for no directory."""
-        root = self._resolve_path_with_symlinks(path).rstrip("/") + "/"
+        root = self.real(path).rstrip("/") + "/"
         return sorted(
-            (name[len(root) :], entry)
-            for name, entry in self._data.items()
-            if name.startswith(root) and name != root
+            (
+                (name[len(root) :], entry)
+                for name, entry in self._data.items()
+                if name.startswith(root) and name != root
+            ),
+            key=lambda item: item[0],
         )
-
-    async def read_file(self, path: str, encoding: str = "utf-8") -> str:
-        """A file's text. Raises FileNotFoundError, IsADirectoryError."""
-        return decoded(await self.read_file_bytes(path))
 
     def texts(self) -> dict[str, str]:
         """Every regular file's text by path."""
@@ -119,70 +258,115 @@ class Files(InMemoryFs):  # type: ignore[misc]
                 found[f"{path}/"] = ""
         return found
 
-    def fork(self) -> Files:
-        """An independent tree with the same entries; entries themselves are shared and never changed."""
-        copy = Files.__new__(Files)
-        copy._data = self._data.copy()
-        copy.mtime = self.mtime
-        copy._bytes = self._bytes
-        return copy
+    # --- changing -----------------------------------------------------------------------------------
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Entries as plain values: their classes cannot be found by name (see below)."""
-        entries = {path: (_KINDS.index(type(entry)), vars(entry)) for path, entry in self._data.items()}
-        return {"mtime": self.mtime, "_bytes": self._bytes, "entries": entries}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.mtime, self._bytes = state["mtime"], state["_bytes"]
-        self._data = {path: _KINDS[kind](**fields) for path, (kind, fields) in state["entries"].items()}
-
-    def _parents(self, path: str) -> None:
-        parent = path.rpartition("/")[0]
-        while parent and parent not in self._data:
-            self._data[parent] = DirectoryEntry(mtime=self.mtime)
-            parent = parent.rpartition("/")[0]
-
-    def _write_file_sync(self, path: str, content: str | bytes, encoding: str = "utf-8") -> None:
-        data = encoded(content) if isinstance(content, str) else content
-        self._bytes += len(data)
-        if self._bytes > MAX_BYTES:
-            raise OSError(f"ENOSPC: no space left on device, write '{path}'")
-        normal = self._normalize_path(path)
-        if isinstance(self._data.get(normal), DirectoryEntry):
-            raise IsADirectoryError(f"EISDIR: illegal operation on a directory, write '{path}'")
-        if normal == "/dev/null":
+    def put_bytes(self, path: str, data: bytes) -> None:
+        """Write a file at an absolute path, making the directories it lies in. Raises OSError where that cannot be
+        (a directory, a full disk)."""
+        if path == "/dev/null":
             return
-        self._ensure_parent_dirs(normal)
-        self._data[normal] = FileEntry(content=data, mtime=self.mtime)
+        self._written += len(data)
+        if self._written > MAX_BYTES:
+            raise _error(OSError, ENOSPC, path)
+        real = self.real(path)
+        known = self._data.get(real)
+        if isinstance(known, DirectoryEntry):
+            raise _error(IsADirectoryError, EISDIR, path)
+        self._check_folder(real)
+        if known is None:
+            self._parents(real)
+            self._children = None
+        self._data[real] = FileEntry(data, 0o644 if known is None else known.mode, self.mtime)
 
-    async def append_file(self, path: str, content: str | bytes, encoding: str = "utf-8") -> None:
-        """Add to the end of a file, creating it where it is not."""
-        known = self._data.get(self._normalize_path(path))
-        data = encoded(content) if isinstance(content, str) else content
-        self._write_file_sync(path, known.content + data if isinstance(known, FileEntry) else data)
+    def put_text(self, path: str, text: str) -> None:
+        """Write a text file; see :meth:`put_bytes`."""
+        self.put_bytes(path, encoded(text))
 
+    def append_bytes(self, path: str, data: bytes) -> None:
+        """Add to the end of a file, making it where it is not; see :meth:`put_bytes`."""
+        self.put_bytes(path, (self.bytes_of(path) or b"") + data)
 
-_KINDS: tuple[Callable[..., Any], ...] = (FileEntry, DirectoryEntry, SymlinkEntry)
+    def put_link(self, path: str, target: str) -> None:
+        """Make a symbolic link at an absolute path."""
+        self._parents(path)
+        self._data[self._place(path)] = SymlinkEntry(target, mtime=self.mtime)
+        self._links, self._children = True, None
 
+    def make_directory(self, path: str) -> None:
+        """Make one directory. Raises FileExistsError, FileNotFoundError, NotADirectoryError."""
+        place = self._place(path)
+        if place in self._data:
+            raise _error(FileExistsError, EEXIST, path)
+        parent = self._data.get(place.rpartition("/")[0] or "/")
+        if not isinstance(parent, DirectoryEntry):
+            self._check_folder(place)
+            raise _error(FileNotFoundError, ENOENT, path)
+        self._data[place] = DirectoryEntry(mtime=self.mtime)
+        self._children = None
 
-class Clock:
-    """The present of the shell that runs now, Unix seconds; :class:`~sregym_env.shell.shell.Shell` sets it."""
+    def remove(self, path: str) -> None:
+        """Remove the file or link at an absolute path, if there is one."""
+        self._data.pop(self._place(path), None)
+        self._children = None
 
-    now = 0.0
+    def remove_directory(self, path: str) -> None:
+        """Remove an empty directory. Raises OSError."""
+        place = self._place(path)
+        entry = self._data.get(place)
+        if entry is None:
+            raise _error(FileNotFoundError, ENOENT, path)
+        if not isinstance(entry, DirectoryEntry):
+            raise _error(NotADirectoryError, ENOTDIR, path)
+        if self.names(place):
+            raise _error(OSError, ENOTEMPTY, path)
+        del self._data[place]
+        self._children = None
 
+    def remove_tree(self, path: str) -> None:
+        """Remove what is at a path with everything in it."""
+        place = self._place(path)
+        for name in [name for name in self._data if name == place or name.startswith(f"{place}/")]:
+            del self._data[name]
+        self._children = None
 
-def _stamped(kind: Callable[..., Any]) -> Callable[..., Any]:
-    """A constructor of entries that carry the shell's time where the interpreter would read the wall clock."""
+    def put_entry(self, path: str, entry: Entry) -> None:
+        """Put an entry as it is, as a move or a copy does. Raises OSError for a full disk."""
+        if isinstance(entry, FileEntry):
+            self._written += len(entry.content)
+            if self._written > MAX_BYTES:
+                raise _error(OSError, ENOSPC, path)
+        elif isinstance(entry, SymlinkEntry):
+            self._links = True
+        place = self._place(path)
+        self._check_folder(place)
+        self._parents(place)
+        self._data[place] = entry
+        self._children = None
 
-    def make(**fields: Any) -> Any:
-        fields.setdefault("mtime", Clock.now)
-        return kind(**fields)
+    def touch(self, path: str, mtime: float) -> None:
+        """Set the time of what is at a path, making an empty file where there is nothing. Raises OSError."""
+        real = self.real(path)
+        entry = self._data.get(real)
+        if entry is None:
+            self.put_bytes(path, b"")
+            entry = self._data[real]
+        self._data[real] = replace(entry, mtime=mtime)
 
-    return make
+    def set_mode(self, path: str, mode: int) -> None:
+        """Set the permissions of what is at a path. Raises FileNotFoundError."""
+        real = self.real(path)
+        entry = self._data.get(real)
+        if entry is None:
+            raise _error(FileNotFoundError, ENOENT, path)
+        self._data[real] = replace(entry, mode=mode)
 
-
-in_memory_fs.FileEntry = _stamped(FileEntry)
-in_memory_fs.DirectoryEntry = _stamped(DirectoryEntry)
-in_memory_fs.SymlinkEntry = _stamped(SymlinkEntry)
-
-__all__ = ["MAX_BYTES", "Clock", "DirectoryEntry", "FileEntry", "Files", "SymlinkEntry", "decoded", "encoded"]
+    def walk(self, path: str) -> Iterator[tuple[str, Entry]]:
+        """Every path below a directory and what is there, parents first, in order of names; links are not followed."""
+        for name in self.names(path):
+            inner = f"{path.rstrip('/')}/{name}"
+            entry = self.own_entry(inner)
+            if entry is None:
+                continue
+            yield inner, entry
+            if isinstance(entry, DirectoryEntry):
+                yield from self.walk(inner)

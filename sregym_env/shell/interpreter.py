@@ -1,317 +1,844 @@
-"""The interpreter with what it lacks: redirections in order, errors of every stage of a pipeline, and one budget for a whole run."""
+"""Runs scripts: the one place that knows what each construct of bash does."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
-from typing import Any, Protocol
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
-from just_bash.interpreter import Interpreter
-from just_bash.interpreter import interpreter as module
-from just_bash.interpreter.builtins import BUILTINS
-from just_bash.interpreter.errors import ExecutionLimitError
-from just_bash.types import ExecResult as BashResult
-
-from sregym_env.shell import dialect
+from sregym_env.cluster.api import ExecResult
+from sregym_env.shell import conditions, globs
 from sregym_env.shell.consuming import rest_of
-from sregym_env.shell.reading import shell_script, spoken_words
+from sregym_env.shell.expansion import Expander
+from sregym_env.shell.flow import Exit, Leave, Return, ShellError, StopScript
+from sregym_env.shell.limits import PROGRAM_COST, LimitExceeded
+from sregym_env.shell.parameters import quoted
+from sregym_env.shell.reading import reads_input
+from sregym_env.shell.redirections import Table, opened
+from sregym_env.shell.run import Call, Host, Run
+from sregym_env.shell.session import Keyed, Session
+from sregym_env.shell.streams import Capture, Input, Terminal, Transcript
+from sregym_env.shell.syntax import tree
+from sregym_env.shell.syntax.commands import parsed
+from sregym_env.shell.syntax.words import ScriptError
+from sregym_env.shell.variables import Variables
+
+DECLARATIONS = frozenset("declare typeset local export readonly".split())
+"""Builtins whose arguments may be assignments."""
+
+MOST_PENDING = 64
+"""Files for ``<(...)`` that one command may have."""
 
 
-class Background(Protocol):
-    """What a session does with commands that end in ``&``."""
+class Interpreter(Run):
+    """Runs scripts in a session."""
 
-    def begin(self) -> None:
-        """A command is about to be started in the background."""
-        ...
+    def __init__(self, host: Host, session: Session, builtins: Mapping[str, Builtin]) -> None:
+        super().__init__(host, session)
+        self._builtins = builtins
+        self._loops = 0
+        self._guarded = 0
+        self._substituted: int | None = None
+        self._files_made: list[tuple[str, tree.ProcessFile]] = []
+        self._aliased: tuple[str, ...] = ()
+        self.variables = Variables(self)
+        self.expander = Expander(self, self.variables)
 
-    def end(self, command: str, exit_code: int, output: str) -> int:
-        """It has got as far as it gets at once; its process number. ``output`` is the file it writes to."""
-        ...
+    # --- scripts ------------------------------------------------------------------------------------
 
-    def wait(self, words: list[str]) -> tuple[int, str]:
-        """Wait for background commands: the exit code, and a complaint."""
-        ...
+    def script(self, node: tree.Script) -> int:
+        """Run statements in order; the exit code of the last."""
+        for statement in node.statements:
+            self.statement(statement)
+        return self.session.exit_code
 
-
-class Budget:
-    """What the present run has: commands left, subshells included, where ``$RANDOM`` comes from, and jobs."""
-
-    left = 0
-    chance: random.Random | None = None
-    background: Background | None = None
-    at_exit: Callable[[], Awaitable[BashResult]] | None = None
-    """What the script that runs now has asked for with ``trap ... EXIT``."""
-    rest: str | None = None
-    """What the pipeline that ended last has left of the standard input it shares with those after it."""
-    seekable = False
-    """Whether that input is a file."""
-    handed: str | None = None
-    """Standard input for the shell that is started next."""
-
-
-class PipelineInterpreter(Interpreter):  # type: ignore[misc]
-    """Runs scripts; the standard error of all commands of a pipeline is kept, as a terminal would show it."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if self._state.random_generator is None:
-            self._state.random_generator = Budget.chance
-        if Budget.handed is not None:
-            self._state.group_stdin, Budget.handed = Budget.handed, None
-        self._frames: list[tuple[list[Any], list[str]]] = []
-
-    async def execute_statement(self, node: Any) -> BashResult:
-        """Run a statement if the budget allows. Raises ExecutionLimitError."""
-        Budget.left -= 1
-        if Budget.left < 0:
-            raise ExecutionLimitError("too many commands executed", "commands")
-        background = Budget.background
-        if not node.background or background is None:
-            return await super().execute_statement(node)
-        # What is started from there runs in its foreground.
-        Budget.background = None
-        background.begin()
-        code = 1
+    def statement(self, node: tree.Statement) -> int:
+        """Run one statement. Raises LimitExceeded, Flow, ShellError."""
+        self.spend()
+        self.line = node.line
+        if node.background:
+            return self._in_background(node)
+        pipelines = node.pipelines
+        last = len(pipelines) - 1
+        if not last:
+            code = self.pipeline(pipelines[0])
+            if code and not pipelines[0].negated:
+                self._failed(code)
+            return code
+        self._guarded += 1
         try:
-            result = await super().execute_statement(replace(node, background=False))
-            code = result.exit_code
+            code = self.pipeline(pipelines[0])
+            ran = 0
+            for index, operator in enumerate(node.operators, 1):
+                if (code == 0) == (operator == "&&"):
+                    self._guarded -= index == last
+                    try:
+                        code = self.pipeline(pipelines[index])
+                    finally:
+                        self._guarded += index == last
+                    ran = index
         finally:
-            Budget.background = background
-            pid = background.end(spoken(node), code, _written_to(node))
-        self._state.last_background_pid = pid
-        self._state.env[dialect.LAST_BACKGROUND] = str(pid)
-        self._state.last_exit_code = 0
-        self._state.env["?"] = "0"
-        return BashResult(result.stdout, result.stderr, 0)
+            self._guarded -= 1
+        if code and ran == last and not pipelines[last].negated:
+            self._failed(code)
+        return code
 
-    async def execute_pipeline(self, node: Any) -> BashResult:
-        """Run a pipeline and note what it leaves of the standard input."""
-        try:
-            if len(node.commands) == 1:
-                return await super().execute_pipeline(node)
-            return await self._run_stages(node)
-        finally:
-            Budget.rest = self._state.group_stdin
-
-    async def _run_stages(self, node: Any) -> BashResult:
-        """Run a pipeline and put the errors of its earlier commands before those of the last."""
-        commands = node.commands
-        merged = node.pipe_amp or ()
-        plain = [c for i, c in enumerate(commands[:-1]) if not (i < len(merged) and merged[i])]
-        spilled: list[str] = []
-        self._frames.append((plain, spilled))
-        try:
-            result = await super().execute_pipeline(node)
-        finally:
-            self._frames.pop()
-        if not spilled:
-            return result
-        return BashResult(result.stdout, "".join(spilled) + result.stderr, result.exit_code)
-
-    async def _process_output_redirections(self, redirections: list[Any], result: BashResult) -> BashResult:
-        """Send each stream where the redirections, read from left to right, leave it: ``> file 2>&1``."""
-        ends: dict[int, Any] = {1: 1, 2: 2}
-        for node in redirections:
-            if node.operator in (">", ">>", ">|") and node.fd in (None, 1, 2):
-                ends[node.fd or 1] = node
-            elif node.operator in ("&>", "&>>"):
-                ends[1] = ends[2] = node
-            elif node.operator == ">&" and node.fd in (None, 1, 2) and _plain(node.target) in ("1", "2"):
-                ends[node.fd or 1] = ends[int(_plain(node.target))]
-            elif node.operator not in ("<", "<<", "<<-", "<<<"):
-                return await super()._process_output_redirections(redirections, result)
-        out, err = ends[1], ends[2]
-        files = [node for node in (out, err) if not isinstance(node, int)]
-        if not files or not any(node.operator == ">&" for node in redirections):
-            return await super()._process_output_redirections(redirections, result)
-        if out is err:
-            joint = replace(out, operator="&>>" if out.operator == ">>" else "&>", fd=None)
-            return await super()._process_output_redirections([joint], result)
-        if len(files) == 2:
-            return await super()._process_output_redirections(files, result)
-        # One stream goes to a file; the other to the terminal, as output or as error.
-        kept = result.stderr if files[0] is out else result.stdout
-        inner = BashResult(result.stdout, "") if files[0] is out else BashResult("", result.stderr)
-        to_file = replace(files[0], fd=1 if files[0] is out else 2)
-        done = await super()._process_output_redirections([to_file], inner)
-        as_output = (err if files[0] is out else out) == 1
-        code = done.exit_code or result.exit_code
-        return BashResult(kept if as_output else "", done.stderr + ("" if as_output else kept), code)
-
-    async def execute_command(self, node: Any, stdin: str) -> BashResult:
-        """Run one command and note its errors for the pipeline it is part of."""
-        if stdin or self._state.group_stdin or getattr(node, "redirections", ()):
-            result = await self._run_command(node, stdin)
-        else:
-            result = await super().execute_command(node, stdin)
-            if _LEFT in self._state.env:
-                self._settle_read(node, shared=False)
-        if self._frames and result.stderr:
-            commands, spilled = self._frames[-1]
-            if any(node is command for command in commands):
-                spilled.append(result.stderr)
-        return result
-
-    async def _run_command(self, node: Any, stdin: str) -> BashResult:
-        """Run one command; what it reads of a shared standard input is gone for the next."""
-        state = self._state
-        inputs = [r for r in getattr(node, "redirections", ()) if r.operator in _INPUTS and not r.fd]
-        redirected = inputs[-1] if inputs else None
-        before = state.group_stdin
-        shared = bool(before) and stdin is before and redirected is None
-        if node.type == "SimpleCommand":
-            return await self._run_simple(node, stdin, shared)
-        if shared:
-            Budget.rest = before
-            try:
-                return await super().execute_command(node, stdin)
-            finally:
-                state.group_stdin = Budget.rest
-        if not before and not stdin and redirected is None:
-            return await super().execute_command(node, stdin)
-        outer, Budget.seekable = Budget.seekable, redirected is not None and _is_file(redirected)
-        state.group_stdin = stdin if redirected is None else None
-        try:
-            return await super().execute_command(node, stdin if redirected is None else "")
-        finally:
-            state.group_stdin, Budget.seekable = before, outer
-
-    async def _run_simple(self, node: Any, stdin: str, shared: bool) -> BashResult:
-        state = self._state
-        words = spoken_words(node) if shared else []
-        nested = bool(words) and words[0].rpartition("/")[2] in _SHELLS
-        if shared:
-            Budget.rest = stdin
-        try:
-            result = await super().execute_command(node, stdin)
-        finally:
-            self._settle_read(node, shared)
-        if (
-            not shared
-            or not words
-            or words[0] in state.functions
-            or words[0] in ("read", "eval", "source", ".")
-        ):
-            return result
-        if nested and shell_script(words[1:]):
-            state.group_stdin = Budget.rest
-        elif state.group_stdin is stdin:
-            state.group_stdin = rest_of(words, stdin, seekable=Budget.seekable)
-        return result
-
-    def _settle_read(self, node: Any, shared: bool) -> None:
-        """Put what ``read`` has left where it came from: not every one reads the shared standard input."""
-        left = self._state.env.get(_LEFT)
-        if left is None:
+    def _failed(self, code: int) -> None:
+        """What a failure means where nobody asks for it: traps, and the end under ``set -e``."""
+        if self._guarded:
             return
-        words = spoken_words(node)
-        number = next((w[2:] or n for w, n in zip(words, [*words[1:], ""], strict=True) if w[:2] == "-u"), "")
-        entry = self._state.fd_table._fds.get(int(number)) if number.isdecimal() else None
-        if entry is not None:
-            entry.content = left
-        if entry is not None or not shared:
-            del self._state.env[_LEFT]
+        session = self.session
+        action = session.traps.get("ERR")
+        if action:
+            self._trapped(action)
+            session.exit_code = code
+        if "errexit" in session.flags:
+            raise Exit(code)
 
+    def _trapped(self, action: str) -> None:
+        self._guarded += 1
+        try:
+            self.source(action)
+        finally:
+            self._guarded -= 1
 
-_LEFT = "__remaining_stdin__"
-"""The variable in which the interpreter's ``read`` leaves what it has not read."""
-_INPUTS = ("<", "<<", "<<-", "<<<", "<&")
-_SHELLS = ("sh", "bash", "ash", "dash")
+    def source(self, text: str) -> int:
+        """Run a text in this shell, as ``eval`` does."""
+        with self.deeper("eval"):
+            return self.script(self._read(text))
 
+    def _read(self, text: str) -> tree.Script:
+        if len(text) > self.limits.script_bytes:
+            raise ShellError("script too long")
+        try:
+            return parsed(text)
+        except ScriptError as error:
+            raise ShellError(syntax_text(error, text), 2) from None
 
-def _is_file(redirection: Any) -> bool:
-    """Whether an input comes from a file, not from a document or a command."""
-    parts = getattr(redirection.target, "parts", ())
-    return redirection.operator == "<" and all(part.type != "ProcessSubstitution" for part in parts)
+    # --- pipelines ----------------------------------------------------------------------------------
 
-
-def _plain(word: Any) -> str:
-    """A word that is plain text, such as the ``1`` of ``2>&1``; else nothing."""
-    parts: Any = getattr(word, "parts", ())
-    return str(getattr(parts[0], "value", "")) if len(parts) == 1 else ""
-
-
-def spoken(node: Any) -> str:
-    """A statement as somebody would type it, as far as ``jobs`` shows it."""
-    pipelines = [
-        " | ".join(_spoken_command(command) for command in pipeline.commands) for pipeline in node.pipelines
-    ]
-    text = pipelines[0] if pipelines else ""
-    for operator, pipeline in zip(node.operators, pipelines[1:], strict=False):
-        text += f" {operator} {pipeline}"
-    return text[:200]
-
-
-def _spoken_command(node: Any) -> str:
-    if getattr(node, "type", "") != "SimpleCommand" or node.name is None:
-        return "( ... )"
-    words = [_spoken_word(word) for word in (node.name, *node.args)]
-    for redirection in node.redirections:
-        descriptor = "" if redirection.fd is None else str(redirection.fd)
-        space = "" if redirection.operator in (">&", "<&") else " "
-        words.append(f"{descriptor}{redirection.operator}{space}{_spoken_word(redirection.target)}")
-    return " ".join(words)
-
-
-def _spoken_word(word: Any) -> str:
-    out = []
-    for part in getattr(word, "parts", ()):
-        kind = getattr(part, "type", "")
-        if kind == "SingleQuoted":
-            out.append(f"'{part.value}'")
-        elif kind == "DoubleQuoted":
-            out.append('"' + _spoken_word(part) + '"')
-        elif hasattr(part, "value"):
-            out.append(str(part.value))
+    def pipeline(self, node: tree.Pipeline) -> int:
+        """Run a pipeline; its exit code is also the session's."""
+        if node.timed:
+            return self._timed(node)
+        if node.negated:
+            self._guarded += 1
+            try:
+                code = int(not self._stages(node.commands))
+            finally:
+                self._guarded -= 1
         else:
-            out.append(f"${getattr(part, 'parameter', '(...)')}")
-    return "".join(out)
+            code = self._stages(node.commands)
+        self.session.exit_code = code
+        return code
+
+    def _stages(self, commands: tuple[tree.Command, ...]) -> int:
+        if len(commands) == 1:
+            code = self.command(commands[0])
+            self.session.pipe_codes = (code,)
+            return code
+        outer = self.table
+        codes: list[int] = []
+        piped = ""
+        stopped: StopScript | None = None
+        for index, command in enumerate(commands):
+            table = dict(outer)
+            if index:
+                table[0] = Input(piped)
+            capture = None
+            if index < len(commands) - 1:
+                capture = table[1] = Capture(self.limits.output_bytes * 8)
+            try:
+                with self.deeper("pipeline"):
+                    codes.append(self._apart(partial(self.command, command), table))
+            except StopScript as stop:
+                # The script ends here; what was printed so far still goes through the rest of the pipeline.
+                stopped = stop
+                codes.append(0)
+            if capture is not None:
+                piped = capture.text
+                self.move(len(piped))
+        if stopped is not None:
+            raise stopped
+        self.session.pipe_codes = tuple(codes)
+        if "pipefail" in self.session.flags:
+            return next((code for code in reversed(codes) if code), 0)
+        return codes[-1]
+
+    def _timed(self, node: tree.Pipeline) -> int:
+        began = self.host.clock()
+        code = self.pipeline(tree.Pipeline(node.commands, node.negated))
+        minutes, seconds = divmod(self.host.clock() - began, 60)
+        self.err(f"\nreal\t{minutes:.0f}m{seconds:.3f}s\nuser\t0m0.051s\nsys\t0m0.012s\n")
+        return code
+
+    def _apart(self, run: Callable[[], int], table: Table, session: Session | None = None) -> int:
+        """Run something in a shell of its own that begins as a copy of this one."""
+        outer, outer_table, loops = self.session, self.table, self._loops
+        subshells = self.subshells
+        if session is None:
+            session = outer.copy()
+            session.traps.pop("EXIT", None)
+            self.subshells += 1
+        self.session, self.table, self._loops = session, table, 0
+        try:
+            try:
+                code = run()
+            except Exit as end:
+                code = end.code
+            except Return as end:
+                code = end.code
+            except Leave:
+                code = session.exit_code
+            except ShellError as error:
+                self.complain(str(error))
+                code = error.code
+            return self._ended(code)
+        finally:
+            self.session, self.table, self._loops, self.subshells = outer, outer_table, loops, subshells
+
+    def _ended(self, code: int) -> int:
+        """Do what a shell has been asked to do at its end; its exit code."""
+        action = self.session.traps.pop("EXIT", "")
+        if action:
+            self.session.exit_code = code
+            try:
+                self._trapped(action)
+            except Exit as end:
+                return end.code
+            except (Return, Leave):
+                pass
+        return code
+
+    def finish(self, code: int) -> int:
+        """The end of the session's own shell by ``exit``."""
+        code = self._ended(code)
+        self.session.exit_code = code
+        return code
+
+    def subshell(self, body: tree.Script) -> int:
+        """Run statements in a copy of this shell."""
+        with self.deeper("subshell"):
+            return self._apart(lambda: self.script(body), self.table)
+
+    def output_of(self, body: tree.Script) -> str:
+        """What statements print in a copy of this shell, without the newlines at its end."""
+        capture = Capture(self.limits.variable_bytes)
+        table = dict(self.table)
+        table[1] = capture
+        guarded, self._guarded = self._guarded, 0
+        subshells = self.subshells
+        flags = self.session.flags
+        try:
+            with self.deeper("command substitution"):
+                inner = self.session.copy()
+                inner.traps.pop("EXIT", None)
+                if "errexit" in flags and "inherit_errexit" not in inner.options:
+                    inner.flags = flags - {"errexit"}
+                self.subshells += 1
+                code = self._substituted = self._apart(lambda: self.script(body), table, inner)
+                self.session.exit_code = code
+        finally:
+            self._guarded, self.subshells = guarded, subshells
+        text = capture.text
+        self.move(len(text))
+        return text.rstrip("\n").replace("\0", "")
+
+    def process_file(self, part: tree.ProcessFile) -> str:
+        """The file that stands for a command's output or input while one command runs."""
+        if len(self._files_made) >= MOST_PENDING:
+            raise ShellError("too many process substitutions")
+        path = f"/dev/fd/{63 - len(self._files_made)}"
+        text = ""
+        if part.reads:
+            capture = Capture(self.limits.output_bytes * 8)
+            table = dict(self.table)
+            table[1] = capture
+            with self.deeper("process substitution"):
+                self._apart(lambda: self.script(part.script), table)
+            text = capture.text
+            self.move(len(text))
+        self.files.put_text(path, text)
+        self._files_made.append((path, part))
+        return path
+
+    def _close_process_files(self, keep: int) -> None:
+        while len(self._files_made) > keep:
+            path, part = self._files_made.pop()
+            if not part.reads:
+                self.flush()
+                table = dict(self.table)
+                table[0] = Input(self.files.text(path) or "")
+                with self.deeper("process substitution"):
+                    self._apart(partial(self.script, part.script), table)
+            self.files.remove(path)
+
+    def _in_background(self, node: tree.Statement) -> int:
+        foreground = tree.Statement(node.pipelines, node.operators, False, node.source, node.line)
+        background = self.background
+        table = dict(self.table)
+        table[0] = Input("")
+        # What is started from there runs in its foreground.
+        self.background = None
+        if background is not None:
+            background.begin()
+        code = 1
+        guarded, self._guarded = self._guarded, 0
+        try:
+            with self.deeper("background"):
+                code = self._apart(lambda: self.statement(foreground), table)
+        finally:
+            self._guarded = guarded
+            self.background = background
+            if background is not None:
+                self.flush()
+                pid = background.end(node.source[:200], code, self._written_to(node))
+                self.session.background_pid = pid
+        self.session.exit_code = 0
+        return 0
+
+    def _written_to(self, node: tree.Statement) -> str:
+        """The file to which a statement's last command sends its output, if it does."""
+        for redirection in reversed(node.pipelines[-1].commands[-1].redirections):
+            if redirection.operator in (">", ">>", "&>", "&>>", ">|") and redirection.descriptor in (None, 1):
+                return self.expander.text(redirection.target)
+        return ""
+
+    # --- commands -----------------------------------------------------------------------------------
+
+    def command(self, node: tree.Command) -> int:
+        """Run one command."""
+        if type(node) is tree.Simple:
+            return self._simple(node)
+        run: Callable[[Interpreter, Any], int] = _COMPOUND[type(node)]
+        if not node.redirections:
+            code = run(self, node)
+            self.session.exit_code = code
+            return code
+        outer, made = self.table, len(self._files_made)
+        try:
+            self.table = opened(self.expander, node.redirections, outer)
+            code = run(self, node)
+        except OSError as error:
+            self.complain(f"{error.filename}: {error.strerror}")
+            code = 1
+        finally:
+            self.flush()
+            self.table = outer
+            self._close_process_files(made)
+        self.session.exit_code = code
+        return code
+
+    def _simple(self, node: tree.Simple) -> int:
+        made = len(self._files_made)
+        self._substituted = None
+        words = node.words
+        session = self.session
+        if words and session.aliases and self._alias(node):
+            return session.exit_code
+        plain = words[0].plain if words and type(words[0]) is tree.Word else None
+        if plain in DECLARATIONS and plain not in session.functions:
+            argv: list[Any] = [plain]
+            for each in words[1:]:
+                argv += [each] if type(each) is tree.Assignment else self.expander.fields((each,))  # type: ignore[arg-type]
+        else:
+            argv = self.expander.fields(words)  # type: ignore[arg-type]
+        if not argv:
+            return self._bare(node, made)
+        if "xtrace" in session.flags:
+            self._trace(node, argv)
+        outer = self.table
+        undo: list[Callable[[], None]] = []
+        try:
+            if node.redirections:
+                self.table = opened(self.expander, node.redirections, outer)
+            if node.assignments:
+                undo = self._temporarily(node.assignments)
+            code = self.execute(argv)
+        except OSError as error:
+            self.complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+            code = 1
+        finally:
+            for restore in reversed(undo):
+                restore()
+            if node.redirections:
+                self.flush()
+                if argv != ["exec"]:
+                    self.table = outer
+            if len(self._files_made) > made:
+                self._close_process_files(made)
+        self.last_word = argv[-1] if type(argv[-1]) is str else ""
+        self.session.exit_code = code
+        return code
+
+    def _bare(self, node: tree.Simple, made: int) -> int:
+        """Assignments and redirections without a command."""
+        outer = self.table
+        try:
+            if node.redirections:
+                self.table = opened(self.expander, node.redirections, outer)
+            for assignment in node.assignments:
+                self.assign(assignment)
+                if "xtrace" in self.session.flags:
+                    value = self.variables.get(assignment.name) or ""
+                    self.err(f"+ {assignment.name}={value if _SAFE.match(value) else quoted(value)}\n")
+        except OSError as error:
+            self.complain(f"{error.filename}: {error.strerror}")
+            self.session.exit_code = 1
+            return 1
+        finally:
+            self.table = outer
+            self._close_process_files(made)
+        code = self._substituted or 0
+        self.session.exit_code = code
+        return code
+
+    def assign(self, node: tree.Assignment, name: str | None = None) -> None:
+        """Carry out an assignment. Raises ShellError."""
+        name = name or node.name
+        variables = self.variables
+        if isinstance(node.value, tree.Elements):
+            self._assign_elements(name, node)
+            return
+        text = self.expander.text(node.value)
+        if node.subscript is None:
+            variables.set(name, text, node.append)
+        else:
+            key = self.expander.text(node.subscript)
+            variables.set_element(name, key, text, node.append)
+
+    def _assign_elements(self, name: str, node: tree.Assignment) -> None:
+        assert isinstance(node.value, tree.Elements)
+        variables = self.variables
+        known = self.session.variables.get(variables.target(name))
+        if isinstance(known, Keyed):
+            items = node.value.items
+            pairs: list[tuple[str, str]] = []
+            if items and items[0][0] is None:
+                flat = self.expander.fields(tuple(word for _, word in items))
+                pairs = list(zip(flat[::2], [*flat[1::2], ""], strict=False))
+            else:
+                pairs = [
+                    (self.expander.text(key_word), self.expander.text(word))
+                    for key_word, word in items
+                    if key_word is not None
+                ]
+            if not node.append:
+                known.clear()
+            for key, text in pairs:
+                variables.set_element(name, key, text)
+            return
+        values: list[tuple[str | None, str]] = []
+        for place, word in node.value.items:
+            if place is None:
+                values += [(None, text) for text in self.expander.fields((word,))]
+            else:
+                values.append((self.expander.text(place), self.expander.text(word)))
+        at = 0
+        if node.append:
+            array = variables.array(name)
+            at = max((key for key in array if isinstance(key, int)), default=-1) + 1
+        else:
+            variables.set_array(name, [])
+        for subscript, text in values:
+            if subscript is not None:
+                at = variables.calculate(subscript)
+            variables.set_element(name, str(at), text)
+            at += 1
+
+    def _temporarily(self, assignments: tuple[tree.Assignment, ...]) -> list[Callable[[], None]]:
+        """Assign for one command only; what puts it back."""
+        undo: list[Callable[[], None]] = []
+        for assignment in assignments:
+            session, name = self.session, assignment.name
+            before, exported = session.variables.get(name), name in session.exported
+
+            def restore(
+                session: Session = session, name: str = name, before: Any = before, exported: bool = exported
+            ) -> None:
+                if before is None:
+                    session.variables.pop(name, None)
+                else:
+                    session.variables[name] = before
+                session.exported = session.exported | {name} if exported else session.exported - {name}
+
+            undo.append(restore)
+            self.assign(assignment)
+            session.exported |= {name}
+        return undo
+
+    def _alias(self, node: tree.Simple) -> bool:
+        """Run a command whose first word is an alias as what it stands for; whether it is one."""
+        first = node.words[0]
+        if type(first) is not tree.Word or first.plain != first.source or first.source in self._aliased:
+            return False
+        stands_for = self.session.aliases.get(first.source)
+        if stands_for is None or any(r.operator == "<<" for r in node.redirections):
+            return False
+        at = node.source.find(first.source)
+        text = node.source[:at] + stands_for + node.source[at + len(first.source) :]
+        outer, self._aliased = self._aliased, (*self._aliased, first.source)
+        try:
+            self.source(text)
+        finally:
+            self._aliased = outer
+        return True
+
+    def _trace(self, node: tree.Simple, argv: list[Any]) -> None:
+        shown = []
+        for assignment in node.assignments:
+            if isinstance(assignment.value, tree.Word):
+                value = self.expander.text(assignment.value)
+                shown.append(f"{assignment.name}={value if _SAFE.match(value) else quoted(value)}")
+        for word in argv:
+            text = word if type(word) is str else word.source
+            shown.append(text if _SAFE.match(text) else quoted(text))
+        self.err(f"{self.variables.get('PS4') or '+ '}{' '.join(shown)}\n")
+
+    # --- what a command's name leads to -------------------------------------------------------------
+
+    def builtin(self, name: str, args: list[str]) -> int:
+        """Run a builtin."""
+        return self._builtins[name](self, args)
+
+    def has_builtin(self, name: str) -> bool:
+        """Whether a name is that of a builtin."""
+        return name in self._builtins and not self.host.has_own(name)
+
+    def has_program(self, name: str) -> bool:
+        """Whether a name is that of a program."""
+        return self.host.own(name) is not None or self.host.program(name) is not None
+
+    def execute(self, argv: list[Any], *, functions: bool = True) -> int:
+        """Run a function, a builtin, a program or a script by its name."""
+        name: str = argv[0]
+        function = self.session.functions.get(name) if functions else None
+        if function is not None:
+            return self.call(function, argv[1:])
+        builtin = self._builtins.get(name)
+        if builtin is not None and not self.host.has_own(name):
+            return builtin(self, argv[1:])
+        return self.program(argv)
+
+    def program(self, argv: list[str]) -> int:
+        """Run a program or a script by its name."""
+        name = argv[0]
+        self.spend(PROGRAM_COST)
+        self.flush()
+        source = self.input
+        stdin, mark = source.rest, source.mark
+        own = self.host.own(name)
+        if own is not None:
+            code = self.show(own(argv, stdin))
+        else:
+            command = self.host.program(name)
+            if command is None:
+                return self._unknown(argv)
+            call = Call(self, name.rpartition("/")[2], stdin)
+            if len(stdin) > 1000 and reads_input(argv):
+                call.charge(len(stdin))
+            code = self.show(command(argv[1:], call))
+        if stdin and source.mark == mark:
+            source.rest = rest_of(argv, stdin, seekable=source.seekable)
+        return code
+
+    def _unknown(self, argv: list[str]) -> int:
+        name = argv[0]
+        if "/" in name:
+            path = self.files.resolve_path(self.session.cwd, name)
+            text = self.files.text(path)
+            if text is not None:
+                return self.nested_shell(text, argv)
+            if self.files.is_folder(path):
+                self.complain(f"{name}: Is a directory")
+                return 126
+            self.complain(f"{name}: No such file or directory")
+            return 127
+        if not name:
+            self.complain(": command not found")
+            return 127
+        self.complain(f"{name}: command not found")
+        return 127
+
+    def call(self, function: tree.Function, arguments: Sequence[str]) -> int:
+        """Run a function."""
+        session = self.session
+        outer = session.arguments
+        with self.deeper(function.name):
+            session.arguments = tuple(arguments)
+            session.scopes = (*session.scopes, {})
+            session.frames = (function.name, *session.frames)
+            self.functions += 1
+            loops, self._loops = self._loops, 0
+            try:
+                return self.command(function.body)
+            except Return as end:
+                return end.code
+            finally:
+                self._loops = loops
+                self.functions -= 1
+                session.arguments = outer
+                session.frames = session.frames[1:]
+                scope = session.scopes[-1]
+                session.scopes = session.scopes[:-1]
+                for name, (value, exported, letters) in scope.items():
+                    if value is None:
+                        session.variables.pop(name, None)
+                    else:
+                        session.variables[name] = value
+                    session.exported = session.exported | {name} if exported else session.exported - {name}
+                    if letters:
+                        session.attributes[name] = letters
+                    else:
+                        session.attributes.pop(name, None)
+
+    def nested_shell(self, text: str, argv: Sequence[str], flags: frozenset[str] = frozenset()) -> int:
+        """Run a script as a process of its own: ``$0`` and the arguments are ``argv``."""
+        session = Session(
+            self.session.exported_variables(), self.session.cwd, argv[0], self.session.random(), self.now
+        )
+        session.arguments = tuple(argv[1:])
+        session.flags = flags
+        guarded, self._guarded = self._guarded, 0
+        functions, self.functions = self.functions, 0
+        subshells, self.subshells = self.subshells, 0
+        self.nested += 1
+        try:
+            with self.deeper("sh"):
+                return self._apart(lambda: self.script(self._read(text)), self.table, session)
+        finally:
+            self.nested -= 1
+            self._guarded, self.functions, self.subshells = guarded, functions, subshells
+
+    def captured(self, run: Callable[[], int], stdin: str | None = None) -> ExecResult:
+        """What something prints, apart from all else that is printed now."""
+        outer, transcript = self.table, Transcript(self.limits.output_bytes * 8)
+        table = dict(outer)
+        table[1], table[2] = Terminal(transcript, 1), Terminal(transcript, 2)
+        if stdin is not None:
+            table[0] = Input(stdin)
+        self.table = table
+        try:
+            with self.deeper("command"):
+                code = run()
+        except StopScript:
+            # The script ends here; what was printed so far is printed.
+            self.table = outer
+            self.show(transcript.result(0))
+            raise
+        finally:
+            self.table = outer
+        return transcript.result(code)
+
+    def with_input(self, argv: list[str], stdin: str, changes: Mapping[str, str] | None = None) -> int:
+        """Run a program with other input, and with an environment of its own if one is given."""
+        outer = self.table
+        session = self.session
+        self.table = {**outer, 0: Input(stdin)}
+        try:
+            with self.deeper(argv[0]):
+                if changes is not None:
+                    self.session = session.copy()
+                    self.session.variables.update(changes)
+                    self.session.exported = frozenset(changes)
+                return self.program(argv)
+        finally:
+            self.table, self.session = outer, session
+
+    # --- loops --------------------------------------------------------------------------------------
+
+    def leave(self, levels: int, *, again: bool) -> None:
+        """``break`` and ``continue``. Raises Leave where there is a loop."""
+        if self._loops:
+            raise Leave(min(levels, self._loops), again=again)
+        word = "continue" if again else "break"
+        self.complain(f"{word}: only meaningful in a `for', `while', or `until' loop")
+
+    def _turn(self, body: tree.Script) -> bool:
+        """One turn of a loop; whether the loop goes on. Raises Leave for loops further out."""
+        self._loops += 1
+        try:
+            self.script(body)
+            return True
+        except Leave as leave:
+            if leave.levels > 1:
+                raise Leave(leave.levels - 1, again=leave.again) from None
+            return leave.again
+        finally:
+            self._loops -= 1
+
+    def guarded(self, condition: tree.Script) -> bool:
+        """Whether a condition holds; its failure ends nothing."""
+        self._guarded += 1
+        self._loops += 1
+        try:
+            return self.script(condition) == 0
+        finally:
+            self._guarded -= 1
+            self._loops -= 1
+
+    def loop_while(self, node: tree.While) -> int:
+        """``while`` and ``until``."""
+        code, turns = 0, 0
+        try:
+            while self.guarded(node.condition) != node.until:
+                turns += 1
+                if turns > self.limits.loop_iterations:
+                    raise LimitExceeded("too many commands executed: loop without end")
+                on = self._turn(node.body)
+                code = self.session.exit_code
+                if not on:
+                    break
+        except Leave as leave:
+            if leave.levels > 1:
+                raise Leave(leave.levels - 1, again=leave.again) from None
+        return code
+
+    def loop_for(self, node: tree.For) -> int:
+        """``for`` and ``select``."""
+        words = self.session.arguments if node.words is None else self.expander.fields(node.words)
+        code = 0
+        if node.select:
+            return self._select(node, list(words))
+        for word in words:
+            self.spend()
+            self.variables.set(node.name, word)
+            if "xtrace" in self.session.flags and node.words is not None:
+                self.err(f"+ for {node.name} in {' '.join(w.source for w in node.words)}\n")
+            on = self._turn(node.body)
+            code = self.session.exit_code
+            if not on:
+                break
+        return code
+
+    def _select(self, node: tree.For, words: list[str]) -> int:
+        menu = "".join(f"{number}) {word}\n" for number, word in enumerate(words, 1))
+        shown = True
+        code = 0
+        while True:
+            self.spend()
+            self.err((menu if shown else "") + (self.variables.get("PS3") or "#? "))
+            line, found = self.input.until("\n")
+            if not found and not line:
+                self.out("\n")
+                return code or 1
+            shown = not line
+            if not line:
+                continue
+            number = int(line) if line.strip().isdecimal() else 0
+            self.variables.set("REPLY", line)
+            self.variables.set(node.name, words[number - 1] if 0 < number <= len(words) else "")
+            if not self._turn(node.body):
+                return self.session.exit_code
+            code = self.session.exit_code
+
+    def loop_count(self, node: tree.Count) -> int:
+        """``for ((;;))``."""
+        number = self.expander.number
+        code = 0
+        if node.start.source:
+            number(node.start)
+        while not node.condition.source or number(node.condition):
+            self.spend()
+            on = self._turn(node.body)
+            code = self.session.exit_code
+            if not on:
+                break
+            if node.step.source:
+                number(node.step)
+        return code
+
+    # --- other compounds ----------------------------------------------------------------------------
+
+    def choose(self, node: tree.If) -> int:
+        """``if``."""
+        for condition, body in node.clauses:
+            self._guarded += 1
+            try:
+                holds = self.script(condition) == 0
+            finally:
+                self._guarded -= 1
+            if holds:
+                return self.script(body)
+        return self.script(node.otherwise) if node.otherwise is not None else 0
+
+    def case(self, node: tree.Case) -> int:
+        """``case``."""
+        subject = self.expander.text(node.subject)
+        nocase = "nocasematch" in self.session.options
+        code, through = 0, False
+        for patterns, body, end in node.clauses:
+            if not through and not any(
+                globs.matches(subject, self.expander.pattern(pattern), nocase) for pattern in patterns
+            ):
+                continue
+            self.session.exit_code = 0
+            code = self.script(body)
+            if end == ";;":
+                break
+            through = end == ";&"
+        return code
+
+    def define(self, node: tree.Function) -> int:
+        """A function's definition."""
+        body = node.body
+        self.session.functions[node.name] = tree.Function(node.name, body, node.source)
+        return 0
+
+    def calculation(self, node: tree.Calculation) -> int:
+        """``(( ))``."""
+        if "xtrace" in self.session.flags:
+            self.err(f"+ (({node.expression.source}))\n")
+        try:
+            return int(self.expander.number(node.expression) == 0)
+        except ShellError as error:
+            self.complain(f"((: {error}")
+            return 1
+
+    def conditional(self, node: tree.Conditional) -> int:
+        """``[[ ]]``."""
+        try:
+            return int(not conditions.holds(self.expander, node.condition))
+        except conditions.TestProblem as error:
+            self.complain(str(error))
+            return 2
+
+    def wait(self, words: list[str]) -> int:
+        """``wait``."""
+        if self.background is None:
+            return 0
+        self.flush()
+        code, complaint = self.background.wait(words)
+        self.err(complaint)
+        return code
 
 
-def _written_to(node: Any) -> str:
-    """The file to which a statement's one command sends its output, if it does."""
-    commands = node.pipelines[-1].commands if node.pipelines else ()
-    for redirection in getattr(commands[-1], "redirections", ()) if commands else ():
-        if redirection.operator in (">", ">>", "&>", "&>>", ">|") and redirection.fd in (None, 1):
-            return _spoken_word(redirection.target)
-    return ""
+_SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./\[\]{}^-]+\Z")
 
 
-async def _wait(ctx: Any, args: list[str]) -> BashResult:
-    """``wait``: for the commands in the background, where a session keeps any."""
-    if Budget.background is None:
-        return BashResult("", "", 0)
-    code, complaint = Budget.background.wait(list(args))
-    return BashResult("", complaint, code)
+def syntax_text(error: ScriptError, script: str) -> str:
+    """What bash says about a script that it cannot read, with the offending line; without the shell's name."""
+    near = error.text.startswith("near ")
+    lines = script.split("\n")
+    line = lines[error.line - 1] if 0 < error.line <= len(lines) else lines[-1]
+    between = "syntax error " if near else "" if error.text.startswith("unexpected EOF") else "syntax error: "
+    said = f"line {error.line}: {between}{error.text}"
+    return f"{said}\nbash: line {error.line}: `{line[:200]}'" if near else said
 
 
-async def _trap(ctx: Any, args: list[str]) -> BashResult:
-    """``trap``: of the signals only the end of a script comes here; the others are accepted and never arrive."""
-    words = [word for word in args if word != "--"]
-    if len(words) < 2:
-        return BashResult("", "", 0)
-    action, signals = words[0], {word.upper().removeprefix("SIG") for word in words[1:]}
-    if signals & {"EXIT", "0"}:
-        run = ctx.exec_fn
-        Budget.at_exit = None if action in ("-", "") else lambda: run(action, None, None)
-    return BashResult("", "", 0)
+_COMPOUND: Mapping[type, Callable[[Interpreter, Any], int]] = {
+    tree.Group: lambda run, node: run.script(node.body),
+    tree.Subshell: lambda run, node: run.subshell(node.body),
+    tree.If: Interpreter.choose,
+    tree.While: Interpreter.loop_while,
+    tree.For: Interpreter.loop_for,
+    tree.Count: Interpreter.loop_count,
+    tree.Case: Interpreter.case,
+    tree.Function: Interpreter.define,
+    tree.Calculation: Interpreter.calculation,
+    tree.Conditional: Interpreter.conditional,
+}
 
-
-async def ending(script: Awaitable[BashResult]) -> BashResult:
-    """Run a script of its own and then what it has asked for at its end."""
-    outer, Budget.at_exit = Budget.at_exit, None
-    try:
-        result = await script
-        if Budget.at_exit is None:
-            return result
-        last = await Budget.at_exit()
-        return BashResult(result.stdout + last.stdout, result.stderr + last.stderr, result.exit_code)
-    finally:
-        Budget.at_exit = outer
-
-
-BUILTINS["wait"] = _wait
-BUILTINS["trap"] = _trap
-dialect.install()
-module.Interpreter = PipelineInterpreter
+Builtin = Callable[[Interpreter, list[Any]], int]
+"""A builtin: the run, and its words without its own name."""

@@ -1,6 +1,6 @@
 """Regular expressions that a hostile pattern cannot hang: RE2 in the place of Python's ``re``.
 
-The interpreter's ``grep``, ``sed``, ``awk``, ``jq``, ``find`` and ``[[ =~ ]]`` take their patterns from the
+``grep``, ``sed``, ``awk``, ``jq``, ``find`` and ``[[ =~ ]]`` take their patterns from the
 agent. Python's matcher backtracks, so ``(a+)+$`` against a short line would run for years; RE2 takes linear
 time. Patterns that RE2 has no words for (back-references, look-around) go to Python's matcher if they nest no
 unbounded repeats, and are refused otherwise.
@@ -8,7 +8,6 @@ unbounded repeats, and are refused otherwise.
 
 from __future__ import annotations
 
-import importlib
 import re
 import warnings
 from collections.abc import Callable, Iterator
@@ -16,20 +15,6 @@ from functools import lru_cache
 from typing import Any
 
 import re2
-
-_PATCHED = (
-    "just_bash.commands.grep.grep",
-    "just_bash.commands.sed.sed",
-    "just_bash.commands.awk.awk",
-    "just_bash.commands.expr.expr",
-    "just_bash.commands.find.find",
-    "just_bash.commands.rg.rg",
-    "just_bash.commands.search_engine.regex",
-    "just_bash.interpreter.conditionals",
-    "just_bash.interpreter.expansion",
-    "just_bash.query_engine.builtins",
-)
-"""Modules of the interpreter that match patterns which a script has written."""
 
 _LONGEST = 20_000
 """Characters in a pattern at most."""
@@ -49,7 +34,7 @@ class Patterns:
     @staticmethod
     def compile(pattern: Any, flags: int = 0) -> Any:
         """A compiled pattern. Raises ``re.error`` for one that is wrong or could run without end."""
-        return _compiled(pattern, int(flags)) if isinstance(pattern, str) else pattern
+        return compiled(pattern, int(flags)) if isinstance(pattern, str) else pattern
 
     def search(self, pattern: Any, string: str, flags: int = 0) -> Any:
         """As ``re.search``."""
@@ -98,7 +83,8 @@ _NAMED = re.compile(r"\(\?<(?=[A-Za-z_])")
 
 
 @lru_cache(maxsize=2048)
-def _compiled(pattern: str, flags: int) -> Any:
+def compiled(pattern: str, flags: int = 0) -> Any:
+    """A pattern ready to match. Raises ``re.error`` for one that is wrong or could run without end."""
     if len(pattern) > _LONGEST:
         raise re.error("regular expression is too big")
     pattern = _NAMED.sub("(?P<", pattern)
@@ -126,13 +112,3 @@ _REPEATS = re.compile(r"\((?:[^()\\]|\\.)*[*+](?:[^()\\]|\\.)*\)\s*(?:[*+]|\{\d*
 def _nests_repeats(pattern: str) -> bool:
     """Whether a group that repeats without bound holds something that does."""
     return _REPEATS.search(pattern) is not None or pattern.count("*") + pattern.count("+") > 8
-
-
-def install() -> None:
-    """Put :class:`Patterns` in the place of ``re`` in the interpreter's modules. Doing it again is harmless."""
-    guard = Patterns()
-    for name in _PATCHED:
-        module = importlib.import_module(name)
-        for alias in ("re", "_re"):
-            if hasattr(module, alias):
-                setattr(module, alias, guard)

@@ -1,8 +1,4 @@
-"""What a command line does with standard input, read off its words before it runs.
-
-A command that is run whole needs to know whether to wait for its input; an interactive shell needs to know
-whether what was typed so far is a whole command.
-"""
+"""What a command line does with standard input, read off its words before it runs."""
 
 from __future__ import annotations
 
@@ -11,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from just_bash.parser import parse
-from just_bash.parser.parser import ParseException
+from sregym_env.shell.syntax import tree
+from sregym_env.shell.syntax.commands import is_complete, is_script, parsed
+from sregym_env.shell.syntax.words import ScriptError
 
 _ALWAYS = frozenset("tee read mapfile readarray xargs tr nc telnet bc".split())
 """Commands that read standard input whatever their arguments are."""
@@ -147,133 +144,45 @@ def _tar_reads(words: Sequence[str]) -> bool:
 def script_reads_input(script: str) -> bool:
     """Whether a script has use for standard input; no for one that cannot be parsed."""
     try:
-        tree = parse(script)
-    except (ParseException, RecursionError, ValueError, IndexError):
+        whole = parsed(script)
+    except ScriptError:
         return False
     try:
-        return any(reads_input(argv) for argv in _heads(tree))
+        return any(reads_input(argv) for argv in _heads(whole))
     except RecursionError:
         return True
 
 
 def _heads(node: Any) -> Iterator[list[str]]:
     """The command lines of a script that see its own standard input."""
-    if isinstance(node, tuple | list):
+    if isinstance(node, tuple):
         for part in node:
             yield from _heads(part)
         return
-    kind = getattr(node, "type", "")
-    redirections = getattr(node, "redirections", ())
-    if any(redirection.operator.startswith("<") for redirection in redirections):
+    if any(redirection.operator.startswith("<") for redirection in getattr(node, "redirections", ())):
         return
-    if kind == "Pipeline":
+    kind = type(node)
+    if kind is tree.Pipeline:
         yield from _heads(node.commands[:1])
-    elif kind == "SimpleCommand":
-        if node.name is not None:
-            yield [_literal(node.name), *map(_literal, node.args)]
-    elif kind != "FunctionDef":
-        for field in (
-            "statements",
-            "pipelines",
-            "commands",
-            "condition",
-            "body",
-            "clauses",
-            "else_body",
-            "items",
-        ):
-            inner = getattr(node, field, None)
-            if inner:
-                yield from _heads(inner)
+    elif kind is tree.Simple:
+        if node.words:
+            yield [_literal(word) for word in node.words]
+    elif kind is not tree.Function:
+        for name in ("statements", "pipelines", "condition", "body", "clauses", "otherwise"):
+            yield from _heads(getattr(node, name, ()))
 
 
 def _literal(word: Any) -> str:
     """A word as far as it can be read without running anything; ``$`` stands for what would be put in."""
-    parts = getattr(word, "parts", ())
-    return "".join(
-        _literal(part) if getattr(part, "type", "") == "DoubleQuoted" else str(getattr(part, "value", "$"))
-        for part in parts
-    )
+    if type(word) is tree.Assignment:
+        return word.source
+    return "".join(_text(part) for part in word.parts)
 
 
-def spoken_words(node: Any) -> list[str]:
-    """The words of a simple command, as far as they can be read without running anything."""
-    return [] if node.name is None else [_literal(node.name), *map(_literal, node.args)]
+def _text(part: Any) -> str:
+    if type(part) is tree.DoubleQuoted:
+        return "".join(map(_text, part.parts))
+    return part.text if type(part) in (tree.Literal, tree.Quoted) else "$"
 
 
-# --- whole commands ---------------------------------------------------------------------------------
-
-_HERE = re.compile(r"<<-?\s*(['\"]?)([A-Za-z_]\w*)\1")
-
-
-def is_complete(script: str) -> bool:
-    """Whether a shell that has read this would run it, or wait for another line."""
-    if script.endswith("\\\n") or _open_quote(script) or _open_document(script):
-        return False
-    try:
-        parse(script)
-    except ParseException as error:
-        token = getattr(error, "token", None)
-        ended = token is None or "EOF" in str(getattr(token, "type", ""))
-        return not (ended and error.message.startswith("Expected") and _at_end(script, error))
-    except (RecursionError, ValueError, IndexError):
-        return True
-    return True
-
-
-def is_script(text: str) -> bool:
-    """Whether a text is a sequence of whole commands without an error."""
-    if text.endswith("\\\n") or _open_quote(text) or _open_document(text):
-        return False
-    try:
-        parse(text)
-    except (ParseException, RecursionError, ValueError, IndexError):
-        return False
-    return True
-
-
-def _at_end(script: str, error: Any) -> bool:
-    lines = script.rstrip().split("\n")
-    return bool(error.line > len(lines) or (error.line == len(lines) and error.column > len(lines[-1])))
-
-
-def _open_quote(script: str) -> bool:
-    """Whether a quote or a ``$(`` is still open at the end."""
-    quote, depth, at = "", 0, 0
-    while at < len(script):
-        char = script[at]
-        if char == "\\" and quote != "'":
-            at += 1
-        elif quote == "'":
-            quote = "" if char == "'" else quote
-        elif char == '"':
-            quote = "" if quote else '"'
-        elif char == "'" and not quote:
-            quote = "'"
-        elif char == "#" and not quote and not depth and (at == 0 or script[at - 1] in " \t\n;"):
-            at = script.find("\n", at)
-            if at < 0:
-                break
-        elif script.startswith("$(", at):
-            depth, at = depth + 1, at + 1
-        elif char == "(" and depth:
-            depth += 1
-        elif char == ")" and depth:
-            depth -= 1
-        at += 1
-    return bool(quote) or depth > 0
-
-
-def _open_document(script: str) -> bool:
-    """Whether a here-document still lacks its end."""
-    lines = script.split("\n")
-    at = 0
-    while at < len(lines):
-        words = [match[2] for match in _HERE.finditer(lines[at])] if "<<<" not in lines[at] else []
-        for word in words:
-            ends = next((i for i in range(at + 1, len(lines)) if lines[i].strip("\t") == word), None)
-            if ends is None:
-                return True
-            at = ends
-        at += 1
-    return False
+__all__ = ["is_complete", "is_script", "reads_input", "script_reads_input", "shell_script"]

@@ -18,10 +18,10 @@ from sregym_env.kube.status import StatusError
 from sregym_env.runtime.clock import seconds
 from sregym_env.sim import apiserver
 from sregym_env.sim.cluster import SimCluster
-from sregym_env.sim.machines import attaching
 from sregym_env.sim.monitoring import alerts
 from sregym_env.sim.network.addressing import NodeSource
 from sregym_env.sim.processes import lifecycle
+from sregym_env.sim.processes.exchange import as_curl
 from sregym_env.sim.users.traffic import SimTraffic
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.logs import ContainerLog
@@ -88,7 +88,7 @@ class EmbeddedWorld(SimWorld):
 
     def request(self, call: HttpCall) -> HttpExchange:
         """One HTTP request from the workstation, which stands in the cluster's network and asks its DNS."""
-        return attaching.exchange(self, NodeSource(CONTROL_PLANE, cluster_dns=True), call)
+        return as_curl(self, NodeSource(CONTROL_PLANE, cluster_dns=True), call)
 
     def schedule(self, delay_seconds: float, action: ScheduledAction) -> None:
         """Let something outside the cluster happen later."""

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import Protocol
 from urllib.parse import urlsplit
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.api import ExecResult, World
 from sregym_env.cluster.http import HttpCall, HttpExchange
+from sregym_env.cluster.identity import User
 from sregym_env.kube.status import StatusError, not_found
 from sregym_env.runtime.clock import SECOND
-from sregym_env.tools.jobs import FIRST_PID, Job
+from sregym_env.shell.shell import Shell, ShellCommand
+from sregym_env.tools.jobs import FIRST_PID, Job, Jobs
+from sregym_env.tools.kubectl.app import Kubectl
 from sregym_env.tools.kubectl.desk import Forward, Proxy
 from sregym_env.tools.kubectl.proxy import answer
-
-if TYPE_CHECKING:
-    from sregym_env.shell.shell import Shell, ShellCommand
-    from sregym_env.tools.workstation import Workstation
 
 WAIT_LIMIT = 60.0
 """Seconds for which ``wait`` waits for a job that does not end by itself."""
@@ -29,12 +28,41 @@ LOCAL = ("localhost", "127.0.0.1", "::1", "0.0.0.0")
 _SIGNALS = "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM\n"
 
 
+class Station(Protocol):
+    """The workstation as its jobs see it."""
+
+    jobs: Jobs
+    user: User
+
+    @property
+    def world(self) -> World:
+        """The world it stands in."""
+        ...
+
+    @property
+    def kubectl(self) -> Kubectl:
+        """The session's kubectl."""
+        ...
+
+    def pass_time(self, seconds: float) -> None:
+        """Let time pass on behalf of a command, as far as the line may take."""
+        ...
+
+    def call(self, argv: list[str], stdin: str, shell: Shell, complaint: str) -> ExecResult:
+        """Run another command on behalf of one of ours."""
+        ...
+
+    def append(self, path: str, text: str) -> None:
+        """Add to a file that a job writes to."""
+        ...
+
+
 class Background:
     """What the shell of a workstation does with commands that end in ``&``."""
 
     __slots__ = ("_station",)
 
-    def __init__(self, station: Workstation) -> None:
+    def __init__(self, station: Station) -> None:
         self._station = station
 
     def begin(self) -> None:
@@ -68,65 +96,83 @@ class Background:
         return code, ""
 
 
-def job_commands(station: Workstation) -> Mapping[str, ShellCommand]:
+class JobCommands:
     """``jobs``, ``kill`` and their like, bound to a session."""
 
-    def jobs(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    __slots__ = ("_station",)
+
+    def __init__(self, station: Station) -> None:
+        self._station = station
+
+    def table(self) -> Mapping[str, ShellCommand]:
+        """The commands by name."""
+        return {
+            "jobs": self.jobs,
+            "kill": self.kill,
+            "pkill": self.pkill,
+            "pgrep": self.pgrep,
+            "fg": self.foreground,
+            "bg": quiet,
+            "disown": quiet,
+            "nohup": self.nohup,
+            "ps": self.processes,
+            "ss": self.sockets,
+        }
+
+    def jobs(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        """``jobs``."""
+        station = self._station
         flags = "".join(word[1:] for word in argv[1:] if word.startswith("-"))
         return ExecResult(station.jobs.listing(station.world.now(), pids="p" in flags, long="l" in flags))
 
-    def kill(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-        return _kill(station, argv)
+    def kill(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        """``kill``."""
+        return _kill(self._station, argv)
 
-    def pkill(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-        found = _matching(station, argv)
+    def pkill(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        """``pkill``."""
+        found = _matching(self._station, argv)
         for job in found:
-            station.jobs.kill(job, station.world.now())
+            self._station.jobs.kill(job, self._station.world.now())
         return ExecResult(exit_code=0 if found else 1)
 
-    def pgrep(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-        found = _matching(station, argv)
+    def pgrep(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        """``pgrep``."""
+        found = _matching(self._station, argv)
         return ExecResult("".join(f"{job.pid}\n" for job in found), exit_code=0 if found else 1)
 
-    def foreground(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    def foreground(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        """``fg``."""
         word = argv[1] if len(argv) > 1 else "%+"
-        job = station.jobs.find(word, station.world.now())
+        job = self._station.jobs.find(word, self._station.world.now())
         if job is None:
             shown = "current" if word == "%+" else word
             return ExecResult(stderr=f"bash: fg: {shown}: no such job\n", exit_code=1)
-        Background(station).wait([str(job.pid)])
+        Background(self._station).wait([str(job.pid)])
         return ExecResult(f"{job.command}\n")
 
-    def nohup(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    def nohup(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        """``nohup``."""
         if len(argv) < 2:
             text = "nohup: missing operand\nTry 'nohup --help' for more information.\n"
             return ExecResult(stderr=text, exit_code=125)
-        return station.call(list(argv[1:]), stdin, shell, "nohup: failed to run command ")
+        return self._station.call(list(argv[1:]), stdin, shell, "nohup: failed to run command ")
 
-    def quiet(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-        return ExecResult()
+    def processes(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        """``ps``."""
+        return ExecResult(_processes(self._station, argv))
 
-    def processes(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-        return ExecResult(_processes(station, argv))
-
-    def sockets(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-        return ExecResult(_sockets(station))
-
-    return {
-        "jobs": jobs,
-        "kill": kill,
-        "pkill": pkill,
-        "pgrep": pgrep,
-        "fg": foreground,
-        "bg": quiet,
-        "disown": quiet,
-        "nohup": nohup,
-        "ps": processes,
-        "ss": sockets,
-    }
+    def sockets(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        """``ss``."""
+        return ExecResult(_sockets(self._station))
 
 
-def _kill(station: Workstation, argv: Sequence[str]) -> ExecResult:
+def quiet(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """Do nothing and say nothing: ``bg``, ``disown``."""
+    return ExecResult()
+
+
+def _kill(station: Station, argv: Sequence[str]) -> ExecResult:
     words = list(argv[1:])
     if words[:1] == ["-l"]:
         return ExecResult(_SIGNALS)
@@ -154,7 +200,7 @@ def _kill(station: Workstation, argv: Sequence[str]) -> ExecResult:
     return ExecResult(stderr=errors, exit_code=int(bool(errors)))
 
 
-def _processes(station: Workstation, argv: Sequence[str]) -> str:
+def _processes(station: Station, argv: Sequence[str]) -> str:
     """What ``ps`` lists: the shell, its jobs, and itself."""
     now = station.world.now()
     jobs = [job for job in station.jobs.known if job.running(now)]
@@ -170,7 +216,7 @@ def _processes(station: Workstation, argv: Sequence[str]) -> str:
     return "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n" + "".join(rows)
 
 
-def _sockets(station: Workstation) -> str:
+def _sockets(station: Station) -> str:
     """What ``ss -tlnp`` lists: the ports that jobs listen on."""
     now = station.world.now()
     lines = ["State    Recv-Q   Send-Q     Local Address:Port      Peer Address:Port  Process\n"]
@@ -184,7 +230,7 @@ def _sockets(station: Workstation) -> str:
     return "".join(lines)
 
 
-def _matching(station: Workstation, argv: Sequence[str]) -> list[Job]:
+def _matching(station: Station, argv: Sequence[str]) -> list[Job]:
     """The jobs that ``pkill`` and ``pgrep`` mean."""
     words = [word for word in argv[1:] if not word.startswith("-")]
     if not words:
@@ -199,7 +245,7 @@ class Wire:
 
     __slots__ = ("_station",)
 
-    def __init__(self, station: Workstation) -> None:
+    def __init__(self, station: Station) -> None:
         self._station = station
 
     def now(self) -> int:
@@ -221,7 +267,7 @@ class Wire:
         return station.world.request(call)
 
 
-def _forwarded(station: Workstation, port: int, forward: Forward, call: HttpCall) -> HttpExchange:
+def _forwarded(station: Station, port: int, forward: Forward, call: HttpCall) -> HttpExchange:
     """A request to a local port behind which a pod is; the job ends when the connection cannot be made."""
     now = station.world.now()
     station.jobs.say(port, f"Handling connection for {port}\n", now, station.append)
@@ -250,7 +296,7 @@ def _forwarded(station: Workstation, port: int, forward: Forward, call: HttpCall
     return HttpExchange("reset", "done", "127.0.0.1", port, seconds=0.01)
 
 
-def _through(station: Workstation, forward: Forward, call: HttpCall) -> HttpExchange:
+def _through(station: Station, forward: Forward, call: HttpCall) -> HttpExchange:
     """The request in the pod's network. Raises StatusError where the pod is gone or down."""
     pod = station.world.cluster.get("pods", forward.pod, forward.namespace)
     if forward.uid and pod["metadata"]["uid"] != forward.uid:
@@ -260,7 +306,7 @@ def _through(station: Workstation, forward: Forward, call: HttpCall) -> HttpExch
     )
 
 
-def _proxied(station: Workstation, port: int, proxy: Proxy, path: str, method: str) -> HttpExchange:
+def _proxied(station: Station, port: int, proxy: Proxy, path: str, method: str) -> HttpExchange:
     """A request to a local port behind which the API server is."""
     status, body = answer(station.kubectl, proxy, method, path)
     kind = "application/json" if body.startswith(("{", "[")) else "text/plain; charset=utf-8"

@@ -11,6 +11,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
@@ -18,12 +19,12 @@ from typing import Any
 from sregym_env.cluster.api import ExecResult, World
 from sregym_env.cluster.identity import User
 from sregym_env.runtime.clock import SECOND
+from sregym_env.shell.commands.curl import curl
 from sregym_env.shell.files import FileEntry, Files, SymlinkEntry, encoded
 from sregym_env.shell.shell import Limits, Shell, ShellCommand
 from sregym_env.tools.alerts import alerts
-from sregym_env.tools.background import Background, Wire, job_commands
+from sregym_env.tools.background import Background, JobCommands, Wire
 from sregym_env.tools.call import Submission, ToolOutcome
-from sregym_env.tools.curl import curl
 from sregym_env.tools.jobs import Jobs
 from sregym_env.tools.kubectl.app import Kubectl, changes
 from sregym_env.tools.kubectl.desk import Listener
@@ -171,7 +172,7 @@ class Workstation:
     def _commands(self) -> Mapping[str, ShellCommand]:
         """Our own commands, bound to this session."""
         own: dict[str, ShellCommand] = {
-            **job_commands(self),
+            **JobCommands(self).table(),
             "kubectl": self._run_kubectl,
             "k": self._run_kubectl,
             "curl": self._run_curl,
@@ -181,10 +182,10 @@ class Workstation:
             "time": self._run_time,
             "date": self._run_date,
             "submit": self._run_submit,
-            "hostname": lambda argv, stdin, shell: ExecResult("oncall\n"),
-            "whoami": lambda argv, stdin, shell: ExecResult("oncall\n"),
+            "hostname": _oncall,
+            "whoami": _oncall,
             "which": _which,
-            "help": lambda argv, stdin, shell: ExecResult(HELP),
+            "help": _help,
         }
         return own
 
@@ -241,10 +242,14 @@ class Workstation:
         if (expired := self._expired()) is not None:
             return expired
         self._used = "curl"
-        answer = curl(Wire(self), list(argv[1:]), lambda path: shell.files.text(shell.resolve(path)))
+        answer = curl(
+            Wire(self),
+            list(argv[1:]),
+            lambda path: stdin if path == "-" else shell.files.text(shell.resolve(path)),
+        )
         self._pass(max(answer.seconds, 0.1))
-        if answer.file:
-            shell.files._write_file_sync(shell.resolve(answer.file), answer.body)
+        for path, text in answer.files:
+            shell.files.put_text(shell.resolve(path), text)
         return answer.result
 
     def _run_alerts(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -293,7 +298,7 @@ class Workstation:
             late = bool(seconds) and self._spent >= start + seconds
         finally:
             self._limit = outer
-        return ExecResult(result.stdout, result.stderr, 124) if late else result
+        return replace(result, exit_code=124) if late else result
 
     def _run_time(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         words = [word for word in argv[1:] if word != "-p"]
@@ -302,7 +307,8 @@ class Workstation:
         spent = (self.world.now() - before) / SECOND
         minutes, seconds = divmod(spent, 60)
         text = f"\nreal\t{minutes:.0f}m{seconds:.3f}s\nuser\t0m0.051s\nsys\t0m0.012s\n"
-        return ExecResult(result.stdout, result.stderr + text, result.exit_code)
+        chunks = (*(result.chunks or ((1, result.stdout), (2, result.stderr))), (2, text))
+        return ExecResult(result.stdout, result.stderr + text, result.exit_code, chunks)
 
     def _call(self, argv: list[str], stdin: str, shell: Shell, complaint: str) -> ExecResult:
         """Run another command on behalf of one of ours."""
@@ -504,6 +510,14 @@ def _which(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     found = [name for name in argv[1:] if shell.has(name)]
     code = 0 if len(found) == len(argv) - 1 else 1
     return ExecResult("".join(f"/usr/bin/{name}\n" for name in found), exit_code=code)
+
+
+def _oncall(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    return ExecResult("oncall\n")
+
+
+def _help(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    return ExecResult(HELP)
 
 
 HELP = """Commands here: kubectl, curl, alerts, sleep, date, timeout, submit, and the usual text tools

@@ -36,7 +36,7 @@ def test_specs_survive_json() -> None:
 def test_importing_the_package_imports_nothing_heavy() -> None:
     code = (
         "import sys, gymnasium, sregym_env; "
-        "print([m for m in ('pydantic', 'yaml', 'just_bash', 'typer', 'sregym_env.sim') if m in sys.modules])"
+        "print([m for m in ('pydantic', 'yaml', 'typer', 'sregym_env.sim') if m in sys.modules])"
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"

@@ -115,5 +115,5 @@ def test_nonsense_never_raises(data: bytes) -> None:
 @given(st.binary(max_size=200))
 def test_files_keep_bytes(data: bytes) -> None:
     files = Files()
-    files._write_file_sync("/x", decoded(data))
+    files.put_text("/x", decoded(data))
     assert files.bytes_of("/x") == data

@@ -17,7 +17,7 @@ from sregym_env.shell.shell import Shell
         ("bash -c 'trap \"echo bye\" EXIT; trap - EXIT; echo hi'", "hi\n", 0),
         ("bash -c 'trap \"echo bye\" INT TERM; echo hi'", "hi\n", 0),
         ('bash -c \'trap "echo outer" EXIT; bash -c "echo inner"\'', "inner\nouter\n", 0),
-        ("trap 'echo bye' EXIT; trap; echo hi", "hi\n", 0),
+        ("trap 'echo bye' EXIT; trap; echo hi", "trap -- 'echo bye' EXIT\nhi\n", 0),
     ],
 )
 def test_trap(line: str, out: str, code: int) -> None:

@@ -111,7 +111,7 @@ def test_nobody_forwards_without_the_right(settled: EmbeddedWorld) -> None:
         ("sleep 5 & sleep 9 & wait; echo done", "done\n", 9.0),
         ("sleep 5 & echo now", "now\n", 1.0),
         ("(echo a; exit 3) & wait $!; echo $?", "a\n3\n", 1.0),
-        ("wait 99; echo $?", "127\nbash: wait: pid 99 is not a child of this shell\n", 1.0),
+        ("wait 99; echo $?", "bash: wait: pid 99 is not a child of this shell\n127\n", 1.0),
         ("kill %1", "bash: kill: %1: no such job\n", 1.0),
         ("kill 99", "bash: kill: (99) - No such process\n", 1.0),
         ("nohup echo hi & wait", "hi\n", 1.0),

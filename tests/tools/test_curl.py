@@ -8,8 +8,12 @@ from typing import Any
 import pytest
 
 from sregym_env.cluster.http import HttpCall, HttpExchange
-from sregym_env.tools.curl import CurlError, curl, parse
+from sregym_env.shell.commands.curl import CurlError, curl, parse
 
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+OWN = {"User-Agent": "curl/8.5.0", "Accept": "*/*"}
+"""What curl sends unasked."""
+HEAD = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nDate: Thu, 06 Aug 2026 10:02:14 GMT\r\nContent-Length: 5\r\n\r\n"
 OK = HttpExchange("ok", "done", "10.0.0.1", 80, 200, {"Content-Type": "text/plain"}, "hello", 0.25, 0.01)
 
 
@@ -41,7 +45,7 @@ def failed(outcome: Any, phase: Any = "connect", seconds: float = 0.1) -> HttpEx
     ("answer", "code", "text"),
     [
         (failed("no_such_host", "lookup"), 6, "curl: (6) Could not resolve host: web\n"),
-        (failed("dns_timeout", "lookup"), 28, "curl: (28) Resolving timed out after 100 milliseconds\n"),
+        (failed("dns_timeout", "lookup"), 6, "curl: (6) Could not resolve host: web\n"),
         (failed("refused"), 7, "curl: (7) Failed to connect to web port 80 after 100 ms: Couldn't connect to server\n"),
         (failed("reset", "wait"), 56, "curl: (56) Recv failure: Connection reset by peer\n"),
         (failed("timeout", "wait"), 28, "curl: (28) Operation timed out after 100 milliseconds with 0 bytes received\n"),
@@ -61,11 +65,11 @@ def test_failures(answer: HttpExchange, code: int, text: str) -> None:
         (["web"], "hello"),
         (
             ["-i", "web"],
-            "HTTP/1.1 200 OK\nContent-Type: text/plain\nDate: Thu, 06 Aug 2026 10:02:14 GMT\nContent-Length: 5\n\nhello",
+            f"{HEAD}hello",
         ),
         (
             ["-I", "web"],
-            "HTTP/1.1 200 OK\nContent-Type: text/plain\nDate: Thu, 06 Aug 2026 10:02:14 GMT\nContent-Length: 5\n\n",
+            HEAD,
         ),
         (["-w", "%{http_code}\\n", "web"], "hello200\n"),
         (["-so", "f", "-w", "%{http_code} %{time_total}", "web"], "200 0.250000"),
@@ -79,12 +83,12 @@ def test_answers(line: list[str], stdout: str) -> None:
 @pytest.mark.parametrize(
     ("line", "asked"),
     [
-        (["web:8080/x"], ("http://web:8080/x", "GET", {}, "", 0.0)),
-        (["-XPOST", "-d", "a=1", "-d", "b=2", "web"], ("http://web", "POST", {}, "a=1&b=2", 0.0)),
-        (["-H", "A: b", "-m5", "web"], ("http://web", "GET", {"A": "b"}, "", 5.0)),
-        (["-G", "-d", "a=1", "http://web/?x=y"], ("http://web/?x=y&a=1", "GET", {}, "", 0.0)),
-        (["-sI", "web"], ("http://web", "HEAD", {}, "", 0.0)),
-        (["--connect-timeout", "2", "web"], ("http://web", "GET", {}, "", 2.0)),
+        (["web:8080/x"], ("http://web:8080/x", "GET", OWN, "", 0.0)),
+        (["-XPOST", "-d", "a=1", "-d", "b=2", "web"], ("http://web", "POST", OWN | FORM, "a=1&b=2", 0.0)),
+        (["-H", "A: b", "-m5", "web"], ("http://web", "GET", OWN | {"A": "b"}, "", 5.0)),
+        (["-G", "-d", "a=1", "http://web/?x=y"], ("http://web/?x=y&a=1", "GET", OWN, "", 0.0)),
+        (["-sI", "web"], ("http://web", "HEAD", OWN, "", 0.0)),
+        (["--connect-timeout", "2", "web"], ("http://web", "GET", OWN, "", 2.0)),
     ],
 )
 def test_requests(line: list[str], asked: tuple[Any, ...]) -> None:
@@ -124,14 +128,32 @@ def test_fail_turns_http_errors_into_exit_codes() -> None:
 
 def test_output_goes_to_a_file() -> None:
     done = curl(Far(), ["-s", "-o", "page", "web"])  # type: ignore[arg-type]
-    assert (done.file, done.body, done.result.stdout) == ("page", "hello", "")
+    assert (done.files, done.result.stdout) == ((("page", "hello"),), "")
+    assert curl(Far(), ["-sO", "web/a/page.html"]).files == (("page.html", "hello"),)  # type: ignore[arg-type]
+    assert curl(Far(), ["-o", "a", "-o", "b", "web/1", "web/2"]).files == (("a", "hello"), ("b", "hello"))  # type: ignore[arg-type]
+    assert run(["-O", "web/"])[1:] == ("curl: (23) Remote file name has no length!\n", 23)
+
+
+def test_timeouts_of_lookups_need_a_limit() -> None:
+    late = failed("dns_timeout", "lookup", 2.0)
+    assert run(["-m", "2", "web"], late)[1:] == (
+        "curl: (28) Resolving timed out after 2000 milliseconds\n",
+        28,
+    )
+
+
+def test_data_comes_from_files() -> None:
+    far = Far()
+    curl(far, ["-d", "@f", "--data-raw", "@g", "web"], lambda path: "a=1\n" if path == "f" else None)  # type: ignore[arg-type]
+    assert far.asked[0][3] == "a=1&@g"
+    assert run(["-d", "@none", "web"]) == ("", "curl: Failed to open none\n", 26)
 
 
 def test_parse_reads_bundles() -> None:
     request = parse(["-sSkLm", "7", "web"])
     assert (request.max_time, request.urls) == (7.0, ["web"])
     with pytest.raises(CurlError, match="is unknown"):
-        parse(["-sZ", "web"])
+        parse(["-s?", "web"])
 
 
 def test_verbose_tells_the_connection_the_request_and_the_answer() -> None:

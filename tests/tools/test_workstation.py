@@ -94,7 +94,7 @@ def test_absent_commands_are_not_found(desk: Workstation, command: str) -> None:
 @pytest.mark.parametrize(
     ("line", "code", "text"),
     [
-        ("kubectl get nope; echo $?", 0, '1\nerror: the server doesn\'t have a resource type "nope"\n'),
+        ("kubectl get nope; echo $?", 0, 'error: the server doesn\'t have a resource type "nope"\n1\n'),
         ("false || echo no", 0, "no\n"),
         ("timeout 2 sleep 5; echo $?", 0, "124\n"),
         ("timeout 5 nope", 127, "timeout: failed to run command ‘nope’: No such file or directory\n"),

@@ -5,17 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from shlex import quote
 from typing import Any
 
-from just_bash.types import CommandContext
-from just_bash.types import ExecResult as BashResult
-
+from sregym_env.cluster.api import ExecResult
 from sregym_env.shell.awk.machine import Machine
 from sregym_env.shell.awk.syntax import AwkError, Parser, Program, unescape
 from sregym_env.shell.awk.values import Input, number
-from sregym_env.shell.driver import drive
-from sregym_env.shell.files import Clock
+from sregym_env.shell.run import Call
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
@@ -25,22 +21,22 @@ class Awk:
 
     name = "awk"
 
-    async def execute(self, args: list[str], ctx: CommandContext) -> BashResult:
+    def execute(self, args: list[str], ctx: Call) -> ExecResult:
         """Run ``awk [-F fs] [-v name=value] ['program' | -f file] [file ...]``."""
         try:
             source, variables, operands = _arguments(args, ctx)
             program = _parsed(source)
         except (AwkError, re.error) as error:
-            return BashResult("", f"awk: cmd. line:1: {error}\n", 1)
+            return ExecResult("", f"awk: cmd. line:1: {error}\n", 1)
         except RecursionError:
-            return BashResult("", "awk: cmd. line:1: program is nested too deeply\n", 2)
+            return ExecResult("", "awk: cmd. line:1: program is nested too deeply\n", 2)
         machine = Machine(
             program,
             variables,
-            dict(ctx.env),
+            ctx.env,
             lambda path: _read(ctx, path),
             lambda command, stdin: _run(ctx, command, stdin),
-            Clock.now,
+            ctx.now,
         )
         machine.globals["ARGC"] = float(len(operands) + 1)
         machine.globals["ARGV"] = {str(i): Input(word) for i, word in enumerate(("awk", *operands))}
@@ -57,10 +53,10 @@ class Awk:
             if name.startswith("|"):
                 machine.close(name[1:])
             else:
-                path = ctx.fs.resolve_path(ctx.cwd, name)
-                drive(ctx.fs.write_file(path, "".join(machine.files[name])))
+                path = ctx.resolve(name)
+                ctx.fs.put_text(path, "".join(machine.files[name]))
         failed = 2 if any(line.startswith("awk: cannot open") for line in machine.err) else 0
-        return BashResult("".join(machine.out), "".join(machine.err), machine.exit_code or code or failed)
+        return ExecResult("".join(machine.out), "".join(machine.err), machine.exit_code or code or failed)
 
 
 @lru_cache(maxsize=256)
@@ -68,7 +64,7 @@ def _parsed(source: str) -> Program:
     return Parser(source).program()
 
 
-def _arguments(args: list[str], ctx: CommandContext) -> tuple[str, dict[str, Any], list[str]]:
+def _arguments(args: list[str], ctx: Call) -> tuple[str, dict[str, Any], list[str]]:
     variables: dict[str, Any] = {}
     sources: list[str] = []
     rest = list(args)
@@ -103,22 +99,22 @@ def _arguments(args: list[str], ctx: CommandContext) -> tuple[str, dict[str, Any
     return "\n".join(sources), variables, rest
 
 
-def _read(ctx: CommandContext, path: str) -> str:
+def _read(ctx: Call, path: str) -> str:
     if path in ("-", "/dev/stdin"):
         return str(ctx.stdin)
-    return str(drive(ctx.fs.read_file(ctx.fs.resolve_path(ctx.cwd, path))))
+    text = ctx.fs.read_text(ctx.resolve(path))
+    ctx.charge(len(text))
+    return text
 
 
-def _run(ctx: CommandContext, command: str, stdin: str) -> tuple[str, int]:
+def _run(ctx: Call, command: str, stdin: str) -> tuple[str, int]:
     """Run a command of the shell, as ``system`` and pipes do."""
-    if ctx.exec is None:
-        return "", 127
-    line = f"printf %s {quote(stdin)} | {{ {command}\n}}" if stdin else command
-    result: BashResult = drive(ctx.exec(line, {"cwd": ctx.cwd}))
-    return str(result.stdout), int(result.exit_code)
+    result = ctx.script(command, stdin)
+    ctx.run.err(result.stderr)
+    return result.stdout, result.exit_code
 
 
-def _records(machine: Machine, operands: list[str], ctx: CommandContext) -> Iterator[str]:
+def _records(machine: Machine, operands: list[str], ctx: Call) -> Iterator[str]:
     """The records of all input files in turn."""
     files = 0
     for operand in [*operands, ""]:

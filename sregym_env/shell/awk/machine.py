@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from just_bash.interpreter.errors import ExecutionLimitError
-
 from sregym_env.shell.awk.syntax import AwkError, Function, Node, Program
 from sregym_env.shell.awk.values import (
     LONGEST,
@@ -23,8 +21,9 @@ from sregym_env.shell.awk.values import (
     true,
 )
 from sregym_env.shell.commands.posix import Expression
+from sregym_env.shell.limits import LimitExceeded
 
-STEPS = 400_000
+STEPS = 250_000
 """Statements and calls that one program may execute."""
 
 
@@ -100,7 +99,7 @@ class Machine:
     # --- the run ---
 
     def execute(self, records: Iterator[str]) -> None:
-        """Run the whole program. Raises AwkError or ExecutionLimitError."""
+        """Run the whole program. Raises AwkError or LimitExceeded."""
         self.input = records
         try:
             for body in self.program.begin:
@@ -146,7 +145,7 @@ class Machine:
     def _tick(self) -> None:
         self.steps -= 1
         if self.steps < 0:
-            raise ExecutionLimitError("awk: too many steps", "commands")
+            raise LimitExceeded("awk: too many steps")
 
     # --- the record ---
 
@@ -335,7 +334,7 @@ class Machine:
     def _write(self, mode: str, target: str | None, line: str) -> None:
         self.size += len(line)
         if self.size > LONGEST:
-            raise ExecutionLimitError("awk: output too long", "commands")
+            raise LimitExceeded("awk: output too long")
         if target is None or target in ("/dev/stdout", "-"):
             self.out.append(line)
         elif target == "/dev/stderr":
@@ -395,7 +394,7 @@ class Machine:
                 first = self._text(left)
                 joined = first + self._text(right)
                 if len(joined) > LONGEST:
-                    raise ExecutionLimitError("awk: string too long", "commands")
+                    raise LimitExceeded("awk: string too long")
                 return joined
             case ("arithmetic", operator, left, right):
                 return self._arithmetic(operator, self._number(left), self._number(right))

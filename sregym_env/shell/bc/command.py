@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from just_bash.types import CommandContext
-from just_bash.types import ExecResult as BashResult
-
+from sregym_env.cluster.api import ExecResult
 from sregym_env.shell.bc import numbers
 from sregym_env.shell.bc.numbers import ONE, ZERO, CalculationError, Number
 from sregym_env.shell.bc.syntax import Node, Parser, QuitRead, SyntaxFailed
+from sregym_env.shell.run import Call
 
 STEPS = 200_000
 """Statements and operations that one run may take."""
@@ -50,23 +49,23 @@ class Bc:
 
     name = "bc"
 
-    async def execute(self, args: list[str], ctx: CommandContext) -> BashResult:
+    def execute(self, args: list[str], ctx: Call) -> ExecResult:
         """Run the files given and then standard input."""
         options = "".join(word[1:] for word in args if word.startswith("-") and not word.startswith("--"))
         library = "l" in options or "--mathlib" in args
         if "v" in options or "--version" in args:
-            return BashResult("bc 1.07.1\nCopyright 1991-1994, 1997, 1998, 2000, 2004, 2006, 2008, 2012-2017 "
+            return ExecResult("bc 1.07.1\nCopyright 1991-1994, 1997, 1998, 2000, 2004, 2006, 2008, 2012-2017 "
                               "Free Software Foundation, Inc.\n")  # fmt: skip
         machine = Machine(library=library)
         for word in args:
             if word.startswith("-"):
                 continue
-            path = ctx.fs.resolve_path(ctx.cwd, word)
+            path = ctx.resolve(word)
             try:
-                text = await ctx.fs.read_file(path)
+                text = ctx.fs.read_text(path)
             except OSError:
                 errors = "".join(machine.errors)
-                return BashResult("".join(machine.out), f"{errors}File {word} is unavailable.\n", 1)
+                return ExecResult("".join(machine.out), f"{errors}File {word} is unavailable.\n", 1)
             if not machine.run(text, word):
                 return machine.result()
         machine.run(ctx.stdin or "", "(standard_in)")
@@ -92,9 +91,9 @@ class Machine:
         self._depth = 0
         self._where = "(main)"
 
-    def result(self) -> BashResult:
+    def result(self) -> ExecResult:
         """What was printed so far."""
-        return BashResult("".join(self.out), "".join(self.errors), 0)
+        return ExecResult("".join(self.out), "".join(self.errors), 0)
 
     def run(self, text: str, source: str) -> bool:
         """Run a program; whether ``bc`` goes on to its next file."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from just_bash.types import CommandContext
+from sregym_env.shell.run import Call
 
 
 class UsageError(Exception):
@@ -79,35 +78,20 @@ def _long(word: str, rest: list[str], long: Mapping[str, str]) -> tuple[str, str
     return letter, ""
 
 
-async def content(ctx: CommandContext, operand: str) -> str:
+def content(ctx: Call, operand: str) -> str:
     """What a file or standard input (``-``) holds. Raises OSError."""
     if operand in ("-", "/dev/stdin"):
         return ctx.stdin or ""
     if operand == "/dev/null":
         return ""
-    data: Any = await ctx.fs.read_file_bytes(ctx.fs.resolve_path(ctx.cwd, operand))
-    text: str = data.decode("utf-8", "replace")
-    return text
+    data = ctx.fs.read(ctx.resolve(operand))
+    ctx.charge(len(data))
+    return data.decode("utf-8", "replace")
 
 
 def reason(error: OSError) -> str:
     """What the operating system calls an error."""
-    shown = str(error)
-    for code, text in _REASONS:
-        if code in shown:
-            return text
     return error.strerror or "No such file or directory"
-
-
-_REASONS = (
-    ("ENOENT", "No such file or directory"),
-    ("EISDIR", "Is a directory"),
-    ("ENOTDIR", "Not a directory"),
-    ("ENOSPC", "No space left on device"),
-    ("EIO", "Input/output error"),
-    ("Input/output error", "Input/output error"),
-    ("ELOOP", "Too many levels of symbolic links"),
-)
 
 
 def lines_of(text: str) -> list[str]:

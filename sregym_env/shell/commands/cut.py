@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from just_bash.types import CommandContext
-from just_bash.types import ExecResult as BashResult
-
+from sregym_env.cluster.api import ExecResult
 from sregym_env.shell.commands.arguments import UsageError, content, lines_of, options, reason
+from sregym_env.shell.run import Call
 
 _LONG = {
     "bytes": "b:",
@@ -27,7 +26,7 @@ class Cut:
 
     name = "cut"
 
-    async def execute(self, args: list[str], ctx: CommandContext) -> BashResult:
+    def execute(self, args: list[str], ctx: Call) -> ExecResult:
         """Print the chosen parts of every line."""
         try:
             given, operands = options(args, "b:c:d:f:snz", _LONG)
@@ -45,12 +44,12 @@ class Cut:
                 raise UsageError("the delimiter must be a single character")
             spans = _spans(spoken, "C" in values, kind == "f")
         except UsageError as error:
-            return BashResult("", f"cut: {error}\nTry 'cut --help' for more information.\n", 1)
+            return ExecResult("", f"cut: {error}\nTry 'cut --help' for more information.\n", 1)
         out: list[str] = []
         errors: list[str] = []
         for operand in operands or ["-"]:
             try:
-                lines = lines_of(await content(ctx, operand))
+                lines = lines_of(content(ctx, operand))
             except OSError as error:
                 errors.append(f"cut: {operand}: {reason(error)}\n")
                 continue
@@ -63,7 +62,7 @@ class Cut:
                     joint.join(line[start:stop] for start, stop in spans if start < len(line))
                     for line in lines
                 ]
-        return BashResult("".join(f"{line}\n" for line in out), "".join(errors), int(bool(errors)))
+        return ExecResult("".join(f"{line}\n" for line in out), "".join(errors), int(bool(errors)))
 
 
 def _fields(

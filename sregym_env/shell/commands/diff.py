@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from just_bash.types import CommandContext
-from just_bash.types import ExecResult as BashResult
-
+from sregym_env.cluster.api import ExecResult
 from sregym_env.shell.commands.arguments import UsageError, content, options, reason
 from sregym_env.shell.linediff import Change, changes, hunks, span
+from sregym_env.shell.run import Call
 
 _LONG = {
     "unified": "u::",
@@ -33,37 +32,37 @@ class Diff:
 
     name = "diff"
 
-    async def execute(self, args: list[str], ctx: CommandContext) -> BashResult:
+    def execute(self, args: list[str], ctx: Call) -> ExecResult:
         """Print how two files differ; 0 when they do not, 1 when they do, 2 after an error."""
         try:
             given, operands = options(args, "uU:qsiwbByrNaL:", _LONG)
         except UsageError as error:
-            return BashResult("", f"diff: {error}\ndiff: Try 'diff --help' for more information.\n", 2)
+            return ExecResult("", f"diff: {error}\ndiff: Try 'diff --help' for more information.\n", 2)
         if len(operands) != 2:
             what = "missing operand after" if len(operands) < 2 else "extra operand"
             word = (operands or ["diff"])[-1]
-            return BashResult(
+            return ExecResult(
                 "", f"diff: {what} '{word}'\ndiff: Try 'diff --help' for more information.\n", 2
             )
         texts: list[str] = []
         errors: list[str] = []
         for operand in operands:
             try:
-                texts.append(await content(ctx, operand))
+                texts.append(content(ctx, operand))
             except OSError as error:
                 errors.append(f"diff: {operand}: {reason(error)}\n")
         if errors:
-            return BashResult("", "".join(errors), 2)
+            return ExecResult("", "".join(errors), 2)
         letters = {letter for letter, _ in given}
         left, right = (text.split("\n") for text in texts)
         before, after = (_shown(lines, letters) for lines in (left, right))
         if before == after:
             same = f"Files {operands[0]} and {operands[1]} are identical\n" if "s" in letters else ""
-            return BashResult(same, "", 0)
+            return ExecResult(same, "", 0)
         if "q" in letters:
-            return BashResult(f"Files {operands[0]} and {operands[1]} differ\n", "", 1)
+            return ExecResult(f"Files {operands[0]} and {operands[1]} differ\n", "", 1)
         if max(len(left), len(right)) > LARGEST:
-            return BashResult("", "diff: memory exhausted\n", 2)
+            return ExecResult("", "diff: memory exhausted\n", 2)
         left, right = _closed(left), _closed(right)
         before, after = (_shown(lines, letters) for lines in (left, right))
         if letters & {"u", "U"}:
@@ -73,7 +72,7 @@ class Diff:
             text = _unified(changes(before, after, width), left, right, named, width)
         else:
             text = _normal(changes(before, after, 0), left, right)
-        return BashResult(text, "", 1)
+        return ExecResult(text, "", 1)
 
 
 _MISSING = "\0\\ No newline at end of file"

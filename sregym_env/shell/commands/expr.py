@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from just_bash.types import CommandContext
-from just_bash.types import ExecResult as BashResult
-
+from sregym_env.cluster.api import ExecResult
 from sregym_env.shell.commands.posix import compiled
+from sregym_env.shell.run import Call
 
 _INTEGER = re.compile(r"-?[0-9]+\Z")
 _NULL = re.compile(r"-?0+\Z|\Z")
@@ -26,18 +25,18 @@ class Expr:
 
     name = "expr"
 
-    async def execute(self, args: list[str], ctx: CommandContext) -> BashResult:
+    def execute(self, args: list[str], ctx: Call) -> ExecResult:
         """Print the value; the exit code is 1 for null and zero, 2 for a wrong expression, 3 for an error."""
         words = args[1:] if args[:1] == ["--"] else args
         if not words:
-            return BashResult("", "expr: missing operand\nTry 'expr --help' for more information.\n", 2)
+            return ExecResult("", "expr: missing operand\nTry 'expr --help' for more information.\n", 2)
         try:
             value = _Expression(words).whole()
         except _Failed as error:
-            return BashResult("", f"expr: {error}\n", 2)
+            return ExecResult("", f"expr: {error}\n", 2)
         except RecursionError:
-            return BashResult("", "expr: memory exhausted\n", 3)
-        return BashResult(f"{value}\n", "", int(_is_null(value)))
+            return ExecResult("", "expr: memory exhausted\n", 3)
+        return ExecResult(f"{value}\n", "", int(_is_null(value)))
 
 
 def _is_null(value: Value) -> bool:

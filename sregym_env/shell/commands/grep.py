@@ -9,12 +9,11 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
 
-from just_bash.types import CommandContext
-from just_bash.types import ExecResult as BashResult
-
+from sregym_env.cluster.api import ExecResult
 from sregym_env.shell.commands.arguments import UsageError, content, options, reason
 from sregym_env.shell.commands.posix import CLASSES, compiled, translated
 from sregym_env.shell.patterns import Patterns
+from sregym_env.shell.run import Call
 
 _SHORT = "EFGPivwxclLnHhoqsrRabzTUIZye:f:m:A:B:C:d:D:"
 _LONG = {
@@ -89,30 +88,28 @@ class Grep:
     def __init__(self, name: str = "grep") -> None:
         self.name = name
 
-    async def execute(self, args: list[str], ctx: CommandContext) -> BashResult:
+    def execute(self, args: list[str], ctx: Call) -> ExecResult:
         """Print the lines that match; 0 when any did, 1 when none did, 2 after an error."""
         try:
             given, operands = options(args, _SHORT, _LONG, numbers=True)
-            search = await self._search(given, operands, ctx)
+            search = self._search(given, operands, ctx)
         except UsageError as error:
             text = f"{self.name}: {error}\nUsage: {self.name} [OPTION]... PATTERNS [FILE]...\n"
-            return BashResult("", text + f"Try '{self.name} --help' for more information.\n", 2)
+            return ExecResult("", text + f"Try '{self.name} --help' for more information.\n", 2)
         except re.error as error:
-            return BashResult("", f"{self.name}: {error}\n", 2)
+            return ExecResult("", f"{self.name}: {error}\n", 2)
         except OSError as error:
-            return BashResult("", f"{self.name}: {reason(error)}\n", 2)
-        return await self._run(search, operands, ctx)
+            return ExecResult("", f"{self.name}: {reason(error)}\n", 2)
+        return self._run(search, operands, ctx)
 
-    async def _search(
-        self, given: list[tuple[str, str]], operands: list[str], ctx: CommandContext
-    ) -> _Search:
+    def _search(self, given: list[tuple[str, str]], operands: list[str], ctx: Call) -> _Search:
         letters = frozenset(letter for letter, _ in given)
         sources: list[str] = []
         for letter, value in given:
             if letter == "e":
                 sources += value.split("\n")
             elif letter == "f":
-                text = await content(ctx, value)
+                text = content(ctx, value)
                 sources += text.removesuffix("\n").split("\n") if text else []
         if "e" not in letters and "f" not in letters:
             if not operands:
@@ -151,7 +148,7 @@ class Grep:
             search.end = "\0"
         return search
 
-    async def _run(self, search: _Search, operands: list[str], ctx: CommandContext) -> BashResult:
+    def _run(self, search: _Search, operands: list[str], ctx: Call) -> ExecResult:
         recursive = bool(search.letters & {"r", "R"})
         names = operands or (["."] if recursive else ["-"])
         search.names = "H" in search.letters or ("h" not in search.letters and (len(names) > 1 or recursive))
@@ -160,51 +157,49 @@ class Grep:
         out: list[str] = []
         errors: list[str] = []
         matched = False
-        async for name, text in self._inputs(search, names, bool(operands), recursive, ctx, errors):
+        for name, text in self._inputs(search, names, bool(operands), recursive, ctx, errors):
             matched |= _one(search, search.label if name == "-" else name, text, out)
             if matched and "q" in search.letters:
-                return BashResult("", "".join(errors), 0)
+                return ExecResult("", "".join(errors), 0)
         failed = bool(errors)
         shown = [] if "s" in search.letters else errors
         code = 2 if failed else 0 if matched else 1
-        return BashResult("".join(out), "".join(shown), code)
+        return ExecResult("".join(out), "".join(shown), code)
 
-    async def _inputs(
+    def _inputs(
         self,
         search: _Search,
         names: list[str],
         named: bool,
         recursive: bool,
-        ctx: CommandContext,
+        ctx: Call,
         errors: list[str],
     ) -> Any:
         for name in names:
             if recursive and name != "-":
-                path = ctx.fs.resolve_path(ctx.cwd, name)
-                if await ctx.fs.is_directory(path):
+                path = ctx.resolve(name)
+                if ctx.fs.is_folder(path):
                     prefix = name.rstrip("/") + "/" if named else ""
-                    async for inner in self._walk(search, path, prefix or ("" if not named else "/"), ctx):
-                        yield inner
+                    yield from self._walk(search, path, prefix or ("" if not named else "/"), ctx)
                     continue
             try:
-                yield name, await content(ctx, name)
+                yield name, content(ctx, name)
             except OSError as error:
                 errors.append(f"{self.name}: {name}: {reason(error)}\n")
 
-    async def _walk(self, search: _Search, path: str, prefix: str, ctx: CommandContext) -> Any:
-        for entry in sorted(await ctx.fs.readdir(path)):
+    def _walk(self, search: _Search, path: str, prefix: str, ctx: Call) -> Any:
+        for entry in sorted(ctx.fs.names(path)):
             inner = f"{path.rstrip('/')}/{entry}"
-            if await ctx.fs.is_directory(inner):
+            if ctx.fs.is_folder(inner):
                 if not any(fnmatchcase(entry, form) for form in search.skipped):
-                    async for found in self._walk(search, inner, f"{prefix}{entry}/", ctx):
-                        yield found
+                    yield from self._walk(search, inner, f"{prefix}{entry}/", ctx)
                 continue
             if search.include and not any(fnmatchcase(entry, form) for form in search.include):
                 continue
             if any(fnmatchcase(entry, form) for form in search.exclude):
                 continue
             try:
-                yield prefix + entry, await content(ctx, inner)
+                yield prefix + entry, content(ctx, inner)
             except OSError:
                 continue
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from just_bash.interpreter.errors import ExecutionLimitError
-from just_bash.types import CommandContext
-from just_bash.types import ExecResult as BashResult
-
+from sregym_env.cluster.api import ExecResult
 from sregym_env.shell.commands.arguments import UsageError, content, options, reason
 from sregym_env.shell.commands.sed_syntax import Address, Command, SedError, parsed
+from sregym_env.shell.limits import LimitExceeded
+from sregym_env.shell.run import Call
 
 STEPS = 1_000_000
 """Commands that one run may execute."""
@@ -39,7 +38,7 @@ class Sed:
 
     name = "sed"
 
-    async def execute(self, args: list[str], ctx: CommandContext) -> BashResult:
+    def execute(self, args: list[str], ctx: Call) -> ExecResult:
         """Run ``sed [-nErsz] [-i[SUFFIX]] [-e script] [-f file] [script] [file ...]``."""
         try:
             given, operands = options(args, "ne:f:Eri::szul:", _LONG)
@@ -48,10 +47,10 @@ class Sed:
                 if letter == "e":
                     scripts.append(value)
                 elif letter == "f":
-                    scripts.append((await content(ctx, value)).removesuffix("\n"))
+                    scripts.append((content(ctx, value)).removesuffix("\n"))
             if not scripts:
                 if not operands:
-                    return BashResult(
+                    return ExecResult(
                         "", "Usage: sed [OPTION]... {script-only-if-no-other-script} [input-file]...\n", 1
                     )
                 scripts.append(operands.pop(0))
@@ -60,20 +59,20 @@ class Sed:
             quiet = "n" in letters or script.startswith("#n\n")
             program = parsed(script, bool(letters & {"E", "r"}))
         except UsageError as error:
-            return BashResult("", f"sed: {error}\n", 1)
+            return ExecResult("", f"sed: {error}\n", 1)
         except OSError as error:
-            return BashResult("", f"sed: couldn't open file: {reason(error)}\n", 1)
+            return ExecResult("", f"sed: couldn't open file: {reason(error)}\n", 1)
         except (SedError, re.error) as error:
-            return BashResult("", f"sed: {error}\n", 1)
+            return ExecResult("", f"sed: {error}\n", 1)
         suffix = next((value for letter, value in given if letter == "i"), None)
         end = "\0" if "z" in letters else "\n"
         if suffix is not None:
-            return await _in_place(program, quiet, end, suffix, operands, ctx)
+            return _in_place(program, quiet, end, suffix, operands, ctx)
         errors: list[str] = []
         texts: list[tuple[str, str]] = []
         for operand in operands or ["-"]:
             try:
-                texts.append((operand, await content(ctx, operand)))
+                texts.append((operand, content(ctx, operand)))
             except OSError as error:
                 errors.append(_unread(operand, error))
         code = 2 if errors else 0
@@ -82,14 +81,14 @@ class Sed:
         try:
             for group in groups:
                 run = Run(program, quiet, end, group, ctx)
-                await run.execute()
+                run.execute()
                 out.append(run.output())
                 if run.exit_code is not None:
                     code = run.exit_code
                     break
         except SedError as error:
-            return BashResult("".join(out), f"sed: {error}\n", 1)
-        return BashResult("".join(out), "".join(errors), code)
+            return ExecResult("".join(out), f"sed: {error}\n", 1)
+        return ExecResult("".join(out), "".join(errors), code)
 
 
 def _unread(operand: str, error: OSError) -> str:
@@ -99,31 +98,31 @@ def _unread(operand: str, error: OSError) -> str:
     return f"sed: can't read {operand}: {why}\n"
 
 
-async def _in_place(
-    program: tuple[Command, ...], quiet: bool, end: str, suffix: str, operands: list[str], ctx: CommandContext
-) -> BashResult:
+def _in_place(
+    program: tuple[Command, ...], quiet: bool, end: str, suffix: str, operands: list[str], ctx: Call
+) -> ExecResult:
     if not operands:
-        return BashResult("", "sed: no input files\n", 1)
+        return ExecResult("", "sed: no input files\n", 1)
     errors: list[str] = []
     code = 0
     for operand in operands:
-        path = ctx.fs.resolve_path(ctx.cwd, operand)
+        path = ctx.resolve(operand)
         try:
-            text = await content(ctx, operand)
+            text = content(ctx, operand)
             run = Run(program, quiet, end, [(operand, text)], ctx)
-            await run.execute()
+            run.execute()
         except OSError as error:
             errors.append(_unread(operand, error))
             code = 4
             continue
         except SedError as error:
-            return BashResult("", f"sed: {error}\n", 1)
+            return ExecResult("", f"sed: {error}\n", 1)
         if suffix:
             backup = suffix.replace("*", operand.rpartition("/")[2]) if "*" in suffix else operand + suffix
-            await ctx.fs.write_file(ctx.fs.resolve_path(ctx.cwd, backup), text)
-        await ctx.fs.write_file(path, run.output())
+            ctx.fs.put_text(ctx.resolve(backup), text)
+        ctx.fs.put_text(path, run.output())
         code = run.exit_code or code
-    return BashResult("", "".join(errors), code)
+    return ExecResult("", "".join(errors), code)
 
 
 class Run:
@@ -135,7 +134,7 @@ class Run:
         quiet: bool,
         end: str,
         texts: list[tuple[str, str]],
-        ctx: CommandContext,
+        ctx: Call,
     ) -> None:
         self._program = program
         self._quiet = quiet
@@ -168,8 +167,8 @@ class Run:
         """What was printed."""
         return "".join(self._out)
 
-    async def execute(self) -> None:
-        """Run the script. Raises SedError or ExecutionLimitError."""
+    def execute(self) -> None:
+        """Run the script. Raises SedError or LimitExceeded."""
         restart = False
         while restart or self._number < len(self._lines):
             if not restart:
@@ -179,13 +178,13 @@ class Run:
             if not self._quiet and verdict in ("end", "quit"):
                 self._print(self._space, self._is_last())
             if not restart or self._after:
-                await self._flush()
+                self._flush()
             if self.exit_code is not None:
                 break
         for name, lines in self._files.items():
             if name in ("/dev/stdout", "/dev/stderr"):
                 continue
-            await self._ctx.fs.write_file(self._ctx.fs.resolve_path(self._ctx.cwd, name), "".join(lines))
+            self._ctx.fs.put_text(self._ctx.resolve(name), "".join(lines))
 
     def _read(self) -> None:
         self._space = self._lines[self._number]
@@ -198,17 +197,17 @@ class Run:
     def _print(self, text: str, final: bool = False) -> None:
         self._size += len(text)
         if self._size > LONGEST:
-            raise ExecutionLimitError("sed: output too long", "commands")
+            raise LimitExceeded("sed: output too long")
         # The last line keeps its missing newline.
         self._out.append(text if final and not self._complete else text + self._end)
 
-    async def _flush(self) -> None:
+    def _flush(self) -> None:
         for kind, text in self._after:
             if kind == "text":
                 self._out.append(text)
                 continue
             try:
-                self._out.append(await content(self._ctx, text))
+                self._out.append(content(self._ctx, text))
             except OSError:
                 continue
         self._after.clear()
@@ -289,7 +288,7 @@ class Run:
         while at < len(program):
             self._steps -= 1 + len(self._space) // 1024
             if self._steps < 0:
-                raise ExecutionLimitError("sed: too many steps", "commands")
+                raise LimitExceeded("sed: too many steps")
             command = program[at]
             at += 1
             if self._selected(at, command) == command.negated:
@@ -392,7 +391,7 @@ class Run:
 
     def _bounded(self, text: str) -> str:
         if len(text) > LONGEST:
-            raise ExecutionLimitError("sed: text too long", "commands")
+            raise LimitExceeded("sed: text too long")
         return text
 
     def _keep(self, name: str) -> None:
@@ -419,6 +418,9 @@ class Run:
                 continue
             previous_end = found.end()
             seen += 1
+            self._steps -= 3
+            if self._steps < 0:
+                raise LimitExceeded("sed: too many steps")
             if seen < command.count:
                 continue
             out.append(text[position : found.start()])

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from just_bash.types import CommandContext
-from just_bash.types import ExecResult as BashResult
-
+from sregym_env.cluster.api import ExecResult
 from sregym_env.shell.commands.arguments import UsageError, options, reason
 from sregym_env.shell.files import MAX_BYTES, DirectoryEntry, FileEntry, Files, SymlinkEntry, decoded, encoded
+from sregym_env.shell.run import Call
 
 MAX_MEMBERS = 20_000
 """Files in one archive."""
@@ -77,29 +76,27 @@ class Tar:
 
     name = "tar"
 
-    async def execute(self, args: list[str], ctx: CommandContext) -> BashResult:
+    def execute(self, args: list[str], ctx: Call) -> ExecResult:
         """Work on the shell's files; 2 where something could not be done."""
         try:
             request = _request(args)
         except UsageError as error:
-            return BashResult("", f"tar: {error}\n{_TRY}", 2)
+            return ExecResult("", f"tar: {error}\n{_TRY}", 2)
         if len(request.mode) != 1:
             text = "You may not specify more than one '-Acdtrux', '--delete' or  '--test-label' option"
             if not request.mode:
                 text = "You must specify one of the '-Acdtrux', '--delete' or '--test-label' options"
-            return BashResult("", f"tar: {text}\n{_TRY}", 2)
-        if not isinstance(ctx.fs, Files):
-            return BashResult("", "tar: no files here\n", 2)
-        base = ctx.fs.resolve_path(ctx.cwd, request.directory or ".")
+            return ExecResult("", f"tar: {text}\n{_TRY}", 2)
+        base = ctx.resolve(request.directory or ".")
         if request.directory and not ctx.fs.is_folder(base):
             text = f"tar: {request.directory}: Cannot open: No such file or directory\n"
-            return BashResult("", text + "tar: Error is not recoverable: exiting now\n", 2)
+            return ExecResult("", text + "tar: Error is not recoverable: exiting now\n", 2)
         try:
             if request.mode == "c":
                 return _create(request, ctx, ctx.fs, base)
             return _read(request, ctx, ctx.fs, base)
         except _Failed as error:
-            return BashResult("", f"tar: {error}\ntar: Error is not recoverable: exiting now\n", 2)
+            return ExecResult("", f"tar: {error}\ntar: Error is not recoverable: exiting now\n", 2)
 
 
 def _request(args: list[str]) -> _Request:
@@ -150,9 +147,9 @@ def _put(request: _Request, letter: str, value: str) -> None:
 # --- creating ---------------------------------------------------------------------------------------
 
 
-def _create(request: _Request, ctx: CommandContext, files: Files, base: str) -> BashResult:
+def _create(request: _Request, ctx: Call, files: Files, base: str) -> ExecResult:
     if not request.names:
-        return BashResult("", f"tar: Cowardly refusing to create an empty archive\n{_TRY}", 2)
+        return ExecResult("", f"tar: Cowardly refusing to create an empty archive\n{_TRY}", 2)
     made = io.BytesIO()
     shown: list[str] = []
     complaints: list[str] = []
@@ -179,12 +176,12 @@ def _create(request: _Request, ctx: CommandContext, files: Files, base: str) -> 
         complaints.append("tar: Exiting with failure status due to previous errors\n")
     listing = "".join(f"{name}\n" for name in shown) if request.verbose else ""
     if request.file == "-":
-        return BashResult(decoded(data), listing + "".join(complaints), 2 if failed else 0)
+        return ExecResult(decoded(data), listing + "".join(complaints), 2 if failed else 0)
     try:
         files.put_bytes(files.resolve_path(ctx.cwd, request.file), data)
     except OSError as error:
         raise _Failed(f"{request.file}: Cannot open: {reason(error)}") from None
-    return BashResult(listing, "".join(complaints), 2 if failed else 0)
+    return ExecResult(listing, "".join(complaints), 2 if failed else 0)
 
 
 def _stored(name: str, absolute: bool, complaints: list[str]) -> str:
@@ -237,7 +234,7 @@ def _compressed(data: bytes) -> bytes:
 # --- reading ----------------------------------------------------------------------------------------
 
 
-def _read(request: _Request, ctx: CommandContext, files: Files, base: str) -> BashResult:
+def _read(request: _Request, ctx: Call, files: Files, base: str) -> ExecResult:
     data = _input(request, ctx, files)
     if data[:2] == b"\x1f\x8b":
         data = _expanded(data)
@@ -246,7 +243,7 @@ def _read(request: _Request, ctx: CommandContext, files: Files, base: str) -> Ba
     if not data.strip(b"\0"):
         if not data:
             raise _Failed("This does not look like a tar archive")
-        return BashResult("", "", 0)
+        return ExecResult("", "", 0)
     out: list[str] = []
     complaints: list[str] = []
     wanted = [name.rstrip("/") for name in request.names]
@@ -269,10 +266,10 @@ def _read(request: _Request, ctx: CommandContext, files: Files, base: str) -> Ba
     failed = any("Removing" not in complaint for complaint in complaints)
     if failed:
         complaints.append("tar: Exiting with failure status due to previous errors\n")
-    return BashResult("".join(out), "".join(dict.fromkeys(complaints)), 2 if failed else 0)
+    return ExecResult("".join(out), "".join(dict.fromkeys(complaints)), 2 if failed else 0)
 
 
-def _input(request: _Request, ctx: CommandContext, files: Files) -> bytes:
+def _input(request: _Request, ctx: Call, files: Files) -> bytes:
     if request.file == "-":
         return encoded(ctx.stdin or "")
     data = files.bytes_of(files.resolve_path(ctx.cwd, request.file))

@@ -10,11 +10,10 @@ from sregym_env.kube import status
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim.machines import container_logs
-from sregym_env.sim.network import tls
-from sregym_env.sim.network.addressing import NodeSource, Source
+from sregym_env.sim.network.addressing import NodeSource
 from sregym_env.sim.processes import lifecycle
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.processes.exchange import http_request
+from sregym_env.sim.processes.exchange import as_curl
 from sregym_env.sim.programs import consoles
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.logs import Line
@@ -117,23 +116,4 @@ def running(pod: Manifest) -> None:
 def forward(world: SimWorld, pod: Manifest, port: int, call: HttpCall) -> HttpExchange:
     """One HTTP request over a connection forwarded to a port of the pod."""
     running(pod)
-    return exchange(world, source(world, pod), replace(call, url=f"http://{LOCAL}:{port}{call.url}"))
-
-
-def exchange(world: SimWorld, source: Source, call: HttpCall) -> HttpExchange:
-    """One HTTP request from a place in the network, as curl makes it."""
-    secured = tls.as_curl(world.clock, call.url, insecure=call.insecure, authorities=call.authorities)
-    done = http_request(world, source, call.url, call.method, call.headers, call.body, call.timeout, secured)
-    answer = done.response
-    return HttpExchange(
-        outcome=done.outcome,
-        phase=done.phase,
-        address=done.address,
-        port=done.port,
-        status=0 if answer is None else answer.status,
-        headers={} if answer is None else answer.headers,
-        body="" if answer is None else answer.body,
-        seconds=done.total_seconds,
-        connect_seconds=done.connect_seconds,
-        problem=tls.curl_text(done.text if done.certificate else "")[1] if done.outcome == "tls" else "",
-    )
+    return as_curl(world, source(world, pod), replace(call, url=f"http://{LOCAL}:{port}{call.url}"))

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
+from sregym_env.cluster.http import HttpCall, HttpExchange
 from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import keyed_bits
-from sregym_env.sim.network import addressing
+from sregym_env.sim.network import addressing, tls
 from sregym_env.sim.network.addressing import NodeSource, Source
 from sregym_env.sim.network.connections import (
     CONNECT_TIMEOUT,
@@ -283,3 +284,22 @@ def probe_grpc(
         return False, 'service unhealthy (responded with "NOT_SERVING")'
     what = "rpc error: code = Unimplemented desc = unknown service grpc.health.v1.Health"
     return False, f"error: health rpc probe failed: {what}"
+
+
+def as_curl(world: SimWorld, source: Source, call: HttpCall) -> HttpExchange:
+    """One HTTP request from a place in the network, as curl makes it."""
+    secured = tls.as_curl(world.clock, call.url, insecure=call.insecure, authorities=call.authorities)
+    done = http_request(world, source, call.url, call.method, call.headers, call.body, call.timeout, secured)
+    answer = done.response
+    return HttpExchange(
+        outcome=done.outcome,
+        phase=done.phase,
+        address=done.address,
+        port=done.port,
+        status=0 if answer is None else answer.status,
+        headers={} if answer is None else answer.headers,
+        body="" if answer is None else answer.body,
+        seconds=done.total_seconds,
+        connect_seconds=done.connect_seconds,
+        problem=tls.curl_text(done.text if done.certificate else "")[1] if done.outcome == "tls" else "",
+    )

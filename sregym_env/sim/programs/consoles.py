@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from sregym_env.cluster.api import ExecResult
 from sregym_env.shell import reading
-from sregym_env.shell.shell import ShellState
+from sregym_env.shell.session import Session
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import mongo_shell, toolbox
 from sregym_env.sim.programs.terminal import Terminal, as_shown
@@ -43,7 +43,7 @@ class Console:
     pending: str = ""
     """Input that is not yet a whole command."""
     terminal: Terminal = field(default_factory=Terminal)
-    shell: ShellState | None = None
+    shell: Session | None = None
     conversation: Any = None
     """What a program other than the shell remembers."""
     exit_code: int = 0
@@ -249,12 +249,12 @@ def prompt(ctx: ProcessContext, console: Console) -> str:
     name = console.argv[0].rpartition("/")[2]
     state = console.shell
     directory = ctx.image.workdir if state is None else state.cwd
-    home = "/root" if state is None else state.variables.get("HOME", "/root")
+    home = "/root" if state is None else str(state.variables.get("HOME", "/root"))
     short = (
         "~" + directory[len(home) :] if directory == home or directory.startswith(f"{home}/") else directory
     )
     sign = "#" if ctx.image.user == 0 else "$"
-    custom = "" if state is None else state.variables.get("PS1", "")
+    custom = "" if state is None else str(state.variables.get("PS1", ""))
     if custom:
         values = {"w": short, "h": ctx.process.hostname.split(".")[0], "u": "root", "$": sign}
         return re.sub(r"\\([whu$])", lambda found: values[found[1]], custom)

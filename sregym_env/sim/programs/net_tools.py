@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sregym_env.cluster.api import ExecResult
-from sregym_env.cluster.http import HTTP_REASONS
+from sregym_env.cluster.http import HTTP_REASONS, HttpCall, HttpExchange
+from sregym_env.shell.commands.curl import curl
 from sregym_env.shell.shell import Shell
-from sregym_env.sim.network import dns, tls
+from sregym_env.sim.network import dns
 from sregym_env.sim.network.dns import Resolution
 from sregym_env.sim.network.tls import Tls
 from sregym_env.sim.processes import exchange
@@ -202,7 +204,7 @@ def _wget(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
     if output == "-":
         return ExecResult(done.response.body, head)
     name = output or url.rstrip("/").rpartition("/")[2].partition("?")[0] or "index.html"
-    shell.files._write_file_sync(shell.resolve(name), done.response.body)
+    shell.files.put_text(shell.resolve(name), done.response.body)
     return ExecResult(stderr=head + ("" if quiet else f"saving to '{name}'\n'{name}' saved\n"))
 
 
@@ -213,217 +215,34 @@ def _seconds(text: str) -> float:
         return 0.0
 
 
-_CURL_VALUES = frozenset(
-    "-X --request -d --data --data-raw --data-binary -H --header -o --output -m --max-time --connect-timeout -w "
-    "--write-out -u --user -A --user-agent --retry --retry-delay -b -e --resolve -T --url -x --cacert".split()
-)
-
-
-Fetch = Callable[[str, str, Mapping[str, str], str, float, "Tls"], "Exchange"]
-"""(url, method, headers, body, timeout, how to secure the connection) -> exchange."""
-
-
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 """What a body is unless the command line says something else."""
-_CURL_BODIES = frozenset(("-d", "--data", "--data-raw", "--data-binary"))
 
 
-def curl(
-    fetch: Fetch,
-    argv: Sequence[str],
-    write: Callable[[str, str], None],
-    read: Callable[[str], str | None],
-    now: int,
-) -> ExecResult:
-    """``curl`` over any way to fetch.
+@dataclass(frozen=True, slots=True)
+class _Wire:
+    """How the curl of a container reaches things: from its process's place in the network."""
 
-    ``write`` stores a file for ``-o``, ``read`` reads one for ``--cacert`` (None where there is none); ``now`` is
-    the time by which certificates are judged. Exit codes and messages are those of curl 8.
-    """
-    options: dict[str, str] = {}
-    flags: set[str] = set()
-    headers: dict[str, str] = {"User-Agent": "curl/8.5.0", "Accept": "*/*"}
-    urls: list[str] = []
-    rest = list(argv[1:])
-    while rest:
-        word = rest.pop(0)
-        name, equals, value = word.partition("=")
-        if word in _CURL_VALUES or (word.startswith("-") and not word.startswith("--") and f"-{word[-1]}" in _CURL_VALUES
-                                    and len(word) > 2 and word[1:-1].isalpha()):  # fmt: skip
-            flags.update(word[1:-1] if not word.startswith("--") else ())
-            key = word if word.startswith("--") else f"-{word[-1]}"
-            value = rest.pop(0) if rest else ""
-            if key in ("-H", "--header"):
-                left, _, right = value.partition(":")
-                headers[left.strip()] = right.strip()
-            else:
-                options[key] = value
-        elif (
-            word.startswith("-") and not word.startswith("--") and word[:2] in _CURL_VALUES and len(word) > 2
-        ):
-            options[word[:2]] = word[2:]
-        elif equals and name in _CURL_VALUES:
-            options[name] = value
-        elif word.startswith("--"):
-            flags.add(word)
-        elif word.startswith("-") and len(word) > 1:
-            flags.update(word[1:])
-        else:
-            urls.append(word)
-    if "--url" in options:
-        urls.append(options["--url"])
-    if not urls:
-        return ExecResult(
-            stderr="curl: (2) no URL specified\ncurl: try 'curl --help' for more information\n", exit_code=2
-        )
-    authorities = ""
-    if "--cacert" in options:
-        path = options["--cacert"]
-        found = read(path)
-        if found is None or "-----BEGIN CERTIFICATE-----" not in found:
-            text = f"error setting certificate verify locations:  CAfile: {path} CApath: none"
-            return ExecResult(stderr=f"curl: (77) {text}\n", exit_code=77)
-        authorities = found
-    for key in sorted(_CURL_BODIES & options.keys()):
-        if options[key].startswith("@") and key != "--data-raw":
-            body = read(options[key][1:])
-            if body is None:
-                return ExecResult(stderr=f"curl: Failed to open {options[key][1:]}\n", exit_code=26)
-            options[key] = body if key == "--data-binary" else body.replace("\r", "").replace("\n", "")
-        if all(name.lower() != "content-type" for name in headers):
-            headers.update(_FORM)
-    request = _CurlRequest(options, flags, headers, authorities, now)
-    results = [request.run(url, fetch, write) for url in urls]
-    return ExecResult(
-        "".join(r.stdout for r in results), "".join(r.stderr for r in results), results[-1].exit_code
-    )
+    ctx: ProcessContext
 
+    def now(self) -> int:
+        """The present."""
+        return self.ctx.now()
 
-class _CurlRequest:
-    """The options of one curl command line."""
-
-    def __init__(
-        self, options: dict[str, str], flags: set[str], headers: dict[str, str], authorities: str, now: int
-    ) -> None:
-        def option(*names: str) -> str | None:
-            return next((options[name] for name in names if name in options), None)
-
-        self.body = option("-d", "--data", "--data-raw", "--data-binary")
-        self.head = "I" in flags or "--head" in flags
-        self.method = option("-X", "--request") or (
-            "HEAD" if self.head else "POST" if self.body is not None else "GET"
-        )
-        self.limit = _seconds(option("-m", "--max-time") or "0")
-        self.dial = _seconds(option("--connect-timeout") or "0")
-        self.output = option("-o", "--output")
-        self.form = option("-w", "--write-out")
-        self.silent = "s" in flags or "--silent" in flags
-        self.show = "S" in flags or "--show-error" in flags or not self.silent
-        self.include = "i" in flags or "--include" in flags or self.head
-        self.fail = "f" in flags or "--fail" in flags
-        self.verbose = "v" in flags or "--verbose" in flags
-        self.insecure = "k" in flags or "--insecure" in flags
-        self.headers = headers
-        self.authorities = authorities
-        self.now = now
-
-    def run(self, url: str, fetch: Fetch, write: Callable[[str, str], None]) -> ExecResult:
-        host, port = _host_port(url)
-        if not host:
-            return self._error(3, "URL rejected: Malformed input to a URL function")
-        limits = [limit for limit in (self.limit, self.dial) if limit]
-        secured = tls.as_curl(self.now, url, insecure=self.insecure, authorities=self.authorities)
-        wait = self.limit or (min(limits) if limits else 0.0)
-        done = fetch(url, self.method, self.headers, self.body or "", wait, secured)
-        notes = self._notes(host, port, done)
-        took = int(done.total_seconds * 1000)
-        if done.phase == "lookup" and done.outcome != "ok":
-            if done.outcome == "dns_timeout" and limits and done.total_seconds >= min(limits):
-                return self._error(28, f"Resolving timed out after {took} milliseconds", notes, done)
-            return self._error(6, f"Could not resolve host: {host}", notes, done)
-        if done.phase == "connect" and done.outcome != "ok":
-            if done.outcome == "timeout" and limits:
-                return self._error(28, f"Connection timed out after {took} milliseconds", notes, done)
-            text = f"Failed to connect to {host} port {port} after {took} ms: Couldn't connect to server"
-            return self._error(28 if done.outcome == "timeout" and not limits else 7, text, notes, done)
-        if done.outcome == "timeout":
-            return self._error(
-                28, f"Operation timed out after {took} milliseconds with 0 bytes received", notes, done
-            )
-        if done.outcome == "reset":
-            return self._error(56, "Recv failure: Connection reset by peer", notes, done)
-        if done.outcome == "tls":
-            code, text = tls.curl_text(done.text if done.certificate else "")
-            return self._error(code, text, notes, done)
-        if done.response is None:
-            return self._error(1, "Received HTTP/0.9 when not allowed", notes, done)
-        response = done.response
-        if self.fail and response.status >= 400:
-            return self._error(22, f"The requested URL returned error: {response.status}", notes, done)
-        text = ""
-        if self.include:
-            fields = {"Content-Type": "text/plain; charset=utf-8", **response.headers}
-            fields["Content-Length"] = str(len(response.body.encode()))
-            lines = [f"HTTP/1.1 {response.status} {HTTP_REASONS.get(response.status, '')}"]
-            text = "\r\n".join([*lines, *(f"{k}: {v}" for k, v in fields.items()), "", ""])
-        if not self.head:
-            text += response.body
-        if self.output is not None:
-            if self.output != "/dev/null":
-                write(self.output, text)
-            text = ""
-        return ExecResult(text + self._written(done), notes)
-
-    def _notes(self, host: str, port: int, done: Exchange) -> str:
-        if not self.verbose:
-            return ""
-        lines = []
-        if done.phase != "lookup":
-            lines.append(f"*   Trying {done.address}:{port}...")
-        if done.phase in ("wait", "done"):
-            lines.append(f"* Connected to {host} ({done.address}) port {port}")
-            lines.append(
-                f"> {self.method} / HTTP/1.1\n> Host: {host}:{port}\n> User-Agent: curl/8.5.0\n> Accept: */*\n>"
-            )
-        if done.response is not None:
-            lines.append(f"< HTTP/1.1 {done.response.status} {HTTP_REASONS.get(done.response.status, '')}")
-        return "".join(f"{line}\n" for line in lines)
-
-    def _written(self, done: Exchange) -> str:
-        if self.form is None:
-            return ""
-        response: Any = done.response
-        values = {
-            "http_code": f"{response.status:03d}" if response is not None else "000",
-            "response_code": f"{response.status:03d}" if response is not None else "000",
-            "time_total": f"{done.total_seconds:.6f}",
-            "time_connect": f"{done.connect_seconds:.6f}",
-            "time_namelookup": f"{done.lookup_seconds:.6f}",
-            "time_starttransfer": f"{done.total_seconds:.6f}",
-            "size_download": str(len(response.body)) if response is not None else "0",
-            "remote_ip": done.address,
-            "remote_port": str(done.port),
-        }
-        text = self.form.replace("\\n", "\n").replace("\\t", "\t")
-        for name, value in values.items():
-            text = text.replace(f"%{{{name}}}", value)
-        return text
-
-    def _error(self, code: int, text: str, notes: str = "", done: Exchange | None = None) -> ExecResult:
-        shown = f"curl: ({code}) {text}\n" if self.show else ""
-        return ExecResult("" if done is None else self._written(done), notes + shown, code)
+    def request(self, call: HttpCall) -> HttpExchange:
+        """One HTTP request."""
+        return exchange.as_curl(self.ctx.world, self.ctx.process, call)
 
 
 def _curl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    def fetch(
-        url: str, method: str, headers: Mapping[str, str], body: str, wait: float, tls: Tls
-    ) -> Exchange:
-        return _exchange(ctx, url, method, headers, body, wait, tls)
-
-    def write(path: str, text: str) -> None:
-        shell.files._write_file_sync(shell.resolve(path), text)
-
-    return curl(fetch, argv, write, lambda path: shell.files.text(shell.resolve(path)), ctx.now())
+    answer = curl(
+        _Wire(ctx),
+        list(argv[1:]),
+        lambda path: stdin if path == "-" else shell.files.text(shell.resolve(path)),
+    )
+    for path, text in answer.files:
+        shell.files.put_text(shell.resolve(path), text)
+    return answer.result
 
 
 # --- ports and sockets ----------------------------------------------------------------------------------------

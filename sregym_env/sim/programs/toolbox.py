@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from shlex import quote
 
 from sregym_env.cluster.api import ExecResult
 from sregym_env.kube.durations import rfc3339
@@ -27,13 +26,14 @@ Tool = Callable[[ProcessContext, Sequence[str], str, "Shell"], ExecResult]
 _TEXT = frozenset(
     "cat head tail wc grep fgrep egrep sed awk sort uniq cut paste tr rev nl fold expand tee xargs find basename "
     "dirname tree du true false clear sh base64 diff seq expr md5sum sha1sum sha256sum tac od rmdir echo printf "
-    "ls mkdir touch rm cp mv ln chmod pwd readlink stat strings split comm gzip gunzip zcat tar".split()
+    "ls mkdir touch rm cp mv ln chmod pwd readlink realpath stat strings split comm gzip gunzip zcat tar test [ "
+    "sha512sum unexpand".split()
 )
 _DEBIAN_ONLY = frozenset("bash join column file".split())
 _NETWORK_BUSYBOX = frozenset("nslookup wget nc telnet ping netstat ifconfig ip route traceroute arp".split())
 _MACHINE = frozenset(
     "env printenv ps id whoami hostname uname date df mount free uptime sleep kill which sync nproc arch dd killall "
-    "pidof top dmesg lsof timeout time test chroot".split()
+    "pidof top dmesg lsof timeout time chroot".split()
 )
 
 TEXT_TOOLS: Mapping[str, frozenset[str]] = {
@@ -205,7 +205,7 @@ def _env(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> 
     if wanted and argv[0] == "env":
         if not shell.has(wanted[0]):
             return _fail(f"env: can't execute '{wanted[0]}': No such file or directory\n", 127)
-        return shell.call(wanted, stdin)
+        return shell.library("env", argv[1:], stdin)
     return _ok("".join(f"{name}={value}\n" for name, value in variables.items()))
 
 
@@ -534,18 +534,18 @@ def _getent(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) 
     return _ok("".join(f"{address:<15} {found.canonical or argv[2]}\n" for address in found.addresses))
 
 
+_TOTAL = re.compile(r"^total \d+\n", re.MULTILINE)
 _LISTED = re.compile(r"^([-dlc][-rwxst]{9}) +(\d+) \S+ +\S+ +(\d+) \S+ +\d+ +[\d:]+ (.*)$", re.MULTILINE)
 
 
 def _ls(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    """``ls``: the interpreter's, with the owner and time of files in a container."""
+    """``ls``: the library's, with the columns of a container."""
     result = shell.library("ls", argv[1:])
-    if result.stdout == "\n":  # the interpreter's answer for an empty directory
-        result = ExecResult("", result.stderr, result.exit_code)
     if not any(word.startswith("-") and "l" in word for word in argv[1:]):
         return result
     stamp = format_date(int(shell.files.mtime * SECOND), "%b %e %H:%M")
-    text = _LISTED.sub(lambda m: f"{m[1]} {m[2]:>4} root     root {m[3]:>12} {stamp} {m[4]}", result.stdout)
+    text = _TOTAL.sub("", result.stdout)
+    text = _LISTED.sub(lambda m: f"{m[1]} {m[2]:>4} root     root {m[3]:>12} {stamp} {m[4]}", text)
     lines = text.count("\n")
     return ExecResult(
         f"total {lines * 4}\n{text}" if _LISTED.search(result.stdout) else text,
@@ -606,14 +606,9 @@ def _chroot(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) 
     return result
 
 
-def _test(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    return shell.run(" ".join(quote(word) for word in argv))
-
-
 TOOLS: Mapping[str, Tool] = {
     "httpd": httpd.command,
     "chroot": _chroot,
-    "test": _test,
     "env": _env,
     "printenv": _env,
     "ps": _ps,

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from just_bash.types import CommandContext
-from just_bash.types import ExecResult as BashResult
-
+from sregym_env.cluster.api import ExecResult
 from sregym_env.shell.commands.arguments import content, reason
 from sregym_env.shell.commands.jq.functions import BUILTINS, PATHS, Halt
 from sregym_env.shell.commands.jq.machine import Machine
 from sregym_env.shell.commands.jq.syntax import JqSyntaxError, parsed
 from sregym_env.shell.commands.jq.values import Break, JqError, documents, dump, truthy
-from sregym_env.shell.files import Clock
+from sregym_env.shell.run import Call
 
 _LONG = {
     "compact-output": "c",
@@ -67,16 +65,16 @@ class Jq:
 
     name = "jq"
 
-    async def execute(self, args: list[str], ctx: CommandContext) -> BashResult:
+    def execute(self, args: list[str], ctx: Call) -> ExecResult:
         """Run a filter over JSON texts; 2 for bad usage, 3 for a bad filter, 4 for bad JSON, 5 for a runtime error."""
         try:
-            options = await _options(args, ctx)
+            options = _options(args, ctx)
         except _Usage as error:
-            return BashResult("", f"jq: {error}\n{_USAGE}", 2)
+            return ExecResult("", f"jq: {error}\n{_USAGE}", 2)
         if "V" in options.flags:
-            return BashResult("jq-1.6\n")
+            return ExecResult("jq-1.6\n")
         if options.program is None:
-            return BashResult("", "Usage:\tjq [OPTIONS] FILTER [FILES...]\n", 2)
+            return ExecResult("", "Usage:\tjq [OPTIONS] FILTER [FILES...]\n", 2)
         try:
             node = parsed(options.program)
         except JqSyntaxError as error:
@@ -85,18 +83,16 @@ class Jq:
         errors: list[str] = []
         for name in options.files or ([] if "n" in options.flags and not ctx.stdin else ["-"]):
             try:
-                texts.append(await content(ctx, name))
+                texts.append(content(ctx, name))
             except OSError as error:
                 errors.append(f"jq: error: Could not open {name}: {reason(error)}\n")
         return self._run(options, node, "".join(texts), errors, ctx)
 
-    def _run(
-        self, options: _Options, node: Any, text: str, errors: list[str], ctx: CommandContext
-    ) -> BashResult:
+    def _run(self, options: _Options, node: Any, text: str, errors: list[str], ctx: Call) -> ExecResult:
         flags = options.flags
         values, wrong = _inputs(text, flags)
         inputs = iter(values)
-        machine = Machine(BUILTINS, PATHS, inputs, _exported(ctx), Clock.now)
+        machine = Machine(BUILTINS, PATHS, inputs, ctx.env, ctx.now)
         scope: dict[str, Any] = {f"${name}": value for name, value in options.named.items()}
         scope["$ARGS"] = {"positional": options.positional, "named": options.named}
         out: list[str] = []
@@ -123,13 +119,13 @@ class Jq:
                 return _refused(str(error), options.program or "")
             except Halt as halt:
                 errors.append(halt.message)
-                return BashResult("".join(out), "".join(errors), halt.code)
+                return ExecResult("".join(out), "".join(errors), halt.code)
         if wrong and "n" not in flags:
             errors.append(f"{wrong}\n")
             code = 4
         if "e" in flags and code == 0:
             code = 4 if last is _NOTHING else 0 if truthy(last) else 1
-        return BashResult("".join(out), "".join(errors), code)
+        return ExecResult("".join(out), "".join(errors), code)
 
 
 _NOTHING = object()
@@ -167,18 +163,13 @@ def _inputs(text: str, flags: set[str]) -> tuple[list[Any], str]:
     return values, wrong
 
 
-def _refused(message: str, program: str) -> BashResult:
+def _refused(message: str, program: str) -> ExecResult:
     hint = " (Unix shell quoting issues?)" if message.startswith("syntax error") else ""
     text = f"jq: error: {message}{hint} at <top-level>, line 1:\n{program}\njq: 1 compile error\n"
-    return BashResult("", text, 3)
+    return ExecResult("", text, 3)
 
 
-def _exported(ctx: CommandContext) -> dict[str, str]:
-    store: Any = ctx.env
-    return {name: store[name] for name in sorted(store) if "x" in store.get_attributes(name)}
-
-
-async def _options(args: list[str], ctx: CommandContext) -> _Options:
+def _options(args: list[str], ctx: Call) -> _Options:
     options = _Options()
     rest: Iterator[str] = iter(args)
     positional = ""
@@ -209,12 +200,12 @@ async def _options(args: list[str], ctx: CommandContext) -> _Options:
                 name, value = next(rest, None), next(rest, None)
                 if name is None or value is None:
                     raise _Usage(f"--{letter} takes two parameters (e.g. --{letter} name value)")
-                options.named[name] = await _named(letter, name, value, ctx)
+                options.named[name] = _named(letter, name, value, ctx)
             elif letter is not None:
                 options.flags.add(letter)
     if "f" in options.flags and options.program is not None:
         try:
-            options.program = await content(ctx, options.program)
+            options.program = content(ctx, options.program)
         except OSError as error:
             raise _Usage(f"error: Could not open {options.program}: {reason(error)}") from None
     return options
@@ -235,7 +226,7 @@ def _argument(text: str) -> Any:
     return values[0]
 
 
-async def _named(kind: str, name: str, value: str, ctx: CommandContext) -> Any:
+def _named(kind: str, name: str, value: str, ctx: Call) -> Any:
     if kind == "arg":
         return value
     if kind == "argjson":
@@ -244,7 +235,7 @@ async def _named(kind: str, name: str, value: str, ctx: CommandContext) -> Any:
             raise _Usage("Invalid JSON text passed to --argjson")
         return values[0]
     try:
-        text = await content(ctx, value)
+        text = content(ctx, value)
     except OSError as error:
         raise _Usage(
             f"Bad JSON in --{kind} {name} {value}: Could not open {value}: {reason(error)}"

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from just_bash.interpreter.errors import ExecutionLimitError
-
 from sregym_env.shell.commands.jq.machine import Builtin, Machine, PathBuiltin, Places, Scope, Values
 from sregym_env.shell.commands.jq.operators import (
     arithmetic,
@@ -34,6 +32,7 @@ from sregym_env.shell.commands.jq.values import (
     truthy,
     type_name,
 )
+from sregym_env.shell.limits import LimitExceeded
 from sregym_env.shell.patterns import Patterns
 
 BUILTINS: dict[str, Builtin] = {}
@@ -907,7 +906,7 @@ def _split(value: Any, separator: Any) -> Any:
 
 def _joined(parts: list[str], separator: str) -> str:
     if sum(map(len, parts)) + len(separator) * len(parts) > 8_000_000:
-        raise ExecutionLimitError("jq: value too large", "commands")
+        raise LimitExceeded("jq: value too large")
     return separator.join(parts)
 
 

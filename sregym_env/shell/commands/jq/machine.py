@@ -7,8 +7,6 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from just_bash.interpreter.errors import ExecutionLimitError
-
 from sregym_env.shell.commands.jq.operators import (
     arithmetic,
     compared,
@@ -21,6 +19,7 @@ from sregym_env.shell.commands.jq.operators import (
 )
 from sregym_env.shell.commands.jq.syntax import JqSyntaxError, Node
 from sregym_env.shell.commands.jq.values import Break, JqError, described, text_of, truthy
+from sregym_env.shell.limits import LimitExceeded
 
 STEPS = 2_000_000
 """Evaluations that one run may make."""
@@ -114,7 +113,7 @@ class Machine:
         }
 
     def run(self, node: Node, value: Any, scope: Scope) -> Values:
-        """The results of an expression. Raises JqError, Break or ExecutionLimitError."""
+        """The results of an expression. Raises JqError, Break or LimitExceeded."""
         results: Values = self._runs[node[0]](node, value, scope)
         return results
 
@@ -127,10 +126,10 @@ class Machine:
         return found
 
     def tick(self) -> None:
-        """Count a step. Raises ExecutionLimitError."""
+        """Count a step. Raises LimitExceeded."""
         self._steps -= 1
         if self._steps < 0:
-            raise ExecutionLimitError("jq: too many steps", "commands")
+            raise LimitExceeded("jq: too many steps")
 
     # --- values ---
 

@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import quote as percent
 
-from just_bash.interpreter.errors import ExecutionLimitError
-
 from sregym_env.shell.commands.jq.values import (
     JqError,
     clipped,
@@ -22,6 +20,7 @@ from sregym_env.shell.commands.jq.values import (
     text_of,
     type_name,
 )
+from sregym_env.shell.limits import LimitExceeded
 
 LONGEST = 8 * 1024 * 1024
 """Characters in one string and items in one array."""
@@ -136,7 +135,7 @@ def _sum(left: Any, right: Any) -> Any:
         return left
     if type(left) is type(right) and isinstance(left, str | list):
         if len(left) + len(right) > LONGEST:
-            raise ExecutionLimitError("jq: value too large", "commands")
+            raise LimitExceeded("jq: value too large")
         total: Any = left + right
         return total
     if isinstance(left, dict) and isinstance(right, dict):
@@ -158,7 +157,7 @@ def _product(left: Any, right: Any) -> Any:
             return None
         times = max(math.ceil(right), 1)
         if times * len(left) > LONGEST:
-            raise ExecutionLimitError("jq: value too large", "commands")
+            raise LimitExceeded("jq: value too large")
         return left * times
     raise JqError(f"{described(left)} and {described(right)} cannot be multiplied")
 

@@ -1,7 +1,9 @@
-"""``curl`` as agents use it, on the cluster's own network."""
+"""``curl`` as agents use it, over whatever carries requests: a workstation's network or a container's."""
 
 from __future__ import annotations
 
+import base64
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -13,20 +15,23 @@ from sregym_env.cluster.http import HTTP_REASONS, HttpCall, HttpExchange
 
 VERSION = "curl 8.5.0 (x86_64-pc-linux-gnu)"
 
+_AGENT = "curl/8.5.0"
+
 _TAKES_VALUE = frozenset(
     "-X --request -H --header -d --data --data-raw --data-binary --data-urlencode -m --max-time "
     "--connect-timeout -o --output -w --write-out -u --user -A --user-agent -b --cookie -e --referer "
-    "--retry --retry-delay --resolve --cacert -x --proxy --url -T --upload-file".split()
+    "--retry --retry-delay --retry-max-time --resolve --connect-to --cacert --cert --key -x --proxy --url -T "
+    "--upload-file --json -F --form -D --dump-header --interface --limit-rate --max-redirs -c --cookie-jar".split()
 )
 _BARE = frozenset(
     "-s --silent -S --show-error -i --include -I --head -k --insecure -L --location -v --verbose -f --fail "
     "-g --globoff -N --no-buffer -4 --ipv4 -6 --ipv6 --compressed -# --progress-bar --http1.1 --http2 -G --get "
-    "--fail-with-body --no-progress-meter".split()
+    "--fail-with-body --no-progress-meter -O --remote-name -a --append -Z --parallel -q --disable -j -n".split()
 )
 
 
 class Requests(Protocol):
-    """Whatever carries HTTP requests: the world's network, or a workstation with ports of its own."""
+    """Whatever carries HTTP requests."""
 
     def now(self) -> int:
         """The present, microseconds."""
@@ -52,11 +57,14 @@ class Request:
     urls: list[str] = field(default_factory=list)
     method: str = ""
     headers: dict[str, str] = field(default_factory=dict)
-    data: list[str] = field(default_factory=list)
+    data: list[tuple[str, str]] = field(default_factory=list)
+    """Options that give the body, with their values."""
+    body: str = ""
     flags: set[str] = field(default_factory=set)
     max_time: float = 0.0
     connect_timeout: float = 0.0
-    output: str = ""
+    outputs: list[str] = field(default_factory=list)
+    """Where bodies go, in order; empty for the name at the end of the address (``-O``)."""
     write_out: str = ""
     authorities: str = ""
     """Path of the file of ``--cacert``, then its content."""
@@ -82,7 +90,7 @@ def parse(arguments: list[str]) -> Request:
                 raise CurlError(f"curl: option {word}: requires parameter", 2)
             _store(request, word, words.pop(0))
         elif word in _BARE or word in ("-h", "--help", "-V", "--version"):
-            request.flags.add(word)
+            _set(request, word)
         elif word.startswith("--"):
             raise CurlError(f"curl: option {word}: is unknown", 2)
         else:
@@ -101,7 +109,13 @@ def _bundle(request: Request, word: str, words: list[str]) -> None:
             return
         if option not in _BARE:
             raise CurlError(f"curl: option {word}: is unknown", 2)
-        request.flags.add(option)
+        _set(request, option)
+
+
+def _set(request: Request, option: str) -> None:
+    request.flags.add(option)
+    if option in ("-O", "--remote-name"):
+        request.outputs.append("")
 
 
 def _store(request: Request, option: str, value: str) -> None:
@@ -110,8 +124,11 @@ def _store(request: Request, option: str, value: str) -> None:
     elif option in ("-H", "--header"):
         name, _, text = value.partition(":")
         request.headers[name.strip()] = text.strip()
-    elif option.startswith(("-d", "--data")):
-        request.data.append(value)
+    elif option in ("-d", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--json"):
+        request.data.append((option, value))
+        if option == "--json":
+            request.headers.setdefault("Content-Type", "application/json")
+            request.headers["Accept"] = "application/json"
     elif option in ("-m", "--max-time", "--connect-timeout"):
         try:
             seconds = float(value)
@@ -126,11 +143,19 @@ def _store(request: Request, option: str, value: str) -> None:
         else:
             request.max_time = seconds
     elif option in ("-o", "--output"):
-        request.output = value
+        request.outputs.append(value)
     elif option in ("-w", "--write-out"):
         request.write_out = value
     elif option in ("-A", "--user-agent"):
         request.headers["User-Agent"] = value
+    elif option in ("-u", "--user"):
+        request.headers["Authorization"] = (
+            f"Basic {base64.b64encode(value.encode('utf-8', 'replace')).decode()}"
+        )
+    elif option in ("-b", "--cookie") and "=" in value:
+        request.headers["Cookie"] = value
+    elif option in ("-e", "--referer"):
+        request.headers["Referer"] = value
     elif option == "--url":
         request.urls.append(value)
     elif option == "--cacert":
@@ -143,19 +168,25 @@ class Answer:
 
     result: ExecResult
     seconds: float
-    file: str = ""
-    body: str = ""
+    files: tuple[tuple[str, str], ...] = ()
+    """What is to be written, by its path."""
 
 
 def curl(
     world: Requests, arguments: list[str], read: Callable[[str], str | None] = lambda path: None
 ) -> Answer:
-    """Run ``curl ARGUMENTS...``; the body goes to ``file`` instead of stdout where ``-o`` says so.
+    """Run ``curl ARGUMENTS...``; bodies are among ``files`` instead of in the output where ``-o`` and ``-O`` say so.
 
     ``read`` reads a file of the machine, None where there is none.
     """
     try:
         request = parse(arguments)
+        if request.data:
+            request.body = _body(request, read)
+            if not request.has("-G", "--get") and all(
+                name.lower() != "content-type" for name in request.headers
+            ):
+                request.headers["Content-Type"] = "application/x-www-form-urlencoded"
         if request.authorities:
             request.authorities = _authorities(request.authorities, read)
         if request.has("-V", "--version"):
@@ -168,12 +199,25 @@ def curl(
             )
     except CurlError as error:
         return Answer(ExecResult(stderr=f"{error}\n", exit_code=error.code), 0.0)
-    answers = [_fetch(world, request, url) for url in request.urls[:10]]
+    answers = [_fetch(world, request, url, index) for index, url in enumerate(request.urls[:10])]
     stdout = "".join(answer.result.stdout for answer in answers)
     stderr = "".join(answer.result.stderr for answer in answers)
-    last = answers[-1]
     seconds = sum(answer.seconds for answer in answers)
-    return Answer(ExecResult(stdout, stderr, last.result.exit_code), seconds, last.file, last.body)
+    files = tuple(file for answer in answers for file in answer.files)
+    return Answer(ExecResult(stdout, stderr, answers[-1].result.exit_code), seconds, files)
+
+
+def _body(request: Request, read: Callable[[str], str | None]) -> str:
+    """What ``-d`` and its kin send. Raises CurlError for a file that is not there."""
+    parts = []
+    for option, value in request.data:
+        if value.startswith("@") and option != "--data-raw":
+            text = read(value[1:])
+            if text is None:
+                raise CurlError(f"curl: Failed to open {value[1:]}", 26)
+            value = text if option == "--data-binary" else re.sub(r"[\r\n]", "", text)
+        parts.append(value)
+    return "&".join(parts)
 
 
 def _authorities(path: str, read: Callable[[str], str | None]) -> str:
@@ -184,7 +228,7 @@ def _authorities(path: str, read: Callable[[str], str | None]) -> str:
     return text
 
 
-def _fetch(world: Requests, request: Request, url: str) -> Answer:
+def _fetch(world: Requests, request: Request, url: str, index: int) -> Answer:
     full = url if "://" in url else f"http://{url}"
     try:
         parts = urlsplit(full)
@@ -197,16 +241,18 @@ def _fetch(world: Requests, request: Request, url: str) -> Answer:
         return _failed(request, 1, f'Protocol "{parts.scheme}" not supported', 0.0)
     if not parts.hostname:
         return _failed(request, 3, "URL rejected: No host part in the URL", 0.0)
-    data = "&".join(request.data)
-    method = request.method or ("HEAD" if request.has("-I", "--head") else "POST" if data else "GET")
+    data = request.body
+    method = request.method or ("HEAD" if request.has("-I", "--head") else "POST" if request.data else "GET")
     if data and request.has("-G", "--get"):
         full, data, method = f"{full}{'&' if parts.query else '?'}{data}", "", request.method or "GET"
     call = HttpCall(
         full,
         method,
-        request.headers,
+        {"User-Agent": _AGENT, "Accept": "*/*", **request.headers},
         data,
-        request.max_time or request.connect_timeout,
+        min(filter(None, (request.max_time, request.connect_timeout)), default=0.0)
+        if not request.max_time
+        else request.max_time,
         insecure=request.has("-k", "--insecure"),
         authorities=request.authorities,
     )
@@ -222,7 +268,12 @@ def _fetch(world: Requests, request: Request, url: str) -> Answer:
         return _failed(request, 1, "Received HTTP/0.9 when not allowed", done.seconds)
     path = full.partition("://")[2]
     target = f"/{path.partition('/')[2]}" if "/" in path else "/"
-    return _answered(world, request, done, method, parts.hostname, target)
+    output = request.outputs[index] if index < len(request.outputs) else None
+    if output == "":
+        output = parts.path.rpartition("/")[2]
+        if not output:
+            return _failed(request, 23, "Remote file name has no length!", done.seconds)
+    return _answered(world, request, done, method, parts.hostname, target, output)
 
 
 def _unreached(request: Request, done: HttpExchange, host: str, port: int) -> Answer:
@@ -236,7 +287,10 @@ def _failure(request: Request, done: HttpExchange, host: str, port: int) -> tupl
     if done.outcome == "no_such_host":
         return 6, f"Could not resolve host: {host}"
     if done.outcome == "dns_timeout":
-        return 28, f"Resolving timed out after {spent} milliseconds"
+        limits = [limit for limit in (request.max_time, request.connect_timeout) if limit]
+        if limits and done.seconds >= min(limits):
+            return 28, f"Resolving timed out after {spent} milliseconds"
+        return 6, f"Could not resolve host: {host}"
     if done.outcome == "tls":
         return (35 if done.problem.startswith("OpenSSL/") else 60), done.problem
     if done.outcome == "reset" and done.phase == "done":
@@ -251,10 +305,12 @@ def _failure(request: Request, done: HttpExchange, host: str, port: int) -> tupl
     return code, f"Failed to connect to {host} port {port} after {spent} ms: Couldn't connect to server"
 
 
-def _failed(request: Request, code: int, text: str, seconds: float) -> Answer:
+def _failed(
+    request: Request, code: int, text: str, seconds: float, done: HttpExchange | None = None
+) -> Answer:
     quiet = request.has("-s", "--silent") and not request.has("-S", "--show-error")
     stderr = "" if quiet else f"curl: ({code}) {text}\n"
-    return Answer(ExecResult(_written(request, None), stderr, code), seconds)
+    return Answer(ExecResult(_written(request, done), stderr, code), seconds)
 
 
 def _attempt(request: Request, done: HttpExchange, host: str, port: int) -> str:
@@ -278,15 +334,13 @@ def _sent(request: Request, done: HttpExchange, method: str, host: str, target: 
     """What ``-v`` tells before the answer: the connection and the request's own headers."""
     head = {
         "Host": host if done.port == 80 else f"{host}:{done.port}",
-        "User-Agent": VERSION.partition(" (")[0].replace(" ", "/"),
+        "User-Agent": _AGENT,
         "Accept": "*/*",
         **request.headers,
     }
     if request.data and method != "GET":
-        head |= {
-            "Content-Length": str(len("&".join(request.data).encode())),
-            "Content-Type": request.headers.get("Content-Type", "application/x-www-form-urlencoded"),
-        }
+        head["Content-Length"] = str(len(request.body.encode()))
+        head["Content-Type"] = head.pop("Content-Type")
     lines = [
         *_opening(done, host, done.port),
         f"* Connected to {host} ({done.address}) port {done.port}",
@@ -302,7 +356,13 @@ def _http_date(time: int) -> str:
 
 
 def _answered(
-    world: Requests, request: Request, done: HttpExchange, method: str, host: str, target: str
+    world: Requests,
+    request: Request,
+    done: HttpExchange,
+    method: str,
+    host: str,
+    target: str,
+    output: str | None,
 ) -> Answer:
     head = ""
     if request.has("-i", "--include", "-I", "--head", "-v", "--verbose"):
@@ -312,10 +372,9 @@ def _answered(
         fields.setdefault("Date", _http_date(world.now()))
         fields.setdefault("Content-Length", str(len(done.body.encode())))
         lines = [f"HTTP/1.1 {done.status} {reason}".rstrip(), *(f"{k}: {v}" for k, v in fields.items())]
-        head = "".join(f"{line}\n" for line in lines) + "\n"
+        head = "".join(f"{line}\r\n" for line in lines) + "\r\n"
     if done.status >= 400 and request.has("-f", "--fail"):
-        text = f"curl: (22) The requested URL returned error: {done.status}\n"
-        return Answer(ExecResult(_written(request, done), text, 22), done.seconds)
+        return _failed(request, 22, f"The requested URL returned error: {done.status}", done.seconds, done)
     body = "" if method == "HEAD" else done.body
     shown = head if request.has("-i", "--include", "-I", "--head") else ""
     stderr = ""
@@ -323,8 +382,8 @@ def _answered(
         stderr = _sent(request, done, method, host, target)
         stderr += "".join(f"< {line}\n" for line in head.splitlines())
         stderr += f"* Connection #0 to host {host} left intact\n"
-    if request.output and request.output != "-":
-        return Answer(ExecResult(_written(request, done), stderr), done.seconds, request.output, shown + body)
+    if output is not None and output != "-":
+        return Answer(ExecResult(_written(request, done), stderr), done.seconds, ((output, shown + body),))
     return Answer(ExecResult(shown + body + _written(request, done), stderr), done.seconds)
 
 

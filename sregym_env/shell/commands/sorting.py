@@ -9,11 +9,9 @@ from functools import cmp_to_key
 from itertools import pairwise
 from typing import Any
 
-from just_bash.types import CommandContext
-from just_bash.types import ExecResult as BashResult
-
+from sregym_env.cluster.api import ExecResult
 from sregym_env.shell.commands.arguments import UsageError, options
-from sregym_env.shell.driver import drive
+from sregym_env.shell.run import Call
 
 _KEY = re.compile(r"(\d+)(?:\.(\d+))?([bdfghinMrV]*)(?:,(\d+)(?:\.(\d+))?([bdfghinMrV]*))?$")
 _NUMBER = re.compile(r"\s*(-?\d*(?:\.\d+)?)([KMGTPE]?)")
@@ -64,35 +62,35 @@ class Sort:
 
     name = "sort"
 
-    async def execute(self, args: list[str], ctx: CommandContext) -> BashResult:
+    def execute(self, args: list[str], ctx: Call) -> ExecResult:
         """Sort the lines of files or of the input."""
         try:
             order, files = _order(args)
         except (UsageError, ValueError) as error:
-            return BashResult("", f"sort: {error}\n", 2)
+            return ExecResult("", f"sort: {error}\n", 2)
         lines: list[str] = []
         for path in files or ["-"]:
             try:
                 lines += _lines(ctx, path)
             except OSError:
-                return BashResult("", f"sort: cannot read: {path}: No such file or directory\n", 2)
+                return ExecResult("", f"sort: cannot read: {path}: No such file or directory\n", 2)
         compare = _comparison(order)
         ordered = sorted(lines, key=cmp_to_key(compare))
         if "c" in order.options:
             for index, (before, line) in enumerate(pairwise(lines), 2):
                 if compare(before, line) > 0:
-                    return BashResult(
+                    return ExecResult(
                         "", f"sort: {files[0] if files else '-'}:{index}: disorder: {line}\n", 1
                     )
-            return BashResult("", "", 0)
+            return ExecResult("", "", 0)
         if "u" in order.options:
             equal = _comparison(order, last_resort=False)
             ordered = [line for i, line in enumerate(ordered) if i == 0 or equal(ordered[i - 1], line)]
         text = "".join(f"{line}\n" for line in ordered)
         if order.output:
-            drive(ctx.fs.write_file(ctx.fs.resolve_path(ctx.cwd, order.output), text))
-            return BashResult("", "", 0)
-        return BashResult(text, "", 0)
+            ctx.fs.put_text(ctx.resolve(order.output), text)
+            return ExecResult("", "", 0)
+        return ExecResult(text, "", 0)
 
 
 def _order(args: list[str]) -> tuple[_Order, list[str]]:
@@ -210,7 +208,7 @@ class Paste:
 
     name = "paste"
 
-    async def execute(self, args: list[str], ctx: CommandContext) -> BashResult:
+    def execute(self, args: list[str], ctx: Call) -> ExecResult:
         """Join lines of files side by side, or with ``-s`` those of each file in a row."""
         serial, delimiters, files, rest = False, "\t", [], list(args)
         while rest:
@@ -225,23 +223,23 @@ class Paste:
                     elif letter == "s":
                         serial = True
                     else:
-                        return BashResult("", f"paste: invalid option -- '{letter}'\n", 1)
+                        return ExecResult("", f"paste: invalid option -- '{letter}'\n", 1)
             else:
                 files.append(word)
         delimiters = delimiters.replace("\\t", "\t").replace("\\n", "\n").replace("\\0", "")
         try:
             columns = _columns(ctx, files or ["-"])
         except OSError as error:
-            return BashResult("", f"paste: {error.filename or 'file'}: No such file or directory\n", 1)
+            return ExecResult("", f"paste: {error.filename or 'file'}: No such file or directory\n", 1)
         if serial:
             rows = columns
         else:
             longest = max(map(len, columns))
             rows = [[c[i] if i < len(c) else "" for c in columns] for i in range(longest)]
-        return BashResult("".join(f"{_joined(row, delimiters)}\n" for row in rows), "", 0)
+        return ExecResult("".join(f"{_joined(row, delimiters)}\n" for row in rows), "", 0)
 
 
-def _columns(ctx: CommandContext, files: list[str]) -> list[list[str]]:
+def _columns(ctx: Call, files: list[str]) -> list[list[str]]:
     inputs = files.count("-")
     if inputs < 2:
         return [_lines(ctx, path) for path in files]
@@ -265,7 +263,7 @@ class Wc:
 
     name = "wc"
 
-    async def execute(self, args: list[str], ctx: CommandContext) -> BashResult:
+    def execute(self, args: list[str], ctx: Call) -> ExecResult:
         """Count lines, words, characters and bytes."""
         wanted, files = "", []
         names = {"--lines": "l", "--words": "w", "--chars": "m", "--bytes": "c", "--max-line-length": "L"}
@@ -276,7 +274,7 @@ class Wc:
                 files.append(word)
         unknown = next((letter for letter in wanted if letter not in "lwmcL"), "")
         if unknown:
-            return BashResult("", f"wc: invalid option -- '{unknown}'\n", 1)
+            return ExecResult("", f"wc: invalid option -- '{unknown}'\n", 1)
         shown = [letter for letter in "lwmcL" if letter in (wanted or "lwc")]
         rows: list[tuple[dict[str, int], str]] = []
         errors = ""
@@ -298,7 +296,7 @@ class Wc:
             " ".join([*(f"{counts[letter]:>{width}}" for letter in shown), *([name] if name else [])])
             for counts, name in rows
         ]
-        return BashResult("".join(f"{line}\n" for line in lines), errors, 1 if errors else 0)
+        return ExecResult("".join(f"{line}\n" for line in lines), errors, 1 if errors else 0)
 
 
 def _counts(text: str) -> dict[str, int]:
@@ -307,12 +305,14 @@ def _counts(text: str) -> dict[str, int]:
     return {"l": text.count("\n"), "w": len(text.split()), "m": len(text), "c": size, "L": longest}
 
 
-def _content(ctx: CommandContext, path: str) -> str:
+def _content(ctx: Call, path: str) -> str:
     if path in ("-", "/dev/stdin"):
         return str(ctx.stdin)
-    return str(drive(ctx.fs.read_file(ctx.fs.resolve_path(ctx.cwd, path))))
+    text = ctx.fs.read_text(ctx.resolve(path))
+    ctx.charge(len(text))
+    return text
 
 
-def _lines(ctx: CommandContext, path: str) -> list[str]:
+def _lines(ctx: Call, path: str) -> list[str]:
     text = _content(ctx, path)
     return text.removesuffix("\n").split("\n") if text else []

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, field
-from typing import Any
 
-from just_bash.types import CommandContext
-from just_bash.types import ExecResult as BashResult
+from sregym_env.cluster.api import ExecResult
+from sregym_env.shell.run import Call
 
 _LARGEST = 5000
 """Words in one command line."""
@@ -43,7 +42,7 @@ class Xargs:
 
     name = "xargs"
 
-    async def execute(self, args: list[str], ctx: CommandContext) -> BashResult:
+    def execute(self, args: list[str], ctx: Call) -> ExecResult:
         """Run the command for each group of words; 123 when one of them failed, as GNU's does."""
         try:
             options = _parse(args)
@@ -53,24 +52,20 @@ class Xargs:
                 if group or not options.skip_empty
             ]
         except ValueError as error:
-            return BashResult("", f"xargs: {error}\n", 1)
-        out: list[str] = []
-        err: list[str] = []
+            return ExecResult("", f"xargs: {error}\n", 1)
         code = 0
-        assert ctx.exec is not None
         for line in lines:
-            text = shlex.join(line)
             if options.verbose:
-                err.append(text + "\n")
-            result: Any = await ctx.exec(text, {"cwd": ctx.cwd})
-            out.append(result.stdout)
-            err.append(result.stderr)
-            if result.exit_code in (126, 127):
-                return BashResult("".join(out), "".join(err), result.exit_code)
-            if result.exit_code == 255:
-                return BashResult("".join(out), "".join(err), 124)
-            code = 123 if result.exit_code else code
-        return BashResult("".join(out), "".join(err), code)
+                ctx.run.err(f"{shlex.join(line)}\n")
+            if not ctx.run.has_program(line[0]):
+                return ExecResult("", f"xargs: {line[0]}: No such file or directory\n", 127)
+            found = ctx.execute(line)
+            if found in (126, 127):
+                return ExecResult(exit_code=found)
+            if found == 255:
+                return ExecResult(exit_code=124)
+            code = 123 if found else code
+        return ExecResult(exit_code=code)
 
 
 def _parse(args: list[str]) -> _Options:

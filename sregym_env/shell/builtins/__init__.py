@@ -1,0 +1,60 @@
+"""The commands that are part of the shell itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sregym_env.shell.builtins import control, state, text
+from sregym_env.shell.interpreter import Builtin
+
+TABLE: Mapping[str, Builtin] = {
+    ":": control.nothing,
+    "true": control.nothing,
+    "false": control.false,
+    "echo": text.echo,
+    "printf": text.printf,
+    "read": text.read,
+    "mapfile": text.mapfile,
+    "readarray": text.mapfile,
+    "cd": state.cd,
+    "pwd": state.pwd,
+    "pushd": state.pushd,
+    "popd": state.popd,
+    "dirs": state.dirs,
+    "declare": state.declare,
+    "typeset": state.declare,
+    "local": state.local,
+    "export": state.export,
+    "readonly": state.readonly,
+    "unset": state.unset,
+    "set": state.set_,
+    "shopt": state.shopt,
+    "shift": state.shift,
+    "getopts": state.getopts,
+    "let": state.let,
+    "alias": state.alias,
+    "unalias": state.unalias,
+    "eval": control.eval_,
+    "source": control.source,
+    ".": control.source,
+    "exec": control.exec_,
+    "exit": control.exit_,
+    "return": control.return_,
+    "break": control.break_,
+    "continue": control.continue_,
+    "trap": control.trap,
+    "wait": control.wait,
+    "type": control.type_,
+    "command": control.command,
+    "builtin": control.builtin,
+    "test": control.test,
+    "[": control.bracket,
+    "hash": control.hash_,
+    "umask": control.umask,
+    "ulimit": control.ulimit,
+    "times": control.times,
+}
+"""Every builtin by its name."""
+
+PROGRAMS_TOO = frozenset(("echo", "printf", "pwd", "true", "false", "test", "["))
+"""Builtins that are programs as well, which machines have or lack."""

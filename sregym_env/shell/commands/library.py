@@ -1,0 +1,44 @@
+"""The programs that machines have: every one by its name. None keeps any state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sregym_env.cluster.api import ExecResult
+from sregym_env.shell.awk import Awk
+from sregym_env.shell.bc import Bc
+from sregym_env.shell.builtins import PROGRAMS_TOO
+from sregym_env.shell.commands import lines, tree, words
+from sregym_env.shell.commands.cut import Cut
+from sregym_env.shell.commands.diff import Diff
+from sregym_env.shell.commands.expr import Expr
+from sregym_env.shell.commands.find import find
+from sregym_env.shell.commands.grep import Grep
+from sregym_env.shell.commands.jq import Jq
+from sregym_env.shell.commands.sed import Sed
+from sregym_env.shell.commands.sorting import Paste, Sort, Wc
+from sregym_env.shell.commands.tar import Tar
+from sregym_env.shell.commands.xargs import Xargs
+from sregym_env.shell.run import Call, Program
+
+
+def _builtin(args: list[str], call: Call) -> ExecResult:
+    """A program that the shell knows itself."""
+    return ExecResult(exit_code=call.run.builtin(call.name, args))
+
+
+LIBRARY: Mapping[str, Program] = {
+    **lines.PROGRAMS,
+    **tree.PROGRAMS,
+    **words.PROGRAMS,
+    **dict.fromkeys(sorted(PROGRAMS_TOO), _builtin),
+    "find": find,
+    **{
+        command.name: command.execute
+        for command in (
+            Awk(), Bc(), Cut(), Diff(), Expr(), Grep(), Grep("egrep"), Grep("fgrep"), Jq(), Paste(), Sed(), Sort(), Tar(),
+            Wc(), Xargs(),
+        )
+    },
+}  # fmt: skip
+"""Programs by name."""

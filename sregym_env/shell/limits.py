@@ -1,0 +1,39 @@
+"""What a session may use, and what is raised when it is too much."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class LimitExceeded(Exception):
+    """A script has used up something that is bounded; the text says what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one ``run`` may use before it is cut short."""
+
+    commands: int = 20_000
+    """Commands, steps of loops included; a program counts for several."""
+    loop_iterations: int = 10_000
+    depth: int = 60
+    """Functions, substitutions and shells within each other."""
+    script_bytes: int = 256 * 1024
+    output_bytes: int = 1024 * 1024
+    """Characters of each stream that are shown."""
+    variable_bytes: int = 1024 * 1024
+    """Characters in one variable or one word."""
+    words: int = 100_000
+    """Words that one word may become."""
+    moved_bytes: int = 48 * 1024 * 1024
+    """Characters that all commands together may read and write."""
+
+
+COSTS = {
+    "sort": 15, "awk": 10, "sed": 10, "jq": 20, "grep": 3, "egrep": 3, "fgrep": 3, "diff": 20, "tr": 4, "uniq": 4, "join": 15,
+    "column": 5, "comm": 5, "xargs": 5, "nl": 3, "od": 20, "fold": 4, "cut": 4, "rev": 4, "paste": 4, "bc": 3, "tac": 2,
+}  # fmt: skip
+"""How much more than to copy a character it costs a program to work on it."""
+
+PROGRAM_COST = 3
+"""Commands that one run of a program counts for, beside itself."""
