@@ -62,7 +62,7 @@ REMEMBERED = {
     "data.reservations", "data.users", "goorder._order", "inferred._zeros", "library.library", "node_files.below",
     "node_files.machine_files", "protobuf._table", "schema._descriptions", "schema._structure",
     # What is installed beside this package, and what the healthy worlds of applications hold.
-    "apps._installed", "pairs.inventory_of",
+    "pairs.inventory_of",
     # Compiled programs: evaluation keeps its state apart from them.
     "awk._parsed", "cel._compiled", "columns.parse_columns", "custom._compiled", "globs._around",
     "globs.expression", "gotemplate.compile_go_template", "grep._matcher", "javascript._linear",
@@ -72,7 +72,7 @@ REMEMBERED = {
     "discovery.aggregated", "discovery.group", "discovery.groups", "discovery.resources", "matching._others",
     "openapi.document", "openapi.index", "openapi2.document", "paths.parse", "registry.without_group",
     # Values of classes that are not frozen by declaration, but never changed.
-    "cronjob._zone", "fields.order", "flags.flag_set", "names._names", "pairs.inventory_of", "services._network",
+    "cronjob._zone", "fields.order", "flags.flag_set", "names._names", "services._network",
     "tls._mismatch", "tls._unsigned", "tls.certificates", "tls.facts",
 }  # fmt: skip
 """Functions with a cache whose arguments or results are not immutable by their declared types."""
