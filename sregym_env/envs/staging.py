@@ -21,7 +21,7 @@ from sregym_env import apps, noise
 from sregym_env.cluster.api import World
 from sregym_env.cluster.deploy import Backend
 from sregym_env.cluster.forkable import demanded, forkable
-from sregym_env.cluster.inventory import Inventory, ObjectKey
+from sregym_env.cluster.inventory import Inventory
 from sregym_env.cluster.oncall import ONCALL
 from sregym_env.envs.briefing import Mode
 from sregym_env.envs.episode import Solution, Staged
@@ -32,7 +32,6 @@ from sregym_env.faults.problems import Problem
 from sregym_env.faults.registry import declaration
 from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, capture
 from sregym_env.rewards.checks import failing_journeys
-from sregym_env.rewards.verdict import Check
 from sregym_env.sim.bringup.deploy import VARIANTS, deployed_world
 from sregym_env.tools.workstation import Workstation
 
@@ -99,28 +98,6 @@ class Assignment:
         if self.noise and not problem.noise_on:
             return problem.model_copy(update={"noise": True})
         return problem
-
-
-class CauseOf:
-    """What the oracle may ask about an injected fault."""
-
-    __slots__ = ("_instance",)
-
-    def __init__(self, instance: FaultInstance) -> None:
-        self._instance = instance
-
-    def cured(self, world: World) -> Sequence[Check]:
-        """The fault's own predicates as checks."""
-        found = self._instance.cured(world)
-        return [Check(f"cause: {f.name}", f.passed, f.observed, f.expected, 2.0) for f in found]
-
-    def replay(self, world: World) -> None:
-        """Replay what made the fault bite."""
-        self._instance.replay(world)
-
-    def accepts(self) -> frozenset[ObjectKey]:
-        """Objects that a correct repair may change."""
-        return self._instance.accepts()
 
 
 def solution(instance: FaultInstance) -> Solution:
@@ -309,7 +286,7 @@ def _stage(problem: Problem, seed: int, mode: Mode, backend: Backend | None = No
         world=world,
         baseline=injected.baseline,
         specs=tuple(instance.spec for instance in injected.instances),
-        causes=tuple(CauseOf(instance) for instance in injected.instances),
+        causes=injected.instances,
         solutions=tuple(solution(instance) for instance in injected.instances),
         problem_json=problem.model_dump(mode="json"),
         workstation=Workstation(world, ONCALL),

@@ -16,6 +16,7 @@ from sregym_env.cluster.api import World
 from sregym_env.cluster.forkable import forkable
 from sregym_env.cluster.inventory import ObjectKey
 from sregym_env.errors import ClusterError
+from sregym_env.faults.fault import Finding
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.rewards import checks, integrity
@@ -35,7 +36,7 @@ STEP_SECONDS = 10.0
 class Cause(Protocol):
     """What the oracle may ask about the fault that was injected."""
 
-    def cured(self, world: World) -> Sequence[Check]:
+    def cured(self, world: World) -> Sequence[Finding]:
         """Fault-specific predicates, where the users' experience alone cannot tell."""
         ...
 
@@ -83,7 +84,10 @@ def judge_state(
         integrity.system(trial, baseline, accepted),
     ]
     for cause in causes:
-        found.extend(cause.cured(trial))
+        found.extend(
+            Check(f"cause: {each.name}", each.passed, each.observed, each.expected, 2.0)
+            for each in cause.cured(trial)
+        )
     lasts = all(check.passed for check in found)
     found.append(_durability(trial, baseline, causes, patience) if lasts else _not_tried())
     return conclude(found)

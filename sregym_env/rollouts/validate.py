@@ -22,7 +22,7 @@ from sregym_env.cluster.targets import ROLLED
 from sregym_env.envs.briefing import briefing
 from sregym_env.envs.env import NOISE_PATIENCE
 from sregym_env.envs.pairs import pairs
-from sregym_env.envs.staging import CauseOf, Injected, await_symptoms, inject
+from sregym_env.envs.staging import Injected, await_symptoms, inject
 from sregym_env.faults.problems import Problem
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
@@ -88,8 +88,7 @@ class Subject:
 
     def judge(self, world: World, patience: Patience | None = None) -> Verdict:
         """The oracle's verdict on a tried world."""
-        causes = [CauseOf(instance) for instance in self.injected.instances]
-        return judge_state(world, self.injected.baseline, causes, patience or Patience())
+        return judge_state(world, self.injected.baseline, self.injected.instances, patience or Patience())
 
 
 Finding = tuple[bool, str]

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from sregym_env.cluster.health import ComponentHealth, JourneyHealth
+from sregym_env.faults.fault import Finding
 from sregym_env.kube.status import not_found
 from sregym_env.rewards.baseline import capture
 from sregym_env.rewards.oracle import Patience, judge_state
-from sregym_env.rewards.verdict import Check, Verdict
+from sregym_env.rewards.verdict import Verdict
 from tests.rewards.hotel_specs import APP, NAMESPACE
 
 
@@ -136,7 +137,7 @@ def slice_(service: str, ready: bool = True) -> dict[str, Any]:
 class Plain:
     """A fault with nothing to add."""
 
-    def cured(self, world: Any) -> list[Check]:
+    def cured(self, world: Any) -> list[Finding]:
         return []
 
     def replay(self, world: Any) -> None:
@@ -211,11 +212,11 @@ def test_what_a_fault_accepts_is_no_loss() -> None:
 
 def test_a_fault_may_ask_for_more() -> None:
     class Strict(Plain):
-        def cured(self, world: Any) -> list[Check]:
-            return [Check("cause", False, "still there", "gone")]
+        def cured(self, world: Any) -> list[Finding]:
+            return [Finding("config", False, "still there", "gone")]
 
     result = verdict(lambda world: None, Strict())
-    assert [check.name for check in result.failed] == ["cause", "durability"]
+    assert [check.name for check in result.failed] == ["cause: config", "durability"]
 
 
 def test_a_world_that_cannot_be_copied_is_judged_itself() -> None:
