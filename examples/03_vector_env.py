@@ -4,7 +4,6 @@ import gymnasium as gym
 
 import sregym_env  # noqa: F401  (registers the environments)
 
-# Text observations do not fit shared memory well: give shared_memory=False to the asynchronous kind.
 envs = gym.make_vec("SREGym/Suite-v0", num_envs=4, vectorization_mode="sync")
 observations, infos = envs.reset(seed=11)
 assert len(observations) == 4
