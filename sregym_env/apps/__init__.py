@@ -36,13 +36,13 @@ def app(name: str) -> App:
 
     Raises ProblemError with near names if there is none, AppError if it cannot be loaded.
     """
-    if name not in names():
-        near = get_close_matches(name, names(), n=3)
-        hint = f"; did you mean {' or '.join(near)}?" if near else f"; there are: {', '.join(names())}"
-        raise ProblemError(f"no application {name!r}{hint}")
     if name in bundled():
         found: App = importlib.import_module(f"{__name__}.{name.replace('-', '_')}").APP
         return found
+    if name not in _installed():
+        near = get_close_matches(name, names(), n=3)
+        hint = f"; did you mean {' or '.join(near)}?" if near else f"; there are: {', '.join(names())}"
+        raise ProblemError(f"no application {name!r}{hint}")
     return _loaded(_installed()[name])
 
 

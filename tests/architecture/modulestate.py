@@ -294,6 +294,7 @@ def is_value(value: Any) -> bool:
         "operator",
         "logging",
         "json.decoder",
+        "pathlib",
     ):
         return True
     if isinstance(value, tuple):

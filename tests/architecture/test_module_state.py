@@ -39,6 +39,7 @@ CHANGED = {
     "shape._built": "shapes of the packaged schema's types, by name",
     "functions.BUILTINS": "jq's functions, added by decorators while the module is imported",
     "functions.PATHS": "the same",
+    "elsewhere.sys": "a program of its own, run to measure another checkout",
 }
 """What functions change, and why that is no state."""
 
@@ -57,9 +58,11 @@ HELD = {
 
 REMEMBERED = {
     # Data of the applications, the packaged schema and tables of functions, read or put together once.
-    "data.geo", "data.numbers", "data.profiles", "data.rates", "data.recommendations", "data.reservations",
-    "data.users", "goorder._order", "inferred._zeros", "library.library", "node_files.below",
+    "apps._installed", "data.geo", "data.numbers", "data.profiles", "data.rates", "data.recommendations",
+    "data.reservations", "data.users", "goorder._order", "inferred._zeros", "library.library", "node_files.below",
     "node_files.machine_files", "protobuf._table", "schema._descriptions", "schema._structure",
+    # What is installed beside this package, and what the healthy worlds of applications hold.
+    "pairs.inventory_of",
     # Compiled programs: evaluation keeps its state apart from them.
     "awk._parsed", "cel._compiled", "columns.parse_columns", "custom._compiled", "globs._around",
     "globs.expression", "gotemplate.compile_go_template", "grep._matcher", "javascript._linear",

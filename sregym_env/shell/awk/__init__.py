@@ -11,6 +11,7 @@ from sregym_env.cluster.api import ExecResult
 from sregym_env.shell.awk.machine import Machine
 from sregym_env.shell.awk.syntax import AwkError, Parser, Program, unescape
 from sregym_env.shell.awk.values import Input, number
+from sregym_env.shell.patterns import Patterns
 from sregym_env.shell.run import Call
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
@@ -142,8 +143,6 @@ def _split(content: str, separator: str) -> list[str]:
     if separator == "":
         return [part.strip("\n") for part in re.split(r"\n{2,}", content.strip("\n")) if part]
     if len(separator) > 1:
-        from sregym_env.shell.patterns import Patterns
-
         parts = Patterns().split(separator, content)
     else:
         parts = content.split(separator)

@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any
 
 from sregym_env.shell.awk.syntax import AwkError, Function, Node, Program
@@ -641,8 +642,6 @@ class Machine:
         return float(int(self.now))
 
     def _do_strftime(self, arguments: tuple[Node, ...]) -> str:
-        from datetime import UTC, datetime
-
         form = self._text(arguments[0]) if arguments else "%a %b %e %H:%M:%S UTC %Y"
         when = self._number(arguments[1]) if len(arguments) > 1 else self.now
         return datetime.fromtimestamp(when, UTC).strftime(form)

@@ -8,6 +8,7 @@ import tarfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -341,8 +342,6 @@ def _content(archive: tarfile.TarFile, info: tarfile.TarInfo) -> bytes:
 
 
 def _listed(info: tarfile.TarInfo, shown: str) -> str:
-    from datetime import UTC, datetime
-
     kind = "d" if info.isdir() else "l" if info.issym() else "-"
     bits = "".join(
         letter if info.mode >> (8 - place) & 1 else "-" for place, letter in enumerate("rwxrwxrwx")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from sregym_env.cluster.api import ExecResult
 from sregym_env.cluster.http import HTTP_REASONS, HttpCall, HttpExchange
@@ -125,8 +126,6 @@ def _exchange(
 
 
 def _host_port(url: str) -> tuple[str, int]:
-    from urllib.parse import urlsplit
-
     try:
         parts = urlsplit(url if "://" in url else f"http://{url}")
         return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
