@@ -44,6 +44,16 @@ class ExecResult:
             return f"{self.stdout}\n{self.stderr}"
         return self.stdout + self.stderr
 
+    @property
+    def pieces(self) -> tuple[tuple[int, str], ...]:
+        """What was written, in order as far as that is known, each piece with its descriptor."""
+        return self.chunks or tuple(piece for piece in ((1, self.stdout), (2, self.stderr)) if piece[1])
+
+    def then(self, complaint: str, exit_code: int) -> ExecResult:
+        """This, and an error after it."""
+        chunks = (*self.pieces, (2, complaint)) if self.stdout else ()
+        return ExecResult(self.stdout, self.stderr + complaint, exit_code, chunks)
+
 
 class Cluster(Protocol):
     """The Kubernetes API as one identity sees it.

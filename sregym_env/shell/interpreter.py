@@ -191,7 +191,8 @@ class Interpreter(Processes):
         """The file to which a statement's last command sends its output, if it does."""
         for redirection in reversed(node.pipelines[-1].commands[-1].redirections):
             if redirection.operator in (">", ">>", "&>", "&>>", ">|") and redirection.descriptor in (None, 1):
-                return self.expander.text(redirection.target)
+                target = self.expander.text(redirection.target)
+                return self.files.resolve_path(self.session.cwd, target)
         return ""
 
     # --- commands -----------------------------------------------------------------------------------

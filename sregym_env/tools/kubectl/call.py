@@ -50,6 +50,8 @@ class Call:
     out: list[str] = field(default_factory=list)
     err: list[str] = field(default_factory=list)
     exit_code: int = 0
+    chunks: tuple[tuple[int, str], ...] = ()
+    """Output and errors in their order, where a command in a container has written both."""
     ends: int | None = None
     """When the command is cut off, if it still waits then (``timeout 5 kubectl ...``)."""
     desk: Desk | None = None

@@ -40,12 +40,16 @@ def run(call: Call) -> None:
         call.warn("Unable to use a TTY - input is not a terminal or the right kind of file")
     stdin = call.stdin if call.flags["stdin"] else ""
     result = _carried_out(call, pod, container, command, stdin)
+    notes = tuple((2, note) for note in call.err)
     call.print(result.stdout)
     if result.stderr:
         call.err.append(result.stderr)
     if result.exit_code:
+        result = result.then(f"command terminated with exit code {result.exit_code}\n", result.exit_code)
         call.warn(f"command terminated with exit code {result.exit_code}")
         call.exit_code = result.exit_code
+    if result.chunks:
+        call.chunks = (*notes, *result.chunks)
 
 
 def _carried_out(call: Call, pod: Manifest, container: str, command: Sequence[str], stdin: str) -> ExecResult:
