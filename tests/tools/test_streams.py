@@ -141,3 +141,9 @@ def test_what_a_container_writes_comes_in_its_order(desk: Workstation) -> None:
     assert text(desk, "echo x; kubectl get nope; echo y") == (
         'x\nerror: the server doesn\'t have a resource type "nope"\ny\n'
     )
+
+
+def test_shells_in_containers_are_on_the_account_of_the_line(desk: Workstation) -> None:
+    done = desk.run("for i in $(seq 300); do kubectl exec deploy/consul -- sh -c 'while :; do :; done'; done")
+    assert done.text.count("terminated with exit code 126") == 1
+    assert done.exit_code == 126

@@ -65,6 +65,7 @@ def _carried_out(call: Call, pod: Manifest, container: str, command: Sequence[st
         raise failure(
             f"Internal error occurred: {error.message.removeprefix('Internal error occurred: ')}"
         ) from None
+    call.cost += result.cost
     if result.exit_code in _NOT_STARTED and result.stderr.startswith(_RUNTIME_ERROR):
         # The runtime refused: the command never ran, so there is no exit code of its own to report.
         call.print(result.stdout)
