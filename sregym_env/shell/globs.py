@@ -202,7 +202,8 @@ def removed(text: str, pattern: str, kind: str) -> str:
 def replaced(text: str, pattern: str, replacement: str, kind: str, expands: bool) -> str:
     """``${text/pattern/replacement}`` and its kin. ``expands``: ``&`` in the replacement is what was matched."""
     if not pattern:
-        return text
+        plain = unescaped(replacement) if expands else replacement
+        return plain + text if kind == "/#" else text + plain if kind == "/%" else text
     if not _SPECIAL.search(pattern) and not (expands and "&" in replacement):
         plain = unescaped(pattern)
         replacement = unescaped(replacement) if expands else replacement

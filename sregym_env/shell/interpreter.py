@@ -7,43 +7,31 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from sregym_env.cluster.api import ExecResult
-from sregym_env.shell import conditions, globs
 from sregym_env.shell.consuming import rest_of
-from sregym_env.shell.expansion import Expander
-from sregym_env.shell.flow import Exit, Leave, Return, ShellError, StopScript
-from sregym_env.shell.limits import PROGRAM_COST, LimitExceeded
+from sregym_env.shell.flow import Exit, Return, ShellError, StopScript
+from sregym_env.shell.limits import PROGRAM_COST
 from sregym_env.shell.parameters import quoted
+from sregym_env.shell.processes import Processes
 from sregym_env.shell.reading import reads_input
-from sregym_env.shell.redirections import Table, opened
-from sregym_env.shell.run import Call, Host, Run
+from sregym_env.shell.redirections import opened
+from sregym_env.shell.run import Call, Host
 from sregym_env.shell.session import Keyed, Session
-from sregym_env.shell.streams import Capture, Input, Terminal, Transcript
+from sregym_env.shell.streams import Capture, Input
 from sregym_env.shell.syntax import tree
 from sregym_env.shell.syntax.commands import parsed
 from sregym_env.shell.syntax.words import ScriptError
-from sregym_env.shell.variables import Variables
 
 DECLARATIONS = frozenset("declare typeset local export readonly".split())
 """Builtins whose arguments may be assignments."""
 
-MOST_PENDING = 64
-"""Files for ``<(...)`` that one command may have."""
 
-
-class Interpreter(Run):
+class Interpreter(Processes):
     """Runs scripts in a session."""
 
     def __init__(self, host: Host, session: Session, builtins: Mapping[str, Builtin]) -> None:
         super().__init__(host, session)
         self._builtins = builtins
-        self._loops = 0
-        self._guarded = 0
-        self._substituted: int | None = None
-        self._files_made: list[tuple[str, tree.ProcessFile]] = []
         self._aliased: tuple[str, ...] = ()
-        self.variables = Variables(self)
-        self.expander = Expander(self, self.variables)
 
     # --- scripts ------------------------------------------------------------------------------------
 
@@ -91,12 +79,13 @@ class Interpreter(Run):
         session = self.session
         action = session.traps.get("ERR")
         if action:
-            self._trapped(action)
+            self.trapped(action)
             session.exit_code = code
         if "errexit" in session.flags:
             raise Exit(code)
 
-    def _trapped(self, action: str) -> None:
+    def trapped(self, action: str) -> None:
+        """Run what a trap asks for."""
         self._guarded += 1
         try:
             self.source(action)
@@ -106,9 +95,10 @@ class Interpreter(Run):
     def source(self, text: str) -> int:
         """Run a text in this shell, as ``eval`` does."""
         with self.deeper("eval"):
-            return self.script(self._read(text))
+            return self.script(self.read(text))
 
-    def _read(self, text: str) -> tree.Script:
+    def read(self, text: str) -> tree.Script:
+        """A text as a script. Raises ShellError."""
         if len(text) > self.limits.script_bytes:
             raise ShellError("script too long")
         try:
@@ -151,7 +141,7 @@ class Interpreter(Run):
                 capture = table[1] = Capture(self.limits.output_bytes * 8)
             try:
                 with self.deeper("pipeline"):
-                    codes.append(self._apart(partial(self.command, command), table))
+                    codes.append(self.apart(partial(self.command, command), table))
             except StopScript as stop:
                 # The script ends here; what was printed so far still goes through the rest of the pipeline.
                 stopped = stop
@@ -173,107 +163,6 @@ class Interpreter(Run):
         self.err(f"\nreal\t{minutes:.0f}m{seconds:.3f}s\nuser\t0m0.051s\nsys\t0m0.012s\n")
         return code
 
-    def _apart(self, run: Callable[[], int], table: Table, session: Session | None = None) -> int:
-        """Run something in a shell of its own that begins as a copy of this one."""
-        outer, outer_table, loops = self.session, self.table, self._loops
-        subshells = self.subshells
-        if session is None:
-            session = outer.copy()
-            session.traps.pop("EXIT", None)
-            self.subshells += 1
-        self.session, self.table, self._loops = session, table, 0
-        try:
-            try:
-                code = run()
-            except Exit as end:
-                code = end.code
-            except Return as end:
-                code = end.code
-            except Leave:
-                code = session.exit_code
-            except ShellError as error:
-                self.complain(str(error))
-                code = error.code
-            return self._ended(code)
-        finally:
-            self.session, self.table, self._loops, self.subshells = outer, outer_table, loops, subshells
-
-    def _ended(self, code: int) -> int:
-        """Do what a shell has been asked to do at its end; its exit code."""
-        action = self.session.traps.pop("EXIT", "")
-        if action:
-            self.session.exit_code = code
-            try:
-                self._trapped(action)
-            except Exit as end:
-                return end.code
-            except (Return, Leave):
-                pass
-        return code
-
-    def finish(self, code: int) -> int:
-        """The end of the session's own shell by ``exit``."""
-        code = self._ended(code)
-        self.session.exit_code = code
-        return code
-
-    def subshell(self, body: tree.Script) -> int:
-        """Run statements in a copy of this shell."""
-        with self.deeper("subshell"):
-            return self._apart(lambda: self.script(body), self.table)
-
-    def output_of(self, body: tree.Script) -> str:
-        """What statements print in a copy of this shell, without the newlines at its end."""
-        capture = Capture(self.limits.variable_bytes)
-        table = dict(self.table)
-        table[1] = capture
-        guarded, self._guarded = self._guarded, 0
-        subshells = self.subshells
-        flags = self.session.flags
-        try:
-            with self.deeper("command substitution"):
-                inner = self.session.copy()
-                inner.traps.pop("EXIT", None)
-                if "errexit" in flags and "inherit_errexit" not in inner.options:
-                    inner.flags = flags - {"errexit"}
-                self.subshells += 1
-                code = self._substituted = self._apart(lambda: self.script(body), table, inner)
-                self.session.exit_code = code
-        finally:
-            self._guarded, self.subshells = guarded, subshells
-        text = capture.text
-        self.move(len(text))
-        return text.rstrip("\n").replace("\0", "")
-
-    def process_file(self, part: tree.ProcessFile) -> str:
-        """The file that stands for a command's output or input while one command runs."""
-        if len(self._files_made) >= MOST_PENDING:
-            raise ShellError("too many process substitutions")
-        path = f"/dev/fd/{63 - len(self._files_made)}"
-        text = ""
-        if part.reads:
-            capture = Capture(self.limits.output_bytes * 8)
-            table = dict(self.table)
-            table[1] = capture
-            with self.deeper("process substitution"):
-                self._apart(lambda: self.script(part.script), table)
-            text = capture.text
-            self.move(len(text))
-        self.files.put_text(path, text)
-        self._files_made.append((path, part))
-        return path
-
-    def _close_process_files(self, keep: int) -> None:
-        while len(self._files_made) > keep:
-            path, part = self._files_made.pop()
-            if not part.reads:
-                self.flush()
-                table = dict(self.table)
-                table[0] = Input(self.files.text(path) or "")
-                with self.deeper("process substitution"):
-                    self._apart(partial(self.script, part.script), table)
-            self.files.remove(path)
-
     def _in_background(self, node: tree.Statement) -> int:
         foreground = tree.Statement(node.pipelines, node.operators, False, node.source, node.line)
         background = self.background
@@ -287,7 +176,7 @@ class Interpreter(Run):
         guarded, self._guarded = self._guarded, 0
         try:
             with self.deeper("background"):
-                code = self._apart(lambda: self.statement(foreground), table)
+                code = self.apart(lambda: self.statement(foreground), table)
         finally:
             self._guarded = guarded
             self.background = background
@@ -302,7 +191,8 @@ class Interpreter(Run):
         """The file to which a statement's last command sends its output, if it does."""
         for redirection in reversed(node.pipelines[-1].commands[-1].redirections):
             if redirection.operator in (">", ">>", "&>", "&>>", ">|") and redirection.descriptor in (None, 1):
-                return self.expander.text(redirection.target)
+                target = self.expander.text(redirection.target)
+                return self.files.resolve_path(self.session.cwd, target)
         return ""
 
     # --- commands -----------------------------------------------------------------------------------
@@ -593,216 +483,11 @@ class Interpreter(Run):
                     else:
                         session.attributes.pop(name, None)
 
-    def nested_shell(self, text: str, argv: Sequence[str], flags: frozenset[str] = frozenset()) -> int:
-        """Run a script as a process of its own: ``$0`` and the arguments are ``argv``."""
-        session = Session(
-            self.session.exported_variables(), self.session.cwd, argv[0], self.session.random(), self.now
-        )
-        session.arguments = tuple(argv[1:])
-        session.flags = flags
-        guarded, self._guarded = self._guarded, 0
-        functions, self.functions = self.functions, 0
-        subshells, self.subshells = self.subshells, 0
-        self.nested += 1
-        try:
-            with self.deeper("sh"):
-                return self._apart(lambda: self.script(self._read(text)), self.table, session)
-        finally:
-            self.nested -= 1
-            self._guarded, self.functions, self.subshells = guarded, functions, subshells
-
-    def captured(self, run: Callable[[], int], stdin: str | None = None) -> ExecResult:
-        """What something prints, apart from all else that is printed now."""
-        outer, transcript = self.table, Transcript(self.limits.output_bytes * 8)
-        table = dict(outer)
-        table[1], table[2] = Terminal(transcript, 1), Terminal(transcript, 2)
-        if stdin is not None:
-            table[0] = Input(stdin)
-        self.table = table
-        try:
-            with self.deeper("command"):
-                code = run()
-        except StopScript:
-            # The script ends here; what was printed so far is printed.
-            self.table = outer
-            self.show(transcript.result(0))
-            raise
-        finally:
-            self.table = outer
-        return transcript.result(code)
-
-    def with_input(self, argv: list[str], stdin: str, changes: Mapping[str, str] | None = None) -> int:
-        """Run a program with other input, and with an environment of its own if one is given."""
-        outer = self.table
-        session = self.session
-        self.table = {**outer, 0: Input(stdin)}
-        try:
-            with self.deeper(argv[0]):
-                if changes is not None:
-                    self.session = session.copy()
-                    self.session.variables.update(changes)
-                    self.session.exported = frozenset(changes)
-                return self.program(argv)
-        finally:
-            self.table, self.session = outer, session
-
-    # --- loops --------------------------------------------------------------------------------------
-
-    def leave(self, levels: int, *, again: bool) -> None:
-        """``break`` and ``continue``. Raises Leave where there is a loop."""
-        if self._loops:
-            raise Leave(min(levels, self._loops), again=again)
-        word = "continue" if again else "break"
-        self.complain(f"{word}: only meaningful in a `for', `while', or `until' loop")
-
-    def _turn(self, body: tree.Script) -> bool:
-        """One turn of a loop; whether the loop goes on. Raises Leave for loops further out."""
-        self._loops += 1
-        try:
-            self.script(body)
-            return True
-        except Leave as leave:
-            if leave.levels > 1:
-                raise Leave(leave.levels - 1, again=leave.again) from None
-            return leave.again
-        finally:
-            self._loops -= 1
-
-    def guarded(self, condition: tree.Script) -> bool:
-        """Whether a condition holds; its failure ends nothing."""
-        self._guarded += 1
-        self._loops += 1
-        try:
-            return self.script(condition) == 0
-        finally:
-            self._guarded -= 1
-            self._loops -= 1
-
-    def loop_while(self, node: tree.While) -> int:
-        """``while`` and ``until``."""
-        code, turns = 0, 0
-        try:
-            while self.guarded(node.condition) != node.until:
-                turns += 1
-                if turns > self.limits.loop_iterations:
-                    raise LimitExceeded("too many commands executed: loop without end")
-                on = self._turn(node.body)
-                code = self.session.exit_code
-                if not on:
-                    break
-        except Leave as leave:
-            if leave.levels > 1:
-                raise Leave(leave.levels - 1, again=leave.again) from None
-        return code
-
-    def loop_for(self, node: tree.For) -> int:
-        """``for`` and ``select``."""
-        words = self.session.arguments if node.words is None else self.expander.fields(node.words)
-        code = 0
-        if node.select:
-            return self._select(node, list(words))
-        for word in words:
-            self.spend()
-            self.variables.set(node.name, word)
-            if "xtrace" in self.session.flags and node.words is not None:
-                self.err(f"+ for {node.name} in {' '.join(w.source for w in node.words)}\n")
-            on = self._turn(node.body)
-            code = self.session.exit_code
-            if not on:
-                break
-        return code
-
-    def _select(self, node: tree.For, words: list[str]) -> int:
-        menu = "".join(f"{number}) {word}\n" for number, word in enumerate(words, 1))
-        shown = True
-        code = 0
-        while True:
-            self.spend()
-            self.err((menu if shown else "") + (self.variables.get("PS3") or "#? "))
-            line, found = self.input.until("\n")
-            if not found and not line:
-                self.out("\n")
-                return code or 1
-            shown = not line
-            if not line:
-                continue
-            number = int(line) if line.strip().isdecimal() else 0
-            self.variables.set("REPLY", line)
-            self.variables.set(node.name, words[number - 1] if 0 < number <= len(words) else "")
-            if not self._turn(node.body):
-                return self.session.exit_code
-            code = self.session.exit_code
-
-    def loop_count(self, node: tree.Count) -> int:
-        """``for ((;;))``."""
-        number = self.expander.number
-        code = 0
-        if node.start.source:
-            number(node.start)
-        while not node.condition.source or number(node.condition):
-            self.spend()
-            on = self._turn(node.body)
-            code = self.session.exit_code
-            if not on:
-                break
-            if node.step.source:
-                number(node.step)
-        return code
-
-    # --- other compounds ----------------------------------------------------------------------------
-
-    def choose(self, node: tree.If) -> int:
-        """``if``."""
-        for condition, body in node.clauses:
-            self._guarded += 1
-            try:
-                holds = self.script(condition) == 0
-            finally:
-                self._guarded -= 1
-            if holds:
-                return self.script(body)
-        return self.script(node.otherwise) if node.otherwise is not None else 0
-
-    def case(self, node: tree.Case) -> int:
-        """``case``."""
-        subject = self.expander.text(node.subject)
-        nocase = "nocasematch" in self.session.options
-        code, through = 0, False
-        for patterns, body, end in node.clauses:
-            if not through and not any(
-                globs.matches(subject, self.expander.pattern(pattern), nocase) for pattern in patterns
-            ):
-                continue
-            self.session.exit_code = 0
-            code = self.script(body)
-            if end == ";;":
-                break
-            through = end == ";&"
-        return code
-
     def define(self, node: tree.Function) -> int:
         """A function's definition."""
         body = node.body
         self.session.functions[node.name] = tree.Function(node.name, body, node.source)
         return 0
-
-    def calculation(self, node: tree.Calculation) -> int:
-        """``(( ))``."""
-        if "xtrace" in self.session.flags:
-            self.err(f"+ (({node.expression.source}))\n")
-        try:
-            return int(self.expander.number(node.expression) == 0)
-        except ShellError as error:
-            self.complain(f"((: {error}")
-            return 1
-
-    def conditional(self, node: tree.Conditional) -> int:
-        """``[[ ]]``."""
-        try:
-            return int(not conditions.holds(self.expander, node.condition))
-        except conditions.TestProblem as error:
-            self.complain(str(error))
-            return 2
 
     def wait(self, words: list[str]) -> int:
         """``wait``."""

@@ -102,6 +102,11 @@ class Run(ABC):
         """The exit code of a shell that ends because a variable is not set."""
         return 127 if self.nested and not self.subshells else 1
 
+    @property
+    def spent(self) -> int:
+        """Commands that were used."""
+        return self.limits.commands - max(self._left, 0)
+
     def move(self, characters: int) -> None:
         """Use some of what may be read and written. Raises LimitExceeded."""
         self._moved -= characters
@@ -158,6 +163,8 @@ class Run(ABC):
                 self.out(result.stdout)
             if result.stderr:
                 self.err(result.stderr)
+        if result.cost:
+            self.spend(result.cost)
         return result.exit_code & 255
 
     def flush(self) -> None:

@@ -202,7 +202,7 @@ class Shell:
             code = self._guarded(run, do)
         finally:
             self._running = None
-        return run.transcript.result(code & 255)
+        return run.transcript.result(code & 255, run.spent)
 
     def _guarded(self, run: Interpreter, do: Callable[[Interpreter], int]) -> int:
         """Run, and put into words whatever ended it."""

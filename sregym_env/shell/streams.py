@@ -39,14 +39,14 @@ class Transcript:
         if text:
             self.chunks.append((descriptor, text))
 
-    def result(self, exit_code: int) -> ExecResult:
+    def result(self, exit_code: int, cost: int = 0) -> ExecResult:
         """What was written, stream by stream and as a terminal shows it."""
         chunks = self.chunks
         if all(descriptor == 1 for descriptor, _ in chunks):
-            return ExecResult("".join(text for _, text in chunks), "", exit_code)
+            return ExecResult("".join(text for _, text in chunks), "", exit_code, (), cost)
         stdout = "".join(text for descriptor, text in chunks if descriptor == 1)
         stderr = "".join(text for descriptor, text in chunks if descriptor == 2)
-        return ExecResult(stdout, stderr, exit_code, tuple(chunks) if stdout else ())
+        return ExecResult(stdout, stderr, exit_code, tuple(chunks) if stdout else (), cost)
 
 
 class Terminal:

@@ -307,8 +307,7 @@ class Workstation:
         spent = (self.world.now() - before) / SECOND
         minutes, seconds = divmod(spent, 60)
         text = f"\nreal\t{minutes:.0f}m{seconds:.3f}s\nuser\t0m0.051s\nsys\t0m0.012s\n"
-        chunks = (*(result.chunks or ((1, result.stdout), (2, result.stderr))), (2, text))
-        return ExecResult(result.stdout, result.stderr + text, result.exit_code, chunks)
+        return result.then(text, result.exit_code)
 
     def _call(self, argv: list[str], stdin: str, shell: Shell, complaint: str) -> ExecResult:
         """Run another command on behalf of one of ours."""

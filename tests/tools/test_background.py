@@ -47,6 +47,11 @@ def test_output_goes_where_it_is_sent(desk: Workstation) -> None:
     assert text(desk, "cat pf.log").splitlines()[-1] == "Handling connection for 8080"
 
 
+def test_output_goes_there_from_wherever_one_is(desk: Workstation) -> None:
+    assert text(desk, f"{FORWARD} > pf.log 2>&1 & cd /tmp; curl -s localhost:8080 | wc -l; ls") == "5\n"
+    assert text(desk, "tail -1 ~/pf.log") == "Handling connection for 8080\n"
+
+
 @pytest.mark.parametrize("stop", ["kill $PF", "kill -9 $PF", "pkill -f port-forward", "kill %kubectl"])
 def test_jobs_are_killed(desk: Workstation, stop: str) -> None:
     text(desk, f"{FORWARD} > /dev/null & PF=$!\n{stop}")

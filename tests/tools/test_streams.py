@@ -131,3 +131,19 @@ def test_nothing_reaches_the_real_machine(desk: Workstation) -> None:
     assert "unable to launch" in text(desk, "EDITOR=/usr/bin/python3 kubectl edit deploy geo")
     assert "doesn't exist in local filesystem" in text(desk, f"kubectl cp /etc/passwd {MONGO}:/tmp/p")
     assert text(desk, "curl -s localhost:22; echo $?") == "7\n"
+
+
+def test_what_a_container_writes_comes_in_its_order(desk: Workstation) -> None:
+    line = "kubectl exec deploy/consul -- sh -c 'echo a; echo b >&2; echo c; exit 3'"
+    assert text(desk, line) == "a\nb\nc\ncommand terminated with exit code 3\n"
+    assert text(desk, f"{line} 2>&1 | head -2") == "a\nb\n"
+    assert text(desk, f"{line} 2> /dev/null; echo $?") == "a\nc\n3\n"
+    assert text(desk, "echo x; kubectl get nope; echo y") == (
+        'x\nerror: the server doesn\'t have a resource type "nope"\ny\n'
+    )
+
+
+def test_shells_in_containers_are_on_the_account_of_the_line(desk: Workstation) -> None:
+    done = desk.run("for i in $(seq 300); do kubectl exec deploy/consul -- sh -c 'while :; do :; done'; done")
+    assert done.text.count("terminated with exit code 126") == 1
+    assert done.exit_code == 126

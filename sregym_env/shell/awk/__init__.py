@@ -1,4 +1,4 @@
-"""``awk``: the interpreter's own knows only a few forms of pattern; agents use the whole language."""
+"""``awk``: the whole language, because agents use it."""
 
 from __future__ import annotations
 

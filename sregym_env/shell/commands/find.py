@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from sregym_env.cluster.api import ExecResult
 from sregym_env.shell import globs
 from sregym_env.shell.commands.arguments import UsageError
+from sregym_env.shell.commands.listing import mode_text, size_of
 from sregym_env.shell.commands.printed import Printed
-from sregym_env.shell.commands.tree import mode_text, size_of
 from sregym_env.shell.files import DirectoryEntry, Entry, FileEntry, SymlinkEntry
 from sregym_env.shell.patterns import compiled
 from sregym_env.shell.run import Call

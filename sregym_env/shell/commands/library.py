@@ -8,7 +8,7 @@ from sregym_env.cluster.api import ExecResult
 from sregym_env.shell.awk import Awk
 from sregym_env.shell.bc import Bc
 from sregym_env.shell.builtins import PROGRAMS_TOO
-from sregym_env.shell.commands import lines, tree, words
+from sregym_env.shell.commands import changing, lines, listing, tables, words
 from sregym_env.shell.commands.cut import Cut
 from sregym_env.shell.commands.diff import Diff
 from sregym_env.shell.commands.expr import Expr
@@ -18,6 +18,7 @@ from sregym_env.shell.commands.jq import Jq
 from sregym_env.shell.commands.sed import Sed
 from sregym_env.shell.commands.sorting import Paste, Sort, Wc
 from sregym_env.shell.commands.tar import Tar
+from sregym_env.shell.commands.tr import tr
 from sregym_env.shell.commands.xargs import Xargs
 from sregym_env.shell.run import Call, Program
 
@@ -29,10 +30,13 @@ def _builtin(args: list[str], call: Call) -> ExecResult:
 
 LIBRARY: Mapping[str, Program] = {
     **lines.PROGRAMS,
-    **tree.PROGRAMS,
+    **tables.PROGRAMS,
+    **listing.PROGRAMS,
+    **changing.PROGRAMS,
     **words.PROGRAMS,
     **dict.fromkeys(sorted(PROGRAMS_TOO), _builtin),
     "find": find,
+    "tr": tr,
     **{
         command.name: command.execute
         for command in (

@@ -1,4 +1,4 @@
-"""``sort``, ``paste`` and ``wc`` as GNU's: the interpreter's own know keys, serial pasting and widths only in part."""
+"""``sort``, ``paste`` and ``wc`` as GNU's: keys, serial pasting, widths."""
 
 from __future__ import annotations
 

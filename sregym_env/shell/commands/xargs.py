@@ -1,4 +1,4 @@
-"""``xargs``, which the interpreter knows only in part: attached option values, ``-I``, ``-n``, ``-L``, ``-0``, ``-d``."""
+"""``xargs``: command lines built from standard input."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import Protocol, TypeAlias
 
 _WIDE = 1 << 64
 _TOKEN = re.compile(
-    r"\s*(?:(\d+#[0-9A-Za-z@_]+|0[xX][0-9A-Fa-f]+|\d+)|([A-Za-z_]\w*)|(<<=|>>=|\*\*|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\|"
+    r"\s*(?:(\d+#[0-9A-Za-z@_]+|0[xX][0-9A-Fa-f]+|\d\w*)|([A-Za-z_]\w*)|(<<=|>>=|\*\*|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\|"
     r"|[-+*/%&|^]=|[-+*/%<>=!~&|^?:(),\[\]]))"
 )
 _ASSIGNS = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="))
@@ -284,6 +284,8 @@ class _Reader:
             return wrapped(total)
         if text[:2] in ("0x", "0X"):
             return wrapped(int(text[2:66], 16))
+        if not text.isdecimal() or not text.isascii():
+            raise ArithmeticProblem(f'{text}: value too great for base (error token is "{text}")')
         if text[0] == "0" and len(text) > 1:
             if not set(text) <= set("01234567"):
                 raise ArithmeticProblem(f'{text}: value too great for base (error token is "{text}")')

@@ -5,52 +5,37 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import lru_cache
-from typing import NoReturn
 
+from sregym_env.shell.syntax.simple import SimpleReader
 from sregym_env.shell.syntax.tree import (
-    Assignment,
-    Both,
     Calculation,
     Case,
     Command,
-    Condition,
-    Conditional,
     Count,
-    Elements,
     For,
     Function,
     Group,
     If,
     Literal,
-    Not,
     Pipeline,
-    Quoted,
     Redirection,
     Script,
     Simple,
     Statement,
     Subshell,
-    Test,
     While,
     Word,
 )
-from sregym_env.shell.syntax.words import ScriptError, WordReader, closing
+from sregym_env.shell.syntax.words import ScriptError, closing
 
 _RESERVED = frozenset(
     "if then else elif fi do done case esac while until for select in function { } ! [[ ]] time".split()
 )
 _ENDS = frozenset("then else elif fi do done esac }".split())
 """Reserved words that end a list of commands."""
-_ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
 _FUNCTION = re.compile(r"([^\s;&|<>()$`'\"\\={}]+)[ \t]*\([ \t]*\)")
-_REDIRECTED = re.compile(r"(\d*|\{[A-Za-z_]\w*\})(<<<|<<-|<<|<&|<>|<(?!\()|>>|>&|>\||>(?!\()|&>>|&>)")
-_DECLARES = frozenset("declare typeset local export readonly".split())
 _KEYWORD = re.compile(r"[a-z]+|[{}!]|\[\[")
 _AFTER_KEYWORD = frozenset(" \t\n;&|<>()")
-_UNARY = frozenset("-a -b -c -d -e -f -g -h -k -n -o -p -r -s -t -u -v -w -x -z -G -L -N -O -R -S".split())
-_BINARY = frozenset("= == != =~ < > -eq -ne -lt -le -gt -ge -nt -ot -ef".split())
-_BLANK = re.compile(r"(?:[ \t\r]|\\\n)+")
-_WHITE = re.compile(r"(?:[ \t\r\n]|\\\n|#[^\n]*)+")
 
 
 def parsed(text: str) -> Script:
@@ -86,15 +71,8 @@ def document_word(text: str) -> Word:
     return Reader(text).document(text)
 
 
-class Reader(WordReader):
+class Reader(SimpleReader):
     """Reads commands from a text at a position."""
-
-    def __init__(self, text: str, depth: int = 0) -> None:
-        super().__init__(text, depth)
-        self.open = False
-        """Whether the text has ended within a here-document."""
-        self._documents: list[tuple[str, bool, bool, Redirection]] = []
-        """Here-documents of the present line: end, whether tabs go, whether it is quoted, where the text goes."""
 
     def script_of(self, text: str) -> Script:
         """A whole script of its own."""
@@ -116,66 +94,7 @@ class Reader(WordReader):
         self.depth -= 1
         return script
 
-    @property
-    def waits(self) -> bool:
-        """Whether a here-document has been announced and not begun."""
-        return bool(self._documents)
-
-    # --- white space --------------------------------------------------------------------------------
-
-    def blank(self) -> None:
-        """Skip blanks and a comment."""
-        match = _BLANK.match(self.text, self.at)
-        if match is not None:
-            self.at = match.end()
-        if self.text.startswith("#", self.at):
-            end = self.text.find("\n", self.at)
-            self.at = len(self.text) if end < 0 else end
-
-    def newlines(self) -> None:
-        """Skip blanks, comments and line ends, and read the here-documents that begin at those."""
-        while True:
-            self.blank()
-            if not self.text.startswith("\n", self.at):
-                return
-            self.at += 1
-            if self._documents:
-                self._read_documents()
-
-    def _read_documents(self) -> None:
-        waiting, self._documents = self._documents, []
-        for end, tabs, quoted, place in waiting:
-            lines: list[str] = []
-            while True:
-                if self.at >= len(self.text):
-                    self.open = True
-                    break
-                stop = self.text.find("\n", self.at)
-                line = self.text[self.at :] if stop < 0 else self.text[self.at : stop]
-                self.at = len(self.text) if stop < 0 else stop + 1
-                if tabs:
-                    line = line.lstrip("\t")
-                if line == end:
-                    break
-                lines.append(f"{line}\n")
-            # The node is not yet part of a tree that anybody else knows.
-            object.__setattr__(place, "target", self._document(lines, quoted))
-
-    def _document(self, lines: list[str], quoted: bool) -> Word:
-        text = "".join(lines)
-        return Word((Quoted(text),), text, text) if quoted else self.document(text)
-
     # --- lists --------------------------------------------------------------------------------------
-
-    def unexpected(self) -> NoReturn:
-        """Complain about what is here. Raises ScriptError."""
-        text = self.text
-        if self.at >= len(text):
-            self.fail("unexpected end of file", unfinished=True)
-        if text[self.at] == "\n":
-            self.fail("near unexpected token `newline'")
-        match = re.compile(r"&&|\|\||;;&|;;|;&|&>>?|>>|<<|>&|<&|[;&|<>()]|[^\s;&|<>()]+").match(text, self.at)
-        self.fail(f"near unexpected token `{match[0] if match else text[self.at]}'")
 
     def script(self) -> Script:
         """Statements up to something that ends them."""
@@ -299,13 +218,13 @@ class Reader(WordReader):
                 function = _FUNCTION.match(self.text, self.at)
                 if function is not None:
                     return self._function(function)
-                return self._simple()
+                return self.simple()
         return self._with_redirections(found)
 
     def _with_redirections(self, command: Command) -> Command:
         while True:
             self.blank()
-            redirection = self._redirection()
+            redirection = self.redirection()
             if redirection is None:
                 return command
             command = _redirected(command, redirection)
@@ -313,7 +232,7 @@ class Reader(WordReader):
     def _compound(self, keyword: str) -> Command | None:
         if keyword in _ENDS or keyword == "in":
             if keyword == "in":
-                return self._simple()
+                return self.simple()
             self.unexpected()
         self.deeper()
         start = self.at
@@ -331,7 +250,7 @@ class Reader(WordReader):
         elif keyword == "case":
             found = self._case()
         elif keyword == "[[":
-            found = self._conditional()
+            found = self.conditional()
         elif keyword == "function":
             self.blank()
             name = self.word()
@@ -496,242 +415,6 @@ class Reader(WordReader):
             self.unexpected()
         self.depth -= 1
         return Function(name, body, self.text[start : self.at])
-
-    # --- simple commands ----------------------------------------------------------------------------
-
-    def _simple(self) -> Simple | None:
-        start, line = self.at, self.line
-        assignments: list[Assignment] = []
-        words: list[Word | Assignment] = []
-        redirections: list[Redirection] = []
-        declares = False
-        end = start
-        while True:
-            self.blank()
-            redirection = self._redirection()
-            if redirection is not None:
-                redirections.append(redirection)
-                end = self.at
-                continue
-            if not words or declares:
-                assignment = self._assignment(declares)
-                if assignment is not None:
-                    (words if words else assignments).append(assignment)
-                    end = self.at
-                    continue
-            word = self.word()
-            if word is None:
-                break
-            words.append(word)
-            if len(words) == 1 or (declares and len(words) == 2):
-                declares = declares or word.plain in _DECLARES
-            end = self.at
-        if not (assignments or words or redirections):
-            if self.at < len(self.text):
-                self.unexpected()
-            return None
-        if words and self.text.startswith("(", self.at):
-            # The shell has taken the parenthesis for that of a function; what follows it is what is wrong.
-            self.at += 1
-            self.blank()
-            if self.at >= len(self.text):
-                self.fail("near unexpected token `newline'")
-            self.unexpected()
-        source = self.text[start:end]
-        return Simple(tuple(assignments), tuple(words), tuple(redirections), source, line)
-
-    def _assignment(self, declares: bool) -> Assignment | None:
-        match = _ASSIGNED.match(self.text, self.at)
-        if match is None:
-            return None
-        start, subscript = self.at, None
-        at = match.end()
-        operator = match[2]
-        if operator == "[":
-            end = closing(self.text, at, "]")
-            rest = re.compile(r"\+?=").match(self.text, end + 1) if end > 0 else None
-            if rest is None:
-                return None
-            subscript = self.arithmetic(self.text[at:end])
-            operator, at = rest[0], rest.end()
-        self.at = at
-        value: Word | Elements
-        if self.text.startswith("(", at):
-            value = self._elements()
-        else:
-            value = self.word() or Word((), "", "")
-        return Assignment(match[1], subscript, operator == "+=", value, self.text[start : self.at])
-
-    def _elements(self) -> Elements:
-        self.at += 1
-        items: list[tuple[Word | None, Word]] = []
-        while True:
-            self.newlines()
-            if self.at >= len(self.text):
-                self.unended(")")
-            if self.text[self.at] == ")":
-                self.at += 1
-                return Elements(tuple(items))
-            subscript = None
-            if self.text[self.at] == "[":
-                end = closing(self.text, self.at + 1, "]")
-                if end > 0 and self.text.startswith("=", end + 1):
-                    subscript = self.arithmetic(self.text[self.at + 1 : end])
-                    self.at = end + 2
-                    items.append((subscript, self.word() or Word((), "", "")))
-                    continue
-            word = self.word()
-            if word is None:
-                self.unexpected()
-            items.append((subscript, word))
-
-    def _redirection(self) -> Redirection | None:
-        match = _REDIRECTED.match(self.text, self.at)
-        if match is None:
-            return None
-        number, operator = match.groups()
-        self.at = match.end()
-        self.blank()
-        if operator in ("<<", "<<-"):
-            return self._here(number, operator)
-        start = self.at
-        target = self.word()
-        if target is None:
-            self.at = start
-            self.unexpected()
-        variable = number[1:-1] if number.startswith("{") else ""
-        descriptor = int(number[:6]) if number.isdecimal() else None
-        return Redirection(operator, descriptor, target, variable)
-
-    def _here(self, number: str, operator: str) -> Redirection:
-        start = self.at
-        word = self.word()
-        if word is None:
-            self.unexpected()
-        source = self.text[start : self.at]
-        quoted = any(mark in source for mark in "'\"\\")
-        end = re.sub(r"['\"\\]", "", source)
-        made = Redirection("<<", int(number[:6]) if number.isdecimal() else None, Word((), "", ""))
-        self._documents.append((end, operator == "<<-", quoted, made))
-        return made
-
-    # --- tests --------------------------------------------------------------------------------------
-
-    def _conditional(self) -> Conditional:
-        condition = self._either()
-        self._white()
-        if not self.text.startswith("]]", self.at):
-            self._wrong_test()
-        self.at += 2
-        return Conditional(condition)
-
-    def _wrong_test(self) -> NoReturn:
-        if self.at >= len(self.text):
-            self.unended("]]")
-        self.fail(f"in conditional expression near `{self.text[self.at : self.at + 20].split()[0]}'")
-
-    def _white(self) -> None:
-        match = _WHITE.match(self.text, self.at)
-        if match is not None:
-            self.at = match.end()
-        if self.at >= len(self.text):
-            self.unended("]]")
-
-    def _either(self) -> Condition:
-        left = self._all()
-        self._white()
-        if self.text.startswith("||", self.at):
-            self.at += 2
-            return Both(left, self._either(), either=True)
-        return left
-
-    def _all(self) -> Condition:
-        left = self._term()
-        self._white()
-        if self.text.startswith("&&", self.at):
-            self.at += 2
-            return Both(left, self._all(), either=False)
-        return left
-
-    def _term(self) -> Condition:
-        self._white()
-        self.deeper()
-        try:
-            if re.compile(r"!\s").match(self.text, self.at):
-                self.at += 1
-                return Not(self._term())
-            if self.text.startswith("(", self.at):
-                self.at += 1
-                inner = self._either()
-                self._white()
-                if not self.text.startswith(")", self.at):
-                    self._wrong_test()
-                self.at += 1
-                return inner
-            return self._test()
-        finally:
-            self.depth -= 1
-
-    def _test(self) -> Test:
-        left = self.word(groups=True)
-        if left is None or left.source == "]]":
-            self._wrong_test()
-        self._white()
-        if left.source in _UNARY and not self.text.startswith(("]]", "&&", "||", ")"), self.at):
-            start = self.at
-            operand = self.word(groups=True)
-            if operand is not None and operand.source not in _BINARY:
-                return Test(left.source, operand)
-            self.at = start
-        operator = next((o for o in ("<", ">") if self.text.startswith(o, self.at)), "")
-        if not operator:
-            start = self.at
-            found = self.word(groups=True)
-            if found is None or found.source not in _BINARY:
-                self.at = start
-                return Test("", left)
-            operator = found.source
-        else:
-            self.at += 1
-        self._white()
-        right = self._expression() if operator == "=~" else self.word(groups=True)
-        if right is None:
-            self._wrong_test()
-        return Test(operator, left, right)
-
-    def _expression(self) -> Word | None:
-        """The regular expression of ``=~``: parentheses and bars are its own."""
-        start, depth, parts = self.at, 0, list[object]()
-        text = self.text
-        collected: list[Word] = []
-        while self.at < len(text):
-            char = text[self.at]
-            if char in " \t\n" and not depth:
-                break
-            if char == ")" and not depth:
-                break
-            if char in "()|<>&;" or char in " \t\n":
-                if char in "&|" and not depth and text.startswith(char * 2, self.at):
-                    break
-                depth += {"(": 1, ")": -1}.get(char, 0)
-                parts.append(Literal(char))
-                self.at += 1
-                continue
-            if char == "[":
-                # Up to the end of the set, blanks in it included.
-                end = re.compile(r"\[\^?\]?(?:\[:\w+:\]|[^\]])*\]").match(text, self.at)
-                if end is not None and not any(mark in end[0] for mark in "$`'\"\\"):
-                    parts.append(Literal(end[0]))
-                    self.at = end.end()
-                    continue
-            word = self.word()
-            if word is None:
-                break
-            collected.append(word)
-            parts.extend(word.parts)
-        if self.at == start:
-            return None
-        return Word(tuple(parts), text[start : self.at])  # type: ignore[arg-type]
 
 
 def _redirected(command: Command, redirection: Redirection) -> Command:

@@ -182,9 +182,12 @@ def _shell(ctx: ProcessContext, console: Console, command: str) -> Turn:
     before = shell.files.tree()
     result = shell.run(command)
     complaints = toolbox.save(ctx, shell, before)
-    output, errors = result.stdout, _named(ctx, console.argv[0], result.stderr + complaints)
     if console.tty:
-        output, errors = _screen(True, output + errors), ""
+        pieces = (*result.pieces, (2, complaints))
+        texts = (text if stream == 1 else _named(ctx, console.argv[0], text) for stream, text in pieces)
+        output, errors = _screen(True, "".join(texts)), ""
+    else:
+        output, errors = result.stdout, _named(ctx, console.argv[0], result.stderr + complaints)
     if shell.exited:
         said = "exit\r\n" if console.tty and console.argv[0].endswith("bash") else ""
         return Turn(None, said + output, errors, result.exit_code)
@@ -222,7 +225,7 @@ def _run(ctx: ProcessContext, argv: list[str], stdin: str) -> ExecResult:
     before = shell.files.tree()
     result = shell.call(argv, stdin)
     complaints = toolbox.save(ctx, shell, before)
-    return ExecResult(result.stdout, result.stderr + complaints, result.exit_code or int(bool(complaints)))
+    return result.then(complaints, result.exit_code or 1) if complaints else result
 
 
 def _ended(tty: bool, result: ExecResult) -> Turn:

@@ -90,7 +90,7 @@ def run(world: SimWorld, pod: Manifest, container: str, argv: Sequence[str], std
     result = shell.call(list(argv), stdin)
     complaints = toolbox.save(ctx, shell, before)
     if complaints:
-        return ExecResult(result.stdout, result.stderr + complaints, result.exit_code or 1)
+        return result.then(complaints, result.exit_code or 1)
     return result
 
 

@@ -96,7 +96,7 @@ class Kubectl:
         except SREGymError as error:
             call.warn(f"error: {error}")
             call.exit_code = 1
-        return CommandResult("".join(call.out), "".join(call.err), call.exit_code)
+        return CommandResult("".join(call.out), "".join(call.err), call.exit_code, call.chunks, call.cost)
 
     def _check_globals(self, call: Call) -> None:
         flags, config = call.flags, self.kubeconfig.content

@@ -50,6 +50,10 @@ class Call:
     out: list[str] = field(default_factory=list)
     err: list[str] = field(default_factory=list)
     exit_code: int = 0
+    cost: int = 0
+    """What commands in containers have used of what a shell may."""
+    chunks: tuple[tuple[int, str], ...] = ()
+    """Output and errors in their order, where a command in a container has written both."""
     ends: int | None = None
     """When the command is cut off, if it still waits then (``timeout 5 kubectl ...``)."""
     desk: Desk | None = None

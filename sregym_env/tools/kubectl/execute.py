@@ -40,12 +40,16 @@ def run(call: Call) -> None:
         call.warn("Unable to use a TTY - input is not a terminal or the right kind of file")
     stdin = call.stdin if call.flags["stdin"] else ""
     result = _carried_out(call, pod, container, command, stdin)
+    notes = tuple((2, note) for note in call.err)
     call.print(result.stdout)
     if result.stderr:
         call.err.append(result.stderr)
     if result.exit_code:
+        result = result.then(f"command terminated with exit code {result.exit_code}\n", result.exit_code)
         call.warn(f"command terminated with exit code {result.exit_code}")
         call.exit_code = result.exit_code
+    if result.chunks:
+        call.chunks = (*notes, *result.chunks)
 
 
 def _carried_out(call: Call, pod: Manifest, container: str, command: Sequence[str], stdin: str) -> ExecResult:
@@ -61,6 +65,7 @@ def _carried_out(call: Call, pod: Manifest, container: str, command: Sequence[st
         raise failure(
             f"Internal error occurred: {error.message.removeprefix('Internal error occurred: ')}"
         ) from None
+    call.cost += result.cost
     if result.exit_code in _NOT_STARTED and result.stderr.startswith(_RUNTIME_ERROR):
         # The runtime refused: the command never ran, so there is no exit code of its own to report.
         call.print(result.stdout)
