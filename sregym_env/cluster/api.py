@@ -8,7 +8,6 @@ Faults, noise, oracles and tools know these protocols and the values beside them
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from sregym_env.cluster.app import App
@@ -16,45 +15,12 @@ from sregym_env.cluster.disturbances import Disturbance
 from sregym_env.cluster.health import Alert, ComponentHealth, JourneyHealth
 from sregym_env.cluster.http import HttpCall, HttpExchange
 from sregym_env.cluster.identity import User
-from sregym_env.cluster.streams import Attached
+from sregym_env.cluster.streams import Attached, ExecResult
 from sregym_env.kube.registry import Registry
 from sregym_env.kube.types import Json, Manifest
 
 PatchType = Literal["strategic", "merge", "json", "apply"]
 Propagation = Literal["Background", "Foreground", "Orphan"]
-
-
-@dataclass(frozen=True, slots=True)
-class ExecResult:
-    """What a command in a container, or a tool, left behind."""
-
-    stdout: str = ""
-    stderr: str = ""
-    exit_code: int = 0
-    chunks: tuple[tuple[int, str], ...] = ()
-    """What was written in which order, each piece with its descriptor (1 or 2), where both streams were used and
-    the order is known."""
-    cost: int = field(default=0, compare=False)
-    """Commands that the shell which carried it out has run, for the account of a shell around it."""
-
-    @property
-    def text(self) -> str:
-        """Both streams as a person at a terminal would see them."""
-        if self.chunks:
-            return "".join(text for _, text in self.chunks)
-        if self.stdout and self.stderr and not self.stdout.endswith("\n"):
-            return f"{self.stdout}\n{self.stderr}"
-        return self.stdout + self.stderr
-
-    @property
-    def pieces(self) -> tuple[tuple[int, str], ...]:
-        """What was written, in order as far as that is known, each piece with its descriptor."""
-        return self.chunks or tuple(piece for piece in ((1, self.stdout), (2, self.stderr)) if piece[1])
-
-    def then(self, complaint: str, exit_code: int) -> ExecResult:
-        """This, and an error after it."""
-        chunks = (*self.pieces, (2, complaint)) if self.stdout else ()
-        return ExecResult(self.stdout, self.stderr + complaint, exit_code, chunks, self.cost)
 
 
 class Cluster(Protocol):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sregym_env.cluster.api import ExecResult, PatchType, Propagation
+from sregym_env.cluster.api import PatchType, Propagation
 from sregym_env.cluster.http import HttpCall, HttpExchange
 from sregym_env.cluster.identity import User
-from sregym_env.cluster.streams import Attached
+from sregym_env.cluster.streams import Attached, ExecResult
 from sregym_env.kube import status
 from sregym_env.kube.registry import BUILTIN, Registry, Resource
 from sregym_env.kube.types import Json, Manifest

@@ -14,8 +14,8 @@ import h11
 import orjson
 import websocket
 
-from sregym_env.cluster.api import ExecResult
 from sregym_env.cluster.http import HttpCall, HttpExchange
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.errors import ClusterError
 from sregym_env.kube.status import StatusError, internal_error
 from sregym_env.live.connection import TIMEOUT, Answer, Connection, Query

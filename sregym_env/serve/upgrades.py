@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import orjson
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube import status
 from sregym_env.kube.types import Manifest
 from sregym_env.serve import forwarding

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.compounds import Compounds
 from sregym_env.shell.flow import Exit, Leave, Return, ShellError, StopScript
 from sregym_env.shell.redirections import Table

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.files import Files
 from sregym_env.shell.limits import COSTS, LimitExceeded, Limits
 from sregym_env.shell.session import Session

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.files import Files, encoded
 
 

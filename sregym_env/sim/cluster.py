@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sregym_env.cluster.api import ExecResult, PatchType, Propagation
+from sregym_env.cluster.api import PatchType, Propagation
 from sregym_env.cluster.http import HttpCall, HttpExchange
 from sregym_env.cluster.identity import ADMIN, User
-from sregym_env.cluster.streams import Attached
+from sregym_env.cluster.streams import Attached, ExecResult
 from sregym_env.kube import conversion, schema, selectors, status
 from sregym_env.kube import patch as patches
 from sregym_env.kube.ownership import inferred

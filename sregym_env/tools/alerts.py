@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import orjson
 
-from sregym_env.cluster.api import ExecResult
 from sregym_env.cluster.health import Alert
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.durations import human_duration, rfc3339
 
 USAGE = """usage: alerts [--state firing|pending|all] [--namespace NS] [-o json]

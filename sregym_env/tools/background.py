@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from sregym_env.cluster.api import ExecResult, World
+from sregym_env.cluster.api import World
 from sregym_env.cluster.http import HttpCall, HttpExchange
 from sregym_env.cluster.identity import User
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.status import StatusError, not_found
 from sregym_env.runtime.clock import SECOND
 from sregym_env.shell.shell import Shell, ShellCommand

@@ -16,8 +16,9 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from sregym_env.cluster.api import ExecResult, World
+from sregym_env.cluster.api import World
 from sregym_env.cluster.identity import User
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.runtime.clock import SECOND
 from sregym_env.shell.commands.curl import curl
 from sregym_env.shell.files import FileEntry, Files, SymlinkEntry, encoded

@@ -17,9 +17,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from sregym_env.cluster.api import ExecResult
 from sregym_env.cluster.http import HttpExchange
-from sregym_env.cluster.streams import Attached
+from sregym_env.cluster.streams import Attached, ExecResult
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from tests.parity.harness import Case, Outcome

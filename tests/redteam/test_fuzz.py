@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from random import Random
-from time import process_time
 from typing import Any
 
 import gymnasium
@@ -16,6 +15,7 @@ import sregym_env  # noqa: F401
 from sregym_env.cluster.oncall import ONCALL
 from sregym_env.envs.env import SREGymEnv
 from sregym_env.tools.workstation import Workstation
+from tests.effort import at_most
 
 from . import soup
 from .playing import NAMESPACE, subject
@@ -41,10 +41,8 @@ def fresh() -> SREGymEnv:
 
 def checked(env: SREGymEnv, action: Any, keys: list[str]) -> bool:
     """Play an action and check what came back; whether the episode is over."""
-    began = process_time()
-    observation, reward, terminated, truncated, info = env.step(action)
-    took = process_time() - began
-    assert took < SLOWEST, f"{took:.1f} s"
+    with at_most(SLOWEST):
+        observation, reward, terminated, truncated, info = env.step(action)
     assert env.observation_space.contains(observation), observation[:200]
     assert isinstance(reward, float) and 0.0 <= reward <= 1.0
     assert list(info) == keys

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import orjson
@@ -12,6 +11,7 @@ from sregym_env.serve.app import Application
 from sregym_env.serve.bodies import duplicates, parse
 from sregym_env.serve.message import Request, Response, parse_query
 from sregym_env.sim.embedded import EmbeddedWorld
+from tests.effort import at_most
 from tests.serve.hostile import attack
 
 PODS = "/api/v1/namespaces/hotel-reservation/pods"
@@ -103,28 +103,25 @@ def test_copies_of_copies_are_bounded(application: Application) -> None:
     grow = [{"op": "add", "path": "/metadata/annotations/a", "value": "x" * 1000}]
     grow = [{"op": "add", "path": "/metadata/finalizers", "value": ["x" * 100] * 100}]
     grow += [{"op": "copy", "from": "/metadata", "path": f"/metadata/x{n}"} for n in range(60)]
-    began = time.process_time()
-    code, _, _ = send(application, "PATCH", FRONTEND, orjson.dumps(grow), content_type=OPERATIONS)
-    assert code == 422
-    assert time.process_time() - began < 1.0
+    with at_most(1.0):
+        code, _, _ = send(application, "PATCH", FRONTEND, orjson.dumps(grow), content_type=OPERATIONS)
+        assert code == 422
 
 
 def test_long_lists_merge_in_linear_time(application: Application) -> None:
     env = [{"name": f"V{n}", "value": "x"} for n in range(20_000)]
     patch = {"spec": {"template": {"spec": {"containers": [{"name": "hotel-reserv-frontend", "env": env}]}}}}
-    began = time.process_time()
-    send(application, "PATCH", f"{FRONTEND}?dryRun=All", orjson.dumps(patch), content_type=STRATEGIC)
-    assert time.process_time() - began < 3.0
+    with at_most(3.0):
+        send(application, "PATCH", f"{FRONTEND}?dryRun=All", orjson.dumps(patch), content_type=STRATEGIC)
 
 
 def test_bodies_of_too_many_values(application: Application) -> None:
     """A million containers would have a million complaints each."""
     body = b'{"metadata":{"name":"a"},"spec":{"containers":[' + b"{}," * 900_000 + b"{}]}}"
-    began = time.process_time()
-    code, reason, text = send(application, "POST", PODS, body, content_type=JSON)
-    assert (code, reason) == (413, "RequestEntityTooLarge")
-    assert text == "Request entity too large: limit is 100000 values"
-    assert time.process_time() - began < 1.5
+    with at_most(1.5):
+        code, reason, text = send(application, "POST", PODS, body, content_type=JSON)
+        assert (code, reason) == (413, "RequestEntityTooLarge")
+        assert text == "Request entity too large: limit is 100000 values"
     text_only = orjson.dumps({"metadata": {"name": "commas"}, "data": {"a": "{[,]}" * 100_000}})
     assert send(application, "POST", MAPS, text_only, content_type=JSON)[0] == 201
 
@@ -190,10 +187,9 @@ def test_what_go_reads_is_read() -> None:
     ],
 )  # fmt: skip
 def test_yaml_that_would_explode(application: Application, body: bytes) -> None:
-    began = time.process_time()
-    code, _, _ = send(application, "POST", MAPS, body, content_type="application/yaml")
-    assert code == 400
-    assert time.process_time() - began < 1.0
+    with at_most(1.0):
+        code, _, _ = send(application, "POST", MAPS, body, content_type="application/yaml")
+        assert code == 400
 
 
 def test_answers_in_yaml(application: Application) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.files import Files
 from sregym_env.shell.shell import Shell
 

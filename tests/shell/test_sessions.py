@@ -7,12 +7,11 @@ import pickle
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Sequence
 
 import pytest
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.files import Files
 from sregym_env.shell.session import Session
 from sregym_env.shell.shell import Shell
@@ -77,18 +76,6 @@ def test_what_a_session_is_does_not_depend_on_how_it_came_to_be() -> None:
         for seed in ("1", "2")
     }
     assert len(seen) == 1
-
-
-def test_a_fork_costs_little() -> None:
-    shell = made()
-    best = min(_timed(shell.fork) for _ in range(200))
-    assert best < 0.0001
-
-
-def _timed(do: object) -> float:
-    began = time.perf_counter()
-    do()  # type: ignore[operator]
-    return time.perf_counter() - began
 
 
 class _Jobs:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sregym_env.cluster.api import ExecResult
 from sregym_env.cluster.app import Binary, Image
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import EPOCH
 from sregym_env.sim import apiserver, scheduler

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.runtime.clock import EPOCH, MINUTE
 from sregym_env.sim import apiserver
 from sregym_env.sim.machines import kubelet, nodes

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sregym_env.cluster.api import ExecResult
 from sregym_env.cluster.identity import ADMIN, User
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.durations import rfc3339, rfc3339_micro
 from sregym_env.kube.registry import BUILTIN
 from sregym_env.kube.status import not_found

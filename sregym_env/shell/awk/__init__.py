@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.awk.machine import Machine
 from sregym_env.shell.awk.syntax import AwkError, Parser, Program, unescape
 from sregym_env.shell.awk.values import Input, number

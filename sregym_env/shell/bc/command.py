@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.bc import numbers
 from sregym_env.shell.bc.numbers import ONE, ZERO, CalculationError, Number
 from sregym_env.shell.bc.syntax import Node, Parser, QuitRead, SyntaxFailed

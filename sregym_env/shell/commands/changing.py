@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.commands.arguments import UsageError, options, reason
 from sregym_env.shell.commands.lines import read, refused, whole_lines
 from sregym_env.shell.commands.printed import Printed

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from sregym_env.cluster.api import ExecResult
 from sregym_env.cluster.http import HTTP_REASONS, HttpCall, HttpExchange
+from sregym_env.cluster.streams import ExecResult
 
 VERSION = "curl 8.5.0 (x86_64-pc-linux-gnu)"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.commands.arguments import UsageError, content, lines_of, options, reason
 from sregym_env.shell.run import Call
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.commands.arguments import UsageError, content, options, reason
 from sregym_env.shell.linediff import Change, changes, hunks, span
 from sregym_env.shell.run import Call

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.commands.posix import compiled
 from sregym_env.shell.run import Call
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell import globs
 from sregym_env.shell.commands.arguments import UsageError
 from sregym_env.shell.commands.listing import mode_text, size_of

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.commands.arguments import UsageError, content, options, reason
 from sregym_env.shell.commands.posix import CLASSES, compiled, translated
 from sregym_env.shell.patterns import Patterns

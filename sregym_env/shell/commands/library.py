@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.awk import Awk
 from sregym_env.shell.bc import Bc
 from sregym_env.shell.builtins import PROGRAMS_TOO

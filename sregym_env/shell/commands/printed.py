@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 
 
 class Printed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.commands.arguments import UsageError, content, options, reason
 from sregym_env.shell.commands.sed_syntax import Address, Command, SedError, parsed
 from sregym_env.shell.limits import LimitExceeded

@@ -9,7 +9,7 @@ from functools import cmp_to_key
 from itertools import pairwise
 from typing import Any
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.commands.arguments import UsageError, options
 from sregym_env.shell.run import Call
 

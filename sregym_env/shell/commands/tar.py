@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import Any
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.commands.arguments import UsageError, options, reason
 from sregym_env.shell.files import MAX_BYTES, DirectoryEntry, FileEntry, Files, SymlinkEntry, decoded, encoded
 from sregym_env.shell.run import Call

@@ -9,7 +9,7 @@ import re
 import zlib
 from collections.abc import Mapping
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.builtins.state import FLAGS
 from sregym_env.shell.commands.arguments import UsageError, options, reason
 from sregym_env.shell.commands.lines import inputs, read, refused

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, field
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.run import Call
 
 _LARGEST = 5000

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import MILLISECOND, SECOND, seconds
 from sregym_env.runtime.streams import keyed_bits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.processes import lifecycle

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sregym_env.cluster.api import ExecResult
 from sregym_env.cluster.http import HTTP_REASONS
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.runtime.clock import SECOND
 from sregym_env.shell.shell import Shell
 from sregym_env.sim.processes.context import ProcessContext

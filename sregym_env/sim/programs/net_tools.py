@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from sregym_env.cluster.api import ExecResult
 from sregym_env.cluster.http import HTTP_REASONS, HttpCall, HttpExchange
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.commands.curl import curl
 from sregym_env.shell.shell import Shell
 from sregym_env.sim.network import dns

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.shell import Shell, StopScript
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import consoles, httpd, terminal, toolbox

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import EPOCH, SECOND
 from sregym_env.shell.files import FileEntry, Files

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sregym_env.cluster.api import Cluster, ExecResult
+from sregym_env.cluster.api import Cluster
 from sregym_env.cluster.identity import User
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.errors import SREGymError
 from sregym_env.kube.durations import parse_duration
 from sregym_env.kube.jsonpath import JSONPathError

@@ -7,7 +7,7 @@ import posixpath
 import tarfile
 from dataclasses import dataclass
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.files import MAX_BYTES, decoded, encoded
 from sregym_env.tools.kubectl import flags as f
 from sregym_env.tools.kubectl.call import Call, Verb

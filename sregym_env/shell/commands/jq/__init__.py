@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.commands.arguments import content, reason
 from sregym_env.shell.commands.jq.functions import BUILTINS, PATHS, Halt
 from sregym_env.shell.commands.jq.machine import Machine

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from sregym_env.cluster.api import ExecResult
 from sregym_env.cluster.app import Image
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.types import Manifest
 from sregym_env.sim.processes import exchange, lifecycle
 from sregym_env.sim.programs import exec as container_exec

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.agnhost.commands import run
 from sregym_env.sim.programs.agnhost.line import Invocation, parse, stamp, usage_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.durations import parse_duration
 from sregym_env.sim.network import connections, dns
 from sregym_env.sim.processes.context import ProcessContext

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.mongo_shell.script import evaluate
 from sregym_env.sim.programs.mongo_shell.session import Session

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sregym_env.cluster.api import ExecResult
+from sregym_env.cluster.streams import ExecResult
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.mongo_shell.client import connect_options, serving_process, unusable_port
 from sregym_env.sim.programs.mongo_shell.session import Session, ShellError
