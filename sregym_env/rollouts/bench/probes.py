@@ -7,9 +7,11 @@ the environment as any caller does, so that they also run on the code of another
 from __future__ import annotations
 
 import gc
+import pickle
 import subprocess
 import sys
 import tracemalloc
+import zlib
 from collections.abc import Callable, Iterator
 from time import process_time
 from typing import Any
@@ -224,6 +226,16 @@ def memory() -> Iterator[float]:
     yield used / len(kept) / 1e6
 
 
+def pickled() -> Iterator[float]:
+    """Kilobytes of an episode some steps into it, as it is sent to another process: of every fault one."""
+    for problem in one_of_each_fault():
+        env = SREGymEnv(problem=problem.model_dump(), raise_errors=True)
+        env.reset(seed=UNSEEN)
+        for line in _lines(env):
+            env.step(line)
+        yield len(zlib.compress(pickle.dumps(env.episode))) / 1000
+
+
 PROBES: dict[str, Probe] = {
     "import": import_,
     "first_deploy": first_deploy,
@@ -237,4 +249,5 @@ PROBES: dict[str, Probe] = {
     "fork": fork,
     "simulated": simulated,
     "memory": memory,
+    "pickled": pickled,
 }

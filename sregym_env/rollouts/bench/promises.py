@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from sregym_env.rollouts.bench.calibration import REFERENCE_MS
 
-Unit = Literal["ms", "1/s", "s/s", "MB", ""]
+Unit = Literal["ms", "1/s", "s/s", "MB", "kB", ""]
 """``ms``: less is better; ``1/s`` and ``s/s``: more is better; the rest does not depend on the machine."""
 
 TOLERANCE = 0.05
@@ -151,6 +151,7 @@ PROMISES = (
     Promise("fork", "fork", "ms", 0.1, 1),
     Promise("simulated", "simulated seconds per second", "s/s", 10_000, 5_000),
     Promise("memory", "memory per idle environment", "MB", 1, 3),
+    Promise("pickled", "an episode in its middle, pickled and compressed", "kB", 300, 1000),
     Promise("served.list", "served: lists of 20 pods per second of its processor time", "1/s", 1000, 500),
     Promise("served.table", "served: the same list as a table", "1/s", 1000, 500),
     Promise("served.losses", "served: of 50 watches and 20 commands at once, incomplete", "", 0, 0),
