@@ -252,6 +252,7 @@ class SimCluster:
         tracking.check_manager(field_manager, "PatchOptions")
         kind = apiserver.resource_of(self._world, resource)
         self._authorize("patch", kind, namespace, name, subresource)
+        # Strategic merging needs the merge keys of a Go type, which custom resources do not have.
         if kind.custom and type == "strategic":
             raise status.unsupported_media_type(custom.PATCHES)
         if type == "apply" and subresource != "scale":
@@ -411,6 +412,7 @@ class SimCluster:
         """
         pods = apiserver.resource_of(self._world, "pods")
         self._authorize("create", pods, namespace, pod, "exec")
+        # As in the API server's connect handler, admission is asked before the pod is looked for.
         if not admitted:
             self.connecting(
                 namespace,
@@ -444,6 +446,7 @@ class SimCluster:
         """Give a container's main process input and see what it writes. Raises BadRequest, InternalError."""
         pods = apiserver.resource_of(self._world, "pods")
         self._authorize("create", pods, namespace, pod, "attach")
+        # Later turns belong to a connection that was let in, and outlive the process at its other end.
         if cursor < 0:
             self.connecting(namespace, pod, "attach", container=container, stdin=bool(stdin), stdout=True)
         found = self._stored(pods, namespace, pod)

@@ -106,6 +106,7 @@ def _admitted(
     fresh = prepared_for_create(kind, named, uid=ids.uid(world.streams), now=world.now())
     if resource == REQUESTS:
         fresh = requested_by(fresh, user.name, user.groups)
+    # Defaulting is part of decoding, so admission sees the defaults, as upstream.
     fresh = tracking.created(world, apply_defaults(kind, completed(kind, fresh)), obj, tracked)
     generated = "" if named is obj else fresh["metadata"]["name"]
     if generated:
@@ -118,7 +119,10 @@ def _admitted(
     if generated and not fresh["metadata"].get("name"):
         fresh = {**fresh, "metadata": {"name": generated, **fresh["metadata"]}}
     if resource == "services":
+        # Where the registry does it: after the mutating phase, before the validation that wants addresses.
         fresh = allocation.with_addresses(world, fresh, None)
+    # The kind's own validation speaks before validating admission (``rest.BeforeCreate``, then
+    # ``createValidation``).
     errors = validation.validate_create(kind, fresh)
     name = fresh["metadata"].get("name", "")
     if not name and not errors:
@@ -128,6 +132,7 @@ def _admitted(
     if generated:
         request = admission.attributes_of("CREATE", kind, fresh, user, dry_run=dry_run)
     admission.validate(world, request, fresh, None)
+    # Storage is asked last: admission's refusal is told even where the name is taken.
     if world.store.get(resource, fresh["metadata"].get("namespace", ""), name) is not None:
         raise status.already_exists(kind, name)
     _warn(world, user, kind, fresh, None)
@@ -197,12 +202,14 @@ def _revised(
         user = guarded.asker(world, user)
     request = admission.attributes_of("UPDATE", kind, old, user, dry_run=dry_run)
     mutated = new if admitted else admission.mutate(world, request, new, old)
+    # A webhook may not change what the server owns, and its changes count in the generation.
     if mutated is not new:
         new = prepared_for_update(kind, mutated, old)
     if resource == "services":
         new = allocation.with_addresses(world, new, old)
     new = tracking.with_entries(new, owners)
     if new == old:
+        # Nothing is written, but webhooks and policies are asked all the same.
         if not admitted and admission.is_guarded(world):
             admission.validate(world, request, new, old)
         return old, old
@@ -294,6 +301,7 @@ def delete(
     old = world.store.get(resource, namespace, name)
     if old is None or (uid is not None and old["metadata"]["uid"] != uid):
         return None
+    # Of the built-in plugins only NamespaceLifecycle judges deletions, and only those of namespaces.
     if not admitted and (resource == "namespaces" or admission.is_guarded(world)):
         guarded.deletion(world, kind, old, user, grace, propagation, dry_run=dry_run)
     if dry_run:
@@ -314,10 +322,13 @@ def delete(
     if finalizers:
         metadata["finalizers"] = finalizers
     known = metadata.get("deletionGracePeriodSeconds")
+    # A second deletion can shorten the grace period, never prolong it.
     if known is None or (resource == "pods" and seconds < known):
+        # In the future: the instant at which the grace period ends.
         metadata["deletionTimestamp"] = rfc3339(world.now() + seconds * SECOND)
         metadata["deletionGracePeriodSeconds"] = seconds
         if has_generation(kind):
+            # Controllers behave otherwise towards an object that is going: ``rest.BeforeDelete`` bumps it, too.
             metadata["generation"] = metadata.get("generation", 1) + 1
     if metadata == old["metadata"]:
         return old
@@ -337,6 +348,7 @@ def finalize_delete(world: SimWorld, resource: str, namespace: str, name: str) -
             return False
     if old["metadata"].get("finalizers"):
         if old["metadata"].get("deletionGracePeriodSeconds"):
+            # With no grace left, taking away the last finalizer removes it (:func:`_commit`).
             metadata = {**old["metadata"], "deletionGracePeriodSeconds": 0}
             world.store.put(resource, {**old, "metadata": metadata})
         return True
@@ -352,6 +364,7 @@ def _named(world: SimWorld, kind: Resource, obj: Manifest) -> Manifest:
     if not prefix:
         error = status.required("metadata.name", "name or generateName is required")
         raise status.invalid(kind, "", [error])
+    # 63 characters less the suffix of 5 (``maxGeneratedNameLength``).
     name = prefix[:58] + ids.name_suffix(world.streams)
     return {**obj, "metadata": {**metadata, "name": name}}
 

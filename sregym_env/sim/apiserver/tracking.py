@@ -189,10 +189,12 @@ def _start(kind: Resource, old: Manifest, tracked: Tracking) -> tuple[Entry, ...
     """The owners that an update starts from; None where it empties the list."""
     given = tracked.given
     if given is not None and not tracked.subresource:
+        # Upstream's ``isResetManagedFields``: both ask for a fresh start.
         if given in ([], [{}]):
             return None
         try:
             found = decode(given)
+        # Who sends what cannot be read does not understand the field, and must not lose it for others.
         except ValueError:
             found = ()
         if found:

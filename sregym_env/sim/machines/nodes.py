@@ -201,6 +201,7 @@ def last_report(world: SimWorld, name: str, period: int) -> int:
     """When the kubelet of a node last reported something that it reports every ``period`` microseconds."""
     down = world.memory.get(f"node.down:{name}")
     until = world.now() if not isinstance(down, int) or isinstance(down, bool) else min(down, world.now())
+    # Machines do not report all at once; keyed by name, because looking must draw no chance.
     offset = keyed_bits("heartbeat", name) % period
     return (until - offset) // period * period + offset
 
@@ -213,6 +214,7 @@ def _present_node(world: SimWorld, node: Manifest) -> Manifest:
     for condition in status.get("conditions", ()):
         if condition.get("reason") != "NodeStatusUnknown":
             changed = parse_rfc3339(condition["lastTransitionTime"])
+            # A change is posted at once, whenever the next report is due.
             condition = {**condition, "lastHeartbeatTime": rfc3339(max(heartbeat, changed))}
         conditions.append(condition)
     return {**node, "status": {**status, "conditions": conditions, "images": _images(world, name)}}

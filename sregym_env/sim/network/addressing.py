@@ -1,6 +1,6 @@
 """Who has which address: services, pods, machines and processes by IP, and where a client sits.
 
-Indexes are derived from the store's sorted lists (:mod:`sregym_env.sim.derived`).
+Indexes are derived from the store's sorted lists (:mod:`sregym_env.sim.world.derived`).
 """
 
 from __future__ import annotations

@@ -43,6 +43,7 @@ class Burst:
         period = SECOND / self.rate
         index = int((end - self.start) / period) + 1
         while index >= 0:
+            # Keyed by the index, not drawn: reading moves no chance, and every reader finds the same lines.
             time = self.start + int((index + keyed_unit(self.seed, index)) * period)
             if self.start <= time < end:
                 yield Line(time, stamped(self.template, time))

@@ -237,6 +237,8 @@ class SimWorld:
         copy.processes = self.processes.copy()
         copy.logs = self.logs.copy()
         copy._logs_owned = set()
+        # Both share the logs now, so this world must copy before it writes, too. A kept world owns none and
+        # stays untouched: other threads may fork it at the same time.
         if self._logs_owned:
             self._logs_owned = set()
         copy.runtime = self.runtime.copy()
@@ -328,8 +330,10 @@ class SimWorld:
 
     def _reconcile(self, name: str, key: Key) -> None:
         slot = (name, key)
+        # Nothing is taken out of the queue: an event that an earlier waking has overtaken is ignored here.
         if self._due.get(slot) != self.clock:
             return
+        # Before the loop runs: its own writes may wake it again.
         del self._due[slot]
         self.acting = name
         try:
@@ -355,6 +359,7 @@ class SimWorld:
         self.epoch += 1
         if "traffic.due" not in self.memory:
             self.memory["traffic.due"] = True
+            # The next whole second, however many changes come before it: a rollout costs one look a second.
             due = self.clock - self.clock % SECOND + SECOND
             self.queue.push(due, "traffic")
             if "kubelet.look" in self._machinery.handlers:

@@ -142,9 +142,8 @@ class Store:
         copy._by_owner = self._by_owner.copy()
         copy.revision = self.revision
         copy.changes = self.changes.fork()
-        if (
-            self._owned
-        ):  # a store that nobody has written to since its last fork is forked without being changed
+        # A store that nobody has written to since its last fork is forked without being changed.
+        if self._owned:
             self._owned = set()
         return copy
 
@@ -180,6 +179,7 @@ class Store:
             self._keys.pop(everywhere, None)
             self._keys.pop(here, None)
         index = self._by_owner.get(resource)
+        # Identity is enough: writes keep what they do not change, and an equal copy only costs a move.
         if index is not None and (type != "MODIFIED" or _references(old) is not _references(new)):
             self._by_owner[resource] = _moved(index, key, _slots(old), _slots(new))
         change = Change(self.revision, type, resource, key, old, new)

@@ -81,6 +81,7 @@ def mutate(world: SimWorld, request: Attributes, new: Manifest, old: Manifest | 
     node_restriction.restrict(world, request, new, old)
     new = _plugins(world, request, new, old)
     if world.store.holds(webhooks.MUTATING):
+        # Given the plugins, because they run again after a webhook has changed the object.
         new = webhooks.mutate(world, request, new, old, lambda obj: _plugins(world, request, obj, old))
     return new
 

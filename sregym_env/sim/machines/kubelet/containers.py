@@ -78,6 +78,7 @@ def _watch(sync: Sync, spec: dict[str, Any], container: Container) -> Container:
     kill = ""
     if spec["image"] != container.image:
         kill = f"Container {container.name} definition changed, will be restarted"
+        # The back-off's key includes the container's definition (``GetStableKey``): a new one starts afresh.
         container = sync.put(evolve(container, backoff=0, backoff_at=0))
     else:
         kill = probes.run(sync, spec, container)
@@ -100,6 +101,7 @@ def grace(sync: Sync, spec: Mapping[str, Any]) -> int:
 def _await_restart(sync: Sync, container: Container, last: Ended) -> Container:
     finished = last.finished_at
     due = finished
+    # Before the first restart the back-off has no entry, so that one comes at once (``doBackOff``).
     if container.backoff and finished - container.backoff_at <= RESTART_FORGIVEN:
         due = finished + container.backoff
     waiting = evolve(container, state="waiting", ended=None, last=last, retry_at=due)
@@ -189,6 +191,7 @@ def _run(
     world, record = sync.world, sync.record
     sync.event("Normal", "Started", f"Started container {container.name}", container)
     _forget_old_runs(sync, container)
+    # Known to run before it does: a program that exits in its first step must find itself running.
     gated = "startupProbe" in spec
     sync.put(
         evolve(
@@ -254,6 +257,7 @@ def _standard_env(sync: Sync) -> dict[str, str]:
 def _argv(spec: Mapping[str, Any], image: Image, env: Mapping[str, str]) -> list[str]:
     command, arguments = spec.get("command"), spec.get("args")
     if command:
+        # A command drops the image's CMD as well as its entrypoint; args alone keep the entrypoint.
         line = [*command, *(arguments or ())]
     else:
         line = [*image.entrypoint, *(arguments if arguments else image.command)]

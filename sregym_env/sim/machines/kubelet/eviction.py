@@ -37,6 +37,7 @@ def look(world: SimWorld) -> None:
         if free < THRESHOLD and f"node.down:{name}" not in world.memory:
             world.memory[slot] = world.clock
             _set_pressure(world, node, True)
+            # One pod at a time: its end may be enough (the eviction manager kills at most one an interval).
             _evict(world, node, free)
             again = True
         elif slot in world.memory:
@@ -145,6 +146,7 @@ def _evict(world: SimWorld, node: Manifest, free: int) -> None:
         )
     if not ranked:
         return
+    # Names break ties; records and pods cannot be compared.
     *_, record, pod = min(ranked, key=lambda entry: entry[:5])
     message = (
         f"The node was low on resource: memory. Threshold quantity: {format_bytes(THRESHOLD)}, "

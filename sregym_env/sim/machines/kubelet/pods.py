@@ -20,6 +20,7 @@ from sregym_env.sim.world.store import Change, Key
 
 MOUNT_BACKOFF = seconds(0.5)
 """First retry of a failed mount, doubling (``exponentialbackoff`` of the volume manager)."""
+# ``maxDurationBeforeRetry``: two minutes and two seconds.
 MOUNT_BACKOFF_CAP = seconds(122)
 MOUNT_WAIT = seconds(123)
 """How long a pod sync waits for its volumes before it says which are missing."""
@@ -38,6 +39,7 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
         _forget_others(world, key, "")
         return None
     uid = pod["metadata"]["uid"]
+    # Its containers go on; when it comes back it looks at all of them (:func:`wake_node`).
     if f"node.down:{node_name}" in world.memory:
         return None
     if uid not in world.runtime:
@@ -67,10 +69,12 @@ def _admit(world: SimWorld, pod: Manifest, node_name: str) -> bool:
             apiserver.finalize_delete(world, "pods", metadata["namespace"], metadata["name"])
         return False
     bound = any(condition["type"] == "PodScheduled" for condition in old.get("conditions", ()))
+    # Who has the condition came through the scheduler, which has checked the same.
     if not bound:
         refused = admission.refusal(world, pod, node)
         if refused is not None:
             reason, message = refused
+            # Only the status has the prefix, not the event (``rejectPod``).
             text = message.removeprefix("Pod was rejected: ")
             events.record(world, pod, "Warning", reason, text, component="kubelet", host=node_name)
             refusal = status.rejected(world, pod, reason, message)
@@ -148,6 +152,7 @@ def _sync(sync: Sync) -> None:
         return
     _check_deadline(sync)
     if sync.record.failed is not None:
+        # Hard eviction thresholds grant no grace.
         _stop_all(sync, 0 if sync.record.failed[0] == "Evicted" else _own_grace(sync))
         return
     if _finished(sync):
@@ -270,6 +275,7 @@ def _changed(sync: Sync) -> bool:
 
 def _initialise(sync: Sync) -> bool:
     """Run init containers in order and keep sidecars up; whether the main containers may run."""
+    # An init container of a pod that always restarts is done once it has succeeded.
     policy = "OnFailure" if sync.spec.get("restartPolicy", "Always") != "Never" else "Never"
     for spec in sync.spec.get("initContainers", ()):
         container = sync.container(spec["name"])
@@ -314,6 +320,7 @@ def _stop_all(sync: Sync, allowed: int) -> bool:
         if container.stop is None:
             containers.stop(sync, spec, container, f"Stopping container {container.name}", allowed)
             container = sync.container(spec["name"])
+        # A later deletion with less grace overtakes what the container was told first.
         if container.stop is not None and container.stop.exit_at > sync.now + allowed:
             container = sync.put(
                 evolve(container, stop=evolve(container.stop, exit_at=sync.now + allowed, exit_code=137))
@@ -346,6 +353,7 @@ def _leave(sync: Sync) -> None:
     if not apiserver.finalize_delete(world, "pods", record.namespace, record.name):
         sync.look_again(sync.now + guarded.AGAIN)
         return
+    # A static pod's record stays: its mirror is put back from it (:func:`_forget_others`).
     if record.static is None:
         forget(world, sync.uid)
 
@@ -359,6 +367,7 @@ def _pods(world: SimWorld, change: Change) -> Iterable[Key]:
         return (change.key,)
     if not new["spec"].get("nodeName"):
         return ()
+    # Most changes are the kubelet's own status writes; they keep the spec as the same object.
     if old is not None and old["spec"] is new["spec"]:
         metadata, before = new["metadata"], old["metadata"]
         same = all(

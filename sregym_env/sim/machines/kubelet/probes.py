@@ -1,7 +1,7 @@
 """Startup, liveness and readiness probes of running containers.
 
 A probe whose verdict stands is not run again until something in the world has changed
-(:data:`HANDLERS` ``kubelet.look``): a healthy cluster costs no events.
+(``kubelet.look`` in :data:`sregym_env.sim.machines.kubelet.HANDLERS`): a healthy cluster costs no events.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ def planned(spec: Mapping[str, Any], started_at: int, phase: float) -> dict[Prob
         probe = spec.get(_FIELDS[kind])
         if probe is not None:
             first = started_at + probe.get("initialDelaySeconds", 0) * SECOND + round(phase * SECOND)
+            # Until a probe has spoken a container counts as alive, but not as ready (``prober/worker.go``).
             made[kind] = Probe(next_at=first, passed=kind == "liveness")
     return made
 
@@ -41,6 +42,7 @@ def run(sync: Sync, spec: Mapping[str, Any], container: Container) -> str:
     """Run the probes that are due; the message with which the container must be killed, or ``""``."""
     for kind in KINDS:
         probe = container.probes.get(kind)
+        # Until the startup probe has passed it runs alone; after that it never runs again.
         if probe is None or (kind == "startup") == container.started:
             continue
         config = spec.get(_FIELDS[kind])

@@ -106,6 +106,7 @@ def _finish(sync: Sync, reference: str, container: Container, pull: Pull) -> boo
     world = sync.world
     image = images.find(world.images, reference)
     if image is not None:
+        # The kubelet truncates the duration to milliseconds.
         took = format_duration((sync.now - pull.started_at) // 1000 * 1_000_000)
         text = (
             f'Successfully pulled image "{reference}" in {took} ({took} including waiting). '
