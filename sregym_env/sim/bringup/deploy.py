@@ -50,6 +50,7 @@ def deployed_world(app: App, seed: int = 0) -> EmbeddedWorld:
     """A world with ``app`` healthy and under load, different for every seed. Raises AppError."""
     variant = seed % VARIANTS
     known = _settled.get((app.name, variant))
+    # Another application may have the same name.
     if known is None or known[0] is not app:
         known = _settled[(app.name, variant)] = (app, _deploy(app, variant).fork())
     world = known[1].fork()

@@ -224,6 +224,7 @@ def _is_warming_up(world: SimWorld, pod: Manifest, usage: PodUsage) -> bool:
     begun, changed = parse_rfc3339(started), parse_rfc3339(ready["lastTransitionTime"])
     if begun + CPU_INITIALIZATION > world.now():
         return ready["status"] == "False" or usage.timestamp < changed + METRICS_WINDOW
+    # Not ready since its start: what it used so far says nothing about the load.
     return ready["status"] == "False" and begun + READINESS_DELAY > changed
 
 

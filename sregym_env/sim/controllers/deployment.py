@@ -70,10 +70,12 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
         return None
     owned = claim(world, REPLICA_SETS, deployment, "apps/v1", "Deployment", spec_selector(deployment))
     if "deletionTimestamp" in deployment["metadata"]:
+        # Its ReplicaSets are the garbage collector's now (``syncStatusOnly``).
         known = _found(deployment, owned)
         _write_status(world, known, _status(world, known))
         return None
     deployment = _note_pause(world, deployment)
+    # A new size is spread over old and new sets before any rollout goes on.
     if deployment["spec"].get("paused") or _is_scaling(deployment, owned):
         return _resize(world, deployment, owned)
     if rollout.is_rolling(deployment):
@@ -87,6 +89,7 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
 def _roll(world: SimWorld, deployment: Manifest, owned: list[Manifest]) -> int | None:
     known = _with_new_set(world, deployment, owned)
     grown = _reconcile_new(world, known)
+    # One step at a time: what comes of it wakes this loop again.
     if grown is not None:
         return _sync_status(world, grown)
     shrunk = _reconcile_old(world, known)
@@ -136,6 +139,7 @@ def _is_scaling(deployment: Manifest, owned: list[Manifest]) -> bool:
     wanted = rollout.replicas(deployment)
     for replica_set in owned:
         if rollout.replicas(replica_set):
+            # The size that a set was last made for stands in its annotation.
             desired = rollout.annotated(replica_set, rollout.DESIRED_REPLICAS)
             if desired is not None and desired != wanted:
                 return True
@@ -161,6 +165,7 @@ def _distribute(world: SimWorld, known: _Rollout) -> _Rollout:
     allowed = wanted + surge if wanted > 0 else 0
     to_add = allowed - rollout.total(active)
     ordered = rollout.by_creation(active)
+    # Among sets of one size the newer ones grow first, and the older ones shrink first.
     if to_add > 0:
         ordered.reverse()
     ordered.sort(key=rollout.replicas, reverse=True)
@@ -171,6 +176,7 @@ def _distribute(world: SimWorld, known: _Rollout) -> _Rollout:
         sizes.append(rollout.replicas(replica_set) + share)
         added += share
     if to_add:
+        # What rounding left over goes to the largest.
         sizes[0] = max(0, sizes[0] + to_add - added)
     for replica_set, size in zip(ordered, sizes, strict=True):
         known = _scale(world, known, replica_set, size)
@@ -318,6 +324,7 @@ def _inherited(deployment: Manifest) -> dict[str, str]:
 
 def template_hash(template: Manifest, collisions: int) -> str:
     """The hash that names a ReplicaSet and labels its pods."""
+    # Upstream hashes a dump of Go's structs; any hash will do that is the same for the same template.
     data = orjson.dumps(template, option=orjson.OPT_SORT_KEYS)
     if collisions:
         data += str(collisions).encode()
@@ -405,6 +412,7 @@ def _clean_up(world: SimWorld, known: _Rollout) -> _Rollout:
     for replica_set in sorted(alive, key=rollout.revision)[: max(0, len(alive) - limit)]:
         status, metadata = replica_set.get("status") or {}, replica_set["metadata"]
         idle = rollout.replicas(replica_set) == 0 and status.get("replicas", 0) == 0
+        # Idle by a status that speaks of its present spec.
         if idle and metadata.get("generation", 1) <= status.get("observedGeneration", 0):
             apiserver.delete(world, REPLICA_SETS, metadata["namespace"], metadata["name"])
             known = evolve(known, old=tuple(rs for rs in known.old if rs is not replica_set))
@@ -419,6 +427,7 @@ def _note_pause(world: SimWorld, deployment: Manifest) -> Manifest:
         return deployment
     progress = conditions.find(deployment.get("status"), "Progressing")
     reason = "" if progress is None else progress.get("reason", "")
+    # A missed deadline is not covered up by a pause.
     if reason == "ProgressDeadlineExceeded":
         return deployment
     paused = bool(deployment["spec"].get("paused"))
@@ -506,6 +515,7 @@ def _judged(
         verdict = ("True", "ReplicaSetUpdated", f"{subject} is progressing.")
         current = conditions.find(status, "Progressing")
         made = conditions.put((), now, "Progressing", *verdict, update_time=True)
+        # The deadline counts from the last update; the transition may be older.
         if current is not None and current["status"] == "True":
             made[0]["lastTransitionTime"] = current["lastTransitionTime"]
         return [*conditions.without(listed, "Progressing"), *made]
@@ -533,6 +543,7 @@ def _until_deadline(
     progress = conditions.find(status, "Progressing")
     if progress is None or progress.get("reason") in ("NewReplicaSetAvailable", "ProgressDeadlineExceeded"):
         return None
+    # A second more, as upstream: times in a status have no fractions.
     due = parse_rfc3339(progress["lastUpdateTime"]) + (deadline + 1) * SECOND
     return max(SECOND, due - world.now())
 

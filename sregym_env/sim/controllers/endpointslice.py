@@ -45,11 +45,13 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
     for pod in selected_pods(world, service):
         address = (pod.get("status") or {}).get("podIP")
         if address and not pods.is_finished(pod):
+            # A slice has one set of ports, and a named port may be another number in each pod.
             groups.setdefault(_hashable(ports_of(service, pod)), []).append(_endpoint(service, pod, address))
     wanted: list[tuple[Ports, list[dict[str, Any]]]] = []
     for ports, endpoints in groups.items():
         for start in range(0, len(endpoints), MAX_PER_SLICE):
             wanted.append((ports, endpoints[start : start + MAX_PER_SLICE]))
+    # A Service that selects nobody keeps one empty slice, as upstream.
     _store(world, service, wanted or [((), [])])
     return None
 
@@ -157,6 +159,7 @@ def _store(world: SimWorld, service: Manifest, wanted: list[tuple[Ports, list[di
             unmatched.append((ports, endpoints))
     spare = [found for found in existing if any(found in rest for rest in by_ports.values())]
     for ports, endpoints in unmatched:
+        # Upstream fills slices that would go before it makes new ones.
         if spare:
             _update(world, spare.pop(0), ports, endpoints, labels)
         else:

@@ -148,6 +148,7 @@ def _wake(world: SimWorld, change: Change) -> Iterable[Key]:
                 yield _key_of(world, namespace, owner)
     elif change.type == "ADDED":
         for owner in metadata.get("ownerReferences") or ():
+            # The owner may have gone before its dependent came.
             if apiserver.served(world, owner["apiVersion"], owner["kind"]) is not None:
                 if find_owner(world, namespace, owner) is None:
                     yield _key_of(world, namespace, owner)

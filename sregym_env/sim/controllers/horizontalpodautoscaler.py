@@ -29,7 +29,7 @@ SYNC = 15 * SECOND
 DOWN_WINDOW = 300
 """Seconds for which the highest recommendation counts when scaling down."""
 HISTORY = 128
-"""Recommendations and scalings remembered per autoscaler: more than a window of any of them."""
+"""Recommendations and scalings remembered per autoscaler: half an hour of them."""
 
 _UP = {
     "stabilizationWindowSeconds": 0,
@@ -332,6 +332,7 @@ def _picked(limits: Sequence[int], cautious: bool, *, lowest: bool) -> int:
 
 def _spec_changed(_: SimWorld, change: Change) -> Iterable[Key]:
     old, new = change.old, change.new
+    # Its own status writes must not wake it: it looks every 15 s.
     if old is not None and new is not None and old["spec"] == new["spec"]:
         return ()
     return (change.key,)

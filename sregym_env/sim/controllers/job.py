@@ -105,6 +105,7 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
     over = verdict if verdict is not None and not active and not _still_going(world, job) else None
     if over is not None:
         _finish(world, status, over)
+    # Counted first, let go second: a pod without the finalizer is never counted.
     apiserver.update_status(world, RESOURCE, *key, status)
     for pod in finished:
         _untrack(world, pod)
@@ -278,6 +279,7 @@ def _restarts_exhausted(job: Manifest, owned: list[Manifest]) -> bool:
             status = pod.get("status") or {}
             for field in ("initContainerStatuses", "containerStatuses"):
                 count += sum(found.get("restartCount", 0) for found in status.get(field) or ())
+    # With a limit of n the nth restart ends it, with 0 the first (``pastBackoffLimitOnFailure``).
     return count > 0 if limit == 0 else count >= limit
 
 
@@ -432,6 +434,7 @@ def _note_activity(status: dict[str, Any], active: list[Manifest], terminating: 
         status["active"] = len(active)
     status["ready"] = sum(pods.is_ready(pod) for pod in active)
     status["terminating"] = terminating
+    # Upstream counts in two writes, by way of this field; here one write does both.
     status["uncountedTerminatedPods"] = {}
 
 

@@ -138,6 +138,7 @@ def indexes(text: str) -> set[int]:
     for part in text.split(",") if text else ():
         first, _, last = part.partition("-")
         if first.isdecimal() and (last or first).isdecimal():
+            # Nine digits are enough for any index, and a status may be written by anybody.
             found.update(range(int(first[:9]), min(int((last or first)[:9]), MOST_INDEXES) + 1))
     return found
 

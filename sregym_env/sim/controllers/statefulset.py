@@ -102,6 +102,7 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
         try:
             _act(round_)
         except StatusError as error:
+            # The status is told first; raised at the end, it has the loop tried again later.
             failure = error
     apiserver.update_status(world, RESOURCE, *key, _status(round_))
     used = {pod["metadata"].get("labels", {}).get(revisions.HASH_LABEL, "") for pod in claimed}
@@ -154,6 +155,7 @@ def _process_replica(round_: _Round, ordinal: int) -> bool:
         _create(round_, ordinal)
         return not round_.monotonic
     _own_claims(round_, pod["metadata"]["name"], None)
+    # A claim may have been deleted under a pod that still waits for it.
     if pods.phase(pod) == "Pending" and not pods.is_terminating(pod):
         _create_claims(round_, pod["metadata"]["name"], pod["spec"])
     return not round_.monotonic or round_.is_healthy(pod)
@@ -187,6 +189,7 @@ def _process_condemned(round_: _Round, ordinal: int, first_unhealthy: int | None
     pod = round_.existing[ordinal]
     if pods.is_terminating(pod):
         return not round_.monotonic
+    # Of unhealthy pods the first may go, or a broken one would prevent its own removal.
     if round_.monotonic and not round_.is_available(pod) and ordinal != first_unhealthy:
         return False
     _own_claims(round_, pod["metadata"]["name"], pod)

@@ -227,6 +227,7 @@ def _deployment_down(world: SimWorld) -> Iterator[Active]:
         if condition is not None and condition["status"] != "True":
             since = _time(condition.get("lastTransitionTime"), _created(deployment))
         else:
+            # Scaled to nothing it is Available all the same: its minimum is met.
             since = max(_created(deployment), _last_scaled(world, deployment))
         labels = {"namespace": metadata["namespace"], "deployment": metadata["name"]}
         yield Active(labels, since, f"Deployment {metadata['name']} has no available replicas")

@@ -96,6 +96,7 @@ def _pod_usage(world: SimWorld, pod: Manifest) -> PodUsage | None:
     found = [
         container_usage(world, process, segment, time)
         for process in addressing.pod_processes(world, pod["metadata"].get("uid", ""))
+        # CPU use is the difference of two scrapes.
         if process.started_at + SCRAPE <= time
     ]
     return PodUsage(time, tuple(found)) if found else None
@@ -110,6 +111,7 @@ def container_usage(world: SimWorld, process: Process, segment: Segment | None, 
                 rates = dict(load.rates)
                 break
     used = world.programs[process.program].usage(ProcessContext(world, process), rates)
+    # Keyed by the window, not drawn: whoever asks twice within it sees the same, and moves no chance.
     key = (world.streams.seed, process.key[0], process.container, time)
     cpu = used.cpu * (1.0 + CPU_JITTER * (2.0 * keyed_unit("cpu", *key) - 1.0))
     memory = max(used.memory, process.memory)

@@ -112,6 +112,7 @@ def _naming(world: SimWorld, topology: tuple[Any, ...]) -> tuple[Any, ...]:
         [
             piece
             for service, pieces in _by_service(store.list(SLICES)).items()
+            # The endpoints of the DNS server itself, and those that names lead to directly.
             if service[0] == "kube-system" or service in headless
             for piece in pieces
         ],
@@ -255,6 +256,7 @@ def _pods_by_ip(pods: Objects) -> dict[str, Key]:
     for pod in pods:
         status = pod.get("status", {})
         ip = status.get("podIP")
+        # A pod on the machine's network has the machine's address, which leads to the machine.
         if ip and not pod["spec"].get("hostNetwork") and status.get("phase") not in ("Succeeded", "Failed"):
             found[ip] = (pod["metadata"].get("namespace", ""), pod["metadata"]["name"])
     return found
@@ -378,6 +380,7 @@ def _slice_endpoints(piece: Manifest, port: int) -> list[Endpoint]:
     found = []
     for entry in piece.get("endpoints") or ():
         conditions = entry.get("conditions") or {}
+        # The API asks consumers to take an unknown condition for true.
         ready = conditions.get("ready") is not False
         target = entry.get("targetRef") or {}
         for ip in entry.get("addresses") or ():

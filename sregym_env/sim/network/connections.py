@@ -123,6 +123,7 @@ class _Route:
         if isinstance(source, Process) and not source.host_network:
             self.here = (source.namespace, source.pod)
         else:
+            # On the machine's network the machine speaks: no policy selects it by a pod's labels.
             pod = None
         self.peer = Peer(addressing.source_ip(world, source), source.node, pod)
 
@@ -159,12 +160,14 @@ class _Route:
         every = addressing.endpoints(self.world, metadata["namespace"], metadata["name"], entry)
         found = addressing.usable(every)
         if local and found:
+            # Endpoints elsewhere but none here: kube-proxy drops; where there are none at all it rejects.
             found = [endpoint for endpoint in found if endpoint.node == self.source.node]
             if not found:
                 return (self._lost(address, port),)
         if not found:
             return (self._refused(address, port),)
         if service["spec"].get("sessionAffinity") == "ClientIP":
+            # Keyed by the two ends: a client keeps its endpoint, and nothing has to be remembered.
             found = [found[keyed_bits("affinity", self.peer.ip, address) % len(found)]]
         legs = [self._endpoint(endpoint, address, port) for endpoint in found]
         if len(legs) == 1:
@@ -292,4 +295,5 @@ def pick(connection: Connection, unit: float) -> Leg:
         if unit < leg.share:
             return leg
         unit -= leg.share
+    # Shares are floats: they may sum to a little less than 1.
     return connection.legs[-1]

@@ -149,8 +149,10 @@ def _configured(base: ResolvConf, config: Manifest) -> ResolvConf:
         name, value = option["name"], option.get("value")
         options[name] = name if value is None else f"{name}:{value}"
         if name == "ndots" and str(value).isdigit():
+            # Resolvers cap it at 15 (resolv.conf(5)).
             ndots = min(int(value), 15)
     return ResolvConf(
+        # More than three are cut off by the kubelet (``MaxDNSNameservers``).
         _unique((*base.nameservers, *(config.get("nameservers") or ())))[:3],
         _unique((*base.searches, *(config.get("searches") or ()))),
         ndots,
@@ -193,6 +195,7 @@ def resolve(world: SimWorld, source: Source, host: str) -> Resolution:
     pod = addressing.pod_of(world, source) if isinstance(source, Process) else None
     spec = None if pod is None else pod["spec"]
     known: tuple[Manifest | None, Resolution] | None = cache.get(key)
+    # What naming depends on leaves the client's own pod out, whose spec says how it asks.
     if known is None or (known[0] is not spec and known[0] != spec):
         known = cache[key] = (spec, _resolve(world, source, host))
     return known[1]
@@ -204,6 +207,7 @@ def _resolve(world: SimWorld, source: Source, host: str) -> Resolution:
         return Resolution(host, (literal,), literal)
     name = host.rstrip(".").lower()
     for address, names in hosts_entries(world, source):
+        # The cluster has IPv4 only.
         if name in names and ":" not in address:
             return Resolution(host, (address,), name)
     if not name or not _valid(name):
@@ -237,6 +241,7 @@ def candidates(host: str, conf: ResolvConf) -> list[str]:
 
 def _ask_servers(world: SimWorld, source: Source, host: str, conf: ResolvConf) -> Resolution:
     if not conf.nameservers:
+        # Resolvers that are told no server ask their own machine.
         conf = ResolvConf(("127.0.0.1",), conf.searches, conf.ndots)
     queries: list[Query] = []
     latency = 0.0
@@ -266,6 +271,7 @@ def _failure_text(
     if unanswered.rcode != "TIMEOUT":
         return f"lookup {host} on {server}:53: server misbehaving", "dns_timeout"
     ip = addressing.source_ip(world, source) or "127.0.0.1"
+    # Linux dials from 32768 to 60999.
     port = 32768 + keyed_bits("ephemeral", ip, host) % 28232
     what = "read: connection refused" if unanswered.refused else "i/o timeout"
     return f"lookup {host} on {server}:53: read udp {ip}:{port}->{server}:53: {what}", "dns_timeout"
@@ -343,6 +349,7 @@ def _find_server(world: SimWorld, source: Source, server: str) -> tuple[Process 
             return None, QUERY_TIMEOUT, False
         behind = addressing.usable(addressing.endpoints(world, metadata["namespace"], metadata["name"], port))
         if not behind:
+            # kube-proxy rejects packets to a Service without endpoints.
             return None, 0.001, True
         targets = [(endpoint.ip, endpoint.port) for endpoint in behind]
     me = _peer(world, source)
@@ -408,6 +415,7 @@ def served(world: SimWorld, process: Process, config: Corefile, name: str, depth
 def _plugins(
     world: SimWorld, process: Process, config: Corefile, block: ServerBlock, name: str, depth: int
 ) -> Answer:
+    # The order is that of CoreDNS's ``plugin.cfg``, whatever the order in the Corefile.
     for template in block.templates:
         if template.concerns(name):
             addresses = tuple(word for text in template.answers if _is_address(word := text.split()[-1]))
@@ -499,6 +507,7 @@ def _service_record(
     if spec.get("type") == "ExternalName":
         target = str(spec.get("externalName", "")).rstrip(".").lower()
         inner = served(world, process, config, target, depth + 1)
+        # The CNAME is an answer by itself, even where its target does not exist.
         rcode = "NOERROR" if inner.rcode == "NXDOMAIN" else inner.rcode
         return Answer(rcode, inner.addresses, (target, *inner.chain))
     headless = spec.get("clusterIP") in (None, "", "None")
@@ -556,6 +565,7 @@ def _reload(world: SimWorld, key: Key) -> int | None:
         if any(m.kind == "configmap" and m.source == key[1] for m in process.mounts):
             _reload_process(world, process)
             if wanted is not None and _mounted_corefile(world, process) != wanted:
+                # The kubelet has not synced the volume yet.
                 again = RELOAD_INTERVAL
     return again
 

@@ -66,6 +66,7 @@ def _disturbed(world: SimWorld, rtt: float, pod: PodName, far_pod: PodName) -> L
     for disturbance in world.disturbances:
         if isinstance(disturbance, PodFreeze):
             answers = answers and (disturbance.namespace, disturbance.pod) != far_pod
+        # Delay and loss sit on the pod's interface; loopback does not pass it.
         elif isinstance(disturbance, LinkDelay | LinkLoss) and not local:
             if (disturbance.namespace, disturbance.pod) not in (pod, far_pod):
                 continue

@@ -1,4 +1,4 @@
-"""A running process's view of the world: the implementation of :class:`~.program.Context`."""
+"""A running process's view of the world: the implementation of :class:`~sregym_env.sim.world.program.Context`."""
 
 from __future__ import annotations
 
@@ -135,6 +135,7 @@ class ProcessContext:
 
     def _exit(self, code: int, delay: float, reason: str) -> None:
         process = self.process
+        # Never at once: the program's present step still works on this process.
         wait = max(seconds(delay), MILLISECOND)
         self.world.after(wait, "program.exit", process.key, process.restart, code, reason)
 
@@ -157,8 +158,10 @@ class ProcessContext:
 
     def ask(self, host: str, port: int, call: Call, timeout: float = 0.0) -> Failure | None:
         """Make one call, outside of traffic: None if it succeeded, else why not."""
+        # The world may have changed since the last call: earlier answers do not hold.
         self._evaluation = None
         flow = self.call(host, port, call, timeout=timeout)
+        # Where there is nothing to decide nothing is drawn: a healthy start moves no stream.
         draw = self.chance("call") if 0.0 < flow.ok < 1.0 else 0.5
         if draw < flow.ok:
             return None

@@ -147,6 +147,7 @@ class Evaluation:
         if not leg.answers:
             return _failed("timeout", "context deadline exceeded", patience)
         key = (process.key, call, leg.port)
+        # A cycle of calls: what becomes of it is decided further out, here it only has to end.
         if key in self._open:
             return Flow(1.0, leg.latency)
         visit = self._visit(process, call, leg.port)
@@ -178,6 +179,7 @@ class Evaluation:
         if pressure is not None:
             visit.flow = _pressed(flow, pressure, visit.waited)
             visit.wait = pressure.wait
+        # Not before its callees are in: rates are sent down in the opposite order.
         self.visits[key] = visit
         return visit
 

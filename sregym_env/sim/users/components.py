@@ -33,6 +33,7 @@ def workload_of(world: SimWorld, pod: Manifest) -> tuple[str, str]:
         if above is not None:
             return above
         if middle is None and owner[0] == "ReplicaSet":
+            # The ReplicaSet may be gone before its last pods are.
             suffix = (metadata.get("labels") or {}).get("pod-template-hash")
             if suffix and owner[1].endswith("-" + suffix):
                 return "Deployment", owner[1][: -len(suffix) - 1]

@@ -73,6 +73,7 @@ def look(world: SimWorld) -> None:
     previous = history(world)
     last = previous.last()
     if last is None or not last.same_as(segment):
+        # Forks of this world hold the same log object: it must not grow under them.
         grown = previous.fork()
         grown.append(segment)
         world.memory[HISTORY] = grown
@@ -84,6 +85,7 @@ def evaluate(world: SimWorld) -> tuple[Evaluation, tuple[JourneyState, ...]]:
     """What becomes of everything that is offered right now. Changes nothing."""
     offers = list(offered(world))
     evaluation, flows = _walk(world, offers, {})
+    # Pressure lowers the load that it comes from; three rounds come close enough and bound the cost.
     for _ in range(3):
         pressure = _pressure(evaluation)
         if not pressure:
@@ -289,6 +291,7 @@ def _write_logs(world: SimWorld, evaluation: Evaluation) -> None:
             for template, share in visit.logs.items():
                 lines[template] = lines.get(template, 0.0) + visit.rate * share
     now_open = tuple(
+        # Rounded, so that the last digits of a sum do not close and open every stream.
         (key, tuple((template, round(rate, 4)) for template, rate in lines.items() if rate >= 1e-4))
         for key, lines in wanted.items()
     )
@@ -315,6 +318,7 @@ def _doom(world: SimWorld, evaluation: Evaluation) -> None:
     if doomed or before:
         world.memory[CRASHES] = doomed
     for doom in doomed:
+        # Exponential waiting has no memory: the crash already planned stands unless the rate is much higher.
         if doom.rate > 2.0 * before.get((doom.key, doom.restart), 0.0):
             wait = world.streams.exponential(f"crash:{'/'.join(doom.key)}", 1.0 / doom.rate)
             world.after(seconds(wait), "traffic.crash", doom.key, doom.restart)
@@ -348,6 +352,7 @@ def crash(world: SimWorld, key: ProcessKey, restart: int) -> None:
         return
     for line in doom.text.split("\n"):
         world.log((*key, restart)).write(world.clock, _timed(line, world.clock))
+    # By name: this room does not know the kubelets.
     world.happen("program.exit", key, restart, doom.code, "")
 
 

@@ -362,6 +362,7 @@ class SimWorld:
             # The next whole second, however many changes come before it: a rollout costs one look a second.
             due = self.clock - self.clock % SECOND + SECOND
             self.queue.push(due, "traffic")
+            # A world made of a few parts, as in tests, may have no kubelets.
             if "kubelet.look" in self._machinery.handlers:
                 self.queue.push(due, "kubelet.look")
 
