@@ -155,7 +155,7 @@ def _lines(ctx: ProcessContext, console: Console, data: str) -> Turn:
     for at, line in enumerate(lines):
         command += line
         if len(command) < MAX_COMMAND:
-            # A long command that is not whole yet is looked at again only when it has grown by a part.
+            # Looking costs the length of the command: after every line it would cost the square of it.
             if len(command) < checked * GROWTH and at + 1 < len(lines):
                 continue
             if not reading.is_complete(command):

@@ -81,6 +81,7 @@ def run(world: SimWorld, pod: Manifest, container: str, argv: Sequence[str], std
         if name in image.files:
             argv = ["sh", *argv]
         else:
+            # The binary of the server that runs here: a second one finds its port taken.
             text = f"{name}: listen tcp: bind: address already in use\n"
             return ExecResult(stderr=text, exit_code=1)
     failed = _unreadable(ctx, argv)
@@ -109,6 +110,7 @@ def _unreadable(ctx: ProcessContext, argv: Sequence[str]) -> str:
 
 def _oci(world: SimWorld, name: str) -> str:
     """What the container runtime says about an executable that is not there."""
+    # Not drawn: a mistyped command must not change what happens later.
     identity = "".join(f"{keyed_bits(world.clock, name, part):016x}" for part in range(4))
     where = "executable file not found in $PATH"
     if "/" in name:

@@ -130,6 +130,7 @@ class GoService(Quiet):
         server = ctx.peer(host, port)
         if server is None or server.process.program != "mongod":
             return
+        # From the time: a port number is not worth a draw of chance.
         remote = ("remote", f"{ctx.process.ip}:{36000 + ctx.now() // SECOND % 20000}")
         call = Call("connect", (*call.attributes, remote))
         if not refused:
@@ -190,6 +191,7 @@ class GoService(Quiet):
         _log(ctx, "INF", "main", 67, "Consul agent initialized", delay)
         _log(ctx, "INF", "main", 78, "Starting server...", delay)
         number = config.get(settings.port_key, "")
+        # What is no number reads as 0, which the program takes for unset.
         port = int(number) if number.isdecimal() and int(number) < 65536 else 0
         if not port:
             _fatal(ctx, "main", 79, "server port must be set", delay)
@@ -220,6 +222,7 @@ class GoService(Quiet):
         text = f"Trying to register service [ name: {name}, id: {id}, address: {process.ip}, port: {port} ]"
         _log(ctx, "INF", "registry", 84, text, delay, folder="registry")
         host, number = _address(_config(ctx), "consulAddress")
+        # Without an address Consul's client talks to 127.0.0.1:8500.
         url = f"http://{host or '127.0.0.1'}:{number or 8500}/v1/agent/service/register"
         failure = ctx.ask(host or "127.0.0.1", number or 8500, Call("register"), DIAL_TIMEOUT)
         agent = None if failure else ctx.peer(host or "127.0.0.1", number or 8500)

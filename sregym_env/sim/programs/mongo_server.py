@@ -69,6 +69,7 @@ def insert_if_absent(
     """Insert the documents whose ``key`` is not there yet; how many were inserted."""
     data = stored_or_empty(ctx)
     known = data.documents(database, collection)
+    # An empty collection was filled with this very tuple: there is nothing to compare.
     if known is documents:
         return 0
     present = {doc.get(key) for doc in known}

@@ -70,6 +70,7 @@ class Mongod(Quiet):
             ctx.wake_in(3.0, "ready")
             return
         series = version.rpartition(".")[0]
+        # A server opens data of its own series and of the one before.
         if data.version not in (series, _PREDECESSOR.get(series)):
             _refuse_data(ctx, version, data.version)
             return
@@ -87,6 +88,7 @@ class Mongod(Quiet):
                 line(ctx, "I", "NETWORK", 23015, "listener", "Listening on", {"address": path})
             attr = {"port": 27017, "ssl": "off"}
             line(ctx, "I", "NETWORK", 23016, "listener", "Waiting for connections", attr)
+            # A disk that failed before there was a server has woken nobody.
             reason = "disk"
         fraction = ctx.disk_failing(DATA)
         if not fraction:
@@ -105,11 +107,13 @@ class Mongod(Quiet):
         latency = 0.0003
         if user:
             account = data.account(user, call.attribute("source", "admin"))
+            # Credentials are checked where they are given, even by a server that asks for none.
             if account is None or account.password != call.attribute("password"):
                 log_denied(ctx, call, account is None)
                 failure = Failure("auth", AUTHENTICATION_FAILED)
                 return Flow(0.0, AUTH_SECONDS, ((failure, 1.0),))
             roles = account.roles
+        # Neither needs a privilege.
         if call.operation in ("ping", "connect"):
             return Flow(1.0, AUTH_SECONDS if user else latency)
         database = call.attribute("database")

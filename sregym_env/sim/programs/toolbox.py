@@ -58,6 +58,7 @@ def container_shell(ctx: ProcessContext, *, setup: bool = False) -> Shell:
     now = ctx.now() / SECOND
     tree = Files(mtime=process.started_at / SECOND)
     tree.add(view.files(world, process))
+    # Over the image's own files: the kubelet mounts these there.
     tree.add(_synthetic(ctx))
     tree.add_directories(mount.path for mount in process.mounts if not mount.sub_path)
     tree.add_directories((image.workdir, "/tmp", "/proc", "/bin", "/usr/bin"))
@@ -177,6 +178,7 @@ def _synthetic(ctx: ProcessContext) -> dict[str, str]:
 
 
 def _host_uptime(ctx: ProcessContext) -> float:
+    # The age that ``bringup.deploy`` gives the cluster; this room does not see that one.
     return (ctx.now() - (EPOCH - 41 * 86_400 * SECOND)) / SECOND
 
 
@@ -249,6 +251,7 @@ def visible_processes(ctx: ProcessContext) -> list[tuple[int, Process]]:
         names = [container["name"] for container in spec["containers"]]
         names += [container["name"] for container in spec.get("ephemeralContainers") or ()]
         shared = [found for name in names if (found := world.processes.get((own.key[0], name))) is not None]
+        # Number 1 is the pause container's.
         return [(7 + 12 * index, process) for index, process in enumerate(shared)]
     target = next(
         (
@@ -422,6 +425,7 @@ def _sleep(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -
         duration(argv[1])
     except ValueError:
         return _fail(f"sleep: invalid number '{argv[1]}'\n")
+    # Commands in containers take no time of their own.
     return ExecResult()
 
 
@@ -452,6 +456,7 @@ def _kill(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
         return _fail("kill: you need to specify whom to kill\n")
     elif words[0] != "1":
         return _fail(f"sh: can't kill pid {words[0]}: No such process\n")
+    # The kernel drops a SIGKILL that process 1 is sent from within its namespace.
     if signal in ("TERM", "15", "INT", "2", "QUIT", "3"):
         wait, code = ctx.world.programs[ctx.process.program].terminate(ctx)
         if wait < 3600:

@@ -139,6 +139,7 @@ def _result(ctx: ProcessContext, begun: int, ended: int) -> Iterator[str]:
     yield f"Running {span:.0f}s test @ http://{state['host']}:{state['port']}"
     yield "  3 threads and 100 connections"
     yield "  Thread Stats   Avg      Stdev     99%   +/- Stdev"
+    # The history knows means; the spread around them is assumed.
     yield f"    Latency   {_time(mean):>8}  {_time(mean * 0.42):>8} {_time(mean * 2.3):>8}   86.34%"
     yield f"    Req/Sec   {count / span / 3:8.2f}  {count / span / 9:8.2f} {count / span / 2:8.2f}    71.02%"
     yield "  Latency Distribution (HdrHistogram - Recorded Latency)"

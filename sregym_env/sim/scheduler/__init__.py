@@ -106,6 +106,7 @@ def _bind(world: SimWorld, pod: Manifest, node: str) -> None:
             raise
     status = {key: value for key, value in (pod.get("status") or {}).items() if key != "nominatedNodeName"}
     condition = _condition(world, status, "True", "", "")
+    # The binding subresource sets the node and the condition in one write.
     bound = {
         **pod,
         "spec": {**pod["spec"], "nodeName": node},

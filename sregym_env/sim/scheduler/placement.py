@@ -112,4 +112,5 @@ def _counted(misfits: Iterable[Misfit]) -> list[str]:
     for misfit in misfits:
         for reason in misfit.reasons:
             counts[reason] = counts.get(reason, 0) + 1
+    # By text, as upstream: "10 ..." comes before "2 ...".
     return sorted(f"{count} {reason}" for reason, count in counts.items())

@@ -124,6 +124,7 @@ def _fits_without(
 def _cost(world: SimWorld, info: NodeInfo, victims: list[Manifest]) -> tuple[int, int, int, int, str]:
     priorities = [_priority(victim) for victim in victims]
     broken = _broken_budgets(world, victims)
+    # The criteria of ``pickOneNodeForPreemption`` in their order, but for start times; names decide equals.
     return (broken, max(priorities), sum(priorities), len(victims), info.name)
 
 

@@ -51,6 +51,7 @@ def _resources(pod: Manifest, info: NodeInfo) -> int:
         capacity = info.allocatable.get(name, 0)
         shares.append(1.0 if capacity == 0 else min(1.0, (used + wanted) / capacity))
     least = sum(int((1.0 - share) * FULL) for share in shares) // 2
+    # The standard deviation of two shares is half their difference.
     balanced = int((1.0 - abs(shares[0] - shares[1]) / 2) * FULL)
     return least + balanced
 

@@ -70,6 +70,7 @@ def affinity(pod: Manifest, info: NodeInfo, around: Surroundings) -> Misfit | No
     """Required inter-pod affinity and anti-affinity of the pod and of those already placed."""
     for term in terms(pod, "podAffinity"):
         if not _has_company(term, pod, info, around):
+            # Evicting pods cannot bring the company that is missing.
             return Misfit((AFFINITY,), False)
     for term in terms(pod, "podAntiAffinity"):
         if _meets(term, pod, info, around):
