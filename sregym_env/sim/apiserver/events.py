@@ -39,6 +39,7 @@ def record(
     """
     reference = _reference(obj, field_path, uid)
     namespace = reference.get("namespace", "default")
+    # The API server would refuse it there, and client-go drops what is refused.
     name = world.store.get("namespaces", "", namespace)
     if name is None or name.get("status", {}).get("phase") == "Terminating":
         return

@@ -52,6 +52,7 @@ def _zone(name: str) -> tzinfo:
 
 def previous(schedule: str, zone: str, now: int) -> int:
     """The last scheduled time at or before ``now``. Raises ValueError for a schedule that cannot be parsed."""
+    # CronSim looks strictly before its start: from a second later, the present counts as well.
     start = datetime.fromtimestamp(now // SECOND + 1, _zone(zone))
     return _time(CronSim(_MACROS.get(schedule, schedule), start, reverse=True))
 
@@ -239,6 +240,7 @@ def _job(cron_job: Manifest, due: int) -> Manifest:
     metadata, template = cron_job["metadata"], cron_job["spec"]["jobTemplate"]
     source = template.get("metadata") or {}
     made: Manifest = {
+        # The scheduled minute: a second attempt at the same start finds the name taken.
         "name": f"{metadata['name']}-{due // MINUTE}",
         "namespace": metadata["namespace"],
         "annotations": {**(source.get("annotations") or {}), SCHEDULED_AT: rfc3339(due)},

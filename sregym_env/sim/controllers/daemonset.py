@@ -185,6 +185,7 @@ def _delete_finished(world: SimWorld, daemon_set: Manifest, pod: Manifest, node:
     slot = f"daemonset.failed:{daemon_set['metadata']['uid']}/{node}"
     count, last = world.memory.get(slot, (0, 0))
     pause = min(FAILED_FIRST << min(count, 20), FAILED_LONGEST) if count else 0
+    # client-go's back-off forgets an entry after twice its longest delay.
     if count and world.now() - last > 2 * FAILED_LONGEST:
         count, pause = 0, 0
     if world.now() < last + pause:

@@ -52,6 +52,7 @@ def recorded(world: SimWorld, owner: Manifest, kind: str) -> History:
 
 
 def _data(owner: Manifest) -> dict[str, Any]:
+    # Recorded as upstream does: used as a patch, it replaces the whole template.
     return {"spec": {"template": {**owner["spec"]["template"], "$patch": "replace"}}}
 
 

@@ -165,6 +165,7 @@ def _fraction(deployment: Manifest, replica_set: Manifest, have: int) -> int:
         if before == 0:
             return 0
     surge, _ = surge_and_unavailable(deployment)
+    # Halves go up, as with Go's rounding; Python's ``round`` takes them to the even side.
     return math.floor(have * (wanted + surge) / before + 0.5) - have
 
 

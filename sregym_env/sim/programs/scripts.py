@@ -103,7 +103,7 @@ class Script(Quiet):
         if not waits:
             consoles.finish(ctx, result)
         elif waits[0] < FOREVER:
-            # Every replay is longer than the one before; a script that sleeps so often is a loop, and loops start over.
+            # Every replay is longer than the one before; who sleeps so often is in a loop, and may start over.
             again = count > REPLAYS
             if not again:
                 memory[key] = result.text

@@ -20,6 +20,7 @@ def mutate(world: SimWorld, request: Attributes, pod: Manifest, _old: Manifest |
         return pod
     spec = dict(pod["spec"])
     annotations = pod["metadata"].get("annotations", {})
+    # A mirror pod only shows what the kubelet runs already.
     if "kubernetes.io/config.mirror" in annotations:
         return pod
     name = spec.get("serviceAccountName") or spec.get("serviceAccount") or "default"
@@ -66,6 +67,7 @@ def _token_volume(name: str) -> dict[str, Any]:
         "projected": {
             "defaultMode": 420,
             "sources": [
+                # An hour and seven seconds is what upstream asks for (``WarnOnlyBoundTokenExpirationPeriod``).
                 {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
                 {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
                 {
