@@ -328,7 +328,7 @@ def delete(
         metadata["deletionTimestamp"] = rfc3339(world.now() + seconds * SECOND)
         metadata["deletionGracePeriodSeconds"] = seconds
         if has_generation(kind):
-            # Controllers behave otherwise towards an object that is going: ``rest.BeforeDelete`` bumps it, too.
+            # Controllers treat an object that is going otherwise, so ``rest.BeforeDelete`` bumps it.
             metadata["generation"] = metadata.get("generation", 1) + 1
     if metadata == old["metadata"]:
         return old

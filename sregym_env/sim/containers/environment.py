@@ -93,6 +93,7 @@ def service_variables(world: SimWorld, pod: Manifest) -> dict[str, str]:
     """Docker-link style variables of the namespace's Services and of the API server."""
     namespace = pod["metadata"]["namespace"]
     found: dict[str, str] = {}
+    # The API server's variables are there even where service links are turned off.
     master = world.store.get("services", "default", "kubernetes")
     if master is not None:
         found.update(_of_service(master))

@@ -94,6 +94,7 @@ def files(world: SimWorld, process: Process) -> dict[str, str]:
             tree.pop(path, None)
         else:
             tree[path] = text
+    # The outer mounts first: an inner one covers a part of what they show.
     for mount in sorted(process.mounts, key=lambda m: len(m.path)):
         root = mount.path.rstrip("/")
         for path in [p for p in tree if p.startswith(root + "/")]:
@@ -151,6 +152,7 @@ def write(world: SimWorld, process: Process, path: str, text: str | None) -> Non
     if mount is not None and text is None:
         world.volumes[key] = {n: t for n, t in known.items() if n != name}
     else:
+        # On the root file system a None stays: it hides the image's own file.
         world.volumes[key] = {**known, name: text}
     if mount is None or mount.kind == "emptydir":
         # The kubelet watches how much of its disk pods fill.

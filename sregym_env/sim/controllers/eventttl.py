@@ -21,6 +21,7 @@ def reconcile(world: SimWorld, _: Key) -> int | None:
     for event in list(world.store.list("events")):
         written = last_written(event)
         if written + TTL <= now:
+            # Nobody deletes it: etcd's lease on it has run out, so admission is not asked.
             world.store.remove("events", *_key(event))
         elif oldest is None or written < oldest:
             oldest = written

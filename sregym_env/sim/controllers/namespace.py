@@ -47,6 +47,7 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
         return RETRY
     for event in world.store.list("events", name):
         apiserver.delete(world, "events", name, event["metadata"]["name"])
+    # Other finalizers than those of ``spec`` keep it even when it is empty.
     if not (namespace["metadata"].get("finalizers") or ()):
         apiserver.finalize_delete(world, RESOURCE, *key)
     return None

@@ -109,6 +109,7 @@ def allowed(world: SimWorld, source: Peer, destination: Peer, port: int, protoco
     policies = _compiled(world.store.list(POLICIES))
     if not policies:
         return True
+    # A pod cannot be kept from reaching itself.
     if source.pod is not None and destination.pod is not None and _uid(source.pod) == _uid(destination.pod):
         return True
     if source.pod is not None:

@@ -319,6 +319,7 @@ def _ping(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
         if word == "-c" and argv[index + 1].isdecimal():
             count = min(int(argv[index + 1]), 20)
     head = f"PING {host} ({address}): 56 data bytes\n"
+    # Any port will do: a refusal is an answer, too.
     leg = ctx.connect(address, 7).legs[0]
     lost = leg.outcome == "timeout"
     lines = "" if lost else "".join(

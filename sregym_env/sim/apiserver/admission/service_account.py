@@ -67,7 +67,7 @@ def _token_volume(name: str) -> dict[str, Any]:
         "projected": {
             "defaultMode": 420,
             "sources": [
-                # An hour and seven seconds is what upstream asks for (``WarnOnlyBoundTokenExpirationPeriod``).
+                # An hour and seven seconds: upstream's ``WarnOnlyBoundTokenExpirationPeriod``.
                 {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
                 {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
                 {

@@ -73,7 +73,6 @@ def _address(world: SimWorld, node: str) -> str:
     slot = f"ipam:{node}"
     last = world.memory.get(slot, 1)
     for _ in range(253):
-        # 1 is the gateway, 255 the broadcast address.
         last = 2 if last >= 254 else last + 1
         address = f"{prefix}.{last}"
         if address not in taken:
