@@ -62,7 +62,7 @@ def populate(world: SimWorld) -> None:
     """Create every object of the base cluster, at the world's present."""
     for name in NAMESPACES:
         _create(world, "namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-    # Before any pod: admission looks up priority classes, and later the service accounts.
+    # Before any pod: its admission looks up the priority classes.
     for manifest in _cluster_scoped():
         _create_any(world, manifest)
     for manifest in roles.manifests():

@@ -1,7 +1,7 @@
 """A small reader of the JavaScript that people type into a database shell: literals, names, calls, members.
 
-It reads one statement at a time into nested tuples; what they mean is the shell's business. Functions,
-operators and control flow are beyond it and are reported as syntax errors.
+It reads one statement at a time into nested values; what they mean is the shell's business. Of functions it knows
+those of one parameter with one expression, of operators ``+``; the rest, control flow too, is a syntax error.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _COMMENTS = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|//[^\n]*|/\*.*?\*/""", re.DOTALL)
+# The reader recurses, and what somebody types must not reach the end of Python's stack.
 MAX_DEPTH = 40
 
 

@@ -85,7 +85,7 @@ def evaluate(world: SimWorld) -> tuple[Evaluation, tuple[JourneyState, ...]]:
     """What becomes of everything that is offered right now. Changes nothing."""
     offers = list(offered(world))
     evaluation, flows = _walk(world, offers, {})
-    # Pressure lowers the load that it comes from; three rounds come close enough and bound the cost.
+    # What one server sheds never reaches the next; three rounds come close enough and bound the cost.
     for _ in range(3):
         pressure = _pressure(evaluation)
         if not pressure:

@@ -191,7 +191,6 @@ def _run(
     world, record = sync.world, sync.record
     sync.event("Normal", "Started", f"Started container {container.name}", container)
     _forget_old_runs(sync, container)
-    # Known to run before it does: a program that exits in its first step must find itself running.
     gated = "startupProbe" in spec
     sync.put(
         evolve(

@@ -73,6 +73,7 @@ def reply(
 ) -> tuple[str, Conversation | None]:
     """What the shell answers to lines of a person, and what it remembers then; None once it has ended."""
     options, positional = connect_options(argv[1:])
+    # Connected anew for every line: the server may be gone or another one by now.
     head, session, _ = _connect(ctx, {**options, "quiet": ""}, positional, False)
     if session is None:
         return head, None

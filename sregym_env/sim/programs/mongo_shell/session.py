@@ -60,6 +60,7 @@ class Session:
         if self.setup or not mongo_server.authorisation(self.server):
             return
         if self.account is None:
+            # The localhost exception: from the machine itself the first account may be made.
             if self.local and not self.data.accounts and command == "createUser":
                 return
             text = f"command {command} requires authentication"
