@@ -178,6 +178,7 @@ class FaultInstance:
 
     def heal(self, world: World, changes: Sequence[Undo]) -> None:
         """Take the fault back: the desired state is what it was before :meth:`inject`."""
+        # Before the edits: taking one back may need a pod in which a command can run.
         for disturbance in self.fault.disturbances:
             world.nodes.heal(disturbance)
         for change in reversed(changes):

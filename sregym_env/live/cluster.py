@@ -192,6 +192,7 @@ class LiveCluster:
         options: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions"}
         if grace_period_seconds is not None:
             options["gracePeriodSeconds"] = grace_period_seconds
+        # Said always: left to its own default, the API would orphan the pods of a Job.
         options["propagationPolicy"] = propagation or "Background"
         if dry_run:
             options["dryRun"] = ["All"]
@@ -322,6 +323,7 @@ class LiveCluster:
 
     def _kind(self, resource: str) -> Resource:
         """The registry entry of a resource key. Raises NotFound for what is not served."""
+        # Nearly everything that is asked for is built in, and discovery takes two requests.
         found = BUILTIN.by_key(resource) or self.registry.by_key(resource)
         found = found or self._discovery.renewed().by_key(resource)
         if found is None:
