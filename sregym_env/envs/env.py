@@ -116,6 +116,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
         ``mode`` and ``stage``. Raises ProblemError or UsageError where they make no sense.
         """
         super().reset(seed=seed)
+        # Before the problem is drawn, so that what that takes shifts no world.
         world_seed = seed if seed is not None else int(self.np_random.integers(2**31))
         assignment, rules = self._with_options(options or {})
         problem = assignment.resolve(self.np_random)
