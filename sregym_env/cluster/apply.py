@@ -225,8 +225,7 @@ def _substitute(cluster: Cluster, edit: Substitute) -> Undo:
 
 def _redeploy(world: World, edit: Redeploy) -> Undo:
     before = _get(world.cluster, edit.target)
-    # In the foreground, so that the pods are gone first: left to themselves they would serve on for their
-    # grace period.
+    # In the foreground, so that the pods are gone first: else they would serve on for their grace period.
     _delete(world, edit.target, foreground=True)
     world.cluster.create(changed(cleaned(before), edit.changes))
     return Restore(before)

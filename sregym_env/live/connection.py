@@ -128,8 +128,7 @@ class Connection:
                 body=body,
                 headers=sent,
                 timeout=timeout,
-                # Where an application redirects to is for the caller to see; following would send the
-                # credentials there.
+                # A redirect is for the caller to see; following it would send the credentials elsewhere.
                 redirect=False,
                 # Only what changes nothing may be sent twice.
                 retries=urllib3.Retry(2, read=2, status=0, redirect=False, allowed_methods=("GET",)),

@@ -88,8 +88,7 @@ def judge_state(
             Check(f"cause: {each.name}", each.passed, each.observed, each.expected, 2.0)
             for each in cause.cured(trial)
         )
-    # Recreating pods is destructive and slow, and where something has failed already it cannot change the
-    # verdict.
+    # Recreating pods is destructive and slow, and where something has failed it cannot change the verdict.
     lasts = all(check.passed for check in found)
     found.append(_durability(trial, baseline, causes, patience) if lasts else _not_tried())
     return conclude(found)

@@ -145,7 +145,7 @@ def _segments(part: str, names: Names) -> list[Clause]:
     role: Role = "plain"
     position = 0
     for start, end, mark in marks:
-        # Marks overlap ("problem is caused by"); the first one has spoken for both.
+        # In "the root cause is", "cause" alone would be the mark of an effect.
         if start < position:
             continue
         before = part[position:start].strip(" ,:")
@@ -160,8 +160,7 @@ def _segments(part: str, names: Names) -> list[Clause]:
 
 
 def _role_before(role: Role, mark: str) -> Role:
-    # "A because B" makes A an effect, "A causes B" makes it a cause, and "A. The fault is B" says nothing of
-    # A.
+    # "A because B" makes A an effect, "A causes B" a cause, and "A, the fault is B" says nothing of A.
     if role != "plain" or mark == "fresh":
         return role
     return "effect" if mark == "back" else "cause"

@@ -439,8 +439,7 @@ class Interpreter(Processes):
                 call.charge(len(stdin))
             code = self.show(command(argv[1:], call))
         if stdin and source.mark == mark:
-            # Programs are given all that is left; how much of it they would have read is worked out
-            # afterwards.
+            # Programs are given all that is left; how much they would have read is worked out afterwards.
             source.rest = rest_of(argv, stdin, seekable=source.seekable)
         return code
 
