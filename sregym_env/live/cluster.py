@@ -19,6 +19,7 @@ from sregym_env.live.discovery import discover
 from sregym_env.live.paths import collection, item
 from sregym_env.runtime.clock import SECOND
 
+# As kubectl (--chunk-size): larger answers burden an API server that others use as well.
 PAGE = 500
 """Objects asked for at once."""
 
