@@ -208,6 +208,7 @@ def _json_patch(cluster: Cluster, edit: JsonPatch) -> Undo:
         operation = {"op": "add", "path": edit.path, "value": edit.value}
         present = _present(before, _parts(edit.path))
         if present:
+            # In a list, `add` would insert beside the old value instead of taking its place.
             operation["op"] = "replace"
     cluster.patch(target.resource, target.name, [operation], namespace=target.namespace, type="json")
     return Restore(before)
@@ -224,6 +225,7 @@ def _substitute(cluster: Cluster, edit: Substitute) -> Undo:
 
 def _redeploy(world: World, edit: Redeploy) -> Undo:
     before = _get(world.cluster, edit.target)
+    # In the foreground, so that the pods are gone first: else they would serve on for their grace period.
     _delete(world, edit.target, foreground=True)
     world.cluster.create(changed(cleaned(before), edit.changes))
     return Restore(before)
@@ -248,6 +250,7 @@ def _restore(cluster: Cluster, before: Manifest) -> None:
 
 def _restored(before: Manifest, now: Manifest) -> Manifest:
     """What an object was, as a change to what it is now."""
+    # With the present resourceVersion: a write in between is then a conflict, and not undone unseen.
     metadata = dict(now["metadata"])
     for key in ("labels", "annotations"):
         wanted = dict(before["metadata"].get(key, {}))
@@ -391,6 +394,7 @@ def _set(obj: Any, parts: list[str], value: Any) -> Any:
     if not rest and value is REMOVED:
         fields.pop(head, None)
         return fields
+    # `/-` appends, so what it appends to is a list even where nothing is there yet.
     fallback: Any = [] if rest == ["-"] else {}
     fields[head] = _set(fields.get(head, fallback if rest else None), rest, value)
     return fields

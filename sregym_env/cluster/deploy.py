@@ -87,6 +87,7 @@ def unavailable(cluster: Cluster, namespace: str) -> list[str]:
     for resource in ("deployments.apps", "statefulsets.apps"):
         for obj in cluster.list(resource, namespace):
             status = obj.get("status", {})
+            # Until the controller has seen the object, its status tells of an older one or of nothing.
             observed = status.get("observedGeneration", 0) == obj["metadata"]["generation"]
             if not observed or status.get("availableReplicas", 0) < obj["spec"].get("replicas", 1):
                 found.append(obj["metadata"]["name"])

@@ -230,6 +230,7 @@ class ServiceTarget(InApp):
         return tuple(
             caller.name
             for caller, dependency in _callers(self.app, self.component)
+            # Users are never restarted: what they meet is what is measured.
             if dependency.via == "service" and caller.kind != "load" and caller.workload in ROLLED
         )
 

@@ -116,11 +116,13 @@ class SREGymEnv(gymnasium.Env[str, str]):
         ``mode`` and ``stage``. Raises ProblemError or UsageError where they make no sense.
         """
         super().reset(seed=seed)
+        # Before the problem is drawn, so that what that takes shifts no world.
         world_seed = seed if seed is not None else int(self.np_random.integers(2**31))
         assignment, rules = self._with_options(options or {})
         problem = assignment.resolve(self.np_random)
         if problem.noise_on:
             rules = _patient(rules)
+        # Not before the options are known to make sense: a refused reset leaves the episode as it was.
         self._leave()
         staged = stage(problem, world_seed, mode=rules.mode, backend=self._backend)
         self._episode = Episode(staged, rules, self._judge)
@@ -170,6 +172,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
         copy.__dict__.update(self.__dict__)
         copy._episode = None if self._episode is None else self._episode.fork()
         copy._transcript = list(self._transcript)
+        # Gymnasium's generators cannot be shared: drawing in one environment would move the other on.
         copy._np_random = None
         if self._np_random is not None:
             copy._np_random, copy._np_random_seed = gymnasium.utils.seeding.np_random(None)

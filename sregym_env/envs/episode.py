@@ -146,6 +146,7 @@ class Episode:
         self._untouched: World | Verdict | None = None
         if rules.reward.preset == "graded":
             self._untouched = self._kept_untouched()
+        # Only now: where the world cannot be copied, the verdict on the untouched one has taken time.
         self._started = self.world.now()
         self._state = _State()
         self.failure: BaseException | None = None
@@ -156,6 +157,7 @@ class Episode:
 
         Raises UsageError where the world cannot be copied.
         """
+        # Past the constructor, which would copy or judge the world as if nobody had acted yet.
         copy = object.__new__(Episode)
         copy.staged = self.staged
         copy.world = demanded(self.world).fork()
@@ -211,6 +213,7 @@ class Episode:
         self._state = replace(self._state, step=self._state.step + 1)
         outcomes = self._carry_out(parse(text))
         self._enforce_limits()
+        # Not -step_cost: no cost would be -0.0, which prints and hashes differently.
         reward = 0.0 - self.rules.reward.step_cost
         if self._state.over:
             reward += self._settle_accounts()
@@ -315,6 +318,7 @@ class Episode:
     def _kept_untouched(self) -> World | Verdict:
         """The world as it is before the agent comes, or what the oracle makes of it where it cannot be copied."""
         value = forkable(self.world)
+        # In place this only takes time: the oracle is destructive only where everything else has passed.
         return self._judged(self.world) if value is None else value.fork()
 
     def _settle_accounts(self) -> float:
@@ -323,6 +327,7 @@ class Episode:
             return 0.0
         untouched = self._untouched
         if untouched is not None and not isinstance(untouched, Verdict):
+            # A grading takes long, and only partial credit asks what the untouched world looked like.
             failed = state.verdict is not None and not state.verdict.passed
             untouched = self._judged(untouched) if failed else None
         reward = score(self.rules.reward, self.rules.stage, state.verdict, state.grade, untouched)

@@ -42,6 +42,7 @@ def clean(text: str) -> str:
 
 def _to_line_end(text: str) -> str:
     end = text.rfind("\n")
+    # A line longer than half of the room is cut in its middle: dropping it would leave too little.
     return text[: end + 1] if end > len(text) // 2 else text
 
 

@@ -63,6 +63,7 @@ _HEADER = 4
 
 def _room(space: Text) -> int:
     """Bytes that one text may take in shared memory."""
+    # No character takes more than four bytes in UTF-8.
     return _HEADER + 4 * space.max_length
 
 
@@ -77,6 +78,7 @@ def _create(space: Text, n: int = 1, ctx: Any = multiprocessing) -> Any:
 
 @write_to_shared_memory.register(Text)
 def _write(space: Text, index: int, values: str, shared_memory: Any) -> None:
+    # A policy may write lone surrogates (JSON can), which strict UTF-8 refuses.
     data = values.encode("utf-8", "surrogatepass")
     start, room = index * _room(space), _room(space)
     if _HEADER + len(data) > room:

@@ -73,6 +73,7 @@ class Assignment:
             for key in ("problem", "fault", "app", "target", "params", "noise")
             if key in options
         }
+        # Who names another problem or fault wants nothing of the old one's target and parameters.
         if "problem" in changes:
             return replace(self, **{"fault": None, "target": None, "params": {}, **changes})
         if "fault" in changes:
@@ -239,9 +240,11 @@ def cleared(staged: Staged) -> None:
 
 def _forked(problem: Problem, seed: int, mode: Mode) -> Staged:
     """A fork of the variant that the seed picks, staged now if it is not kept."""
+    # Noise belongs to the episode's seed, so one staged variant serves episodes with and without it.
     quiet = problem.model_copy(update={"noise": False})
     variant = seed % VARIANTS
     key = (quiet.model_dump_json(), variant, mode)
+    # Staged outside the lock: two threads may do it twice, with equal results, but none waits for the other.
     known = _recall(key) or _keep(key, _stage(quiet, _STAGING_SEED + variant, mode))
     world = demanded(known.world).fork()
     world.reseed(seed)
@@ -295,6 +298,7 @@ def _stage(problem: Problem, seed: int, mode: Mode, backend: Backend | None = No
     try:
         await_symptoms(world, injected.baseline, mode)
         demand_suffering(problem, world, injected.baseline)
+    # A cluster that goes on must not keep the faults of an episode that never began.
     except Exception:
         cleared(staged)
         raise

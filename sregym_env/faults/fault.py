@@ -173,13 +173,16 @@ class FaultInstance:
         changes = tuple(edits_apply.apply(world, edit) for edit in self.fault.edits)
         for disturbance in self.fault.disturbances:
             world.nodes.apply(disturbance)
+        # Last of all: clients that restart before the fault is in would find everything well.
         self.replay(world)
         return changes
 
     def heal(self, world: World, changes: Sequence[Undo]) -> None:
         """Take the fault back: the desired state is what it was before :meth:`inject`."""
+        # Before the edits: taking one back may need a pod in which a command can run.
         for disturbance in self.fault.disturbances:
             world.nodes.heal(disturbance)
+        # The last one first: it may rest on what an earlier one made.
         for change in reversed(changes):
             edits_apply.undo(world, change)
 

@@ -31,6 +31,7 @@ def liveness_probe_misconfiguration(target: ComponentTarget, path: str = "/healt
         resource=target.workload,
         cause=f"{target.kind} {target.name} has a livenessProbe for {endpoint}, which {target.name} does not "
         "serve; the kubelet kills the container over and over.",
+        # Without grace: a program that ignores SIGTERM would serve on for half a minute each time.
         edits=[Redeploy(target.workload, {field: probe, grace: 0})],
         details={"field": "livenessProbe", "wrong": endpoint.replace(" on port ", ":")},
         remedies=[

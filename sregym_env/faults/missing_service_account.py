@@ -16,6 +16,7 @@ def missing_service_account(target: ComponentTarget, suffix: str = "-runner") ->
     """
     path, account = target.template_path("serviceAccountName"), target.name + suffix
     declared = target.template_declares("serviceAccountName")
+    # The API server keeps the deprecated field equal to the new one, and fills either from the other.
     legacy = target.template_path("serviceAccount")
     back = (
         drop(target.workload, path, legacy)

@@ -26,6 +26,7 @@ def declarations() -> tuple[Declaration, ...]:
 @cache
 def declaration(name: str) -> Declaration:
     """The fault called ``name``. Raises ProblemError with near names if there is none."""
+    # One fault needs one module; and what is not in the folder is never imported, whatever is asked for.
     names = {module.name for module in pkgutil.iter_modules(sregym_env.faults.__path__)}
     declared = _declared(name) if name in names else None
     if declared is None:

@@ -38,6 +38,7 @@ def revoke_auth_mongodb(target: ComponentTarget) -> Fault:
                 mongo_shell(target, by, grant(client.user, role, database)),
                 *restart(target, target.dependents),
             ]
+            # The client keeps userAdminAnyDatabase and can give itself the role back.
             for by in (admin, client)
         ],
         look=[mongo_shell(target, admin, "printjson(db.getUsers())")],

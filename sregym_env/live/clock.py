@@ -24,6 +24,7 @@ class WallClock:
     def __init__(self, speed: float = 1.0) -> None:
         self._speed = speed
         self._start = time.time()
+        # The clock on the wall may be set while an episode runs; this one only goes on.
         self._began = time.monotonic()
 
     def now(self) -> int:

@@ -19,6 +19,7 @@ from sregym_env.live.discovery import discover
 from sregym_env.live.paths import collection, item
 from sregym_env.runtime.clock import SECOND
 
+# As kubectl (--chunk-size): larger answers burden an API server that others use as well.
 PAGE = 500
 """Objects asked for at once."""
 
@@ -192,6 +193,7 @@ class LiveCluster:
         options: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions"}
         if grace_period_seconds is not None:
             options["gracePeriodSeconds"] = grace_period_seconds
+        # Said always: left to its own default, the API would orphan the pods of a Job.
         options["propagationPolicy"] = propagation or "Background"
         if dry_run:
             options["dryRun"] = ["All"]
@@ -322,6 +324,7 @@ class LiveCluster:
 
     def _kind(self, resource: str) -> Resource:
         """The registry entry of a resource key. Raises NotFound for what is not served."""
+        # Nearly everything that is asked for is built in, and discovery takes two requests.
         found = BUILTIN.by_key(resource) or self.registry.by_key(resource)
         found = found or self._discovery.renewed().by_key(resource)
         if found is None:

@@ -94,6 +94,7 @@ class Connection:
                 found.append((setting["key"], str(setting["value"])))
         if self.user != ADMIN:
             found.append(("Impersonate-User", self.user.name))
+            # This group the API server adds itself; to impersonate it would need a permission of its own.
             groups = (group for group in self.user.groups if group != "system:authenticated")
             found.extend(("Impersonate-Group", group) for group in groups)
         return found
@@ -127,7 +128,9 @@ class Connection:
                 body=body,
                 headers=sent,
                 timeout=timeout,
+                # A redirect is for the caller to see; following it would send the credentials elsewhere.
                 redirect=False,
+                # Only what changes nothing may be sent twice.
                 retries=urllib3.Retry(2, read=2, status=0, redirect=False, allowed_methods=("GET",)),
             )
         except urllib3.exceptions.HTTPError as error:

@@ -151,12 +151,14 @@ def _told(answer: Answer, address: str, port: int) -> HttpExchange:
     if refusal is not None and refusal.code in (404, 500, 502, 503, 504):
         text = refusal.message
         for words, outcome in _COMPLAINTS:
+            # An application may answer with a Status of its own; only the proxy's begin like this.
             if words in text and (text.startswith(("error trying to reach", "no endpoints", "services "))):
                 dialled = _DIALLED.search(text)
                 where = dialled[1] if dialled else address
                 if outcome == "no_such_host":
                     return HttpExchange(outcome, "lookup", "", port, problem=text)
                 return HttpExchange(outcome, "connect", where, port, problem=text)
+    # That one is the API server's, not the application's.
     headers = {name: value for name, value in answer.headers.items() if name.lower() != "audit-id"}
     body = answer.body.decode(errors="replace")
     return HttpExchange("ok", "done", address, port, answer.status, headers, body)

@@ -134,6 +134,7 @@ def feed(connection: Connection, path: str, query: Query, stdin: bytes, *, end: 
 
 def forward(connection: Connection, path: str, port: int, call: HttpCall) -> HttpExchange:
     """One HTTP request over a connection forwarded to a port. Raises StatusError where it is refused."""
+    # Forwarded ports know only the older protocol.
     with _opened(connection, path, [("ports", str(port))], _PROTOCOLS[1:], call.timeout or TIMEOUT) as socket:
         http = h11.Connection(h11.CLIENT)
         body = call.body.encode()

@@ -89,6 +89,7 @@ class DrivenWorld:
             self._world.advance(left / SECOND)
 
     def _push(self, delay: float, action: ScheduledAction) -> None:
+        # Actions cannot be compared; the number keeps those that are due at once in their order.
         self._count += 1
         heappush(self._due, (self.now() + round(delay * SECOND), self._count, action))
 

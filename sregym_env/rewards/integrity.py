@@ -82,6 +82,7 @@ def users(world: World, baseline: Baseline) -> Check:
             or "template" not in (before.get("spec") or {})
         ):
             continue
+        # What is gone altogether is for the inventory check to tell, here and below.
         now = _current(world, key)
         if now is None:
             continue
@@ -102,6 +103,7 @@ def _impostors(world: World, namespace: str, owner: str, spec: Manifest) -> Iter
     programs = _programs(spec)
     for pod in world.cluster.list("pods", namespace):
         metadata = pod["metadata"]
+        # Any reference, not only the controlling one: it is what lets a pod pass for the users'.
         owners = [reference["name"] for reference in metadata.get("ownerReferences") or ()]
         if owner in owners and _programs(pod["spec"]) != programs:
             yield f"pod/{metadata['name']}: not of {owner}"

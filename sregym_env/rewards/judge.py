@@ -111,6 +111,7 @@ class _Case:
         """Faulty components that a clause names, directly or by an alias of the fault's place."""
         named = [name for name in clause.components if name in self.truth]
         for spec in self.specs:
+            # An alias that is itself a component's name was read as that component, and may be a healthy one.
             if any(_says(alias, clause.text) for alias in spec.aliases if not self.names.find(alias.lower())):
                 named.extend(spec.components)
             elif spec.resource_kind == "Node" and _NODES.search(clause.text):
@@ -148,6 +149,7 @@ class _Case:
         """Whether so many are blamed that nobody is: a list of suspects locates nothing."""
         if len(self.wrongly_blamed) > max(_SUSPECTS, 2 * len(self.truth)):
             return True
+        # Not only claims: suspects who are listed beside one claim are guesses as well.
         named = unique(name for clause in self.asserted for name in clause.components)
         if self.guessed and not self.truth.intersection(named):
             return True
@@ -175,6 +177,7 @@ class _Case:
                 return clause.text
         if self.found and (told := self._told_in_other_words()):
             return told
+        # Some mechanisms read like effects ("... causing an OOM kill"); they count once the place is right.
         for clause in self.reading.clauses:
             if (
                 clause.role == "effect"
@@ -247,6 +250,7 @@ def _content_words(text: str) -> set[str]:
 def _says(value: str, text: str) -> bool:
     """Whether a text contains a name or value as a word of its own."""
     word = value.strip().lower()
+    # A dot may follow, as at the end of a sentence; before the word it is part of a longer name.
     return len(word) > 1 and re.search(rf"(?<![\w.-]){re.escape(word)}(?![\w-])", text) is not None
 
 
@@ -321,6 +325,7 @@ def _puts_origin_right(case: _Case) -> bool:
 
 def _detail(case: _Case) -> str:
     """The mutated field, value or object that the text names; empty if none."""
+    # A right value beside a wrong place and a wrong cause was met by chance.
     if not case.found and not case.explained:
         return ""
     text = case.reading.text
@@ -362,6 +367,7 @@ def _extent(case: _Case) -> Answer:
         return Answer("D3-Q3", False, "the component at fault is not named")
     touched = case.truth | case.tolerated
     sweeping = _EVERYTHING.search(case.reading.statements)
+    # Where half of the application does suffer, "all services" is fair.
     if sweeping is not None and len(touched) * 2 < len(case.app.components) and len(case.truth) == 1:
         return Answer("D3-Q3", False, f"claims {sweeping.group()}")
     reachable = case.touched_by_calls

@@ -14,11 +14,13 @@ from functools import lru_cache
 
 from sregym_env.cluster.app import App
 
+# The letters of generated names in Kubernetes: no vowels, so that no words come out, and no 0, 1, 3.
 _SAFE = "[bcdfghj-np-tvwxz2456789]"
 _SUFFIX = (
     rf"(?:-{_SAFE}{{5,10}}(?:-{_SAFE}{{5}})?|-\d{{1,2}}"
     r"|[-_](?:deployment|service|svc|pod|pods|container|microservice))?"
 )
+# A part of a longer name, as `geo` in `mongodb-geo` or in `srv.geo`, is no mention.
 _BEFORE = r"(?<![\w-])(?<!\w\.)"
 _AFTER = r"(?:'s)?(?![\w-])"
 _WORKLOAD = r"(?:micro-?)?(?:service|deployment|pods?|component|workload|container|svc|app)"
@@ -72,6 +74,7 @@ class Names:
         self._not_components = re.compile("|".join(_elsewhere(title, activities)))
         self._rewrites: list[tuple[re.Pattern[str], str]] = []
         self._patterns: list[tuple[re.Pattern[str], str]] = []
+        # The longest first: what `mongodb-geo` is called must be rewritten before `geo` is looked for.
         for component, *aliases in sorted(rows, key=lambda row: (-len(row[0]), row)):
             name = component.lower()
             for other in sorted({alias.lower() for alias in aliases} - {"", name}):

@@ -88,6 +88,7 @@ def judge_state(
             Check(f"cause: {each.name}", each.passed, each.observed, each.expected, 2.0)
             for each in cause.cured(trial)
         )
+    # Recreating pods is destructive and slow, and where something has failed it cannot change the verdict.
     lasts = all(check.passed for check in found)
     found.append(_durability(trial, baseline, causes, patience) if lasts else _not_tried())
     return conclude(found)
@@ -106,8 +107,10 @@ def _await_journeys(world: World, baseline: Baseline, limit: float) -> Check:
         good = 0.0 if bad else good + STEP_SECONDS
         if good >= WINDOW_SECONDS:
             break
+        # A good stretch that began before the limit may still grow to a whole window.
         if waited - good >= limit:
             break
+    # Single looks are too short to judge by: they only tell when to stop waiting.
     return checks.journeys(world, baseline, WINDOW_SECONDS)
 
 
@@ -168,6 +171,7 @@ def _is_kept(pod: Manifest, load: Collection[str], baseline: Baseline) -> bool:
     for owner in pod["metadata"].get("ownerReferences") or ():
         if owner.get("controller"):
             job = ("jobs.batch", pod["metadata"]["namespace"], owner["name"])
+            # A Job that the agent made keeps nothing alive: the pods it adopts are recreated like all others.
             return owner["name"] in load or (owner["kind"] == "Job" and job in baseline.objects)
     return False
 
@@ -184,6 +188,7 @@ def _replayed(world: World, causes: Sequence[Cause]) -> list[str]:
 
 def _crash_looping(world: World, window: float) -> list[str]:
     """Containers that restarted or failed their liveness probe in one more window, or wait in an error."""
+    # A probe with a huge failureThreshold never restarts anything, so its failures count by themselves.
     before, ailing = checks.restarts(world), checks.liveness_failures(world)
     world.advance(window)
     after, still = checks.restarts(world), checks.liveness_failures(world)

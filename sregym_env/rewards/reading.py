@@ -145,6 +145,7 @@ def _segments(part: str, names: Names) -> list[Clause]:
     role: Role = "plain"
     position = 0
     for start, end, mark in marks:
+        # In "the root cause is", "cause" alone would be the mark of an effect.
         if start < position:
             continue
         before = part[position:start].strip(" ,:")
@@ -159,6 +160,7 @@ def _segments(part: str, names: Names) -> list[Clause]:
 
 
 def _role_before(role: Role, mark: str) -> Role:
+    # "A because B" makes A an effect, "A causes B" a cause, and "A, the fault is B" says nothing of A.
     if role != "plain" or mark == "fresh":
         return role
     return "effect" if mark == "back" else "cause"
@@ -185,6 +187,7 @@ def _from_json(text: str) -> str:
     if not isinstance(document, dict):
         return ""
     lines = [_sentence(str(key).lower(), value) for key, value in document.items()]
+    # Keys come in any order, but who is blamed first is taken for the origin.
     return "\n".join(
         sorted((line for line in lines if line), key=lambda line: not line.startswith("component="))
     )

@@ -74,6 +74,7 @@ class RandomPolicy:
         """Draw the whole episode's actions from the seed and the application's names."""
         self._random = random.Random(seed)
         app = env.episode.staged.app
+        # The templates speak of deployments in one namespace.
         names = [
             component.name
             for component in app.components

@@ -114,6 +114,7 @@ def broken_after(subject: Subject) -> Finding:
 def visible_to_users(subject: Subject) -> Finding:
     """Some user journey misses the SLO."""
     world = subject.world()
+    # Staging lets symptoms last for half a window; looking further back would count healthy times.
     health = world.traffic.health(WINDOW_SECONDS / 2)
     failing = checks.failing_journeys(health, world.app.slo, subject.injected.baseline, WINDOW_SECONDS / 2)
     return bool(failing), "; ".join(failing[:2]) or "no journey suffers"
@@ -131,6 +132,7 @@ def not_named(subject: Subject) -> Finding:
     world = subject.world()
     words = [each.fault for each in subject.problem.faults]
     words += [word.replace("_", "-") for word in words if "_" in word]
+    # Not `sregym`: the real application's images are published under that name.
     words += ["sregym_env", "fault_spec", "chaos-mesh", "injected"]
     pattern = re.compile("|".join(re.escape(word) for word in words), re.IGNORECASE)
     for where, text in _readable(world):
@@ -269,6 +271,7 @@ def _remedies(subject: Subject) -> Iterator[tuple[str, ...]]:
     """Every alternative repair of every fault; the other faults get their first one."""
     instances = subject.injected.instances
     for index, instance in enumerate(instances):
+        # All faults with their first repairs: that one comes once only, with the first fault.
         for remedy in instance.remedies if index == 0 else instance.remedies[1:]:
             chosen = [other.remedies[0] for other in instances]
             chosen[index] = remedy

@@ -24,6 +24,7 @@ def keyed_bits(*key: object) -> int:
 
 def keyed_unit(*key: object) -> float:
     """A deterministic number in [0, 1) for a key."""
+    # 53 bits are all that a float in [0, 1) can tell apart; with more, rounding could give 1.
     return (keyed_bits(*key) >> 11) * _UNIT
 
 
@@ -52,10 +53,12 @@ class Streams:
 
     def exponential(self, name: str, mean: float) -> float:
         """The next exponentially distributed number with the given mean."""
+        # 1 - x, because x may be 0 and is never 1.
         return -mean * math.log(1.0 - self.unit(name))
 
     def below(self, name: str, n: int) -> int:
         """The next integer in [0, n)."""
+        # Against 2**64 every n that occurs is so small that the remainder's bias does not show.
         return self.bits(name) % n
 
     def choice(self, name: str, items: Sequence[T]) -> T:

@@ -87,6 +87,7 @@ _TOKEN_SECRET = "kubernetes.io/service-account-token"
 
 def _stored(token: str, world: SimWorld) -> User | None:
     """The service account whose token Secret holds this token."""
+    # Only a JWT can be one; any other would cost a look at every Secret.
     if token.count(".") != 2:
         return None
     encoded = b64encode(token.encode()).decode()

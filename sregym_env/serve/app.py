@@ -132,6 +132,7 @@ class Application:
         ) as error:  # one failing connection must not take the cluster down; it is logged loudly
             _log.exception("%s failed", request.path)
             code = 500
+            # Once the upgrade is answered, an error can no more be told as HTTP.
             if accepted:
                 await send({"type": "websocket.close", "code": 1011})
             else:

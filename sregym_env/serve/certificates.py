@@ -30,6 +30,7 @@ def _name(common: str) -> x509.Name:
 def make(host: str = "127.0.0.1") -> Certificates:
     """Certificates for a server at ``host``, valid for a month."""
     now = datetime.datetime.now(datetime.UTC)
+    # From an hour ago, for clients whose clocks are late.
     begin, end = now - datetime.timedelta(hours=1), now + datetime.timedelta(days=DAYS)
     authority_key = ec.generate_private_key(ec.SECP256R1())
     authority = (

@@ -86,6 +86,7 @@ def _known(lines: list[str], seen: list[str]) -> int:
     for index in range(len(lines) - 1, -1, -1):
         if lines[index] == last:
             return index + 1
+    # The last line that was seen is among them no more: the log was rotated. Its time still tells.
     newest = last.partition(" ")[0]
     return sum(1 for line in lines if line.partition(" ")[0] <= newest)
 

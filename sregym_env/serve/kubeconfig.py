@@ -39,5 +39,6 @@ def kubeconfig(
 
 def write(path: Path, config: Manifest) -> None:
     """Write a kubeconfig that only its owner can read."""
+    # Closed to others before there is a token in it.
     path.touch(mode=0o600)
     path.write_text(yaml.safe_dump(config, sort_keys=False))

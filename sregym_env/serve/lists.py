@@ -119,12 +119,14 @@ def _page(objects: list[Manifest], request: Request, metadata: Manifest) -> list
     limit = request.number("limit") or 0
     token = request.first("continue")
     if token:
+        # Of the present: unlike etcd, nothing here keeps what a collection was when its first page was read.
         start = _position(token)
         objects = [obj for obj in objects if _key(obj) > start]
     if limit <= 0 or len(objects) <= limit:
         return objects
     page = objects[:limit]
     metadata["continue"] = _token(metadata["resourceVersion"], _key(page[-1]))
+    # As the API server, which does not count what selectors would leave out.
     if not request.first("labelSelector") and not request.first("fieldSelector"):
         metadata["remainingItemCount"] = len(objects) - limit
     return page

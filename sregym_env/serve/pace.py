@@ -51,6 +51,7 @@ class Pace:
 
     def anchor(self) -> None:
         """Let the present of both clocks be the same moment from now on."""
+        # In whole seconds: hardly any timestamp has a fraction that could be shifted.
         self.offset = int(time.time()) - self.world.now() // SECOND
         self._hold()
 
@@ -67,6 +68,7 @@ class Pace:
         if target - now > CATCH_UP:
             target = now + CATCH_UP
             self.world.run_until(target)
+            # What is more than can be made up for is given up, or the next call would go on with it.
             self._hold()
         elif target > now:
             self.world.run_until(target)

@@ -131,6 +131,7 @@ def delete_collection(ask: Ask) -> Reply:
     ask.demand("deletecollection")
     parameters.check_reading(ask.request)
     options = deletions.options(ask.request, ask.hosted.pace)
+    # As the administrator: deletecollection is a right of its own and needs no right to delete or list.
     chosen = lists.found(ask.admin, ask.where, ask.request)
     for obj in chosen:
         metadata = obj["metadata"]

@@ -185,6 +185,7 @@ class Server:
         made = certificates.make(settings.host)
         (settings.directory / "server.crt").write_bytes(made.certificate)
         key = settings.directory / "server.key"
+        # Closed to others before there is anything in it.
         key.touch(mode=0o600)
         key.write_bytes(made.key)
         return made.authority

@@ -57,6 +57,7 @@ class UpgradingProtocol(H11Protocol):
         task = self.loop.create_task(protocol.run())
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
+        # h11 may have read beyond the request: what is left over is the new protocol's.
         while self.conn.next_event() not in (h11.NEED_DATA, h11.PAUSED):
             pass
         rest, _ = self.conn.trailing_data

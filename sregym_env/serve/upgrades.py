@@ -85,6 +85,7 @@ async def _exec(ask: Ask, protocol: str, receive: Receive, send: Send) -> None:
     if request.flag("stdin"):
         await _converse(ask, container, command, _Inbox(receive, closes=protocol == PROTOCOLS[0]), send)
         return
+    # Admission was asked above, before the connection was accepted.
     result = ask.cluster.exec(
         ask.where.namespace or "", ask.where.name, command, container=container, admitted=True
     )

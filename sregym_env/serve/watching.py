@@ -25,6 +25,7 @@ from sregym_env.sim.world.store import Change
 DEFAULT_SECONDS = 1800
 """How long a watch lasts that says nothing else: the server's ``--min-request-timeout``."""
 
+# As the API server's watch cache: one about every minute.
 BOOKMARK_SECONDS = 60.0
 LOOK_SECONDS = 0.5
 """The longest time between two looks at a world that nobody rings the bell of."""
@@ -230,6 +231,7 @@ def _event(hosted: Hosted, wanted: Wanted, change: Change) -> Iterator[tuple[str
     elif before:
         last = new if new is not None else old
         assert last is not None
+        # With the revision of the deletion, from which a client that lost its connection goes on.
         yield "DELETED", {**last, "metadata": {**last["metadata"], "resourceVersion": str(change.revision)}}
 
 

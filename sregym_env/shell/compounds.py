@@ -53,6 +53,7 @@ class Compounds(Run):
     def guarded(self, condition: tree.Script) -> bool:
         """Whether a condition holds; its failure ends nothing."""
         self._guarded += 1
+        # `while break; do` leaves the loop: its condition is part of it.
         self._loops += 1
         try:
             return self.script(condition) == 0

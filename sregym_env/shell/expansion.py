@@ -263,6 +263,7 @@ class Expander:
                 if first and text[0] == "~":
                     expanded = self._tilde(text)
                     if expanded != text:
+                        # As quoted: what a tilde stands for is neither split nor matched against files.
                         slash = text.find("/")
                         fields.add(
                             expanded[: len(expanded) - (len(text) - slash)] if slash > 0 else expanded,
@@ -329,6 +330,7 @@ class Expander:
                     pieces.append("".join(texts))
                     texts = []
                 texts.append(item)
+        # `"$@"` without arguments is no word at all; `""` is an empty one.
         if texts or not lists or pieces:
             pieces.append("".join(texts))
         return pieces

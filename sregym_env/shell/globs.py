@@ -160,6 +160,7 @@ def _around(pattern: str, kind: str) -> Any:
     """Expressions that split a text in what a pattern takes off and what is left."""
     lazy = kind == "#"
     source = re.escape(pattern) if len(pattern) > _LONGEST else _translated(pattern, lazy)
+    # The rest is matched greedily where the shortest piece comes off, and lazily where the longest does.
     forms = {
         "#": f"(?:{source})(.*)",
         "##": f"(?:{source})(.*?)",

@@ -54,6 +54,7 @@ class Interpreter(Processes):
             if code and not pipelines[0].negated:
                 self._failed(code)
             return code
+        # Under `set -e` only the last command of a list counts: `a && b` survives a failing a.
         self._guarded += 1
         try:
             code = self.pipeline(pipelines[0])
@@ -86,6 +87,7 @@ class Interpreter(Processes):
 
     def trapped(self, action: str) -> None:
         """Run what a trap asks for."""
+        # A failure in the trap must not run the trap again.
         self._guarded += 1
         try:
             self.source(action)
@@ -132,6 +134,7 @@ class Interpreter(Processes):
         codes: list[int] = []
         piped = ""
         stopped: StopScript | None = None
+        # Nothing runs at the same time: each stage works on all that the one before has printed.
         for index, command in enumerate(commands):
             table = dict(outer)
             if index:
@@ -140,6 +143,7 @@ class Interpreter(Processes):
             if index < len(commands) - 1:
                 capture = table[1] = Capture(self.limits.output_bytes * 8)
             try:
+                # Even the last stage is a subshell, as in bash without lastpipe: `... | read x` leaves no x.
                 with self.deeper("pipeline"):
                     codes.append(self.apart(partial(self.command, command), table))
             except StopScript as stop:
@@ -167,6 +171,7 @@ class Interpreter(Processes):
         foreground = tree.Statement(node.pipelines, node.operators, False, node.source, node.line)
         background = self.background
         table = dict(self.table)
+        # Without job control, bash gives commands in the background nothing to read.
         table[0] = Input("")
         # What is started from there runs in its foreground.
         self.background = None
@@ -254,6 +259,7 @@ class Interpreter(Processes):
                 restore()
             if node.redirections:
                 self.flush()
+                # `exec >file` without a command redirects the shell itself.
                 if argv != ["exec"]:
                     self.table = outer
             if len(self._files_made) > made:
@@ -280,6 +286,7 @@ class Interpreter(Processes):
         finally:
             self.table = outer
             self._close_process_files(made)
+        # `x=$(false)` fails as its substitution does; `x=y` never fails.
         code = self._substituted or 0
         self.session.exit_code = code
         return code
@@ -305,6 +312,7 @@ class Interpreter(Processes):
         if isinstance(known, Keyed):
             items = node.value.items
             pairs: list[tuple[str, str]] = []
+            # `m=(key value key value)`: since 5.1 bash takes words without subscripts in pairs.
             if items and items[0][0] is None:
                 flat = self.expander.fields(tuple(word for _, word in items))
                 pairs = list(zip(flat[::2], [*flat[1::2], ""], strict=False))
@@ -368,6 +376,7 @@ class Interpreter(Processes):
             return False
         at = node.source.find(first.source)
         text = node.source[:at] + stands_for + node.source[at + len(first.source) :]
+        # An alias is not looked for in itself: `alias ls='ls -l'` is no endless loop.
         outer, self._aliased = self._aliased, (*self._aliased, first.source)
         try:
             self.source(text)
@@ -430,6 +439,7 @@ class Interpreter(Processes):
                 call.charge(len(stdin))
             code = self.show(command(argv[1:], call))
         if stdin and source.mark == mark:
+            # Programs are given all that is left; how much they would have read is worked out afterwards.
             source.rest = rest_of(argv, stdin, seekable=source.seekable)
         return code
 
@@ -460,6 +470,7 @@ class Interpreter(Processes):
             session.scopes = (*session.scopes, {})
             session.frames = (function.name, *session.frames)
             self.functions += 1
+            # `break` in a function does not leave a loop of its caller.
             loops, self._loops = self._loops, 0
             try:
                 return self.command(function.body)

@@ -140,6 +140,7 @@ class Parameters:
                 return self._run.last_word
             return self._variables.get(name)
         if name.isdecimal():
+            # Python refuses to convert thousands of digits, which an agent may type.
             number = int(name[:9])
             if number == 0:
                 return session.name
@@ -149,6 +150,7 @@ class Parameters:
         if name == "#":
             return str(len(session.arguments))
         if name == "$":
+            # A fixed one, as `ps` lists the shell: process numbers must not differ from run to run.
             return "1"
         if name == "!":
             return str(session.background_pid) if session.background_pid else None
@@ -183,6 +185,7 @@ class Parameters:
         found = self._value(Parameter(part.name, part.subscript))
         if not found or not isinstance(found, str):
             if part.operator in _ASKS:
+                # No variable has this name, so the operator finds one that is not set.
                 return Parameter(" ", None, "", part.operator, part.first)
             raise ShellError(f"{part.name}: invalid indirect expansion")
         try:

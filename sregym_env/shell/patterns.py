@@ -88,6 +88,7 @@ def compiled(pattern: str, flags: int = 0) -> Any:
     if len(pattern) > _LONGEST:
         raise re.error("regular expression is too big")
     pattern = _NAMED.sub("(?P<", pattern)
+    # Always, so that what is a pattern does not depend on which matcher runs in the end.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # what an agent types is no concern of ours
         checked = re.compile(pattern, flags)
@@ -95,8 +96,10 @@ def compiled(pattern: str, flags: int = 0) -> Any:
     options.log_errors = False
     options.case_sensitive = not flags & re.IGNORECASE
     options.dot_nl = bool(flags & re.DOTALL)
+    # RE2's own option for lines works in its POSIX syntax only.
     written = f"(?m){pattern}" if flags & re.MULTILINE else pattern
     try:
+        # RE2 has no verbose patterns.
         if not flags & re.VERBOSE:
             return re2.compile(written, options)
     except re2.error:

@@ -100,6 +100,7 @@ class Processes(Compounds):
             with self.deeper("command substitution"):
                 inner = self.session.copy()
                 inner.traps.pop("EXIT", None)
+                # Outside POSIX mode bash lets go of `set -e` in command substitutions.
                 if "errexit" in flags and "inherit_errexit" not in inner.options:
                     inner.flags = flags - {"errexit"}
                 self.subshells += 1
@@ -109,12 +110,14 @@ class Processes(Compounds):
             self._guarded, self.subshells = guarded, subshells
         text = capture.text
         self.move(len(text))
+        # Variables of bash cannot hold NUL bytes, so it drops them.
         return text.rstrip("\n").replace("\0", "")
 
     def process_file(self, part: tree.ProcessFile) -> str:
         """The file that stands for a command's output or input while one command runs."""
         if len(self._files_made) >= MOST_PENDING:
             raise ShellError("too many process substitutions")
+        # bash counts down from 63, where scripts have nothing open.
         path = f"/dev/fd/{63 - len(self._files_made)}"
         text = ""
         if part.reads:
@@ -132,6 +135,7 @@ class Processes(Compounds):
     def _close_process_files(self, keep: int) -> None:
         while len(self._files_made) > keep:
             path, part = self._files_made.pop()
+            # Nothing runs at the same time: the reader of `>(...)` begins when all has been written.
             if not part.reads:
                 self.flush()
                 table = dict(self.table)

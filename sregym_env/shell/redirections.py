@@ -27,6 +27,7 @@ def opened(expander: Expander, redirections: tuple[Redirection, ...], table: Tab
     """The table after redirections, read from left to right. Raises OSError, ShellError."""
     made = dict(table)
     run = expander.run
+    # An expansion in a redirection writes to where the redirections before it lead.
     outer, run.table = run.table, made
     try:
         for redirection in redirections:
@@ -83,6 +84,7 @@ def _duplicated(node: Redirection, descriptor: int, target: str, table: Table) -
         if node.operator == ">&" and node.descriptor is None:
             return False
         raise ShellError(f"{target}: ambiguous redirect")
+    # Python refuses to convert thousands of digits, which an agent may type.
     source = int(match[1][:6])
     if source not in table:
         raise OSError(EBADF, strerror(EBADF), target)
@@ -112,6 +114,7 @@ def _written(run: Run, target: str, *, append: bool, table: Table) -> Stream:
     path = run.files.resolve_path(run.session.cwd, target)
     if not target or run.files.is_folder(path):
         raise IsADirectoryError(EISDIR, strerror(EISDIR) if target else "No such file or directory", target)
+    # What is on its way to this file must be in it before it is emptied or read.
     run.flush()
     try:
         if not append or run.files.entry(path) is None:
@@ -137,4 +140,5 @@ def _read(run: Run, target: str, table: Table, *, make: bool) -> Stream:
         text = decoded(run.files.read(path))
     except OSError as error:
         raise type(error)(error.errno, error.strerror, target) from None
+    # A process substitution is a pipe, in which nobody can go back.
     return Input(text, seekable=not target.startswith("/dev/fd/"))

@@ -191,6 +191,8 @@ class Shell:
     def _run(self, do: Callable[[Interpreter], int], stdin: str) -> ExecResult:
         running = self._running
         if running is not None:
+            # A command of the caller's runs another: it belongs to the same line, and draws on the same
+            # budget.
             return running.captured(lambda: do(running), stdin)
         self.exited = False
         self.files.mtime = self._clock()
@@ -221,6 +223,7 @@ class Shell:
             text, code = f"{error.filename}: {error.strerror}" if error.filename else str(error), 1
         except Exception as error:  # a defect of the interpreter or of a command must not end an episode
             text, code = str(error), 1
+        # Whatever subshell or redirection it happened in, the complaint is for the terminal.
         run.session, run.table = self._session, table
         run.flush()
         run.complain(text)

@@ -47,6 +47,7 @@ class Variables:
         session = self.session
         if not session.attributes:
             return name
+        # References may lead in a circle.
         for _ in range(10):
             if "n" not in session.attributes.get(name, ""):
                 return name

@@ -93,6 +93,7 @@ class Background:
             if job.running(station.world.now()):
                 ends = now + round(WAIT_LIMIT * SECOND) if job.ends is None else job.ends
                 station.pass_time(max(0.0, (ends - station.world.now()) / SECOND))
+            # Without operands `wait` succeeds, whatever became of the jobs.
             code = job.exit_code if wanted else 0
         return code, ""
 
@@ -300,6 +301,7 @@ def _forwarded(station: Station, port: int, forward: Forward, call: HttpCall) ->
 def _through(station: Station, forward: Forward, call: HttpCall) -> HttpExchange:
     """The request in the pod's network. Raises StatusError where the pod is gone or down."""
     pod = station.world.cluster.get("pods", forward.pod, forward.namespace)
+    # A connection belongs to one pod: a StatefulSet's next one of that name is another.
     if forward.uid and pod["metadata"]["uid"] != forward.uid:
         raise not_found("pods", forward.pod)
     return station.world.cluster.as_user(station.user).forward(

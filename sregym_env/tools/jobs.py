@@ -60,6 +60,7 @@ class Jobs:
 
     def fork(self) -> Jobs:
         """An independent copy."""
+        # Forks are made between two command lines, when nothing is being started and nothing is left to show.
         twin = Jobs()
         twin.known, twin.ports, twin._last_pid = self.known, dict(self.ports), self._last_pid
         return twin
@@ -121,6 +122,7 @@ class Jobs:
         self._last_pid += 1
         ports = tuple(port for port in self._opened if port in self.ports)
         living = [job for job in self.known if job.running(now)]
+        # As bash numbers jobs: after the highest that still runs, so that numbers come again.
         number = max((job.number for job in living), default=0) + 1
         ends = None if ports else now + round(self.waits * 1_000_000)
         if ports and self.limit:

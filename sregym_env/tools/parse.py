@@ -43,6 +43,7 @@ def parse(text: str) -> tuple[Action, ...]:
             return found
     if "<tool_call>" in cleaned:
         return _from_blocks(_HERMES.findall(cleaned))
+    # A fence inside a here-document or a diagnosis is part of what is handed over.
     if "```" in cleaned and "<<" not in cleaned.split("\n", 1)[0] and not cleaned.startswith("submit"):
         found = _from_fences(cleaned)
         if found:
@@ -60,6 +61,7 @@ def _clean(text: str) -> str:
 
 def _from_line(line: str) -> Action:
     prompt = _PREFIX.match(line)
+    # Models copy the prompt of a user; that of root looks like a comment, so it stays one.
     if prompt is not None and line[0] == "$":
         line = line[prompt.end() :]
     if line.startswith("submit"):

@@ -57,6 +57,7 @@ def from_line(line: str) -> Submission | str | None:
         return None
     if _COMPOUND.match(rest) and not _HEREDOC.match(rest):
         return None
+    # `submit diagnosis "..." && kubectl ...` is a line for the shell; unquoted prose may hold anything.
     if rest.lstrip()[:1] in {'"', "'"} and _MORE_COMMANDS.search(rest):
         return None
     return Submission(_STAGES[word], _prose(rest))

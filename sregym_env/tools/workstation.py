@@ -121,6 +121,7 @@ class Workstation:
         if result is None:
             result = self._shell.run(line)
             self._used = self._used or "shell"
+        # What only computes takes time as well; the time of a submission is the episode's to add.
         if not self._spent and self._submission is None:
             self._pass(READ_SECONDS)
         return self._outcome(result)
@@ -307,6 +308,7 @@ class Workstation:
         result = self._call(words, stdin, shell, "time: cannot run ") if words else ExecResult()
         spent = (self.world.now() - before) / SECOND
         minutes, seconds = divmod(spent, 60)
+        # The processor's time is made up: a measured one would differ from run to run.
         text = f"\nreal\t{minutes:.0f}m{seconds:.3f}s\nuser\t0m0.051s\nsys\t0m0.012s\n"
         return result.then(text, result.exit_code)
 
@@ -334,6 +336,7 @@ class Workstation:
             if any(word.startswith(("-I", "--iso")) for word in argv[1:]):
                 return ExecResult(moment.strftime("%Y-%m-%dT%H:%M:%S+00:00\n"))
             return ExecResult(moment.strftime("%a %b %e %H:%M:%S UTC %Y\n"))
+        # GNU's own letters: what strftime makes of them depends on the platform.
         text = formats[0][1:].replace("%s", str(int(moment.timestamp()))).replace("%N", "000000000")
         return ExecResult(moment.strftime(text) + "\n")
 

@@ -198,6 +198,7 @@ def _mongodb(name: str) -> tuple[Manifest, ...]:
     deployment = _deployment(
         f"mongodb-{name}",
         container,
+        # As kompose does for whatever mounts a volume: two databases cannot open the same files.
         recreate=True,
         hostname="" if guarded else f"{name}-db",
         volumes=tuple(volumes),

@@ -94,6 +94,7 @@ class Machine:
         self.exit_code = 0
         self.steps = STEPS
         self.size = 0
+        # As in gawk, `rand()` gives the same numbers in every run that does not call `srand()`.
         self.chance = random.Random(0)
         self.input: Iterator[str] = iter(())
 

@@ -242,6 +242,7 @@ class Machine:
         raise CalculationError("Invalid argument")
 
     def _binary(self, operator: str, left: Number, right: Number) -> Number:
+        # What a product of long numbers costs grows with the square of their length.
         self._left -= ((left.units.bit_length() + right.units.bit_length()) // 1024) ** 2 // 4
         if operator in "+-":
             return numbers.add(left, right, 1 if operator == "+" else -1)

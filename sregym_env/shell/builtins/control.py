@@ -77,6 +77,7 @@ def _code(run: Interpreter, args: list[Any], name: str) -> int:
     if not text.lstrip("+-").isdecimal():
         run.complain(f"{name}: {args[0]}: numeric argument required")
         return 2
+    # Python refuses to convert thousands of digits, which an agent may type.
     return int(text[:20]) & 255
 
 

@@ -199,6 +199,7 @@ def curl(
             )
     except CurlError as error:
         return Answer(ExecResult(stderr=f"{error}\n", exit_code=error.code), 0.0)
+    # Each takes the cluster's time, and a line may name thousands.
     answers = [_fetch(world, request, url, index) for index, url in enumerate(request.urls[:10])]
     stdout = "".join(answer.result.stdout for answer in answers)
     stderr = "".join(answer.result.stderr for answer in answers)

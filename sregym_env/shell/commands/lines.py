@@ -40,6 +40,7 @@ def whole_lines(text: str) -> list[str]:
     return text.splitlines(keepends=True) if "\r" not in text and _ODD.search(text) is None else _split(text)
 
 
+# Where str.splitlines() sees ends of lines that no Unix program sees.
 _ODD = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 

@@ -78,6 +78,7 @@ def compiled(
     if repeats >= len(_SHORT_ENOUGH):
         return Expression(compiled_linear, compiled_linear, repeats)
     again = _Translation(source, extended, escapes, bracket_escapes)
+    # Python's `$` would match before a last newline too, and its `\w` beyond ASCII; RE2's do neither.
     return Expression(re.compile(again.run(r"\Z"), flags | re.ASCII), compiled_linear, repeats)
 
 

@@ -286,6 +286,7 @@ class Run:
         program = self._program
         at = 0
         while at < len(program):
+            # Every command may read all of the line, so long lines cost more.
             self._steps -= 1 + len(self._space) // 1024
             if self._steps < 0:
                 raise LimitExceeded("sed: too many steps")

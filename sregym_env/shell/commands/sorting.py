@@ -123,6 +123,7 @@ def _put(order: _Order, letter: str, value: str) -> None:
 
 def _comparison(order: _Order, last_resort: bool = True) -> Callable[[str, str], int]:
     keys = order.keys or [_Key()]
+    # Sorting compares a line many times; its keys are worked out once.
     ready: dict[tuple[int, str], Any] = {}
 
     def prepared(index: int, key: _Key, line: str) -> Any:

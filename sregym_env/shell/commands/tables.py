@@ -213,6 +213,7 @@ def join(args: list[str], call: Call) -> ExecResult:
             while ends[1] < len(other) and key(other[ends[1]], 1) == a:
                 ends[1] += 1
             if "v" not in asked:
+                # Before it is made: where all lines have one key, this is the product of the files.
                 call.run.move((ends[0] - left) * (ends[1] - right) * 40)
                 out += [
                     shown(one[i][fields[0]], one[i], other[j])

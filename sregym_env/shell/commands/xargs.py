@@ -62,6 +62,7 @@ class Xargs:
             found = ctx.execute(line)
             if found in (126, 127):
                 return ExecResult(exit_code=found)
+            # By this code a command ends xargs at once.
             if found == 255:
                 return ExecResult(exit_code=124)
             code = 123 if found else code

@@ -344,6 +344,7 @@ class Reader(SimpleReader):
 
     def _loop_body(self) -> Script:
         keyword = self._keyword()
+        # bash takes braces in the place of do and done, which its manual does not say.
         if keyword not in ("do", "{"):
             self.unexpected()
         self.at += len(keyword)

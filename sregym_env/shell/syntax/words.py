@@ -288,6 +288,7 @@ class WordReader:
                 whole = self._arithmetic_text(at + 3)
                 if whole is not None:
                     return Arithmetic(self.arithmetic(whole))
+                # `$((a); b)` is a substitution that begins with a subshell.
                 self.at = at
             self.at = at + 2
             return CommandOutput(self.inner(")"))
@@ -326,6 +327,7 @@ class WordReader:
             at += 2 if self.text[at] == "\\" else 1
         if at >= len(self.text):
             self.unended("`")
+        # Within double quotes a backslash takes the meaning of a quote as well, and is gone after that.
         body = re.sub(r'\\([$`\\"])' if quoted else r"\\([$`\\])", r"\1", self.text[start:at])
         self.at = at + 1
         self.deeper()
@@ -463,6 +465,7 @@ class WordReader:
             char = text[self.at]
             if char in ends:
                 return made_word(parts, text[start : self.at])
+            # Inside double quotes `${x:-'a'}` keeps its single quotes, but `${x#'a'}` takes them for quotes.
             if char == "'" and quoted and not pattern:
                 _add(parts, "'")
                 self.at += 1

@@ -194,6 +194,7 @@ def _apply_one(call: Call, resource: Resource, manifest: Manifest, source: str) 
             current["metadata"]["name"],
             delta,
             namespace=current["metadata"].get("namespace"),
+            # Of custom resources the server knows no merge keys: it refuses strategic patches (415).
             type="merge" if resource.custom else "strategic",
             dry_run=dry_run == "server",
             strict=strict_of(call),
@@ -351,6 +352,7 @@ def _migrated(call: Call, resource: Resource, stored: Manifest) -> Manifest | No
     metadata = stored["metadata"]
     body = [
         {"op": "replace", "path": "/metadata/managedFields", "value": encode(moved)},
+        # So that a write in between makes this fail, and the next apply tries again.
         {"op": "replace", "path": "/metadata/resourceVersion", "value": metadata["resourceVersion"]},
     ]
     return call.cluster.patch(

@@ -133,6 +133,7 @@ def _from_pod(call: Call, desk: Desk, source: _Spec, target: _Spec) -> None:
 def _unpack(call: Call, desk: Desk, source: _Spec, local: str, prefix: str, data: bytes) -> None:
     warned = False
     try:
+        # Without compression, as kubectl reads it: so an archive from a pod cannot explode.
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
             for info in archive:
                 name = info.name.removeprefix("./")

@@ -128,6 +128,7 @@ def _images(call: Call) -> dict[str, str]:
 
 def suffix(call: Call, *about: str) -> str:
     """Five letters for a generated name."""
+    # Random in kubectl; here the same in every run.
     bits = keyed_bits(call.cluster.now(), "kubectl debug", *about)
     letters = ""
     for _ in range(5):

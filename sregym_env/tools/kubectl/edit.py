@@ -188,6 +188,7 @@ def _complaint(text: str) -> str:
 
 
 def _temporary(call: Call, attempt: int) -> str:
+    # Looks as random as the real name and is the same in every run.
     number = keyed_bits(call.cluster.now(), "kubectl edit", attempt) % 4_294_967_296
     return f"/tmp/kubectl-edit-{number}.{'json' if call.flags['output'] == 'json' else 'yaml'}"
 

@@ -79,6 +79,7 @@ class FlagSet:
                     i = self._short(word, argv, i, values, given)
         except _FlagError as error:
             words = f"kubectl {command}".strip()
+            # To diff an exit code of 1 means that something differs, so its errors end with 2.
             if command == "diff":
                 raise KubectlError(f"error: {error}\nSee '{words} -h' for help and examples", 2) from None
             raise KubectlError(f"error: {error}\nSee '{words} --help' for usage.") from None
@@ -110,6 +111,7 @@ class FlagSet:
             flag = self.short.get(letter)
             if flag is None:
                 raise _FlagError(f"unknown shorthand flag: '{letter}' in {word}")
+            # As pflag: `-n=x` is x, but of `-n=` the value is the equals sign.
             if len(rest) > 1 and rest[0] == "=":
                 text, rest = rest[1:], ""
             elif flag.kind == "bool":

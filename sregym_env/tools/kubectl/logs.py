@@ -15,6 +15,7 @@ from sregym_env.tools.kubectl.get import nothing_found
 from sregym_env.tools.kubectl.resolve import Info, get_object, pods_of, selected, targets
 
 _USAGE = "expected 'logs [-f] [-p] (POD | TYPE/NAME) [-c CONTAINER]'.\nPOD or TYPE/NAME is a required argument for the logs command"
+# kubectl's own defaults: a selector may bring very many logs.
 _SELECTOR_TAIL = 10
 _MAX_STREAMS = 5
 

@@ -34,6 +34,7 @@ def _sources(call: Call, files: Sequence[str]) -> Iterator[tuple[str, str]]:
         if path == "-":
             yield "STDIN", call.stdin
         elif path.startswith(("http://", "https://")):
+            # No request leaves the process: this is a machine without a way to the outside.
             host = path.split("/")[2]
             raise KubectlError(
                 f'error: unable to read URL "{path}": Get "{path}": dial tcp: lookup {host}: no such host'

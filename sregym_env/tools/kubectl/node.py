@@ -113,6 +113,7 @@ def _evictable(call: Call, info: Info) -> list[Manifest]:
     problems = []
     if bare and not call.flags["force"]:
         problems.append(
+            # kubectl says it twice.
             f"cannot delete cannot delete Pods that declare no controller (use --force to override): {', '.join(bare)}"
         )
     if daemons and not call.flags["ignore-daemonsets"]:

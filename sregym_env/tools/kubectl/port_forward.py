@@ -143,6 +143,7 @@ def _of_service(port: str, service: Manifest, pod: Manifest) -> str:
         if found is None:
             raise failure(f"Service '{name}' does not have a named port '{remote}'")
     if spec.get("clusterIP") == "None":
+        # A headless Service translates no ports, so kubectl takes the Service's for the pod's.
         target: object = found["port"]
     else:
         target = found.get("targetPort") or found["port"]

@@ -214,6 +214,7 @@ def one_pod(call: Call, word: str) -> Manifest:
         return obj
     pods = pods_of(call, Info(target.resource, obj))
     if not pods:
+        # kubectl says this because it waits for a first pod; nobody here is made to wait in vain.
         raise KubectlError("error: timed out waiting for the condition")
     return pods[0]
 

@@ -190,9 +190,11 @@ def _revisions(call: Call, info: Info, what: str = "history viewer") -> dict[int
 def _template(info: Info, revision: Manifest) -> Manifest:
     if info.resource.key == _DEPLOYMENTS:
         template = revision["spec"]["template"]
+        # The hash is the ReplicaSet's own; in the Deployment's template it would never match one again.
         labels = {k: v for k, v in template["metadata"].get("labels", {}).items() if k != "pod-template-hash"}
         return {**template, "metadata": {**template["metadata"], "labels": labels}}
     found: Manifest = revision["data"]["spec"]["template"]
+    # What controllers store is a strategic patch, with the order to replace the template and not to merge it.
     return {key: value for key, value in found.items() if key != "$patch"}
 
 

@@ -21,8 +21,8 @@ from sregym_env.tools.kubectl.table import TablePrinter
 WATCH_SECONDS = 30
 """Virtual seconds that ``-w`` shows: nobody can interrupt it."""
 STEP_SECONDS = 1
-_EVENT_WIDTH = len("MODIFIED")
 """Virtual seconds between looks."""
+_EVENT_WIDTH = len("MODIFIED")
 
 
 def watch(call: Call, target: Target, table: TablePrinter) -> None:

@@ -54,6 +54,7 @@ def dry_run_of(call: Call) -> DryRun:
     if value in ("none", "client", "server"):
         return value  # type: ignore[return-value]
     if value in ("unchanged", "true"):
+        # klog puts month and day first: those on which every embedded cluster begins.
         call.warn("W0806 helpers.go:702] --dry-run is deprecated and can be replaced with --dry-run=client.")
         return "client"
     if value == "false":

@@ -203,6 +203,7 @@ class Machine:
                 if isinstance(part, str)
                 else [written(form, item) for item in self.run(part, value, scope)]
             )
+            # As jq combines them: the first of several interpolations varies fastest.
             texts = [before + text for text in found for before in texts]
         yield from texts
 
@@ -227,6 +228,8 @@ class Machine:
     def _binary(self, node: Node, value: Any, scope: Scope) -> Values:
         operator = node[1]
         work = compared if operator[0] in "=!<>" else arithmetic
+        # Of several results on both sides, jq lets the left ones vary fastest: (1,2) + (10,20) is 11, 12, 21,
+        # 22.
         for right in self.run(node[3], value, scope):
             for left in self.run(node[2], value, scope):
                 yield work(operator, left, right)

@@ -43,6 +43,7 @@ def number(value: float) -> int | float:
         if math.isinf(value):
             return int(LARGEST) if value > 0 else -int(LARGEST)
         return value
+    # jq 1.6 keeps numbers as doubles: beyond 2**53 the last digits are lost.
     return value if -_EXACT <= value <= _EXACT else int(float(value))
 
 
@@ -50,6 +51,7 @@ def _number_read(text: str) -> int | float:
     return number(float(text))
 
 
+# 400 digits are more than any double has before its point; thousands Python refuses to convert.
 _DECODER = json.JSONDecoder(
     parse_float=_number_read, parse_int=lambda text: number(int(text[:400])), strict=False
 )
@@ -184,6 +186,7 @@ def dump(value: Any, indent: str = "", *, sort: bool = False, ascii_only: bool =
 
 def quoted(text: str) -> str:
     """A string as JSON."""
+    # jq escapes this control character too, unlike Python.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
