@@ -25,7 +25,7 @@ from sregym_env.cluster.inventory import Inventory
 from sregym_env.cluster.oncall import ONCALL
 from sregym_env.envs.briefing import Mode
 from sregym_env.envs.episode import Solution, Staged
-from sregym_env.errors import ClusterError, ProblemError, StagingError, UsageError
+from sregym_env.errors import ClusterError, ProblemError, SREGymError, StagingError, UsageError
 from sregym_env.faults import problems
 from sregym_env.faults.fault import FaultInstance
 from sregym_env.faults.problems import Problem
@@ -145,10 +145,18 @@ def inject(problem: Problem, seed: int, backend: Backend | None = None) -> Injec
     _demand_disturbances(world, problem, instances)
     baseline = capture(world)
     _demand_service(problem, world, baseline)
-    changes = tuple(instance.inject(world) for instance in instances)
-    if problem.noise_on:
-        world = noise.begin(world, seed, problem.noise)
-    return Injected(world, baseline, instances, changes)
+    changes: list[Any] = []
+    try:
+        for instance in instances:
+            changes.append(instance.inject(world))
+        if problem.noise_on:
+            world = noise.begin(world, seed, problem.noise)
+    except SREGymError:
+        # The last one first, as ever; the one that failed has taken itself back.
+        for instance, change in reversed(list(zip(instances, changes, strict=False))):
+            instance.heal(world, change)
+        raise
+    return Injected(world, baseline, instances, tuple(changes))
 
 
 def _demand_disturbances(world: World, problem: Problem, instances: Sequence[FaultInstance]) -> None:

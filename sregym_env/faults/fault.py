@@ -30,7 +30,7 @@ from sregym_env.cluster.disturbances import Disturbance
 from sregym_env.cluster.edits import Edit, ObjectRef
 from sregym_env.cluster.inventory import Inventory
 from sregym_env.cluster.targets import ROLLED, TargetRule
-from sregym_env.errors import ProblemError, UsageError
+from sregym_env.errors import ProblemError, SREGymError, UsageError
 from sregym_env.faults.commands import named, scope
 from sregym_env.faults.mechanisms import MECHANISMS
 from sregym_env.faults.spec import FaultSpec, Layer, Level
@@ -169,13 +169,23 @@ class FaultInstance:
         return f"{self.declaration.name}:{self.target.name}"
 
     def inject(self, world: World) -> tuple[Undo, ...]:
-        """Let the fault happen, and return what :meth:`heal` needs to take it back."""
-        changes = tuple(edits_apply.apply(world, edit) for edit in self.fault.edits)
-        for disturbance in self.fault.disturbances:
-            world.nodes.apply(disturbance)
-        # Last of all: clients that restart before the fault is in would find everything well.
-        self.replay(world)
-        return changes
+        """Let the fault happen, and return what :meth:`heal` needs to take it back.
+
+        Where a part of it cannot be made, the parts before it are taken back, and the error goes on.
+        """
+        changes: list[Undo] = []
+        try:
+            for edit in self.fault.edits:
+                changes.append(edits_apply.apply(world, edit))
+            for disturbance in self.fault.disturbances:
+                world.nodes.apply(disturbance)
+            # Last of all: clients that restart before the fault is in would find everything well.
+            self.replay(world)
+        except SREGymError:
+            # A world that cannot be copied goes on to be used by others.
+            self.heal(world, changes)
+            raise
+        return tuple(changes)
 
     def heal(self, world: World, changes: Sequence[Undo]) -> None:
         """Take the fault back: the desired state is what it was before :meth:`inject`."""

@@ -263,9 +263,13 @@ class Files:
     def put_bytes(self, path: str, data: bytes) -> None:
         """Write a file at an absolute path, making the directories it lies in. Raises OSError where that cannot be
         (a directory, a full disk)."""
+        self._put(path, data, len(data))
+
+    def _put(self, path: str, data: bytes, fresh: int) -> None:
+        """Write a file of which ``fresh`` bytes are new."""
         if path == "/dev/null":
             return
-        self._written += len(data)
+        self._written += fresh
         if self._written > MAX_BYTES:
             raise _error(OSError, ENOSPC, path)
         real = self.real(path)
@@ -284,7 +288,7 @@ class Files:
 
     def append_bytes(self, path: str, data: bytes) -> None:
         """Add to the end of a file, making it where it is not; see :meth:`put_bytes`."""
-        self.put_bytes(path, (self.bytes_of(path) or b"") + data)
+        self._put(path, (self.bytes_of(path) or b"") + data, len(data))
 
     def put_link(self, path: str, target: str) -> None:
         """Make a symbolic link at an absolute path."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from errno import EBADF, EEXIST, EISDIR
+from errno import EBADF, EEXIST, EISDIR, EMFILE
 from os import strerror
 
 from sregym_env.shell.expansion import Expander
@@ -42,7 +42,10 @@ def _apply(expander: Expander, node: Redirection, table: Table) -> None:
     operator = node.operator
     descriptor = node.descriptor
     if node.variable:
-        descriptor = next(number for number in range(FIRST_FREE, FIRST_FREE + 250) if number not in table)
+        free = (number for number in range(FIRST_FREE, FIRST_FREE + 250) if number not in table)
+        descriptor = next(free, None)
+        if descriptor is None:
+            raise OSError(EMFILE, strerror(EMFILE), node.variable)
         expander.variables.set(node.variable, str(descriptor))
     elif descriptor is None:
         descriptor = 0 if operator[0] == "<" else 1

@@ -179,6 +179,9 @@ class Run(ABC):
         """Remember a file that is being written."""
         if len(self._sinks) > 200:
             self.flush()
+            # A descriptor may still lead to one of them.
+            for known in self._sinks:
+                known.through = True
             del self._sinks[:]
         self._sinks.append(sink)
 

@@ -88,16 +88,20 @@ class Capture:
 class FileSink:
     """Output that goes to a file; it is there once :meth:`flush` was called."""
 
-    __slots__ = ("_files", "_path", "_texts")
+    __slots__ = ("_files", "_path", "_texts", "through")
 
     def __init__(self, files: Files, path: str) -> None:
         self._files = files
         self._path = path
         self._texts: list[str] = []
+        self.through = False
+        """Whether nobody will call :meth:`flush` any more, so that everything is written as it comes."""
 
     def write(self, text: str) -> None:
         """Take some more."""
         self._texts.append(text)
+        if self.through:
+            self.flush()
 
     def flush(self) -> None:
         """Write what was taken. Raises OSError where that cannot be (a full disk)."""

@@ -19,6 +19,7 @@ from typing import Any
 from sregym_env.cluster.api import World
 from sregym_env.cluster.identity import User
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.kube.numbers import whole
 from sregym_env.runtime.clock import SECOND
 from sregym_env.shell.commands.curl import curl
 from sregym_env.shell.files import FileEntry, Files, SymlinkEntry, encoded
@@ -483,10 +484,13 @@ def _moment(text: str, now: datetime) -> datetime | None:
         return now
     if words in ("yesterday", "tomorrow"):
         return now + timedelta(days=-1 if words == "yesterday" else 1)
-    if words.startswith("@") and words[1:].lstrip("-").isdigit():
-        return _shifted(_EPOCH, int(words[1:]))
+    if words.startswith("@") and (since := whole(words[1:].removeprefix("-"))) is not None:
+        return _shifted(_EPOCH, -since if words[1] == "-" else since)
     if match := _AGO.match(words):
-        seconds = int(match[1]) * _SPANS[match[2]]
+        count = whole(match[1].lstrip("+-"))
+        if count is None:
+            return None
+        seconds = (-count if match[1][0] == "-" else count) * _SPANS[match[2]]
         return _shifted(now, -seconds if match[3] else seconds)
     try:
         found = datetime.fromisoformat(text.strip())

@@ -251,3 +251,14 @@ def test_changed_corefile_is_reloaded_and_a_broken_one_refused(monkeypatch: pyte
     assert log.count("[INFO] Reloading complete") == 2
     assert any("Unknown directive 'kubernetess'" in line for line in log)
     assert len(world.queue) == 0
+
+
+@pytest.mark.parametrize("pattern", ["(", "[z-a]", "\\8"])
+def test_a_pattern_that_is_none_is_refused_when_it_is_read(pattern: str) -> None:
+    with pytest.raises(corefile.CorefileError, match="plugin/rewrite|could not parse regex"):
+        corefile.parse(f".:53 {{\n    rewrite name regex {pattern} web.app\n}}\n")
+
+
+def test_a_group_that_the_pattern_lacks_stands_for_nothing() -> None:
+    rewrite = corefile.Rewrite("regex", r"(.*)\.corp", "{1}{9}.app", True)
+    assert rewrite.apply("web.corp") == "web.app"

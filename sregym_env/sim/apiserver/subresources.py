@@ -108,6 +108,11 @@ def with_scale(resource: Resource, obj: Manifest, scale: Manifest) -> Manifest:
             'Scale in version "v1" cannot be handled as a Scale: json: cannot unmarshal string into Go struct '
             "field ScaleSpec.spec.replicas of type int32"
         )
+    if replicas >= 1 << 31:
+        raise status.bad_request(
+            f'Scale in version "v1" cannot be handled as a Scale: json: cannot unmarshal number {str(replicas)[:40]} into '
+            "Go struct field ScaleSpec.spec.replicas of type int32"
+        )
     if replicas < 0:
         error = status.invalid_value("spec.replicas", replicas, "must be greater than or equal to 0")
         raise status.invalid("Scale.autoscaling", obj["metadata"]["name"], [error])

@@ -139,7 +139,13 @@ class Rewrite:
         match = _GO.search(self.source, name + ".") or _GO.search(self.source, name)
         if match is None:
             return None
-        return re.sub(r"\{(\d+)\}", lambda index: match.group(int(index[1])) or "", self.target).strip(".")
+        # A group that the pattern does not have stands for nothing.
+        groups = (match.group(0), *match.groups(""))
+        return re.sub(
+            r"\{(\d{1,3})\}",
+            lambda index: groups[int(index[1])] if int(index[1]) < len(groups) else "",
+            self.target,
+        ).strip(".")
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,6 +393,8 @@ def _rewrites(directive: Directive, path: str) -> list[Rewrite]:
     )
     if len(words) < 2:
         raise _refuse("rewrite", path, directive.line, "too few arguments for a name rule")
+    if kind == "regex":
+        words[0] = _regex(words[0], path, directive.line, "rewrite")
     return [Rewrite(kind, words[0], words[1], stop)]
 
 
@@ -426,12 +434,12 @@ def _template(directive: Directive, zones: tuple[str, ...], path: str) -> Templa
     )
 
 
-def _regex(text: str, path: str, line: int) -> str:
+def _regex(text: str, path: str, line: int, directive: str = "template") -> str:
     pattern = re.sub(r"\(\?P?<", "(?P<", text)
     try:
         _GO.compile(pattern)
     except re.error as error:
-        raise _refuse("template", path, line, f"could not parse regex: {text}, {error}") from error
+        raise _refuse(directive, path, line, f"could not parse regex: {text}, {error}") from error
     return pattern
 
 

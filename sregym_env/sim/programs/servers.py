@@ -61,7 +61,15 @@ class Jaeger(Quiet):
         ctx.set_memory(32 * MIB)
         if ctx.over_limit:
             return
-        ctx.listen(4317, 4318, 5775, 5778, 6831, 6832, 14250, 14267, 14268, 14269, 16685, 16686)
+        try:
+            ctx.listen(4317, 4318, 5775, 5778, 6831, 6832, 14250, 14267, 14268, 14269, 16685, 16686)
+        except OSError:
+            ctx.log(
+                f'{{"level":"fatal","ts":{ctx.now() / 1e6:.7f},"caller":"all-in-one/main.go:107","msg":"Failed to start '
+                'the admin servers","error":"cannot start admin server: listen tcp :14269: bind: address already in use"}'
+            )
+            ctx.exit(1)
+            return
         for text in ('"msg":"Mem storage initialized","configuration":{"MaxTraces":0}', '"msg":"Starting HTTP server",'
                      '"addr":":16686"', '"msg":"Health Check state change","status":"ready"'):  # fmt: skip
             ctx.log(f'{{"level":"info","ts":{ctx.now() / 1e6:.7f},"caller":"all-in-one/main.go:141",{text}}}')
@@ -107,7 +115,12 @@ class CoreDns(Quiet):
             ctx.exit(1)
             return
         ctx.update(corefile=text)
-        ctx.listen(53, 8080, 8181, 9153)
+        try:
+            ctx.listen(53, 8080, 8181, 9153)
+        except OSError:
+            ctx.log("Listen: listen tcp :53: bind: address already in use")
+            ctx.exit(1)
+            return
         digest = "".join(f"{keyed_bits(text, index):016x}" for index in range(8))
         ctx.log(f".:53\n[INFO] plugin/reload: Running configuration SHA512 = {digest}")
         ctx.log("CoreDNS-1.11.3\nlinux/amd64, go1.21.11, a6338e9")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from sregym_env.kube.numbers import is_whole, whole
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import failure
@@ -104,15 +105,18 @@ def _ports(call: Call, info: Info) -> list[Manifest]:
         port: dict[str, Any] = {"port": number, "protocol": protocol}
         if len(numbers) > 1:
             port["name"] = f"port-{index + 1}"
-        port["targetPort"] = (int(target) if str(target).isdigit() else target) if target else number
+        wanted = whole(str(target))
+        port["targetPort"] = (target if wanted is None else wanted) if target else number
         ports.append(port)
     return ports
 
 
 def _number(text: str) -> int:
-    if not text.isdigit():
-        raise failure(f'strconv.Atoi: parsing "{text}": invalid syntax')
-    return int(text)
+    number = whole(text)
+    if number is None:
+        wrong = "value out of range" if is_whole(text) else "invalid syntax"
+        raise failure(f'strconv.Atoi: parsing "{text}": {wrong}')
+    return number
 
 
 _COMMON = (OUTPUT, DRY_RUN, FIELD_MANAGER, SAVE_CONFIG)

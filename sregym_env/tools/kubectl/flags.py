@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from sregym_env.kube.durations import parse_duration
+from sregym_env.kube.numbers import is_whole
 from sregym_env.tools.kubectl.errors import KubectlError
 
 Kind = Literal["bool", "string", "int", "duration", "strings", "csv"]
@@ -162,10 +163,16 @@ def _value(kind: Kind, text: str) -> Any:
             return text in _TRUE
         raise ValueError(f'strconv.ParseBool: parsing "{text}": invalid syntax')
     if kind == "int":
+        wrong = f'strconv.ParseInt: parsing "{text}": '
+        if len(text) > 30 and is_whole(text.lstrip("+-")):
+            raise ValueError(f"{wrong}value out of range")
         try:
-            return int(text, 0) if not text.lstrip("+-").startswith("0") else int(text, 10)
+            number = int(text, 0) if not text.lstrip("+-").startswith("0") else int(text, 10)
         except ValueError:
-            raise ValueError(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
+            raise ValueError(f"{wrong}invalid syntax") from None
+        if not -(1 << 63) <= number < 1 << 63:
+            raise ValueError(f"{wrong}value out of range")
+        return number
     if kind == "duration":
         return parse_duration(text)
     if kind == "csv":

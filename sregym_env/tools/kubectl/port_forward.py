@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sregym_env.kube.numbers import is_whole, whole
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.attach import ATTACHED_SECONDS, POD_RUNNING_TIMEOUT, SLOW_LOOK_SECONDS
 from sregym_env.tools.kubectl.call import Call, Verb
@@ -115,15 +116,16 @@ def _pair(port: str) -> _Pair:
     local, remote = _split(port)
     numbers = []
     for name, text in (("local", local or "0"), ("remote", remote)):
-        if not text.isdecimal():
+        if not is_whole(text):
             raise failure(
                 f"error parsing {name} port '{text}': strconv.ParseUint: parsing \"{text}\": invalid syntax"
             )
-        if int(text) > LARGEST_PORT:
+        number = whole(text)
+        if number is None or number > LARGEST_PORT:
             raise failure(
                 f"error parsing {name} port '{text}': strconv.ParseUint: parsing \"{text}\": value out of range"
             )
-        numbers.append(int(text))
+        numbers.append(number)
     if numbers[1] == 0:
         raise failure("remote port must be > 0")
     return _Pair(*numbers)
@@ -134,8 +136,8 @@ def _of_service(port: str, service: Manifest, pod: Manifest) -> str:
     local, remote = _split(port)
     name, spec = service["metadata"]["name"], service["spec"]
     ports = spec.get("ports") or ()
-    if remote.isdecimal():
-        found = next((known for known in ports if known["port"] == int(remote)), None)
+    if is_whole(remote):
+        found = next((known for known in ports if known["port"] == whole(remote)), None)
         if found is None:
             raise failure(f"Service {name} does not have a service port {remote}")
     else:

@@ -7,9 +7,10 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 from sregym_env.kube import discovery
+from sregym_env.kube.numbers import whole
 from sregym_env.kube.ownership.inferred import with_managed_fields
 from sregym_env.kube.registry import Registry, Resource
-from sregym_env.kube.status import unknown_path
+from sregym_env.kube.status import bad_request, unknown_path
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call
 
@@ -54,7 +55,9 @@ def _resource(call: Call, path: str, query: dict[str, str]) -> None:
         raise unknown_path()
     namespace, name, sub = match["namespace"], match["name"], match["sub"]
     if name and sub == "log" and resource.key == "pods":
-        tail = int(query["tailLines"]) if "tailLines" in query else None
+        tail = whole(query["tailLines"]) if "tailLines" in query else None
+        if tail is None and "tailLines" in query:
+            raise bad_request(f'strconv.ParseInt: parsing "{query["tailLines"]}": invalid syntax')
         call.print(call.cluster.logs(namespace, name, container=query.get("container"), tail=tail))
         return
     if sub and sub not in resource.subresources:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sregym_env.kube import patch as patches
+from sregym_env.kube.numbers import is_whole, whole
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Json, Manifest
 from sregym_env.tools.kubectl import attach as attaching
@@ -123,9 +124,11 @@ def _labels(text: str) -> dict[str, str]:
 
 
 def _port(text: str) -> int:
-    if not text.isdigit():
-        raise failure(f'strconv.Atoi: parsing "{text}": invalid syntax')
-    return int(text)
+    number = whole(text)
+    if number is None:
+        wrong = "value out of range" if is_whole(text) else "invalid syntax"
+        raise failure(f'strconv.Atoi: parsing "{text}": {wrong}')
+    return number
 
 
 def _service(call: Call) -> Manifest:
