@@ -318,9 +318,6 @@ class NodeTarget(InApp):
         return tuple(volume.component.name for volume in self.volumes)
 
 
-Target = ComponentTarget | ServiceTarget | VolumeTarget | ConfigTarget | NodeTarget
-
-
 @dataclass(frozen=True, slots=True)
 class TargetRule:
     """Which targets of an inventory a fault can strike."""

@@ -117,7 +117,6 @@ class _State:
     diagnosis: str | None = None
     grade: Grade | None = None
     verdict: Verdict | None = None
-    mitigated: bool = False
     ttl: float = -1.0
     ttm: float = -1.0
     ended: int | None = None
@@ -303,7 +302,6 @@ class Episode:
             return _refused('No repair is asked for; hand in the diagnosis with: submit diagnosis "TEXT"')
         self._state = replace(
             self._state,
-            mitigated=True,
             ttm=self.seconds,
             ended=self.world.now(),
             terminated=True,

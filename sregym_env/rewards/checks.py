@@ -74,12 +74,12 @@ def replicas(world: World, baseline: Baseline) -> Check:
     for key, before in baseline.objects.items():
         resource, namespace, name = key
         if resource in SCALED:
-            now = _current(world, key)
+            now = current(world, key)
             wanted, asked = _replicas(before), 0 if now is None else _replicas(now)
             if asked < wanted:
                 smaller.append(f"{_named(key)}: {asked} < {wanted}")
         elif resource in ("jobs.batch", "cronjobs.batch"):
-            now = _current(world, key)
+            now = current(world, key)
             if now is not None and now["spec"].get("suspend") and not before["spec"].get("suspend"):
                 smaller.append(f"{_named((resource, namespace, name))}: suspended")
     return Check("replicas", not smaller, _shown(smaller) or "none reduced", "replicas >= baseline")
@@ -90,7 +90,7 @@ def available(world: World, baseline: Baseline) -> Check:
     short = []
     for key in baseline.objects:
         if key[0] in ROLLED:
-            now = _current(world, key)
+            now = current(world, key)
             trouble = "missing" if now is None else _unavailable(key[0], now)
             if trouble:
                 short.append(f"{_named(key)}: {trouble}")
@@ -115,7 +115,7 @@ def nodes(world: World, baseline: Baseline, accepted: Collection[ObjectKey] = ()
     for key, before in baseline.objects.items():
         if key[0] != "nodes" or key in accepted:
             continue
-        now = _current(world, key)
+        now = current(world, key)
         if now is None or (_node_ready(before) and not _node_ready(now)):
             worse.append(f"{_named(key)}: not ready")
         elif now["spec"].get("unschedulable") and not before["spec"].get("unschedulable"):
@@ -132,7 +132,7 @@ def policy(world: World, baseline: Baseline) -> Check:
     """Containers still run the program they are for, with the limits, probes and protection they had."""
     weakened: list[str] = []
     for key, before in baseline.objects.items():
-        if key[0] in ROLLED and (now := _current(world, key)) is not None:
+        if key[0] in ROLLED and (now := current(world, key)) is not None:
             weakened.extend(f"{_named(key)}: {what}" for what in _weakened(before, now))
     return Check("policy", not weakened, _shown(weakened) or "kept", "limits and probes are kept")
 
@@ -251,7 +251,8 @@ def _listed(world: World, resource: str) -> Iterator[Manifest]:
         yield from world.cluster.list(resource, namespace)
 
 
-def _current(world: World, key: ObjectKey) -> Manifest | None:
+def current(world: World, key: ObjectKey) -> Manifest | None:
+    """An object as it is now; None where there is none."""
     resource, namespace, name = key
     try:
         return world.cluster.get(resource, name, namespace or None)

@@ -13,9 +13,9 @@ from typing import Any
 from sregym_env.cluster.api import World
 from sregym_env.cluster.inventory import ObjectKey
 from sregym_env.cluster.targets import ROLLED
-from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, reached
+from sregym_env.rewards.checks import current
 from sregym_env.rewards.verdict import Check
 
 REACHED_SHARE = 0.5
@@ -83,7 +83,7 @@ def users(world: World, baseline: Baseline) -> Check:
         ):
             continue
         # What is gone altogether is for the inventory check to tell, here and below.
-        now = _current(world, key)
+        now = current(world, key)
         if now is None:
             continue
         then_spec, now_spec = (obj["spec"]["template"]["spec"] for obj in (before, now))
@@ -125,7 +125,7 @@ def _changed_config(world: World, baseline: Baseline, namespace: str, spec: Mani
         name = (volume.get("configMap") or {}).get("name", "")
         key = ("configmaps", namespace, name)
         before = baseline.objects.get(key)
-        if before is not None and _content(before) != _content(_current(world, key)):
+        if before is not None and _content(before) != _content(current(world, key)):
             yield f"configmap/{name}: changed"
 
 
@@ -135,7 +135,7 @@ def data(world: World, baseline: Baseline, accepted: Collection[ObjectKey] = ())
     for key, before in baseline.objects.items():
         if key[0] != "persistentvolumeclaims" or key in accepted:
             continue
-        now = _current(world, key)
+        now = current(world, key)
         if now is not None and now["metadata"].get("uid") != before["metadata"].get("uid"):
             lost.append(f"persistentvolumeclaim/{key[2]}: another one, its data is gone")
     return _check("data", lost, "kept", "volumes are kept")
@@ -148,7 +148,7 @@ def system(world: World, baseline: Baseline, accepted: Collection[ObjectKey] = (
         resource, namespace, name = key
         if namespace != SYSTEM or key in accepted:
             continue
-        now = _current(world, key)
+        now = current(world, key)
         if now is None:
             continue
         if resource == "configmaps" and _content(now) != _content(before):
@@ -171,14 +171,6 @@ def _pod_spec(workload: Manifest) -> Any:
 
 def _content(obj: Manifest | None) -> tuple[Any, Any]:
     return (None, None) if obj is None else (obj.get("data") or {}, obj.get("binaryData") or {})
-
-
-def _current(world: World, key: ObjectKey) -> Manifest | None:
-    resource, namespace, name = key
-    try:
-        return world.cluster.get(resource, name, namespace or None)
-    except StatusError:
-        return None
 
 
 def _check(name: str, wrong: list[str], good: str, expected: str) -> Check:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -18,64 +17,6 @@ import re2
 
 _LONGEST = 20_000
 """Characters in a pattern at most."""
-
-
-class Patterns:
-    """Stands in for the ``re`` module: the same names, matched in linear time where RE2 can."""
-
-    error = re.error
-    Pattern = re.Pattern
-    Match = re.Match
-    escape = staticmethod(re.escape)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(re, name)
-
-    @staticmethod
-    def compile(pattern: Any, flags: int = 0) -> Any:
-        """A compiled pattern. Raises ``re.error`` for one that is wrong or could run without end."""
-        return compiled(pattern, int(flags)) if isinstance(pattern, str) else pattern
-
-    def search(self, pattern: Any, string: str, flags: int = 0) -> Any:
-        """As ``re.search``."""
-        return self.compile(pattern, flags).search(string)
-
-    def match(self, pattern: Any, string: str, flags: int = 0) -> Any:
-        """As ``re.match``."""
-        return self.compile(pattern, flags).match(string)
-
-    def fullmatch(self, pattern: Any, string: str, flags: int = 0) -> Any:
-        """As ``re.fullmatch``."""
-        return self.compile(pattern, flags).fullmatch(string)
-
-    def findall(self, pattern: Any, string: str, flags: int = 0) -> list[Any]:
-        """As ``re.findall``."""
-        found: list[Any] = self.compile(pattern, flags).findall(string)
-        return found
-
-    def finditer(self, pattern: Any, string: str, flags: int = 0) -> Iterator[Any]:
-        """As ``re.finditer``."""
-        found: Iterator[Any] = self.compile(pattern, flags).finditer(string)
-        return found
-
-    def split(self, pattern: Any, string: str, maxsplit: int = 0, flags: int = 0) -> list[Any]:
-        """As ``re.split``."""
-        parts: list[Any] = self.compile(pattern, flags).split(string, maxsplit)
-        return parts
-
-    def sub(
-        self, pattern: Any, repl: str | Callable[[Any], str], string: str, count: int = 0, flags: int = 0
-    ) -> str:
-        """As ``re.sub``."""
-        text: str = self.compile(pattern, flags).sub(repl, string, count)
-        return text
-
-    def subn(
-        self, pattern: Any, repl: str | Callable[[Any], str], string: str, count: int = 0, flags: int = 0
-    ) -> tuple[str, int]:
-        """As ``re.subn``."""
-        found: tuple[str, int] = self.compile(pattern, flags).subn(repl, string, count)
-        return found
 
 
 _NAMED = re.compile(r"\(\?<(?=[A-Za-z_])")

@@ -25,7 +25,7 @@ _THINKING = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 _HERMES = re.compile(r"<tool_call>(.*?)(?:</tool_call>|\Z)", re.DOTALL)
 _FENCE = re.compile(r"^```([\w+-]*)[ \t]*\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-_PREFIX = re.compile(r"(?:\$|#)[ \t]+(?=\S)")
+_PREFIX = re.compile(r"\$[ \t]+(?=\S)")
 _SHELL_LANGUAGES = frozenset({"", "bash", "sh", "shell", "console", "zsh", "text", "terminal"})
 _JSON_LANGUAGES = frozenset({"json", "json5", "tool_call", "tool_code"})
 
@@ -62,7 +62,7 @@ def _clean(text: str) -> str:
 def _from_line(line: str) -> Action:
     prompt = _PREFIX.match(line)
     # Models copy the prompt of a user; that of root looks like a comment, so it stays one.
-    if prompt is not None and line[0] == "$":
+    if prompt is not None:
         line = line[prompt.end() :]
     if line.startswith("submit"):
         submitted = from_line(line)

@@ -50,7 +50,6 @@ HELD = {
     "DerivedFromEach": "a cache by identity, safe under threads",
     "_Removed": "a constant without fields",
     "Printed": "a constant without fields",
-    "Patterns": "a module in disguise, without fields",
     "Typer": "the command line's own declaration",
     "lock": "guards the staged problems",
 }

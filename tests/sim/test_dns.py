@@ -255,7 +255,7 @@ def test_changed_corefile_is_reloaded_and_a_broken_one_refused(monkeypatch: pyte
 
 @pytest.mark.parametrize("pattern", ["(", "[z-a]", "\\8"])
 def test_a_pattern_that_is_none_is_refused_when_it_is_read(pattern: str) -> None:
-    with pytest.raises(corefile.CorefileError, match="plugin/rewrite|could not parse regex"):
+    with pytest.raises(corefile.CorefileError, match="could not parse regex"):
         corefile.parse(f".:53 {{\n    rewrite name regex {pattern} web.app\n}}\n")
 
 

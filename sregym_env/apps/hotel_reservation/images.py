@@ -68,7 +68,7 @@ GEO = _service(
     22,
     port_key="GeoPort",
     handlers=(Handler("/geo.Geo/Nearby", (Work(0.0006),)),),
-    load=Load("GeoMongoAddress", "geo-db", (("geo", "hotelId", data.geo()),), **_ADMIN, in_memory=True),
+    load=Load("GeoMongoAddress", "geo-db", (("geo", "hotelId", data.geo()),), **_ADMIN),
     registry_name="srv-geo",
 )
 
@@ -143,7 +143,6 @@ RECOMMENDATION = _service(
         "RecommendMongoAddress",
         "recommendation-db",
         (("recommendation", "hotelId", data.recommendations()),),
-        in_memory=True,
     ),
     registry_name="srv-recommendation",
 )
@@ -153,7 +152,7 @@ USER = _service(
     20,
     port_key="UserPort",
     handlers=(Handler("/user.User/CheckUser", (Work(0.0004),)),),
-    load=Load("UserMongoAddress", "user-db", (("user", "username", data.users()),), in_memory=True),
+    load=Load("UserMongoAddress", "user-db", (("user", "username", data.users()),)),
     registry_name="srv-user",
 )
 

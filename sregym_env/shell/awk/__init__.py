@@ -8,10 +8,10 @@ from functools import lru_cache
 from typing import Any
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.shell import patterns
 from sregym_env.shell.awk.machine import Machine
 from sregym_env.shell.awk.syntax import AwkError, Parser, Program, unescape
 from sregym_env.shell.awk.values import Input, number
-from sregym_env.shell.patterns import Patterns
 from sregym_env.shell.run import Call
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
@@ -143,7 +143,7 @@ def _split(content: str, separator: str) -> list[str]:
     if separator == "":
         return [part.strip("\n") for part in re.split(r"\n{2,}", content.strip("\n")) if part]
     if len(separator) > 1:
-        parts = Patterns().split(separator, content)
+        parts: list[str] = patterns.compiled(separator).split(content)
     else:
         parts = content.split(separator)
     if parts and parts[-1] in ("", "\n"):

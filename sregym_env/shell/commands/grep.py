@@ -10,9 +10,9 @@ from functools import lru_cache
 from typing import Any
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.shell import patterns
 from sregym_env.shell.commands.arguments import UsageError, content, options, reason
 from sregym_env.shell.commands.posix import CLASSES, compiled, translated
-from sregym_env.shell.patterns import Patterns
 from sregym_env.shell.run import Call
 
 _SHORT = "EFGPivwxclLnHhoqsrRabzTUIZye:f:m:A:B:C:d:D:"
@@ -313,7 +313,7 @@ def _matcher(
         head, _, tail = joined.partition(r"\K")
         joined = f"{head}(?P<word>{tail})"
         word = True
-    pattern = Patterns.compile(joined, re.IGNORECASE if fold else 0)
+    pattern = patterns.compiled(joined, re.IGNORECASE if fold else 0)
     if not word:
         return pattern.search, lambda line: (found.span() for found in pattern.finditer(line))
     return pattern.search, lambda line: _words(pattern, line)

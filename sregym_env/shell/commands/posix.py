@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from sregym_env.shell.patterns import Patterns
+from sregym_env.shell import patterns
 
 CLASSES = {
     "alpha": "a-zA-Z",
@@ -73,7 +73,7 @@ def compiled(
     """
     written = _Translation(source, extended, escapes, bracket_escapes)
     flags = (re.IGNORECASE if fold else 0) | re.DOTALL
-    compiled_linear = Patterns.compile(written.run("$"), flags)
+    compiled_linear = patterns.compiled(written.run("$"), flags)
     repeats = len(_SHORT_ENOUGH) if written.nested else written.unbounded
     if repeats >= len(_SHORT_ENOUGH):
         return Expression(compiled_linear, compiled_linear, repeats)

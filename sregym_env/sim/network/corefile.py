@@ -10,10 +10,7 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from sregym_env.shell.patterns import Patterns
-
-_GO = Patterns()
-"""Go's regular expressions are RE2, and so are these."""
+from sregym_env.shell.patterns import compiled
 
 PATH = "/etc/coredns/Corefile"
 
@@ -136,7 +133,7 @@ class Rewrite:
             return name[: len(name) - len(source)] + target if name.endswith(source) else None
         if self.kind == "substring":
             return name.replace(self.source, self.target) if self.source in name else None
-        match = _GO.search(self.source, name + ".") or _GO.search(self.source, name)
+        match = compiled(self.source).search(name + ".") or compiled(self.source).search(name)
         if match is None:
             return None
         # A group that the pattern does not have stands for nothing.
@@ -163,7 +160,7 @@ class Template:
         """Whether a query for ``name`` (no trailing dot) gets this answer."""
         if self.type not in ("A", "ANY") or not any(in_zone(name, zone) for zone in self.zones):
             return False
-        return not self.matches or any(_GO.search(match, name + ".") for match in self.matches)
+        return not self.matches or any(compiled(match).search(name + ".") for match in self.matches)
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,7 +434,7 @@ def _template(directive: Directive, zones: tuple[str, ...], path: str) -> Templa
 def _regex(text: str, path: str, line: int, directive: str = "template") -> str:
     pattern = re.sub(r"\(\?P?<", "(?P<", text)
     try:
-        _GO.compile(pattern)
+        compiled(pattern)
     except re.error as error:
         raise _refuse(directive, path, line, f"could not parse regex: {text}, {error}") from error
     return pattern

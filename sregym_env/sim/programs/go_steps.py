@@ -100,7 +100,6 @@ class Load:
     """(collection, unique key, documents)."""
     user: str = ""
     password: str = ""
-    in_memory: bool = False
 
 
 @dataclass(frozen=True, slots=True)

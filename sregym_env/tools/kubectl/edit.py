@@ -200,7 +200,7 @@ def _launched(call: Call, desk: Desk, path: str, content: str, previous: str) ->
     shown = editor
     if any(char in editor for char in "\"'\\"):
         shell = desk.variable("SHELL") or "/bin/bash"
-        script, shown = f"{editor} {quote(path)}", f"{shell} -c {editor} {quote(path)}"
+        script = f"{editor} {quote(path)}"
         shown = f'{shell} -c {editor} "{path}"'
     else:
         script = " ".join([*map(quote, words), quote(path)])

@@ -101,7 +101,7 @@ def _patch_one(call: Call, info: Info, body: Json, kind: Literal["strategic", "m
         )
         raise failure(
             "application/strategic-merge-patch+json is not supported by "
-            f"{info.resource.gvk_text.replace(', Kind', ', Kind')}: the body of the request was in an unknown format - "
+            f"{info.resource.gvk_text}: the body of the request was in an unknown format - "
             f"accepted media types include: {kinds}"
         )
     stored = call.cluster.patch(

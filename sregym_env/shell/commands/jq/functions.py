@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from sregym_env.shell import patterns
 from sregym_env.shell.commands.jq.machine import Builtin, Machine, PathBuiltin, Places, Scope, Values
 from sregym_env.shell.commands.jq.operators import (
     arithmetic,
@@ -33,7 +34,6 @@ from sregym_env.shell.commands.jq.values import (
     type_name,
 )
 from sregym_env.shell.limits import LimitExceeded
-from sregym_env.shell.patterns import Patterns
 
 BUILTINS: dict[str, Builtin] = {}
 PATHS: dict[str, PathBuiltin] = {}
@@ -1007,7 +1007,7 @@ def _compiled(pattern: Any, flags: Any) -> tuple[Any, bool]:
     options = (re.IGNORECASE if "i" in letters else 0) | (re.VERBOSE if "x" in letters else 0)
     options |= re.DOTALL if "s" in letters or "p" in letters else 0
     try:
-        return Patterns.compile(text, options), "g" in letters
+        return patterns.compiled(text, options), "g" in letters
     except re.error as error:
         raise JqError(f"{text} (at offset 0) is not a valid regex: {error}") from None
 

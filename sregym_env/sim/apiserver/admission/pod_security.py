@@ -17,7 +17,6 @@ from sregym_env.sim.apiserver.admission.pod_standards import Pod, Violation, vio
 from sregym_env.sim.world import SimWorld
 
 PREFIX = "pod-security.kubernetes.io/"
-ENFORCE = f"{PREFIX}enforce"
 LEVELS = ("privileged", "baseline", "restricted")
 
 _VERSION = re.compile(r"v1\.(0|[1-9][0-9]*)")
