@@ -94,7 +94,7 @@ class Usage(NamedTuple):
 
 
 class Context(Protocol):
-    """A running process's view of the world. Implemented by ``sim/programs/context.py``."""
+    """A running process's view of the world. Implemented by ``sim/processes/context.py``."""
 
     process: Process
 
