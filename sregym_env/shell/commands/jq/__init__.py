@@ -76,6 +76,7 @@ class Jq:
         if options.program is None:
             return ExecResult("", "Usage:\tjq [OPTIONS] FILTER [FILES...]\n", 2)
         try:
+            ctx.study(options.program)
             node = parsed(options.program)
         except JqSyntaxError as error:
             return _refused(str(error), options.program)
