@@ -161,9 +161,12 @@ def _value(kind: Kind, text: str) -> Any:
         raise ValueError(f'strconv.ParseBool: parsing "{text}": invalid syntax')
     if kind == "int":
         try:
-            return int(text, 0) if not text.lstrip("+-").startswith("0") else int(text, 10)
+            number = int(text, 0) if not text.lstrip("+-").startswith("0") else int(text, 10)
         except ValueError:
             raise ValueError(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
+        if not -(1 << 63) <= number < 1 << 63:
+            raise ValueError(f'strconv.ParseInt: parsing "{text}": value out of range')
+        return number
     if kind == "duration":
         return parse_duration(text)
     if kind == "csv":
