@@ -169,3 +169,8 @@ def test_nothing_is_sent_through_files_of_devices(shell: Shell) -> None:
 def test_sed_in_place_says_what_was_wrong_by_its_exit_code(shell: Shell) -> None:
     assert shell.run("sed -i s/a/b/ nofile; echo $?").text.endswith("No such file or directory\n2\n")
     assert shell.run("sed -i s/a/b/ /; echo $?").text.endswith("not a regular file\n4\n")
+
+
+def test_jq_goes_on_after_what_is_not_a_number(shell: Shell) -> None:
+    said = shell.run("jq -n '[1, 2] | .[nan]'; echo $?; jq -n '5 % nan'; echo $?")
+    assert said.text == "jq: error (at <unknown>): Not a whole number\n5\n" * 2
