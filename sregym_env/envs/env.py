@@ -99,6 +99,11 @@ class SREGymEnv(gymnasium.Env[str, str]):
             observation_chars=obs_chars,
         )
         self._judge: Judge = judge if judge is not None else SpecJudge()
+        if backend is not None and not callable(getattr(backend, "deploy", None)):
+            raise UsageError(
+                f"backend: {backend!r} makes no worlds; give a sregym_env.live.backend.LiveBackend, or nothing for the "
+                "embedded cluster"
+            )
         self._backend = backend
         self._raise_errors = raise_errors
         self._episode: Episode | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from sregym_env.shell.files import encoded
 from sregym_env.shell.reading import reads_input
 
 BLOCK = 8192
@@ -43,11 +44,11 @@ def _after_head(words: Sequence[str], text: str, seekable: bool) -> str:
     unit, count = _asked(words)
     if count is None:
         return ""
-    data = text.encode("utf-8", "surrogateescape")
+    data = encoded(text)
     if unit == "c":
         rest = data[count:]
     else:
-        left = _after_lines(text, count).encode("utf-8", "surrogateescape") if count else data
+        left = encoded(_after_lines(text, count)) if count else data
         used = len(data) - len(left)
         rest = left if seekable else data[-(-used // BLOCK) * BLOCK :]
     return rest.decode("utf-8", "surrogateescape")

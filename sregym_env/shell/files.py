@@ -22,6 +22,11 @@ def decoded(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
+def readable(text: str) -> str:
+    """The text as a terminal shows it and as an API takes it: no lone surrogates, whatever they stood for."""
+    return text if text.isascii() else encoded(text).decode("utf-8", "replace")
+
+
 MAX_BYTES = 32 * 1024 * 1024
 """Everything that may be written to one tree; more is "No space left on device"."""
 MOST_LINKS = 40

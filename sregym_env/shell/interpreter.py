@@ -103,6 +103,7 @@ class Interpreter(Processes):
         """A text as a script. Raises ShellError."""
         if len(text) > self.limits.script_bytes:
             raise ShellError("script too long")
+        self.study(text)
         try:
             return parsed(text)
         except ScriptError as error:

@@ -37,3 +37,9 @@ COSTS = {
 
 PROGRAM_COST = 3
 """Commands that one run of a program counts for, beside itself."""
+
+SHORT = 1000
+"""Characters of a script, a program or a pattern that cost nothing to read: their number is bounded by the commands."""
+
+READING_COST = 250
+"""How much more than to copy a character it costs to read one of a longer script, program, expression or pattern."""

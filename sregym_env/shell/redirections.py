@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from errno import EBADF, EEXIST, EISDIR, EMFILE
+from errno import EBADF, EEXIST, EISDIR, EMFILE, ENOENT
 from os import strerror
 
 from sregym_env.shell.expansion import Expander
@@ -115,6 +115,7 @@ def _written(run: Run, target: str, *, append: bool, table: Table) -> Stream:
     if special is not None:
         return special
     path = run.files.resolve_path(run.session.cwd, target)
+    _check_device(run, path, target)
     if not target or run.files.is_folder(path):
         raise IsADirectoryError(EISDIR, strerror(EISDIR) if target else "No such file or directory", target)
     # What is on its way to this file must be in it before it is emptied or read.
@@ -129,6 +130,16 @@ def _written(run: Run, target: str, *, append: bool, table: Table) -> Stream:
     return sink
 
 
+def _check_device(run: Run, path: str, target: str) -> None:
+    """No network through files: what nobody hears must not look as if it had been sent. Raises FileNotFoundError."""
+    if (
+        path.startswith("/dev/")
+        and not run.files.is_folder(path.rpartition("/")[0] or "/")
+        and path.count("/") > 2
+    ):
+        raise FileNotFoundError(ENOENT, strerror(ENOENT), target)
+
+
 def _read(run: Run, target: str, table: Table, *, make: bool) -> Stream:
     if target == "/dev/null":
         return Input("")
@@ -138,6 +149,7 @@ def _read(run: Run, target: str, table: Table, *, make: bool) -> Stream:
     run.flush()
     path = run.files.resolve_path(run.session.cwd, target)
     if make and run.files.entry(path) is None:
+        _check_device(run, path, target)
         run.files.put_bytes(path, b"")
     try:
         text = decoded(run.files.read(path))

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.files import Files
-from sregym_env.shell.limits import COSTS, LimitExceeded, Limits
+from sregym_env.shell.limits import COSTS, READING_COST, SHORT, LimitExceeded, Limits
 from sregym_env.shell.session import Session
 from sregym_env.shell.streams import FileSink, Input, Stream, Transcript
 from sregym_env.shell.syntax import tree
@@ -112,6 +112,11 @@ class Run(ABC):
         self._moved -= characters
         if self._moved < 0:
             raise LimitExceeded("too much data")
+
+    def study(self, text: str) -> None:
+        """Use what it costs to understand a text. Raises LimitExceeded."""
+        if len(text) > SHORT:
+            self.move(READING_COST * len(text))
 
     @contextmanager
     def deeper(self, what: str) -> Iterator[None]:
@@ -256,6 +261,10 @@ class Call:
     def charge(self, characters: int) -> None:
         """Use some of what may be read, by how much this program does with it. Raises LimitExceeded."""
         self.run.move(characters * COSTS.get(self.name, 1))
+
+    def study(self, text: str) -> None:
+        """Use what it costs to understand a program or a pattern. Raises LimitExceeded."""
+        self.run.study(text)
 
     def execute(self, argv: Sequence[str], stdin: str = "") -> int:
         """Run a program whose output goes where this one's goes, now."""

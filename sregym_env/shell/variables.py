@@ -145,6 +145,7 @@ class Variables:
     def calculate(self, text: str) -> int:
         """The value of an arithmetic text without expansions. Raises ShellError."""
         try:
+            self._run.study(text)
             return evaluate(text, self)
         except ArithmeticProblem as error:
             raise ShellError(str(error)) from None

@@ -22,7 +22,7 @@ from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.numbers import whole
 from sregym_env.runtime.clock import SECOND
 from sregym_env.shell.commands.curl import curl
-from sregym_env.shell.files import FileEntry, Files, SymlinkEntry, encoded
+from sregym_env.shell.files import FileEntry, Files, SymlinkEntry, encoded, readable
 from sregym_env.shell.shell import Limits, Shell, ShellCommand
 from sregym_env.tools.alerts import alerts
 from sregym_env.tools.background import Background, JobCommands, Wire
@@ -131,10 +131,8 @@ class Workstation:
         error = ""
         if result.exit_code:
             error = "forbidden" if "(Forbidden)" in result.stderr else "command_error"
-        text = result.text + "".join(self.jobs.notices)
-        if not text.isascii():
-            # Bytes that are no text have stood for themselves until here.
-            text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        # Bytes that are no text have stood for themselves until here.
+        text = readable(result.text + "".join(self.jobs.notices))
         return ToolOutcome(text, result.exit_code, error, self._used or "shell", self._submission)  # type: ignore[arg-type]
 
     def _direct(self, line: str) -> ExecResult | None:

@@ -293,3 +293,8 @@ def test_tools_are_described_in_every_format() -> None:
     env = made()
     assert {"shell", "submit_diagnosis"} <= {tool["name"] for tool in env.tools("anthropic")}
     assert "kubectl" in env.tools_text()
+
+
+def test_a_backend_makes_worlds() -> None:
+    with pytest.raises(UsageError, match="backend: 'live' makes no worlds"):
+        SREGymEnv("wrong_bin_usage", backend="live")  # type: ignore[arg-type]

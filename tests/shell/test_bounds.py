@@ -106,6 +106,14 @@ HOSTILE = [
     "x=$(printf 'a%.0s' {1..20000}); while [ -n \"$x\" ]; do x=${x#?}; done",
     "x=$(printf 'a\\n%.0s' {1..20000}); while read -n1 c; do :; done <<< \"$x\"",
     "test " + "a -o " * 30000 + "b",
+    "x=$(printf 'eval %.0s' {1..9999}); eval \"$x $x $x $x echo\"",
+    "x=$(printf 'a;%.0s' {1..9999}); while true; do eval \"false && { $x$((i++)); }\"; done",
+    "x=$(printf 'a;%.0s' {1..9999}); while true; do bash -c \"false && { $x$((i++)); }\"; done",
+    "x=$(printf '1+%.0s' {1..9999}); while true; do echo $((0 && ($x$((i++))))); done",
+    "x=$(printf 'x|%.0s' {1..9999}); while true; do awk \"/$x$((i++))/\" <<< a; done",
+    "x=$(printf 'a.%.0s' {1..9999}); while true; do grep -E \"$x$((i++))\" <<< a; done",
+    "x=$(printf 'p;%.0s' {1..9999}); while true; do sed \"$x$((i++))p\" <<< a > /dev/null; done",
+    "x=$(printf '.,%.0s' {1..9999}); while true; do jq -n \"empty|$x$((i++))\"; done",
 ]
 
 

@@ -154,3 +154,23 @@ def test_patterns_take_linear_time_and_mean_the_same(script: str, expected: str)
 def test_a_pattern_that_could_run_without_end_is_refused() -> None:
     result = Shell(Files(), {}).run("echo aaa | grep -P '(?=x)(a+)+$'")
     assert (result.exit_code, "too complex" in result.stderr) == (2, True)
+
+
+def test_nothing_is_sent_through_files_of_devices(shell: Shell) -> None:
+    said = shell.run(
+        "echo > /dev/tcp/geo/8083 && echo open; exec 3<>/dev/udp/geo/53; echo $?; echo a > /dev/stdout"
+    )
+    assert said.text == (
+        "bash: /dev/tcp/geo/8083: No such file or directory\n"
+        "bash: /dev/udp/geo/53: No such file or directory\n1\na\n"
+    )
+
+
+def test_sed_in_place_says_what_was_wrong_by_its_exit_code(shell: Shell) -> None:
+    assert shell.run("sed -i s/a/b/ nofile; echo $?").text.endswith("No such file or directory\n2\n")
+    assert shell.run("sed -i s/a/b/ /; echo $?").text.endswith("not a regular file\n4\n")
+
+
+def test_jq_goes_on_after_what_is_not_a_number(shell: Shell) -> None:
+    said = shell.run("jq -n '[1, 2] | .[nan]'; echo $?; jq -n '5 % nan'; echo $?")
+    assert said.text == "jq: error (at <unknown>): Not a whole number\n5\n" * 2

@@ -40,6 +40,8 @@ def test_prints_what_kubectl_prints(kubectl: Kubectl, case: dict[str, Any]) -> N
         ("get pods -Z", "error: unknown shorthand flag: 'Z' in -Z\nSee 'kubectl get --help' for usage.\n"),
         ("get pods --show-labels=x", 'error: invalid argument "x" for "--show-labels" flag: strconv.ParseBool: '
          "parsing \"x\": invalid syntax\nSee 'kubectl get --help' for usage.\n"),
+        ("logs lonely --tail=9223372036854775808", 'error: invalid argument "9223372036854775808" for "--tail" flag: '
+         'strconv.ParseInt: parsing "9223372036854775808": value out of range\nSee \'kubectl logs --help\' for usage.\n'),
         ("config use-context x", 'error: no context exists with the name: "x"\n'),
         ("logs lonely -c nope", "error: container nope is not valid for pod lonely\n"),
         ("exec job-x1 -- ls", "error: cannot exec into a container in a completed pod; current phase is Succeeded\n"),

@@ -26,6 +26,7 @@ class Awk:
         """Run ``awk [-F fs] [-v name=value] ['program' | -f file] [file ...]``."""
         try:
             source, variables, operands = _arguments(args, ctx)
+            ctx.study(source)
             program = _parsed(source)
         except (AwkError, re.error) as error:
             return ExecResult("", f"awk: cmd. line:1: {error}\n", 1)

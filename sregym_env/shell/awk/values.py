@@ -70,6 +70,12 @@ def compared(left: Any, right: Any) -> int:
     return (first > second) - (first < second)
 
 
+def _character(code: float) -> str:
+    """The character of a number; none is half a pair."""
+    number = int(code) & 0x10FFFF
+    return "\ufffd" if 0xD800 <= number < 0xE000 else chr(number)
+
+
 def formatted(form: str, values: list[Any]) -> str:
     """``sprintf``. Raises AwkError where the result would be too long."""
     rest = list(values)
@@ -95,7 +101,7 @@ def formatted(form: str, values: list[Any]) -> str:
         if kind in "eEfFgG":
             return f"%{flags}{width}{point}{kind}" % number(value)
         if kind == "c":
-            shown = chr(int(value) & 0x10FFFF) if isinstance(value, float) else text(value)[:1]
+            shown = _character(value) if isinstance(value, float) else text(value)[:1]
             return f"%{flags.replace('0', '')}{width}s" % shown
         if kind == "s":
             return f"%{flags.replace('0', '')}{width}{point}s" % text(value)

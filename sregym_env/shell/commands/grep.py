@@ -118,6 +118,9 @@ class Grep:
         syntax = {"egrep": "E", "fgrep": "F"}.get(self.name, "G")
         for letter, _ in given:
             syntax = letter if letter in "EFGP" else syntax
+        if syntax != "F":
+            for source in sources:
+                ctx.study(source)
         find, each = _matcher(
             tuple(sources), syntax, bool(letters & {"i", "y"}), "x" in letters, "w" in letters
         )

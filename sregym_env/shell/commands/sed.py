@@ -57,6 +57,7 @@ class Sed:
             letters = {letter for letter, _ in given}
             script = "\n".join(scripts)
             quiet = "n" in letters or script.startswith("#n\n")
+            ctx.study(script)
             program = parsed(script, bool(letters & {"E", "r"}))
         except UsageError as error:
             return ExecResult("", f"sed: {error}\n", 1)
@@ -113,7 +114,7 @@ def _in_place(
             run.execute()
         except OSError as error:
             errors.append(_unread(operand, error))
-            code = 4
+            code = 4 if reason(error) == "Is a directory" else 2
             continue
         except SedError as error:
             return ExecResult("", f"sed: {error}\n", 1)

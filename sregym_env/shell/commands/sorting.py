@@ -11,6 +11,7 @@ from typing import Any
 
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.commands.arguments import UsageError, options
+from sregym_env.shell.files import encoded
 from sregym_env.shell.run import Call
 
 _KEY = re.compile(r"(\d+)(?:\.(\d+))?([bdfghinMrV]*)(?:,(\d+)(?:\.(\d+))?([bdfghinMrV]*))?$")
@@ -302,7 +303,7 @@ class Wc:
 
 def _counts(text: str) -> dict[str, int]:
     longest = max((len(line) for line in text.split("\n")), default=0)
-    size = len(text.encode("utf-8", "surrogateescape"))
+    size = len(encoded(text))
     return {"l": text.count("\n"), "w": len(text.split()), "m": len(text), "c": size, "L": longest}
 
 

@@ -62,7 +62,10 @@ def ansi(text: str) -> str:
         if code is not None:
             number = int(code[1] or code[2] or code[3] or "0", 16) if not code[4] else int(code[4], 8) & 255
             byte = code[1] is not None or code[4] is not None
-            out.append(chr(0xDC00 + number) if byte and number > 127 else chr(min(number, 0x10FFFF)))
+            if byte:
+                out.append(chr(number) if number < 128 else chr(0xDC00 + number))
+            else:
+                out.append(chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 else "\ufffd")
             at = code.end()
         elif text[at + 1] == "c" and at + 2 < len(text):
             out.append(chr(ord(text[at + 2].upper()) & 31))

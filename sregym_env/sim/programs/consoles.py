@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell import reading
+from sregym_env.shell.files import readable
 from sregym_env.shell.session import Session
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import mongo_shell, toolbox
@@ -284,7 +285,7 @@ A real kubelet reports a container as running up to a second after it started; h
 
 def printable(text: str) -> str:
     """Output as a log can hold it: bytes that are no text are replaced."""
-    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return readable(text)
 
 
 def written(ctx: ProcessContext, result: ExecResult) -> str:

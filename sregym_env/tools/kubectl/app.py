@@ -13,6 +13,7 @@ from sregym_env.errors import SREGymError
 from sregym_env.kube.durations import parse_duration
 from sregym_env.kube.jsonpath import JSONPathError
 from sregym_env.kube.status import StatusError, forbidden
+from sregym_env.shell.files import readable
 from sregym_env.tools.kubectl.call import Call, FileReader, Verb
 from sregym_env.tools.kubectl.desk import Desk
 from sregym_env.tools.kubectl.errors import KubectlError, server_text
@@ -56,7 +57,7 @@ class Kubectl:
         A command that still waits at ``ends`` (the cluster's time) is cut off with exit code 124.
         """
         try:
-            line = _understand(tuple(argv))
+            line = _understand(tuple(map(readable, argv)))
         except KubectlError as error:
             return CommandResult("", error.text + "\n", error.exit_code)
         if isinstance(line, CommandResult):

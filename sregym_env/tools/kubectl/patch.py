@@ -63,8 +63,8 @@ def _body(call: Call) -> Json:
     if not text:
         raise failure("must specify --patch or --patch-file containing the contents of the patch")
     try:
-        return json.loads(text)
-    except RecursionError:
+        return yamlin.plain(json.loads(text))
+    except (RecursionError, yaml.YAMLError):
         raise failure("unable to parse the patch: exceeded max depth") from None
     except ValueError:
         pass

@@ -7,7 +7,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import yaml
+
 from sregym_env.kube import patch as patches
+from sregym_env.kube import yamlin
 from sregym_env.kube.numbers import is_whole, whole
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Json, Manifest
@@ -150,8 +153,8 @@ def _with_overrides(call: Call, pod: Manifest, text: str) -> Manifest:
     if not text:
         return pod
     try:
-        overrides = json.loads(text)
-    except (ValueError, RecursionError):
+        overrides = yamlin.plain(json.loads(text))
+    except (ValueError, RecursionError, yaml.YAMLError):
         raise failure("Invalid JSON Patch") from None
     merged: Json
     if call.flags["override-type"] == "json":

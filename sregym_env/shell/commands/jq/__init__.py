@@ -11,6 +11,7 @@ from sregym_env.shell.commands.jq.functions import BUILTINS, PATHS, Halt
 from sregym_env.shell.commands.jq.machine import Machine
 from sregym_env.shell.commands.jq.syntax import JqSyntaxError, parsed
 from sregym_env.shell.commands.jq.values import Break, JqError, documents, dump, truthy
+from sregym_env.shell.files import readable
 from sregym_env.shell.run import Call
 
 _LONG = {
@@ -76,6 +77,7 @@ class Jq:
         if options.program is None:
             return ExecResult("", "Usage:\tjq [OPTIONS] FILTER [FILES...]\n", 2)
         try:
+            ctx.study(options.program)
             node = parsed(options.program)
         except JqSyntaxError as error:
             return _refused(str(error), options.program)
@@ -115,17 +117,20 @@ class Jq:
             except Break:
                 errors.append(f"jq: error (at {where}): break\n")
                 code = 5
+            except (ValueError, OverflowError):  # nan and what is too large, where a whole number is needed
+                errors.append(f"jq: error (at {where}): Not a whole number\n")
+                code = 5
             except JqSyntaxError as error:
                 return _refused(str(error), options.program or "")
             except Halt as halt:
                 errors.append(halt.message)
-                return ExecResult("".join(out), "".join(errors), halt.code)
+                return ExecResult(readable("".join(out)), "".join(errors), halt.code)
         if wrong and "n" not in flags:
             errors.append(f"{wrong}\n")
             code = 4
         if "e" in flags and code == 0:
             code = 4 if last is _NOTHING else 0 if truthy(last) else 1
-        return ExecResult("".join(out), "".join(errors), code)
+        return ExecResult(readable("".join(out)), "".join(errors), code)
 
 
 _NOTHING = object()

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from sregym_env.kube.types import Manifest
 from sregym_env.kube.yamlout import to_compact_json
+from sregym_env.shell.files import readable
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.create.generator import COMMON, Generator, verb
 from sregym_env.tools.kubectl.errors import failure
@@ -94,7 +95,7 @@ def read(call: Call, path: str, complaint: str) -> str:
     try:
         if call.files is None:
             raise FileNotFoundError(path)
-        return call.files.read_text(path)
+        return readable(call.files.read_text(path))
     except OSError:
         raise failure(complaint.format(path=path)) from None
 
