@@ -223,10 +223,16 @@ def stage(problem: Problem, seed: int, *, mode: Mode = "proactive", backend: Bac
 
     Without a backend it is a world of the embedded cluster.
     """
-    staged = _forked(problem, seed, mode) if backend is None else _stage(problem, seed, mode, backend)
+    own: dict[str, Any] = {}
     text = problem.model_dump_json()
+    if backend is None:
+        staged, world = _forked(problem, text, seed, mode)
+        own = {"world": world, "workstation": staged.workstation.fork(world)}
+    else:
+        staged = _stage(problem, seed, mode, backend)
     return replace(
         staged,
+        **own,
         task_id=_opaque(text),
         episode_id=_opaque(text, str(seed), mode),
         problem_json=problem.model_dump(mode="json"),
@@ -246,19 +252,25 @@ def cleared(staged: Staged) -> None:
             injection.heal(world)
 
 
-def _forked(problem: Problem, seed: int, mode: Mode) -> Staged:
-    """A fork of the variant that the seed picks, staged now if it is not kept."""
-    # Noise belongs to the episode's seed, so one staged variant serves episodes with and without it.
-    quiet = problem.model_copy(update={"noise": False})
+def _forked(problem: Problem, text: str, seed: int, mode: Mode) -> tuple[Staged, World]:
+    """The variant that the seed picks, staged now if it is not kept, and a fork of its world.
+
+    ``text`` is the problem as JSON.
+    """
+    quiet = problem
+    if problem.noise is not False:
+        # Noise belongs to the episode's seed, so one staged variant serves episodes with and without it.
+        quiet = problem.model_copy(update={"noise": False})
+        text = quiet.model_dump_json()
     variant = seed % VARIANTS
-    key = (quiet.model_dump_json(), variant, mode)
+    key = (text, variant, mode)
     # Staged outside the lock: two threads may do it twice, with equal results, but none waits for the other.
     known = _recall(key) or _keep(key, _stage(quiet, _STAGING_SEED + variant, mode))
     world = demanded(known.world).fork()
     world.reseed(seed)
     if problem.noise_on:
         noise.schedule(world, seed, problem.noise)
-    return replace(known, world=world, workstation=known.workstation.fork(world))
+    return known, world
 
 
 def forget() -> None:
