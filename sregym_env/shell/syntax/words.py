@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from typing import NoReturn
 
 from sregym_env.shell.syntax.tree import (
@@ -79,7 +80,7 @@ def ansi(text: str) -> str:
     return made
 
 
-class WordReader:
+class WordReader(ABC):
     """Reads words from a text at a position."""
 
     def __init__(self, text: str, depth: int = 0) -> None:
@@ -113,13 +114,13 @@ class WordReader:
         self.at = len(self.text)
         self.fail(f"unexpected EOF while looking for matching `{what}'", unfinished=True)
 
+    @abstractmethod
     def inner(self, end: str) -> Script:
         """The script up to a closing parenthesis; the reader of commands knows how."""
-        raise NotImplementedError
 
+    @abstractmethod
     def script_of(self, text: str) -> Script:
         """A whole script of its own; the reader of commands knows how."""
-        raise NotImplementedError
 
     def arithmetic(self, text: str) -> Word:
         """An arithmetic text or a subscript, in which expansions work as inside double quotes."""
