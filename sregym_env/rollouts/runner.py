@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import platform
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from time import perf_counter
 from typing import Any
 
 import sregym_env
 from sregym_env.envs.env import SREGymEnv
-from sregym_env.rollouts.policies import Policy
-from sregym_env.rollouts.record import EpisodeRecord, Labels, Message, Package, Step, Timing
-from sregym_env.rollouts.record import Policy as PolicyRecord
+from sregym_env.errors import UsageError
+from sregym_env.llm.messages import Message
+from sregym_env.llm.model import ModelError, Usage
+from sregym_env.rollouts.policies.policy import Policy, Turn, turn
+from sregym_env.rollouts.record import (
+    EpisodeRecord,
+    Failure,
+    Labels,
+    Package,
+    Producer,
+    Step,
+    Timing,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +35,51 @@ class Rollout:
     labels: Labels
 
 
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """What an episode may take beyond the environment's own limits; None for no limit.
+
+    Who runs into one has its episode finished (:meth:`SREGymEnv.finish`): what was earned is paid.
+    """
+
+    steps: int | None = None
+    """Calls of ``env.step``."""
+    sim_seconds: float | None = None
+    tokens: int | None = None
+    """Prompt and completion tokens of the policy's model, over all turns."""
+    wall_seconds: float | None = None
+    """Real seconds; records of episodes that run into it depend on the machine."""
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise UsageError(f"budget {name} must be positive, not {value!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an episode stands in a run."""
+
+    run_id: str = ""
+    group_id: str = ""
+    sample_index: int = 0
+    attempt: int = 0
+
+
 Watcher = Callable[[str, str, dict[str, Any]], None]
 """Called with (action, observation, info) after every step."""
+
+
+@dataclass(slots=True)
+class _Log:
+    """What has happened so far."""
+
+    messages: list[Message]
+    steps: list[Step] = field(default_factory=list)
+    total: float = 0.0
+    usage: Usage | None = None
+    failure: Failure | None = None
 
 
 def run_episode(
@@ -34,109 +88,243 @@ def run_episode(
     *,
     seed: int,
     options: dict[str, Any] | None = None,
+    budgets: Budgets = Budgets(),
+    place: Place = Place(),
     digests: bool = False,
     timing: bool = False,
     watch: Watcher | None = None,
 ) -> Rollout:
     """Reset, let the policy act until the episode ends, and return what happened.
 
-    ``digests`` records a digest of the world after every step; ``timing`` records wall-clock seconds, which
-    makes two records of the same episode differ.
+    ``digests`` records a digest of the world after every step; ``timing`` records wall-clock seconds, which makes two
+    records of the same episode differ. A model that cannot be asked ends the episode without a reward; what the
+    policy itself raises otherwise is a defect of the policy and is raised.
     """
+    began = perf_counter()
     observation, info = env.reset(seed=seed, options=options)
-    policy.begin(env, observation, seed)
-    messages = [Message(role="user", content=observation)]
-    steps: list[Step] = []
-    total = 0.0
+    opening = policy.begin(env, observation, seed)
+    log = _Log(list(opening) if opening else [Message(role="user", content=observation)])
     ended = False
     while not ended:
         asked = perf_counter()
-        action = policy.act(observation, info)
+        spent = _spent(budgets, log, env, asked - began)
+        if spent:
+            _, reward, *_, info = env.finish(spent)
+            _pay(log, reward)
+            break
+        try:
+            said = _turn(policy.act(observation, info))
+        except ModelError as error:
+            log.usage = (log.usage or Usage()) + error.usage
+            log.failure = Failure(kind="world", reason=error.kind, detail=str(error))
+            *_, info = env.finish("infra")
+            break
         acted = perf_counter()
+        if said.usage is not None:
+            log.usage = (log.usage or Usage()) + said.usage
+            env.charge(said.usage.total_tokens)
+        action = said.message.action
         observation, reward, terminated, truncated, info = env.step(action)
         stepped = perf_counter()
         ended = terminated or truncated
-        total += reward
-        messages += [
-            Message(role="assistant", content=action),
-            Message(role="user", content=observation),
-        ]
-        steps.append(
-            Step(
-                t=len(steps),
-                action_text=action,
-                observation=observation,
-                obs_truncated=info["obs_truncated"],
-                reward=reward,
-                terminated=terminated,
-                truncated=truncated,
-                tool=info["tool"],
-                exit_code=info["exit_code"],
-                error_type=info["error_type"],
-                stage=info["stage"],
-                sim_time_s=info["sim_time_s"],
-                message_span=(len(messages) - 2, len(messages) - 1),
-                state_digest=env.episode.digest if digests else None,
-                timing=Timing(policy_s=acted - asked, env_s=stepped - acted) if timing else None,
-            )
-        )
+        log.total += reward
+        clock = Timing(policy_s=acted - asked, env_s=stepped - acted) if timing else None
+        _note(log, env, said, reward, (terminated, truncated), info, digests, clock)
         if watch is not None:
             watch(action, observation, info)
-    return _rollout(env, policy, seed, options or {}, messages, steps, total, info)
+    wall = perf_counter() - began if timing else None
+    return _rollout(env, policy, seed, place, log, info, wall)
+
+
+def _turn(said: str | Turn) -> Turn:
+    return turn(said) if isinstance(said, str) else said
+
+
+def _spent(budgets: Budgets, log: _Log, env: SREGymEnv, wall: float) -> str:
+    """The budget that is used up; empty if none is."""
+    tokens = 0 if log.usage is None else log.usage.total_tokens
+    taken = {
+        "max_steps": (budgets.steps, len(log.steps)),
+        "sim_seconds": (budgets.sim_seconds, env.episode.seconds),
+        "max_tokens": (budgets.tokens, tokens),
+        "deadline": (budgets.wall_seconds, wall),
+    }
+    return next((name for name, (limit, used) in taken.items() if limit is not None and used >= limit), "")
+
+
+def _pay(log: _Log, reward: float) -> None:
+    """Add what settling an episode from outside earned to its last step."""
+    log.total += reward
+    if log.steps:
+        last = log.steps[-1]
+        log.steps[-1] = last.model_copy(update={"reward": last.reward + reward, "truncated": True})
+
+
+def _note(
+    log: _Log,
+    env: SREGymEnv,
+    said: Turn,
+    reward: float,
+    ended: tuple[bool, bool],
+    info: dict[str, Any],
+    digests: bool,
+    clock: Timing | None,
+) -> None:
+    first = len(log.messages)
+    log.messages.append(said.message)
+    log.messages += _answers(env, said)
+    log.steps.append(
+        Step(
+            t=len(log.steps),
+            message_span=(first, len(log.messages) - 1),
+            reward=reward,
+            reward_terms=env.terms,
+            terminated=ended[0],
+            truncated=ended[1],
+            tool=info["tool"],
+            exit_code=info["exit_code"],
+            error_type=info["error_type"],
+            obs_truncated=info["obs_truncated"],
+            stage=info["stage"],
+            commands=info["step_commands"],
+            sim_time_s=info["sim_time_s"],
+            potential=env.potential,
+            state_digest=env.episode.digest if digests else None,
+            tokens=said.tokens,
+            usage=said.usage,
+            finish_reason=said.finish_reason,
+            timing=clock,
+        )
+    )
+
+
+def _answers(env: SREGymEnv, said: Turn) -> list[Message]:
+    """What the environment answered: one message per tool call, or one of the user."""
+    results = env.results
+    calls = said.message.tool_calls
+    if not calls or len(calls) != len(results):
+        whole = Message(role="user", content=env.observation)
+        if not calls:
+            return [whole]
+        # Every call must be answered; what was refused as a whole is told to each.
+        return [
+            Message(role="tool", content=env.observation, tool_call_id=call.id, name=call.function.name)
+            for call in calls
+        ]
+    return [
+        Message(role="tool", content=text, tool_call_id=call.id, name=call.function.name)
+        for call, text in zip(calls, results, strict=True)
+    ]
 
 
 def _rollout(
     env: SREGymEnv,
     policy: Policy,
     seed: int,
-    options: dict[str, Any],
-    messages: list[Message],
-    steps: list[Step],
-    total: float,
-    info: dict[str, Any],
+    place: Place,
+    log: _Log,
+    info: Mapping[str, Any],
+    wall: float | None,
 ) -> Rollout:
     state = env.state()
-    staged = env.episode.staged
-    rollout_id = _rollout_id(info["episode_id"], policy.name, [step.action_text for step in steps])
-    diagnosis = None
-    if state["diagnosis"] is not None:
-        diagnosis = {"text": state["diagnosis"], "grade": state["grade"]}
+    config = env.config()
+    actions = [log.messages[step.message_span[0]].action for step in log.steps]
+    rollout_id = _rollout_id(place, info["episode_id"], config, policy, actions)
+    failure = log.failure or classified(info, state)
+    scored = info["trainable"] and log.failure is None
     record = EpisodeRecord(
         rollout_id=rollout_id,
+        run_id=place.run_id,
+        group_id=place.group_id or info["episode_id"],
+        sample_index=place.sample_index,
+        attempt=place.attempt,
         task_id=info["task_id"],
         episode_id=info["episode_id"],
+        backend=config["backend"],
         seed=seed,
-        options=options,
-        policy=PolicyRecord(name=policy.name, version=policy.version, seed=seed),
+        config=config,
+        policy=Producer(
+            name=policy.name,
+            version=policy.version,
+            model=policy.settings.get("model"),
+            settings=dict(policy.settings),
+        ),
         package=Package(sregym_env=sregym_env.__version__, python=platform.python_version()),
-        messages=tuple(messages),
-        steps=tuple(steps),
-        return_=round(total, 6),
-        reward_terms={
-            "mitigation": info["reward_mitigation"],
-            "diagnosis": info["reward_diagnosis"],
-            "cost": info["reward_cost"],
-        },
+        tools=tuple(env.tools("openai")),
+        messages=tuple(log.messages),
+        steps=tuple(log.steps),
+        return_=round(log.total, 6) if scored else None,
+        reward_terms=env.terms_total,
         success=info["is_success"],
         exit_reason=info["exit_reason"],
-        trainable=info["trainable"],
-        diagnosis=diagnosis,
-        oracle=state["verdict"],
-        ttl_s=info["TTL"],
-        ttm_s=info["TTM"],
+        failure=failure,
+        trainable=scored,
+        diagnosis=state["diagnosis"],
+        grade=_told_grade(state),
+        oracle=_told_verdict(state),
+        ttd_s=_time(info["TTD"]),
+        ttm_s=_time(info["TTM"]),
         sim_time_s=info["sim_time_s"],
+        commands=info["commands"],
+        usage=log.usage,
+        wall_s=wall,
         final_digest=state["digest"],
     )
-    labels = Labels(
-        rollout_id=rollout_id,
-        problem=dict(staged.problem_json),
-        specs=tuple(state["specs"]),
-        root_cause=tuple(state["root_cause"]),
-    )
+    labels = Labels.of(rollout_id, info["task_id"], state, env.episode.staged.problem_json)
     return Rollout(record, labels)
 
 
-def _rollout_id(episode_id: str, policy: str, actions: list[str]) -> str:
-    """The same for the same actions in the same episode."""
-    text = "\x1f".join([episode_id, policy, *actions])
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+def classified(info: Mapping[str, Any], state: Mapping[str, Any]) -> Failure | None:
+    """Why an episode that is over did not succeed; None if it did."""
+    if info["is_success"]:
+        return None
+    if state["failure"] is not None:
+        kind, detail = state["failure"]
+        return Failure(kind=kind, reason=info["exit_reason"] if kind != "judge" else "judge", detail=detail)
+    if info["exit_reason"] != "submitted":
+        return Failure(kind="agent", reason=info["exit_reason"])
+    wrong = state["grade"] is not None and not state["grade"]["passed"]
+    unrepaired = state["verdict"] is not None and not state["verdict"]["passed"]
+    reason = "wrong_diagnosis" if wrong else "not_repaired" if unrepaired else "not_diagnosed"
+    return Failure(kind="agent", reason="neither" if wrong and unrepaired else reason)
+
+
+def _told_grade(state: Mapping[str, Any]) -> dict[str, Any] | None:
+    grade = state["grade"]
+    if grade is None:
+        return None
+    answers = {answer["id"]: answer["answer"] == "yes" for answer in grade["answers"]}
+    return {"passed": grade["passed"], "score": grade["score"], "judge": state["judge"], "answers": answers}
+
+
+def _told_verdict(state: Mapping[str, Any]) -> dict[str, Any] | None:
+    verdict = state["verdict"]
+    if verdict is None:
+        return None
+    checks: dict[str, bool] = {}
+    for check in verdict["checks"]:
+        # What is asked of a cause names it.
+        name = check["name"].partition(":")[0]
+        checks[name] = checks.get(name, True) and check["passed"]
+    return {"passed": verdict["passed"], "score": verdict["score"], "checks": checks}
+
+
+def _time(seconds: float) -> float | None:
+    return None if seconds < 0 else seconds
+
+
+def _rollout_id(
+    place: Place, episode_id: str, config: Mapping[str, Any], policy: Policy, actions: list[str]
+) -> str:
+    parts = [
+        place.run_id,
+        place.group_id,
+        str(place.sample_index),
+        episode_id,
+        json.dumps(config, sort_keys=True),
+        policy.name,
+        policy.version,
+        json.dumps(dict(policy.settings), sort_keys=True),
+        *actions,
+    ]
+    return blake2b("\x1f".join(parts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()

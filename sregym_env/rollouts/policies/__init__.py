@@ -1,0 +1,30 @@
+"""Who can act: policies by name, so that workers and command lines can make them.
+
+In flow observations, out come turns. A policy is made anew for every process that plays
+(:func:`policy`), from its name and options that are plain JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sregym_env.errors import UsageError
+from sregym_env.rollouts.policies.expert import ExpertPolicy
+from sregym_env.rollouts.policies.policy import Policy, Turn, turn
+from sregym_env.rollouts.policies.random_walk import RandomPolicy
+
+__all__ = ["POLICIES", "ExpertPolicy", "Policy", "RandomPolicy", "Turn", "policy", "turn"]
+
+POLICIES: Mapping[str, Callable[..., Policy]] = {"expert": ExpertPolicy, "random": RandomPolicy}
+"""What can be made by name."""
+
+
+def policy(name: str, options: Mapping[str, Any] | None = None) -> Policy:
+    """A policy by name. Raises UsageError for a name or an option that there is not."""
+    if name not in POLICIES:
+        raise UsageError(f"no policy {name!r}; there are {', '.join(sorted(POLICIES))}")
+    try:
+        return POLICIES[name](**(options or {}))
+    except TypeError as error:
+        raise UsageError(f"policy {name}: {error}") from error
