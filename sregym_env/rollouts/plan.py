@@ -15,7 +15,8 @@ from typing import Any, Final, Literal, Self
 from pydantic import Field
 
 import sregym_env
-from sregym_env.envs.pairs import pairs
+from sregym_env.envs.tasks.pairs import pairs
+from sregym_env.envs.tasks.suites import suite
 from sregym_env.errors import ProblemError, UsageError
 from sregym_env.faults import problems as library
 from sregym_env.faults.problems import Problem
@@ -163,23 +164,30 @@ def groups(
 
 
 def episode_seed(root: int, problem: str, number: int) -> int:
-    """The seed of the so-many-th episode of a problem (as canonical JSON) under a root seed; below 2**31."""
-    return int(_hash(str(root), problem, str(number), size=4), 16) & 0x7FFF_FFFF
+    """The seed of the so-many-th episode of a problem (as canonical JSON) under a root seed; below 2**31.
+
+    Episodes of a problem follow each other, so that no two are the same and every variant of its world is met.
+    """
+    return (int(_hash(str(root), problem, size=4), 16) + number) & 0x7FFF_FFFF
 
 
 def member_seed(seed: int, sample: int) -> int:
     """The policy's seed in one member of a group: the episode's own in the first one."""
-    return seed if sample == 0 else episode_seed(seed, "member", sample)
+    return seed if sample == 0 else int(_hash("member", str(seed), str(sample), size=4), 16) & 0x7FFF_FFFF
 
 
-def named(words: Sequence[str]) -> tuple[Problem, ...]:
-    """The problems that words name: ids, ``APP/FAULT/TARGET``, or patterns of either with ``*``, ``?`` and ``[]``.
+def named(words: Sequence[str], suites: Sequence[str] = ()) -> tuple[Problem, ...]:
+    """The problems that words name, and those of suites, each once.
 
-    Raises ProblemError where a word names nothing.
+    Words are ids, ``APP/FAULT/TARGET``, or patterns of either with ``*``, ``?`` and ``[]``. Raises ProblemError where a
+    word or a suite names nothing.
     """
     found: dict[str, Problem] = {}
     for word in words:
         for problem in _matching(word) if _is_pattern(word) else (library.problem(word),):
+            found.setdefault(problem.id, problem)
+    for name in suites:
+        for problem in suite(name):
             found.setdefault(problem.id, problem)
     return tuple(found.values())
 

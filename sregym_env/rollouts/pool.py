@@ -298,3 +298,34 @@ class Here:
         if player is None:
             player = self._own.player = Player(self._plan)
         return player
+
+
+class LocalPool:
+    """Plays plans in this process, with the face of :class:`~sregym_env.rollouts.ray.RolloutPool` and without Ray."""
+
+    def __init__(self, concurrency: int = 1, *, attempts: int = ATTEMPTS, given_up: int = GIVEN_UP) -> None:
+        """``concurrency``: groups at once, in threads."""
+        if concurrency < 1:
+            raise UsageError("concurrency must be at least 1")
+        self._concurrency = concurrency
+        self._attempts = attempts
+        self._given_up = given_up
+
+    def map_unordered(self, plan: RunPlan, groups: Sequence[Group] | None = None) -> Iterator[GroupResult]:
+        """The results of a plan's groups, or of some of them, as they are done."""
+        crew = Here(plan.without_groups(), self._concurrency)
+        chosen = plan.groups if groups is None else groups
+        return drive(crew, chosen, attempts=self._attempts, given_up=self._given_up)
+
+    def map(self, plan: RunPlan, groups: Sequence[Group] | None = None) -> Iterator[GroupResult]:
+        """The same in the order of the groups."""
+        chosen = plan.groups if groups is None else groups
+        return in_order(self.map_unordered(plan, chosen), chosen)
+
+
+class Pool(Protocol):
+    """What plays plans."""
+
+    def map_unordered(self, plan: RunPlan, groups: Sequence[Group] | None = None) -> Iterator[GroupResult]:
+        """The results of a plan's groups, or of some of them, as they are done."""
+        ...

@@ -154,6 +154,17 @@ def test_ids_pairs_and_patterns_name_problems_once() -> None:
     assert found[0] == problem("wrong_bin_usage")
 
 
+def test_suites_join_what_is_named() -> None:
+    found = [each.id for each in named(["wrong_bin_usage"], ["curated"])]
+    assert found[0] == "wrong_bin_usage"
+    assert sorted(found) == sorted(each.id for each in curated())
+
+
+def test_a_suite_that_there_is_not_is_told() -> None:
+    with pytest.raises(ProblemError, match="no suite 'lit'"):
+        named([], ["lit"])
+
+
 @pytest.mark.parametrize("word", ["no_such_*", "hotel-reservation/scale_to_zer?/nothing*", "wrong_bin"])
 def test_what_names_nothing_is_told(word: str) -> None:
     with pytest.raises(ProblemError):
