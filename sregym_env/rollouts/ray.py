@@ -46,7 +46,10 @@ STORE_BYTES = 256 * 2**20
 
 
 class Worker:
-    """An actor: plays groups of whatever plan it is given, in as many threads as it has places."""
+    """An actor: plays groups of whatever plan it is given, in as many threads as it has places.
+
+    A subclass can prepare its process first: its ``__init__`` runs there once.
+    """
 
     def __init__(self) -> None:
         self._own = local()
@@ -95,6 +98,7 @@ class RolloutPool:
         start_seconds: how long an actor may take to begin.
         given_up: so many groups may be given up before the run is.
         runtime_env: Ray's description of the actors' environment, e.g. ``{"pip": ["sregym-env"]}`` or ``{"env_vars": ...}``.
+        worker: the actors' class.
 
     Raises UsageError for arguments that make no sense and RunError where there is no such cluster or it has no room.
     """
@@ -112,6 +116,7 @@ class RolloutPool:
         start_seconds: float = START_SECONDS,
         given_up: int = GIVEN_UP,
         runtime_env: Mapping[str, Any] | None = None,
+        worker: type[Worker] = Worker,
     ) -> None:
         if workers < 1 or episodes_per_worker < 1:
             raise UsageError("workers and episodes_per_worker must be at least 1")
@@ -131,7 +136,9 @@ class RolloutPool:
             "scheduling_strategy": "SPREAD",
         }
         try:
-            self._crew = _Actors(workers, episodes_per_worker, options, start_seconds)
+            self._crew = _Actors(
+                workers, episodes_per_worker, ray.remote(worker).options(**options), options, start_seconds
+            )
             self._crew.await_first()
         except BaseException:
             self.close()
@@ -183,13 +190,14 @@ class _Actors:
         self,
         workers: int,
         places: int,
+        make: Any,
         options: Mapping[str, Any],
         start_seconds: float,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self.places = places
         self.plan: RunPlan | None = None
-        self._make: Any = ray.remote(Worker).options(**options)
+        self._make = make
         self._asks = {name: options[name] for name in ("num_cpus", "resources")}
         self._start_seconds = start_seconds
         self._clock = clock
@@ -275,7 +283,7 @@ class _Actors:
         try:
             told: Finished | Raised | UsageError = ray.get(promise)
         except RayTaskError as error:
-            return [Raised(worker, index, _short(error), again=True)]
+            return [Raised(worker, index, _short(error.cause), again=True)]
         except RayError as error:
             self.stop(worker)
             return [Died(worker, _short(error))]
