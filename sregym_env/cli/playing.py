@@ -24,7 +24,7 @@ POLICIES: Mapping[str, Callable[[], Policy]] = {"expert": ExpertPolicy, "random"
 
 def play(problem: str, *, seed: int, noise: bool, mode: str) -> None:
     """A person is the agent; ends with the episode or at end of input."""
-    env = SREGymEnv(problem, noise=noise, mode=mode, max_steps=10_000, raise_errors=True)
+    env = SREGymEnv(problem, noise=noise, mode=mode, max_commands=10_000, raise_errors=True)
     observation, _ = env.reset(seed=seed)
     print(observation)
     while True:
@@ -51,7 +51,7 @@ def demonstrate(problem: str, *, seed: int) -> bool:
         console.print(escape(_shortened(observation).rstrip("\n")))
         console.print(f"[dim]  ({info['sim_time_s']:.0f} s into the incident)[/]\n")
 
-    env = SREGymEnv(problem, max_steps=200, raise_errors=True)
+    env = SREGymEnv(problem, max_commands=200, raise_errors=True)
     rollout = run_episode(env, ExpertPolicy(), seed=seed, watch=watch)
     record = rollout.record
     console.print(
@@ -67,7 +67,7 @@ def run_policy(problem: str, policy: str, *, seed: int, noise: bool) -> Rollout:
     if policy not in POLICIES:
         raise UsageError(f"no policy {policy!r}; there are {', '.join(POLICIES)}")
     player: Policy = POLICIES[policy]()
-    env = SREGymEnv(problem, noise=noise, max_steps=200, raise_errors=True)
+    env = SREGymEnv(problem, noise=noise, max_commands=200, raise_errors=True)
     return run_episode(env, player, seed=seed)
 
 

@@ -77,7 +77,7 @@ def _print_place(incident: Incident) -> None:
 
 
 def _print_result(incident: Incident, reward: float, info: dict[str, Any]) -> None:
-    shown = ("is_success", "Diagnosis", "Mitigation", "TTL", "TTM", "exit_reason")
+    shown = ("is_success", "Diagnosis", "Mitigation", "TTD", "TTM", "exit_reason")
     where = {"cluster": incident.name} if incident.name else {}
     result = {**where, "reward": reward, **{key: info[key] for key in shown}}
     print(json.dumps(result), flush=True)

@@ -13,7 +13,7 @@ Mode = Literal["proactive", "reactive"]
 """Whether the engineer looks because something may be wrong, or because alerts fired."""
 
 
-def briefing(app: App, *, mode: Mode, stage: Stage, alerts: Sequence[Alert], steps: int) -> str:
+def briefing(app: App, *, mode: Mode, stage: Stage, alerts: Sequence[Alert], commands: int) -> str:
     """The first observation of an episode."""
     parts = [
         f"You are the site reliability engineer on call for {app.title}.",
@@ -22,7 +22,8 @@ def briefing(app: App, *, mode: Mode, stage: Stage, alerts: Sequence[Alert], ste
         _occasion(mode, alerts),
         _TASKS[stage],
         _TOOLS.format(namespace=app.namespace),
-        f"{_SUBMITTING[stage]} You have {steps} actions; each takes some of the cluster's time.",
+        f"{_SUBMITTING[stage]} You may run {commands} commands; a line that runs several counts as several, and each "
+        "takes some of the cluster's time.",
     ]
     return "\n\n".join(parts)
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
+from inspect import signature
+from math import isfinite
 from typing import Any
 
 import gymnasium
 
 from sregym_env.cluster.deploy import Backend
+from sregym_env.envs.config import configuration
 from sregym_env.envs.episode import Episode, Rules
 from sregym_env.envs.spaces import Text
 from sregym_env.envs.staging import Assignment, cleared, stage
@@ -34,19 +38,24 @@ class SREGymEnv(gymnasium.Env[str, str]):
 
     Args:
         problem: a curated problem's id, or a problem as a mapping.
-        fault, app, target, params: a (fault, target) pair, instead of ``problem``.
+        fault, app, target, params: a (fault, target) pair, instead of ``problem``; without a target the seed draws one.
         problems: a list of problems of which the seed draws one per episode, instead of ``problem``.
         mode: ``proactive``, or ``reactive``: the episode begins when alerts fire, and lists them.
         stage: ``e2e``, ``diagnosis`` or ``mitigation``.
         noise: whether transient disturbances that are not the cause come and go.
-        reward: a preset (``composite``, ``sparse``, ``graded``) or its fields.
+        reward: a preset (``composite``, ``sparse``, ``graded``, ``shaped``) or its fields
+            (:class:`~sregym_env.rewards.reward.RewardRule`).
         judge: who grades the diagnosis; the deterministic :class:`SpecJudge` by default.
         backend: where it is played, e.g. :class:`~sregym_env.live.backend.LiveBackend`; the embedded cluster by default.
-        max_steps: actions after which the episode is truncated.
+        max_commands: commands after which the episode is truncated: every kubectl, curl and alerts that a line runs
+            counts, and every action as one at least.
         time_limit: simulated seconds after which it is truncated.
+        grade_at_limit: whether at a limit the repair is judged as it stands, as if it had been handed in.
         obs_chars: length of an observation at most; a longer one is cut with a note that says so.
         render_mode: ``ansi`` for a transcript.
         raise_errors: let defects of the environment raise instead of ending the episode as ``infra``.
+
+    Raises UsageError for arguments that are unknown, contradict each other or make no sense.
     """
 
     metadata = {"render_modes": ["ansi"], "render_fps": 1}
@@ -66,16 +75,18 @@ class SREGymEnv(gymnasium.Env[str, str]):
         reward: str | Mapping[str, Any] | None = None,
         judge: Judge | None = None,
         backend: Backend | None = None,
-        max_steps: int = 60,
+        max_commands: int = 60,
         time_limit: float = 4 * 3600.0,
+        grade_at_limit: bool = False,
         obs_chars: int = 16_000,
         render_mode: str | None = None,
         raise_errors: bool = False,
+        **unknown: Any,
     ) -> None:
-        if obs_chars < MIN_OBSERVATION_CHARS:
-            raise UsageError(f"obs_chars must be at least {MIN_OBSERVATION_CHARS}")
-        if max_steps < 1:
-            raise UsageError("max_steps must be at least 1")
+        _refuse_unknown(unknown)
+        _number("obs_chars", obs_chars, MIN_OBSERVATION_CHARS, whole=True)
+        _number("max_commands", max_commands, 1, whole=True)
+        _number("time_limit", time_limit, 1)
         if render_mode not in (None, "ansi"):
             raise UsageError(f"no render mode {render_mode!r}; there is ansi")
         self.render_mode = render_mode
@@ -90,12 +101,14 @@ class SREGymEnv(gymnasium.Env[str, str]):
             problems=tuple(problems),
             noise=noise,
         )
+        self._assignment.demand_one()
         self._rules = Rules(
             mode=_one_of("mode", mode, ("proactive", "reactive")),
             stage=_one_of("stage", stage, ("e2e", "diagnosis", "mitigation")),
             reward=rule(reward),
-            max_steps=max_steps,
+            max_commands=max_commands,
             time_limit=float(time_limit),
+            grade_at_limit=grade_at_limit,
             observation_chars=obs_chars,
         )
         self._judge: Judge = judge if judge is not None else SpecJudge()
@@ -107,6 +120,8 @@ class SREGymEnv(gymnasium.Env[str, str]):
         self._backend = backend
         self._raise_errors = raise_errors
         self._episode: Episode | None = None
+        self._noisy = noise
+        self._observation = ""
         self._transcript: list[str] = []
 
     # --- Gymnasium --------------------------------------------------------------------------------
@@ -132,6 +147,8 @@ class SREGymEnv(gymnasium.Env[str, str]):
         staged = stage(problem, world_seed, mode=rules.mode, backend=self._backend)
         self._episode = Episode(staged, rules, self._judge)
         observation, info = self._episode.begin()
+        self._noisy = problem.noise_on
+        self._observation = observation
         self._transcript = [observation] if self.render_mode == "ansi" else []
         return observation, info
 
@@ -148,6 +165,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
             played = episode.abort(error)
         if self.render_mode == "ansi":
             self._transcript.append(f"$ {action}\n{played.observation}")
+        self._observation = played.observation
         return played.observation, played.reward, played.terminated, played.truncated, played.info
 
     def render(self) -> str | None:
@@ -159,6 +177,65 @@ class SREGymEnv(gymnasium.Env[str, str]):
         self._leave()
 
     # --- beyond Gymnasium -------------------------------------------------------------------------
+
+    def finish(self, reason: str = "max_steps") -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """Settle an episode that somebody else ends: an outer ``TimeLimit``, a trainer's context length, a deadline.
+
+        A diagnosis that was handed in is paid; with ``grade_at_limit`` the repair is judged as it stands. The return
+        is that of a step; an episode that is over earns nothing more. ``reason``: one of
+        :data:`~sregym_env.envs.episode.OUTSIDE`; ``infra`` says that something broke and voids the episode.
+        """
+        episode = self._current()
+        try:
+            played = episode.finish(reason)
+        except UsageError:
+            raise
+        except Exception as error:
+            if self._raise_errors:
+                raise
+            played = episode.abort(error)
+        self._observation = played.observation
+        return played.observation, played.reward, played.terminated, played.truncated, played.info
+
+    def charge(self, tokens: int) -> None:
+        """Say how many tokens the policy's model has used: the next step pays for them (``token_cost``)."""
+        self._current().charge(tokens)
+
+    @property
+    def observation(self) -> str:
+        """The last observation."""
+        return self._observation
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """What the tool calls of the last action were answered, one by one; ``observation`` is their join."""
+        return self._current().results
+
+    @property
+    def terms(self) -> dict[str, float]:
+        """What the last step earned, by term, without those that are zero."""
+        return {name: value for name, value in self._current().terms.items() if value}
+
+    @property
+    def terms_total(self) -> dict[str, float]:
+        """What all steps of the episode earned, by term."""
+        return dict(self._current().terms_total)
+
+    @property
+    def potential(self) -> float | None:
+        """Privileged: of a shaped reward, the potential of the present."""
+        return self._current().potential
+
+    def config(self) -> dict[str, Any]:
+        """How the episode is played, as JSON: everything but the problem. ``SREGymEnv(**arguments(config))``, in
+        :mod:`~sregym_env.envs.config`, plays the same way."""
+        episode = self._current()
+        return configuration(
+            episode.rules,
+            self._judge,
+            noise=self._noisy,
+            backend="sim" if self._backend is None else "live",
+        )
 
     def tools(self, format: ToolFormat = "openai") -> list[dict[str, Any]]:
         """The tools' schemas in a dialect: openai, openai_responses, anthropic, mcp or text."""
@@ -235,6 +312,22 @@ class Snapshot:
     def __init__(self, episode: Episode, transcript: tuple[str, ...]) -> None:
         self.episode = episode
         self.transcript = transcript
+
+
+def _refuse_unknown(unknown: Mapping[str, Any]) -> None:
+    if unknown:
+        name = next(iter(unknown))
+        known = sorted(set(signature(SREGymEnv).parameters) - {"unknown"})
+        near = get_close_matches(name, known, 1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise UsageError(f"unknown argument {name!r}; {hint}there are {', '.join(known)}")
+
+
+def _number(name: str, value: Any, least: float, *, whole: bool = False) -> None:
+    fits = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
+    if not fits or not isfinite(value) or value < least:
+        kind = "a whole number" if whole else "a finite number"
+        raise UsageError(f"{name} must be {kind}, at least {least:,}, not {value!r}")
 
 
 def _patient(rules: Rules) -> Rules:

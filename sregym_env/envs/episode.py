@@ -9,25 +9,42 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, Protocol, Self, cast
 
 from sregym_env.cluster.api import World
 from sregym_env.cluster.app import App
 from sregym_env.cluster.forkable import demanded, forkable
 from sregym_env.envs.briefing import Mode, briefing
-from sregym_env.envs.observation import fit
+from sregym_env.envs.observation import fit, fitted, joined
+from sregym_env.errors import ClusterError, UsageError
 from sregym_env.faults.spec import FaultSpec
 from sregym_env.rewards.baseline import Baseline
 from sregym_env.rewards.checklist import Grade
 from sregym_env.rewards.judge import Judge, JudgeError
 from sregym_env.rewards.oracle import Cause, Patience, judge_state
-from sregym_env.rewards.reward import NOTHING, RewardRule, Stage, score
+from sregym_env.rewards.reward import NOTHING, TERMS, RewardRule, Stage, potential, score
 from sregym_env.rewards.verdict import Verdict
 from sregym_env.runtime.clock import SECOND
 from sregym_env.tools.call import Action, CommandLine, ErrorType, Refusal, Submission, ToolOutcome
 from sregym_env.tools.parse import parse
 
-ExitReason = Literal["", "submitted", "max_steps", "time_limit", "infra"]
+ExitReason = Literal[
+    "",
+    "submitted",
+    "max_commands",
+    "time_limit",
+    "max_steps",
+    "max_tokens",
+    "sim_seconds",
+    "deadline",
+    "gave_up",
+    "infra",
+]
+"""Why an episode is over. ``max_commands`` and ``time_limit`` are the environment's limits; the others up to
+``gave_up`` are what somebody else may give for :meth:`Episode.finish`."""
+
+OUTSIDE: tuple[str, ...] = ("max_steps", "max_tokens", "sim_seconds", "deadline", "gave_up", "infra")
+"""What :meth:`Episode.finish` may be told."""
 
 THINKING_SECONDS = 1.0
 """What an action costs that reaches no tool: the cluster does not wait for typing errors."""
@@ -36,8 +53,8 @@ THINKING_SECONDS = 1.0
 class Workstation(Protocol):
     """Where the agent's command lines run."""
 
-    def run(self, line: str) -> ToolOutcome:
-        """Run one command line; virtual time passes in its world."""
+    def run(self, line: str, allowed: int = ...) -> ToolOutcome:
+        """Run one command line, with so many commands that reach the world; virtual time passes in it."""
         ...
 
     def fork(self, world: Any) -> Self:
@@ -60,9 +77,12 @@ class Rules:
     mode: Mode = "proactive"
     stage: Stage = "e2e"
     reward: RewardRule = field(default_factory=RewardRule)
-    max_steps: int = 60
+    max_commands: int = 60
+    """Commands that reach the world; every action counts as one at least."""
     time_limit: float = 4 * 3600.0
     """Simulated seconds."""
+    grade_at_limit: bool = False
+    """Whether an episode that runs into a limit has the repair judged as it stands, as if it had been handed in."""
     observation_chars: int = 16_000
     patience: Patience = field(default_factory=Patience)
 
@@ -114,10 +134,21 @@ class _State:
     """Where an episode stands."""
 
     step: int = 0
+    commands: int = 0
+    tokens: int = 0
+    """Of the policy's model, charged and not yet paid for."""
+    paid_seconds: float = 0.0
+    """Simulated seconds that have been paid for."""
+    potential: float = 0.0
+    results: tuple[str, ...] = ()
+    """What the calls of the last action were answered."""
+    step_commands: int = 0
+    step_terms: Mapping[str, float] = field(default_factory=lambda: NOTHING)
+    """What the last step earned."""
     diagnosis: str | None = None
     grade: Grade | None = None
     verdict: Verdict | None = None
-    ttl: float = -1.0
+    ttd: float = -1.0
     ttm: float = -1.0
     ended: int | None = None
     """When the repair was handed in: grading in place takes time that is not the agent's."""
@@ -127,6 +158,7 @@ class _State:
     trainable: bool = True
     success: bool = False
     terms: Mapping[str, float] = field(default_factory=lambda: NOTHING)
+    """What all steps earned."""
 
     @property
     def over(self) -> bool:
@@ -147,7 +179,7 @@ class Episode:
             self._untouched = self._kept_untouched()
         # Only now: where the world cannot be copied, the verdict on the untouched one has taken time.
         self._started = self.world.now()
-        self._state = _State()
+        self._state = _State(potential=self._potential())
         self.failure: BaseException | None = None
         """What went wrong inside the environment, if it did."""
 
@@ -198,48 +230,80 @@ class Episode:
         rules = self.rules
         alerts = self.world.alerts() if rules.mode == "reactive" else ()
         text = briefing(
-            self.staged.app, mode=rules.mode, stage=rules.stage, alerts=alerts, steps=rules.max_steps
+            self.staged.app, mode=rules.mode, stage=rules.stage, alerts=alerts, commands=rules.max_commands
         )
         observation, cut = fit(text, rules.observation_chars)
+        self._state = replace(self._state, results=(observation,))
         return observation, self._info(ToolOutcome("", tool=""), observation, cut)
 
     def play(self, text: str) -> Played:
         """One action, whatever it looks like."""
         if self._state.over:
+            self._state = replace(self._state, step_terms=NOTHING, step_commands=0)
             return self._result(
-                ToolOutcome("The episode is over; reset the environment.", 1, "forbidden"), 0.0
+                [ToolOutcome("The episode is over; reset the environment.", 1, "forbidden")], 0.0
             )
-        self._state = replace(self._state, step=self._state.step + 1)
+        self._state = replace(self._state, step=self._state.step + 1, step_commands=0)
         outcomes = self._carry_out(parse(text))
         self._enforce_limits()
-        # Not -step_cost: no cost would be -0.0, which prints and hashes differently.
-        reward = 0.0 - self.rules.reward.step_cost
+        return self._result(outcomes, self._settle_step())
+
+    def charge(self, tokens: int) -> None:
+        """Tokens that the policy's model has used; the next step pays for them."""
+        self._state = replace(self._state, tokens=self._state.tokens + tokens)
+
+    def finish(self, reason: str) -> Played:
+        """End from outside: a trainer's limit, a deadline, a broken model.
+
+        What was earned is paid; with ``grade_at_limit`` the repair is judged as it stands. ``infra`` pays nothing, and
+        what had been paid is void. An episode that is over stays as it is. Raises UsageError for a reason there is not.
+        """
+        if reason not in OUTSIDE:
+            raise UsageError(f"cannot finish an episode for {reason!r}; there are {', '.join(OUTSIDE)}")
+        if reason == "infra" and not self._state.over:
+            self._void()
         if self._state.over:
-            reward += self._settle_accounts()
-        return self._result(_joined(outcomes), reward)
+            self._state = replace(self._state, step_terms=NOTHING, step_commands=0)
+            return self._result([ToolOutcome("The episode is over.")], 0.0)
+        self._state = replace(self._state, step_commands=0)
+        self._truncate(cast(ExitReason, reason))
+        return self._result([ToolOutcome("The episode ends here.")], self._settle_step())
 
     def abort(self, failure: BaseException) -> Played:
         """End because the environment itself failed: no reward, not fit for training."""
         self.failure = failure
+        self._void()
+        return self._result([ToolOutcome("The environment failed; this episode ends here.", 1, "infra")], 0.0)
+
+    def _void(self) -> None:
+        """End without an outcome."""
         self._state = replace(
             self._state,
             terminated=False,
             truncated=True,
             exit_reason="infra",
             trainable=False,
+            step_terms=NOTHING,
             terms=NOTHING,
             success=False,
         )
-        text = "The environment failed; this episode ends here."
-        return self._result(ToolOutcome(text, 1, "infra"), 0.0)
 
     def _carry_out(self, actions: Sequence[Action]) -> list[ToolOutcome]:
         outcomes = []
         for action in actions:
-            outcomes.append(self._one(action))
             if self._state.over:
-                break
+                outcomes.append(ToolOutcome("not carried out: the episode is over", 1, "forbidden"))
+            else:
+                outcome = self._one(action)
+                outcomes.append(outcome)
+                self._count(outcome.commands)
         return outcomes
+
+    def _count(self, commands: int) -> None:
+        state = self._state
+        self._state = replace(
+            state, commands=state.commands + commands, step_commands=state.step_commands + commands
+        )
 
     def _one(self, action: Action) -> ToolOutcome:
         if isinstance(action, Refusal):
@@ -250,19 +314,25 @@ class Episode:
         return self._run(action)
 
     def _run(self, action: CommandLine) -> ToolOutcome:
-        outcome = self.workstation.run(action.line)
+        outcome = self.workstation.run(action.line, max(0, self.rules.max_commands - self._state.commands))
         if outcome.submission is not None:
             submitted = self._submit(outcome.submission)
-            return replace(submitted, text=outcome.text + submitted.text)
+            return replace(submitted, text=outcome.text + submitted.text, commands=outcome.commands)
         return outcome
 
     def _enforce_limits(self) -> None:
         if self._state.over:
             return
-        if self._state.step >= self.rules.max_steps:
-            self._state = replace(self._state, truncated=True, exit_reason="max_steps")
+        if self._state.commands >= self.rules.max_commands:
+            self._truncate("max_commands")
         elif self.seconds >= self.rules.time_limit:
-            self._state = replace(self._state, truncated=True, exit_reason="time_limit")
+            self._truncate("time_limit")
+
+    def _truncate(self, reason: ExitReason) -> None:
+        """End at a limit: what stands repaired is judged where the rules say so."""
+        self._state = replace(self._state, truncated=True, exit_reason=reason, ended=self.world.now())
+        if self.rules.grade_at_limit and self.rules.stage != "diagnosis" and self._state.trainable:
+            self._state = replace(self._state, verdict=self._judged(self.world))
 
     # --- submissions ------------------------------------------------------------------------------
 
@@ -285,7 +355,7 @@ class Episode:
             return _refused("A diagnosis has been handed in already; the first one counts.")
         if not text.strip():
             return _refused('The diagnosis is empty. usage: submit diagnosis "TEXT"')
-        state = replace(self._state, diagnosis=text, ttl=self.seconds)
+        state = replace(self._state, diagnosis=text, ttd=self.seconds)
         try:
             state = replace(state, grade=self._judge.grade(text, self.staged.specs, self.staged.app))
         except JudgeError as error:
@@ -319,36 +389,95 @@ class Episode:
         # In place this only takes time: the oracle is destructive only where everything else has passed.
         return self._judged(self.world) if value is None else value.fork()
 
-    def _settle_accounts(self) -> float:
+    def _potential(self) -> float:
+        """How well the users are, where the reward asks for it."""
+        rule = self.rules.reward
+        return rule.shaping * potential(self.world, self.staged.baseline) if rule.shaped else 0.0
+
+    def _settle_step(self) -> float:
+        """What the step earned: its costs, its shaping, and at the end what the verdicts pay."""
+        rule, state = self.rules.reward, self._state
+        seconds = self.seconds
+        terms = {
+            **NOTHING,
+            # Not -cost: no cost would be -0.0, which prints and hashes differently.
+            "command_cost": 0.0 - rule.command_cost * state.step_commands,
+            "time_cost": 0.0 - rule.second_cost * (seconds - state.paid_seconds),
+            "token_cost": 0.0 - rule.token_cost * state.tokens,
+        }
+        after = 0.0
+        if rule.shaped:
+            # Nothing comes after a terminal state, something would have come after a truncated one.
+            after = 0.0 if state.terminated else self._potential()
+            terms["shaping"] = rule.gamma * after - state.potential
+        if state.over:
+            terms.update(self._settle_accounts())
+        terms = {name: round(value, 6) for name, value in terms.items()}
+        if not self._state.trainable:
+            terms = dict(NOTHING)
+        self._state = replace(
+            self._state,
+            tokens=0,
+            paid_seconds=seconds,
+            potential=after,
+            step_terms=terms,
+            terms={name: round(self._state.terms[name] + value, 6) for name, value in terms.items()},
+        )
+        return round(sum(terms.values()), 6)
+
+    def _settle_accounts(self) -> dict[str, float]:
+        """What the verdicts pay."""
         state = self._state
         if not state.trainable:
-            return 0.0
+            return {}
         untouched = self._untouched
         if untouched is not None and not isinstance(untouched, Verdict):
             # A grading takes long, and only partial credit asks what the untouched world looked like.
             failed = state.verdict is not None and not state.verdict.passed
             untouched = self._judged(untouched) if failed else None
         reward = score(self.rules.reward, self.rules.stage, state.verdict, state.grade, untouched)
-        self._state = replace(state, terms=reward.terms, success=reward.success)
-        return reward.value
+        self._state = replace(state, success=reward.success)
+        return {name: reward.terms[name] for name in ("mitigation", "diagnosis")}
 
     # --- results ----------------------------------------------------------------------------------
 
-    def _result(self, outcome: ToolOutcome, reward: float) -> Played:
-        observation, cut = fit(outcome.text, self.rules.observation_chars)
+    @property
+    def results(self) -> tuple[str, ...]:
+        """What the calls of the last action were answered, one by one; the briefing before the first."""
+        return self._state.results
+
+    @property
+    def terms(self) -> Mapping[str, float]:
+        """What the last step earned, by term."""
+        return self._state.step_terms
+
+    @property
+    def terms_total(self) -> Mapping[str, float]:
+        """What all steps earned, by term."""
+        return self._state.terms
+
+    @property
+    def potential(self) -> float | None:
+        """The potential of the present, where the reward is shaped."""
+        return self._state.potential if self.rules.reward.shaped else None
+
+    def _result(self, outcomes: Sequence[ToolOutcome], reward: float) -> Played:
+        results, cut = fitted([outcome.text for outcome in outcomes], self.rules.observation_chars)
+        self._state = replace(self._state, results=results)
+        observation = joined(results)
         state = self._state
-        info = self._info(outcome, observation, cut)
+        info = self._info(_told(outcomes), observation, cut)
         return Played(observation, reward, state.terminated, state.truncated, info)
 
     def _info(self, outcome: ToolOutcome, observation: str, cut: bool) -> dict[str, Any]:
         """The same flat keys and types at every step; fresh, deterministic, without wall-clock."""
         state = self._state
-        terms = state.terms
-        cost = -self.rules.reward.step_cost * state.step
         return {
             "episode_id": self.staged.episode_id,
             "task_id": self.staged.task_id,
             "step": state.step,
+            "commands": state.commands,
+            "step_commands": state.step_commands,
             "tool": outcome.tool,
             "exit_code": outcome.exit_code,
             "error_type": outcome.error_type,
@@ -359,11 +488,9 @@ class Episode:
             "is_success": state.success,
             "Diagnosis": state.grade is not None and state.grade.passed,
             "Mitigation": state.verdict is not None and state.verdict.passed,
-            "TTL": state.ttl,
+            "TTD": state.ttd,
             "TTM": state.ttm,
-            "reward_mitigation": terms["mitigation"],
-            "reward_diagnosis": terms["diagnosis"],
-            "reward_cost": cost if cost else 0.0,
+            **{f"reward_{name}": state.terms[name] for name in TERMS},
             "exit_reason": state.exit_reason,
             "trainable": state.trainable,
             "grade": self._grade_json() if state.over else "",
@@ -389,6 +516,8 @@ class Episode:
             "specs": [spec.model_dump(mode="json") for spec in self.staged.specs],
             "root_cause": [spec.root_cause for spec in self.staged.specs],
             "diagnosis": state.diagnosis,
+            "judge": self._judge.name,
+            "failure": _attributed(self.failure),
             "grade": None if state.grade is None else state.grade.to_dict(),
             "verdict": None if state.verdict is None else state.verdict.to_dict(),
             "digest": self.digest,
@@ -399,20 +528,41 @@ class Episode:
         }
 
 
+class _Travelled(RuntimeError):
+    """What is left of a failure in another process: its kind and its text."""
+
+
 def _portable(failure: BaseException | None) -> BaseException | None:
     """A failure without what belongs to this process: where it was raised, and locks or handles that it holds."""
-    return None if failure is None else RuntimeError(f"{type(failure).__name__}: {failure}")
+    for kind in (JudgeError, ClusterError, _Travelled):
+        if isinstance(failure, kind):
+            return kind(str(failure))
+    return None if failure is None else _Travelled(f"{type(failure).__name__}: {failure}")
 
 
 def _refused(text: str) -> ToolOutcome:
     return ToolOutcome(f"{text}\n", 1, "forbidden", "submit")
 
 
-def _joined(outcomes: Sequence[ToolOutcome]) -> ToolOutcome:
-    """Several outcomes of one action as one: the texts under headings, the last failure's code."""
+def _attributed(failure: BaseException | None) -> tuple[str, str] | None:
+    """Whose fault a failure is, and what it says."""
+    if failure is None:
+        return None
+    kind = (
+        "judge"
+        if isinstance(failure, JudgeError)
+        else "world"
+        if isinstance(failure, ClusterError)
+        else "ours"
+    )
+    travelled = isinstance(failure, _Travelled)
+    return kind, str(failure) if travelled else f"{type(failure).__name__}: {failure}"
+
+
+def _told(outcomes: Sequence[ToolOutcome]) -> ToolOutcome:
+    """Several outcomes of one action as one: the last failure's code, the last one's tool."""
     if len(outcomes) == 1:
         return outcomes[0]
-    parts = [f"[{n}/{len(outcomes)}]\n{outcome.text}" for n, outcome in enumerate(outcomes, 1)]
     failed: ErrorType = next((o.error_type for o in reversed(outcomes) if o.error_type), "")
     code = next((o.exit_code for o in reversed(outcomes) if o.exit_code), 0)
-    return ToolOutcome("\n".join(parts), code, failed, outcomes[-1].tool)
+    return ToolOutcome("", code, failed, outcomes[-1].tool)

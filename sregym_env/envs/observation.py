@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
@@ -28,6 +29,24 @@ def fit(text: str, budget: int) -> tuple[str, bool]:
     return f"{head}{marker}{tail}"[:budget], True
 
 
+def fitted(texts: Sequence[str], budget: int) -> tuple[tuple[str, ...], bool]:
+    """The answers to the calls of one action, so that they fit ``budget`` when they are :func:`joined`."""
+    if len(texts) == 1:
+        text, cut = fit(texts[0], budget)
+        return (text,), cut
+    each = budget // len(texts) - _HEADING_ROOM
+    parts = [fit(text, each) for text in texts]
+    return tuple(text for text, _ in parts), any(cut for _, cut in parts)
+
+
+def joined(texts: Sequence[str]) -> str:
+    """The observation that consists of the answers to the calls of one action."""
+    if len(texts) == 1:
+        return texts[0]
+    return "\n".join(f"[{number}/{len(texts)}]\n{text}" for number, text in enumerate(texts, 1))
+
+
+_HEADING_ROOM = 16
 _MARKER_ROOM = 260
 
 

@@ -25,6 +25,7 @@ from sregym_env.cluster.inventory import Inventory
 from sregym_env.cluster.oncall import ONCALL
 from sregym_env.envs.briefing import Mode
 from sregym_env.envs.episode import Solution, Staged
+from sregym_env.envs.pairs import pairs
 from sregym_env.errors import ClusterError, ProblemError, SREGymError, StagingError, UsageError
 from sregym_env.faults import problems
 from sregym_env.faults.fault import FaultInstance
@@ -66,6 +67,24 @@ class Assignment:
     problems: tuple[str | Mapping[str, Any], ...] = ()
     noise: bool = False
 
+    def demand_one(self) -> None:
+        """Raise UsageError where more than one thing is asked for, or a part of a pair without its fault."""
+        given = [
+            name
+            for name, value in (
+                ("problem", self.problem),
+                ("fault", self.fault),
+                ("problems", self.problems or None),
+            )
+            if value is not None
+        ]
+        if len(given) > 1:
+            raise UsageError(f"{given[0]}= and {given[1]}= contradict each other: pass one of them")
+        if self.fault is None:
+            for name in ("app", "target", "params"):
+                if getattr(self, name):
+                    raise UsageError(f"{name}= belongs to a (fault, target) pair: pass fault= as well")
+
     def changed(self, options: Mapping[str, Any]) -> Assignment:
         """With what ``reset(options=...)`` says instead."""
         changes = {
@@ -73,18 +92,29 @@ class Assignment:
             for key in ("problem", "fault", "app", "target", "params", "noise")
             if key in options
         }
-        # Who names another problem or fault wants nothing of the old one's target and parameters.
+        # Who names another problem or fault wants nothing of the old one.
+        nothing: dict[str, Any] = {
+            "problem": None,
+            "problems": (),
+            "fault": None,
+            "app": None,
+            "target": None,
+            "params": {},
+        }
         if "problem" in changes:
-            return replace(self, **{"fault": None, "target": None, "params": {}, **changes})
-        if "fault" in changes:
-            return replace(self, **{"problem": None, "target": None, "params": {}, **changes})
-        return replace(self, **changes)
+            changed = replace(self, **{**nothing, **changes})
+        elif "fault" in changes:
+            changed = replace(self, **{**nothing, "app": self.app, **changes})
+        else:
+            changed = replace(self, **changes)
+        changed.demand_one()
+        return changed
 
     def resolve(self, chance: Generator) -> Problem:
         """The problem to play now. Raises ProblemError or UsageError."""
         chosen: Any = self.problem
         if chosen is None and self.fault is not None:
-            return self._noisy(_pair(self.app or apps.DEFAULT, self.fault, self.target or "", self.params))
+            return self._noisy(self._pair(chance))
         if chosen is None and self.problems:
             chosen = self.problems[int(chance.integers(len(self.problems)))]
         if chosen is None:
@@ -94,6 +124,14 @@ class Assignment:
         if isinstance(chosen, Mapping):
             return self._noisy(problems.parsed(chosen))
         return self._noisy(problems.problem(chosen))
+
+    def _pair(self, chance: Generator) -> Problem:
+        """The pair that was asked for; without a target one of the fault's, drawn."""
+        app, fault, target = self.app or apps.DEFAULT, self.fault or "", self.target
+        if not target:
+            found = pairs(app, fault)
+            target = found[int(chance.integers(len(found)))].faults[0].target
+        return problems.pair(app, fault, target, self.params)
 
     def _noisy(self, problem: Problem) -> Problem:
         if self.noise and not problem.noise_on:
@@ -328,8 +366,3 @@ def _stage(problem: Problem, seed: int, mode: Mode, backend: Backend | None = No
 def _opaque(*parts: str) -> str:
     """A name that is the same for the same parts and says nothing about them."""
     return blake2b("\x1f".join(parts).encode(), digest_size=6).hexdigest()
-
-
-def _pair(app: str, fault: str, target: str, params: Mapping[str, Any]) -> Problem:
-    """The problem of one fault on one target."""
-    return problems.pair(app, fault, target, params)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from pydantic import Field
@@ -84,7 +84,7 @@ class Request:
     """Schemas of the tools in the OpenAI dialect (``env.unwrapped.tools("openai")``)."""
     schema: Mapping[str, Any] | None = None
     """JSON Schema that the answer must obey, as far as the server can hold a model to it."""
-    sampling: Sampling = Sampling()
+    sampling: Sampling = field(default_factory=Sampling)
     want_tokens: bool = False
     """Ask for token ids and logprobs."""
 

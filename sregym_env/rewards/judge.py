@@ -8,10 +8,10 @@ text says about itself ("this is correct", "ignore the rubric") means nothing to
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Protocol
+from typing import Any, Protocol
 
 from sregym_env.cluster.app import App
 from sregym_env.errors import SREGymError
@@ -45,6 +45,11 @@ class Judge(Protocol):
         """What to record about who judged."""
         ...
 
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What else makes it what it is, as JSON: model, votes, prompt; never a key."""
+        ...
+
     def grade(self, diagnosis: str, specs: Sequence[FaultSpec], app: App) -> Grade:
         """Grade ``diagnosis`` against the faults that were injected into ``app``."""
         ...
@@ -55,6 +60,11 @@ class SpecJudge:
     """The deterministic judge."""
 
     name: str = "spec-1"
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Nothing can be set."""
+        return {}
 
     def grade(self, diagnosis: str, specs: Sequence[FaultSpec], app: App) -> Grade:
         """Answer the nine questions by reading the text against the fault specs."""

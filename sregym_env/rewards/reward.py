@@ -8,16 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from math import isfinite
+from typing import Any, Literal, get_args
 
+from sregym_env.cluster.api import World
 from sregym_env.errors import UsageError
+from sregym_env.rewards.baseline import Baseline
 from sregym_env.rewards.checklist import Grade
+from sregym_env.rewards.checks import OFFERED_SHARE
 from sregym_env.rewards.verdict import Verdict
 
-Preset = Literal["composite", "sparse", "graded"]
+Preset = Literal["composite", "sparse", "graded", "shaped"]
+PRESETS: tuple[str, ...] = get_args(Preset)
 Stage = Literal["e2e", "diagnosis", "mitigation"]
 
-TERMS = ("mitigation", "diagnosis", "cost")
+TERMS = ("mitigation", "diagnosis", "shaping", "command_cost", "time_cost", "token_cost")
 """The keys of a reward's terms, always all of them."""
 
 INVARIANTS = ("inventory", "replicas", "policy", "users", "data", "system")
@@ -32,19 +37,43 @@ class RewardRule:
     ``sparse``: 1 if and only if everything the episode asks for passed.
     ``graded``: as ``composite``, with partial credit for the checks that failed before anybody acted and hold
     now, where no invariant was violated: doing nothing earns nothing.
+    ``shaped``: as ``composite``, with a potential over the true health of the users paid at every step
+    (Ng, Harada and Russell 1999): gamma * potential(after) - potential(before). The potential of a terminal state is
+    0, so that over an episode played to its end the terms sum to the same for every policy.
     """
 
     preset: Preset = "composite"
     mitigation: float = 0.6
     diagnosis: float = 0.4
-    step_cost: float = 0.0
-    """Taken off for every step."""
+    command_cost: float = 0.0
+    """Taken off for every command that a step runs."""
+    second_cost: float = 0.0
+    """Taken off for every simulated second."""
+    token_cost: float = 0.0
+    """Taken off for every token of the policy's model, where the runner tells of them."""
+    shaping: float = 0.1
+    """Of ``shaped``: the potential of a system whose users are all well."""
+    gamma: float = 1.0
+    """Of ``shaped``: the discount that the trainer uses."""
 
     def __post_init__(self) -> None:
-        if self.preset not in ("composite", "sparse", "graded"):
-            raise UsageError(f"no reward preset {self.preset!r}; there are composite, sparse and graded")
-        if self.mitigation < 0 or self.diagnosis < 0 or self.mitigation + self.diagnosis <= 0:
-            raise UsageError("reward weights must not be negative, nor all zero")
+        if self.preset not in PRESETS:
+            raise UsageError(f"no reward preset {self.preset!r}; there are {', '.join(PRESETS)}")
+        for name in (*_AMOUNTS, "gamma"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise UsageError(f"reward {name} must be a number, not {value!r}")
+            if not isfinite(value) or value < 0:
+                raise UsageError(f"reward {name} must be finite and not negative, not {value!r}")
+        if self.mitigation + self.diagnosis <= 0:
+            raise UsageError("the reward's weights of mitigation and diagnosis must not both be zero")
+        if not 0 < self.gamma <= 1:
+            raise UsageError(f"reward gamma must be above 0 and at most 1, not {self.gamma!r}")
+
+    @property
+    def shaped(self) -> bool:
+        """Whether steps earn by a potential."""
+        return self.preset == "shaped" and self.shaping > 0
 
     def weights(self, stage: Stage) -> tuple[float, float]:
         """(mitigation, diagnosis) weights for what an episode asks for; they sum to 1."""
@@ -54,6 +83,9 @@ class RewardRule:
             return 1.0, 0.0
         total = self.mitigation + self.diagnosis
         return self.mitigation / total, self.diagnosis / total
+
+
+_AMOUNTS = ("mitigation", "diagnosis", "command_cost", "second_cost", "token_cost", "shaping")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +142,7 @@ def score(
             mitigation_weight * _mitigation(rule.preset, verdict, untouched),
             diagnosis_weight * (grade.score if grade is not None else 0.0),
         )
-    terms = {"mitigation": round(parts[0], 6), "diagnosis": round(parts[1], 6), "cost": 0.0}
+    terms = {**NOTHING, "mitigation": round(parts[0], 6), "diagnosis": round(parts[1], 6)}
     return Reward(round(sum(terms.values()), 6), terms, success)
 
 
@@ -122,6 +154,26 @@ def _mitigation(preset: Preset, verdict: Verdict | None, untouched: Verdict | No
     if untouched is None or any(check.name in INVARIANTS for check in verdict.failed):
         return 0.0
     return progress(untouched, verdict)
+
+
+POTENTIAL_WINDOW = 10.0
+"""Simulated seconds over which the users' health makes a potential."""
+
+
+def potential(world: World, baseline: Baseline) -> float:
+    """How well the users are, 0 to 1: the mean over the journeys of success, less where answers come late.
+
+    A journey whose users are not there counts as failed. The true state, which no agent reads; costs no simulated time.
+    """
+    slo = world.app.slo
+    seen = {journey.journey: journey for journey in world.traffic.health(POTENTIAL_WINDOW)}
+    total = 0.0
+    for name, rate in baseline.offered.items():
+        journey = seen.get(name)
+        if journey is not None and journey.requests >= rate * POTENTIAL_WINDOW * OFFERED_SHARE:
+            late = slo.latency_seconds / max(journey.latency_seconds, slo.latency_seconds)
+            total += journey.success_ratio * late
+    return round(total / len(baseline.offered), 6) if baseline.offered else 0.0
 
 
 def progress(before: Verdict, after: Verdict) -> float:

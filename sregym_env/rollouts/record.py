@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, Self
 
 from pydantic import AliasChoices, Field
 
+from sregym_env.envs.observation import joined
 from sregym_env.llm.messages import Frozen, Message
 from sregym_env.llm.model import Tokens, Usage
 
@@ -161,13 +162,6 @@ class EpisodeRecord(Frozen):
     def actions(self) -> tuple[str, ...]:
         """What the environment was told, step by step."""
         return tuple(self.action(step) for step in self.steps)
-
-
-def joined(texts: list[str]) -> str:
-    """The observation that consists of the answers to the calls of one action."""
-    if len(texts) == 1:
-        return texts[0]
-    return "\n".join(f"[{number}/{len(texts)}]\n{text}" for number, text in enumerate(texts, 1))
 
 
 class Labels(Frozen):

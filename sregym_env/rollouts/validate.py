@@ -368,7 +368,7 @@ def _readable(world: World) -> Iterator[tuple[str, str]]:
     for mode in ("proactive", "reactive"):
         yield (
             f"{mode} briefing",
-            briefing(app, mode=mode, stage="e2e", alerts=world.alerts(), steps=60),
+            briefing(app, mode=mode, stage="e2e", alerts=world.alerts(), commands=60),
         )
     for alert in world.alerts():
         yield f"alert {alert.name}", f"{alert.name} {alert.summary} {dict(alert.labels)}"

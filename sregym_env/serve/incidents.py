@@ -19,7 +19,7 @@ from sregym_env.sim.embedded import EmbeddedWorld
 AGENT_CONFIG = "kubeconfig"
 """Name of the file with the agent's credentials."""
 
-UNLIMITED_STEPS = 10_000
+UNLIMITED_COMMANDS = 10_000
 UNLIMITED_SECONDS = 365 * 86400.0
 """A served episode ends when it is handed in or interrupted: more than any agent takes."""
 
@@ -83,7 +83,11 @@ class Incidents:
         if name in self._incidents:
             raise ValueError(f"there is an incident {name!r} already")
         env = SREGymEnv(
-            problem, noise=noise, max_steps=UNLIMITED_STEPS, time_limit=UNLIMITED_SECONDS, raise_errors=True
+            problem,
+            noise=noise,
+            max_commands=UNLIMITED_COMMANDS,
+            time_limit=UNLIMITED_SECONDS,
+            raise_errors=True,
         )
         env.reset(seed=seed)
         world = env.episode.world

@@ -66,3 +66,5 @@ class ToolOutcome:
     tool: str = ""
     """Which tool ran, for statistics: ``kubectl``, ``curl``, ``shell`` ..."""
     submission: Submission | None = None
+    commands: int = 1
+    """How many commands it ran that reach beyond the workstation, as a budget counts them: at least one."""

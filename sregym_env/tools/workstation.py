@@ -42,6 +42,8 @@ MAX_SLEEP = 600.0
 """The longest single ``sleep``, seconds."""
 MAX_LINE = 256 * 1024
 """Characters in one action."""
+UNLIMITED = 1_000_000_000
+"""Commands, where nobody counts."""
 
 HOME = "/home/oncall"
 
@@ -70,6 +72,7 @@ class Workstation:
         self._limit = LINE_LIMIT
         self._submission: Submission | None = None
         self._used = ""
+        self._counted, self._allowed = 0, UNLIMITED
         cluster = world.cluster.as_user(user)
         self._background = Background(self)
         if _parent is None:
@@ -94,15 +97,21 @@ class Workstation:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._spent, self._limit, self._submission, self._used = 0.0, LINE_LIMIT, None, ""
+        self._counted, self._allowed = 0, UNLIMITED
         self._background = Background(self)
         for name, value in state.items():
             setattr(self, name, value)
         if self._session is not None:
             self._session = self._session.fork(self._commands(), self._clock)
 
-    def run(self, line: str) -> ToolOutcome:
-        """Run one command line; the world's time moves by what it takes."""
+    def run(self, line: str, allowed: int = UNLIMITED) -> ToolOutcome:
+        """Run one command line; the world's time moves by what it takes.
+
+        ``allowed``: how many commands that reach beyond the workstation (kubectl, curl, alerts) it may run; further
+        ones are refused.
+        """
         self._spent, self._limit, self._submission, self._used = 0.0, LINE_LIMIT, None, ""
+        self._counted, self._allowed = 0, allowed
         self.jobs.notices = []
         if len(line) > MAX_LINE:
             self._pass(READ_SECONDS)
@@ -133,7 +142,9 @@ class Workstation:
             error = "forbidden" if "(Forbidden)" in result.stderr else "command_error"
         # Bytes that are no text have stood for themselves until here.
         text = readable(result.text + "".join(self.jobs.notices))
-        return ToolOutcome(text, result.exit_code, error, self._used or "shell", self._submission)  # type: ignore[arg-type]
+        used = self._used or "shell"
+        count = max(1, min(self._counted, self._allowed))
+        return ToolOutcome(text, result.exit_code, error, used, self._submission, count)  # type: ignore[arg-type]
 
     def _direct(self, line: str) -> ExecResult | None:
         """Run a line without shell syntax at once; None if it needs the shell."""
@@ -196,6 +207,16 @@ class Workstation:
             self._spent += seconds
             self.world.advance(seconds)
 
+    def _refused(self) -> ExecResult | None:
+        """Count a command that reaches beyond the workstation; why it may not run, if it may not."""
+        self._counted += 1
+        if self._counted > self._allowed:
+            return ExecResult(
+                stderr=f"bash: killed: the episode's budget of commands is used up ({self._allowed} were left)\n",
+                exit_code=137,
+            )
+        return self._expired()
+
     def _expired(self) -> ExecResult | None:
         if self._spent >= LINE_LIMIT:
             return ExecResult(
@@ -226,8 +247,8 @@ class Workstation:
     # --- commands ---------------------------------------------------------------------------------
 
     def _run_kubectl(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-        if (expired := self._expired()) is not None:
-            return expired
+        if (refused := self._refused()) is not None:
+            return refused
         self._used = "kubectl"
         before = self.world.now()
         words = tuple(argv[1:])
@@ -240,8 +261,8 @@ class Workstation:
         return result
 
     def _run_curl(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-        if (expired := self._expired()) is not None:
-            return expired
+        if (refused := self._refused()) is not None:
+            return refused
         self._used = "curl"
         answer = curl(
             Wire(self),
@@ -254,6 +275,8 @@ class Workstation:
         return answer.result
 
     def _run_alerts(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        if (refused := self._refused()) is not None:
+            return refused
         self._used = "alerts"
         result = alerts(self.world.alerts(), list(argv[1:]), self.world.now())
         self._pass(READ_SECONDS)

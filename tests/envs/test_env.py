@@ -93,7 +93,7 @@ def test_the_declared_solution_earns_everything() -> None:
     assert info["is_success"]
     assert info["Diagnosis"]
     assert info["Mitigation"]
-    assert info["TTL"] < info["TTM"]
+    assert info["TTD"] < info["TTM"]
 
 
 def test_doing_nothing_earns_nothing() -> None:
@@ -131,11 +131,11 @@ def test_stages_ask_for_one_thing(stage: str, wrong: str) -> None:
 
 
 def test_the_step_limit_truncates() -> None:
-    env = made(max_steps=2)
+    env = made(max_commands=2)
     env.reset(seed=1)
     assert not env.step("kubectl get pods")[3]
     _, reward, terminated, truncated, info = env.step("kubectl get pods")
-    assert (terminated, truncated, info["exit_reason"], reward) == (False, True, "max_steps", 0.0)
+    assert (terminated, truncated, info["exit_reason"], reward) == (False, True, "max_commands", 0.0)
     assert "over" in env.step("kubectl get pods")[0]
 
 
@@ -147,12 +147,12 @@ def test_the_time_limit_truncates() -> None:
     assert info["exit_reason"] == "time_limit"
 
 
-def test_step_costs_are_taken_off() -> None:
-    env = made(reward={"step_cost": 0.01})
+def test_costs_of_commands_are_taken_off() -> None:
+    env = made(reward={"command_cost": 0.01})
     env.reset(seed=1)
     _, reward, *_, info = env.step("kubectl get pods")
     assert reward == pytest.approx(-0.01)
-    assert info["reward_cost"] == pytest.approx(-0.01)
+    assert info["reward_command_cost"] == pytest.approx(-0.01)
 
 
 def test_observations_keep_to_their_budget() -> None:
@@ -282,7 +282,7 @@ def test_render_gives_the_transcript() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"mode": "x"}, {"stage": "x"}, {"obs_chars": 3}, {"max_steps": 0}, {"reward": "x"}]
+    "arguments", [{"mode": "x"}, {"stage": "x"}, {"obs_chars": 3}, {"max_commands": 0}, {"reward": "x"}]
 )
 def test_wrong_arguments_are_refused(arguments: dict[str, Any]) -> None:
     with pytest.raises(UsageError):

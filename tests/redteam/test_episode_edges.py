@@ -129,7 +129,7 @@ def test_bad_options_are_refused(options: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        {"max_steps": 0},
+        {"max_commands": 0},
         {"obs_chars": 1},
         {"render_mode": "human"},
         {"mode": "x"},

@@ -31,7 +31,7 @@ def fresh() -> SREGymEnv:
         fault="wrong_binary",
         target="geo",
         raise_errors=True,
-        max_steps=10**9,
+        max_commands=10**9,
         time_limit=1e18,
     ).unwrapped
     assert isinstance(made, SREGymEnv)

@@ -16,7 +16,9 @@ PROBLEM = "network_policy_block"
 
 def rolled(policy: Policy, seed: int = 4) -> Rollout:
     """One recorded episode."""
-    return run_episode(SREGymEnv(PROBLEM, raise_errors=True, max_steps=100), policy, seed=seed, digests=True)
+    return run_episode(
+        SREGymEnv(PROBLEM, raise_errors=True, max_commands=100), policy, seed=seed, digests=True
+    )
 
 
 def test_the_expert_succeeds_and_the_record_says_how() -> None:
@@ -31,13 +33,15 @@ def test_the_expert_succeeds_and_the_record_says_how() -> None:
     assert len(record.messages) == 1 + 2 * len(record.steps)
     for step in record.steps:
         first, last = step.message_span
-        assert record.messages[first].content == step.action_text
-        assert record.messages[last].content == step.observation
+        assert record.messages[first].content == record.action(step)
+        assert record.messages[last].content == record.observation(step)
 
 
 def test_the_expert_does_not_use_forbidden_or_unknown_commands() -> None:
     record = rolled(ExpertPolicy()).record
-    assert [step.action_text for step in record.steps if step.error_type not in ("", "command_error")] == []
+    assert [
+        record.action(step) for step in record.steps if step.error_type not in ("", "command_error")
+    ] == []
 
 
 @pytest.mark.parametrize("policy", [ExpertPolicy, RandomPolicy])

@@ -75,13 +75,13 @@ def _commands(text: str) -> Iterator[str]:
 
 def _environment(transcript: Transcript) -> gym.Env[str, str]:
     if transcript.problem:
-        return gym.make(f"SREGym/{transcript.problem}-v0", max_steps=200)
+        return gym.make(f"SREGym/{transcript.problem}-v0", max_commands=200)
     return gym.make(
         "SREGym/Pair-v0",
         app="hotel-reservation",
         fault=transcript.fault,
         target=transcript.target,
-        max_steps=200,
+        max_commands=200,
     )
 
 

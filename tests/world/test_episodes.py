@@ -96,7 +96,7 @@ def test_a_graded_reward_compares_with_what_the_oracle_saw_at_the_start() -> Non
         backend=HiddenBackend(),
         reward="graded",
         raise_errors=True,
-        max_steps=99,
+        max_commands=99,
     )
     env.reset(seed=0)
     *mended, _ = env.episode.staged.solutions

@@ -56,7 +56,7 @@ READS = (
 
 def environment(**more: Any) -> SREGymEnv:
     """An environment in a warm process, with a problem set up."""
-    env = SREGymEnv(raise_errors=True, max_steps=1_000_000, time_limit=1e9, **PROBLEM, **more)
+    env = SREGymEnv(raise_errors=True, max_commands=1_000_000, time_limit=1e9, **PROBLEM, **more)
     for seed in reversed(range(WARM)):
         env.reset(seed=seed)
     return env
