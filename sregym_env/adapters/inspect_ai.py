@@ -66,7 +66,9 @@ def on_call(turns: int = TURNS, **arguments: Any) -> Solver:
                 state.messages.append(ChatMessageUser(content="Call a tool, or hand in."))
         reward = await anyio.to_thread.run_sync(session.reward)
         if reward is None:
-            raise EpisodeVoid(f"the episode has no outcome: {session.info['exit_reason'] or 'the judge failed'}")
+            raise EpisodeVoid(
+                f"the episode has no outcome: {session.info['exit_reason'] or 'the judge failed'}"
+            )
         state.store.set("sregym", {"reward": reward, **session.metrics(), "grade": session.info["grade"]})
         return state
 

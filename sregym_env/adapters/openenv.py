@@ -62,7 +62,9 @@ class SREGymEnvironment(Environment[SREGymAction, SREGymObservation, SREGymState
         self, seed: int | None = None, episode_id: str | None = None, **kwargs: Any
     ) -> SREGymObservation:
         """Begin an episode: ``split=`` and ``index=``, or ``problem=``; without either the suite's first."""
-        problem = kwargs.get("problem") or self._row(kwargs.get("split", "all"), kwargs.get("index", 0))["problem"]
+        problem = (
+            kwargs.get("problem") or self._row(kwargs.get("split", "all"), kwargs.get("index", 0))["problem"]
+        )
         text = self._session.begin(problem, 0 if seed is None else seed)
         self._steps = 0
         return self._observed(text, None)

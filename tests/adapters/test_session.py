@@ -97,8 +97,18 @@ def test_a_specification_makes_environments_and_rows() -> None:
 
 
 def test_every_public_method_is_a_tool_with_a_schema() -> None:
-    public = {name for name, _ in inspect.getmembers(SREGymTools, inspect.isfunction) if not name.startswith("_")}
-    assert public == {"reset", "get_reward", "shell", "alerts", "wait", "submit_diagnosis", "submit_mitigation"}
+    public = {
+        name for name, _ in inspect.getmembers(SREGymTools, inspect.isfunction) if not name.startswith("_")
+    }
+    assert public == {
+        "reset",
+        "get_reward",
+        "shell",
+        "alerts",
+        "wait",
+        "submit_diagnosis",
+        "submit_mitigation",
+    }
     for name in public - {"reset", "get_reward"}:
         method = getattr(SREGymTools, name)
         for argument in list(inspect.signature(method).parameters)[1:]:
