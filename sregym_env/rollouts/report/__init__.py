@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from sregym_env.envs.config import arguments
-from sregym_env.envs.env import SREGymEnv
-from sregym_env.errors import UsageError
+from sregym_env.errors import SREGymError, UsageError
+from sregym_env.rollouts.dataset.reader import open_dataset
 from sregym_env.rollouts.record import EpisodeRecord, Labels
+from sregym_env.rollouts.replay import Difference, replay
 from sregym_env.rollouts.report.choice import chosen
 from sregym_env.rollouts.report.overview import overview
 from sregym_env.rollouts.report.page import inert, page
@@ -24,6 +24,26 @@ LARGEST: Final = 1_900_000
 """Bytes that the replayed episodes may take; texts are cut shorter until they do."""
 LENGTHS: Final = (16_000, 8_000, 4_000, 2_000, 1_000, 400)
 """How long a text may be, in characters, before its middle is left out."""
+
+
+def write_report(folder: Path, out: Path, *, episodes: int = 12, truth: bool = True) -> None:
+    """Write the report of a dataset, finished or not, to one HTML file; the file appears when it is whole.
+
+    The same dataset gives the same bytes. ``episodes`` and ``truth``: as for :func:`report`. Raises UsageError where
+    there is no dataset or no episode in it.
+    """
+    dataset = open_dataset(folder)
+    text = report(
+        list(dataset.episodes()),
+        dataset.labels(),
+        title=dataset.manifest.about.title or folder.resolve().name,
+        episodes=episodes,
+        truth=truth,
+    )
+    out.parent.mkdir(parents=True, exist_ok=True)
+    part = out.with_name(f".{out.name}.part")
+    part.write_bytes(text.encode("utf-8", "replace"))
+    part.replace(out)
 
 
 def report(
@@ -45,7 +65,12 @@ def report(
         raise UsageError(f"episodes must be at least 0, not {episodes}")
     shown = chosen(records, episodes)
     graphs: dict[str, Any] = {}
-    worlds = {record.rollout_id: _world(record, labels, graphs) for record in shown}
+    worlds: dict[str, dict[str, Any]] = {}
+    for record in shown:
+        world, samples = _world(record, labels.get(record.rollout_id), truth)
+        worlds[record.rollout_id] = world
+        if samples is not None:
+            graphs.setdefault(samples.app, samples.graph)
     data = {
         "title": title,
         "truth": truth and bool(labels),
@@ -77,26 +102,28 @@ def _fitting(
     return told
 
 
-def _world(record: EpisodeRecord, labels: Mapping[str, Labels], graphs: dict[str, Any]) -> dict[str, Any]:
-    """What was seen when the episode was played again, or ``note``: why it could not be."""
-    mine = labels.get(record.rollout_id)
-    if mine is None:
-        return {"note": "The labels of this episode are not here, so it cannot be played again."}
+def _world(
+    record: EpisodeRecord, labels: Labels | None, truth: bool
+) -> tuple[dict[str, Any], Samples | None]:
+    """What was seen when the episode was played again; ``note``: why it could not be, or in what it differed."""
+    if labels is None:
+        return {"note": "The labels of this episode are not here, so it cannot be played again."}, None
     if record.backend != "sim":
-        return {"note": "This episode was played on a live cluster; it cannot be played again."}
+        return {"note": "This episode was played on a live cluster, which does nothing twice."}, None
     samples = Samples()
-    difference = _replayed(record, mine, samples)
-    if difference:
-        return {"note": difference}
-    graphs.setdefault(samples.app, samples.graph)
-    return samples.to_json()
+    try:
+        replayed = replay(record, labels, samples.look)
+    except SREGymError as error:
+        why = str(error) if truth else type(error).__name__
+        return {"note": f"This episode cannot be played again here: {why}"}, None
+    differences = [each for each in replayed.differences if truth or not each.what.startswith("label")]
+    if not samples.looks_at(record):
+        return {"note": f"Played again here it went another way: {_first(differences)}"}, None
+    seen = samples.to_json()
+    if differences:
+        seen["warning"] = f"Played again here it differs from the record: {_first(differences)}"
+    return seen, samples
 
 
-def _replayed(record: EpisodeRecord, labels: Labels, samples: Samples) -> str:
-    env = SREGymEnv(labels.problem, **arguments(record.config))
-    env.reset(seed=record.seed)
-    samples.look(env, -1)
-    for step in record.steps:
-        observation, *_ = env.step(record.action(step))
-        samples.look(env, step.t)
-    return ""
+def _first(differences: Sequence[Difference]) -> str:
+    return str(differences[0]) if differences else "in its labels"

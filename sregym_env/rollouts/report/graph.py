@@ -134,7 +134,8 @@ def ordered(layers: list[list[str]], callees: Mapping[str, Sequence[str]]) -> li
             place = {name: at / max(1, len(layer)) for layer in layers for at, name in enumerate(layer)}
             side = index - 1 if sweep % 2 == 0 else index + 1
             known = set(layers[side]) if 0 <= side < len(layers) else set()
-            layers[index].sort(key=lambda name: (_middle(neighbours[name] & known, place, place[name]), name))  # noqa: B023
+            wanted = {name: _middle(neighbours[name] & known, place, place[name]) for name in layers[index]}
+            layers[index] = [name for _, name in sorted((at, name) for name, at in wanted.items())]
         crossings = _crossings(layers, callees)
         if crossings < fewest:
             best, fewest = layers, crossings

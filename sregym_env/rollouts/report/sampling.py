@@ -7,6 +7,7 @@ step. Looking changes nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import ceil
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from sregym_env.cluster.health import Alert
 from sregym_env.envs.env import SREGymEnv
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
+from sregym_env.rollouts.record import EpisodeRecord
 from sregym_env.rollouts.report.graph import drawn
 from sregym_env.runtime.clock import SECOND
 
@@ -43,6 +45,8 @@ class Samples:
     components: list[dict[str, list[Any]]] = field(default_factory=list)
     """Per look (before the first step, then after each): what changed, by component."""
     alerts: list[list[dict[str, Any]]] = field(default_factory=list)
+    ends: list[float] = field(default_factory=list)
+    """Simulated seconds of each look."""
     graph: dict[str, Any] = field(default_factory=dict)
     app: str = ""
     slo: float = 1.0
@@ -62,9 +66,17 @@ class Samples:
             self.graph = drawn(world.app)
             self.success = {journey.name: [] for journey in world.app.journeys}
             self._usual = {each.component: each.rate for each in world.traffic.components(LONG)}
+        self.ends.append(env.episode.seconds)
         self._users(world)
         self._parts(world)
         self.alerts.append([_told(alert, self._began) for alert in world.alerts()])
+
+    def looks_at(self, record: EpisodeRecord) -> bool:
+        """Whether the looks were taken at the times of the record's steps."""
+        times = [0.0, *(step.sim_time_s for step in record.steps)]
+        return len(times) == len(self.ends) and all(
+            abs(time - end) < 1e-3 for time, end in zip(times, self.ends, strict=True)
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON, without the graph, which episodes of one application share."""
@@ -89,7 +101,7 @@ class Samples:
         self._last = now
         slices = min(SLICES, ceil(passed / SLICE))
         totals = [_totals(world, passed * part / slices) for part in range(slices, -1, -1)]
-        for index, (older, newer) in enumerate(zip(totals, totals[1:], strict=False)):
+        for index, (older, newer) in enumerate(pairwise(totals)):
             end = (now - self._began) / SECOND - passed * (slices - 1 - index) / slices
             self.times.append(round(end, 2))
             for name, values in self.success.items():

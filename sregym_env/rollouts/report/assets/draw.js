@@ -136,7 +136,7 @@ function bins(low, high, kind) {
 }
 
 const legend = (...entries) => el('div', { class: 'legend' }, entries.map(([mark, text]) => el('span', {}, mark, text)));
-const swatch = (colour) => svg('svg', { viewBox: '0 0 18 12' }, svg('rect', { x: 3, y: 1, width: 12, height: 10, rx: 2, fill: colour }));
+const swatch = (colour, edge = null) => svg('svg', { viewBox: '0 0 18 12' }, svg('rect', { x: 3, y: 1, width: 12, height: 10, rx: 2, fill: colour, stroke: edge }));
 const dash = (colour, pattern) => svg('svg', { viewBox: '0 0 18 12' },
   svg('line', { x1: 0, x2: 18, y1: 6, y2: 6, stroke: colour, 'stroke-width': 2.5, 'stroke-dasharray': pattern }));
 

@@ -149,7 +149,7 @@ function heat(cell, name) {
 }
 
 function distributions(rows) {
-  const some = (name) => rows.some((row) => row.scored && row[name] !== null);
+  const some = (name) => rows.some((row) => row.scored && row[name]);
   return el('section', { id: 'distributions' }, el('h2', {}, 'Distributions'),
     legend([swatch('var(--good)'), 'solved'], [swatch('var(--bad)'), 'not solved']),
     el('div', { class: 'grid many' },
@@ -189,7 +189,7 @@ const COLUMNS = [
 const PAGE = 100;
 
 function episodes(data, rows, replays) {
-  const some = (name) => rows.some((row) => row[name] !== null && row[name] !== '');
+  const some = (name) => rows.some((row) => row[name]);
   const columns = COLUMNS.filter(([, name]) => (data.truth ? name !== 'task' : !['fault', 'target'].includes(name))
     && (!['tokens', 'cost'].includes(name) || some(name)) && (name !== 'sample' || rows.some((row) => row.sample > 0)));
   const state = { text: '', kind: 'all outcomes', sort: null, down: false, shown: PAGE };

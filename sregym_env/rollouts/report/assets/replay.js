@@ -74,17 +74,21 @@ function heading(data, episode, row) {
         fact('return', row.return === null ? null : plain(2)(row.return)), fact('diagnosis after', row.ttd === null ? null : clock(row.ttd)),
         fact('repair after', row.ttm === null ? null : clock(row.ttm)), fact('commands', String(row.commands)),
         fact('tokens', row.tokens === null ? null : short(row.tokens)), fact('ended by', words(row.exit || '–')))),
+    episode.world && episode.world.warning && el('section', { class: 'small', id: 'warning' }, episode.world.warning),
     episode.failure && el('section', {}, el('h3', {}, 'What failed'), el('p', { class: 'mono small' }, episode.failure)),
     episode.causes.length > 0 && el('section', { class: 'truth', id: 'truth' },
       el('span', { class: 'tag' }, 'Ground truth – the agent did not see this'),
-      episode.causes.map((cause) => el('dl', {},
-        el('dt', {}, 'cause'), el('dd', {}, cause.cause),
-        el('dt', {}, 'at fault'), el('dd', {}, cause.components.join(', ') || '–', cause.resource_kind && el('span', { class: 'soft' }, `  (${cause.resource_kind} ${cause.resource_name})`)),
-        cause.field && [el('dt', {}, 'changed'), el('dd', { class: 'mono' }, `${cause.field}: ${cause.right || '(none)'} → ${cause.wrong || '(none)'}`)],
-        cause.affected.length > 0 && [el('dt', {}, 'suffering'), el('dd', {}, cause.affected.join(', '))],
-        cause.journeys.length > 0 && [el('dt', {}, 'journeys hurt'), el('dd', {}, cause.journeys.join(', '))]))),
+      episode.causes.slice(0, 2).map(told),
+      episode.causes.length > 2 && el('details', { class: 'more' }, el('summary', {}, `${episode.causes.length - 2} more causes`), episode.causes.slice(2).map(told))),
   ];
 }
+
+const told = (cause) => el('dl', {},
+  el('dt', {}, 'cause'), el('dd', {}, cause.cause),
+  el('dt', {}, 'at fault'), el('dd', {}, cause.components.join(', ') || '–', cause.resource_kind && el('span', { class: 'soft' }, `  (${cause.resource_kind} ${cause.resource_name})`)),
+  cause.field && [el('dt', {}, 'changed'), el('dd', { class: 'mono' }, `${cause.field}: ${cause.right || '(none)'} → ${cause.wrong || '(none)'}`)],
+  cause.affected.length > 0 && [el('dt', {}, 'suffering'), el('dd', {}, cause.affected.join(', '))],
+  cause.journeys.length > 0 && [el('dt', {}, 'journeys hurt'), el('dd', {}, cause.journeys.join(', '))]);
 
 // --- the transcript ------------------------------------------------------------------------------
 
@@ -171,7 +175,8 @@ function callGraph(graph, episode, world, followers) {
   });
   const pad = 6;
   return el('div', { class: 'card' }, el('h3', {}, 'Components'),
-    legend(...Object.values(STATES).map(([mark, meaning, colour]) => [svg('svg', { viewBox: '0 0 18 12' }, svg('text', { x: 9, y: 10, 'text-anchor': 'middle', fill: colour }, mark)), meaning])),
+    legend(...Object.values(STATES).map(([mark, meaning, colour]) => [svg('svg', { viewBox: '0 0 18 12' }, svg('text', { x: 9, y: 10, 'text-anchor': 'middle', fill: colour }, mark)), meaning]),
+      ...(blamed.size ? [[svg('svg', { viewBox: '0 0 18 12' }, svg('rect', { x: 1, y: 1, width: 16, height: 10, rx: 3, fill: 'none', stroke: 'var(--truth)', 'stroke-width': 2, 'stroke-dasharray': '4 2' })), 'at fault']] : [])),
     el('div', { class: 'scroll' }, svg('svg', { id: 'graph', viewBox: `${-pad} ${-pad} ${graph.width + 2 * pad} ${graph.height + 2 * pad}`, role: 'img', 'aria-label': 'Call graph' },
       svg('defs', {}, svg('marker', { id: 'arrow', viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' }, svg('path', { d: 'M0 0.8 L7.5 4 L0 7.2 Z', fill: 'var(--idle)' }))),
       graph.shelf !== null && svg('line', { class: 'axis', x1: 0, x2: graph.width, y1: graph.shelf, y2: graph.shelf, 'stroke-dasharray': '2 4' }),
@@ -283,7 +288,7 @@ function alarms(episode, world, times, state, followers, go) {
     return found;
   };
   return el('div', { class: 'card' }, el('h3', {}, 'Alerts'),
-    names.length > 0 && [legend([swatch('var(--degraded-bg)'), 'pending'], [swatch('var(--down)'), 'firing']),
+    names.length > 0 && [legend([swatch('var(--degraded-bg)', 'var(--degraded)'), 'pending'], [swatch('var(--down)'), 'firing']),
       overTime(world, times, state, followers, go, height, 'Alerts over time', (x) => names.map((name, index) => svg('g', {},
         bars(name).map((bar) => svg('rect', { x: Math.max(SIDES[0], x(bar.from)), y: index * lane + 16, width: Math.max(2, x(bar.until) - Math.max(SIDES[0], x(bar.from))), height: 8, rx: 2,
           fill: bar.kind === 'firing' ? 'var(--down)' : 'var(--degraded-bg)', stroke: bar.kind === 'firing' ? 'var(--down)' : 'var(--degraded)' },
