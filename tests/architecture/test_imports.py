@@ -25,6 +25,7 @@ ALLOWED: Mapping[tuple[str, str], str] = {
     ("sregym_env.envs", "sregym_env.envs.env"): "registering ids loads no simulation",
     ("sregym_env.cli.main", "sregym_env.cli.listing"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.cli.playing"): _QUICK_HELP,
+    ("sregym_env.cli.main", "sregym_env.cli.reporting"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.cli.serving"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.cli.validation"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.rollouts.bench"): _QUICK_HELP,
