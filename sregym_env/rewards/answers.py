@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sregym_env.llm import jsontext
 from sregym_env.rewards.checklist import Answer, checklist
 
 EVIDENCE_CHARS = 300
@@ -46,7 +47,7 @@ def schema() -> dict[str, Any]:
 
 def answers(text: str) -> tuple[Answer, ...]:
     """The answers in a reply, in the order of the checklist. Raises :class:`NoAnswer`."""
-    items = _object(text).get("items")
+    items = _items(text)
     if not isinstance(items, list):
         raise NoAnswer('there is no list "items"')
     given = [_answer(item) for item in items]
@@ -109,18 +110,14 @@ def _answer(item: Any) -> Answer:
     return Answer(identifier, word == "yes", evidence.encode("utf-8", "replace").decode()[:EVIDENCE_CHARS])
 
 
-def _object(text: str) -> Mapping[str, Any]:
-    """The JSON object in a reply; a model that cannot be held to a schema may put words or a fence around it."""
-    first, last = text.find("{"), text.rfind("}")
-    if first < 0 or last < first:
+def _items(text: str) -> Any:
+    """The list in a reply; a model that cannot be held to a schema may put words or a fence around its JSON."""
+    found = jsontext.found(text)
+    if found is None:
         raise NoAnswer("there is no JSON object")
-    try:
-        document = json.loads(text[first : last + 1], object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:
-        raise NoAnswer(f"this is no JSON object: {str(error)[:120]}") from error
-    if not isinstance(document, Mapping):  # pragma: no cover - what begins with a brace is an object
-        raise NoAnswer("there is no JSON object")
-    return document
+    # Read again, with an eye on keys that stand twice: of two answers neither counts.
+    document = json.loads(found, strict=False, object_pairs_hook=_once)
+    return document.get("items") if isinstance(document, dict) else document
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -120,7 +120,7 @@ class LLMJudge:
         problem = ""
         for _ in range(self.attempts):
             reply, used = self._reply(Request(messages, schema=schema(), sampling=sampling), used)
-            said = _said(reply)
+            said = reply.message.content
             try:
                 given = answers(said)
                 unfounded = unsupported(given, text)
@@ -147,13 +147,6 @@ class LLMJudge:
         if reply.finish_reason in _CUT_SHORT:
             raise JudgeError(f"the judge's model broke off: {reply.finish_reason}", usage=used)
         return reply, used
-
-
-def _said(reply: Reply) -> str:
-    """The answer as JSON, also where the model was held to a schema by making it call a tool."""
-    if reply.message.tool_calls and not reply.message.content.strip():
-        return json.dumps(reply.message.tool_calls[0].function.arguments)
-    return reply.message.content
 
 
 def _withdrawn(given: tuple[Answer, ...], text: str) -> tuple[Answer, ...]:

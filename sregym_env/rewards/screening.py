@@ -38,8 +38,8 @@ def objection(text: str) -> str:
 # --- saying nothing -------------------------------------------------------------------------------
 
 _FILLER = frozenset(
-    "a about actual actually all an and answer answers are as be by careful carefully conclusion diagnosis does fault "
-    "final finally first fix following for from here how i if in incident is issue it its let lets me mitigation my no "
+    "a about actual actually all am an and answer answers are as be by careful carefully cause conclusion diagnosis does "
+    "fault final finally first fix following for from here how i if in incident is issue it its let lets me mitigation my no "
     "not of ok okay on or our please problem process question reasoning response result root see so solution solve "
     "solved solving step steps submission submit summary sure task that the then there these think thinking this "
     "thought thoughts to true us was we what which why with yes you".split()
@@ -54,7 +54,8 @@ _FEW = 12
 
 
 def _emptiness(folded: str) -> str:
-    words = re.findall(r"[a-z]{2,}", folded)
+    # A line of a log that is pasted often is one.
+    words = re.findall(r"[a-z]{2,}", "\n".join(dict.fromkeys(folded.split("\n"))))
     different = set(words)
     if not words:
         return "empty answer"
@@ -64,14 +65,15 @@ def _emptiness(folded: str) -> str:
         return "a few words over and over"
     if different <= _FILLER:
         return "an opening without a diagnosis"
-    if different <= _FILLER | _asked():
+    if {word.rstrip("s") for word in different - _FILLER} <= _asked():
         return "only the words of the questions"
     return ""
 
 
 def _asked() -> frozenset[str]:
-    """The words of the checklist."""
-    return frozenset(re.findall(r"[a-z]{2,}", " ".join(q.text for q in checklist().questions).lower()))
+    """The words of the checklist, without the endings of plurals and verbs."""
+    words = re.findall(r"[a-z]{2,}", " ".join(question.text for question in checklist().questions).lower())
+    return frozenset(word.rstrip("s") for word in words)
 
 
 # --- talking to a grader --------------------------------------------------------------------------
