@@ -30,7 +30,9 @@ def key_from(variables: tuple[str, ...], *, required: bool) -> str:
                 raise UsageError(f"the environment variable {variable} holds characters that no key has")
             return value
     if required:
-        raise UsageError(f"the environment variable {' or '.join(variables)} is not set; it should hold a key")
+        raise UsageError(
+            f"the environment variable {' or '.join(variables)} is not set; it should hold a key"
+        )
     return ""
 
 

@@ -58,7 +58,8 @@ class AnthropicWire:
     """``POST /v1/messages``."""
 
     home = "https://api.anthropic.com"
-    key_variables = ("SREGYM_API_KEY", "ANTHROPIC_API_KEY")
+    vendor_domain = "anthropic.com"
+    vendor_key = "ANTHROPIC_API_KEY"
     rungs: tuple[Rung, ...] = ("json_schema", "tool", "plain")
 
     def path(self, root: str) -> str:
@@ -122,7 +123,9 @@ class AnthropicWire:
                 field, key = _DELTAS.get(string(delta.get("type")), ("", ""))
                 pieces.setdefault((index, field), []).append(string(delta.get(key)))
             elif kind == "message_delta":
-                message |= {name: value for name, value in mapping(event.get("delta")).items() if value is not None}
+                message |= {
+                    name: value for name, value in mapping(event.get("delta")).items() if value is not None
+                }
                 message["usage"] = {**mapping(message.get("usage")), **mapping(event.get("usage"))}
             elif kind == "message_stop":
                 done = True

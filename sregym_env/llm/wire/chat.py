@@ -36,7 +36,8 @@ class ChatWire:
     """``POST /chat/completions``."""
 
     home = "https://api.openai.com/v1"
-    key_variables = ("SREGYM_API_KEY", "OPENAI_API_KEY")
+    vendor_domain = "openai.com"
+    vendor_key = "OPENAI_API_KEY"
     rungs: tuple[Rung, ...] = ("json_schema", "tool", "json_object", "plain")
 
     def path(self, root: str) -> str:
@@ -91,7 +92,11 @@ class ChatWire:
             raise Malformed("the answer has no message")
         choice, message = choices[0], choices[0]["message"]
         called = [
-            (item.get("id"), mapping(item.get("function")).get("name"), mapping(item.get("function")).get("arguments"))
+            (
+                item.get("id"),
+                mapping(item.get("function")).get("name"),
+                mapping(item.get("function")).get("arguments"),
+            )
             for item in objects(message.get("tool_calls"))
         ]
         refusal = string(message.get("refusal"))
@@ -196,7 +201,9 @@ class _Whole:
         function = mapping(part.get("function"))
         call["function"]["name"] = call["function"]["name"] or string(function.get("name"))
         arguments = function.get("arguments")
-        call["function"]["arguments"] += json.dumps(arguments) if isinstance(arguments, dict) else string(arguments)
+        call["function"]["arguments"] += (
+            json.dumps(arguments) if isinstance(arguments, dict) else string(arguments)
+        )
 
     def document(self) -> Document:
         message: Document = {name: "".join(pieces) for name, pieces in self._texts.items()}

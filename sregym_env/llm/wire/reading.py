@@ -97,7 +97,7 @@ def documents(events: Iterable[Event]) -> Iterator[tuple[str, Document]]:
 
 def raise_reported(document: Document) -> None:
     """Raise Reported if a document is the report of an error."""
-    error = document.get("error")
+    error = document if document.get("object") == "error" else document.get("error")
     if error and isinstance(error, dict | str) and not document.get("choices") and not document.get("output"):
         raise reported(error)
 

@@ -40,7 +40,8 @@ class ResponsesWire:
     """``POST /responses``."""
 
     home = "https://api.openai.com/v1"
-    key_variables = ("SREGYM_API_KEY", "OPENAI_API_KEY")
+    vendor_domain = "openai.com"
+    vendor_key = "OPENAI_API_KEY"
     rungs: tuple[Rung, ...] = ("json_schema", "tool", "json_object", "plain")
 
     def path(self, root: str) -> str:
@@ -54,7 +55,11 @@ class ResponsesWire:
     def body(self, model: str, request: Request, plan: Plan) -> Document:
         """The body of a request. A seed and stop words do not exist in this format and are left out."""
         system, rest = split_system(conversation(request, plan))
-        body: Document = {"model": model, "input": [item for each in rest for item in _items(each)], "store": False}
+        body: Document = {
+            "model": model,
+            "input": [item for each in rest for item in _items(each)],
+            "store": False,
+        }
         if system:
             body["instructions"] = system
         if request.tools:
@@ -99,7 +104,9 @@ class ResponsesWire:
         if not isinstance(document.get("output"), list):
             raise Malformed("the answer has no output")
         items = objects(document["output"])
-        parts = [part for item in items if item.get("type") == "message" for part in objects(item.get("content"))]
+        parts = [
+            part for item in items if item.get("type") == "message" for part in objects(item.get("content"))
+        ]
         refusal = "".join(string(part.get("refusal")) for part in parts)
         text = "".join(string(part.get("text")) for part in parts)
         called = [

@@ -82,12 +82,25 @@ class Reported(Exception):
 class Wire(Protocol):
     """One wire format."""
 
-    home: str
-    """Where its vendor serves it."""
-    key_variables: tuple[str, ...]
-    """Environment variables that may hold the key, the first one first."""
-    rungs: tuple[Rung, ...]
-    """What it can ask for, from strict to hopeful."""
+    @property
+    def home(self) -> str:
+        """Where its vendor serves it."""
+        ...
+
+    @property
+    def vendor_domain(self) -> str:
+        """The vendor's domain, below which the vendor's key may be sent."""
+        ...
+
+    @property
+    def vendor_key(self) -> str:
+        """The environment variable in which people keep the vendor's key."""
+        ...
+
+    @property
+    def rungs(self) -> tuple[Rung, ...]:
+        """What it can ask for, from strict to hopeful."""
+        ...
 
     def path(self, root: str) -> str:
         """What is appended to the path of the URL that the user gives."""
