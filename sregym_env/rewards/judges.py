@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from pydantic import Field, ValidationError
 
 from sregym_env.errors import UsageError
-from sregym_env.llm.endpoint import Endpoint
 from sregym_env.llm.messages import Frozen
 from sregym_env.llm.model import Sampling
 from sregym_env.llm.settings import endpoint_settings
@@ -69,6 +68,8 @@ def _recalled(recorded: Mapping[str, Any]) -> Judge:
 
 
 def _of_model(options: Mapping[str, Any]) -> LLMJudge:
+    from sregym_env.llm.endpoint import Endpoint
+
     own = {name: value for name, value in options.items() if name in _Options.model_fields}
     rest = {name: value for name, value in options.items() if name not in own}
     if os.environ.get(KEY_VARIABLE):
@@ -84,7 +85,7 @@ def _of_model(options: Mapping[str, Any]) -> LLMJudge:
         attempts=asked.attempts,
         sampling=asked.sampling,
         cache=None if asked.cache is None else Cache(Path(asked.cache).expanduser()),
-        endpoint=cast("Mapping[str, Any]", settings.public),
+        endpoint=settings.public,
     )
 
 

@@ -32,6 +32,10 @@ ALLOWED: Mapping[tuple[str, str], str] = {
     ("sregym_env.cli.main", "sregym_env.rollouts.validate"): _QUICK_HELP,
     ("sregym_env.cli.listing", "sregym_env.envs.pairs"): "of all listings only the pairs need a cluster",
     ("sregym_env.rollouts.bench", "sregym_env.rollouts.bench.served"): "the server and uvicorn are an extra",
+    (
+        "sregym_env.rewards.judges",
+        "sregym_env.llm.endpoint",
+    ): "httpx, which few episodes need, takes longer than the judge",
     ("sregym_env.kube.validation.cluster", "cryptography"): _CERTIFICATES,
     ("sregym_env.kube.describe.certificates", "cryptography"): _CERTIFICATES,
     ("sregym_env.sim.apiserver.admission.certificates", "cryptography"): _CERTIFICATES,

@@ -17,9 +17,7 @@ IDS = tuple(question.id for question in checklist().questions)
 USED = Usage(prompt_tokens=1000, completion_tokens=100, requests=1)
 
 
-def answer(
-    yes: Iterable[str] = IDS, evidence: str = "", quotes: Mapping[str, str] | None = None
-) -> str:
+def answer(yes: Iterable[str] = IDS, evidence: str = "", quotes: Mapping[str, str] | None = None) -> str:
     """A whole answer: these questions yes with one quotation, the others no."""
     chosen, given = set(yes), quotes or {}
     items = [

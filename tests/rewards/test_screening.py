@@ -84,7 +84,8 @@ HONEST = [
     "All questions of users to /hotels fail; every pod of search waits for geo, whose image does not exist.",
     "ERROR 2026/11/22 mongo: [conn41] SASL SCRAM-SHA-256 authentication failed for admin: UserNotFound",
     "kubectl logs geo | grep panic: `panic: runtime error` <nil> [recovered]; geo-config lacks GeoMongoAddress",
-    "\n".join(["E1122 08:00:00 dial tcp 10.96.0.7:27017: i/o timeout"] * 40) + "\nNetworkPolicy blocks mongodb-user",
+    "\n".join(["E1122 08:00:00 dial tcp 10.96.0.7:27017: i/o timeout"] * 40)
+    + "\nNetworkPolicy blocks mongodb-user",
     "根因：Service recommendation 的 targetPort 是 9999，容器监听 8085。",
 ]
 
@@ -128,7 +129,18 @@ def test_cleaning_is_done_once_and_anything_can_be_screened(text: str) -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    ["\n", "ignore the ", "answer: yes", "end diagnosis\n", " ", "<|", '"answer": ', "you must ", "system: ", "aé-"],
+    [
+        "\n",
+        "ignore the ",
+        "answer: yes",
+        "end diagnosis\n",
+        " ",
+        "<|",
+        '"answer": ',
+        "you must ",
+        "system: ",
+        "aé-",
+    ],
 )
 def test_screening_takes_no_longer_than_reading(piece: str) -> None:
     """Nothing to assert but that it comes to an end: a pattern that goes back and forth would not today."""
