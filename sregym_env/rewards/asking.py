@@ -25,7 +25,7 @@ _PROMPTS = ("system", "case", "again")
 @lru_cache(maxsize=8)
 def prompt(name: str) -> str:
     """The text of a prompt that ships with the package."""
-    return files("sregym_env.rewards").joinpath("prompts", f"{name}.md").read_text("utf-8")
+    return files("sregym_env.rewards.prompts").joinpath(f"{name}.md").read_text("utf-8")
 
 
 @lru_cache(maxsize=1)
