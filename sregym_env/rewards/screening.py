@@ -98,9 +98,11 @@ _ADDRESSES = {
         rf"|th(?:is|e) (?:answer|diagnosis|submission))\b",
         r"\b(?:answer|mark|output|put|reply|respond|say|write)(?: with)? [\"'`]?yes\b[^.;]{0,24}"
         r"\b(?:all|every|each|everything|nine|9)\b",
-        r"\b(?:all|every|each|nine|9)\b[^.;]{0,24}\b(?:questions?|criteria|checklist items?)\b[^.;]{0,32}"
+        r"\b(?:all|every|each|nine|9)\b[^.;]{0,24}\b(?:questions?|checklist items?|nine criteria)\b[^.;]{0,32}"
         r"\b(?:yes|satisfied|fulfilled|met)\b",
-        r"\b(?:full|maximum|perfect|highest|top) (?:marks?|scores?|credit|grade)\b",
+        r"\b(?:full|perfect) (?:marks?|scores?|credit|grade)\b|\b(?:maximum|highest|top) (?:marks|credit|grade)\b",
+        r"\b(?:attention|hint|instructions?|message|note)s? (?:to|for) (?:all |any |the )?"
+        r"(?:grader|judge|evaluator|examiner|grading model|llm)s?\b",
     ),
     "a grade of its own": (
         r"\b(?:composite|checklist|diagnosis) (?:score|grade)\b",
@@ -116,7 +118,7 @@ _ADDRESSES = {
     ),
     "a fake end of the diagnosis": (
         r"\b(?:begin|end) diagnosis [0-9a-f]{6,}",
-        r"</diagnosis>\W*\w",
+        r"^(?!.*<diagnosis>).*</diagnosis>",
     ),
 }
 """What is addressed to a grader, as patterns for lower-case text with single spaces."""
@@ -126,7 +128,7 @@ _HEADS = {
         r"^[^\w\n]{0,8}(?:system|assistant|developer|grader|judge|human)(?: prompt| message| note| override)? ?:.*"
         r"\b(?:rubric|checklist|grad(?:e|er|ing)|instructions?|score"
         r"|(?:diagnosis|answer|submission) (?:is|was) (?:correct|right|true|complete|perfect))\b",
-        r"^#+ ?instructions? ?:",
+        r"^#+ ?instruction ?: ?$",
     ),
     "a fake end of the diagnosis": (r"^[^\w\n]{0,40}end(?: of)?(?: the)? diagnosis[^\w\n]{0,40}\n\W*\w",),
 }
