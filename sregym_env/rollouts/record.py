@@ -161,6 +161,11 @@ class EpisodeRecord(Frozen):
         return joined([message.content for message in self.messages[first + 1 : last + 1]])
 
     @property
+    def opening(self) -> tuple[Message, ...]:
+        """The messages before the first step, the briefing among them."""
+        return self.messages[: self.steps[0].message_span[0]] if self.steps else self.messages
+
+    @property
     def actions(self) -> tuple[str, ...]:
         """What the environment was told, step by step."""
         return tuple(self.action(step) for step in self.steps)

@@ -31,6 +31,7 @@ ALLOWED: Mapping[tuple[str, str], str] = {
     ("sregym_env.cli.main", "sregym_env.rollouts.validate"): _QUICK_HELP,
     ("sregym_env.cli.listing", "sregym_env.envs.tasks.splits"): "of all listings only two need a cluster",
     ("sregym_env.cli.listing", "sregym_env.envs.tasks.suites"): "of all listings only two need a cluster",
+    ("sregym_env.adapters.trl", "datasets"): "only who trains with TRL has it",
     ("sregym_env.rollouts.bench", "sregym_env.rollouts.bench.served"): "the server and uvicorn are an extra",
     (
         "sregym_env.rewards.judges",
