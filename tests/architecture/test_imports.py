@@ -34,6 +34,10 @@ ALLOWED: Mapping[tuple[str, str], str] = {
     ("sregym_env.cli.listing", "sregym_env.envs.tasks.suites"): "of all listings only two need a cluster",
     ("sregym_env.adapters.trl", "datasets"): "only who trains with TRL has it",
     ("sregym_env.rollouts.bench", "sregym_env.rollouts.bench.served"): "the server and uvicorn are an extra",
+    (
+        "sregym_env.rewards.judges",
+        "sregym_env.llm.endpoint",
+    ): "httpx, which few episodes need, takes longer than the judge",
     ("sregym_env.kube.validation.cluster", "cryptography"): _CERTIFICATES,
     ("sregym_env.kube.describe.certificates", "cryptography"): _CERTIFICATES,
     ("sregym_env.sim.apiserver.admission.certificates", "cryptography"): _CERTIFICATES,
