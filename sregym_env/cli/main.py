@@ -35,10 +35,10 @@ Noise = Annotated[bool, typer.Option("--noise", help="Let transient disturbances
 
 @app.command("list")
 def list_(
-    what: Annotated[str, typer.Argument(help="problems, faults, apps or pairs")] = "problems",
+    what: Annotated[str, typer.Argument(help="problems, faults, apps, pairs or suites")] = "problems",
     as_json: AsJson = False,
 ) -> None:
-    """List curated problems, declared faults, applications, or every (fault, target) pair."""
+    """List curated problems, declared faults, applications, every (fault, target) pair, or suites."""
     from sregym_env.cli.listing import LISTINGS
 
     listing = LISTINGS.get(what)

@@ -22,7 +22,6 @@ _CERTIFICATES = (
 )
 
 ALLOWED: Mapping[tuple[str, str], str] = {
-    ("sregym_env", "sregym_env.envs.env"): "`import sregym_env` registers ids and loads no simulation",
     ("sregym_env.envs", "sregym_env.envs.env"): "registering ids loads no simulation",
     ("sregym_env.cli.main", "sregym_env.cli.listing"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.cli.playing"): _QUICK_HELP,
@@ -30,7 +29,8 @@ ALLOWED: Mapping[tuple[str, str], str] = {
     ("sregym_env.cli.main", "sregym_env.cli.validation"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.rollouts.bench"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.rollouts.validate"): _QUICK_HELP,
-    ("sregym_env.cli.listing", "sregym_env.envs.pairs"): "of all listings only the pairs need a cluster",
+    ("sregym_env.cli.listing", "sregym_env.envs.tasks.splits"): "of all listings only two need a cluster",
+    ("sregym_env.cli.listing", "sregym_env.envs.tasks.suites"): "of all listings only two need a cluster",
     ("sregym_env.rollouts.bench", "sregym_env.rollouts.bench.served"): "the server and uvicorn are an extra",
     ("sregym_env.kube.validation.cluster", "cryptography"): _CERTIFICATES,
     ("sregym_env.kube.describe.certificates", "cryptography"): _CERTIFICATES,
