@@ -26,9 +26,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sregym_env.envs.pairs import pairs
 
 from sregym_env.envs.env import SREGymEnv
-from sregym_env.envs.pairs import pairs
 from sregym_env.envs.wrappers import NumericView, StepLimit
 
 APP = "hotel-reservation"
