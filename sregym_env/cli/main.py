@@ -135,6 +135,20 @@ def bench(
 
 
 @app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(help="A dataset of `sregym run`, finished or not.")],
+    out: Annotated[Path, typer.Option(help="The HTML file to write.")] = Path("report.html"),
+    episodes: Annotated[int, typer.Option(min=0, help="How many can be replayed step by step.")] = 12,
+    truth: Annotated[bool, typer.Option("--truth/--no-truth", help="Say what was wrong.")] = True,
+) -> None:
+    """Write a report of a run: one HTML file, with every number's interval and episodes to replay."""
+    from sregym_env.cli.reporting import report as write
+
+    with _told_errors():
+        write(folder, out, episodes=episodes, truth=truth)
+
+
+@app.command()
 def serve(
     problems: Annotated[
         list[str],

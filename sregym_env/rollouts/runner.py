@@ -299,6 +299,7 @@ def _rollout(
         sim_time_s=info["sim_time_s"],
         commands=info["commands"],
         usage=log.usage,
+        judge_usage=None if state["judge_usage"] is None else Usage(**state["judge_usage"]),
         wall_s=wall,
         final_digest=state["digest"],
     )
