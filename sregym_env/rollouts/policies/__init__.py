@@ -11,12 +11,17 @@ from typing import Any
 
 from sregym_env.errors import UsageError
 from sregym_env.rollouts.policies.expert import ExpertPolicy
+from sregym_env.rollouts.policies.llm import LLMPolicy
 from sregym_env.rollouts.policies.policy import Policy, Turn, turn
 from sregym_env.rollouts.policies.random_walk import RandomPolicy
 
-__all__ = ["POLICIES", "ExpertPolicy", "Policy", "RandomPolicy", "Turn", "policy", "turn"]
+__all__ = ["POLICIES", "ExpertPolicy", "LLMPolicy", "Policy", "RandomPolicy", "Turn", "policy", "turn"]
 
-POLICIES: Mapping[str, Callable[..., Policy]] = {"expert": ExpertPolicy, "random": RandomPolicy}
+POLICIES: Mapping[str, Callable[..., Policy]] = {
+    "expert": ExpertPolicy,
+    "llm": LLMPolicy,
+    "random": RandomPolicy,
+}
 """What can be made by name."""
 
 
