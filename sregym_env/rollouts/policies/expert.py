@@ -9,9 +9,10 @@ from typing import Any, cast
 from sregym_env.envs.env import SREGymEnv
 from sregym_env.errors import UsageError
 from sregym_env.faults.fault import FaultInstance
+from sregym_env.rollouts.policies.move import Move, form
 from sregym_env.rollouts.policies.narrative.case import STYLES, Case, Style
-from sregym_env.rollouts.policies.narrative.course import Move, played
-from sregym_env.rollouts.policies.policy import Turn, turn
+from sregym_env.rollouts.policies.narrative.course import played
+from sregym_env.rollouts.policies.policy import Turn
 
 
 class ExpertPolicy:
@@ -28,11 +29,11 @@ class ExpertPolicy:
     version = "2"
 
     def __init__(self, style: str = "mixed", calls: str = "tools", alternative: int | None = None) -> None:
-        _one_of("style", style, (*STYLES, "mixed"))
-        _one_of("calls", calls, ("tools", "text"))
+        if style not in (*STYLES, "mixed"):
+            raise UsageError(f"no style {style!r} of the expert; there are {', '.join((*STYLES, 'mixed'))}")
         if alternative is not None and (not isinstance(alternative, int) or isinstance(alternative, bool)):
             raise UsageError(f"alternative must be a whole number, not {alternative!r}")
-        self.settings: Mapping[str, Any] = {"style": style, "calls": calls, "alternative": alternative}
+        self.settings: Mapping[str, Any] = {"style": style, "calls": form(calls), "alternative": alternative}
         self._play: Generator[Move, str, None] | None = None
         self._turns = 0
         self._dedicated = False
@@ -65,11 +66,4 @@ class ExpertPolicy:
         except StopIteration:
             move = Move("", "mitigation")
         self._turns += 1
-        if self.settings["calls"] == "text":
-            return move.line
-        return turn(move.thought, (move.call(f"call-{self._turns}", self._dedicated),))
-
-
-def _one_of(what: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise UsageError(f"no {what} {value!r} of the expert; there are {', '.join(known)}")
+        return move.made(self.settings["calls"], self._turns, self._dedicated)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 from sregym_env.cluster.app import Journey
 from sregym_env.cluster.targets import ROLLED
 from sregym_env.faults.fault import FaultInstance
-from sregym_env.llm.messages import Call, call
+from sregym_env.rollouts.policies.move import Move
 from sregym_env.rollouts.policies.narrative import diagnosis, looks, repair, sights, words
 from sregym_env.rollouts.policies.narrative.case import Case
 from sregym_env.rollouts.policies.narrative.looks import Look
@@ -22,36 +21,6 @@ PATIENCE = 4
 
 SPARED = 24
 """Commands that it keeps for the repair and for seeing whether that helped."""
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """One thing to do, and why."""
-
-    thought: str
-    does: Literal["run", "diagnosis", "mitigation"]
-    text: str = ""
-
-    @property
-    def line(self) -> str:
-        """As a command line."""
-        if self.does == "run":
-            return self.text
-        if self.does == "mitigation":
-            return "submit mitigation"
-        return f"submit diagnosis <<'EOF'\n{self.text}\nEOF"
-
-    def call(self, identifier: str, dedicated: bool) -> Call:
-        """As a tool call; ``dedicated`` prefers the tools that do one thing."""
-        if self.does == "mitigation":
-            return call(identifier, "submit_mitigation")
-        if self.does == "diagnosis":
-            return call(identifier, "submit_diagnosis", text=self.text)
-        if dedicated and self.text == "alerts":
-            return call(identifier, "alerts")
-        if dedicated and self.text.startswith("kubectl ") and not set(self.text) & set("|;&<"):
-            return call(identifier, "kubectl", command=self.text.removeprefix("kubectl "))
-        return call(identifier, "shell", command=self.text)
 
 
 Moves = Generator[Move, str, None]
