@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ from sregym_env.rollouts.dataset.manifest import MANIFEST, read_manifest
 from sregym_env.rollouts.dataset.parts import PARTS
 from sregym_env.rollouts.dataset.reader import open_dataset
 from sregym_env.rollouts.runs import PLAN, saved_plan
+from tests.llm.server import Heard, Said, ScriptedServer
 
 PROBLEM = "network_policy_block"
 PAIR = "hotel-reservation/scale_to_zero/geo"
@@ -109,6 +111,25 @@ def test_how_it_is_played_can_be_said() -> None:
     assert (config["noise"], config["stage"], config["reward"]["preset"]) == (True, "mitigation", "sparse")
     assert record["exit_reason"] == "max_steps"
     assert all(step["state_digest"] for step in record["steps"])
+
+
+def test_models_are_asked_for_several_episodes_at_once(tmp_path: Path) -> None:
+    together = Barrier(3)
+
+    def brain(heard: Heard) -> Said:
+        if heard.turns == 0:
+            together.wait(60)  # nobody is answered before all three have asked
+            return Said("kubectl get nodes")
+        return Said("submit mitigation")
+
+    with ScriptedServer(brain) as server:
+        words = ("run", PROBLEM, "--episodes", "3", "--model", "m", "--base-url", server.base_url("chat"))
+        told = answered(*words, "--concurrency", "3", "--out", tmp_path)
+    assert told["summaries"][0]["name"] == "llm"
+    assert told["summaries"][0]["tokens"]["value"] > 0
+    for record in open_dataset(tmp_path).episodes():
+        assert record.actions == ("kubectl get nodes", "submit mitigation")
+        assert record.policy.model == "m"
 
 
 def test_a_folder_holds_one_run_and_goes_on_only_when_told(tmp_path: Path) -> None:
