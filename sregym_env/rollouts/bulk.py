@@ -21,11 +21,32 @@ from sregym_env.errors import UsageError
 from sregym_env.rollouts.plan import Group, RunPlan
 from sregym_env.rollouts.pool import Player, Raised, tried
 from sregym_env.rollouts.runner import Rollout
+from sregym_env.rollouts.runs import PLAN
 
 EPISODES, LABELS, INDEX = "episodes", "labels", "index"
 """The folders: records, ground truth, and a row of figures per episode. Only the second tells what was wrong."""
 
 _SCHEMA = pyarrow.schema([("rollout_id", pyarrow.string()), ("json", pyarrow.string())])
+
+_INDEX_SCHEMA = pyarrow.schema(
+    [
+        ("index", pyarrow.int64()),
+        ("group_id", pyarrow.string()),
+        ("seed", pyarrow.int64()),
+        ("error", pyarrow.string()),
+        ("sample_index", pyarrow.int64()),
+        ("rollout_id", pyarrow.string()),
+        ("task_id", pyarrow.string()),
+        ("policy", pyarrow.string()),
+        ("success", pyarrow.bool_()),
+        ("return", pyarrow.float64()),
+        ("exit_reason", pyarrow.string()),
+        ("trainable", pyarrow.bool_()),
+        ("commands", pyarrow.int64()),
+        ("sim_time_s", pyarrow.float64()),
+    ]
+)
+"""Of a group that could not be played only the first four are known."""
 
 
 class Block:
@@ -36,7 +57,7 @@ class Block:
         self._folder = Path(folder)
         self._player: Player | None = None
 
-    def __call__(self, batch: dict[str, Any]) -> dict[str, list[Any]]:
+    def __call__(self, batch: dict[str, Any]) -> pyarrow.Table:
         """``batch``: a column of groups as JSON."""
         groups = [Group.model_validate_json(str(text)) for text in batch["group"]]
         rows: list[dict[str, Any]] = []
@@ -49,7 +70,7 @@ class Block:
                 rollouts += told.rollouts
                 rows += [_row(group, rollout) for rollout in told.rollouts]
         self._write(groups[0].index, rollouts)
-        return {name: [row[name] for row in rows] for name in rows[0]}
+        return pyarrow.Table.from_pylist(rows, schema=_INDEX_SCHEMA)
 
     def _own(self) -> Player:
         if self._player is None:
@@ -95,7 +116,7 @@ def play_bulk(
     least, most = workers if isinstance(workers, tuple) else (workers, workers)
     for name in (EPISODES, LABELS):
         (folder / name).mkdir(parents=True)
-    (folder / LABELS / "plan.json").write_text(plan.to_json())
+    (folder / PLAN).write_text(plan.to_json())
     table = ray.data.from_items([{"group": group.model_dump_json()} for group in plan.groups])
     played = table.map_batches(
         Block,
@@ -124,18 +145,8 @@ def _row(group: Group, rollout: Rollout) -> dict[str, Any]:
         "trainable": record.trainable,
         "commands": record.commands,
         "sim_time_s": record.sim_time_s,
-        "error": "",
     }
 
 
 def _lost(group: Group, error: str) -> dict[str, Any]:
-    empty = {
-        "sample_index": -1,
-        "rollout_id": "",
-        "task_id": "",
-        "seed": group.seed,
-        "policy": "",
-        "success": False,
-    }
-    figures = {"return": None, "exit_reason": "", "trainable": False, "commands": 0, "sim_time_s": 0.0}
-    return {"index": group.index, **empty, "group_id": group.group_id, **figures, "error": error}
+    return {"index": group.index, "group_id": group.group_id, "seed": group.seed, "error": error}
