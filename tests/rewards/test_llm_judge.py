@@ -302,8 +302,20 @@ def test_spoilt_files_are_ignored_with_a_warning_and_replaced(tmp_path: Path, sp
 def test_a_folder_that_cannot_be_written_costs_no_grade(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     judge, _ = cached(tmp_path / "file")
-    with pytest.warns(RuntimeWarning, match="could not be kept"):
+    with pytest.warns(RuntimeWarning, match="is ignored"), pytest.warns(RuntimeWarning, match="not be kept"):
         assert judge.grade(RIGHT, [TARGET_PORT], APP).passed
+
+
+def test_what_another_process_has_not_finished_writing_is_not_seen(tmp_path: Path) -> None:
+    judge, _ = cached(tmp_path)
+    judge.grade(RIGHT, [TARGET_PORT], APP)
+    (path,) = tmp_path.rglob("*.json")
+    path.rename(path.with_name(f".{path.name}.0123"))
+    again, model = cached(tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again.grade(RIGHT, [TARGET_PORT], APP)
+    assert len(model.heard) == 1
 
 
 def test_failures_are_not_kept(tmp_path: Path) -> None:
