@@ -163,7 +163,7 @@ def test_a_model_that_breaks_off_has_failed_whatever_it_said(reason: FinishReaso
 
 
 @pytest.mark.parametrize(
-    "kind", ["unreachable", "timeout", "rate_limited", "rejected", "malformed", "budget"]
+    "kind", ["unreachable", "timeout", "rate_limited", "rejected", "server", "budget"]
 )
 def test_a_model_that_cannot_be_asked_has_failed(kind: FailureKind) -> None:
     error = ModelError("no luck", kind, usage=Usage(requests=4))
@@ -171,6 +171,20 @@ def test_a_model_that_cannot_be_asked_has_failed(kind: FailureKind) -> None:
         graded("what?", error)
     assert caught.value.usage == USED + Usage(requests=4)
     assert caught.value.__cause__ is error
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        ModelError('bad request: "content": "- object: Service Recommendation"', "rejected"),
+        ModelError("no JSON: 'The port of that one is wrong'", "malformed"),
+        '{"items": [{"id": "targetPort is 9999", "evidence": "", "answer": "no"}]}',
+    ],
+)
+def test_a_failure_does_not_tell_the_truth_since_records_are_published(says: Any) -> None:
+    with pytest.raises(JudgeError, match="left out") as caught:
+        graded(says)
+    assert not any(word in str(caught.value) for word in ("Recommendation", "9999", "port"))
 
 
 # --- votes ----------------------------------------------------------------------------------------
