@@ -23,8 +23,13 @@ _CERTIFICATES = (
 
 ALLOWED: Mapping[tuple[str, str], str] = {
     ("sregym_env.envs", "sregym_env.envs.env"): "registering ids loads no simulation",
+    ("sregym_env.cli.commands", "sregym_env.cli.evaluating"): _QUICK_HELP,
+    ("sregym_env.cli.commands", "sregym_env.cli.running"): _QUICK_HELP,
+    ("sregym_env.cli.commands", "sregym_env.rollouts.runner"): _QUICK_HELP,
+    ("sregym_env.cli.running", "sregym_env.rollouts.ray"): "Ray is an extra, and one process needs none",
     ("sregym_env.cli.main", "sregym_env.cli.listing"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.cli.playing"): _QUICK_HELP,
+    ("sregym_env.cli.main", "sregym_env.cli.reporting"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.cli.serving"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.cli.validation"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.rollouts.bench"): _QUICK_HELP,
