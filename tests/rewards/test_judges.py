@@ -24,6 +24,7 @@ from sregym_env.rewards.judges import KEY_VARIABLE, judge
 from sregym_env.rewards.llm_judge import LLMJudge
 from sregym_env.rollouts.policies import ExpertPolicy
 from sregym_env.rollouts.record import EpisodeRecord
+from sregym_env.rollouts.replay import replay
 from sregym_env.rollouts.runner import Rollout, run_episode
 from tests.llm.server import ScriptedServer, Trouble
 from tests.llm.wires import Heard, Said
@@ -306,6 +307,21 @@ def test_equal_episodes_give_equal_infos_with_a_cache(server: ScriptedServer, tm
         infos.append(env.step(f'submit diagnosis "{RIGHT}"'))
     assert infos[0] == infos[1]
     assert server.requests == 1
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_an_episode_that_a_model_graded_is_replayed_without_asking_it(
+    server: ScriptedServer, broken: bool
+) -> None:
+    if broken:
+        server.misbehave(Trouble(status=500, text="out of order"))
+    rollout = played(server)
+    asked = server.requests
+    again = replay(rollout.record, rollout.labels)
+    assert [str(difference) for difference in again.differences] == []
+    assert again.rollout.record.judge_usage == rollout.record.judge_usage
+    assert again.rollout.record.failure == rollout.record.failure
+    assert server.requests == asked
 
 
 def test_the_class_of_a_judge_can_be_given_as_it_is() -> None:
