@@ -6,17 +6,12 @@ long to import as this module.
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated
 
 import typer
 
-from sregym_env.cli import terminal
-from sregym_env.errors import SREGymError
+from sregym_env.cli import datasets, terminal
 
 app = typer.Typer(
     name="sregym",
@@ -187,22 +182,10 @@ def serve(
         )
 
 
-@contextmanager
-def _told_errors() -> Iterator[None]:
-    """Prints the project's own errors, and the machine's, as one line and exits with 2."""
-    try:
-        yield
-    except (SREGymError, OSError) as error:
-        _fail(str(error))
+app.add_typer(datasets.app, name="dataset")
+app.command()(datasets.replay)
 
-
-def _fail(text: str) -> NoReturn:
-    print(f"sregym: {text}", file=sys.stderr)
-    raise typer.Exit(2)
-
-
-def _print_json(value: Any) -> None:
-    print(json.dumps(value, indent=2))
+_told_errors, _fail, _print_json = terminal.told_errors, terminal.fail, terminal.print_json
 
 
 if __name__ == "__main__":

@@ -1,12 +1,21 @@
-"""Where the commands print: the width of a terminal, or wide lines where the output goes to a file or a pipe."""
+"""Where the commands print: the width of a terminal, or wide lines where the output goes to a file or a pipe.
+
+And how they end when something is wrong: one line, and the exit code 2.
+"""
 
 from __future__ import annotations
 
+import json
 import sys
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
+import typer
 from rich.console import Console
 from rich.table import Table
+
+from sregym_env.errors import SREGymError, UsageError
 
 PIPED_WIDTH = 200
 
@@ -28,3 +37,38 @@ def print_table(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         table.add_row(*("" if value is None else str(value) for value in row.values()))
     out.print(table)
+
+
+def print_json(value: Any) -> None:
+    """A value as indented JSON."""
+    print(json.dumps(value, indent=2))
+
+
+def print_rows(rows: list[dict[str, Any]], as_json: bool) -> None:
+    """Rows as a table or as JSON."""
+    if as_json:
+        print_json(rows)
+    else:
+        print_table(rows)
+
+
+@contextmanager
+def told_errors() -> Iterator[None]:
+    """Prints the project's own errors, and the machine's, as one line and exits with 2."""
+    try:
+        yield
+    except (SREGymError, OSError) as error:
+        fail(str(error))
+
+
+def fail(text: str) -> NoReturn:
+    """Says what is wrong and exits with 2."""
+    print(f"sregym: {text}", file=sys.stderr)
+    raise typer.Exit(2)
+
+
+def one_of(name: str, value: str, allowed: tuple[str, ...]) -> Any:
+    """The value of an option that has few. Raises UsageError for another one."""
+    if value not in allowed:
+        raise UsageError(f"{name} must be {', '.join(allowed[:-1])} or {allowed[-1]}, not {value!r}")
+    return value
