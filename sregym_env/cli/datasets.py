@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from sregym_env.cli import terminal
+from sregym_env.cli.errors import fail, told_errors
 
 app = typer.Typer(
     name="dataset",
@@ -59,8 +60,8 @@ def build(
     from sregym_env.rollouts.dataset.parquet import write_mirror
 
     if len(sources) < 2:
-        terminal.fail("name at least one folder to build from, and the new one")
-    with terminal.told_errors():
+        fail("name at least one folder to build from, and the new one")
+    with told_errors():
         built = built_from(
             sources[:-1],
             sources[-1],
@@ -127,7 +128,7 @@ def export(
     from sregym_env.rollouts.dataset.filters import Filter
     from sregym_env.rollouts.dataset.reader import open_dataset
 
-    with terminal.told_errors():
+    with told_errors():
         settings = exporters.Settings(
             text_calls=text_calls,
             thoughts="drop" if drop_thoughts else "keep",
@@ -169,7 +170,7 @@ def stats(
     from sregym_env.rollouts.dataset.reader import open_dataset
     from sregym_env.rollouts.dataset.stats import statistics
 
-    with terminal.told_errors():
+    with told_errors():
         rows = statistics(open_dataset(folder), by)
     terminal.print_rows(rows, as_json)
 
@@ -179,7 +180,7 @@ def validate(folder: Folder, as_json: AsJson = False) -> None:
     """Check hashes, records, labels and splits, and that no episode tells its answer or a key."""
     from sregym_env.rollouts.dataset.validation import validate as findings_of
 
-    with terminal.told_errors():
+    with told_errors():
         found = findings_of(folder)
     if found or as_json:
         terminal.print_rows([finding.to_dict() for finding in found], as_json)
@@ -201,11 +202,11 @@ def replay(
     from sregym_env.rollouts.dataset.loose import rollouts_of
     from sregym_env.rollouts.replays import replay_all
 
-    with terminal.told_errors():
+    with told_errors():
         chosen = (each for each in rollouts_of(path) if _asked_for(each.record.rollout_id, episode))
         rows = [each.to_dict() for each in replay_all(chosen, jobs=jobs, limit=limit)]
     if not rows:
-        terminal.fail(f"nothing to replay: no such episode in {path}")
+        fail(f"nothing to replay: no such episode in {path}")
     if not as_json:
         rows = [{**row, "differences": "\n".join(row["differences"])} for row in rows]
     terminal.print_rows(rows, as_json)

@@ -6,12 +6,16 @@ long to import as this module.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from sregym_env.cli import datasets, terminal
+from sregym_env.cli.commands import evaluate, run
+from sregym_env.cli.errors import fail as _fail
+from sregym_env.cli.errors import told_errors as _told_errors
 
 app = typer.Typer(
     name="sregym",
@@ -30,10 +34,10 @@ Noise = Annotated[bool, typer.Option("--noise", help="Let transient disturbances
 
 @app.command("list")
 def list_(
-    what: Annotated[str, typer.Argument(help="problems, faults, apps or pairs")] = "problems",
+    what: Annotated[str, typer.Argument(help="problems, faults, apps, pairs or suites")] = "problems",
     as_json: AsJson = False,
 ) -> None:
-    """List curated problems, declared faults, applications, or every (fault, target) pair."""
+    """List curated problems, declared faults, applications, every (fault, target) pair, or suites."""
     from sregym_env.cli.listing import LISTINGS
 
     listing = LISTINGS.get(what)
@@ -73,23 +77,10 @@ def demo(
     raise typer.Exit(0 if ok else 1)
 
 
-@app.command()
-def run(
-    problem: Problem,
-    policy: Annotated[str, typer.Option(help="expert or random")] = "expert",
-    seed: Seed = 0,
-    noise: Noise = False,
-    as_json: AsJson = False,
-) -> None:
-    """Play one episode with a built-in policy and print what came of it."""
-    from sregym_env.cli.playing import run_policy, summary
-
-    with _told_errors():
-        rollout = run_policy(problem, policy, seed=seed, noise=noise)
-    if as_json:
-        print(rollout.record.to_json())
-        return
-    terminal.print_table([summary(rollout.record)])
+app.command()(run)
+app.command("eval")(evaluate)
+app.command()(datasets.replay)
+app.add_typer(datasets.app, name="dataset")
 
 
 @app.command()
@@ -146,6 +137,20 @@ def bench(
 
 
 @app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(help="A dataset of `sregym run`, finished or not.")],
+    out: Annotated[Path, typer.Option(help="The HTML file to write.")] = Path("report.html"),
+    episodes: Annotated[int, typer.Option(min=0, help="How many can be replayed step by step.")] = 12,
+    truth: Annotated[bool, typer.Option("--truth/--no-truth", help="Say what was wrong.")] = True,
+) -> None:
+    """Write a report of a run: one HTML file, with every number's interval and episodes to replay."""
+    from sregym_env.cli.reporting import report as write
+
+    with _told_errors():
+        write(folder, out, episodes=episodes, truth=truth)
+
+
+@app.command()
 def serve(
     problems: Annotated[
         list[str],
@@ -182,10 +187,8 @@ def serve(
         )
 
 
-app.add_typer(datasets.app, name="dataset")
-app.command()(datasets.replay)
-
-_told_errors, _fail, _print_json = terminal.told_errors, terminal.fail, terminal.print_json
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, indent=2))
 
 
 if __name__ == "__main__":

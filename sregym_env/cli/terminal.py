@@ -1,21 +1,15 @@
-"""Where the commands print: the width of a terminal, or wide lines where the output goes to a file or a pipe.
-
-And how they end when something is wrong: one line, and the exit code 2.
-"""
+"""Where the commands print: the width of a terminal, or wide lines where the output goes to a file or a pipe."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import Any
 
-import typer
 from rich.console import Console
 from rich.table import Table
 
-from sregym_env.errors import SREGymError, UsageError
+from sregym_env.errors import UsageError
 
 PIPED_WIDTH = 200
 
@@ -50,21 +44,6 @@ def print_rows(rows: list[dict[str, Any]], as_json: bool) -> None:
         print_json(rows)
     else:
         print_table(rows)
-
-
-@contextmanager
-def told_errors() -> Iterator[None]:
-    """Prints the project's own errors, and the machine's, as one line and exits with 2."""
-    try:
-        yield
-    except (SREGymError, OSError) as error:
-        fail(str(error))
-
-
-def fail(text: str) -> NoReturn:
-    """Says what is wrong and exits with 2."""
-    print(f"sregym: {text}", file=sys.stderr)
-    raise typer.Exit(2)
 
 
 def one_of(name: str, value: str, allowed: tuple[str, ...]) -> Any:

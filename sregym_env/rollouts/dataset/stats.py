@@ -15,7 +15,7 @@ from sregym_env.rollouts.runner import Rollout
 
 BY: Final[Mapping[str, Callable[[Rollout], str]]] = {
     "family": lambda rollout: "+".join(families(rollout.labels)),
-    "split": lambda rollout: split_of(families(rollout.labels)),
+    "split": lambda rollout: split_of(rollout.labels),
     "problem": lambda rollout: str(rollout.labels.problem["id"]),
     "app": lambda rollout: str(rollout.labels.problem["app"]),
     "policy": lambda rollout: rollout.record.policy.model or rollout.record.policy.name,
@@ -81,7 +81,7 @@ def statistics(dataset: Dataset, by: str = "family") -> list[dict[str, Any]]:
     rows: dict[str, Row] = {}
     total = Row()
     for rollout in dataset.rollouts():
-        split = split_of(families(rollout.labels))
+        split = split_of(rollout.labels)
         rows.setdefault(BY[by](rollout), Row()).add(rollout.record, split)
         total.add(rollout.record, split)
     told = [{by: name, **rows[name].to_dict()} for name in sorted(rows)]

@@ -150,7 +150,7 @@ class _Seen:
 
     def _misplaced(self, truth: Labels, split: str | None) -> Iterator[str]:
         found = families(truth)
-        right = split_of(found)
+        right = split_of(truth)
         if split is None:
             return
         if split != right:

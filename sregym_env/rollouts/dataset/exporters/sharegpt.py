@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sregym_env.llm.messages import Message
-from sregym_env.rollouts.dataset.exporters.conversation import function
+from sregym_env.rollouts.dataset.exporters.conversation import function, lesson
 from sregym_env.rollouts.dataset.exporters.exporter import Format, Losses, Settings, Source, write_rows
 from sregym_env.rollouts.dataset.files import write_whole
 from sregym_env.rollouts.record import EpisodeRecord
