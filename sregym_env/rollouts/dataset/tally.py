@@ -25,7 +25,7 @@ class Tally:
 
     def add(self, group: Group) -> str:
         """One group; returns the split it belongs to."""
-        split = TRAIN
+        split: str = TRAIN
         for line, labels in zip(group.episodes, group.labels, strict=True):
             split = split_of(Labels.model_validate_json(labels))
             self.splits[split] += 1
