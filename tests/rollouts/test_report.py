@@ -260,6 +260,27 @@ def test_the_numbers_are_the_runs(run: list[Rollout]) -> None:
     assert settings["judge.name"] == ["spec-1"]
 
 
+def test_every_episode_has_its_row(run: list[Rollout]) -> None:
+    data = data_of(report(records_of(run), labels_of(run), title="t", episodes=2))
+    rows = {
+        row["id"]: row
+        for row in (
+            dict(zip(data["rows"]["columns"], values, strict=True)) for values in data["rows"]["values"]
+        )
+    }
+    assert len(rows) == len(run)
+    assert {episode["id"] for episode in data["episodes"]} < set(rows)
+    for rollout in run:
+        record, row = rollout.record, rows[rollout.record.rollout_id]
+        assert row["steps"] == len(record.steps)
+        assert (row["success"], row["scored"], row["return"]) == (
+            record.success,
+            record.trainable,
+            record.return_,
+        )
+        assert row["target"] == rollout.labels.specs[0]["components"][0]
+
+
 def test_policies_are_told_apart_by_their_models(run: list[Rollout]) -> None:
     record = run[0].record
     models = [

@@ -33,6 +33,11 @@ def overview(records: Sequence[EpisodeRecord], labels: Mapping[str, Labels]) -> 
     }
 
 
+def outline(record: EpisodeRecord) -> EpisodeRecord:
+    """A record without its texts, and of its steps only the last: what the numbers of a run are made of."""
+    return record.model_copy(update={"messages": (), "tools": (), "steps": record.steps[-1:]})
+
+
 def policy_name(record: EpisodeRecord) -> str:
     """What a policy is called on the page: with its model, where it has one."""
     model = record.policy.model
@@ -85,7 +90,7 @@ def _row(record: EpisodeRecord, labels: Labels | None) -> dict[str, Any]:
         "ttd": record.ttd_s,
         "ttm": record.ttm_s,
         "time": record.sim_time_s,
-        "steps": len(record.steps),
+        "steps": record.steps[-1].t + 1 if record.steps else 0,
         "commands": record.commands,
         "tokens": None if usage is None else usage.total_tokens,
         "cost": None if usage is None else usage.cost_usd,
