@@ -8,6 +8,7 @@ Importing the package registers its environments; what an episode needs is impor
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sregym_env.envs.registration import register_all
@@ -15,6 +16,9 @@ from sregym_env.errors import AppError, ClusterError, ProblemError, SREGymError,
 
 if TYPE_CHECKING:
     from sregym_env.envs.env import SREGymEnv
+    from sregym_env.envs.tasks.pairs import pairs
+    from sregym_env.envs.tasks.splits import split
+    from sregym_env.envs.tasks.suites import suite
 
 __version__ = "0.1.0"
 
@@ -27,14 +31,24 @@ __all__ = [
     "StagingError",
     "UsageError",
     "__version__",
+    "pairs",
+    "split",
+    "suite",
 ]
 
 register_all()
 
 
-def __getattr__(name: str) -> Any:
-    if name == "SREGymEnv":
-        from sregym_env.envs.env import SREGymEnv
+_LATER = {
+    "SREGymEnv": "sregym_env.envs.env",
+    "pairs": "sregym_env.envs.tasks.pairs",
+    "split": "sregym_env.envs.tasks.splits",
+    "suite": "sregym_env.envs.tasks.suites",
+}
+"""What is imported when it is first asked for, so that registering ids stays quick."""
 
-        return SREGymEnv
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from sregym_env import apps
-from sregym_env.envs.pairs import pairs
+from sregym_env.envs.tasks.pairs import pairs
 from sregym_env.faults.problems import curated
 from sregym_env.faults.registry import declarations
 

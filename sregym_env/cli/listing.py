@@ -52,12 +52,26 @@ def _apps() -> list[Row]:
 
 def _pairs() -> list[Row]:
     # The other listings need no cluster, which takes three times as long to import as all the rest.
-    from sregym_env.envs.pairs import pairs
+    from sregym_env.envs.tasks.splits import family, split_of
+    from sregym_env.envs.tasks.suites import suite
 
     return [
-        {"app": problem.app, "fault": problem.faults[0].fault, "target": problem.faults[0].target}
-        for problem in pairs()
+        {
+            "app": problem.app,
+            "fault": problem.faults[0].fault,
+            "target": problem.faults[0].target,
+            "family": family(problem.faults[0].fault),
+            "split_by_family": split_of(problem, "family"),
+            "split_by_target": split_of(problem, "target"),
+        }
+        for problem in suite("all")
     ]
+
+
+def _suites() -> list[Row]:
+    from sregym_env.envs.tasks.suites import names, suite
+
+    return [{"suite": name, "problems": len(suite(name))} for name in names()]
 
 
 LISTINGS: Mapping[str, Callable[[], list[Row]]] = {
@@ -65,4 +79,5 @@ LISTINGS: Mapping[str, Callable[[], list[Row]]] = {
     "faults": _faults,
     "apps": _apps,
     "pairs": _pairs,
+    "suites": _suites,
 }

@@ -7,7 +7,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from inspect import signature
 from math import isfinite
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 
@@ -15,9 +15,13 @@ from sregym_env.cluster.deploy import Backend
 from sregym_env.envs.config import configuration
 from sregym_env.envs.episode import Episode, Rules
 from sregym_env.envs.spaces import Text
-from sregym_env.envs.staging import Assignment, cleared, stage
+from sregym_env.envs.staging import Assignment, cleared, resolved, stage
+from sregym_env.envs.tasks.splits import SPLITS, WAYS, By, Split, split_of
+from sregym_env.envs.tasks.suites import suite
 from sregym_env.errors import UsageError
-from sregym_env.rewards.judge import Judge, SpecJudge
+from sregym_env.faults.problems import Problem
+from sregym_env.rewards import judges
+from sregym_env.rewards.judge import Judge
 from sregym_env.rewards.oracle import Patience
 from sregym_env.rewards.reward import rule
 from sregym_env.tools.parse import MAX_ACTION_CHARS
@@ -39,13 +43,17 @@ class SREGymEnv(gymnasium.Env[str, str]):
     Args:
         problem: a curated problem's id, or a problem as a mapping.
         fault, app, target, params: a (fault, target) pair, instead of ``problem``; without a target the seed draws one.
-        problems: a list of problems of which the seed draws one per episode, instead of ``problem``.
+        problems: a list of problems, or the name of a suite (:func:`~sregym_env.envs.tasks.suites.suite`), of which
+            the seed draws one per episode, instead of ``problem``.
+        split, split_by: play nothing but problems of ``train``, ``validation`` or ``test``, split by ``family`` or by
+            ``target`` (:mod:`~sregym_env.envs.tasks.splits`).
         mode: ``proactive``, or ``reactive``: the episode begins when alerts fire, and lists them.
         stage: ``e2e``, ``diagnosis`` or ``mitigation``.
         noise: whether transient disturbances that are not the cause come and go.
         reward: a preset (``composite``, ``sparse``, ``graded``, ``shaped``) or its fields
             (:class:`~sregym_env.rewards.reward.RewardRule`).
-        judge: who grades the diagnosis; the deterministic :class:`SpecJudge` by default.
+        judge: who grades the diagnosis: ``spec``, the deterministic one and the default; a mapping with a model's name and
+            address (:func:`~sregym_env.rewards.judges.judge`); or a judge.
         backend: where it is played, e.g. :class:`~sregym_env.live.backend.LiveBackend`; the embedded cluster by default.
         max_commands: commands after which the episode is truncated: every kubectl, curl and alerts that a line runs
             counts, and every action as one at least.
@@ -68,12 +76,14 @@ class SREGymEnv(gymnasium.Env[str, str]):
         app: str | None = None,
         target: str | None = None,
         params: Mapping[str, Any] | None = None,
-        problems: Sequence[str | Mapping[str, Any]] = (),
+        problems: str | Sequence[str | Mapping[str, Any] | Problem] = (),
+        split: str | None = None,
+        split_by: str = "family",
         mode: str = "proactive",
         stage: str = "e2e",
         noise: bool = False,
         reward: str | Mapping[str, Any] | None = None,
-        judge: Judge | None = None,
+        judge: Judge | str | Mapping[str, Any] | None = None,
         backend: Backend | None = None,
         max_commands: int = 60,
         time_limit: float = 4 * 3600.0,
@@ -84,6 +94,8 @@ class SREGymEnv(gymnasium.Env[str, str]):
         **unknown: Any,
     ) -> None:
         _refuse_unknown(unknown)
+        _one_of("split", split, (None, *SPLITS))
+        _one_of("split_by", split_by, WAYS)
         _number("obs_chars", obs_chars, MIN_OBSERVATION_CHARS, whole=True)
         _number("max_commands", max_commands, 1, whole=True)
         _number("time_limit", time_limit, 1)
@@ -98,7 +110,9 @@ class SREGymEnv(gymnasium.Env[str, str]):
             app=app,
             target=target,
             params=dict(params or {}),
-            problems=tuple(problems),
+            problems=_listed(problems, split, split_by),
+            split=cast(Split | None, split),
+            split_by=cast(By, split_by),
             noise=noise,
         )
         self._assignment.demand_one()
@@ -111,7 +125,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
             grade_at_limit=grade_at_limit,
             observation_chars=obs_chars,
         )
-        self._judge: Judge = judge if judge is not None else SpecJudge()
+        self._judge: Judge = judges.judge(judge)
         if backend is not None and not callable(getattr(backend, "deploy", None)):
             raise UsageError(
                 f"backend: {backend!r} makes no worlds; give a sregym_env.live.backend.LiveBackend, or nothing for the "
@@ -314,6 +328,19 @@ class Snapshot:
         self.transcript = transcript
 
 
+def _listed(
+    problems: str | Sequence[str | Mapping[str, Any] | Problem], split: str | None, by: str
+) -> tuple[str | Mapping[str, Any] | Problem, ...]:
+    """The problems to draw from: a suite's where it is named, without those of other splits."""
+    listed = suite(problems) if isinstance(problems, str) else tuple(problems)
+    if split is None or not listed:
+        return listed
+    kept = tuple(each for each in listed if split_of(resolved(each), cast(By, by)) == split)
+    if not kept:
+        raise UsageError(f"none of the {len(listed)} problems belongs to the {split} split by {by}")
+    return kept
+
+
 def _refuse_unknown(unknown: Mapping[str, Any]) -> None:
     if unknown:
         name = next(iter(unknown))
@@ -334,7 +361,7 @@ def _patient(rules: Rules) -> Rules:
     return replace(rules, patience=Patience(noise=NOISE_PATIENCE))
 
 
-def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> Any:
+def _one_of(name: str, value: Any, allowed: tuple[str | None, ...]) -> Any:
     if value not in allowed:
-        raise UsageError(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
+        raise UsageError(f"{name} must be one of {', '.join(filter(None, allowed))}, not {value!r}")
     return value

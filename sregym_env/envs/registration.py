@@ -26,4 +26,4 @@ def register_all() -> None:
     for problem in CURATED:
         gymnasium.register(env_id(problem), ENTRY_POINT, kwargs={"problem": problem})
     gymnasium.register(PAIR, ENTRY_POINT)
-    gymnasium.register(SUITE, ENTRY_POINT, kwargs={"problems": list(CURATED)})
+    gymnasium.register(SUITE, ENTRY_POINT, kwargs={"problems": "curated"})

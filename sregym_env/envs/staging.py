@@ -25,7 +25,8 @@ from sregym_env.cluster.inventory import Inventory
 from sregym_env.cluster.oncall import ONCALL
 from sregym_env.envs.briefing import Mode
 from sregym_env.envs.episode import Solution, Staged
-from sregym_env.envs.pairs import pairs
+from sregym_env.envs.tasks.pairs import pairs
+from sregym_env.envs.tasks.splits import By, Split, demand_within, split
 from sregym_env.errors import ClusterError, ProblemError, SREGymError, StagingError, UsageError
 from sregym_env.faults import problems
 from sregym_env.faults.fault import FaultInstance
@@ -64,7 +65,10 @@ class Assignment:
     app: str | None = None
     target: str | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
-    problems: tuple[str | Mapping[str, Any], ...] = ()
+    problems: tuple[str | Mapping[str, Any] | Problem, ...] = ()
+    split: Split | None = None
+    """Nothing but problems of this split may be played."""
+    split_by: By = "family"
     noise: bool = False
 
     def demand_one(self) -> None:
@@ -112,24 +116,30 @@ class Assignment:
 
     def resolve(self, chance: Generator) -> Problem:
         """The problem to play now. Raises ProblemError or UsageError."""
+        problem = self._chosen(chance)
+        if self.split is not None:
+            demand_within(problem, self.split, self.split_by)
+        return self._noisy(problem)
+
+    def _chosen(self, chance: Generator) -> Problem:
         chosen: Any = self.problem
         if chosen is None and self.fault is not None:
-            return self._noisy(self._pair(chance))
+            return self._pair(chance)
         if chosen is None and self.problems:
             chosen = self.problems[int(chance.integers(len(self.problems)))]
         if chosen is None:
             raise UsageError("nothing to play: pass problem=, or fault= (with target=), or problems=")
-        if isinstance(chosen, Problem):
-            return self._noisy(chosen)
-        if isinstance(chosen, Mapping):
-            return self._noisy(problems.parsed(chosen))
-        return self._noisy(problems.problem(chosen))
+        return resolved(chosen)
 
     def _pair(self, chance: Generator) -> Problem:
         """The pair that was asked for; without a target one of the fault's, drawn."""
         app, fault, target = self.app or apps.DEFAULT, self.fault or "", self.target
         if not target:
             found = pairs(app, fault)
+            if self.split is not None:
+                found = split(self.split, by=self.split_by, problems=found)
+            if not found:
+                raise UsageError(f"no target of {fault} belongs to the {self.split} split by {self.split_by}")
             target = found[int(chance.integers(len(found)))].faults[0].target
         return problems.pair(app, fault, target, self.params)
 
@@ -137,6 +147,17 @@ class Assignment:
         if self.noise and not problem.noise_on:
             return problem.model_copy(update={"noise": True})
         return problem
+
+
+def resolved(chosen: str | Mapping[str, Any] | Problem) -> Problem:
+    """A problem by its id, its JSON form, or itself. Raises ProblemError, UsageError for anything else."""
+    if isinstance(chosen, Problem):
+        return chosen
+    if isinstance(chosen, Mapping):
+        return problems.parsed(chosen)
+    if not isinstance(chosen, str):
+        raise UsageError(f"a problem is an id or a mapping, not {chosen!r}")
+    return problems.problem(chosen)
 
 
 def solution(instance: FaultInstance) -> Solution:

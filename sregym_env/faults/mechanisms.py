@@ -18,6 +18,8 @@ class Mechanism:
 
     key: str
     title: str
+    family: str
+    """What it is about, for splits: mechanisms of one family teach each other."""
     phrases: tuple[str, ...]
     """Any of these says it."""
     kin: tuple[str, ...] = ()
@@ -28,6 +30,7 @@ _ALL = (
     Mechanism(
         "wrong_target_port",
         "A Service forwards to a port on which nothing listens",
+        "service",
         (
             r"target ?-?port",
             r"(wrong|incorrect|invalid|mis-?configured|bad|mismatch\w*|non-?listening) (service |container |backend )?port",
@@ -38,6 +41,7 @@ _ALL = (
     Mechanism(
         "wrong_selector",
         "A Service's selector matches no pod",
+        "service",
         (
             r"selector (\w+ ){0,6}(no|any|not|none|wrong|mismatch\w*|extra|incorrect|match\w*)",
             r"(wrong|incorrect|bad|mis-?configured|mismatch\w*|extra|additional|invalid|modified|broken) (\w+ ){0,2}(selector|label)",
@@ -50,6 +54,7 @@ _ALL = (
     Mechanism(
         "extra_endpoints",
         "A Service's selector also matches pods of another workload",
+        "service",
         (
             r"selector (\S+ ){0,8}(too broad|also|both|multiple|other|wrong|over-?match\w*|captur\w+|includ\w+)",
             r"(selects?|match\w*|captur\w+|includ\w+|rout\w+|balanc\w+) (\w+ ){0,8}pods? (\w+ ){0,4}(of|from|belonging)",
@@ -64,6 +69,7 @@ _ALL = (
     Mechanism(
         "missing_service",
         "A Service does not exist",
+        "service",
         (
             r"service (\S+ ){0,5}(is|was|has been|does not|doesn'?t|has gone|went|no longer) (\w+ ){0,2}(missing|deleted|removed|exist\w*|gone)",
             r"(missing|deleted|absent|non-?existent|removed) (the )?(kubernetes |k8s )?(\S+ )?service",
@@ -74,6 +80,7 @@ _ALL = (
     Mechanism(
         "scaled_to_zero",
         "A workload has been scaled to no replicas",
+        "admission",
         (
             r"scal\w+ (\w+ )?(down )?to (0|zero)",
             r"(0|zero|no) (desired )?(replicas?|pods are desired)",
@@ -83,6 +90,7 @@ _ALL = (
     Mechanism(
         "unsatisfiable_node_selector",
         "Pods ask for a node that does not exist",
+        "scheduling",
         (
             r"node ?-?selector",
             r"non-?existent node|node (\S+ )?(that )?(does not|doesn'?t|not) exist",
@@ -93,6 +101,7 @@ _ALL = (
     Mechanism(
         "wrong_command",
         "A container runs the wrong program",
+        "images",
         (
             r"(wrong|incorrect|different|bad|mis-?configured|another) (\w+ )?(binary|command|entry ?-?point|executable|program|process)",
             r"(command|entry ?-?point|binary) (\S+ ){0,6}(wrong|incorrect|instead|changed|set to|mis-?configured|overrid\w+)",
@@ -102,6 +111,7 @@ _ALL = (
     Mechanism(
         "image_unavailable",
         "A container image cannot be pulled",
+        "images",
         (
             r"image ?pull ?back ?off|err ?image ?pull|invalid ?image ?name",
             r"(wrong|incorrect|non-?existent|invalid|bad|bogus|missing|unavailable|mis-?configured|unknown) (\w+ ){0,2}(image|tag)",
@@ -113,6 +123,7 @@ _ALL = (
     Mechanism(
         "defective_image",
         "A container runs a broken build of its image",
+        "images",
         (
             r"(faulty|buggy|bad|broken|defective|wrong|incorrect|mis-?configured|unofficial|different|changed|unexpected) (\w+ ){0,3}(image|build|version|release|tag)",
             r"image (\S+ ){0,6}(bug\w*|fault\w*|broken|wrong|defective|instead|changed|replaced|incorrect)",
@@ -122,6 +133,7 @@ _ALL = (
     Mechanism(
         "incompatible_version",
         "A database was moved to a version that cannot read its data files",
+        "images",
         (
             r"incompatib\w+",
             r"(feature ?compatibility ?version|fcv)",
@@ -134,6 +146,7 @@ _ALL = (
     Mechanism(
         "missing_config_key",
         "A configuration file lacks a key",
+        "configuration",
         (
             r"(missing|lacks?|lacking|without|removed|absent|lost|dropped|no|deleted|omits?) (\S+ ){0,6}(key|entry|field|setting|address|property|value)",
             r"(key|entry|field|setting|address|property) (\S+ ){0,5}(missing|absent|removed|lost|dropped|deleted|omitted|empty)",
@@ -144,6 +157,7 @@ _ALL = (
     Mechanism(
         "missing_configmap",
         "A ConfigMap that pods mount does not exist",
+        "configuration",
         (
             r"config ?-?map (\S+ ){0,6}(missing|deleted|removed|not found|absent|gone|does not exist|doesn'?t exist|non-?existent)",
             r"(missing|deleted|removed|absent|non-?existent|deletion of|lost)( the)? (\S+ ){0,2}config ?-?map",
@@ -153,16 +167,19 @@ _ALL = (
     Mechanism(
         "failing_readiness_probe",
         "A readiness probe asks for something the program does not serve",
+        "probes",
         (r"readiness ?-?probe", r"readiness (check|endpoint|health)"),
     ),
     Mechanism(
         "failing_liveness_probe",
         "A liveness probe asks for something the program does not serve",
+        "probes",
         (r"liveness ?-?probe", r"liveness (check|endpoint|health)"),
     ),
     Mechanism(
         "missing_volume_claim",
         "Pods reference a PersistentVolumeClaim that does not exist",
+        "scheduling",
         (
             r"(pvc|persistent ?volume ?claim|claim ?name|volume claim|claim) (\S+ ){0,8}(missing|not found|does not exist|doesn'?t exist|non-?existent|wrong|incorrect|mismatch\w*|invalid)",
             r"(missing|non-?existent|wrong|incorrect|mismatch\w*|invalid|mis-?named|bad) (\w+ ){0,3}(pvc|persistent ?volume ?claim|claim ?name|claim)",
@@ -172,6 +189,7 @@ _ALL = (
     Mechanism(
         "volume_node_conflict",
         "Pods are held on another node than their volume",
+        "scheduling",
         (
             r"volume node affinity",
             r"(pv|persistent ?volume|volume) (\S+ ){0,8}(different|another|other|wrong) node",
@@ -184,6 +202,7 @@ _ALL = (
     Mechanism(
         "excessive_resource_request",
         "Pods ask for more than any node has",
+        "scheduling",
         (
             r"(memory|cpu|resource)s? requests?",
             r"requests? (of )?\S* ?(\S+ ){0,4}(memory|cpu|too (large|high|much)|exceed\w*|more than)",
@@ -194,6 +213,7 @@ _ALL = (
     Mechanism(
         "memory_limit_too_low",
         "A container's memory limit is below what it needs",
+        "resources",
         (
             r"memory limits?",
             r"limits?\.memory",
@@ -204,6 +224,7 @@ _ALL = (
     Mechanism(
         "cpu_throttling",
         "A container's CPU limit is below what its load needs",
+        "resources",
         (
             r"cpu (\w+ )?(limits?|throttl\w*|quota|starv\w*|constrain\w*|restrict\w*)",
             r"limits?\.cpu",
@@ -214,16 +235,19 @@ _ALL = (
     Mechanism(
         "quota_blocks_pods",
         "A ResourceQuota keeps new pods from being created",
+        "admission",
         (r"(resource ?)?quota", r"must specify memory"),
     ),
     Mechanism(
         "network_policy_isolation",
         "A NetworkPolicy cuts pods off",
+        "isolation",
         (r"network ?-?polic(y|ies)", r"deny-all", r"polic(y|ies) (\w+ ){0,4}(block\w*|den\w+|isolat\w+)"),
     ),
     Mechanism(
         "bypassed_cluster_dns",
         "Pods ask a name server that does not know the cluster's names",
+        "names",
         (
             r"dns ?-?policy",
             r"dns ?-?config",
@@ -236,6 +260,7 @@ _ALL = (
     Mechanism(
         "dns_record_blocked",
         "The cluster's name server denies names that exist",
+        "names",
         (
             r"core ?-?dns",
             r"corefile",
@@ -248,6 +273,7 @@ _ALL = (
     Mechanism(
         "port_conflict",
         "Two containers of a pod want the same port",
+        "startup",
         (
             r"port (conflict|collision|clash|contention)",
             r"(same|already|both) (\S+ ){0,5}port",
@@ -259,11 +285,13 @@ _ALL = (
     Mechanism(
         "untolerated_taint",
         "Nodes carry a taint that pods do not tolerate",
+        "scheduling",
         (r"taint\w*", r"tolerat\w+"),
     ),
     Mechanism(
         "blocked_init_container",
         "An init container waits for something that never comes",
+        "startup",
         (
             r"init ?-?container",
             r"init:0/1",
@@ -274,6 +302,7 @@ _ALL = (
     Mechanism(
         "database_permission_revoked",
         "A database account lost its rights",
+        "credentials",
         (
             r"not authori[sz]ed|unauthori[sz]ed",
             r"(revok\w+|lost|lacks?|lacking|missing|removed|without|no longer has|no|insufficient) (\S+ ){0,6}(role|permission|privilege|right|access|grant|readwrite|authori[sz]ation)",
@@ -285,6 +314,7 @@ _ALL = (
     Mechanism(
         "database_account_missing",
         "A database account does not exist",
+        "credentials",
         (
             r"(user|account|credential|login)s? (\S+ ){0,7}(missing|not found|does not exist|doesn'?t exist|no longer exists?|removed|deleted|dropped|unregistered|gone|absent|not registered)",
             r"(missing|removed|deleted|dropped|unregistered|non-?existent|absent|no) (\S+ ){0,4}(user|account|credential|login)",
@@ -296,6 +326,7 @@ _ALL = (
     Mechanism(
         "disk_read_errors",
         "A node's disk returns read errors",
+        "disks",
         (
             r"(disk|storage|sector|block ?-?device|i/?o|media|drive) (\w+ ){0,3}(error|fail\w*|fault\w*|corrupt\w*|bad|read)",
             r"(bad|latent|faulty|failing|broken|defective|unreadable) (\w+ )?(sector|disk|drive|storage|hardware|device)",
@@ -306,6 +337,7 @@ _ALL = (
     Mechanism(
         "wrong_service_port",
         "A Service is offered on another port than its clients use",
+        "service",
         (
             r"service ?-?port",
             r"(wrong|incorrect|invalid|mis-?configured|bad|mismatch\w*|changed|different|unexpected) (\w+ )?port",
@@ -317,16 +349,19 @@ _ALL = (
     Mechanism(
         "missing_service_account",
         "Pods name a service account that does not exist",
+        "admission",
         (r"service ?-?account",),
     ),
     Mechanism(
         "missing_secret",
         "A container refers to a Secret that does not exist",
+        "configuration",
         (r"\bsecrets?\b", r"secret ?key ?ref", r"create ?container ?config ?error"),
     ),
     Mechanism(
         "cordoned_nodes",
         "Nodes are closed to new pods",
+        "scheduling",
         (
             r"cordon\w*",
             r"unschedulable",
@@ -337,6 +372,7 @@ _ALL = (
     Mechanism(
         "stale_host_alias",
         "A pod's hosts file overrides a name with a wrong address",
+        "names",
         (
             r"host ?-?alias\w*",
             r"/etc/hosts|hosts file",
@@ -346,6 +382,7 @@ _ALL = (
     Mechanism(
         "feature_flag_enabled",
         "A configuration flag turned on a code path that fails",
+        "configuration",
         (
             r"feature ?-?(flag|toggle|gate|switch)",
             r"\b[a-z]+(_[a-z]+)+ ?(=|is|set to|:)? ?\"?true\b",

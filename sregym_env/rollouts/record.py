@@ -141,6 +141,8 @@ class EpisodeRecord(Frozen):
     commands: int
     usage: Usage | None
     """What the policy's model used."""
+    judge_usage: Usage | None = None
+    """What the judge's model used, also where it failed; null where none was asked."""
     wall_s: float | None = None
     """Real seconds; null where records are to be equal."""
     final_digest: str

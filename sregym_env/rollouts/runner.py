@@ -100,9 +100,41 @@ def run_episode(
     records of the same episode differ. A model that cannot be asked ends the episode without a reward; what the
     policy itself raises otherwise is a defect of the policy and is raised.
     """
+    opened = env.reset(seed=seed, options=options)
+    return play_opened(
+        env,
+        policy,
+        opened,
+        seed=seed,
+        budgets=budgets,
+        place=place,
+        digests=digests,
+        timing=timing,
+        watch=watch,
+    )
+
+
+def play_opened(
+    env: SREGymEnv,
+    policy: Policy,
+    opened: tuple[str, dict[str, Any]],
+    *,
+    seed: int,
+    policy_seed: int | None = None,
+    budgets: Budgets = Budgets(),
+    place: Place = Place(),
+    digests: bool = False,
+    timing: bool = False,
+    watch: Watcher | None = None,
+) -> Rollout:
+    """Play an environment that has just been reset with ``seed``, or a fork of one, as :func:`run_episode` does.
+
+    ``opened`` is what the reset returned. The policy gets a seed of its own if there is one, so that members of a
+    group differ.
+    """
     began = perf_counter()
-    observation, info = env.reset(seed=seed, options=options)
-    opening = policy.begin(env, observation, seed)
+    observation, info = opened
+    opening = policy.begin(env, observation, seed if policy_seed is None else policy_seed)
     log = _Log(list(opening) if opening else [Message(role="user", content=observation)])
     ended = False
     while not ended:
@@ -267,6 +299,7 @@ def _rollout(
         sim_time_s=info["sim_time_s"],
         commands=info["commands"],
         usage=log.usage,
+        judge_usage=None if state["judge_usage"] is None else Usage(**state["judge_usage"]),
         wall_s=wall,
         final_digest=state["digest"],
     )

@@ -21,8 +21,8 @@ from sregym_env.cluster.oncall import ONCALL
 from sregym_env.cluster.targets import ROLLED
 from sregym_env.envs.briefing import briefing
 from sregym_env.envs.env import NOISE_PATIENCE
-from sregym_env.envs.pairs import pairs
 from sregym_env.envs.staging import Injected, await_symptoms, inject
+from sregym_env.envs.tasks.pairs import pairs
 from sregym_env.faults.problems import Problem
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest

@@ -67,4 +67,5 @@ class ToolOutcome:
     """Which tool ran, for statistics: ``kubectl``, ``curl``, ``shell`` ..."""
     submission: Submission | None = None
     commands: int = 1
-    """How many commands it ran that reach beyond the workstation, as a budget counts them: at least one."""
+    """How many commands it ran that reach beyond the workstation, as a budget counts them: at least one, unless none
+    was left."""

@@ -143,7 +143,7 @@ class Workstation:
         # Bytes that are no text have stood for themselves until here.
         text = readable(result.text + "".join(self.jobs.notices))
         used = self._used or "shell"
-        count = max(1, min(self._counted, self._allowed))
+        count = min(max(self._counted, 1), self._allowed)
         return ToolOutcome(text, result.exit_code, error, used, self._submission, count)  # type: ignore[arg-type]
 
     def _direct(self, line: str) -> ExecResult | None:

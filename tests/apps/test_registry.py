@@ -14,7 +14,7 @@ from sregym_env import apps
 from sregym_env.cli.listing import LISTINGS
 from sregym_env.cluster.app import App, Binary, Image
 from sregym_env.cluster.inventory import Inventory
-from sregym_env.envs.pairs import inventory_of, pairs
+from sregym_env.envs.tasks.pairs import inventory_of, pairs
 from sregym_env.errors import AppError, ProblemError
 from sregym_env.faults.registry import declarations
 from sregym_env.sim.bringup import deploy

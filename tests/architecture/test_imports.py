@@ -22,8 +22,11 @@ _CERTIFICATES = (
 )
 
 ALLOWED: Mapping[tuple[str, str], str] = {
-    ("sregym_env", "sregym_env.envs.env"): "`import sregym_env` registers ids and loads no simulation",
     ("sregym_env.envs", "sregym_env.envs.env"): "registering ids loads no simulation",
+    ("sregym_env.cli.commands", "sregym_env.cli.evaluating"): _QUICK_HELP,
+    ("sregym_env.cli.commands", "sregym_env.cli.running"): _QUICK_HELP,
+    ("sregym_env.cli.commands", "sregym_env.rollouts.runner"): _QUICK_HELP,
+    ("sregym_env.cli.running", "sregym_env.rollouts.ray"): "Ray is an extra, and one process needs none",
     ("sregym_env.cli.main", "sregym_env.cli.listing"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.cli.playing"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.cli.reporting"): _QUICK_HELP,
@@ -31,8 +34,14 @@ ALLOWED: Mapping[tuple[str, str], str] = {
     ("sregym_env.cli.main", "sregym_env.cli.validation"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.rollouts.bench"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.rollouts.validate"): _QUICK_HELP,
-    ("sregym_env.cli.listing", "sregym_env.envs.pairs"): "of all listings only the pairs need a cluster",
+    ("sregym_env.cli.listing", "sregym_env.envs.tasks.splits"): "of all listings only two need a cluster",
+    ("sregym_env.cli.listing", "sregym_env.envs.tasks.suites"): "of all listings only two need a cluster",
+    ("sregym_env.adapters.trl", "datasets"): "only who trains with TRL has it",
     ("sregym_env.rollouts.bench", "sregym_env.rollouts.bench.served"): "the server and uvicorn are an extra",
+    (
+        "sregym_env.rewards.judges",
+        "sregym_env.llm.endpoint",
+    ): "httpx, which few episodes need, takes longer than the judge",
     ("sregym_env.kube.validation.cluster", "cryptography"): _CERTIFICATES,
     ("sregym_env.kube.describe.certificates", "cryptography"): _CERTIFICATES,
     ("sregym_env.sim.apiserver.admission.certificates", "cryptography"): _CERTIFICATES,

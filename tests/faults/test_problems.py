@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sregym_env.cluster.inventory import Inventory
-from sregym_env.envs.pairs import pairs
+from sregym_env.envs.tasks.pairs import pairs
 from sregym_env.errors import ProblemError
 from sregym_env.faults.problems import Problem, curated, pair, parsed, problem
 from sregym_env.faults.registry import declaration

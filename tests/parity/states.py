@@ -14,8 +14,8 @@ from typing import Any, cast
 
 from sregym_env import noise
 from sregym_env.apps.hotel_reservation import APP
-from sregym_env.envs.pairs import pairs
 from sregym_env.envs.staging import await_symptoms, inject
+from sregym_env.envs.tasks.pairs import pairs
 from sregym_env.faults.registry import declarations
 from sregym_env.sim.bringup.deploy import bare_cluster, deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld

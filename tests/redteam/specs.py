@@ -7,7 +7,7 @@ from functools import lru_cache
 from sregym_env import apps
 from sregym_env.cluster.app import App
 from sregym_env.cluster.inventory import Inventory
-from sregym_env.envs.pairs import pairs
+from sregym_env.envs.tasks.pairs import pairs
 from sregym_env.faults.registry import declaration
 from sregym_env.faults.spec import FaultSpec
 from sregym_env.rewards.checklist import Grade

@@ -11,7 +11,7 @@ import pytest
 
 from sregym_env import apps
 from sregym_env.cluster.oncall import ONCALL
-from sregym_env.envs.pairs import pairs
+from sregym_env.envs.tasks.pairs import pairs
 from sregym_env.tools.workstation import Workstation
 
 from .playing import APP, NAMESPACE, subject

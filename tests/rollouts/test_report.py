@@ -291,6 +291,38 @@ def test_policies_are_told_apart_by_their_models(run: list[Rollout]) -> None:
     assert [policy["name"] for policy in data["policies"]] == ["expert · large", "expert · small"]
 
 
+def test_policies_are_told_apart_by_the_settings_that_differ(run: list[Rollout]) -> None:
+    record = run[0].record
+    hotter = [
+        record.model_copy(
+            update={
+                "policy": record.policy.model_copy(
+                    update={"settings": {"style": "tools", "temperature": heat}}
+                )
+            }
+        )
+        for heat in (0.5, 1.0)
+    ]
+    data = data_of(report([*hotter, run[1].record], {}, title="t", episodes=0))
+    assert sorted(policy["name"] for policy in data["policies"]) == [
+        "expert (temperature=0.5)",
+        "expert (temperature=1.0)",
+        "random",
+    ]
+
+
+def test_datasets_beside_each_other_are_one_run(run: list[Rollout], tmp_path: Path) -> None:
+    for rollout in run[:2]:
+        writer = DatasetWriter(tmp_path / "compared" / rollout.record.policy.name)
+        writer.add(0, [rollout])
+    write_report(tmp_path / "compared", tmp_path / "report.html")
+    data = data_of((tmp_path / "report.html").read_text("utf-8"))
+    assert data["title"] == "compared"
+    assert [policy["name"] for policy in data["policies"]] == ["expert", "random"]
+    assert len(data["episodes"]) == 2
+    assert data["comparisons"][0]["pairs"] == 1
+
+
 def test_the_choice_takes_turns_and_does_not_depend_on_the_order(run: list[Rollout]) -> None:
     records = records_of(run)
     three = chosen(records, 3)
@@ -523,7 +555,9 @@ def test_a_step_of_an_episode_is_shown(tab: Tab, file: Path, run: list[Rollout])
     tab.open(file, fragment(rollout, 5))
     assert text(tab, "#where").startswith(f"step 5 of {last}")
     assert tab.run("document.querySelector('input[type=range]').value") == "5"
-    assert text(tab, ".step.now pre.command") == rollout.record.action(rollout.record.steps[4])
+    acted = rollout.record.messages[rollout.record.steps[4].message_span[0]]
+    assert text(tab, ".step.now pre.command") == said(acted)[1]
+    assert text(tab, ".step.now pre.command").startswith("kubectl ")
     assert count(tab, ".step.later") == last - 5
     assert count(tab, "#graph [data-component]") == 20
     assert tab.run("document.querySelector('[data-component=recommendation]').dataset.state") == "silent"
@@ -532,7 +566,8 @@ def test_a_step_of_an_episode_is_shown(tab: Tab, file: Path, run: list[Rollout])
     assert rollout.labels.specs[0]["cause"] in text(tab, "#truth")
     assert count(tab, "#checks tbody tr") == len(rollout.labels.oracle["checks"])  # type: ignore[index]
     assert count(tab, "#answers tbody tr") == 9
-    assert "component=recommendation" in text(tab, "#answers")
+    assert rollout.labels.grade is not None
+    assert all(answer["evidence"] in text(tab, "#answers") for answer in rollout.labels.grade["answers"])
     cursor = "document.querySelector('g.cursor').getAttribute('transform')"
     before = tab.run(cursor)
     tab.press("ArrowRight")

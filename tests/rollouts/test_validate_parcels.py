@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sregym_env import apps
-from sregym_env.envs.pairs import pairs
+from sregym_env.envs.tasks.pairs import pairs
 from sregym_env.faults.problems import Problem
 from sregym_env.faults.registry import declarations
 from sregym_env.rollouts.validate import validate_pair

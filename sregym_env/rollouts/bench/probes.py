@@ -22,7 +22,7 @@ from sregym_env.rollouts.policies import ExpertPolicy
 from sregym_env.rollouts.runner import run_episode
 
 try:
-    from sregym_env.envs.pairs import pairs as listed
+    from sregym_env.envs.tasks.pairs import pairs as listed
 except ImportError:  # an older checkout, with which this one is compared
     from sregym_env.faults.problems import pairs as listed  # type: ignore[assignment]
 

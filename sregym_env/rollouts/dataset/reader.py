@@ -54,6 +54,14 @@ class Dataset:
             yield index, Rollout(record, Labels.model_validate_json(labels))
 
     @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits that there are episodes of."""
+        if self.manifest.finished:
+            return tuple(self.manifest.splits)
+        found = {split_of(families(labels)) for labels in self.labels().values()}
+        return tuple(split for split in SPLITS if split in found)
+
+    @property
     def has_labels(self) -> bool:
         """Whether the ground truth is there."""
         return all((self.folder / shard.labels.name).exists() for shard in self.manifest.shards)

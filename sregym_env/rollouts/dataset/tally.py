@@ -11,7 +11,7 @@ import orjson
 
 from sregym_env.rollouts.dataset.manifest import About, Counts, Manifest, Shard
 from sregym_env.rollouts.dataset.parts import Group
-from sregym_env.rollouts.dataset.splits import SPLITS, TRAIN, families, split_of
+from sregym_env.rollouts.dataset.splits import MIXED, SPLITS, families, split_of
 from sregym_env.rollouts.record import Labels
 
 
@@ -25,7 +25,7 @@ class Tally:
 
     def add(self, group: Group) -> str:
         """One group; returns the split it belongs to."""
-        split = TRAIN
+        split = MIXED
         for line, labels in zip(group.episodes, group.labels, strict=True):
             split = split_of(families(Labels.model_validate_json(labels)))
             self.splits[split] += 1

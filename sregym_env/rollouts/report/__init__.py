@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 from sregym_env.errors import SREGymError, UsageError
+from sregym_env.rollouts.dataset.manifest import MANIFEST
 from sregym_env.rollouts.dataset.reader import Dataset, open_dataset
 from sregym_env.rollouts.record import EpisodeRecord, Labels
 from sregym_env.rollouts.replay import Difference, replay
@@ -30,14 +32,17 @@ LENGTHS: Final = (16_000, 8_000, 4_000, 2_000, 1_000, 400)
 def write_report(folder: Path, out: Path, *, episodes: int = 12, truth: bool = True) -> None:
     """Write the report of a dataset, finished or not, to one HTML file; the file appears when it is whole.
 
-    The same dataset gives the same bytes. ``episodes`` and ``truth``: as for :func:`report`. Raises UsageError where
+    A folder whose subfolders are datasets (``sregym eval`` writes one per policy) is reported as one run. The same
+    datasets give the same bytes. ``episodes`` and ``truth``: as for :func:`report`. Raises UsageError where
     there is no dataset or no episode in it.
     """
-    dataset = open_dataset(folder)
+    datasets = tuple(open_dataset(path) for path in _folders(folder))
+    labels = {name: each for dataset in datasets for name, each in dataset.labels().items()}
+    title = datasets[0].manifest.about.title if len(datasets) == 1 else folder.resolve().name
     text = report(
-        _Streamed(dataset),
-        dataset.labels(),
-        title=dataset.manifest.about.title or folder.resolve().name,
+        _Streamed(datasets),
+        labels,
+        title=title,
         episodes=episodes,
         truth=truth,
     )
@@ -49,12 +54,20 @@ def write_report(folder: Path, out: Path, *, episodes: int = 12, truth: bool = T
 
 @dataclass(frozen=True, slots=True)
 class _Streamed:
-    """The episodes of a dataset, read anew each time that they are asked for."""
+    """The episodes of datasets, read anew each time that they are asked for."""
 
-    dataset: Dataset
+    datasets: tuple[Dataset, ...]
 
     def __iter__(self) -> Iterator[EpisodeRecord]:
-        return self.dataset.episodes()
+        return chain.from_iterable(dataset.episodes() for dataset in self.datasets)
+
+
+def _folders(folder: Path) -> list[Path]:
+    """The folder itself where it is a dataset, or those below it that are."""
+    below = (
+        [] if (folder / MANIFEST).exists() else sorted(path.parent for path in folder.glob(f"*/{MANIFEST}"))
+    )
+    return below or [folder]
 
 
 def report(
