@@ -43,26 +43,30 @@ def record(
     name = world.store.get("namespaces", "", namespace)
     if name is None or name.get("status", {}).get("phase") == "Terminating":
         return
-    known = _correlated(world, namespace, reference, type, reason, message, component)
+    slot = f"events:{namespace}:{reference['uid'] or reference['name']}"
+    names: tuple[str, ...] = world.memory.get(slot, ())
+    about = _about(world, namespace, names)
+    known = _correlated(about, reference, type, reason, message, component)
     now = rfc3339(world.now())
     if known is not None:
         world.store.put("events", {**known, "count": known.get("count", 1) + 1, "lastTimestamp": now})
         return
-    if _too_similar(world, namespace, reference, reason):
+    if _too_similar(world, about, reason):
         message = f"(combined from similar events): {message}"
-        known = _correlated(world, namespace, reference, type, reason, message[:36], component)
+        known = _correlated(about, reference, type, reason, message[:36], component)
         if known is not None:
             count = known.get("count", 1) + 1
             world.store.put("events", {**known, "message": message, "count": count, "lastTimestamp": now})
             return
     source = {"component": component, **({"host": host} if host else {})}
+    name = _name(world, namespace, reference, names)
     world.store.put(
         "events",
         {
             "apiVersion": "v1",
             "kind": "Event",
             "metadata": {
-                "name": _name(world, namespace, reference),
+                "name": name,
                 "namespace": namespace,
                 "uid": ids.uid(world.streams),
                 "creationTimestamp": now,
@@ -80,7 +84,8 @@ def record(
             "reportingInstance": host,
         },
     )
-    _index(world, namespace, reference)
+    # The newest per object are remembered, so that correlation need not search all events.
+    world.memory[slot] = (*names[-40:], name)
 
 
 def _reference(obj: Manifest, field_path: str, uid: str | None) -> dict[str, Any]:
@@ -96,12 +101,11 @@ def _reference(obj: Manifest, field_path: str, uid: str | None) -> dict[str, Any
     return reference
 
 
-def _name(world: SimWorld, namespace: str, reference: dict[str, Any]) -> str:
+def _name(world: SimWorld, namespace: str, reference: dict[str, Any], earlier: tuple[str, ...]) -> str:
     """The object's name and the time in hexadecimal nanoseconds, as client-go's recorder names events.
 
     Events of one object that fall on the same instant sort in the order in which they were recorded.
     """
-    earlier = world.memory.get(f"events:{namespace}:{reference['uid'] or reference['name']}", ())
     nanoseconds = world.now() * 1000 + world.streams.bits("event") % 1000
     if earlier:
         nanoseconds = max(nanoseconds, int(earlier[-1].rpartition(".")[2], 16) + 1000)
@@ -112,23 +116,14 @@ def _name(world: SimWorld, namespace: str, reference: dict[str, Any]) -> str:
         nanoseconds += 1000
 
 
-def _index(world: SimWorld, namespace: str, reference: dict[str, Any]) -> None:
-    """Remember the newest event per object, so that correlation need not search all events."""
-    last = world.store.changes.last()
-    assert last is not None
-    slot = f"events:{namespace}:{reference['uid'] or reference['name']}"
-    world.memory[slot] = (*world.memory.get(slot, ())[-40:], last.key[1])
-
-
-def _about(world: SimWorld, namespace: str, reference: dict[str, Any]) -> list[Manifest]:
-    slot = f"events:{namespace}:{reference['uid'] or reference['name']}"
-    found = (world.store.get("events", namespace, name) for name in world.memory.get(slot, ()))
+def _about(world: SimWorld, namespace: str, names: tuple[str, ...]) -> list[Manifest]:
+    """The events of those names that are still there."""
+    found = [world.store.get("events", namespace, name) for name in names]
     return [event for event in found if event is not None]
 
 
 def _correlated(
-    world: SimWorld,
-    namespace: str,
+    about: list[Manifest],
     reference: dict[str, Any],
     type: str,
     reason: str,
@@ -136,25 +131,27 @@ def _correlated(
     component: str,
 ) -> Manifest | None:
     combined = message.startswith("(combined from similar events)")
-    for event in reversed(_about(world, namespace, reference)):
+    for event in reversed(about):
+        if event["reason"] != reason:
+            continue
         same_text = event["message"].startswith(message) if combined else event["message"] == message
-        involved = event["involvedObject"]
         if (
-            event["reason"] == reason
-            and same_text
+            same_text
             and event["type"] == type
-            and involved.get("fieldPath") == reference.get("fieldPath")
+            and event["involvedObject"].get("fieldPath") == reference.get("fieldPath")
             and event["source"]["component"] == component
         ):
             return event
     return None
 
 
-def _too_similar(world: SimWorld, namespace: str, reference: dict[str, Any], reason: str) -> bool:
+def _too_similar(world: SimWorld, about: list[Manifest], reason: str) -> bool:
+    if len(about) < SIMILAR_LIMIT:
+        return False
     oldest = world.now() - SIMILAR_WINDOW
     similar = [
         event
-        for event in _about(world, namespace, reference)
+        for event in about
         if event["reason"] == reason and parse_rfc3339(event["lastTimestamp"]) >= oldest
     ]
     return len(similar) >= SIMILAR_LIMIT

@@ -49,9 +49,9 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
     else:
         metadata = {"name": key[1], "namespace": key[0]}
     metadata["annotations"] = {**(metadata.get("annotations") or {}), TRIGGER_TIME: rfc3339_nano(world.now())}
-    if labels:
+    if labels and metadata.get("labels") != labels:
         metadata["labels"] = labels
-    else:
+    elif not labels:
         metadata.pop("labels", None)
     made: Manifest = {"apiVersion": "v1", "kind": "Endpoints", "metadata": metadata}
     if subsets:

@@ -350,8 +350,13 @@ class SimWorld:
             wakes = self._machinery.by_resource.get(CUSTOM, ())
         elif change.resource not in _WITHOUT_CONSEQUENCE:
             self.touch()
+        asked: Wake | None = None
+        keys: tuple[Key, ...] = ()
         for controller, wake in wakes:
-            for key in wake(self, change):
+            # Loops in a row that wake by the same function (those of Services' endpoints) ask it once.
+            if wake is not asked:
+                asked, keys = wake, tuple(wake(self, change))
+            for key in keys:
                 self.wake(controller.name, key, controller.latency)
 
     def touch(self) -> None:
