@@ -36,6 +36,8 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
         return None
     if "deletionTimestamp" in service["metadata"] or not has_selected(service):
         return None
+    if world.unread and world.store.get(RESOURCE, *key) is not None:
+        return None
     subsets = _subsets(world, service)
     labels = dict(service["metadata"].get("labels") or {})
     if is_headless(service):
