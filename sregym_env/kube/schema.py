@@ -101,7 +101,9 @@ class Struct:
         if self._demanding is None:
             inner = {name: _struct_inside(field.type) for name, field in self.fields.items()}
             self._demanding = {
-                name: struct for name, struct in inner.items() if struct is not None and _demands(struct, set())
+                name: struct
+                for name, struct in inner.items()
+                if struct is not None and _demands(struct, set())
             }
         return self._demanding
 

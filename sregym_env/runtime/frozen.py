@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cache
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -14,7 +14,7 @@ _new = object.__new__
 _Fields = tuple[Callable[[Any], tuple[Any, ...]], Mapping[str, Callable[[Any, Any], None]]]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _fields(kind: type) -> _Fields:
     """What reads all fields of a class with slots at once, and what sets each."""
     names = kind.__slots__  # type: ignore[attr-defined]

@@ -71,7 +71,9 @@ def selected_pods(world: SimWorld, service: Manifest) -> list[Manifest]:
     """Pods that the Service's selector chooses, in name order."""
     wanted = service["spec"]["selector"].items()
     labelled = _labelled(world.store.list("pods", service["metadata"]["namespace"]))
-    return [pod for pod in labelled.get(next(iter(wanted)), ()) if wanted <= pod["metadata"]["labels"].items()]
+    return [
+        pod for pod in labelled.get(next(iter(wanted)), ()) if wanted <= pod["metadata"]["labels"].items()
+    ]
 
 
 def _labelled_of(pods: list[Manifest]) -> dict[tuple[str, str], list[Manifest]]:

@@ -60,7 +60,9 @@ def surroundings(world: SimWorld, without: str, priority: int = 0) -> topology.S
             continue
         if (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed"):
             by_node.setdefault(name, []).append(pod)
-    infos = [_node_info(node, by_node.get(node["metadata"]["name"], ())) for node in world.store.list("nodes")]
+    infos = [
+        _node_info(node, by_node.get(node["metadata"]["name"], ())) for node in world.store.list("nodes")
+    ]
     return topology.Surroundings(infos, _labels_of(world.store.list("namespaces")))
 
 
