@@ -27,15 +27,25 @@ def plain(value: Any) -> Any:
 
 def told(world: EmbeddedWorld) -> dict[str, Any]:
     """What the oracle may ask a world for, and what decides how it goes on."""
-    resources = [resource for resource in world.store.resources() if resource != "endpoints"]
+    resources = [each for each in world.store.resources() if each not in ("endpoints", "events")]
     return {
         "objects": {resource: plain(world.store.list(resource)) for resource in resources},
+        "warnings": [
+            (event["involvedObject"]["name"], event["reason"], event["message"], event["count"])
+            for event in world.store.list("events")
+            if event["type"] == "Warning"
+        ],
         "health": world.traffic.health(60.0),
         "components": world.traffic.components(60.0),
         "chance": world.streams.state(),
         "processes": world.processes,
         "volumes": world.volumes,
     }
+
+
+def said(world: EmbeddedWorld) -> list[str]:
+    """The messages of Normal events."""
+    return [event["message"] for event in world.store.list("events") if event["type"] == "Normal"]
 
 
 def shaken(world: EmbeddedWorld, lossy: bool) -> EmbeddedWorld:
@@ -63,10 +73,12 @@ def test_nobody_reads_a_trial_or_what_is_forked_from_it() -> None:
     world = deployed_world(APP, 5)
     written = sum(len(log._entries) for log in world.logs.values())
     trial = world.trial().fork()
-    before = trial.store.list("endpoints")
+    before, normal = trial.store.list("endpoints"), said(trial)
     shaken(trial, False)
+    assert said(trial) == normal
     assert sum(len(log._entries) for log in trial.logs.values()) <= written
     assert trial.store.list("endpoints") == before
     fork = shaken(world.fork(), False)
+    assert said(fork) != normal
     assert fork.store.list("endpoints") != before, "what a fork is for is not left out"
     assert sum(len(log._entries) for log in fork.logs.values()) > written / 2

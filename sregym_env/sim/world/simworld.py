@@ -145,8 +145,8 @@ class SimWorld:
         epoch: grows with every change that could alter where a connection leads.
         view: what the network derived from the world at some epoch; forks start from it, and it is no state.
         unread: whether what is written only for people to read is left out, for there are none: container logs,
-            changes of Endpoints (connections follow EndpointSlices) and the blackbox exporter's probes. Nothing
-            else goes another way for it, chance included.
+            Normal events, changes of Endpoints (connections follow EndpointSlices) and the blackbox exporter's
+            probes. Nothing else goes another way for it, chance included.
     """
 
     __slots__ = (
