@@ -162,9 +162,7 @@ def test_a_model_that_breaks_off_has_failed_whatever_it_said(reason: FinishReaso
     assert caught.value.usage == USED
 
 
-@pytest.mark.parametrize(
-    "kind", ["unreachable", "timeout", "rate_limited", "rejected", "server", "budget"]
-)
+@pytest.mark.parametrize("kind", ["unreachable", "timeout", "rate_limited", "rejected", "server", "budget"])
 def test_a_model_that_cannot_be_asked_has_failed(kind: FailureKind) -> None:
     error = ModelError("no luck", kind, usage=Usage(requests=4))
     with pytest.raises(JudgeError, match=f"{kind}.*no luck") as caught:
