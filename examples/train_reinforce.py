@@ -207,9 +207,7 @@ class Group:
 
 def make_view(verbs: Sequence[str], faults: Iterable[str]) -> NumericView:
     """The environment: both halves of the job, a few steps, a small price for every command."""
-    env = SREGymEnv(
-        fault=next(iter(FAMILIES)), app=APP, grade_at_limit=True, reward={"command_cost": 0.002}
-    )
+    env = SREGymEnv(fault=next(iter(FAMILIES)), app=APP, grade_at_limit=True, reward={"command_cost": 0.002})
     mechanisms = [FAMILIES[fault] for fault in faults]
     return NumericView(StepLimit(env, MAX_STEPS), app=APP, verbs=verbs, mechanisms=mechanisms)
 
@@ -468,12 +466,19 @@ def main(arguments: Sequence[str] | None = None) -> list[Run]:
         f"held out: success {spread([run.last.success for run in runs])}, "
         f"return {spread([run.last.total for run in runs])}   (mean [least, greatest] of {len(runs)} seeds)"
     )
-    print(f"{time.perf_counter() - wall:.0f} s, of which {time.process_time() - cpu:.0f} s CPU in this process")
+    print(
+        f"{time.perf_counter() - wall:.0f} s, of which {time.process_time() - cpu:.0f} s CPU in this process"
+    )
     if given.picture:
         draw(runs, plan, given.picture)
     if given.save:
         document = [
-            {"seed": run.seed, "success": run.last.success, "return": run.last.total, "weights": list(run.weights)}
+            {
+                "seed": run.seed,
+                "success": run.last.success,
+                "return": run.last.total,
+                "weights": list(run.weights),
+            }
             for run in runs
         ]
         given.save.write_text(json.dumps(document), encoding="utf-8")
