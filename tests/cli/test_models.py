@@ -124,8 +124,7 @@ def test_a_model_plays_a_model_judges_and_no_key_is_told(
     for key in KEYS.values():
         assert key not in told
     assert SAID not in everything(out) + page.read_text()
-    with open_dataset(out) as dataset:
-        assert len(list(dataset.episodes())) == 1
+    assert len(list(open_dataset(out).episodes())) == 1
 
 
 @pytest.mark.parametrize(
