@@ -6,6 +6,7 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from typer.testing import CliRunner
 
 from sregym_env.apps import app as application
 from sregym_env.cli.main import app as command_line
+from sregym_env.cluster.app import Component, Dependency
 from sregym_env.envs.env import SREGymEnv
 from sregym_env.errors import UsageError
 from sregym_env.llm.messages import Message
@@ -438,23 +440,46 @@ def test_arrows_that_need_not_cross_do_not() -> None:
 
 def test_no_two_components_touch_and_the_background_has_no_arrows() -> None:
     picture = drawn(application("hotel-reservation"))
-    nodes = picture["nodes"]
-    assert len(nodes) == 20
-    for index, node in enumerate(nodes):
-        assert 0 <= node["x"] <= picture["width"] - node["width"]
-        assert 0 <= node["y"] <= picture["height"] - NODE_HEIGHT
-        for other in nodes[index + 1 :]:
-            apart = (
-                node["x"] + node["width"] < other["x"]
-                or other["x"] + other["width"] < node["x"]
-                or abs(node["y"] - other["y"]) > NODE_HEIGHT
-            )
-            assert apart, (node, other)
-    shelf = {node["name"] for node in nodes if node["y"] > picture["shelf"]}
+    assert len(picture["nodes"]) == 20
+    apart(picture)
+    shelf = {node["name"] for node in picture["nodes"] if node["y"] > picture["shelf"]}
     assert shelf == {"consul", "jaeger"}
     assert not shelf & {name for arrow in picture["arrows"] for name in arrow[:2]}
     assert ["frontend", "search", "request"] in picture["arrows"]
     assert ["geo", "mongodb-geo", "start"] in picture["arrows"]
+
+
+@given(calls())
+def test_no_two_components_of_any_application_touch(callees: dict[str, list[str]]) -> None:
+    components = tuple(
+        Component(
+            name=name,
+            kind="web",
+            workload="deployments.apps",
+            container=name,
+            dependencies=tuple(Dependency(callee, frozenset({"request"})) for callee in called),
+        )
+        for name, called in reversed(callees.items())
+    )
+    picture = drawn(replace(application("hotel-reservation"), components=components))
+    assert sorted(node["name"] for node in picture["nodes"]) == sorted(callees)
+    apart(picture)
+    at = {node["name"]: node["x"] for node in picture["nodes"]}
+    assert all(at[caller] < at[callee] for caller, callee, _ in picture["arrows"])
+
+
+def apart(picture: dict[str, Any]) -> None:
+    """All components are in the picture, and none touches another."""
+    nodes = picture["nodes"]
+    for index, node in enumerate(nodes):
+        assert 0 <= node["x"] <= picture["width"] - node["width"]
+        assert 0 <= node["y"] <= picture["height"] - NODE_HEIGHT
+        for other in nodes[index + 1 :]:
+            assert (
+                node["x"] + node["width"] < other["x"]
+                or other["x"] + other["width"] < node["x"]
+                or abs(node["y"] - other["y"]) > NODE_HEIGHT
+            ), (node, other)
 
 
 # --- in a browser ----------------------------------------------------------------------------------
