@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
+from socket import create_connection
 from threading import local
 from time import monotonic
 from types import TracebackType
@@ -40,6 +41,9 @@ GROUP_SECONDS = 3600.0
 
 START_SECONDS = 120.0
 """How long a worker may take to begin before the pool complains."""
+
+REACH_SECONDS = 10.0
+"""How long the head of a cluster may take to answer."""
 
 STORE_BYTES = 256 * 2**20
 """Shared memory of a cluster on this machine: results are small, and read at once."""
@@ -330,11 +334,23 @@ def _connect(address: str | None, cpus: float) -> bool:
     if address is None:
         ray.init("local", num_cpus=int(-(-cpus // 1)), object_store_memory=STORE_BYTES, **quiet)
         return True
+    _demand_reachable(address)
     try:
         ray.init(address=address, **quiet)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise RunError(f"no Ray cluster at {address}: {_short(error)}") from error
     return True
+
+
+def _demand_reachable(address: str) -> None:
+    """Ray itself would try for minutes."""
+    host, sign, port = address.removeprefix("ray://").rpartition(":")
+    if not sign or not port.isdecimal():
+        return
+    try:
+        create_connection((host.strip("[]"), int(port)), REACH_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise RunError(f"no Ray cluster at {address}: {error}") from error
 
 
 def _flat(asked: Mapping[str, Any]) -> dict[str, float]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -165,6 +166,13 @@ def pool() -> Iterator[RolloutPool]:
     with RolloutPool(2) as made:
         yield made
     ray.shutdown()
+
+
+def test_a_cluster_that_is_not_there_is_told_at_once() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    with pytest.raises(RunError, match=f"no Ray cluster at 127.0.0.1:{port}"):
+        RolloutPool(1, address=f"127.0.0.1:{port}")
 
 
 def test_a_pool_on_ray(pool: RolloutPool, tmp_path: Path, subtests: pytest.Subtests) -> None:
