@@ -100,6 +100,7 @@ DIALECTS = [
     (f"<tool_call>{CALL}<tool_call>{WAIT}", (PODS, WAITED)),
     (f"<tool_call>{CALL}}}</tool_call>", (PODS,)),
     (f"<function_call>{CALL}</function_call>", (PODS,)),
+    (f"<tools>\n{CALL}\n</tools>", (PODS,)),
     (f"<tool_call>{CALL}</tool_call><|im_end|>", (PODS,)),
     (f"<|im_start|>assistant\n<tool_call>{CALL}</tool_call><|im_end|>\n<|endoftext|>", (PODS,)),
     (f"The <tool_call> format it is: <tool_call>{CALL}</tool_call>", (PODS,)),

@@ -27,7 +27,7 @@ _BAR = "[|\uff5c]"
 _GAP = "[_\u2581 ]"
 
 _OPENING = re.compile(
-    r"(?P<block><tool_call>|<function_call>)"
+    r"(?P<block><tool_call>|<function_call>|<tools>)"
     r"|(?P<function><function=)"
     r"|(?P<python><\|python_tag\|>)"
     r"|(?P<mistral>\[TOOL_CALLS\])"
@@ -36,7 +36,7 @@ _OPENING = re.compile(
     r"|(?P<channel>\bto=functions\.)"
 )
 
-_CLOSINGS = ("</tool_call>", "</function_call>")
+_CLOSINGS = ("</tool_call>", "</function_call>", "</tools>")
 
 
 def calls(text: str, looked_at: str) -> Calls | None:
