@@ -119,7 +119,9 @@ DIALECTS = [
         (PODS,),
     ),
     ("<function=shell><parameter=command>kubectl get pods</parameter></function>", (PODS,)),
-    ("<tool_call><function=shell><parameter=command>kubectl get pods", (PODS,)),
+    ("<tool_call><function=shell><parameter=command>kubectl get pods</tool_call>", (PODS,)),
+    ("<tool_call><function=shell><parameter=command>kubectl delete pod geo", ("ends before its arguments",)),
+    ("<function=shell><parameter=command>kubectl get pods</parameter>", (PODS,)),
     ("<tool_call><function=wait><parameter=seconds>\n5\n</parameter></function></tool_call>", (WAITED,)),
     ("<tool_call><function=alerts>\n</function></tool_call>", (ALERTS,)),
     (
@@ -135,6 +137,7 @@ DIALECTS = [
     ),
     ("<tool_call>wait<arg_key>seconds</arg_key><arg_value>5</arg_value></tool_call>", (WAITED,)),
     ("<tool_call>alerts\n</tool_call>", (ALERTS,)),
+    ("<tool_call>shell<arg_key>command</arg_key><arg_value>kubectl delete", ("ends before its arguments",)),
     # Llama
     ('<|python_tag|>{"name": "shell", "parameters": {"command": "kubectl get pods"}}<|eom_id|>', (PODS,)),
     (f"<|python_tag|>{CALL}; {WAIT}", (PODS, WAITED)),
@@ -223,6 +226,12 @@ DIALECTS = [
     ('{"role": "assistant", "content": "kubectl get pods", "tool_calls": []}', (PODS,)),
     ('{"tool_calls": []}', ("no tool call",)),
     ('{"role": "assistant", "content": [{"type": "text", "text": "hm"}]}', ("no tool call",)),
+    (f'[{CALL}, {{"name": "wait", "arguments": ', (PODS, "not valid JSON")),
+    ('{"kind": "Service", "metadata": {"name": "geo"', ("not valid JSON",)),
+    ('{"a": NaN}', ("not valid JSON",)),
+    ("Now:\n```json\n{broken\n```", ("fenced block",)),
+    ('Now:\n```json\n{"broken\n```', ("not valid JSON",)),
+    ('Now:\n```json\n{"broken\n```\n```bash\nkubectl get pods\n```', (PODS,)),
     ('I look.\n{"name": "shell", "arguments": {"command": "kubectl', ("not valid JSON",)),
     # Thoughts
     (f"<think>\nMaybe {WAIT}\n</think>\n\n{CALL}", (PODS,)),
