@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sregym_env.cli import terminal
+from sregym_env.cli import datasets, terminal
 from sregym_env.cli.commands import evaluate, run
 from sregym_env.cli.errors import fail as _fail
 from sregym_env.cli.errors import told_errors as _told_errors
@@ -79,6 +79,8 @@ def demo(
 
 app.command()(run)
 app.command("eval")(evaluate)
+app.command()(datasets.replay)
+app.add_typer(datasets.app, name="dataset")
 
 
 @app.command()

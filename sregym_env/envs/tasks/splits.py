@@ -36,11 +36,6 @@ def family(fault: str) -> str:
     return MECHANISMS[declaration(fault).mechanism].family
 
 
-def split_of_family(name: str) -> Split:
-    """Where a family belongs."""
-    return _place(name)
-
-
 def split_of(problem: Problem, by: By = "family") -> Split | None:
     """Where a problem belongs; None where its faults belong to different splits, or it has none."""
     _demand("by", by, WAYS)

@@ -83,6 +83,11 @@ def _front_matter(manifest: Manifest) -> dict[str, Any]:
             config
             for kind in ("episodes", "labels")
             if (config := {"config_name": kind, "data_files": _data_files(manifest, kind)})["data_files"]
+        ]
+        + [
+            {"config_name": f"{kind}_table", "data_files": _tables(manifest, kind)}
+            for kind in ("episodes", "steps")
+            if manifest.parquet
         ],
     }
 
@@ -93,6 +98,11 @@ def _data_files(manifest: Manifest, kind: str) -> list[dict[str, Any]]:
         for split in SPLITS
     }
     return [{"split": split, "path": names} for split, names in files.items() if names]
+
+
+def _tables(manifest: Manifest, kind: str) -> list[dict[str, Any]]:
+    found = [file.name for file in manifest.parquet if file.name.startswith(f"{kind}/")]
+    return [{"split": name.removeprefix(f"{kind}/").partition("-")[0], "path": [name]} for name in found]
 
 
 def _size(episodes: int) -> str:

@@ -77,6 +77,8 @@ class Manifest(Frozen):
     splits: dict[str, int] = Field(default_factory=dict)
     """Episodes by split."""
     shards: tuple[Shard, ...] = ()
+    parquet: tuple[File, ...] = ()
+    """The files of the Parquet mirror, if there is one."""
 
     @property
     def groups(self) -> frozenset[int]:

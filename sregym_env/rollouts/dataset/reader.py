@@ -11,7 +11,7 @@ from sregym_env.errors import UsageError
 from sregym_env.rollouts.dataset.files import CutOff, read_lines
 from sregym_env.rollouts.dataset.manifest import Manifest, read_manifest
 from sregym_env.rollouts.dataset.parts import groups_of_parts, indexes
-from sregym_env.rollouts.dataset.splits import SPLITS, families, split_of
+from sregym_env.rollouts.dataset.splits import SPLITS, split_of
 from sregym_env.rollouts.record import EpisodeRecord, Labels
 from sregym_env.rollouts.runner import Rollout
 
@@ -58,7 +58,7 @@ class Dataset:
         """The splits that there are episodes of."""
         if self.manifest.finished:
             return tuple(self.manifest.splits)
-        found = {split_of(families(labels)) for labels in self.labels().values()}
+        found = {split_of(labels) for labels in self.labels().values()}
         return tuple(split for split in SPLITS if split in found)
 
     @property
@@ -92,7 +92,7 @@ class Dataset:
     def _of_parts(self, kind: str, split: str | None) -> Iterator[_Indexed]:
         for group in groups_of_parts(self.folder):
             for episode, labels in zip(group.episodes, group.labels, strict=True):
-                if split is None or split_of(families(Labels.model_validate_json(labels))) == split:
+                if split is None or split_of(Labels.model_validate_json(labels)) == split:
                     yield group.index, episode if kind == "episodes" else labels
 
 

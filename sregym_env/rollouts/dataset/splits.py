@@ -1,31 +1,35 @@
-"""Which split an episode belongs to: decided by the families of its faults, never by the episode.
+"""Which split an episode belongs to: decided by what is wrong (:mod:`sregym_env.envs.tasks.splits`), never by the episode.
 
-The same splits as those of what is played (:mod:`sregym_env.envs.tasks.splits`, by family): nothing is drawn, and
-nobody can train on what others test on.
+A family of faults belongs to the same split in every dataset, so that nobody can train on what others test on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
-from sregym_env.envs.tasks.splits import SPLITS as OF_TASKS
-from sregym_env.envs.tasks.splits import split_of_family
+from sregym_env.envs.tasks import splits as tasks
 from sregym_env.faults.mechanisms import MECHANISMS
+from sregym_env.faults.problems import parsed
 from sregym_env.rollouts.record import Labels
 
-MIXED: Final = "mixed"
-"""Problems with families of several splits, or with none: they belong into none of the others."""
+TRAIN, VALIDATION, TEST = tasks.SPLITS
 
-SPLITS: Final = (*OF_TASKS, MIXED)
+MIXED: Final = "mixed"
+"""Problems with families of several splits, and those in which nothing is wrong: they belong into none of them."""
+
+SPLITS: Final = (TRAIN, VALIDATION, TEST, MIXED)
+
+HEALTHY: Final = "healthy"
+"""The family of problems in which nothing is wrong."""
 
 
 def families(labels: Labels) -> tuple[str, ...]:
-    """The families of an episode's faults, in alphabetical order; none where nothing is wrong."""
-    return tuple(sorted({MECHANISMS[str(spec["mechanism"])].family for spec in labels.specs}))
+    """The families of an episode's faults, in alphabetical order."""
+    mechanisms = {str(spec["mechanism"]) for spec in labels.specs}
+    known = {MECHANISMS[each].family if each in MECHANISMS else each for each in mechanisms}
+    return tuple(sorted(known)) or (HEALTHY,)
 
 
-def split_of(families: Iterable[str]) -> str:
-    """The split of a problem with these families."""
-    found: set[str] = {split_of_family(family) for family in families}
-    return found.pop() if len(found) == 1 else MIXED
+def split_of(labels: Labels) -> str:
+    """The split of an episode. Raises ProblemError for a fault that this version does not know."""
+    return tasks.split_of(parsed(labels.problem)) or MIXED

@@ -11,7 +11,7 @@ import orjson
 
 from sregym_env.rollouts.dataset.manifest import About, Counts, Manifest, Shard
 from sregym_env.rollouts.dataset.parts import Group
-from sregym_env.rollouts.dataset.splits import MIXED, SPLITS, families, split_of
+from sregym_env.rollouts.dataset.splits import SPLITS, TRAIN, split_of
 from sregym_env.rollouts.record import Labels
 
 
@@ -25,9 +25,9 @@ class Tally:
 
     def add(self, group: Group) -> str:
         """One group; returns the split it belongs to."""
-        split = MIXED
+        split: str = TRAIN
         for line, labels in zip(group.episodes, group.labels, strict=True):
-            split = split_of(families(Labels.model_validate_json(labels)))
+            split = split_of(Labels.model_validate_json(labels))
             self.splits[split] += 1
             # Keys are ASCII and so are their masks: no need to look at strings one by one.
             self.counts["masked_secrets"] += line.count(b"MASKED_")

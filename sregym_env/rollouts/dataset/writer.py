@@ -118,6 +118,8 @@ class DatasetWriter:
         for shard in manifest.shards:
             (self.folder / shard.episodes.name).unlink()
             (self.folder / shard.labels.name).unlink()
+        for table in manifest.parquet:
+            (self.folder / table.name).unlink(missing_ok=True)
         self._finished = False
 
     def _put_together(self) -> Manifest:

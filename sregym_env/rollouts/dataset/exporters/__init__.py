@@ -7,6 +7,7 @@ written only when it is asked for.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -64,9 +65,15 @@ def export(
 
 def _export(source: Source, out: Path, format: Format, settings: Settings) -> Exported:
     path = out / f"{format.name}-{source.split}{format.suffix}"
+    told = out / f"{format.name}-{source.split}.report.json"
+    if path.is_dir():
+        # An earlier export, whose files must not be mixed with those of this one.
+        if not told.exists():
+            raise UsageError(f"{path} exists and is no export; choose another folder")
+        shutil.rmtree(path)
     losses = Losses()
     rows = format.write(source, path, settings, losses)
     exported = Exported(format.name, source.split, path, rows, losses.counts)
     report = json.dumps(exported.to_dict(), indent=2)
-    write_whole(out / f"{format.name}-{source.split}.report.json", f"{report}\n".encode())
+    write_whole(told, f"{report}\n".encode())
     return exported

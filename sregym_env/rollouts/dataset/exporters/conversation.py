@@ -35,8 +35,23 @@ def conversation(record: EpisodeRecord, settings: Settings, losses: Losses) -> l
     return _with_unique_ids(messages, losses)
 
 
+def lesson(record: EpisodeRecord, settings: Settings, losses: Losses) -> list[Message]:
+    """What can be learned from by imitation: the conversation up to what the agent said last; empty if nothing.
+
+    Formats for it have no place for rewards, verdicts and measurements.
+    """
+    messages = without_last_answer(conversation(record, settings, losses), losses)
+    if messages:
+        losses.add("rewards and measurements of steps", len(record.steps))
+        losses.add("outcomes of episodes")
+        losses.add("token ids of turns", sum(step.tokens is not None for step in record.steps))
+    else:
+        losses.add("episodes without a turn")
+    return messages
+
+
 def without_last_answer(messages: list[Message], losses: Losses) -> list[Message]:
-    """What can be learned from: a conversation that ends with what the agent said."""
+    """A conversation that ends with what the agent said."""
     end = len(messages)
     while end and messages[end - 1].role != "assistant":
         end -= 1

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,35 +12,40 @@ from sregym_env.rollouts.dataset.exporters.exporter import Format, Losses, Setti
 from sregym_env.rollouts.record import EpisodeRecord
 from sregym_env.tools.parse import MAX_ACTION_CHARS
 
-_BATCH = 64
-"""Episodes in memory at a time."""
-
 
 def write(source: Source, path: Path, settings: Settings, losses: Losses) -> int:
-    """A folder that ``MINARI_DATASETS_PATH`` may point to. Raises UsageError without Minari, or for no episodes."""
+    """A folder that ``MINARI_DATASETS_PATH`` may point to. Raises UsageError without Minari."""
     try:
         import minari
+        from minari.dataset.minari_storage import MinariStorage
     except ModuleNotFoundError as error:
-        raise UsageError("minari is not installed; pip install 'minari[arrow]'") from error
-    buffers = (_buffer(minari, record, losses) for record in _scored(source, losses))
-    first = list(islice(buffers, _BATCH))
-    if not first:
-        raise UsageError("there is no episode with a return, and Minari has no empty datasets")
+        raise UsageError("minari is not installed; install sregym-env[data]") from error
     identifier = settings.minari_id or f"sregym/{source.split or 'all'}-v0"
-    path.mkdir(parents=True, exist_ok=True)
-    with _written_to(path):
-        made = minari.create_dataset_from_buffers(
-            identifier,
-            buffer=first,
-            observation_space=Text(_longest(source)),
-            action_space=Text(MAX_ACTION_CHARS, min_length=1),
-            algorithm_name=", ".join(each["name"] for each in source.dataset.manifest.policies) or "unknown",
-            description=source.dataset.manifest.about.title,
-            data_format="arrow",
-        )
-        while more := list(islice(buffers, _BATCH)):
-            made.update_dataset_from_buffer(more)
-    return int(made.total_episodes)
+    try:
+        minari.dataset.minari_dataset.parse_dataset_id(identifier)
+    except ValueError as error:
+        raise UsageError(f"{identifier!r} is no id of a Minari dataset: {error}") from error
+    place = path / identifier / "data"
+    place.mkdir(parents=True)
+    # Not minari.create_dataset_from_buffers, which wants all episodes at once and takes its folder from the environment.
+    storage = MinariStorage.new(
+        place,
+        observation_space=Text(_longest(source)),
+        action_space=Text(MAX_ACTION_CHARS, min_length=1),
+        data_format="arrow",
+    )
+    manifest = source.dataset.manifest
+    storage.update_metadata(
+        {
+            "dataset_id": identifier,
+            "minari_version": minari.__version__,
+            "author": {"sregym_env"},
+            "algorithm_name": ", ".join(sorted({each["name"] for each in manifest.policies})) or "unknown",
+            "description": manifest.about.title,
+        }
+    )
+    storage.update_episodes(_buffer(minari, record, losses) for record in _scored(source, losses))
+    return int(storage.total_episodes)
 
 
 def _scored(source: Source, losses: Losses) -> Iterator[EpisodeRecord]:
@@ -60,6 +62,7 @@ def _longest(source: Source) -> int:
 
 
 def _buffer(minari: Any, record: EpisodeRecord, losses: Losses) -> Any:
+    losses.add("messages before the briefing", len(record.opening) - 1)
     losses.add(
         "terms of rewards, verdicts, tool calls as objects and simulated times of steps", len(record.steps)
     )
@@ -81,20 +84,6 @@ def _buffer(minari: Any, record: EpisodeRecord, losses: Losses) -> Any:
 def _observations(record: EpisodeRecord) -> list[str]:
     """One more than actions: the briefing comes first."""
     return [record.opening[-1].content, *(record.observation(step) for step in record.steps)]
-
-
-@contextmanager
-def _written_to(path: Path) -> Iterator[None]:
-    """Minari takes its folder from the environment alone."""
-    before = os.environ.get("MINARI_DATASETS_PATH")
-    os.environ["MINARI_DATASETS_PATH"] = str(path.resolve())
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["MINARI_DATASETS_PATH"]
-        else:
-            os.environ["MINARI_DATASETS_PATH"] = before
 
 
 MINARI = Format(

@@ -10,16 +10,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from sregym_env.llm.messages import Call, Function, Message
-from sregym_env.rollouts.dataset.exporters.conversation import conversation, weights, without_last_answer
+from sregym_env.rollouts.dataset.exporters.conversation import lesson, weights
 from sregym_env.rollouts.dataset.exporters.exporter import Losses, Settings, row_format
 from sregym_env.rollouts.record import EpisodeRecord
 
 
 def row(record: EpisodeRecord, settings: Settings, losses: Losses) -> dict[str, Any] | None:
     """A training example of one episode."""
-    messages = without_last_answer(conversation(record, settings, losses), losses)
+    messages = lesson(record, settings, losses)
     if not messages:
-        losses.add("episodes without a turn")
         return None
     said = iter(weights(record))
     told = [_message(message, settings, losses) for message in messages]

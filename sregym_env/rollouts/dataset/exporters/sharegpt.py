@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sregym_env.llm.messages import Message
-from sregym_env.rollouts.dataset.exporters.conversation import conversation, function
+from sregym_env.rollouts.dataset.exporters.conversation import function, lesson
 from sregym_env.rollouts.dataset.exporters.exporter import Format, Losses, Settings, Source, write_rows
 from sregym_env.rollouts.dataset.files import write_whole
 from sregym_env.rollouts.record import EpisodeRecord
@@ -18,15 +18,14 @@ DATASET_INFO = "dataset_info.json"
 
 def row(record: EpisodeRecord, settings: Settings, losses: Losses) -> dict[str, Any] | None:
     """One conversation, the system's words apart."""
-    messages = conversation(record, settings, losses)
+    messages = lesson(record, settings, losses)
     system = "\n\n".join(message.content for message in messages if message.role == "system")
     turns = list(_turns([message for message in messages if message.role != "system"], settings, losses))
     turns = _alternating(turns)
     while turns and turns[-1]["from"] not in _AGENT:
+        # The answer that a call at the end would have.
         turns.pop()
-        losses.add("observations after the last turn")
     if not turns:
-        losses.add("episodes without a turn")
         return None
     tools = [tool["function"] for tool in record.tools]
     return {"conversations": turns, "system": system, "tools": json.dumps(tools, ensure_ascii=False)}

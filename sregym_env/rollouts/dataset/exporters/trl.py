@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sregym_env.llm.messages import Message
-from sregym_env.rollouts.dataset.exporters.conversation import conversation, function, without_last_answer
+from sregym_env.rollouts.dataset.exporters.conversation import function, lesson
 from sregym_env.rollouts.dataset.exporters.exporter import (
     Format,
     Losses,
@@ -25,9 +25,8 @@ from sregym_env.rollouts.record import EpisodeRecord
 
 def row(record: EpisodeRecord, settings: Settings, losses: Losses) -> dict[str, Any] | None:
     """A conversation for the SFT trainer."""
-    messages = without_last_answer(conversation(record, settings, losses), losses)
+    messages = lesson(record, settings, losses)
     if not messages:
-        losses.add("episodes without a turn")
         return None
     return {"messages": _told(messages, settings, losses), "tools": list(record.tools)}
 
@@ -72,8 +71,8 @@ def _pair(
     better: EpisodeRecord, worse: EpisodeRecord, settings: Settings, losses: Losses
 ) -> dict[str, Any] | None:
     """The common beginning as prompt, and how both went on from there."""
-    chosen = without_last_answer(conversation(better, settings, losses), losses)
-    rejected = without_last_answer(conversation(worse, settings, losses), losses)
+    chosen = lesson(better, settings, losses)
+    rejected = lesson(worse, settings, losses)
     common = _common(chosen, rejected)
     if common == 0 or min(len(chosen), len(rejected)) == common:
         losses.add("pairs without a common beginning or with an empty end")
