@@ -74,7 +74,9 @@ TALK = (
     calls(("shell", {"command": "echo 'é' | tee note; cat note"})),
     calls(("no_such_tool", {"x": 1})),
     Turn(Message(role="assistant", content="I think that it is the network.")),
-    calls(("submit_diagnosis", {"text": "The network policy deny-all-recommendation isolates recommendation."})),
+    calls(
+        ("submit_diagnosis", {"text": "The network policy deny-all-recommendation isolates recommendation."})
+    ),
     calls(("submit_mitigation", {})),
 )
 """A model's turns: thoughts, several calls at once, ids used twice, a tool that there is not, mere words."""
@@ -92,7 +94,9 @@ TEXT = (
 
 
 @cache
-def expert(problem: str = PROBLEM, seed: int = 4, index: int = 0, sample: int = 0, digests: bool = True) -> Rollout:
+def expert(
+    problem: str = PROBLEM, seed: int = 4, index: int = 0, sample: int = 0, digests: bool = True
+) -> Rollout:
     """The expert's episode."""
     return run_episode(
         SREGymEnv(problem, raise_errors=True, max_commands=200),

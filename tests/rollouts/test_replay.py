@@ -40,7 +40,9 @@ LIMITS: dict[str, Any] = {
     "simulated seconds": {"budgets": Budgets(sim_seconds=1.0)},
     "tokens": {"budgets": Budgets(tokens=5)},
     "no time at all": {"budgets": Budgets(wall_seconds=1e-9)},
-    "costs": {"reward": {"preset": "shaped", "command_cost": 0.01, "second_cost": 0.001, "token_cost": 0.001}},
+    "costs": {
+        "reward": {"preset": "shaped", "command_cost": 0.01, "second_cost": 0.001, "token_cost": 0.001}
+    },
     "alerts first": {"mode": "reactive"},
     "repair alone": {"stage": "mitigation"},
     "noise": {"noise": True},
