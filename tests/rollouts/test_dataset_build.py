@@ -173,7 +173,7 @@ def test_the_tables_hold_what_the_lines_hold(tmp_path: Path, runs: tuple[Path, P
         for record in records
         for step in record.steps
     ]
-    assert "episodes_table" in (tmp_path / "out" / "README.md").read_text()
+    assert "steps/*.parquet" in (tmp_path / "out" / "README.md").read_text()
     assert validate(tmp_path / "out") == ()
 
 
