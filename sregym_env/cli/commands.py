@@ -5,15 +5,12 @@ What the commands need is imported when they run, so that ``sregym --help`` stay
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from sregym_env.cli.errors import told_errors
-from sregym_env.errors import UsageError
 
 _PLAYED = "What is played"
 _HOW = "How it is played"
@@ -154,7 +151,7 @@ def run(
 
     Exits with 1 where some could not be played.
     """
-    from sregym_env.cli.running import Asked, Played, run_all
+    from sregym_env.cli.running import Asked, Played, assigned, run_all
     from sregym_env.rollouts.runner import Budgets
 
     with told_errors():
@@ -218,7 +215,7 @@ def evaluate(
     Exits with 1 where some episodes could not be played.
     """
     from sregym_env.cli.evaluating import evaluate_all, parsed
-    from sregym_env.cli.running import Asked, Played
+    from sregym_env.cli.running import Asked, Played, assigned
     from sregym_env.rollouts.runner import Budgets
 
     with told_errors():
@@ -242,17 +239,3 @@ def evaluate(
             as_json=as_json,
         )
     raise typer.Exit(code)
-
-
-def assigned(option: str, words: Sequence[str] | None) -> dict[str, Any]:
-    """``KEY=VALUE`` words as a mapping; values are JSON, or text where they are none. Raises UsageError."""
-    found: dict[str, Any] = {}
-    for word in words or ():
-        key, sign, value = word.partition("=")
-        if not sign or not key:
-            raise UsageError(f"{option} wants KEY=VALUE, not {word!r}")
-        try:
-            found[key.strip()] = json.loads(value)
-        except ValueError:
-            found[key.strip()] = value
-    return found

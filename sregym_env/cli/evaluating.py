@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sregym_env.cli import terminal
-from sregym_env.cli.commands import assigned
-from sregym_env.cli.running import Asked, Meter, Played, shown, tell_given_up
+from sregym_env.cli.running import Asked, Meter, Played, assigned, shown, tell_given_up
 from sregym_env.errors import UsageError
 from sregym_env.rollouts.plan import PolicyChoice
 from sregym_env.rollouts.runs import Run, play

@@ -253,3 +253,17 @@ class Meter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._progress.stop()
+
+
+def assigned(option: str, words: Sequence[str] | None) -> dict[str, Any]:
+    """``KEY=VALUE`` words as a mapping; values are JSON, or text where they are none. Raises UsageError."""
+    found: dict[str, Any] = {}
+    for word in words or ():
+        key, sign, value = word.partition("=")
+        if not sign or not key:
+            raise UsageError(f"{option} wants KEY=VALUE, not {word!r}")
+        try:
+            found[key.strip()] = json.loads(value)
+        except ValueError:
+            found[key.strip()] = value
+    return found

@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from sregym_env.errors import UsageError
@@ -29,7 +30,8 @@ def print_table(rows: list[dict[str, Any]]) -> None:
     for name in rows[0]:
         table.add_column(name.replace("_", " "), overflow="fold")
     for row in rows:
-        table.add_row(*("" if value is None else str(value) for value in row.values()))
+        # What is printed are values, and brackets in them are no markup.
+        table.add_row(*("" if value is None else escape(str(value)) for value in row.values()))
     out.print(table)
 
 

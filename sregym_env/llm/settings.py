@@ -124,7 +124,7 @@ def endpoint_settings(options: Mapping[str, Any]) -> EndpointSettings:
     try:
         return EndpointSettings.model_validate(dict(options))
     except ValidationError as error:
-        raise UsageError(explained(error)) from None
+        raise UsageError(f"model endpoint: {explained(error)}") from None
 
 
 def explained(error: ValidationError) -> str:
@@ -133,4 +133,4 @@ def explained(error: ValidationError) -> str:
     for each in error.errors(include_input=False, include_url=False, include_context=False):
         place = ".".join(str(part) for part in each["loc"])
         problems.append(f"{place}: {each['msg']}" if place else each["msg"])
-    return "model endpoint: " + "; ".join(problems)
+    return "; ".join(problems)

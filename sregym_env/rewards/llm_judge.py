@@ -92,7 +92,8 @@ class LLMJudge:
         used = Usage()
         while not _settled(cast, self.votes):
             number = len(cast)
-            vote, used = self._vote(case(text, specs, app, number), shown(text), number, used)
+            asked = _Asked(case(text, specs, app, number), shown(text), tuple(specs), number)
+            vote, used = self._vote(asked, used)
             cast.append(vote)
         decided = _majority(cast, self.votes)
         if self.cache is not None:
@@ -110,20 +111,20 @@ class LLMJudge:
         parts.pop("base_url", None)
         return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
-    def _vote(
-        self, messages: tuple[Message, ...], text: str, number: int, used: Usage
-    ) -> tuple[tuple[Answer, ...], Usage]:
+    def _vote(self, asked: _Asked, used: Usage) -> tuple[tuple[Answer, ...], Usage]:
         """One vote, and what has been used after it."""
         seed = self.sampling.seed
-        sampling = self.sampling if seed is None else self.sampling.model_copy(update={"seed": seed + number})
+        drawn = {} if seed is None else {"seed": seed + asked.number}
+        sampling = self.sampling.model_copy(update=drawn)
+        messages = asked.messages
         given: tuple[Answer, ...] | None = None
         problem = ""
         for _ in range(self.attempts):
-            reply, used = self._reply(Request(messages, schema=schema(), sampling=sampling), used)
+            reply, used = self._reply(Request(messages, schema=schema(), sampling=sampling), asked, used)
             said = reply.message.content
             try:
                 given = answers(said)
-                unfounded = unsupported(given, text)
+                unfounded = unsupported(given, asked.text)
                 if not unfounded:
                     return given, used
                 problem = f"the evidence of {', '.join(unfounded)} does not stand in the diagnosis like that"
@@ -132,21 +133,53 @@ class LLMJudge:
             repeated = Message(role="assistant", content=said[:_REPEATED_CHARS] or "(nothing)")
             messages = (*messages, repeated, again(problem))
         if given is None:
-            raise JudgeError(
-                f"the judge's model gave no answer in {self.attempts} attempts: {problem}", usage=used
-            )
-        return _withdrawn(given, text), used
+            text = f"the judge's model gave no answer in {self.attempts} attempts: {asked.guarded(problem)}"
+            raise JudgeError(text, usage=used)
+        return _withdrawn(given, asked.text), used
 
-    def _reply(self, request: Request, used: Usage) -> tuple[Reply, Usage]:
+    def _reply(self, request: Request, asked: _Asked, used: Usage) -> tuple[Reply, Usage]:
         try:
             reply = self.model.complete(request)
         except ModelError as error:
-            text = f"the judge's model could not be asked ({error.kind}): {error}"
+            # What is malformed is the model's own words about the truth.
+            why = _LEFT_OUT if error.kind == "malformed" else asked.guarded(str(error))
+            text = f"the judge's model could not be asked ({error.kind}): {why}"
             raise JudgeError(text, usage=used + error.usage) from error
         used = used + reply.usage
         if reply.finish_reason in _CUT_SHORT:
             raise JudgeError(f"the judge's model broke off: {reply.finish_reason}", usage=used)
         return reply, used
+
+
+_LEFT_OUT = "(its words are left out: they are about the case)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One vote that is asked for."""
+
+    messages: tuple[Message, ...]
+    text: str
+    """The diagnosis as the model is shown it."""
+    specs: tuple[FaultSpec, ...]
+    number: int
+
+    def guarded(self, complaint: str) -> str:
+        """A complaint for a record, which must not tell the truth: servers and models repeat what they were sent."""
+        said = complaint.lower()
+        telling = (
+            word.lower()
+            for spec in self.specs
+            for word in (
+                *spec.components,
+                *spec.aliases,
+                spec.resource_name,
+                spec.field,
+                spec.wrong,
+                spec.right,
+            )
+        )
+        return _LEFT_OUT if any(len(word) > 2 and word in said for word in telling) else complaint
 
 
 def _withdrawn(given: tuple[Answer, ...], text: str) -> tuple[Answer, ...]:

@@ -184,12 +184,20 @@ def named(words: Sequence[str], suites: Sequence[str] = ()) -> tuple[Problem, ..
     """
     found: dict[str, Problem] = {}
     for word in words:
-        for problem in _matching(word) if _is_pattern(word) else (library.problem(word),):
+        for problem in _matching(word) if _is_pattern(word) else (_known(word),):
             found.setdefault(problem.id, problem)
     for name in suites:
         for problem in suite(name):
             found.setdefault(problem.id, problem)
     return tuple(found.values())
+
+
+def _known(word: str) -> Problem:
+    problem = library.problem(word)
+    if word.count("/") == 2:
+        app, fault, target = word.split("/")
+        pairs(app, fault, target)  # tells of a target that there is not
+    return problem
 
 
 def _matching(pattern: str) -> tuple[Problem, ...]:

@@ -162,16 +162,19 @@ class _RecordedJudge:
         self.settings: Mapping[str, Any] = settings
         self._grade = labels.grade
         self._failure = record.failure
+        self._usage = record.judge_usage
 
     def grade(self, diagnosis: str, specs: Sequence[FaultSpec], app: App) -> Grade:
         """The recorded grade, or the recorded failure."""
         known = self._grade
         if known is None:
-            raise JudgeError("the record has no grade" if self._failure is None else self._failure.detail)
+            detail = "the record has no grade" if self._failure is None else self._failure.detail
+            raise JudgeError(detail.removeprefix("JudgeError: "), usage=self._usage)
         answers = tuple(
             Answer(each["id"], each["answer"] == "yes", each["evidence"]) for each in known["answers"]
         )
-        return Grade(answers, known["score"], known["passed"])
+        model, votes = known.get("model", ""), known.get("votes", 0)
+        return Grade(answers, known["score"], known["passed"], model, votes, self._usage)
 
 
 def _judge(record: EpisodeRecord, labels: Labels) -> Judge:

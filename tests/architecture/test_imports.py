@@ -45,6 +45,10 @@ ALLOWED: Mapping[tuple[str, str], str] = {
         "sregym_env.rewards.judges",
         "sregym_env.llm.endpoint",
     ): "httpx, which few episodes need, takes longer than the judge",
+    (
+        "sregym_env.rollouts.policies.llm",
+        "sregym_env.llm.endpoint",
+    ): "httpx, which most policies do not need, takes longer than they",
     ("sregym_env.kube.validation.cluster", "cryptography"): _CERTIFICATES,
     ("sregym_env.kube.describe.certificates", "cryptography"): _CERTIFICATES,
     ("sregym_env.sim.apiserver.admission.certificates", "cryptography"): _CERTIFICATES,

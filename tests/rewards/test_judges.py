@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,14 +17,18 @@ import pytest
 from sregym_env.envs.env import SREGymEnv
 from sregym_env.errors import UsageError
 from sregym_env.llm.model import Usage
+from sregym_env.llm.settings import EndpointSettings
+from sregym_env.rewards.asking import MAX_DIAGNOSIS_CHARS
 from sregym_env.rewards.judge import Judge, JudgeError, SpecJudge
 from sregym_env.rewards.judges import KEY_VARIABLE, judge
 from sregym_env.rewards.llm_judge import LLMJudge
 from sregym_env.rollouts.policies import ExpertPolicy
 from sregym_env.rollouts.record import EpisodeRecord
+from sregym_env.rollouts.replay import replay
 from sregym_env.rollouts.runner import Rollout, run_episode
 from tests.llm.server import ScriptedServer, Trouble
 from tests.llm.wires import Heard, Said
+from tests.rewards.agreement import cases
 from tests.rewards.hotel_specs import APP, TARGET_PORT
 from tests.rewards.scripted import answer
 
@@ -304,6 +309,21 @@ def test_equal_episodes_give_equal_infos_with_a_cache(server: ScriptedServer, tm
     assert server.requests == 1
 
 
+@pytest.mark.parametrize("broken", [False, True])
+def test_an_episode_that_a_model_graded_is_replayed_without_asking_it(
+    server: ScriptedServer, broken: bool
+) -> None:
+    if broken:
+        server.misbehave(Trouble(status=500, text="out of order"))
+    rollout = played(server)
+    asked = server.requests
+    again = replay(rollout.record, rollout.labels)
+    assert [str(difference) for difference in again.differences] == []
+    assert again.rollout.record.judge_usage == rollout.record.judge_usage
+    assert again.rollout.record.failure == rollout.record.failure
+    assert server.requests == asked
+
+
 def test_the_class_of_a_judge_can_be_given_as_it_is() -> None:
     class Strict:
         name, settings = "strict", {"always": "no"}
@@ -315,3 +335,18 @@ def test_the_class_of_a_judge_can_be_given_as_it_is() -> None:
     env.reset(seed=1)
     assert env.config()["judge"] == {"name": "strict", "always": "no"}
     assert isinstance(judge({"model": "m", "base_url": "http://127.0.0.1:1/v1"}), LLMJudge)
+
+
+def test_what_the_page_on_judging_shows_is_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KEY_VARIABLE, "any-key-does")
+    page = (Path(__file__).parents[2] / "docs" / "judging.md").read_text("utf-8")
+    (shown,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    scope: dict[str, Any] = {}
+    exec(compile(shown, "judging.md", "exec"), scope)
+    assert scope["env"].unwrapped.reset(seed=1)
+    named = re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`[^|]*) \|", page, re.MULTILINE)))
+    own = {"votes", "attempts", "sampling", "cache"}
+    assert {*named} == own | {*EndpointSettings.model_fields} - {"send_reasoning"}
+    assert f"holds {len(cases())} labelled" in page
+    assert f"{MAX_DIAGNOSIS_CHARS:,} characters" in page
+    assert f"{sum(not case.right for case in cases())} wrong ones" in page

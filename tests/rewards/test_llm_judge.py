@@ -162,15 +162,27 @@ def test_a_model_that_breaks_off_has_failed_whatever_it_said(reason: FinishReaso
     assert caught.value.usage == USED
 
 
-@pytest.mark.parametrize(
-    "kind", ["unreachable", "timeout", "rate_limited", "rejected", "malformed", "budget"]
-)
+@pytest.mark.parametrize("kind", ["unreachable", "timeout", "rate_limited", "rejected", "server", "budget"])
 def test_a_model_that_cannot_be_asked_has_failed(kind: FailureKind) -> None:
     error = ModelError("no luck", kind, usage=Usage(requests=4))
     with pytest.raises(JudgeError, match=f"{kind}.*no luck") as caught:
         graded("what?", error)
     assert caught.value.usage == USED + Usage(requests=4)
     assert caught.value.__cause__ is error
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        ModelError('bad request: "content": "- object: Service Recommendation"', "rejected"),
+        ModelError("no JSON: 'The port of that one is wrong'", "malformed"),
+        '{"items": [{"id": "targetPort is 9999", "evidence": "", "answer": "no"}]}',
+    ],
+)
+def test_a_failure_does_not_tell_the_truth_since_records_are_published(says: Any) -> None:
+    with pytest.raises(JudgeError, match="left out") as caught:
+        graded(says)
+    assert not any(word in str(caught.value) for word in ("Recommendation", "9999", "port"))
 
 
 # --- votes ----------------------------------------------------------------------------------------
@@ -302,8 +314,20 @@ def test_spoilt_files_are_ignored_with_a_warning_and_replaced(tmp_path: Path, sp
 def test_a_folder_that_cannot_be_written_costs_no_grade(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     judge, _ = cached(tmp_path / "file")
-    with pytest.warns(RuntimeWarning, match="could not be kept"):
+    with pytest.warns(RuntimeWarning, match="is ignored"), pytest.warns(RuntimeWarning, match="not be kept"):
         assert judge.grade(RIGHT, [TARGET_PORT], APP).passed
+
+
+def test_what_another_process_has_not_finished_writing_is_not_seen(tmp_path: Path) -> None:
+    judge, _ = cached(tmp_path)
+    judge.grade(RIGHT, [TARGET_PORT], APP)
+    (path,) = tmp_path.rglob("*.json")
+    path.rename(path.with_name(f".{path.name}.0123"))
+    again, model = cached(tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again.grade(RIGHT, [TARGET_PORT], APP)
+    assert len(model.heard) == 1
 
 
 def test_failures_are_not_kept(tmp_path: Path) -> None:

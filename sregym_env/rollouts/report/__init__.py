@@ -6,16 +6,19 @@ again in the embedded cluster, bit for bit, and looked at after every step.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 from sregym_env.errors import SREGymError, UsageError
-from sregym_env.rollouts.dataset.reader import open_dataset
+from sregym_env.rollouts.dataset.manifest import MANIFEST
+from sregym_env.rollouts.dataset.reader import Dataset, open_dataset
 from sregym_env.rollouts.record import EpisodeRecord, Labels
 from sregym_env.rollouts.replay import Difference, replay
 from sregym_env.rollouts.report.choice import chosen
-from sregym_env.rollouts.report.overview import overview
+from sregym_env.rollouts.report.overview import outline, overview
 from sregym_env.rollouts.report.page import inert, page
 from sregym_env.rollouts.report.sampling import Samples
 from sregym_env.rollouts.report.transcript import transcript
@@ -29,14 +32,17 @@ LENGTHS: Final = (16_000, 8_000, 4_000, 2_000, 1_000, 400)
 def write_report(folder: Path, out: Path, *, episodes: int = 12, truth: bool = True) -> None:
     """Write the report of a dataset, finished or not, to one HTML file; the file appears when it is whole.
 
-    The same dataset gives the same bytes. ``episodes`` and ``truth``: as for :func:`report`. Raises UsageError where
+    A folder whose subfolders are datasets (``sregym eval`` writes one per policy) is reported as one run. The same
+    datasets give the same bytes. ``episodes`` and ``truth``: as for :func:`report`. Raises UsageError where
     there is no dataset or no episode in it.
     """
-    dataset = open_dataset(folder)
+    datasets = tuple(open_dataset(path) for path in _folders(folder))
+    labels = {name: each for dataset in datasets for name, each in dataset.labels().items()}
+    title = datasets[0].manifest.about.title if len(datasets) == 1 else folder.resolve().name
     text = report(
-        list(dataset.episodes()),
-        dataset.labels(),
-        title=dataset.manifest.about.title or folder.resolve().name,
+        _Streamed(datasets),
+        labels,
+        title=title,
         episodes=episodes,
         truth=truth,
     )
@@ -46,8 +52,26 @@ def write_report(folder: Path, out: Path, *, episodes: int = 12, truth: bool = T
     part.replace(out)
 
 
+@dataclass(frozen=True, slots=True)
+class _Streamed:
+    """The episodes of datasets, read anew each time that they are asked for."""
+
+    datasets: tuple[Dataset, ...]
+
+    def __iter__(self) -> Iterator[EpisodeRecord]:
+        return chain.from_iterable(dataset.episodes() for dataset in self.datasets)
+
+
+def _folders(folder: Path) -> list[Path]:
+    """The folder itself where it is a dataset, or those below it that are."""
+    below = (
+        [] if (folder / MANIFEST).exists() else sorted(path.parent for path in folder.glob(f"*/{MANIFEST}"))
+    )
+    return below or [folder]
+
+
 def report(
-    records: Sequence[EpisodeRecord],
+    records: Iterable[EpisodeRecord],
     labels: Mapping[str, Labels],
     *,
     title: str,
@@ -56,14 +80,15 @@ def report(
 ) -> str:
     """The page of a run. ``labels`` by rollout id: without an episode's labels it can be shown but not replayed.
 
-    ``episodes``: how many are shown step by step. ``truth``: whether the page says what was wrong; without, the page
+    ``records`` are walked twice and never held all at once. ``episodes``: how many are shown step by step. ``truth``: whether the page says what was wrong; without, the page
     holds nothing of the labels. Raises UsageError where there is nothing to report.
     """
-    if not records:
-        raise UsageError("there are no episodes to report")
     if episodes < 0:
         raise UsageError(f"episodes must be at least 0, not {episodes}")
-    shown = chosen(records, episodes)
+    outlines = [outline(record) for record in records]
+    if not outlines:
+        raise UsageError("there are no episodes to report")
+    shown = _whole(records, chosen(outlines, episodes))
     graphs: dict[str, Any] = {}
     worlds: dict[str, dict[str, Any]] = {}
     for record in shown:
@@ -74,11 +99,18 @@ def report(
     data = {
         "title": title,
         "truth": truth and bool(labels),
-        **overview(records, labels if truth else {}),
+        **overview(outlines, labels if truth else {}),
         "graphs": graphs,
         "episodes": _fitting(shown, labels, worlds, truth),
     }
     return page(title, data)
+
+
+def _whole(records: Iterable[EpisodeRecord], outlines: Sequence[EpisodeRecord]) -> list[EpisodeRecord]:
+    """The whole records of what was chosen by its outlines, in the same order."""
+    wanted = {each.rollout_id for each in outlines}
+    found = {record.rollout_id: record for record in records if record.rollout_id in wanted} if wanted else {}
+    return [found[each.rollout_id] for each in outlines]
 
 
 def _fitting(

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sregym_env.rollouts.intervals import rate
-from sregym_env.rollouts.record import EpisodeRecord, Labels
+from sregym_env.rollouts.record import EpisodeRecord, Labels, Producer
+from sregym_env.rollouts.report.transcript import cut
 from sregym_env.rollouts.statistics import compare, ranked, summary
 
 
 def overview(records: Sequence[EpisodeRecord], labels: Mapping[str, Labels]) -> dict[str, Any]:
     """Plain JSON; what the labels hold is in it where they are given."""
+    names = policy_names(records)
     sides: dict[str, list[EpisodeRecord]] = {}
     for record in records:
-        sides.setdefault(policy_name(record), []).append(record)
+        sides.setdefault(names[producer(record)], []).append(record)
     policies = ranked(summary(listed, by="policy", name=name) for name, listed in sides.items())
     whole = summary(records)
     return {
@@ -28,15 +31,45 @@ def overview(records: Sequence[EpisodeRecord], labels: Mapping[str, Labels]) -> 
             for other in policies[1:]
         ],
         "families": _families(sides, labels),
-        "rows": _table([_row(record, labels.get(record.rollout_id)) for record in records]),
+        "rows": _table(
+            [_row(record, names[producer(record)], labels.get(record.rollout_id)) for record in records]
+        ),
         "configuration": configuration(records),
     }
 
 
-def policy_name(record: EpisodeRecord) -> str:
-    """What a policy is called on the page: with its model, where it has one."""
-    model = record.policy.model
-    return f"{record.policy.name} · {model}" if model else record.policy.name
+def outline(record: EpisodeRecord) -> EpisodeRecord:
+    """A record without its texts, and of its steps only the last: what the numbers of a run are made of."""
+    return record.model_copy(update={"messages": (), "tools": (), "steps": record.steps[-1:]})
+
+
+def policy_names(records: Iterable[EpisodeRecord]) -> dict[str, str]:
+    """What each policy (by :func:`producer`) is called on the page: by its name and model, and by its version and
+    those settings in which it differs from others of that name."""
+    known: dict[str, Producer] = {}
+    for record in records:
+        known.setdefault(producer(record), record.policy)
+    alike: dict[tuple[str, str | None], list[dict[str, Any]]] = {}
+    for policy in known.values():
+        alike.setdefault((policy.name, policy.model), []).append(_distinctive(policy))
+    return {key: _called(policy, alike[policy.name, policy.model]) for key, policy in known.items()}
+
+
+def producer(record: EpisodeRecord) -> str:
+    """The same for the same policy, model and settings."""
+    return json.dumps(record.policy.model_dump(mode="json"), sort_keys=True)
+
+
+def _distinctive(policy: Producer) -> dict[str, Any]:
+    return {"version": policy.version, **policy.settings}
+
+
+def _called(policy: Producer, alike: Sequence[Mapping[str, Any]]) -> str:
+    name = f"{policy.name} · {policy.model}" if policy.model else policy.name
+    mine = _distinctive(policy)
+    differing = [key for key in mine if any(other.get(key) != mine[key] for other in alike)]
+    told = ", ".join(f"{key}={mine[key]}" for key in sorted(differing))
+    return f"{name} ({cut(told, 60)})" if told else name
 
 
 def families_of(labels: Labels | None) -> str:
@@ -66,11 +99,11 @@ def _families(
     return told
 
 
-def _row(record: EpisodeRecord, labels: Labels | None) -> dict[str, Any]:
+def _row(record: EpisodeRecord, policy: str, labels: Labels | None) -> dict[str, Any]:
     usage = record.usage
     return {
         "id": record.rollout_id,
-        "policy": policy_name(record),
+        "policy": policy,
         "task": record.task_id,
         "family": families_of(labels),
         "fault": _joined(labels, "fault"),
@@ -85,7 +118,7 @@ def _row(record: EpisodeRecord, labels: Labels | None) -> dict[str, Any]:
         "ttd": record.ttd_s,
         "ttm": record.ttm_s,
         "time": record.sim_time_s,
-        "steps": len(record.steps),
+        "steps": record.steps[-1].t + 1 if record.steps else 0,
         "commands": record.commands,
         "tokens": None if usage is None else usage.total_tokens,
         "cost": None if usage is None else usage.cost_usd,

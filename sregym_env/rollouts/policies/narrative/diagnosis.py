@@ -50,7 +50,7 @@ def facts(instance: FaultInstance, chance: Random) -> dict[str, str]:
     workload = chance.choice((f"{kind} {first.name}", f"the {first.name} {kind.lower()}"))
     component = spoken(first.name)
     components = listed(spec.components)
-    clients = getattr(target, "dependents", None) or getattr(target, "callers", ())
+    clients: Iterable[str] = getattr(target, "dependents", ()) or getattr(target, "callers", ())
     named: dict[str, Any] = {
         **instance.parameters,
         **instance.fault.facts,
@@ -63,7 +63,7 @@ def facts(instance: FaultInstance, chance: Random) -> dict[str, str]:
         "the": f"the {first.name} {kind.lower()}",
         "name": spec.resource_name,
         "namespace": spec.namespace,
-        "clients": listed(clients),
+        "clients": listed(map(spoken, clients)),
         "field": spec.field,
         "wrong": plain(instance.fault.details.get("wrong")),
         "right": plain(instance.fault.details.get("right")),
@@ -149,9 +149,10 @@ def tell(
     judge = SpecJudge()
     specs = [instance.spec for instance in instances]
     best, best_score = Telling("", ()), -1.0
-    for _ in range(TRIES):
+    for attempt in range(TRIES):
         taken = _taken(instances, choices, chance)
-        causes = [way.format_map(each) for way, each in zip(taken, known, strict=True)]
+        # Who means several should be brief, and must be understood.
+        causes = _said(instances, taken, known, brief=attempt < TRIES // 2)
         words = _framed(" ".join(causes), consequence(instances, chance, failing), chance, failing)
         score = judge.grade(words, specs, app).score
         if score > best_score:
@@ -181,13 +182,34 @@ def _taken(instances: Sequence[FaultInstance], choices: Sequence[Sequence[str]],
     return taken
 
 
+def _said(
+    instances: Sequence[FaultInstance],
+    taken: Sequence[str],
+    known: Sequence[Mapping[str, str]],
+    brief: bool,
+) -> list[str]:
+    """The causes one by one; ``brief`` says a cause that several components share once, and who shares it."""
+    causes: list[str] = []
+    alike: dict[str, list[str]] = {}
+    for instance, way, each in zip(instances, taken, known, strict=True):
+        mechanism = instance.spec.mechanism
+        if not brief or mechanism not in alike:
+            causes.append(way.format_map(each))
+            alike.setdefault(mechanism, [])
+            continue
+        own = [value for value in values(way, each) if not any(value in cause for cause in causes)]
+        alike[mechanism].append(f"{each['component']} ({', '.join(own)})" if own else each["component"])
+    shared = [f"The same is wrong with {listed(others)}." for others in alike.values() if others]
+    return [*causes, *shared]
+
+
 _OPENINGS = (
     "", "", "", "Root cause: ", "The root cause is this: ", "What is wrong: ", "My finding: ",
 )  # fmt: skip
 
 _SYMPTOMS = (
-    "Users' {requests} fail. ",
-    "For the users {requests} fail. ",
+    "Users get errors on {requests}. ",
+    "Users complain about {requests}. ",
     "Errors on {requests} come from this: ",
 )
 

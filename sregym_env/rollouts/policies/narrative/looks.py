@@ -101,7 +101,8 @@ def _rolled(app: App) -> list[Component]:
 
 def path(app: App, component: str) -> tuple[str, ...]:
     """The calls from the way in to a component, both included; the component alone where nobody calls it."""
-    frontier, seen = [(app.entry,)], {app.entry}
+    frontier: list[tuple[str, ...]] = [(app.entry,)]
+    seen = {app.entry}
     while frontier:
         way = frontier.pop(0)
         if way[-1] == component:
@@ -161,26 +162,43 @@ def closer(instance: FaultInstance, chance: Random) -> list[Look]:
     return [*symptoms, *looked]
 
 
-def shows(look: Look, wrong: ObjectRef) -> bool:
-    """Whether a look is at an object that is wrong: at it by name, or at the list in which it stands or is missing."""
-    word = {"networkpolicies.networking.k8s.io": "networkpolic", "persistentvolumeclaims": "pvc"}.get(
-        wrong.resource, wrong.resource.partition(".")[0].rstrip("s")
-    )
-    command = look.command.replace("deploy/", "deployment/").replace("sts/", "statefulset/")
-    return word in command and (
-        wrong.name in command or bool(re.search(rf"(?:get|describe) {word}\w*\b", command))
-    )
+NEIGHBOUR = "a neighbour"
+"""Another component than the struck one, for comparison."""
+
+
+def shows(look: Look, instance: FaultInstance) -> bool:
+    """Whether a look is at the object that is wrong: at it by name, or at a list in which it stands or is missing."""
+    wrong, command = instance.fault.resource, look.command.replace("deploy/", "deployment/")
+    if instance.fault.kind.endswith("account"):
+        return " exec " in command and wrong.name in command
+    word = _WORDS.get(wrong.resource, wrong.resource.partition(".")[0].rstrip("s"))
+    if not re.search(rf"\b(?:get|describe)\b.*\b{word}", command):
+        return False
+    listed = re.search(rf"\b(?:get|describe) (?:\S+,)?{word}\w*(?:,\S+)?(?= -|$)", command)
+    return bool(listed) or bool(re.search(rf"[ /]{re.escape(wrong.name)}(?= |$)", command))
+
+
+_WORDS = {"networkpolicies.networking.k8s.io": "networkpolic", "persistentvolumeclaims": "pvc"}
+
+_PLURALS = {"pv": "the persistent volumes", "pvc": "the volume claims", "pods": "the pods again"}
 
 
 def _about(instance: FaultInstance, command: str) -> str:
     """What a declared look is at, in words."""
     if " exec " in command:
-        return "inside the container"
+        own = any(re.search(rf"/{re.escape(name)} ", command) for name in instance.target.components)
+        return "inside the container" if own else NEIGHBOUR
+    logged = re.search(r"logs \w+/(\S+)(?: -c (\S+))?", command)
+    if logged:
+        container = f"the container {logged.group(2)} of " if logged.group(2) else ""
+        return f"the log of {container}{logged.group(1)}"
     found = re.search(r"(?:get|describe) (\S+)(?: ([a-z][\w.-]*))?", command)
     if found is None:
-        return instance.target.components[0]
+        return str(instance.target.components[0])
     kind, name = found.group(1), found.group(2) or ""
-    return f"the {kind.rstrip('s')} {name}" if name else f"the {kind if kind.endswith('s') else f'{kind}s'}"
+    if name:
+        return f"the {kind.rstrip('s')} {name}"
+    return _PLURALS.get(kind) or f"the {kind if kind.endswith('s') else f'{kind}s'}"
 
 
 def typed(commands: Sequence[str], flag_first: bool, short: bool) -> list[str]:

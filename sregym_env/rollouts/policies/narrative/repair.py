@@ -90,7 +90,10 @@ def _objects(words: str) -> str:
 
 def _applied(match: re.Match[str]) -> str:
     found = re.findall(r"^kind: (\S+)$.*?^  name: (\S+)$", match.string, re.MULTILINE | re.DOTALL)
-    return f"apply {listed(f'the {kind} {name}' for kind, name in found)} as it should be"
+    kinds = list(dict.fromkeys(kind for kind, _ in found))
+    if len(found) > 1 and len(kinds) == 1:
+        return f"apply the {kinds[0]}s {listed(name for _, name in found)} as they should be"
+    return f"apply {listed(f'the {kind} {name}' for kind, name in found)} as declared"
 
 
 def _patched(match: re.Match[str]) -> str:

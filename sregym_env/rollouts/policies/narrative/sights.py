@@ -45,7 +45,7 @@ _KINDS: tuple[tuple[str, Kind], ...] = (
     (r"\btop\b", "top"),
     (r"\bdescribe\b", "describe"),
     (r"\bget (?:pods?|po)\b(?!.*-o (?:yaml|json))", "pods"),
-    (r"\bget (?:deployments?|deploy|statefulsets?|daemonsets?)[, ](?!.*-o (?:yaml|json))", "workloads"),
+    (r"\bget (?:deployments?|deploy|statefulsets?|daemonsets?)(?=[, ]|$)(?!.*-o (?:yaml|json))", "workloads"),
 )
 
 
@@ -54,10 +54,10 @@ def kind_of_look(command: str) -> Kind:
     return next((kind for pattern, kind in _KINDS if re.search(pattern, command)), "read")
 
 
-def sight(command: str, text: str, wanted: Iterable[str], chance: Random) -> Sight:
-    """What is to be noticed in the output of a command, looking out for the values ``wanted``."""
+def sight(command: str, text: str, wanted: Iterable[str], chance: Random, field: str = "") -> Sight:
+    """What is to be noticed in the output of a command, looking out for the values ``wanted`` of a ``field``."""
     kind = kind_of_look(command)
-    proof = pointing(text, wanted)
+    proof = pointing(text, wanted, field)
     refused = re.search(r"^Error from server.*$", text, re.MULTILINE)
     if refused:
         return Sight(f"The server says: {quoted(refused.group())}.", True, proof=refused.group())
@@ -65,17 +65,27 @@ def sight(command: str, text: str, wanted: Iterable[str], chance: Random) -> Sig
         return _pods(text, chance)
     if kind == "users":
         return _users(text, chance)
-    if kind in ("describe", "read", "nodes", "endpoints") and proof:
+    if '"user" : ' in text and kind == "read":
+        return _accounts(text)
+    if kind in ("describe", "read", "nodes", "endpoints", "workloads") and proof:
         return Sight(_say(_FOUND, chance, line=quoted(proof)), True, proof=proof)
     return _READERS[kind](text, chance)
 
 
-def pointing(text: str, wanted: Iterable[str]) -> str:
+SHORT = 4
+"""Values with fewer characters stand anywhere: only a line that also names the field shows them."""
+
+
+def pointing(text: str, wanted: Iterable[str], field: str = "") -> str:
     """The line that shows one of the values, the longest value first; empty if none is shown."""
     lines = text.split("\n")
-    for value in sorted((value for value in wanted if len(value) > 3), key=len, reverse=True):
-        pattern = re.compile(rf"(?<![\w.]){re.escape(value)}(?!\w)")
+    words = [word.lower() for word in re.findall(r"[A-Za-z]{3,}", field)]
+    for value in sorted(wanted, key=len, reverse=True):
+        before = "" if value.startswith("/") else r"(?<![\w.])"
+        pattern = re.compile(rf"{before}{re.escape(value)}(?!\w)")
         found = [line for line in lines if pattern.search(line)]
+        if len(value) < SHORT:
+            found = [line for line in found if any(word in line.lower() for word in words)]
         if found:
             # A manifest repeats itself in the annotation that kubectl apply leaves.
             return next((line for line in found if len(line) < 300), found[0]).strip()
@@ -158,8 +168,8 @@ def _workloads(text: str, chance: Random) -> Sight:
         return Sight(
             chance.choice(("Every workload has the replicas it wants.", "No workload lacks a replica."))
         )
-    told = " and ".join(f"{name} has {count} replicas ready" for name, count in short[:2])
-    return Sight(f"{told[0].upper()}{told[1:]}." if "-" not in told.split(" ")[0] else f"{told}.", True)
+    told = " and ".join(f"{name} has {count}" for name, count in short[:3])
+    return Sight(f"Not all replicas are ready: {told}.", True)
 
 
 def _nodes(text: str, chance: Random) -> Sight:
@@ -235,13 +245,27 @@ _FRAME = re.compile(r"^\s|^goroutine|^main\.|\.go:\d+ \+0x|^github\.com")
 """Lines of a stack trace."""
 
 
+_TELLING = re.compile(
+    r"no such host|refused|not authorized|Authentication failed|Input/output|I/O error|read error|UPGRADE|panic:|"
+    r"no reachable|still waiting|in use|not found|DeadlineExceeded|timeout",
+    re.IGNORECASE,
+)
+"""What says more than that something failed."""
+
+
 def complaint(text: str) -> str:
-    """The last line of a log that says that something is wrong; empty if none does."""
+    """The last line of a log that says what is wrong, or at least that something is; empty if none does."""
     lines = [line for line in text.split("\n") if _WRONG.search(line) and not _FRAME.search(line)]
-    return lines[-1].strip() if lines else ""
+    telling = [line for line in lines if _TELLING.search(line)]
+    line = (telling or lines or [""])[-1].strip()
+    # The message of a structured line, without what comes before it in each of them.
+    start = line.find('"msg":')
+    return line[start:] if start > 0 else line
 
 
 def _logs(text: str, chance: Random) -> Sight:
+    if text.startswith("error:"):
+        return Sight(f"There is no log to read: {quoted(text)}.", True)
     line = complaint(text)
     if line:
         said = ("The log says {line}.", "Its last complaint is {line}.", "In the log I read {line}.")
@@ -281,18 +305,34 @@ def _read(text: str, chance: Random) -> Sight:
     return Sight("")
 
 
+def _accounts(text: str) -> Sight:
+    """The users that a MongoDB database lists, with their roles."""
+    users = re.split(r'"user" : ', text)[1:]
+    told = [f"{_unquoted(user)} with {_roles(user)}" for user in users]
+    return Sight(f"The accounts are {'; '.join(told)}.", True)
+
+
+def _unquoted(user: str) -> str:
+    return user.partition(",")[0].strip().strip('"')
+
+
+def _roles(user: str) -> str:
+    found = re.findall(r'"role" : "(\w+)",\s+"db" : "([\w-]+)"', user)
+    return " and ".join(f"{role} on {database}" for role, database in found) or "no role"
+
+
 def _alerts(text: str, chance: Random) -> Sight:
     rows = re.findall(r"^(?:firing|pending)\s+\S+\s+\S+\s+(\S+)\s+(.*)$", text, re.MULTILINE)
     if not rows:
         return Sight(chance.choice(("No alert is firing.", "The alerts are silent.")))
     name, summary = chance.choice(rows)
+    if len(rows) == 1:
+        return Sight(f"The one alert says {quoted(summary)}.", True)
     said = (
         "Among the alerts: {line}.",
         "The alerts say {line}.",
         "{count} alerts, one of them {name}: {line}.",
     )
-    if len(rows) == 1:
-        said = said[1:2]
     return Sight(_say(said, chance, line=quoted(summary), count=len(rows), name=name), True)
 
 

@@ -57,6 +57,10 @@ AIMS: Mapping[str, tuple[str, ...]] = {
     "close first": ("I look at {about}.", "Let me look closely at {about}.", "Now {about}."),
     "close again": ("I look at {about} from another side.", "More about {about}.", "That is not all I want to know of {about}."),
     "object": ("I check {about}.", "Let me look at {about}.", "Next I read {about}.", "What about {about}?"),
+    "object elsewhere": (
+        "How should it look? I read the same file in a neighbour that works.",
+        "A neighbour runs the same image; let me compare its file.",
+    ),
     "object inside": ("I look from inside the container.", "Let me look inside the container.", "What does it look like from inside?"),
     "diagnosis": (
         "That explains what I saw, and I hand in the diagnosis.",
@@ -74,8 +78,8 @@ AIMS: Mapping[str, tuple[str, ...]] = {
     "settle": ("I give it a moment and look at the pods.", "Are the pods well now?", "A little patience, then the pods."),
     "settle again": ("Not yet. I wait a little longer.", "It needs more time.", "I look once more in a moment."),
     "verify": (
-        "Pods that are ready prove nothing to users: I try a {journey} request.",
-        "The test that counts: a {journey} request.",
+        "Pods that are ready prove nothing to users: I try the {journey} request.",
+        "The test that counts: the {journey} request.",
         "Let me see whether users are served: {journey}.",
     ),
     "verify again": ("Not served yet; I wait and try again.", "I give it a little longer and try again."),
@@ -88,6 +92,18 @@ AIMS: Mapping[str, tuple[str, ...]] = {
     "mitigation unsure": ("The repair is in and more I cannot do here; I hand it in.",),
 }  # fmt: skip
 """By purpose."""
+
+WELL_AGAIN: tuple[str, ...] = (
+    "All pods are ready.",
+    "Every pod is ready again.",
+    "The pods are all well now.",
+)
+
+NOT_YET: tuple[str, ...] = (
+    "That does not show it yet.",
+    "Not enough to go by.",
+    "This alone does not explain it.",
+)
 
 TURNS_BACK: tuple[str, ...] = (
     "So {about} itself is well, and I turn back.",

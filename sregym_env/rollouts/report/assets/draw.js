@@ -18,7 +18,8 @@ const svg = (tag, attributes, ...children) => filled(document.createElementNS(SV
 
 const whole = (value) => Math.round(value).toLocaleString('en-US');
 const percent = (value) => `${Math.round(value * 100)} %`;
-const plain = (digits) => (value) => value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+const plain = (digits) => (value) => (Math.abs(value) < 0.5 * 10 ** -digits ? 0 : value)
+  .toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits }).replace('-', '−');
 const money = (value) => `$${value.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 4 })}`;
 const short = (value) => (Math.abs(value) >= 1e6 ? `${+(value / 1e6).toFixed(1)} M` : Math.abs(value) >= 1e4 ? `${+(value / 1e3).toFixed(0)} k` : whole(value));
 const words = (name) => name.replaceAll('_', ' ');

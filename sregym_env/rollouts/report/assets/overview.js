@@ -86,7 +86,7 @@ function families(data) {
   if (!data.truth || !data.families.length) return '';
   const colours = names.map((_, index) => `var(--s${index % 8})`);
   return el('section', {}, el('h2', {}, 'Success by family of faults'),
-    el('p', { class: 'lead' }, 'Where in the stack the cause lies. With 95 % intervals.'),
+    el('p', { class: 'lead' }, 'Where in the stack the cause lies, with 95 % intervals. Where only one problem of a family was played, the interval is about that problem.'),
     names.length > 1 && legend(...names.map((name, index) => [swatch(colours[index]), name])),
     painted((width) => {
       const [left, right, line] = [Math.min(150, width * 0.3), 96, 16];
@@ -133,7 +133,7 @@ function faults(data, rows, byPolicy) {
   return el('section', {}, el('h2', {}, byPolicy ? 'Success by fault and policy' : 'Success by fault and target'),
     el('p', { class: 'lead' }, 'Share of episodes solved; the number of episodes under the pointer. ',
       byPolicy ? 'Choose one policy to see targets.' : 'Empty where nothing was played.'),
-    el('div', { class: 'scroll' }, el('table', { class: 'heat', id: 'heat' },
+    el('div', { class: 'scroll' }, el('table', { class: byPolicy ? 'heat wide' : 'heat', id: 'heat' },
       el('thead', {}, el('tr', {}, el('th'), columns.map((name) => el('th', { class: 'column', scope: 'col' }, el('div', {}, name || 'none'))))),
       el('tbody', {}, body))));
 }

@@ -183,11 +183,13 @@ function callGraph(graph, episode, world, followers) {
       arrows, Object.values(nodes).map((parts) => parts.group))));
 }
 
-/** The stretch of time that is shown: the episode, and enough before it to see how it came to it. */
-const stretch = (world, times) => {
+/** The stretch of time that is shown: the episode, and enough before it to see the users begin to suffer. */
+function stretch(world, times) {
   const end = Math.max(times[times.length - 1], 5);
-  return [Math.max(Math.min(...world.times), -Math.min(180, Math.max(30, end * 0.4))), end];
-};
+  const hurt = world.times.findIndex((time, index) => time <= 0 && world.journeys.some((journey) => journey.success[index] !== null && journey.success[index] < world.slo));
+  const onset = hurt > 0 ? world.times[hurt - 1] - 15 : 0;
+  return [Math.max(Math.min(...world.times), Math.min(-Math.max(30, end * 0.4), Math.max(onset, -Math.max(120, end)))), end];
+}
 
 const SIDES = [34, 12];
 
