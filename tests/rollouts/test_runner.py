@@ -33,7 +33,7 @@ def test_the_expert_succeeds_and_the_record_says_how() -> None:
     assert len(record.messages) == 1 + 2 * len(record.steps)
     for step in record.steps:
         first, last = step.message_span
-        assert record.messages[first].content == record.action(step)
+        assert record.messages[first].action == record.action(step)
         assert record.messages[last].content == record.observation(step)
 
 

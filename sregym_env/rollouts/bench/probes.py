@@ -144,7 +144,8 @@ def grading() -> Iterator[float]:
         expert.begin(env, observation, UNSEEN)
         ended = False
         while not ended:
-            action = expert.act(observation, info)
+            said = expert.act(observation, info)
+            action = said if isinstance(said, str) else said.message.action
             began = process_time()
             observation, _, terminated, truncated, info = env.step(action)
             took = process_time() - began
