@@ -37,9 +37,7 @@ def fork(env: gymnasium.Env[Any, Any]) -> Any:
     return twin
 
 
-class ForkingWrapper(
-    gymnasium.Wrapper[_Obs, _Act, _InnerObs, _InnerAct], RecordConstructorArgs
-):
+class ForkingWrapper(gymnasium.Wrapper[_Obs, _Act, _InnerObs, _InnerAct], RecordConstructorArgs):
     """A wrapper that can be forked: whatever it keeps from step to step is an immutable value."""
 
     def fork(self) -> Self:

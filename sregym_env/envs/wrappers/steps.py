@@ -58,7 +58,5 @@ class StepLimit(ForkingWrapper[_Obs, _Act, _Obs, _Act]):
 
 def _joined(step: dict[str, Any], settled: dict[str, Any]) -> dict[str, Any]:
     """The info of a step and of the settling after it as those of one step."""
-    earned = {
-        name: round(step[name] + settled[name], 6) for name in (f"reward_{term}" for term in TERMS)
-    }
+    earned = {name: round(step[name] + settled[name], 6) for name in (f"reward_{term}" for term in TERMS)}
     return {**step, **settled, **{name: step[name] for name in _OF_THE_STEP}, **earned}

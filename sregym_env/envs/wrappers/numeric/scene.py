@@ -81,9 +81,7 @@ class Scene:
         shown = components_of(app)
         kinds = sorted({component.workload for component in shown})
         listed: dict[str, dict[_Key, Manifest]] = {
-            kind: _by_name(
-                item for namespace in app.namespaces for item in cluster.list(kind, namespace)
-            )
+            kind: _by_name(item for namespace in app.namespaces for item in cluster.list(kind, namespace))
             for kind in (*kinds, "services", "endpoints")
         }
         pods = {namespace: cluster.list("pods", namespace) for namespace in app.namespaces}

@@ -182,7 +182,10 @@ def _waiting(pod: Manifest) -> frozenset[str]:
     """Why containers of a pod wait or have just ended."""
     states = [each.get("state") or {} for each in _statuses(pod)]
     return frozenset(
-        state[kind].get("reason", "") for state in states for kind in ("waiting", "terminated") if kind in state
+        state[kind].get("reason", "")
+        for state in states
+        for kind in ("waiting", "terminated")
+        if kind in state
     )
 
 
@@ -191,7 +194,9 @@ def _unscheduled(pod: Manifest) -> bool:
 
 
 def _initialising(pod: Manifest) -> bool:
-    return any("terminated" not in (each.get("state") or {}) for each in _statuses(pod, "initContainerStatuses"))
+    return any(
+        "terminated" not in (each.get("state") or {}) for each in _statuses(pod, "initContainerStatuses")
+    )
 
 
 def _restarts(pod: Manifest) -> int:
