@@ -80,14 +80,14 @@ class Plan:
     faults: tuple[str, ...] = tuple(FAMILIES)
     verbs: tuple[str, ...] = VERBS
     max_steps: int = 6
-    iterations: int = 30
+    iterations: int = 20
     groups: int = 1
     """Groups per family in each iteration."""
     members: int = 16
     rate: float = 8.0
     """The step's length at first; it falls to a fifth of that."""
     entropy: float = 0.03
-    look_every: int = 5
+    look_every: int = 4
     """Iterations between looks at the validation components."""
     worlds: int = 3
     """Worlds per test task in the end."""
@@ -288,6 +288,10 @@ class Table:
         """All members of every group: forks of one reset."""
         return [self._group(weights, group) for group in groups]
 
+    def cpu_seconds(self) -> float:
+        """What this process has used."""
+        return time.process_time()
+
     def _group(self, weights: Floats, group: Group) -> list[Episode]:
         view = self.views[group.side]
         begun = view.reset(seed=group.seed, options={"fault": group.task.fault, "target": group.task.target})
@@ -303,31 +307,29 @@ def _finished(
     chance: np.random.Generator | None,
 ) -> Episode:
     observation, info = begun
-    steps, names, total, diagnosis, over = [], [], 0.0, 0.0, False
+    steps, names, total, over = [], [], 0.0, False
     while not over:
         likely = chooser.probabilities(weights, observation, info["action_mask"])
         entry = int(likely.argmax() if chance is None else chance.choice(len(likely), p=likely))
         steps.append(Step(observation, info["action_mask"], entry))
         observation, reward, terminated, truncated, info = view.step(np.int64(entry))
-        total, diagnosis = total + reward, diagnosis + info["reward_diagnosis"]
-        over = terminated or truncated
+        total, over = total + reward, terminated or truncated
         names.append(info["choice"])
-    return Episode(
-        tuple(steps),
-        Earned(total, diagnosis, bool(info["Diagnosis"])),
-        bool(info["is_success"]),
-        tuple(names),
-    )
+    earned = Earned(total, info["reward_diagnosis"], bool(info["Diagnosis"]))
+    return Episode(tuple(steps), earned, bool(info["is_success"]), tuple(names))
 
 
 Player = Callable[[Floats, Sequence[Group]], list[list[Episode]]]
 """Plays groups with given weights; the order of the results is that of the groups."""
 
 
-def player(plan: Plan, workers: int) -> Player:
-    """Plays in this process, or shares the groups out to Ray workers: the results are the same."""
+def player(plan: Plan, workers: int) -> tuple[Player, Callable[[], float]]:
+    """Plays in this process, or shares the groups out to Ray workers: the results are the same.
+
+    The second result tells the CPU seconds that other processes have used.
+    """
     if workers < 1:
-        return Table(plan).play
+        return Table(plan).play, lambda: 0.0
     import ray
 
     ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False, ignore_reinit_error=True)
@@ -348,7 +350,7 @@ def player(plan: Plan, workers: int) -> Player:
             free.append(worker)
         return [played[index] for index in range(len(groups))]
 
-    return shared
+    return shared, lambda: sum(ray.get([worker.cpu_seconds.remote() for worker in team]))
 
 
 # --- learning -----------------------------------------------------------------------------------------
@@ -505,8 +507,8 @@ def main(arguments: Sequence[str] | None = None) -> list[Run]:
     for side in SPLITS:
         listed = tasks(plan.faults, side)
         print(f"{side}: {len(listed)} tasks, on {', '.join(sorted({task.target for task in listed}))}")
-    wall, cpu = time.perf_counter(), time.process_time()
-    playing = player(plan, given.workers)
+    started = time.perf_counter()
+    playing, elsewhere = player(plan, given.workers)
     runs = [train(plan, seed, playing) for seed in range(given.seeds)]
     print(
         f"chance:   success {spread([run.chance.success for run in runs])}, "
@@ -516,9 +518,8 @@ def main(arguments: Sequence[str] | None = None) -> list[Run]:
         f"trained:  success {spread([run.last.success for run in runs])}, "
         f"return {spread([run.last.total for run in runs])}   (mean [least, greatest] of {len(runs)} seeds, test components)"
     )
-    print(
-        f"{time.perf_counter() - wall:.0f} s, of which {time.process_time() - cpu:.0f} s CPU in this process"
-    )
+    used = time.process_time() + elsewhere()
+    print(f"{time.perf_counter() - started:.0f} s, {used:.0f} s of CPU")
     if given.picture:
         draw(runs, plan, given.picture)
     if given.save:

@@ -86,7 +86,7 @@ class SREGymVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self.metadata = {**self.envs[0].metadata, "autoreset_mode": self.autoreset_mode}
         self.render_mode = self.envs[0].render_mode
         self._texts: list[Any] = [None] * num_envs
-        self._batch = create_empty_array(self.single_observation_space, n=num_envs, fn=np.zeros)
+        self._batch: Any = create_empty_array(self.single_observation_space, n=num_envs, fn=np.zeros)
         self._over = np.zeros(num_envs, dtype=np.bool_)
 
     def _batch_spaces(self) -> None:
@@ -181,12 +181,12 @@ class SREGymVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             env.set_wrapper_attr(name, value)
 
     @property
-    def np_random_seed(self) -> tuple[int | None, ...]:
+    def np_random_seed(self) -> tuple[int | None, ...]:  # type: ignore[override]
         """The seeds of the sub-environments' generators."""
         return self.get_attr("np_random_seed")
 
-    @property
-    def np_random(self) -> tuple[np.random.Generator, ...]:
+    @property  # type: ignore[misc]
+    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
         """The sub-environments' generators."""
         return self.get_attr("np_random")
 
@@ -235,7 +235,9 @@ class SREGymVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
         if seed is None:
             return [None] * self.num_envs
-        seeds = [seed + index for index in range(self.num_envs)] if isinstance(seed, int) else list(seed)
+        if isinstance(seed, int | np.integer):
+            return [int(seed) + index for index in range(self.num_envs)]
+        seeds = list(seed)
         if len(seeds) != self.num_envs:
             raise UsageError(f"{len(seeds)} seeds for {self.num_envs} sub-environments")
         return seeds

@@ -34,9 +34,21 @@ class RewardTerms(ForkingWrapper[_Obs, _Act, _Obs, _Act]):
             if isinstance(factor, bool) or not isinstance(factor, int | float) or not isfinite(factor):
                 raise UsageError(f"the factor of {name} must be a finite number, not {factor!r}")
         self._factors = {term: float(factors.get(term, 1.0)) for term in TERMS}
+        self._paid = 0.0
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[_Obs, dict[str, Any]]:
+        """Begin an episode."""
+        begun = self.env.reset(seed=seed, options=options)
+        self._paid = 0.0
+        return begun
 
     def step(self, action: _Act) -> tuple[_Obs, float, bool, bool, dict[str, Any]]:
         """One step."""
         observation, _, terminated, truncated, info = self.env.step(action)
-        earned = sum(factor * info[f"reward_{term}"] for term, factor in self._factors.items())
-        return observation, round(earned, 6), terminated, truncated, info
+        # The terms in info are those of the whole episode, so that nothing is lost or paid twice at an outer limit.
+        due = sum(factor * info[f"reward_{term}"] for term, factor in self._factors.items())
+        earned = round(due - self._paid, 6) if info["trainable"] else 0.0
+        self._paid = due
+        return observation, earned, terminated, truncated, info
