@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench validate sample compat parity helm fuzz clean
+.PHONY: help demo test check format bench validate sample compat parity helm fuzz adapters trl clean
 
 help:  ## Say what can be made.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -67,5 +67,22 @@ helm: $(READY)  ## Run real Helm 4 against the served cluster (downloads 85 MB o
 	$(LAY)/helm 'helm-python-sdk==0.2.2'
 	$(OVER)/helm $(BIN)/python -m pytest tests/clients/test_helm.py
 
+# Frameworks that are heavy, or that pin what others pin differently, each in a virtual environment of its own.
+ADAPTERS := .adapters
+define WITH
+test -x $(ADAPTERS)/$(1)/bin/python || $(PYTHON) -m venv $(ADAPTERS)/$(1)
+$(ADAPTERS)/$(1)/bin/python -m pip install --quiet --disable-pip-version-check --editable . pytest pytest-xdist hypothesis $(2)
+endef
+
+adapters:  ## Play an episode in OpenEnv, inspect-ai and verifiers themselves (3 minutes, 1.2 GB, once).
+	$(call WITH,light,openenv==0.10.0 inspect-ai==0.3.285 uvicorn)
+	$(ADAPTERS)/light/bin/python -m pytest tests/adapters/test_openenv.py tests/adapters/test_inspect.py
+	$(call WITH,verifiers,verifiers==0.4.0 uv)
+	PATH=$(CURDIR)/$(ADAPTERS)/verifiers/bin:$$PATH $(ADAPTERS)/verifiers/bin/python -m pytest tests/adapters/test_verifiers.py
+
+trl:  ## Play an episode in TRL's own trainer (4 minutes, 2 GB with torch for the processor, once).
+	$(call WITH,trl,torch==2.13.0+cpu trl==1.16.0 jmespath)
+	$(ADAPTERS)/trl/bin/python -m pytest tests/adapters/test_trl.py
+
 clean:  ## Remove the virtual environment and every cache.
-	rm -rf $(VENV) $(OVERLAYS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
+	rm -rf $(VENV) $(OVERLAYS) $(ADAPTERS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist

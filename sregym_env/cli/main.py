@@ -7,16 +7,15 @@ long to import as this module.
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 
-from sregym_env.cli import terminal
-from sregym_env.errors import SREGymError
+from sregym_env.cli import datasets, terminal
+from sregym_env.cli.commands import evaluate, run
+from sregym_env.cli.errors import fail as _fail
+from sregym_env.cli.errors import told_errors as _told_errors
 
 app = typer.Typer(
     name="sregym",
@@ -78,23 +77,10 @@ def demo(
     raise typer.Exit(0 if ok else 1)
 
 
-@app.command()
-def run(
-    problem: Problem,
-    policy: Annotated[str, typer.Option(help="expert or random")] = "expert",
-    seed: Seed = 0,
-    noise: Noise = False,
-    as_json: AsJson = False,
-) -> None:
-    """Play one episode with a built-in policy and print what came of it."""
-    from sregym_env.cli.playing import run_policy, summary
-
-    with _told_errors():
-        rollout = run_policy(problem, policy, seed=seed, noise=noise)
-    if as_json:
-        print(rollout.record.to_json())
-        return
-    terminal.print_table([summary(rollout.record)])
+app.command()(run)
+app.command("eval")(evaluate)
+app.command()(datasets.replay)
+app.add_typer(datasets.app, name="dataset")
 
 
 @app.command()
@@ -151,6 +137,20 @@ def bench(
 
 
 @app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(help="A dataset of `sregym run`, finished or not.")],
+    out: Annotated[Path, typer.Option(help="The HTML file to write.")] = Path("report.html"),
+    episodes: Annotated[int, typer.Option(min=0, help="How many can be replayed step by step.")] = 12,
+    truth: Annotated[bool, typer.Option("--truth/--no-truth", help="Say what was wrong.")] = True,
+) -> None:
+    """Write a report of a run: one HTML file, with every number's interval and episodes to replay."""
+    from sregym_env.cli.reporting import report as write
+
+    with _told_errors():
+        write(folder, out, episodes=episodes, truth=truth)
+
+
+@app.command()
 def serve(
     problems: Annotated[
         list[str],
@@ -185,20 +185,6 @@ def serve(
             step=step,
             directory=directory,
         )
-
-
-@contextmanager
-def _told_errors() -> Iterator[None]:
-    """Prints the project's own errors, and the machine's, as one line and exits with 2."""
-    try:
-        yield
-    except (SREGymError, OSError) as error:
-        _fail(str(error))
-
-
-def _fail(text: str) -> NoReturn:
-    print(f"sregym: {text}", file=sys.stderr)
-    raise typer.Exit(2)
 
 
 def _print_json(value: Any) -> None:

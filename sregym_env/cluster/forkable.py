@@ -34,6 +34,10 @@ class Forkable(World, Protocol):
     def fork(self) -> Self:
         """An independent world with the same present and, given the same actions, the same future."""
 
+    def trial(self) -> Self:
+        """A fork that is only asked how objects, machines and users fare: logs, Normal events, Endpoints and metrics
+        of it may be left out. What it is asked for is what a fork would say."""
+
     def reseed(self, seed: int) -> None:
         """From now on, chance is drawn from this seed."""
 

@@ -20,7 +20,8 @@ from sregym_env.envs.tasks.splits import SPLITS, WAYS, By, Split, split_of
 from sregym_env.envs.tasks.suites import suite
 from sregym_env.errors import UsageError
 from sregym_env.faults.problems import Problem
-from sregym_env.rewards.judge import Judge, SpecJudge
+from sregym_env.rewards import judges
+from sregym_env.rewards.judge import Judge
 from sregym_env.rewards.oracle import Patience
 from sregym_env.rewards.reward import rule
 from sregym_env.tools.parse import MAX_ACTION_CHARS
@@ -51,7 +52,8 @@ class SREGymEnv(gymnasium.Env[str, str]):
         noise: whether transient disturbances that are not the cause come and go.
         reward: a preset (``composite``, ``sparse``, ``graded``, ``shaped``) or its fields
             (:class:`~sregym_env.rewards.reward.RewardRule`).
-        judge: who grades the diagnosis; the deterministic :class:`SpecJudge` by default.
+        judge: who grades the diagnosis: ``spec``, the deterministic one and the default; a mapping with a model's name and
+            address (:func:`~sregym_env.rewards.judges.judge`); or a judge.
         backend: where it is played, e.g. :class:`~sregym_env.live.backend.LiveBackend`; the embedded cluster by default.
         max_commands: commands after which the episode is truncated: every kubectl, curl and alerts that a line runs
             counts, and every action as one at least.
@@ -81,7 +83,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
         stage: str = "e2e",
         noise: bool = False,
         reward: str | Mapping[str, Any] | None = None,
-        judge: Judge | None = None,
+        judge: Judge | str | Mapping[str, Any] | None = None,
         backend: Backend | None = None,
         max_commands: int = 60,
         time_limit: float = 4 * 3600.0,
@@ -123,7 +125,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
             grade_at_limit=grade_at_limit,
             observation_chars=obs_chars,
         )
-        self._judge: Judge = judge if judge is not None else SpecJudge()
+        self._judge: Judge = judges.judge(judge)
         if backend is not None and not callable(getattr(backend, "deploy", None)):
             raise UsageError(
                 f"backend: {backend!r} makes no worlds; give a sregym_env.live.backend.LiveBackend, or nothing for the "

@@ -18,6 +18,7 @@ from sregym_env.envs.briefing import Mode, briefing
 from sregym_env.envs.observation import fit, fitted, joined
 from sregym_env.errors import ClusterError, UsageError
 from sregym_env.faults.spec import FaultSpec
+from sregym_env.llm.model import Usage
 from sregym_env.rewards.baseline import Baseline
 from sregym_env.rewards.checklist import Grade
 from sregym_env.rewards.judge import Judge, JudgeError
@@ -147,6 +148,8 @@ class _State:
     """What the last step earned."""
     diagnosis: str | None = None
     grade: Grade | None = None
+    judge_usage: Usage | None = None
+    """What the judge's model used, also where it failed."""
     verdict: Verdict | None = None
     ttd: float = -1.0
     ttm: float = -1.0
@@ -357,10 +360,11 @@ class Episode:
             return _refused('The diagnosis is empty. usage: submit diagnosis "TEXT"')
         state = replace(self._state, diagnosis=text, ttd=self.seconds)
         try:
-            state = replace(state, grade=self._judge.grade(text, self.staged.specs, self.staged.app))
+            grade = self._judge.grade(text, self.staged.specs, self.staged.app)
+            state = replace(state, grade=grade, judge_usage=grade.usage)
         except JudgeError as error:
             self.failure = error
-            state = replace(state, trainable=False)
+            state = replace(state, trainable=False, judge_usage=error.usage)
         if self.rules.stage == "diagnosis":
             state = replace(state, terminated=True, exit_reason="submitted")
         self._state = state
@@ -517,6 +521,7 @@ class Episode:
             "root_cause": [spec.root_cause for spec in self.staged.specs],
             "diagnosis": state.diagnosis,
             "judge": self._judge.name,
+            "judge_usage": None if state.judge_usage is None else state.judge_usage.model_dump(mode="json"),
             "failure": _attributed(self.failure),
             "grade": None if state.grade is None else state.grade.to_dict(),
             "verdict": None if state.verdict is None else state.verdict.to_dict(),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import orjson
 
 from sregym_env.cluster.edits import Create, ObjectRef, RecreatePods, Redeploy
-from sregym_env.cluster.targets import ComponentTarget, components
-from sregym_env.faults.commands import apply, drop, mend, restart
+from sregym_env.cluster.targets import ROLLED, ComponentTarget, components
+from sregym_env.faults.commands import apply, drop, execute, mend, restart
 from sregym_env.faults.fault import Fault, fault
 from sregym_env.kube.types import Manifest
 
@@ -47,13 +47,30 @@ def configmap_drift(target: ComponentTarget) -> Fault:
         edits=[Create(_config_map(ref, file_name, drifted)), Redeploy(target.workload, where)],
         trigger=[RecreatePods(name) for name in target.dependents],
         details={"field": config.key, "right": healthy[config.key]},
+        facts={"path": config.path, "meaning": config.meaning},
         remedies=[
             [apply(_config_map(ref, file_name, healthy)), *restart(target, [target.name])],
             mend(target, drop(target.workload, *unmount)),
         ],
-        look=[f"kubectl get configmap {name} -n {target.namespace} -o yaml"],
+        look=[f"kubectl get configmap {name} -n {target.namespace} -o yaml", *_as_baked(target)],
         accepts=[target.workload],
     )
+
+
+def _as_baked(target: ComponentTarget) -> list[str]:
+    """Reads the file in a neighbour that runs the same image and mounts nothing over it: it has every key."""
+    path = target.component.config.path if target.component.config else ""
+    others = (ComponentTarget(target.inventory, c) for c in target.app.components if c.name != target.name)
+    same = [
+        other
+        for other in others
+        if other.component.workload in ROLLED
+        and other.component.container
+        and other.component.name in target.app.critical
+        and other.inventory.declares(other.component)
+        and other.container["image"] == target.container["image"]
+    ]
+    return [execute(other, f"cat {path}") for other in same[:1]]
 
 
 def _config_map(ref: ObjectRef, file_name: str, content: dict[str, str]) -> Manifest:

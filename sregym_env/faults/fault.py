@@ -65,6 +65,8 @@ class Fault:
     """What makes it bite at once: restarts of what would otherwise notice only later."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """``field``, ``wrong`` and ``right``."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What else has a name in an account of it, beside the details and the parameters."""
     kind: str = ""
     """What the wrong thing is called, where it is not an object's kind (``MongoDB account``)."""
     remedies: Sequence[Sequence[str]]

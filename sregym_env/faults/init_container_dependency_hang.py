@@ -22,6 +22,7 @@ def init_container_dependency_hang(target: ComponentTarget, service: str = "lega
         edits=[Redeploy(target.workload, {path: [init, *(declared or ())]})],
         trigger=[RecreatePods(name) for name in target.dependents],
         details={"field": "initContainers", "wrong": f"wait-for-legacy-config waits for {service}"},
+        facts={"init": "wait-for-legacy-config"},
         remedies=[mend(target, restore(target.workload, path, declared))],
         look=[
             f"kubectl logs {named(target.workload)} -c wait-for-legacy-config -n {target.namespace} --tail=10"

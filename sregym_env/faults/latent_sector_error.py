@@ -24,9 +24,11 @@ def latent_sector_error(target: NodeTarget, fraction: float = 0.3) -> Fault:
         disturbances=[DiskReadErrors(target.node, fraction)],
         trigger=[RecreatePods(name) for name in (*target.components, *dependents)],
         details={"field": "disk", "wrong": f"{fraction:.0%} of reads return EIO"},
+        facts={"node": target.node},
         remedies=[_move_away(target, dependents)],
         look=[
-            "kubectl get pv",
+            *dict.fromkeys(f"kubectl get pods -n {volume.namespace} -o wide" for volume in target.volumes),
+            "kubectl describe pv",
             *(
                 f"kubectl logs {named(volume.workload)} -n {volume.namespace} --previous"
                 for volume in target.volumes[:2]

@@ -34,6 +34,7 @@ def liveness_probe_misconfiguration(target: ComponentTarget, path: str = "/healt
         # Without grace: a program that ignores SIGTERM would serve on for half a minute each time.
         edits=[Redeploy(target.workload, {field: probe, grace: 0})],
         details={"field": "livenessProbe", "wrong": endpoint.replace(" on port ", ":")},
+        facts={"path": path, "port": port},
         remedies=[
             mend(
                 target,

@@ -21,6 +21,7 @@ def missing_secret(target: ComponentTarget, variable: str = "API_TOKEN") -> Faul
         edits=[Redeploy(target.workload, {path: [*declared, added]})],
         trigger=[RecreatePods(name) for name in target.dependents],
         details={"field": f"env {variable}", "wrong": f"secretKeyRef {secret}"},
+        facts={"secret": secret},
         remedies=[
             mend(target, drop(target.workload, f"{path}/{len(declared)}")),
             mend(

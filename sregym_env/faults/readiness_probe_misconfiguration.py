@@ -26,5 +26,6 @@ def readiness_probe_misconfiguration(target: ComponentTarget, path: str = "/heal
         edits=[Redeploy(target.workload, {field: probe})],
         trigger=[RecreatePods(name) for name in target.dependents],
         details={"field": "readinessProbe", "wrong": endpoint.replace(" on port ", ":")},
+        facts={"path": path, "port": port},
         remedies=[mend(target, restore(target.workload, field, target.declares("readinessProbe")))],
     )

@@ -32,6 +32,7 @@ def revoke_auth_mongodb(target: ComponentTarget) -> Fault:
             )
         ],
         trigger=[RecreatePods(name) for name in target.dependents],
+        facts={"account": client.user, "role": role, "database": database},
         details={"field": f"roles of user {client.user}", "right": f"{role} on {database}"},
         remedies=[
             [

@@ -39,6 +39,7 @@ def service_dns_resolution_failure(target: ServiceTarget) -> Fault:
         ],
         trigger=[RecreatePods(caller) for caller in target.callers],
         details={"field": "Corefile", "wrong": f"template ANY ANY {host} rcode NXDOMAIN"},
+        facts={"host": host, "service": target.name},
         remedies=[
             [
                 f"kubectl get configmap coredns -n kube-system -o yaml | {clean} | kubectl apply -f -",

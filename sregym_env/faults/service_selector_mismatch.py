@@ -21,6 +21,7 @@ def service_selector_mismatch(target: ServiceTarget, label: str = "current_servi
         "carries; the Service has no endpoints.",
         edits=[MergePatch(target.service, {"spec": {"selector": {label: target.name}}})],
         trigger=[RecreatePods(caller) for caller in target.callers],
+        facts={"extra": f"{label}={target.name}"},
         details={"field": "selector", "wrong": wrong, "right": dict(target.selector)},
         remedies=[[drop(target.service, f"/spec/selector/{label}"), *restart(target, target.callers)]],
         look=[f"kubectl describe service {target.name} -n {target.namespace}"],

@@ -53,6 +53,7 @@ def service_wrong_pod_selection(target: ServiceTarget, label: str = "service-rou
             *(MergePatch(workload, tag) for workload in workloads),
             JsonPatch(target.service, "/spec/selector", {label: target.name}),
         ],
+        facts={"stranger": stranger.name, "shared": f"{label}={target.name}", "port": target.port},
         details={"field": "selector", "wrong": {label: target.name}, "right": dict(target.selector)},
         remedies=[[put(target.service, "/spec/selector", dict(target.selector))]],
         look=[

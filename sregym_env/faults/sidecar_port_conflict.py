@@ -25,6 +25,7 @@ def sidecar_port_conflict(target: ComponentTarget, image: str = "busybox:latest"
         edits=[Redeploy(target.workload, {f"{containers}/-": sidecar})],
         trigger=[RecreatePods(name) for name in target.dependents],
         details={"field": "containers", "wrong": "sidecar"},
+        facts={"port": port},
         remedies=[mend(target, drop(target.workload, f"{containers}/{len(target.pod_spec['containers'])}"))],
         look=[
             f"kubectl logs {named(target.workload)} -c sidecar -n {target.namespace} --previous",

@@ -34,6 +34,7 @@ def stale_host_alias(target: ComponentTarget, address: str = "10.96.255.250") ->
         f"where nothing listens; {target.name} cannot reach {host}.",
         edits=[Redeploy(target.workload, {path: [{"ip": address, "hostnames": [host]}, *(declared or ())]})],
         details={"field": "hostAliases", "wrong": f"{address} {host}"},
+        facts={"host": host},
         remedies=[mend(target, restore(target.workload, path, declared))],
         look=[
             show(target),

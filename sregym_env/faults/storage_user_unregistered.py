@@ -26,6 +26,7 @@ def storage_user_unregistered(target: ComponentTarget) -> Fault:
         "exist any more; authentication fails.",
         edits=[Exec(target.name, session(admin, remove(client.user)), session(admin, made))],
         trigger=[RecreatePods(name) for name in target.dependents],
+        facts={"account": client.user},
         details={"field": f"user {client.user}", "right": client.user},
         remedies=[
             [

@@ -22,6 +22,7 @@ def volume_node_conflict(target: VolumeTarget) -> Fault:
         edits=[Redeploy(target.workload, {path: wanted})],
         trigger=[RecreatePods(name) for name in target.dependents],
         details={"field": "nodeSelector", "wrong": wanted},
+        facts={"volume": target.name, "node": target.node, "other": other},
         remedies=[mend(target, restore(target.workload, path, declared))],
         look=[f"kubectl get pvc -n {target.namespace}", "kubectl get pv"],
     )

@@ -45,6 +45,7 @@ def wrong_binary(target: ComponentTarget, binary: str = "") -> Fault:
         f"the {target.name} service is not there although its pod is Running.",
         edits=[Redeploy(target.workload, {path: wrong})],
         details={"field": "command", "wrong": wrong[0]},
+        facts={"proper": right[0]},
         remedies=[mend(target, put(target.workload, path, right))],
         look=[show(target)],
     )

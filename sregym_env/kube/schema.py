@@ -93,6 +93,19 @@ class Struct:
     fields: dict[str, Field] = field(default_factory=dict)
     map_type: str = ""
     required: tuple[str, ...] = ()
+    _demanding: dict[str, Struct] | None = None
+
+    @property
+    def demanding(self) -> Mapping[str, Struct]:
+        """The structs inside, by field, in which something is required at some depth."""
+        if self._demanding is None:
+            inner = {name: _struct_inside(field.type) for name, field in self.fields.items()}
+            self._demanding = {
+                name: struct
+                for name, struct in inner.items()
+                if struct is not None and _demands(struct, set())
+            }
+        return self._demanding
 
     @property
     def go_name(self) -> str:
@@ -103,6 +116,20 @@ class Struct:
     def go_type(self) -> str:
         """``v1.Container``: how Go prints its type."""
         return ".".join(self.definition.split(".")[-2:])
+
+
+def _struct_inside(type_: Type) -> Struct | None:
+    """The struct that a field holds, alone or in a list."""
+    return type_.item.struct if type_.kind == "list" and type_.item is not None else type_.struct
+
+
+def _demands(struct: Struct, seen: set[str]) -> bool:
+    """Whether a struct or one inside it has required fields. Definitions may be recursive."""
+    if struct.required:
+        return True
+    seen.add(struct.definition)
+    inner = (_struct_inside(field.type) for field in struct.fields.values())
+    return any(each is not None and each.definition not in seen and _demands(each, seen) for each in inner)
 
 
 def _packaged(name: str) -> dict[str, Any]:
@@ -693,16 +720,16 @@ def _missing(struct: Struct, obj: Mapping[str, Any], where: str) -> Iterator[str
     for name in struct.required:
         if name not in obj:
             yield f"{where}{name}"
+    demanding = struct.demanding
     for name, value in obj.items():
-        declared = struct.fields.get(name)
-        if declared is None or name == "status":
+        inner = demanding.get(name)
+        if inner is None or name == "status":
             continue
-        type_ = declared.type
-        if type_.struct is not None and isinstance(value, dict):
-            yield from _missing(type_.struct, value, f"{where}{name}.")
-        elif type_.kind == "list" and type_.item is not None and type_.item.struct is not None:
-            for index, child in enumerate(value or ()):
-                yield from _missing(type_.item.struct, child, f"{where}{name}[{index}].")
+        if isinstance(value, dict):
+            yield from _missing(inner, value, f"{where}{name}.")
+        elif isinstance(value, list):
+            for index, child in enumerate(value):
+                yield from _missing(inner, child, f"{where}{name}[{index}].")
 
 
 __all__ = [

@@ -12,6 +12,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Role = Literal["system", "user", "assistant", "tool"]
 
+UNREADABLE = "unreadable_arguments"
+"""The one argument of a call whose arguments were no JSON object: the text that the model wrote in their place.
+
+The call stays in the conversation as it was made, and an environment answers what is wrong with it.
+"""
+
 
 class Frozen(BaseModel):
     """Closed, frozen values."""
@@ -44,6 +50,12 @@ class Message(Frozen):
     content: str = ""
     reasoning_content: str | None = None
     """What a model thought before it spoke, where the server tells."""
+    signed_reasoning: str | None = None
+    """The same as the server signed or sealed it: JSON to be sent back unchanged, and to nobody else.
+
+    Anthropic's thinking blocks and OpenAI's encrypted reasoning items; without them a model that thinks between tool
+    calls forgets its thoughts, or the server refuses the conversation.
+    """
     tool_calls: tuple[Call, ...] = ()
     tool_call_id: str | None = None
     name: str | None = None

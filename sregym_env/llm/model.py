@@ -110,6 +110,14 @@ class ModelError(SREGymError):
         self.usage = usage
         """What was used up all the same."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Errors travel between processes; the usual way would call the constructor with the text alone."""
+        return _error, (type(self), str(self), self.kind, self.usage)
+
+
+def _error(of: type[ModelError], text: str, kind: FailureKind, usage: Usage) -> ModelError:
+    return of(text, kind, usage=usage)
+
 
 class Model(Protocol):
     """Something that answers. Calls may come from several threads at a time."""

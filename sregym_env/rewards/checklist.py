@@ -10,6 +10,8 @@ from typing import Any
 
 import yaml
 
+from sregym_env.llm.model import Usage
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -51,12 +53,20 @@ class Grade:
     answers: tuple[Answer, ...]
     score: float
     passed: bool
+    model: str = ""
+    """The model that was asked; empty where none was."""
+    votes: int = 0
+    """Of how many votes the answers are the majority; 0 where no model was asked."""
+    usage: Usage | None = None
+    """What asking took, nothing where the answers were known; None where no model was asked."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON."""
+        """Plain JSON: what was answered and by whom, and not what that took, which differs the next time."""
+        asked = {"model": self.model, "votes": self.votes} if self.model else {}
         return {
             "passed": self.passed,
             "score": self.score,
+            **asked,
             "answers": [answer.to_dict() for answer in self.answers],
         }
 

@@ -17,6 +17,7 @@ from sregym_env.cluster.app import App
 from sregym_env.errors import SREGymError
 from sregym_env.faults.mechanisms import MECHANISMS, Mechanism
 from sregym_env.faults.spec import FaultSpec
+from sregym_env.llm.model import Usage
 from sregym_env.rewards.checklist import Answer, Grade, checklist, grade
 from sregym_env.rewards.names import Names, names_of, unique
 from sregym_env.rewards.reading import Clause, Reading, read
@@ -35,6 +36,11 @@ _NODES = re.compile(r"\bnodes\b|\b(?:every|each|any) (?:worker )?node\b")
 
 class JudgeError(SREGymError):
     """The judge could not do its work; the episode has no reward."""
+
+    def __init__(self, text: str, *, usage: Usage | None = None) -> None:
+        super().__init__(text)
+        self.usage = usage
+        """What its model used all the same; None where none was asked."""
 
 
 class Judge(Protocol):

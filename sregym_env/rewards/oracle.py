@@ -67,7 +67,7 @@ def judge_state(
 ) -> Verdict:
     """Judge the world as the agent left it. ``world`` itself is not changed if it can be forked."""
     value = forkable(world)
-    trial: World = world if value is None else value.fork()
+    trial: World = world if value is None else value.trial()
     accepted = {key for cause in causes for key in cause.accepts()}
     served = _await_journeys(trial, baseline, patience.settle + patience.noise)
     found = [

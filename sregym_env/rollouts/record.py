@@ -141,6 +141,8 @@ class EpisodeRecord(Frozen):
     commands: int
     usage: Usage | None
     """What the policy's model used."""
+    judge_usage: Usage | None = None
+    """What the judge's model used, also where it failed; null where none was asked."""
     wall_s: float | None = None
     """Real seconds; null where records are to be equal."""
     final_digest: str
@@ -157,6 +159,11 @@ class EpisodeRecord(Frozen):
         """What it answered."""
         first, last = step.message_span
         return joined([message.content for message in self.messages[first + 1 : last + 1]])
+
+    @property
+    def opening(self) -> tuple[Message, ...]:
+        """The messages before the first step, the briefing among them."""
+        return self.messages[: self.steps[0].message_span[0]] if self.steps else self.messages
 
     @property
     def actions(self) -> tuple[str, ...]:

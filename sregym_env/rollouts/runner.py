@@ -15,6 +15,7 @@ from sregym_env.envs.env import SREGymEnv
 from sregym_env.errors import UsageError
 from sregym_env.llm.messages import Message
 from sregym_env.llm.model import ModelError, Usage
+from sregym_env.rollouts.answering import answers
 from sregym_env.rollouts.policies.policy import Policy, Turn, turn
 from sregym_env.rollouts.record import (
     EpisodeRecord,
@@ -97,12 +98,45 @@ def run_episode(
     """Reset, let the policy act until the episode ends, and return what happened.
 
     ``digests`` records a digest of the world after every step; ``timing`` records wall-clock seconds, which makes two
-    records of the same episode differ. A model that cannot be asked ends the episode without a reward; what the
-    policy itself raises otherwise is a defect of the policy and is raised.
+    records of the same episode differ. A model that cannot be asked ends the episode without a reward, except that one
+    whose context is full has run into the limit ``max_tokens``; what the policy itself raises otherwise is a defect of
+    the policy and is raised.
+    """
+    opened = env.reset(seed=seed, options=options)
+    return play_opened(
+        env,
+        policy,
+        opened,
+        seed=seed,
+        budgets=budgets,
+        place=place,
+        digests=digests,
+        timing=timing,
+        watch=watch,
+    )
+
+
+def play_opened(
+    env: SREGymEnv,
+    policy: Policy,
+    opened: tuple[str, dict[str, Any]],
+    *,
+    seed: int,
+    policy_seed: int | None = None,
+    budgets: Budgets = Budgets(),
+    place: Place = Place(),
+    digests: bool = False,
+    timing: bool = False,
+    watch: Watcher | None = None,
+) -> Rollout:
+    """Play an environment that has just been reset with ``seed``, or a fork of one, as :func:`run_episode` does.
+
+    ``opened`` is what the reset returned. The policy gets a seed of its own if there is one, so that members of a
+    group differ.
     """
     began = perf_counter()
-    observation, info = env.reset(seed=seed, options=options)
-    opening = policy.begin(env, observation, seed)
+    observation, info = opened
+    opening = policy.begin(env, observation, seed if policy_seed is None else policy_seed)
     log = _Log(list(opening) if opening else [Message(role="user", content=observation)])
     ended = False
     while not ended:
@@ -116,6 +150,11 @@ def run_episode(
             said = _turn(policy.act(observation, info))
         except ModelError as error:
             log.usage = (log.usage or Usage()) + error.usage
+            if error.kind == "context_length" and log.steps:
+                # The agent has filled its context itself: a limit like any other.
+                _, reward, *_, info = env.finish("max_tokens")
+                _pay(log, reward)
+                break
             log.failure = Failure(kind="world", reason=error.kind, detail=str(error))
             *_, info = env.finish("infra")
             break
@@ -172,7 +211,7 @@ def _note(
 ) -> None:
     first = len(log.messages)
     log.messages.append(said.message)
-    log.messages += _answers(env, said)
+    log.messages += answers(env, said.message)
     log.steps.append(
         Step(
             t=len(log.steps),
@@ -196,25 +235,6 @@ def _note(
             timing=clock,
         )
     )
-
-
-def _answers(env: SREGymEnv, said: Turn) -> list[Message]:
-    """What the environment answered: one message per tool call, or one of the user."""
-    results = env.results
-    calls = said.message.tool_calls
-    if not calls or len(calls) != len(results):
-        whole = Message(role="user", content=env.observation)
-        if not calls:
-            return [whole]
-        # Every call must be answered; what was refused as a whole is told to each.
-        return [
-            Message(role="tool", content=env.observation, tool_call_id=call.id, name=call.function.name)
-            for call in calls
-        ]
-    return [
-        Message(role="tool", content=text, tool_call_id=call.id, name=call.function.name)
-        for call, text in zip(calls, results, strict=True)
-    ]
 
 
 def _rollout(
@@ -267,6 +287,7 @@ def _rollout(
         sim_time_s=info["sim_time_s"],
         commands=info["commands"],
         usage=log.usage,
+        judge_usage=None if state["judge_usage"] is None else Usage(**state["judge_usage"]),
         wall_s=wall,
         final_digest=state["digest"],
     )

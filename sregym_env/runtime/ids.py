@@ -10,6 +10,10 @@ SAFE_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 """The alphabet of generated names (k8s.io/apimachinery/pkg/util/rand): no vowels, no look-alikes."""
 
 
+UID_DRAWS = 2
+"""Draws from the ``uid`` stream for one of them."""
+
+
 def uid(streams: Streams) -> str:
     """A random (version 4) UUID from the world's ``uid`` stream."""
     bits = streams.bits("uid") << 64 | streams.bits("uid")

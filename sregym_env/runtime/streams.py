@@ -43,6 +43,10 @@ class Streams:
         self._counters[name] = count + 1
         return keyed_bits(self.seed, name, count)
 
+    def skip(self, name: str, count: int = 1) -> None:
+        """Draw from stream ``name`` what nobody looks at."""
+        self._counters[name] = self._counters.get(name, 0) + count
+
     def unit(self, name: str) -> float:
         """The next number in [0, 1) of stream ``name``."""
         return (self.bits(name) >> 11) * _UNIT

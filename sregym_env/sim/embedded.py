@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
-from typing import Any, get_args
+from typing import Any, Self, get_args
 
 import orjson
 
@@ -93,6 +93,12 @@ class EmbeddedWorld(SimWorld):
     def schedule(self, delay_seconds: float, action: ScheduledAction) -> None:
         """Let something outside the cluster happen later."""
         self.after(seconds(delay_seconds), "outside", action)
+
+    def trial(self) -> Self:
+        """A fork of which nobody reads what is written only to be read (``unread``)."""
+        copy = self.fork()
+        copy.unread = True
+        return copy
 
     def digest(self) -> str:
         """A hash of everything that can influence the future or be observed."""

@@ -1,17 +1,20 @@
-"""The grammar of actions: from whatever text a model writes to tool calls.
+"""The grammar of actions: from whatever text a model writes to what an environment does.
 
-Understood, in this order: JSON tool calls (plain, OpenAI, Anthropic, alone or in a list), Hermes/Qwen
-``<tool_call>`` blocks, fenced code blocks, and raw command lines. Nothing here ever raises: what cannot be
-understood becomes a :class:`~sregym_env.tools.call.Refusal` that says why.
+Thoughts are taken away first. Understood then, in this order: a JSON document (plain, OpenAI's, Anthropic's), the tags and
+tokens of chat templates, fenced code blocks, JSON behind prose, and raw command lines, which may quote all of these. Nothing
+here ever raises: what cannot be understood becomes a :class:`~sregym_env.tools.call.Refusal` that says why.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from typing import Any
+from collections.abc import Sequence
 
 from sregym_env.tools.call import Action, Refusal, ToolCall
+from sregym_env.tools.grammar import documents, fences, spelled, tagged
+from sregym_env.tools.grammar.documents import Calls
+from sregym_env.tools.grammar.shell_lines import is_command, is_prose, masked
+from sregym_env.tools.grammar.thoughts import spoken
 from sregym_env.tools.submit import from_line
 from sregym_env.tools.tool import action
 
@@ -21,13 +24,18 @@ MAX_ACTION_CHARS = 65_536
 MAX_CALLS = 16
 """Tool calls understood in one action."""
 
-_THINKING = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
-_HERMES = re.compile(r"<tool_call>(.*?)(?:</tool_call>|\Z)", re.DOTALL)
-_FENCE = re.compile(r"^```([\w+-]*)[ \t]*\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _PREFIX = re.compile(r"\$[ \t]+(?=\S)")
-_SHELL_LANGUAGES = frozenset({"", "bash", "sh", "shell", "console", "zsh", "text", "terminal"})
-_JSON_LANGUAGES = frozenset({"json", "json5", "tool_call", "tool_code"})
+
+_WANTED = "write a command line or a tool call"
+_EMPTY = Refusal(f"the action is empty; {_WANTED}")
+_ONLY_THOUGHT = Refusal(f"the action is only a thought; {_WANTED} behind it")
+_ENDLESS_THOUGHT = Refusal(
+    f"the thought is never closed, so nothing is done; end it with </think> and {_WANTED}"
+)
+_NO_CALL = Refusal(f"the JSON holds no tool call; {_WANTED}")
+_PROSE = Refusal(f"this is prose, with no command or tool call in it; {_WANTED}")
+_NO_BLOCK = Refusal("no fenced block is of a kind that is carried out: bash, or json with a tool call")
 
 
 def parse(text: str) -> tuple[Action, ...]:
@@ -36,27 +44,70 @@ def parse(text: str) -> tuple[Action, ...]:
         return (Refusal(f"the action is {len(text)} characters long; at most {MAX_ACTION_CHARS} are read"),)
     cleaned = _clean(text)
     if not cleaned:
-        return (Refusal("the action is empty; write a command line or a tool call"),)
-    if cleaned[0] in "{[":
-        found = _from_json(cleaned)
-        if found:
-            return found
-    if "<tool_call>" in cleaned:
-        return _from_blocks(_HERMES.findall(cleaned))
-    # A fence inside a here-document or a diagnosis is part of what is handed over.
-    if "```" in cleaned and "<<" not in cleaned.split("\n", 1)[0] and not cleaned.startswith("submit"):
-        found = _from_fences(cleaned)
-        if found:
-            return found
-    return (_from_line(cleaned),)
+        return (_EMPTY,)
+    said, endless = spoken(cleaned)
+    if endless:
+        return _called(_calls_in(said)) or (_ENDLESS_THOUGHT,)
+    return _understood(said) if said else (_ONLY_THOUGHT,)
 
 
 def _clean(text: str) -> str:
     if _CONTROL.search(text):
         text = _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
-    if "<think" in text:
-        text = _THINKING.sub("", text, count=1)
     return text.encode("utf-8", "replace").decode("utf-8").strip()
+
+
+def _understood(text: str) -> tuple[Action, ...]:
+    if text[0] in "{[":
+        calls = documents.whole(text)
+        if calls is not None:
+            return _called(calls) or _from_message(text)
+        written = spelled.calls(text)
+        if written is not None:
+            return _called(written)
+    return _called(_calls_in(text)) or _without_calls(text)
+
+
+def _calls_in(text: str) -> Calls:
+    """The calls that stand somewhere in a text as nothing but a call can; none where a shell would read them as words."""
+    if not any(sign in text for sign in ("<", "[TOOL_CALLS]", "to=", '"', "(")):
+        return []
+    looked_at = masked(text)
+    calls = tagged.calls(text, looked_at)
+    if calls is not None and (any(isinstance(call, ToolCall) for call in calls) or not is_command(text)):
+        return calls
+    if "```" in text:
+        # What is fenced is read as fenced.
+        return []
+    written = spelled.calls(text)
+    if written is not None:
+        return list(written)
+    return [] if is_command(text) else documents.behind_prose(text, looked_at)
+
+
+def _without_calls(text: str) -> tuple[Action, ...]:
+    # A fence inside a here-document or a diagnosis is part of what is handed over.
+    if "```" in text and "```" in masked(text) and not text.startswith("submit"):
+        actions, some = _from_fences(text)
+        if actions:
+            return actions
+        calls = [] if is_command(text) else documents.behind_prose(text, text)
+        if calls:
+            return _called(calls)
+        if some and not is_command(text):
+            return (_NO_BLOCK,)
+    if documents.is_broken(text):
+        return (documents.NOT_JSON,)
+    if is_prose(text):
+        return (_PROSE,)
+    return (_from_line(text),)
+
+
+def _from_message(text: str) -> tuple[Action, ...]:
+    """An assistant's message without calls is what it says."""
+    words = (documents.words(text) or "").strip()
+    # A message inside a message is nobody's.
+    return _without_calls(words) if words and words[0] not in "{[" else (_NO_CALL,)
 
 
 def _from_line(line: str) -> Action:
@@ -73,98 +124,33 @@ def _from_line(line: str) -> Action:
     return action(ToolCall("shell", {"command": line}))
 
 
-def _from_fences(text: str) -> tuple[Action, ...]:
+def _from_fences(text: str) -> tuple[tuple[Action, ...], bool]:
+    """What the fenced blocks ask for, and whether there are any."""
+    blocks = fences.blocks(text)
     actions: list[Action] = []
-    for language, body in _FENCE.findall(text):
-        body = body.strip()
-        if not body:
-            continue
-        if language.lower() in _JSON_LANGUAGES or body[0] in "{[":
-            actions.extend(_from_json(body))
-        elif language.lower() in _SHELL_LANGUAGES:
+    for language, body in blocks:
+        calls: Sequence[ToolCall | Refusal] | None = None
+        if language in fences.JSON_LANGUAGES or body[0] in "{[":
+            calls = documents.whole(body) or (documents.sequence(body, 0) or ([], 0))[0] or None
+        calls = calls or spelled.calls(body)
+        if calls:
+            actions += [_acted(call) for call in calls]
+        elif language in fences.JSON_LANGUAGES or documents.is_broken(body):
+            actions += [documents.NOT_JSON] if documents.is_broken(body) else []
+        elif language in fences.SHELL_LANGUAGES:
             actions.append(_from_line(body))
-    return _limited(actions)
+    return _limited(actions), bool(blocks)
 
 
-def _from_blocks(blocks: list[str]) -> tuple[Action, ...]:
-    actions: list[Action] = []
-    for block in blocks:
-        actions.extend(_from_json(block.strip()) or (Refusal("a <tool_call> block does not hold JSON"),))
-    return _limited(actions)
+def _called(calls: Sequence[ToolCall | Refusal]) -> tuple[Action, ...]:
+    return _limited([_acted(call) for call in calls])
+
+
+def _acted(call: ToolCall | Refusal) -> Action:
+    return call if isinstance(call, Refusal) else action(call)
 
 
 def _limited(actions: list[Action]) -> tuple[Action, ...]:
     if len(actions) > MAX_CALLS:
         return (Refusal(f"{len(actions)} tool calls in one action; at most {MAX_CALLS} are carried out"),)
     return tuple(actions)
-
-
-def _from_json(text: str) -> tuple[Action, ...]:
-    """Actions of a JSON document; none where it is no tool call and may be a shell line."""
-    document = _loads(text)
-    if document is None:
-        if text.startswith(("{", "[")) and '"name"' in text:
-            return (Refusal("the tool call is not valid JSON"),)
-        return ()
-    actions: list[Action] = []
-    for item in _items(document):
-        call = _call(item)
-        actions.append(call if isinstance(call, Refusal) else action(call))
-    return _limited(actions)
-
-
-def _loads(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _items(document: Any) -> list[Any]:
-    """The single calls inside a document: a call, a list, an assistant message, a content list."""
-    if isinstance(document, list):
-        return [inner for item in document for inner in _items_of(item)]
-    return _items_of(document)
-
-
-def _items_of(item: Any) -> list[Any]:
-    if isinstance(item, dict):
-        if isinstance(item.get("tool_calls"), list):
-            return list(item["tool_calls"])
-        if isinstance(item.get("content"), list):
-            return [part for part in item["content"] if _is_tool_use(part)]
-        if item.get("type") in ("text", "thinking", "reasoning"):
-            return []
-    return [item]
-
-
-def _is_tool_use(part: Any) -> bool:
-    return isinstance(part, dict) and part.get("type") == "tool_use"
-
-
-def _call(item: Any) -> ToolCall | Refusal:
-    if not isinstance(item, dict):
-        return Refusal('a tool call is an object such as {"name": "shell", "arguments": {"command": "..."}}')
-    body = item["function"] if isinstance(item.get("function"), dict) else item
-    name = body.get("name") or body.get("tool") or body.get("tool_name")
-    if not isinstance(name, str):
-        return Refusal('the tool call has no "name"')
-    arguments = _arguments(body)
-    if arguments is None:
-        return Refusal(f"the arguments of {name[:60]} are not a JSON object")
-    identifier = item.get("id") or item.get("call_id") or ""
-    return ToolCall(name, arguments, identifier if isinstance(identifier, str) else "")
-
-
-def _arguments(body: dict[str, Any]) -> dict[str, Any] | None:
-    for key in ("arguments", "input", "parameters", "args"):
-        if key in body:
-            value = body[key]
-            break
-    else:
-        return {}
-    if value is None or value == "":
-        return {}
-    if isinstance(value, str):
-        value = _loads(value)
-    return value if isinstance(value, dict) else None

@@ -233,10 +233,18 @@ def _own_fields(owner: ast.ClassDef) -> set[str]:
 # --- the living modules ---------------------------------------------------------------------------
 
 
+FOREIGN = ("sregym_env.adapters.openenv", "sregym_env.adapters.inspect_ai", "sregym_env.adapters.verifiers")
+"""Modules of frameworks that are not installed here."""
+
+
 def modules() -> list[ModuleType]:
     """Every module of the package, imported."""
     names = (found.name for found in pkgutil.walk_packages(sregym_env.__path__, "sregym_env."))
-    return [importlib.import_module(name) for name in names if not name.endswith("__main__")]
+    return [
+        importlib.import_module(name)
+        for name in names
+        if not name.endswith("__main__") and name not in FOREIGN
+    ]
 
 
 def held() -> Iterator[tuple[str, str, Any]]:

@@ -48,6 +48,7 @@ HELD = {
     "Shape": "a type of the packaged schema, which fills in the types of its fields when they are asked for",
     "DerivedFrom": "a cache by identity, safe under threads",
     "DerivedFromEach": "a cache by identity, safe under threads",
+    "DerivedWith": "a cache by identity, safe under threads",
     "_Removed": "a constant without fields",
     "Printed": "a constant without fields",
     "Typer": "the command line's own declaration",
@@ -67,6 +68,8 @@ REMEMBERED = {
     "globs.expression", "gotemplate.compile_go_template", "grep._matcher", "javascript._linear",
     "jsonpath.compile_template", "patterns.compiled", "posix.compiled", "proxy._rejected", "sed_syntax.parsed",
     "selecting._pattern", "strings._compiled", "syntax.parsed",
+    # The fields of a class.
+    "frozen._fields",
     # Follows from a registry, which never changes.
     "discovery.aggregated", "discovery.group", "discovery.groups", "discovery.resources", "matching._others",
     "openapi.document", "openapi.index", "openapi2.document", "paths.parse", "registry.without_group",

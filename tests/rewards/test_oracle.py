@@ -107,6 +107,9 @@ class FakeWorld(RealWorld):
         copy.tables = {resource: dict(table) for resource, table in self.tables.items()}
         return copy
 
+    def trial(self) -> FakeWorld:
+        return self.fork()
+
     def reseed(self, seed: int) -> None:
         raise NotImplementedError
 

@@ -125,7 +125,7 @@ def validate_update(resource: Resource, new: Manifest, old: Manifest) -> Errors:
     """
     out: Errors = []
     if new.get("metadata") is not old.get("metadata"):
-        out += validate_metadata(resource, new)
+        out += validate_metadata(resource, new, old)
         out += validate_metadata_update(new, old)
     if resource.custom or not _same_body(new, old):
         _validate(resource, new, out, old)

@@ -32,6 +32,7 @@ _PATH_NAMES = frozenset(
     f"{plural}.rbac.authorization.k8s.io"
     for plural in ("roles", "rolebindings", "clusterroles", "clusterrolebindings")
 )
+_PARTS = ("labels", "annotations", "ownerReferences", "finalizers")
 _STANDARD_FINALIZERS = frozenset(("kubernetes", "orphan", "foregroundDeletion"))
 
 IMMUTABLE = "field is immutable"
@@ -49,10 +50,14 @@ def name_rule(resource: Resource) -> Callable[[str], names.Complaints]:
     return names.dns1123_subdomain
 
 
-def validate_metadata(resource: Resource, obj: Manifest) -> Errors:
-    """``ValidateObjectMeta``."""
+def validate_metadata(resource: Resource, obj: Manifest, old: Manifest | None = None) -> Errors:
+    """``ValidateObjectMeta``; parts that are the very same objects in ``old`` were valid before."""
     out: Errors = []
     metadata = obj.get("metadata") or {}
+    if old is not None:
+        known = old.get("metadata") or {}
+        kept = {part for part in _PARTS if metadata.get(part) is known.get(part)}
+        metadata = {key: value for key, value in metadata.items() if key not in kept}
     check = name_rule(resource)
     prefix = metadata.get("generateName")
     if prefix:

@@ -54,9 +54,23 @@ READS = (
 """The mixed diagnostic workload."""
 
 
-def environment(**more: Any) -> SREGymEnv:
+class Stopwatch(SREGymEnv):
+    """An environment that knows what its last step took."""
+
+    took = 0.0
+    """Seconds."""
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """As any environment's, timed."""
+        began = process_time()
+        result = super().step(action)
+        self.took = process_time() - began
+        return result
+
+
+def environment(**more: Any) -> Stopwatch:
     """An environment in a warm process, with a problem set up."""
-    env = SREGymEnv(raise_errors=True, max_commands=1_000_000, time_limit=1e9, **PROBLEM, **more)
+    env = Stopwatch(raise_errors=True, max_commands=1_000_000, time_limit=1e9, **PROBLEM, **more)
     for seed in reversed(range(WARM)):
         env.reset(seed=seed)
     return env
@@ -130,26 +144,28 @@ def episode() -> Iterator[float]:
     env = environment()
     for problem in one_of_each_fault():
         options = {"problem": problem.model_dump(mode="json")}
-        began = process_time()
-        run_episode(env, ExpertPolicy(), seed=UNSEEN, options=options)
-        yield process_time() - began
+        yield seconds(lambda: run_episode(env, ExpertPolicy(), seed=UNSEEN, options=options))  # noqa: B023
 
 
 def grading() -> Iterator[float]:
-    """The verdict on a world that the expert has repaired."""
+    """The verdict on a world that the expert has repaired: what the last step of its episode takes."""
+    for _, last in _graded():
+        yield last
+
+
+def share() -> Iterator[float]:
+    """The same in hundredths of the whole episode."""
+    for whole, last in _graded():
+        yield 100 * last / whole
+
+
+def _graded() -> Iterator[tuple[float, float]]:
+    """What an expert's episode takes, and its last step, which is graded."""
     env = environment()
     for problem in one_of_each_fault():
-        observation, info = env.reset(seed=UNSEEN, options={"problem": problem.model_dump(mode="json")})
-        expert = ExpertPolicy()
-        expert.begin(env, observation, UNSEEN)
-        ended = False
-        while not ended:
-            action = expert.act(observation, info)
-            began = process_time()
-            observation, _, terminated, truncated, info = env.step(action)
-            took = process_time() - began
-            ended = terminated or truncated
-        yield took
+        options = {"problem": problem.model_dump(mode="json")}
+        whole = seconds(lambda: run_episode(env, ExpertPolicy(), seed=UNSEEN, options=options))  # noqa: B023
+        yield whole, env.took
 
 
 # --- steps ----------------------------------------------------------------------------------------
@@ -246,6 +262,7 @@ PROBES: dict[str, Probe] = {
     "write": write,
     "grading": grading,
     "episode": episode,
+    "share": share,
     "fork": fork,
     "simulated": simulated,
     "memory": memory,

@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 from sregym_env.rollouts.bench.calibration import REFERENCE_MS
 
-Unit = Literal["ms", "1/s", "s/s", "MB", "kB", ""]
-"""``ms``: less is better; ``1/s`` and ``s/s``: more is better; the rest does not depend on the machine."""
+Unit = Literal["ms", "1/s", "s/s", "MB", "kB", "%", ""]
+"""``ms``: less is better; ``1/s`` and ``s/s``: more is better; the rest does not depend on the machine, and less of
+it is better."""
 
 TOLERANCE = 0.05
 """The share by which medians must differ before two checkouts are said to differ."""
@@ -147,7 +148,8 @@ PROMISES = (
     Promise("write", "write action with convergence", "ms", 2, 20),
     Promise("grading", "grading a mitigation, over all faults", "ms", 20, 60),
     Promise("episode", "a whole expert episode, over all faults", "ms", 50, 150),
-    Promise("episode", "whole expert episodes", "1/s", 20, 7),
+    Promise("episode", "whole expert episodes per core", "1/s", 20, 7),
+    Promise("share", "grading as a share of an expert episode, over all faults", "%", 50, 70),
     Promise("fork", "fork", "ms", 0.1, 1),
     Promise("simulated", "simulated seconds per second", "s/s", 10_000, 5_000),
     Promise("memory", "memory per idle environment", "MB", 1, 3),

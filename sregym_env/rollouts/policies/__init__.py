@@ -11,12 +11,31 @@ from typing import Any
 
 from sregym_env.errors import UsageError
 from sregym_env.rollouts.policies.expert import ExpertPolicy
+from sregym_env.rollouts.policies.llm import LLMPolicy
 from sregym_env.rollouts.policies.policy import Policy, Turn, turn
 from sregym_env.rollouts.policies.random_walk import RandomPolicy
+from sregym_env.rollouts.policies.scripted import SCRIPTED, RestartPolicy, UndoPolicy, WaitPolicy
 
-__all__ = ["POLICIES", "ExpertPolicy", "Policy", "RandomPolicy", "Turn", "policy", "turn"]
+__all__ = [
+    "POLICIES",
+    "ExpertPolicy",
+    "LLMPolicy",
+    "Policy",
+    "RandomPolicy",
+    "RestartPolicy",
+    "Turn",
+    "UndoPolicy",
+    "WaitPolicy",
+    "policy",
+    "turn",
+]
 
-POLICIES: Mapping[str, Callable[..., Policy]] = {"expert": ExpertPolicy, "random": RandomPolicy}
+POLICIES: Mapping[str, Callable[..., Policy]] = {
+    "expert": ExpertPolicy,
+    "llm": LLMPolicy,
+    "random": RandomPolicy,
+    **SCRIPTED,
+}
 """What can be made by name."""
 
 

@@ -1,74 +1,69 @@
-"""A policy that knows the answer and plays it as an engineer would."""
+"""A policy that knows the answer and plays it as an engineer would: looks, thinks aloud, repairs, verifies."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Generator, Mapping
+from random import Random
+from typing import Any, cast
 
 from sregym_env.envs.env import SREGymEnv
+from sregym_env.errors import UsageError
+from sregym_env.faults.fault import FaultInstance
+from sregym_env.rollouts.policies.move import Move, form
+from sregym_env.rollouts.policies.narrative.case import STYLES, Case, Style
+from sregym_env.rollouts.policies.narrative.course import played
+from sregym_env.rollouts.policies.policy import Turn
 
 
 class ExpertPolicy:
-    """Plays the declared solution as an engineer would: look around, say what is wrong, repair, verify.
+    """Plays a declared solution in the manner of an engineer, from the symptom to the cause, and says why at each step.
 
-    It is privileged: it reads the problem's truth from the environment. ``alternative`` picks one of the
-    declared repairs.
+    It is privileged: it reads the problem's truth from the environment. What it says rests on what was printed.
+
+    ``style``: ``direct``, ``thorough``, ``dead_ends`` (goes after an innocent component first), or ``mixed``: the seed
+    draws one. ``calls``: ``tools`` for thoughts with tool calls, ``text`` for bare command lines. ``alternative`` picks
+    one of the declared repairs; without it the seed does. Raises UsageError for a style or a form there is not.
     """
 
     name = "expert"
-    version = "1"
+    version = "2"
 
-    VERIFICATIONS = 12
-    """How often it looks whether the pods are well before it hands in."""
-
-    def __init__(self, alternative: int = 0) -> None:
-        self.settings: Mapping[str, Any] = {"alternative": alternative}
-        self._alternative = alternative
-        self._left: list[str] = []
-        self._checks = 0
-        self._looking = ""
-        self._verifying = False
+    def __init__(self, style: str = "mixed", calls: str = "tools", alternative: int | None = None) -> None:
+        if style not in (*STYLES, "mixed"):
+            raise UsageError(f"no style {style!r} of the expert; there are {', '.join((*STYLES, 'mixed'))}")
+        if alternative is not None and (not isinstance(alternative, int) or isinstance(alternative, bool)):
+            raise UsageError(f"alternative must be a whole number, not {alternative!r}")
+        self.settings: Mapping[str, Any] = {"style": style, "calls": form(calls), "alternative": alternative}
+        self._play: Generator[Move, str, None] | None = None
+        self._turns = 0
+        self._dedicated = False
 
     def begin(self, env: SREGymEnv, briefing: str, seed: int) -> None:
-        """Lay out the demonstration."""
+        """Get to know the truth, and decide on a manner."""
+        style = self.settings["style"]
+        drawn = Random(f"expert {seed}").choice(STYLES) if style == "mixed" else style
+        chance = Random(f"expert {drawn} {seed}")
         staged = env.episode.staged
-        self._looking = "; ".join(f"kubectl get pods -n {namespace}" for namespace in staged.app.namespaces)
-        self._checks = 0
-        self._verifying = False
-        actions = ["alerts"]
-        for solution in staged.solutions:
-            actions.extend(solution.investigation)
-        actions = list(dict.fromkeys(actions))
-        actions.append(_diagnosis([solution.diagnosis for solution in staged.solutions]))
-        for solution in staged.solutions:
-            remedies = solution.remedies
-            if remedies:
-                actions.extend(remedies[self._alternative % len(remedies)])
-        self._left = actions
+        case = Case(
+            app=staged.app,
+            instances=tuple(cast(FaultInstance, cause) for cause in staged.causes),
+            style=cast(Style, drawn),
+            alternative=self.settings["alternative"],
+            stage=env.episode.rules.stage,
+            budget=env.episode.rules.max_commands,
+            chance=chance,
+            seen=[briefing],
+        )
+        self._dedicated = chance.random() < 0.5
+        self._turns = 0
+        self._play = played(case)
 
-    def act(self, observation: str, info: Mapping[str, Any]) -> str:
-        """The next action of the demonstration; after the repair, wait until the pods are well."""
-        if self._left:
-            return self._left.pop(0)
-        if self._verifying and (_all_ready(observation) or self._checks >= self.VERIFICATIONS):
-            return "submit mitigation"
-        self._verifying = True
-        self._checks += 1
-        return f"sleep 20; {self._looking}"
-
-
-def _diagnosis(causes: Sequence[str]) -> str:
-    text = "\n".join(causes)
-    return f"submit diagnosis <<'EOF'\n{text}\nEOF"
-
-
-_READY = re.compile(r"\s(\d+)/(\d+)\s+(\S+)")
-
-
-def _all_ready(listing: str) -> bool:
-    """Whether a ``kubectl get pods`` listing shows every pod ready or completed."""
-    rows = _READY.findall(listing)
-    return bool(rows) and all(
-        ready == wanted or status == "Completed" for ready, wanted, status in rows if status != "Terminating"
-    )
+    def act(self, observation: str, info: Mapping[str, Any]) -> str | Turn:
+        """The next thing to say and do."""
+        assert self._play is not None, "begin() comes first"
+        try:
+            move = next(self._play) if self._turns == 0 else self._play.send(observation)
+        except StopIteration:
+            move = Move("", "mitigation")
+        self._turns += 1
+        return move.made(self.settings["calls"], self._turns, self._dedicated)

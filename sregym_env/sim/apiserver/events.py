@@ -37,50 +37,80 @@ def record(
     ``type`` is ``Normal`` or ``Warning``; ``component`` and ``host`` name who says so; ``uid`` overrides the
     object's own (the kubelet uses the node's name). Events of cluster-scoped objects go to ``default``.
     """
+    metadata = obj["metadata"]
+    namespace = metadata.get("namespace") or "default"
+    # The API server would refuse it there, and client-go drops what is refused.
+    space = world.store.get("namespaces", "", namespace)
+    if space is None or space.get("status", {}).get("phase") == "Terminating":
+        return
+    identity = metadata.get("uid", "") if uid is None else uid
+    slot = f"events:{namespace}:{identity or metadata['name']}"
+    entries: tuple[_Entry, ...] = world.memory.get(slot, ())
+    about = _about(world, namespace, entries)
+    known = _correlated(about, field_path, type, reason, message, component)
+    if known is None and _too_similar(world, about, reason):
+        message = f"(combined from similar events): {message}"
+        known = _correlated(about, field_path, type, reason, message[:36], component)
+    now = rfc3339(world.now())
+    said: Manifest = {
+        "reason": reason,
+        "message": message,
+        "source": {"component": component, **({"host": host} if host else {})},
+        "firstTimestamp": now,
+        "lastTimestamp": now,
+        "count": 1,
+        "type": type,
+    }
+    if known is None:
+        # The newest per object are remembered, so that correlation need not search all events.
+        entry = _made(world, obj, said, entries, field_path, uid)
+        world.memory[slot] = (*entries[-40:], entry)
+        return
+    again = {**known, "message": message, "count": known.get("count", 1) + 1, "lastTimestamp": now}
+    if "metadata" in known:
+        world.store.put("events", again)
+    else:
+        world.memory[slot] = tuple(again if entry is known else entry for entry in entries)
+
+
+_Entry = str | Manifest
+"""An event by its name; where nobody reads it, what it says."""
+
+
+def _made(
+    world: SimWorld,
+    obj: Manifest,
+    said: Manifest,
+    earlier: tuple[_Entry, ...],
+    field_path: str,
+    uid: str | None,
+) -> _Entry:
+    """A new event of an object, stored unless nobody would read it."""
+    if world.unread and said["type"] == "Normal":
+        world.streams.skip("event")
+        world.streams.skip("uid", ids.UID_DRAWS)
+        return {**said, "involvedObject": {"fieldPath": field_path}}
     reference = _reference(obj, field_path, uid)
     namespace = reference.get("namespace", "default")
-    # The API server would refuse it there, and client-go drops what is refused.
-    name = world.store.get("namespaces", "", namespace)
-    if name is None or name.get("status", {}).get("phase") == "Terminating":
-        return
-    known = _correlated(world, namespace, reference, type, reason, message, component)
-    now = rfc3339(world.now())
-    if known is not None:
-        world.store.put("events", {**known, "count": known.get("count", 1) + 1, "lastTimestamp": now})
-        return
-    if _too_similar(world, namespace, reference, reason):
-        message = f"(combined from similar events): {message}"
-        known = _correlated(world, namespace, reference, type, reason, message[:36], component)
-        if known is not None:
-            count = known.get("count", 1) + 1
-            world.store.put("events", {**known, "message": message, "count": count, "lastTimestamp": now})
-            return
-    source = {"component": component, **({"host": host} if host else {})}
-    world.store.put(
-        "events",
-        {
-            "apiVersion": "v1",
-            "kind": "Event",
-            "metadata": {
-                "name": _name(world, namespace, reference),
-                "namespace": namespace,
-                "uid": ids.uid(world.streams),
-                "creationTimestamp": now,
-            },
-            "involvedObject": reference,
-            "reason": reason,
-            "message": message,
-            "source": source,
-            "firstTimestamp": now,
-            "lastTimestamp": now,
-            "count": 1,
-            "type": type,
-            "eventTime": None,
-            "reportingComponent": component,
-            "reportingInstance": host,
-        },
-    )
-    _index(world, namespace, reference)
+    name = _name(world, namespace, reference["name"], earlier)
+    metadata = {
+        "name": name,
+        "namespace": namespace,
+        "uid": ids.uid(world.streams),
+        "creationTimestamp": said["firstTimestamp"],
+    }
+    event = {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": metadata,
+        "involvedObject": reference,
+        **said,
+        "eventTime": None,
+        "reportingComponent": said["source"]["component"],
+        "reportingInstance": said["source"].get("host", ""),
+    }
+    world.store.put("events", event)
+    return name
 
 
 def _reference(obj: Manifest, field_path: str, uid: str | None) -> dict[str, Any]:
@@ -96,65 +126,59 @@ def _reference(obj: Manifest, field_path: str, uid: str | None) -> dict[str, Any
     return reference
 
 
-def _name(world: SimWorld, namespace: str, reference: dict[str, Any]) -> str:
+def _name(world: SimWorld, namespace: str, subject: str, entries: tuple[_Entry, ...]) -> str:
     """The object's name and the time in hexadecimal nanoseconds, as client-go's recorder names events.
 
     Events of one object that fall on the same instant sort in the order in which they were recorded.
     """
-    earlier = world.memory.get(f"events:{namespace}:{reference['uid'] or reference['name']}", ())
     nanoseconds = world.now() * 1000 + world.streams.bits("event") % 1000
-    if earlier:
-        nanoseconds = max(nanoseconds, int(earlier[-1].rpartition(".")[2], 16) + 1000)
+    if entries and isinstance(last := entries[-1], str):
+        nanoseconds = max(nanoseconds, int(last.rpartition(".")[2], 16) + 1000)
     while True:
-        name = f"{reference['name'][:236]}.{nanoseconds:x}"
+        name = f"{subject[:236]}.{nanoseconds:x}"
         if world.store.get("events", namespace, name) is None:
             return name
         nanoseconds += 1000
 
 
-def _index(world: SimWorld, namespace: str, reference: dict[str, Any]) -> None:
-    """Remember the newest event per object, so that correlation need not search all events."""
-    last = world.store.changes.last()
-    assert last is not None
-    slot = f"events:{namespace}:{reference['uid'] or reference['name']}"
-    world.memory[slot] = (*world.memory.get(slot, ())[-40:], last.key[1])
-
-
-def _about(world: SimWorld, namespace: str, reference: dict[str, Any]) -> list[Manifest]:
-    slot = f"events:{namespace}:{reference['uid'] or reference['name']}"
-    found = (world.store.get("events", namespace, name) for name in world.memory.get(slot, ()))
+def _about(world: SimWorld, namespace: str, entries: tuple[_Entry, ...]) -> list[Manifest]:
+    """The events among these that are still there."""
+    found = [
+        world.store.get("events", namespace, entry) if isinstance(entry, str) else entry for entry in entries
+    ]
     return [event for event in found if event is not None]
 
 
 def _correlated(
-    world: SimWorld,
-    namespace: str,
-    reference: dict[str, Any],
+    about: list[Manifest],
+    field_path: str,
     type: str,
     reason: str,
     message: str,
     component: str,
 ) -> Manifest | None:
     combined = message.startswith("(combined from similar events)")
-    for event in reversed(_about(world, namespace, reference)):
+    for event in reversed(about):
+        if event["reason"] != reason:
+            continue
         same_text = event["message"].startswith(message) if combined else event["message"] == message
-        involved = event["involvedObject"]
         if (
-            event["reason"] == reason
-            and same_text
+            same_text
             and event["type"] == type
-            and involved.get("fieldPath") == reference.get("fieldPath")
+            and event["involvedObject"].get("fieldPath", "") == field_path
             and event["source"]["component"] == component
         ):
             return event
     return None
 
 
-def _too_similar(world: SimWorld, namespace: str, reference: dict[str, Any], reason: str) -> bool:
+def _too_similar(world: SimWorld, about: list[Manifest], reason: str) -> bool:
+    if len(about) < SIMILAR_LIMIT:
+        return False
     oldest = world.now() - SIMILAR_WINDOW
     similar = [
         event
-        for event in _about(world, namespace, reference)
+        for event in about
         if event["reason"] == reason and parse_rfc3339(event["lastTimestamp"]) >= oldest
     ]
     return len(similar) >= SIMILAR_LIMIT

@@ -33,8 +33,8 @@ from sregym_env.sim.controllers.replicaset import is_namespace_terminating
 from sregym_env.sim.controllers.retry import retried
 from sregym_env.sim.world import Controller, SimWorld
 from sregym_env.sim.world.store import Change, Key
-from sregym_env.sim.world.wakes import own_key
 
+NAME = "deployment"
 RESOURCE = "deployments.apps"
 REPLICA_SETS = "replicasets.apps"
 COMPONENT = "deployment-controller"
@@ -568,6 +568,24 @@ def _with_failures(
     )
 
 
+def _wanted_changed(world: SimWorld, change: Change) -> Iterable[Key]:
+    """The loop's own status writes follow from what it has just seen; only a rollout that has become complete
+    leaves it something to do (:func:`_clean_up`)."""
+    old, new = change.old, change.new
+    if world.acting == NAME and old is not None and new is not None and old["spec"] is new["spec"]:
+        before, after = old["metadata"], new["metadata"]
+        told = all(
+            before.get(field) is after.get(field)
+            for field in ("labels", "annotations", "generation", "deletionTimestamp", "finalizers")
+        )
+        status = new.get("status") or {}
+        if told and (
+            not rollout.is_complete(new, status) or rollout.is_complete(old, old.get("status") or {})
+        ):
+            return ()
+    return (change.key,)
+
+
 def _wake_for_last_pod(world: SimWorld, change: Change) -> Iterable[Key]:
     """A Recreate rollout waits until the last old pod is gone (or done)."""
     if change.new is not None and not (pods.is_finished(change.new) and change.old is not None):
@@ -586,11 +604,11 @@ def _wake_for_last_pod(world: SimWorld, change: Change) -> Iterable[Key]:
 
 
 CONTROLLER = Controller(
-    "deployment",
+    NAME,
     {
-        RESOURCE: own_key,
+        RESOURCE: _wanted_changed,
         REPLICA_SETS: WakeOwner("Deployment", RESOURCE, spec_selector),
         "pods": _wake_for_last_pod,
     },
-    retried("deployment", reconcile),
+    retried(NAME, reconcile),
 )

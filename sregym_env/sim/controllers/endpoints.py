@@ -36,6 +36,8 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
         return None
     if "deletionTimestamp" in service["metadata"] or not has_selected(service):
         return None
+    if world.unread and world.store.get(RESOURCE, *key) is not None:
+        return None
     subsets = _subsets(world, service)
     labels = dict(service["metadata"].get("labels") or {})
     if is_headless(service):
@@ -49,9 +51,9 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
     else:
         metadata = {"name": key[1], "namespace": key[0]}
     metadata["annotations"] = {**(metadata.get("annotations") or {}), TRIGGER_TIME: rfc3339_nano(world.now())}
-    if labels:
+    if labels and metadata.get("labels") != labels:
         metadata["labels"] = labels
-    else:
+    elif not labels:
         metadata.pop("labels", None)
     made: Manifest = {"apiVersion": "v1", "kind": "Endpoints", "metadata": metadata}
     if subsets:

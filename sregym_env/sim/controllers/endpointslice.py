@@ -20,6 +20,7 @@ from sregym_env.sim.world.derived import DerivedFrom
 from sregym_env.sim.world.store import Change, Key
 from sregym_env.sim.world.wakes import own_key
 
+NAME = "endpointslice"
 RESOURCE = "endpointslices.discovery.k8s.io"
 SERVICE_LABEL = "kubernetes.io/service-name"
 MANAGED_BY_LABEL = "endpointslice.kubernetes.io/managed-by"
@@ -69,11 +70,22 @@ def is_headless(service: Manifest) -> bool:
 def selected_pods(world: SimWorld, service: Manifest) -> list[Manifest]:
     """Pods that the Service's selector chooses, in name order."""
     wanted = service["spec"]["selector"].items()
+    labelled = _labelled(world.store.list("pods", service["metadata"]["namespace"]))
     return [
-        pod
-        for pod in world.store.list("pods", service["metadata"]["namespace"])
-        if wanted <= (pod["metadata"].get("labels") or _NO_LABELS).items()
+        pod for pod in labelled.get(next(iter(wanted)), ()) if wanted <= pod["metadata"]["labels"].items()
     ]
+
+
+def _labelled_of(pods: list[Manifest]) -> dict[tuple[str, str], list[Manifest]]:
+    """The pods of a list that have a label, by label, in the order of the list."""
+    found: dict[tuple[str, str], list[Manifest]] = {}
+    for pod in pods:
+        for item in (pod["metadata"].get("labels") or _NO_LABELS).items():
+            found.setdefault(item, []).append(pod)
+    return found
+
+
+_labelled = DerivedFrom(_labelled_of)
 
 
 def ports_of(service: Manifest, pod: Manifest) -> list[dict[str, Any]]:
@@ -185,10 +197,14 @@ def _update(
 ) -> None:
     listed = [dict(port) for port in ports]
     metadata = found["metadata"]
-    same = found.get("ports") == listed and found.get("endpoints") == endpoints
+    if found.get("ports") == listed:
+        listed = found["ports"]
+    same = found.get("ports") is listed and found.get("endpoints") == endpoints
     if same and metadata.get("labels") == labels:
         return
     annotations = {**(metadata.get("annotations") or {}), TRIGGER_TIME: rfc3339_nano(world.now())}
+    if metadata.get("labels") == labels:
+        labels = metadata["labels"]
     apiserver.update(
         world,
         RESOURCE,
@@ -239,23 +255,29 @@ def services_of(world: SimWorld, change: Change) -> Iterable[Key]:
     """Wake the Services that select a changed pod, before or after the change."""
     if not concerns_endpoints(change):
         return
-    before, after = _labels_of(change.old), _labels_of(change.new)
-    for key, wanted in _selectors(world.store.list("services", change.key[0])):
-        if (after is not None and wanted <= after) or (before is not None and wanted <= before):
-            yield key
+    selectors = _selectors(world.store.list("services", change.key[0]))
+    found: set[Key] = set()
+    for labels in {id(labels): labels for labels in map(_labels_of, (change.old, change.new))}.values():
+        for item in labels.items():
+            found.update(key for key, wanted in selectors.get(item, ()) if wanted <= labels.items())
+    yield from sorted(found)
 
 
-def _labels_of(pod: Manifest | None) -> ItemsView[str, str] | None:
-    return None if pod is None else (pod["metadata"].get("labels") or _NO_LABELS).items()
+def _labels_of(pod: Manifest | None) -> dict[str, str]:
+    return _NO_LABELS if pod is None else pod["metadata"].get("labels") or _NO_LABELS
 
 
-def _selectors_of(services: list[Manifest]) -> list[tuple[Key, ItemsView[str, str]]]:
-    """What each Service of a list selects, for those that select anything."""
-    return [
-        ((service["metadata"]["namespace"], service["metadata"]["name"]), service["spec"]["selector"].items())
-        for service in services
-        if has_selected(service)
-    ]
+def _selectors_of(
+    services: list[Manifest],
+) -> dict[tuple[str, str], list[tuple[Key, ItemsView[str, str]]]]:
+    """What each Service of a list selects, for those that select anything, by one of the labels it asks for."""
+    found: dict[tuple[str, str], list[tuple[Key, ItemsView[str, str]]]] = {}
+    for service in services:
+        if has_selected(service):
+            key = (service["metadata"]["namespace"], service["metadata"]["name"])
+            wanted = service["spec"]["selector"].items()
+            found.setdefault(next(iter(wanted)), []).append((key, wanted))
+    return found
 
 
 _selectors = DerivedFrom(_selectors_of)
@@ -263,14 +285,16 @@ _selectors = DerivedFrom(_selectors_of)
 
 def _wake_for_slice(world: SimWorld, change: Change) -> Iterable[Key]:
     """A slice that was changed or deleted by someone else is put right."""
+    if world.acting == NAME:
+        return
     labels = change.object["metadata"].get("labels") or {}
     if labels.get(MANAGED_BY_LABEL) == MANAGED_BY and SERVICE_LABEL in labels and change.type != "ADDED":
         yield (change.key[0], labels[SERVICE_LABEL])
 
 
 CONTROLLER = Controller(
-    "endpointslice",
+    NAME,
     {"services": own_key, "pods": services_of, RESOURCE: _wake_for_slice},
-    retried("endpointslice", reconcile),
+    retried(NAME, reconcile),
     latency=LATENCY,
 )

@@ -106,7 +106,7 @@ class WakeOwner:
 
     def __call__(self, world: SimWorld, change: Change) -> Iterable[Key]:
         """Keys of the owners that a change concerns."""
-        if self.concerns is not None and not self.concerns(change):
+        if self._is_anothers(change) or (self.concerns is not None and not self.concerns(change)):
             return ()
         namespace = change.key[0]
         keys: list[Key] = []
@@ -127,6 +127,15 @@ class WakeOwner:
                     if from_dict(self.selector_of(candidate)).matches(labels)
                 )
         return keys
+
+    def _is_anothers(self, change: Change) -> bool:
+        """Whether an owner of another kind controls the object, before the change as after it."""
+        old, new = change.old, change.new
+        if old is not None and new is not None:
+            if old["metadata"].get("ownerReferences") is not new["metadata"].get("ownerReferences"):
+                return False
+        owner = controller_of(change.object)
+        return owner is not None and owner["kind"] != self.kind
 
 
 def spec_selector(obj: Manifest) -> Selector:

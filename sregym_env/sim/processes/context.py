@@ -94,6 +94,8 @@ class ProcessContext:
 
     def log(self, text: str, *, delay: float = 0.0) -> None:
         """Write lines to the container's log, ``delay`` seconds from now."""
+        if self.world.unread:
+            return
         process = self.process
         key = (process.key[0], process.container, process.restart)
         self.world.log(key).write(self.world.clock + seconds(delay), text)

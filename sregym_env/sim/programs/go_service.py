@@ -572,6 +572,8 @@ def grpc_text(failure: Failure) -> str:
 def _log(
     ctx: ProcessContext, level: str, file: str, line: int, text: str, delay: float = 0.0, folder: str = ""
 ) -> None:
+    if ctx.world.unread:
+        return
     wanted = _LEVELS.get(ctx.process.env.get("LOG_LEVEL", "INFO").upper(), 1)
     if _SEVERITY[level] < wanted:
         return

@@ -197,5 +197,7 @@ def line(
     delay: float = 0.0,
 ) -> None:
     """Write one line to the server's log, ``delay`` seconds from now."""
+    if ctx.world.unread:
+        return
     time = timestamp(ctx.now() + seconds(delay))
     ctx.log(rendered(time, level, component, id, thread, text, attr), delay=delay)

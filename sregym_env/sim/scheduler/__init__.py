@@ -187,13 +187,13 @@ def _sociable(world: SimWorld) -> Iterable[Key]:
     return [
         (pod["metadata"]["namespace"], pod["metadata"]["name"])
         for pod in world.store.list("pods")
-        if _waits(pod) and (pod["spec"].get("affinity") or {}).get("podAffinity")
+        if "affinity" in pod["spec"] and _waits(pod) and (pod["spec"]["affinity"] or {}).get("podAffinity")
     ]
 
 
 def _pending(world: SimWorld) -> Iterable[Key]:
     """Waiting pods, the most important first and of those the oldest: the order of the active queue."""
-    waiting = [pod for pod in world.store.list("pods") if _waits(pod)]
+    waiting = [pod for pod in world.store.list("pods") if not pod["spec"].get("nodeName") and _waits(pod)]
     if len(waiting) > 1:
         waiting.sort(key=lambda p: (-(p["spec"].get("priority") or 0), p["metadata"]["creationTimestamp"]))
     return [(pod["metadata"]["namespace"], pod["metadata"]["name"]) for pod in waiting]

@@ -9,6 +9,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.sim.scheduler import topology, volumes
 from sregym_env.sim.scheduler.filters import Misfit, NodeInfo, node_level
 from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.derived import DerivedFrom, DerivedWith
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +52,28 @@ def surroundings(world: SimWorld, without: str, priority: int = 0) -> topology.S
     """
     by_node: dict[str, list[Manifest]] = {}
     for pod in world.store.list("pods"):
-        name = pod["spec"].get("nodeName")
-        if not name and (pod["spec"].get("priority") or 0) >= priority:
+        spec = pod["spec"]
+        name = spec.get("nodeName")
+        if not name and (spec.get("priority") or 0) >= priority:
             name = _reserved(world, pod)
         if not name or pod["metadata"]["uid"] == without:
             continue
         if (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed"):
             by_node.setdefault(name, []).append(pod)
-    infos = [NodeInfo(node, by_node.get(node["metadata"]["name"], ())) for node in world.store.list("nodes")]
-    namespaces = {
-        namespace["metadata"]["name"]: namespace["metadata"].get("labels") or {}
-        for namespace in world.store.list("namespaces")
+    infos = [
+        _node_info(node, by_node.get(node["metadata"]["name"], ())) for node in world.store.list("nodes")
+    ]
+    return topology.Surroundings(infos, _labels_of(world.store.list("namespaces")))
+
+
+def _labels(namespaces: list[Manifest]) -> dict[str, Mapping[str, str]]:
+    return {
+        namespace["metadata"]["name"]: namespace["metadata"].get("labels") or {} for namespace in namespaces
     }
-    return topology.Surroundings(infos, namespaces)
+
+
+_node_info = DerivedWith(NodeInfo)
+_labels_of = DerivedFrom(_labels)
 
 
 def _reserved(world: SimWorld, pod: Manifest) -> str:

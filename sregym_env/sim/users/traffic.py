@@ -68,7 +68,7 @@ def look(world: SimWorld) -> None:
         states,
         _components(world, by_process),
         _loads(evaluation, by_process),
-        _probes(world),
+        () if world.unread else _probes(world),
     )
     previous = history(world)
     last = previous.last()
@@ -77,7 +77,8 @@ def look(world: SimWorld) -> None:
         grown = previous.fork()
         grown.append(segment)
         world.memory[HISTORY] = grown
-    _write_logs(world, evaluation)
+    if not world.unread:
+        _write_logs(world, evaluation)
     _doom(world, evaluation)
 
 

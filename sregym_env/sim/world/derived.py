@@ -8,7 +8,8 @@ computed twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from operator import is_
 from typing import Generic, TypeVar
 
 from sregym_env.kube.types import Manifest
@@ -63,4 +64,28 @@ class DerivedFromEach(Generic[T]):
             self._known.clear()
         value = self._compute(obj)
         self._known[uid] = (obj, value)
+        return value
+
+
+class DerivedWith(Generic[T]):
+    """A function of an object and of others that go with it, computed anew when any of them has changed."""
+
+    __slots__ = ("_compute", "_known")
+
+    def __init__(self, compute: Callable[[Manifest, Sequence[Manifest]], T]) -> None:
+        self._compute = compute
+        self._known: dict[str, tuple[Manifest, Sequence[Manifest], T]] = {}
+
+    def __call__(self, obj: Manifest, others: Sequence[Manifest]) -> T:
+        """The function's value for ``obj`` and ``others``; the sequence must not be changed afterwards."""
+        uid = obj["metadata"].get("uid", "")
+        found = self._known.get(uid)
+        if found is not None and found[0] is obj:
+            before = found[1]
+            if len(before) == len(others) and all(map(is_, before, others)):
+                return found[2]
+        if len(self._known) >= KEPT:
+            self._known.clear()
+        value = self._compute(obj, others)
+        self._known[uid] = (obj, others, value)
         return value

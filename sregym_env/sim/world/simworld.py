@@ -144,6 +144,9 @@ class SimWorld:
         acting: the control loop that is at work, by name; empty while none is.
         epoch: grows with every change that could alter where a connection leads.
         view: what the network derived from the world at some epoch; forks start from it, and it is no state.
+        unread: whether what is written only for people to read is left out, for there are none: container logs,
+            Normal events, changes of Endpoints (connections follow EndpointSlices) and the blackbox exporter's
+            probes. Nothing else goes another way for it, chance included.
     """
 
     __slots__ = (
@@ -165,6 +168,7 @@ class SimWorld:
         "runtime",
         "store",
         "streams",
+        "unread",
         "view",
         "volumes",
     )
@@ -195,6 +199,7 @@ class SimWorld:
         self.view: Any = None
         self._app = app
         self.acting = ""
+        self.unread = False
         self._due: dict[tuple[str, Key], int] = {}
         self._machinery = machinery
         self.store.listener = _teller(self)
@@ -251,6 +256,7 @@ class SimWorld:
         copy.view = self.view
         copy._app = self._app
         copy.acting = ""
+        copy.unread = self.unread
         copy._due = self._due.copy()
         copy._machinery = self._machinery
         return copy
@@ -350,8 +356,13 @@ class SimWorld:
             wakes = self._machinery.by_resource.get(CUSTOM, ())
         elif change.resource not in _WITHOUT_CONSEQUENCE:
             self.touch()
+        asked: Wake | None = None
+        keys: tuple[Key, ...] = ()
         for controller, wake in wakes:
-            for key in wake(self, change):
+            # Loops in a row that wake by the same function (those of Services' endpoints) ask it once.
+            if wake is not asked:
+                asked, keys = wake, tuple(wake(self, change))
+            for key in keys:
                 self.wake(controller.name, key, controller.latency)
 
     def touch(self) -> None:

@@ -100,7 +100,7 @@ def ended(
     """Note that a container's main process is gone: no process, no open log lines, a terminated state."""
     world.drop_process((record.uid, container.name))
     log = (record.uid, container.name, container.restarts)
-    if log in world.logs:
+    if log in world.logs and not world.unread:
         world.log(log).close_bursts(world.clock)
     gone = evolve(
         container,

@@ -1,0 +1,1 @@
+"""What is said to the model that judges, as text with ``$places`` to fill in."""

@@ -1,0 +1,252 @@
+"""How engineers put a cause, by mechanism: several ways each.
+
+The names in braces are facts of one fault (:mod:`~sregym_env.rollouts.policies.narrative.diagnosis`); a way that needs
+a fact which a fault does not have, or which nobody has seen yet, is not taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+CAUSES: Mapping[str, tuple[str, ...]] = {
+    "wrong_target_port": (
+        "Service {name} forwards to targetPort {wrong}, and nothing in the pods of {the} listens there.",
+        "The targetPort of Service {name} is {wrong}; {component} listens on {right}, so every new connection to it is "
+        "refused.",
+        "Nothing listens on port {wrong} in the pods of {component}, yet the targetPort of Service {name} points there.",
+        "Connections to {component} are refused: Service {name} has a wrong targetPort, {wrong}.",
+    ),
+    "wrong_selector": (
+        "Service {name} has no endpoints: its selector asks for {extra}, a label that none of its pods carries.",
+        "The selector of Service {name} contains {extra}. No pod has that label and the Service selects no pods at all.",
+        "Somebody added {extra} to the selector of Service {name}; the selector matches no pod and the Service has no "
+        "endpoints.",
+        "A wrong selector on Service {name} ({extra}) leaves it without endpoints although the pods of {the} run.",
+    ),
+    "extra_endpoints": (
+        "Service {name} also selects pods of {stranger}: it goes by the label {shared}, which both carry. A part of the "
+        "connections meets pods that do not listen on port {port}.",
+        "The selector of Service {name} is too broad: {shared} also matches pods of {stranger}, and these do not listen "
+        "on port {port}.",
+        "Some endpoints of Service {name} are not its own. Its selector {shared} also selects pods of {stranger}.",
+    ),
+    "missing_service": (
+        "Service {name} does not exist any more. Its name no longer resolves although the pods behind it run.",
+        "There is no Service {name}: it has been deleted, and clients cannot look it up.",
+        "The Service object {name} is missing. Pods of {the} run, yet nothing can reach them by that name.",
+        "Somebody deleted Service {name}; the service {name} is gone and its name cannot be resolved.",
+    ),
+    "scaled_to_zero": (
+        "{Workload} is scaled to 0 replicas, and no pod of it runs.",
+        "No pod of {component} runs: {workload} has its replicas set to 0.",
+        "Somebody scaled {workload} down to zero replicas.",
+        "The replicas of {workload} are set to 0; {component} has no pods at all.",
+    ),
+    "unsatisfiable_node_selector": (
+        "{Workload} has a nodeSelector for {wrong}, and there is no such node: its pods stay Pending.",
+        "The pods of {component} wait for a node that does not exist: the nodeSelector of {workload} demands {wrong}.",
+        "Scheduling of {component} fails. Its pod template carries a nodeSelector ({wrong}) that no node satisfies.",
+        "No node satisfies the nodeSelector {wrong} of {workload}, and its pods cannot be scheduled.",
+    ),
+    "wrong_command": (
+        "The container of {workload} runs the wrong command, {wrong}, instead of {proper}.",
+        "{Workload} runs the binary {wrong} instead of {proper}: the pod is Running and yet {component} is not there.",
+        "Its command is wrong: the container of {workload} executes {wrong}, and nobody serves as {component}.",
+        "The pods of {component} look well and run the wrong program. The command of {workload} was changed to {wrong}.",
+    ),
+    "image_unavailable": (
+        "{Workload} uses the image {wrong}, which cannot be pulled: it does not exist.",
+        "The image {wrong} of {workload} does not exist; its pods hang in ImagePullBackOff.",
+        "The pods of {component} never start, for {workload} names a non-existent image, {wrong}.",
+        "A wrong image ({wrong}) was set on {workload}; the kubelet cannot pull it and the container never starts.",
+    ),
+    "defective_image": (
+        "{Workload} runs a defective build: the image {wrong} fails after it starts.",
+        "The image of {workload} was changed to {wrong}, a faulty build, and its container fails.",
+        "A broken image is deployed: {workload} runs {wrong}, whose container does not stay up.",
+    ),
+    "incompatible_version": (
+        "{Workload} runs {wrong}, a version that is incompatible with the data files on its volume; the database exits "
+        "at start.",
+        "The database {component} was upgraded to {wrong}, which cannot read its existing data files and exits at once.",
+        "An incompatible version, {wrong}, was rolled out to {workload}. The database refuses its old data files.",
+        "The image {wrong} of {workload} is too new a version for its data files, and {component} exits at start.",
+    ),
+    "missing_config_key": (
+        "ConfigMap {name} is mounted over {path} of {the} and lacks the key {field}; without it {component} fails at "
+        "start.",
+        "The key {field} is missing from ConfigMap {name}, which {the} mounts as {path}.",
+        "The configuration of {component} lost a key: {field} is absent from ConfigMap {name} mounted at {path}.",
+        "{Component} has no {meaning}: its ConfigMap {name} lacks the entry {field}.",
+        "ConfigMap {name}, from which {component} takes its configuration, lacks the key {field}.",
+    ),
+    "missing_configmap": (
+        "ConfigMap {name} does not exist, and the pods of {component} that mount it hang in ContainerCreating.",
+        "The ConfigMap {name} has been deleted, and new pods of {component}, which mount it, never start.",
+        "A volume of {the} refers to the ConfigMap {name}, which does not exist any more.",
+        "The pods of {component} cannot mount their volumes: ConfigMap {name} is missing.",
+    ),
+    "failing_readiness_probe": (
+        "The readinessProbe of {workload} asks for {path} on port {port}, which {component} does not serve; its pods "
+        "never become Ready and the Service has no endpoints.",
+        "A misconfigured readiness probe, HTTP {path} on port {port}, keeps the pods of {component} out of their Service.",
+        "The pods of {component} run and are never Ready: the readiness probe of {workload} goes to {path} on port "
+        "{port}, where nothing answers.",
+        "{Workload} has a readiness probe on {path}, port {port}. Nothing serves that, and the probe always fails.",
+    ),
+    "failing_liveness_probe": (
+        "The livenessProbe of {workload} asks for {path} on port {port}, which {component} does not serve; the kubelet "
+        "kills the container over and over.",
+        "A misconfigured liveness probe, HTTP {path} on port {port}, has the kubelet restart {component} again and again.",
+        "{Component} is killed although it works: the liveness probe of {workload} goes to {path} on port {port}, where "
+        "nothing answers.",
+        "{Workload} has a liveness probe on {path}, port {port}. Nothing serves that, and each failure restarts it.",
+    ),
+    "missing_volume_claim": (
+        "{Workload} references the PersistentVolumeClaim {wrong}, which does not exist; its pods stay Pending.",
+        "The claimName in {workload} is wrong: the PVC {wrong} does not exist, and its pod cannot be scheduled.",
+        "The pods of {component} wait for a volume claim that does not exist: {workload} names {wrong}.",
+        "A wrong claim name, {wrong}, in the volumes of {workload} keeps {component} Pending.",
+    ),
+    "volume_node_conflict": (
+        "The nodeSelector of {workload} pins it to {other}, where its volume is not: a volume node affinity conflict "
+        "keeps its pods Pending.",
+        "{Workload} must run on {other} by its nodeSelector, and its volume lies on another node. No node satisfies "
+        "both.",
+        "The pods of {component} are Pending with a volume node affinity conflict: the nodeSelector of {workload} says "
+        "{other}, where its data are not.",
+    ),
+    "excessive_resource_request": (
+        "The memory request of {workload} is {wrong}, more than any node has; its pods stay Pending.",
+        "{Workload} has a memory request of {wrong}. No node can give that, and the scheduler reports Insufficient "
+        "memory.",
+        "The pods of {component} cannot be scheduled: a memory request of {wrong} exceeds the capacity of every node.",
+        "Somebody raised the memory request of {workload} to {wrong}, which exceeds every node's capacity.",
+    ),
+    "memory_limit_too_low": (
+        "The memory limit of {workload} is {wrong}, less than {component} needs; it is OOMKilled whenever it starts.",
+        "{Workload} has a memory limit of only {wrong}: the kernel kills the container as soon as it starts.",
+        "The container of {component} is OOMKilled again and again: its memory limit is {wrong}.",
+        "A memory limit of {wrong} is too low for {component}, whose container is OOMKilled at every start.",
+    ),
+    "cpu_throttling": (
+        "The CPU limit of {workload} is {wrong}, far less than its load needs; the container is throttled and its "
+        "requests time out.",
+        "{Workload} has a CPU limit of only {wrong}: it is throttled, and requests to {component} queue up.",
+        "The pods of {component} are up and too slow. Their CPU limit is {wrong}, and the kernel throttles them.",
+        "{Component} is starved of CPU by the CPU limit {wrong} of {workload}.",
+    ),
+    "quota_blocks_pods": (
+        "ResourceQuota {name} limits memory in {namespace} to {memory}; pods that declare no memory are refused, and "
+        "the pods of {component} cannot be created again.",
+        "A ResourceQuota, {name}, refuses new pods that do not declare their memory: {the} has lost its pod and gets no "
+        "other.",
+        "{Workload} cannot create pods: the quota {name} on memory ({memory}) says that they must specify memory.",
+        "New pods of {component} are forbidden by the ResourceQuota {name}, for they declare no memory.",
+    ),
+    "network_policy_isolation": (
+        "NetworkPolicy {name} selects the pods of {component} and allows neither ingress nor egress; their connections "
+        "time out.",
+        "The pods of {component} are cut off by the NetworkPolicy {name}, which denies them all ingress and egress.",
+        "{Component} runs and cannot be reached: NetworkPolicy {name} blocks all of its traffic.",
+        "A NetworkPolicy called {name} isolates the pods of {component}. Nothing gets in and nothing gets out.",
+    ),
+    "bypassed_cluster_dns": (
+        "The pods of {workload} have dnsPolicy {wrong} and ask {nameserver}, which does not know the cluster's names.",
+        "{Workload} has dnsPolicy {wrong} with the nameserver {nameserver}; {component} cannot resolve the names of other "
+        "services.",
+        "Looking up service names fails in {component}: its dnsConfig sends all questions to {nameserver} (dnsPolicy "
+        "{wrong}).",
+        "{Component} does not use the cluster's name server. Its dnsPolicy is {wrong} and its nameserver {nameserver}.",
+    ),
+    "dns_record_blocked": (
+        "CoreDNS answers NXDOMAIN for {host}: its Corefile contains a template block for that name.",
+        "The Corefile in ConfigMap kube-system/coredns has a template that returns NXDOMAIN for {host}; the existing "
+        "Service {service} cannot be looked up.",
+        "Clients cannot resolve Service {service}: a template block in the Corefile of CoreDNS denies {host}.",
+    ),
+    "port_conflict": (
+        "{Workload} has an extra container, {wrong}, that listens on port {port} like the main one; the two conflict and "
+        "the pod is never Ready.",
+        "Two containers of {workload} want the same port, {port}: the {wrong} container and the main one. One of them "
+        "crashes with address already in use.",
+        "A sidecar in the pods of {component} takes port {port}, which {component} itself needs: a port conflict.",
+        "Port {port} is already in use in the pods of {component}, for the container {wrong} of {workload} listens on it.",
+    ),
+    "untolerated_taint": (
+        "All worker nodes carry the taint {wrong}, which the pods of {component} do not tolerate; they stay Pending.",
+        "The pods of {component} cannot be scheduled: every worker node has the taint {wrong} and they have no "
+        "toleration for it.",
+        "Somebody tainted the worker nodes with {wrong}. New pods of {component} do not tolerate that and stay Pending.",
+    ),
+    "blocked_init_container": (
+        "The init container {init} of {workload} waits for {service}, a Service that does not exist; the pods hang in "
+        "Init:0/1.",
+        "{Workload} never gets past its init container {init}, which waits for {service} for ever.",
+        "The pods of {component} hang in Init: the init container {init} looks for {service}, and there is no such name.",
+        "An init container, {init}, blocks {workload}. It waits for the Service {service}, which nobody has made.",
+    ),
+    "database_permission_revoked": (
+        "In {component}, the user {account} lost the role {role} on the database {database}; {clients} is not authorized "
+        "to use it.",
+        "The account {account} of the {component} database no longer has {role} on {database}, and its client is not "
+        "authorized.",
+        "Permissions were revoked in {component}: the user {account} lacks {role} on {database}.",
+        "{Component} answers that its client is not authorized: the role {role} on {database} is missing from the user "
+        "{account}.",
+    ),
+    "database_account_missing": (
+        "In {component}, the user {account} does not exist any more; authentication of {clients} fails.",
+        "The account {account} is missing from the {component} database, and its client fails to authenticate.",
+        "{Component} has no user {account}: the account was removed and logins with it fail.",
+        "Authentication fails at {component}, whose user {account} no longer exists.",
+    ),
+    "disk_read_errors": (
+        "The data disk of node {node} is bad: reads fail with input/output errors and crash the databases whose volumes "
+        "lie there, {components}.",
+        "Reads from the disk of node {node} return input/output errors, which crashes {components}: their volumes lie on "
+        "that node.",
+        "{Components} crash on read errors. Their volumes lie on node {node}, whose disk has bad sectors.",
+    ),
+    "wrong_service_port": (
+        "Service {name} is offered on port {wrong} instead of {right}, the service port its clients use; their "
+        "connections time out.",
+        "The service port of {name} is {wrong}. Its clients connect to another port, on which Service {name} does not "
+        "listen.",
+        "Clients of {component} run into timeouts: Service {name} has the wrong service port, {wrong}.",
+    ),
+    "missing_service_account": (
+        "{Workload} uses the service account {wrong}, which does not exist; no pod of it can be created.",
+        "The serviceAccountName of {workload} is {wrong}. There is no such service account, and its pods are forbidden.",
+        "No pod of {component} can be created: {workload} names the non-existent service account {wrong}.",
+        "A missing service account, {wrong}, keeps {workload} from creating pods.",
+    ),
+    "missing_secret": (
+        "{Workload} takes the variable {variable} from the Secret {secret}, which does not exist; the container hangs in "
+        "CreateContainerConfigError.",
+        "The Secret {secret}, to which the container of {workload} refers, does not exist.",
+        "The container of {component} is never created: its variable {variable} comes from a missing Secret, {secret}.",
+        "A secretKeyRef in {workload} names the Secret {secret}. Nobody made it, and the container cannot be created.",
+    ),
+    "cordoned_nodes": (
+        "All worker nodes are cordoned: a replaced pod of {component} finds no node and stays Pending.",
+        "The pods of {component} stay Pending, for every worker node is unschedulable (SchedulingDisabled).",
+        "Somebody cordoned all of the worker nodes. They are unschedulable, and new pods of {component} stay Pending.",
+        "{Component} has nowhere to run: the worker nodes are cordoned (unschedulable) and its new pods stay Pending.",
+    ),
+    "stale_host_alias": (
+        "A hostAliases entry in {workload} maps {host} to {address}, where nothing listens; {component} cannot reach "
+        "{host}.",
+        "The pods of {component} have {host} in /etc/hosts with a wrong address, {address}, from the hostAliases of "
+        "{workload}.",
+        "{Component} looks {host} up in its own hosts file: the hostAliases of {workload} send it to {address}, where "
+        "nothing is.",
+    ),
+    "feature_flag_enabled": (
+        "ConfigMap {name} sets the flag {field}={wrong}, which turns on a code path of {component} that fails.",
+        "The feature flag {field} is on ({wrong}) in ConfigMap {name}; with it {component} answers with internal server "
+        "errors.",
+        "{Component} runs a latent code path that fails, for the flag {field} is set to {wrong} in ConfigMap {name}.",
+    ),
+}
+"""Ways to put each mechanism, one or two sentences without an end of their own."""

@@ -1,0 +1,262 @@
+"""Diagnoses in plain prose: what is wrong, where, with which values, and who suffers from it.
+
+Every value that a diagnosis gives has been printed before, as far as some way of putting the cause allows that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from random import Random
+from string import Formatter
+from typing import Any
+
+from sregym_env.cluster.app import App
+from sregym_env.cluster.targets import kind_of
+from sregym_env.faults.fault import FaultInstance, text
+from sregym_env.rewards.judge import SpecJudge
+from sregym_env.rollouts.policies.narrative.causes import CAUSES
+
+GOOD = 0.9
+"""Score from which a wording is good enough for a demonstration."""
+
+TRIES = 24
+"""Wordings that are tried before the best of them is taken."""
+
+_PLACES = frozenset(
+    {
+        "component", "Component", "components", "Components", "workload", "Workload", "the", "namespace", "clients",
+        "meaning", "proper", "service", "name", "stranger",
+    }
+)  # fmt: skip
+"""Facts that are names of what everybody can list, or words: nothing that must have been found out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """A diagnosis, and the found-out values that it gives."""
+
+    text: str
+    values: tuple[str, ...]
+
+
+def facts(instance: FaultInstance, chance: Random) -> dict[str, str]:
+    """What an account of a fault may name, by the names that the ways of putting it use."""
+    spec, target = instance.spec, instance.target
+    first = target.workload_of(spec.components[0])
+    kind = kind_of(first.resource)
+    workload = chance.choice((f"{kind} {first.name}", f"the {first.name} {kind.lower()}"))
+    component = spoken(first.name)
+    components = listed(spec.components)
+    clients: Iterable[str] = getattr(target, "dependents", ()) or getattr(target, "callers", ())
+    named: dict[str, Any] = {
+        **instance.parameters,
+        **instance.fault.facts,
+        "component": component,
+        "Component": capital(component),
+        "components": components,
+        "Components": components,
+        "workload": workload,
+        "Workload": capital(workload),
+        "the": f"the {first.name} {kind.lower()}",
+        "name": spec.resource_name,
+        "namespace": spec.namespace,
+        "clients": listed(map(spoken, clients)),
+        "field": spec.field,
+        "wrong": plain(instance.fault.details.get("wrong")),
+        "right": plain(instance.fault.details.get("right")),
+    }
+    return {name: plain(value) for name, value in named.items() if plain(value)}
+
+
+def spoken(name: str) -> str:
+    """A component in running prose: many are called by a common word."""
+    return name if "-" in name else f"the {name} service"
+
+
+def capital(phrase: str) -> str:
+    """With a capital where a sentence begins, unless it begins with a name of its own."""
+    return f"T{phrase[1:]}" if phrase.startswith("the ") else phrase
+
+
+def plain(value: Any) -> str:
+    """A value as people write it: labels as ``a=b``, lists with commas."""
+    if isinstance(value, Mapping):
+        return ",".join(f"{key}={item}" for key, item in value.items())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ", ".join(map(str, value))
+    return text(value)
+
+
+def listed(names: Iterable[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    *most, last = list(names) or [""]
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def ways(instance: FaultInstance) -> tuple[str, ...]:
+    """Ways of putting a fault's cause; its own account where its mechanism has no words yet."""
+    return CAUSES.get(instance.spec.mechanism) or (instance.spec.cause.replace("{", "(").replace("}", ")"),)
+
+
+@lru_cache(maxsize=512)
+def fields(way: str) -> tuple[str, ...]:
+    """The facts that a way of putting a cause needs."""
+    return tuple(dict.fromkeys(name for _, name, _, _ in Formatter().parse(way) if name))
+
+
+def values(way: str, known: Mapping[str, str]) -> tuple[str, ...]:
+    """Those of its facts that somebody must have found out."""
+    return tuple(known[name] for name in fields(way) if name not in _PLACES and name in known)
+
+
+def printed(value: str, seen: str) -> bool:
+    """Whether a value stands in what was printed, as a word of its own; a label also in the way YAML writes it."""
+    for form in (value, value.replace("=", ": "), *_separate(value)):
+        before = "" if form.startswith("/") else r"(?<![\w.])"
+        if re.search(rf"{before}{re.escape(form)}(?!\w)", seen):
+            return True
+    return False
+
+
+def _separate(value: str) -> tuple[str, ...]:
+    # A taint in a manifest is three fields; the first two are telling enough.
+    head, colon, _ = value.partition(":")
+    return (head,) if colon and "=" in head else ()
+
+
+def tellable(instance: FaultInstance, known: Mapping[str, str], seen: str) -> list[str]:
+    """The ways of putting a cause all of whose values have been printed."""
+    return [
+        way
+        for way in ways(instance)
+        if all(name in known for name in fields(way))
+        and all(printed(value, seen) for value in values(way, known))
+    ]
+
+
+def tell(
+    instances: Sequence[FaultInstance], app: App, chance: Random, seen: str, failing: Sequence[str]
+) -> Telling:
+    """A diagnosis of all faults. ``seen``: everything printed so far; ``failing``: journeys that were seen to fail."""
+    known = [facts(instance, chance) for instance in instances]
+    choices = [
+        tellable(instance, each, seen) or _complete(instance, each)
+        for instance, each in zip(instances, known, strict=True)
+    ]
+    judge = SpecJudge()
+    specs = [instance.spec for instance in instances]
+    best, best_score = Telling("", ()), -1.0
+    for attempt in range(TRIES):
+        taken = _taken(instances, choices, chance)
+        # Who means several should be brief, and must be understood.
+        causes = _said(instances, taken, known, brief=attempt < TRIES // 2)
+        words = _framed(" ".join(causes), consequence(instances, chance, failing), chance, failing)
+        score = judge.grade(words, specs, app).score
+        if score > best_score:
+            given = (value for way, each in zip(taken, known, strict=True) for value in values(way, each))
+            best, best_score = Telling(words, tuple(dict.fromkeys(given))), score
+        # What a judge misreads teaches the wrong thing, however right it is.
+        if score >= GOOD:
+            break
+    return best
+
+
+def _complete(instance: FaultInstance, known: Mapping[str, str]) -> list[str]:
+    return [way for way in ways(instance) if all(name in known for name in fields(way))] or [
+        instance.spec.cause.replace("{", "(").replace("}", ")")
+    ]
+
+
+def _taken(instances: Sequence[FaultInstance], choices: Sequence[Sequence[str]], chance: Random) -> list[str]:
+    """One way per fault; the same for faults of one kind, as people do who list them."""
+    drawn: dict[str, str] = {}
+    taken = []
+    for instance, ways_ in zip(instances, choices, strict=True):
+        known = drawn.get(instance.spec.mechanism, "")
+        way = known if known in ways_ else chance.choice(ways_)
+        drawn.setdefault(instance.spec.mechanism, way)
+        taken.append(way)
+    return taken
+
+
+def _said(
+    instances: Sequence[FaultInstance],
+    taken: Sequence[str],
+    known: Sequence[Mapping[str, str]],
+    brief: bool,
+) -> list[str]:
+    """The causes one by one; ``brief`` says a cause that several components share once, and who shares it."""
+    causes: list[str] = []
+    alike: dict[str, list[str]] = {}
+    for instance, way, each in zip(instances, taken, known, strict=True):
+        mechanism = instance.spec.mechanism
+        if not brief or mechanism not in alike:
+            causes.append(way.format_map(each))
+            alike.setdefault(mechanism, [])
+            continue
+        own = [value for value in values(way, each) if not any(value in cause for cause in causes)]
+        alike[mechanism].append(f"{each['component']} ({', '.join(own)})" if own else each["component"])
+    shared = [f"The same is wrong with {listed(others)}." for others in alike.values() if others]
+    return [*causes, *shared]
+
+
+_OPENINGS = (
+    "", "", "", "Root cause: ", "The root cause is this: ", "What is wrong: ", "My finding: ",
+)  # fmt: skip
+
+_SYMPTOMS = (
+    "Users get errors on {requests}. ",
+    "Users complain about {requests}. ",
+    "Errors on {requests} come from this: ",
+)
+
+
+def _framed(cause: str, effect: str, chance: Random, failing: Sequence[str]) -> str:
+    """A cause between an opening and its consequences."""
+    opening = chance.choice(_OPENINGS)
+    if failing and chance.random() < 0.25:
+        opening = chance.choice(_SYMPTOMS).format(requests=_requests(failing))
+    return f"{opening}{capital(cause) if not opening else cause} {effect}".strip()
+
+
+_FOR_VICTIMS = (
+    "As a result {victims} cannot do their work.",
+    "Downstream, {victims} suffer although nothing is wrong with them.",
+    "The victims: {victims}.",
+)
+_FOR_ONE = (
+    "As a result {victims} cannot do its work.",
+    "Downstream, {victims} suffers although nothing is wrong with it.",
+    "The victim: {victims}.",
+)
+_FOR_USERS = (
+    "As a result users see their {requests} fail.",
+    "Consequently {requests} fail.",
+    "User impact: {requests} fail.",
+    "The visible symptom: {requests} fail.",
+)
+
+
+def consequence(instances: Sequence[FaultInstance], chance: Random, failing: Sequence[str]) -> str:
+    """Who suffers: callers from the call graph, users as far as they were seen to."""
+    struck = {name for instance in instances for name in instance.spec.components}
+    near = (name for instance in instances for name in instance.spec.affected[:2])
+    victims = [name for name in dict.fromkeys(near) if name not in struck][:3]
+    parts = []
+    if victims:
+        frame = chance.choice(_FOR_ONE if len(victims) == 1 else _FOR_VICTIMS)
+        parts.append(frame.format(victims=listed(map(spoken, victims))))
+    if failing:
+        begun = parts[0].split(" ")[0] if parts else ""
+        frames = [frame for frame in _FOR_USERS if frame.split(" ")[0] != begun]
+        parts.append(chance.choice(frames).format(requests=_requests(failing)))
+    if len(parts) == 2 and chance.random() < 0.4:
+        parts = [chance.choice(parts)]
+    return " ".join(parts)
+
+
+def _requests(journeys: Sequence[str]) -> str:
+    return listed(f"{journey} requests" for journey in journeys[:2])
