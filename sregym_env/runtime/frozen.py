@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import lru_cache
+from functools import cache
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -13,7 +13,7 @@ _new = object.__new__
 _set = object.__setattr__
 
 
-@lru_cache(maxsize=None)
+@cache
 def _fields(
     kind: Hashable,
 ) -> tuple[Callable[[Any], tuple[Any, ...]], tuple[Callable[[Any, Any], None], ...]]:
