@@ -79,12 +79,12 @@ class Plan:
 
     faults: tuple[str, ...] = tuple(FAMILIES)
     verbs: tuple[str, ...] = VERBS
-    max_steps: int = 6
+    max_steps: int = 4
     iterations: int = 20
     groups: int = 1
     """Groups per family in each iteration."""
     members: int = 16
-    rate: float = 8.0
+    rate: float = 12.0
     """The step's length at first; it falls to a fifth of that."""
     entropy: float = 0.03
     look_every: int = 4
@@ -448,6 +448,15 @@ def spread(values: Sequence[float]) -> str:
     return f"{np.mean(values):.3f} [{min(values):.3f}, {max(values):.3f}]"
 
 
+def tell(runs: Sequence[Run]) -> None:
+    """What all seeds led to, on the test components."""
+    for name, scores in (("chance", [run.chance for run in runs]), ("trained", [run.last for run in runs])):
+        print(
+            f"{name:8} success {spread([score.success for score in scores])}, "
+            f"return {spread([score.total for score in scores])}  (mean [least, greatest] of {len(runs)} seeds)"
+        )
+
+
 def draw(runs: Sequence[Run], plan: Plan, path: Path) -> None:
     """The learning curve: means over the seeds, with bands from the least to the greatest."""
     import matplotlib
@@ -509,19 +518,16 @@ def main(arguments: Sequence[str] | None = None) -> list[Run]:
         print(f"{side}: {len(listed)} tasks, on {', '.join(sorted({task.target for task in listed}))}")
     started = time.perf_counter()
     playing, elsewhere = player(plan, given.workers)
-    runs = [train(plan, seed, playing) for seed in range(given.seeds)]
-    print(
-        f"chance:   success {spread([run.chance.success for run in runs])}, "
-        f"return {spread([run.chance.total for run in runs])}"
-    )
-    print(
-        f"trained:  success {spread([run.last.success for run in runs])}, "
-        f"return {spread([run.last.total for run in runs])}   (mean [least, greatest] of {len(runs)} seeds, test components)"
-    )
-    used = time.process_time() + elsewhere()
-    print(f"{time.perf_counter() - started:.0f} s, {used:.0f} s of CPU")
-    if given.picture:
-        draw(runs, plan, given.picture)
+    runs: list[Run] = []
+    for seed in range(given.seeds):
+        runs.append(train(plan, seed, playing))
+        tell(runs)
+        print(
+            f"{time.perf_counter() - started:.0f} s, {time.process_time() + elsewhere():.0f} s of CPU",
+            flush=True,
+        )
+        if given.picture:
+            draw(runs, plan, given.picture)
     if given.save:
         document = [
             {
