@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sregym_env.rollouts.report import write_report
+from sregym_env.rollouts.report import report, write_report
 from sregym_env.rollouts.report.transcript import said
 from sregym_env.rollouts.runner import Rollout
 from tests.rollouts.browser import Tab, browser, chromium
@@ -227,4 +227,20 @@ def test_it_fits_every_screen_in_light_and_dark(
         assert (ink > ground) is dark
         assert abs(ink - ground) > 450
     assert tab.run(LABELS_APART) == []
+    quiet(tab)
+
+
+def test_a_page_without_labels_shows_what_it_has(tab: Tab, run: list[Rollout], tmp_path: Path) -> None:
+    mine = [rollout.record for rollout in run if rollout.record.policy.name == "random"]
+    path = tmp_path / "report.html"
+    path.write_text(report(mine, {}, title="published"), "utf-8")
+    tab.open(path)
+    assert count(tab, "#heat, #truth") == 0
+    heads = tab.run("[...document.querySelectorAll('#episodes th')].map((head) => head.textContent)")
+    assert "Problem" in heads and "Fault" not in heads
+    assert "Solved end to end" in text(tab, ".numbers")
+    tab.open(path, f"#episode={mine[0].rollout_id}&step=2")
+    assert text(tab, "#where").startswith("step 2 ")
+    assert "labels of this episode are not here" in text(tab, ".pictures")
+    assert count(tab, "#graph") == 0
     quiet(tab)

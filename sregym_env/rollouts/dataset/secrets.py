@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-_LEFT, _RIGHT = r"(?<![A-Za-z0-9_-])", r"(?![A-Za-z0-9_-])"
+_LEFT, _RIGHT = r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9_-])"
 
 SHAPES: Final[Mapping[str, str]] = {
     "ANTHROPIC_KEY": rf"{_LEFT}sk-ant-[A-Za-z0-9_-]{{16,}}",
