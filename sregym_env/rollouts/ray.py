@@ -42,6 +42,9 @@ GROUP_SECONDS = 3600.0
 START_SECONDS = 120.0
 """How long a worker may take to begin before the pool complains."""
 
+STILLBORN = 3
+"""So many workers in a row may die while they start."""
+
 REACH_SECONDS = 10.0
 """How long the head of a cluster may take to answer."""
 
@@ -211,6 +214,8 @@ class _Actors:
         """Workers by the promise that they are ready."""
         self._playing: dict[Any, tuple[int, int]] = {}
         """(worker, index) by the promise of a result."""
+        self._stillborn = 0
+        """Workers that could not start since one last could."""
         for _ in range(workers):
             self._hire()
 
@@ -276,8 +281,13 @@ class _Actors:
         try:
             self._hands[worker].pid = ray.get(promise)
         except RayError as error:
-            # One that dies while it starts would only do so again.
-            raise RunError(f"a worker could not start: {_short(error)}") from error
+            # Its machine may be gone; but what fails again and again is wrong with all of them.
+            self._stillborn += 1
+            if self._stillborn >= STILLBORN:
+                raise RunError(f"{STILLBORN} workers in a row could not start: {_short(error)}") from error
+            self.stop(worker)
+        else:
+            self._stillborn = 0
         return []
 
     def _result(self, promise: Any) -> list[Told]:

@@ -50,6 +50,13 @@ class Unreliable(Worker):
         return super().play(worker, plan, group)
 
 
+class Stillborn(Worker):
+    """Cannot be made."""
+
+    def __init__(self) -> None:
+        raise OSError("no licence server")
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     """Every file of a folder."""
     return {
@@ -140,6 +147,11 @@ def workers_for_whom_there_is_no_room_do_not_hang(pool: RolloutPool, tmp_path: P
         RolloutPool(2, resources={"moon": 3}, start_seconds=0.5)
 
 
+def workers_that_cannot_start_are_not_made_for_ever(pool: RolloutPool, tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="3 workers in a row could not start"):
+        RolloutPool(1, worker=Stillborn)
+
+
 CASES: tuple[Callable[[RolloutPool, Path], None], ...] = (
     the_bytes_are_those_of_one_process,
     results_come_in_order_or_as_they_are_done,
@@ -148,6 +160,7 @@ CASES: tuple[Callable[[RolloutPool, Path], None], ...] = (
     who_stops_listening_finds_free_workers,
     who_always_fails_is_given_up_and_nobody_else,
     workers_for_whom_there_is_no_room_do_not_hang,
+    workers_that_cannot_start_are_not_made_for_ever,
 )
 
 
