@@ -1,10 +1,10 @@
 """A policy that learns, and is then asked about components that it has never been trained on.
 
 Numbers in, an entry of a menu out (``NumericView``). The policy is linear and looks at every component through the same
-weights, so that what it learns of one holds for all: which signs mean which kind of cause, and which operation cures it.
-It learns by REINFORCE with group-relative advantages: several members start from one and the same broken world, and each
-is compared with the mean of its group. Faults of five families strike the training components; everything that is
-reported is measured on the held-out ones, on which no training episode is ever played.
+weights, so that what it learns of one holds for all: where something is wrong, which signs mean which kind of cause, and
+which operation cures it. It learns by REINFORCE with group-relative advantages: several members start from one and the
+same broken world, and each is measured by its group. Faults of five families strike the components of the training split;
+what is reported is measured on components of the test split, which the training environment refuses to play.
 
     python examples/train_reinforce.py --seeds 3 --workers 2      # the real run
     python examples/train_reinforce.py --quick                    # half a minute of one core, and it must have learnt
@@ -20,15 +20,15 @@ import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sregym_env.envs.pairs import pairs
 
 from sregym_env.envs.env import SREGymEnv
+from sregym_env.envs.tasks.pairs import pairs
+from sregym_env.envs.tasks.splits import SPLITS, Split, split
 from sregym_env.envs.wrappers import NumericView, StepLimit
 
 APP = "hotel-reservation"
@@ -42,7 +42,9 @@ FAMILIES = {
 """Fault families and the kind of cause that each of them is."""
 
 VERBS = ("restart", "undo", "scale", "admit", "reselect", "retarget", "unpin")
-MAX_STEPS = 6
+COMMAND_COST = 0.002
+NOT_PASSED = 0.3
+"""What a diagnosis that does not pass is worth to the learner, as a share of what it is paid."""
 
 Floats = NDArray[np.floating[Any]]
 
@@ -57,20 +59,49 @@ class Task:
     fault: str
     target: str
 
-    @property
-    def held_out(self) -> bool:
-        """Whether its component is kept from training: decided by its name alone, whatever the fault."""
-        return blake2b(self.target.encode(), digest_size=8).digest()[0] % 3 == 0
 
-
-def tasks(faults: Iterable[str], *, held_out: bool) -> list[Task]:
-    """Every pair of these families on one side of the split."""
-    found = [Task(fault, pair.faults[0].target) for fault in faults for pair in pairs(APP, fault)]
-    return sorted(task for task in found if task.held_out == held_out)
+def tasks(faults: Iterable[str], side: Split) -> list[Task]:
+    """Every pair of these families whose component belongs to one side of the split, whatever strikes it."""
+    listed = [pair for fault in faults for pair in pairs(APP, fault)]
+    return sorted(
+        Task(each.faults[0].fault, each.faults[0].target)
+        for each in split(side, by="target", problems=listed)
+    )
 
 
 EVALUATION_SEEDS = 1_000_000
 """Training episodes have smaller seeds."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is played, and how fast is learnt."""
+
+    faults: tuple[str, ...] = tuple(FAMILIES)
+    verbs: tuple[str, ...] = VERBS
+    max_steps: int = 4
+    iterations: int = 20
+    groups: int = 1
+    """Groups per family in each iteration."""
+    members: int = 16
+    rate: float = 12.0
+    """The step's length at first; it falls to a fifth of that."""
+    entropy: float = 0.03
+    look_every: int = 4
+    """Iterations between looks at the validation components."""
+    worlds: int = 3
+    """Worlds per test task in the end."""
+
+
+QUICK = replace(
+    Plan(),
+    faults=("scale_to_zero", "network_policy_block"),
+    verbs=("restart", "scale", "admit"),
+    max_steps=3,
+    iterations=10,
+    look_every=10,
+    worlds=1,
+)
 
 
 # --- the policy ---------------------------------------------------------------------------------------
@@ -104,12 +135,13 @@ class Chooser:
     @property
     def size(self) -> int:
         """How many weights a policy has."""
-        return self.features * len(self.kinds) + self.rest * len(self.general)
+        return self.features * (1 + len(self.kinds)) + self.rest * len(self.general)
 
-    def parts(self, weights: Floats) -> tuple[Floats, Floats]:
-        """Weights of a component's features for every kind of choice, and of the rest for the general ones."""
-        cut = self.features * len(self.kinds)
-        return weights[:cut].reshape(self.features, -1), weights[cut:].reshape(self.rest, -1)
+    def parts(self, weights: Floats) -> tuple[Floats, Floats, Floats]:
+        """Weights of a component's features: where to act, and with which kind of choice; weights of the rest."""
+        cut = self.features * (1 + len(self.kinds))
+        special = weights[:cut].reshape(self.features, -1)
+        return special[:, 0], special[:, 1:], weights[cut:].reshape(self.rest, -1)
 
     def inputs(self, observation: Floats) -> tuple[Floats, Floats]:
         """An observation as a table of components and the rest, each with a constant 1.
@@ -122,10 +154,10 @@ class Chooser:
 
     def probabilities(self, weights: Floats, observation: Floats, mask: NDArray[np.int8]) -> Floats:
         """How likely every entry of the menu is."""
-        special, general = self.parts(weights)
+        where, what, general = self.parts(weights)
         table, rest = self.inputs(observation)
         scores = np.empty(len(mask))
-        scores[self.special] = (table @ special)[self.rows, self.columns]
+        scores[self.special] = (table @ where)[self.rows] + (table @ what)[self.rows, self.columns]
         scores[self.general] = rest @ general
         scores[mask == 0] = -np.inf
         likely = np.exp(scores - scores.max())
@@ -137,18 +169,16 @@ class Chooser:
         per_kind = np.zeros((len(table), len(self.kinds)))
         np.add.at(per_kind, (self.rows, self.columns), entry_weights[self.special])
         general = np.outer(rest, entry_weights[self.general])
-        return np.concatenate([(table.T @ per_kind).ravel(), general.ravel()])
+        special = table.T @ np.hstack([per_kind.sum(axis=1, keepdims=True), per_kind])
+        return np.concatenate([special.ravel(), general.ravel()])
 
-    def learnt(self, episode: Episode, mean: Earned, weights: Floats, entropy: float) -> Floats:
+    def learnt(self, episode: Episode, group: Standard, weights: Floats, entropy: float) -> Floats:
         """The direction in which what an episode did better than its group becomes likelier, and what worse, less."""
         total = np.zeros(self.size)
         for step in episode.steps:
             likely = self.probabilities(weights, step.observation, step.mask)
             # A diagnosis changes nothing in the cluster: what the repair earns is not its merit.
-            diagnosis = step.entry in self.diagnoses
-            advantage = (
-                episode.earned.diagnosis - mean.diagnosis if diagnosis else episode.earned.total - mean.total
-            )
+            advantage = group.advantage(episode.earned, diagnosis=step.entry in self.diagnoses)
             chosen = -advantage * likely
             chosen[step.entry] += advantage
             surprise = -np.log(np.maximum(likely, 1e-12))
@@ -175,14 +205,38 @@ class Earned:
 
     total: float
     diagnosis: float
+    diagnosed: bool
+    """Whether the diagnosis passed."""
+
+    @property
+    def lesson(self) -> tuple[float, float]:
+        """What is learnt from, of the whole and of the diagnosis: one that does not pass is worth less than it is paid.
+
+        The judge pays two thirds for the right component with a wrong kind of cause, so that a learner who only maximises
+        its return is long content with that.
+        """
+        lost = 0.0 if self.diagnosed else (1.0 - NOT_PASSED) * self.diagnosis
+        return self.total - lost, self.diagnosis - lost
+
+
+@dataclass(frozen=True)
+class Standard:
+    """What the members of a group are measured by: the mean and the spread of the whole and of the diagnosis."""
+
+    means: Floats
+    spreads: Floats
 
     @classmethod
-    def mean(cls, members: Sequence[Episode]) -> Earned:
-        """What the members of a group earned in the mean."""
-        return cls(
-            float(np.mean([each.earned.total for each in members])),
-            float(np.mean([each.earned.diagnosis for each in members])),
-        )
+    def of(cls, members: Sequence[Episode]) -> Standard:
+        """A group's."""
+        lessons = np.array([each.earned.lesson for each in members])
+        # Where all did alike there is nothing to learn: no spread must not make much of nothing.
+        return cls(lessons.mean(axis=0), lessons.std(axis=0) + 0.05)
+
+    def advantage(self, earned: Earned, *, diagnosis: bool) -> float:
+        """How much better than its group a member did, in spreads."""
+        place = int(diagnosis)
+        return float((earned.lesson[place] - self.means[place]) / self.spreads[place])
 
 
 @dataclass(frozen=True)
@@ -199,28 +253,50 @@ class Episode:
 class Group:
     """Members that start from one and the same world."""
 
+    side: Split
     task: Task
     seed: int
     members: int
     greedy: bool = False
 
 
-def make_view(verbs: Sequence[str], faults: Iterable[str]) -> NumericView:
-    """The environment: both halves of the job, a few steps, a small price for every command."""
-    env = SREGymEnv(fault=next(iter(FAMILIES)), app=APP, grade_at_limit=True, reward={"command_cost": 0.002})
-    mechanisms = [FAMILIES[fault] for fault in faults]
-    return NumericView(StepLimit(env, MAX_STEPS), app=APP, verbs=verbs, mechanisms=mechanisms)
+def make_view(plan: Plan, side: Split) -> NumericView:
+    """The environment: both halves of the job, a few steps, a small price for every command.
+
+    It refuses problems of another side of the split.
+    """
+    env = SREGymEnv(
+        fault=next(iter(FAMILIES)),
+        app=APP,
+        split=side,
+        split_by="target",
+        grade_at_limit=True,
+        reward={"command_cost": COMMAND_COST},
+    )
+    mechanisms = [FAMILIES[fault] for fault in plan.faults]
+    return NumericView(StepLimit(env, plan.max_steps), app=APP, verbs=plan.verbs, mechanisms=mechanisms)
 
 
-def play(view: NumericView, chooser: Chooser, weights: Floats, group: Group) -> list[Episode]:
-    """All members of a group: forks of one reset."""
-    options = {"fault": group.task.fault, "target": group.task.target}
-    begun = view.reset(seed=group.seed, options=options)
-    chance = np.random.default_rng([group.seed, 7])
-    return [
-        _finished(view.fork(), begun, chooser, weights, None if group.greedy else chance)
-        for _ in range(group.members)
-    ]
+class Table:
+    """Plays groups: one environment for each side of the split, none of which plays what belongs to another."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.views = {side: make_view(plan, side) for side in SPLITS}
+        self.chooser = Chooser(self.views["train"])
+
+    def play(self, weights: Floats, groups: Sequence[Group]) -> list[list[Episode]]:
+        """All members of every group: forks of one reset."""
+        return [self._group(weights, group) for group in groups]
+
+    def cpu_seconds(self) -> float:
+        """What this process has used."""
+        return time.process_time()
+
+    def _group(self, weights: Floats, group: Group) -> list[Episode]:
+        view = self.views[group.side]
+        begun = view.reset(seed=group.seed, options={"fault": group.task.fault, "target": group.task.target})
+        chance = None if group.greedy else np.random.default_rng([group.seed, 7])
+        return [_finished(view.fork(), begun, self.chooser, weights, chance) for _ in range(group.members)]
 
 
 def _finished(
@@ -231,87 +307,53 @@ def _finished(
     chance: np.random.Generator | None,
 ) -> Episode:
     observation, info = begun
-    steps, names, total, diagnosis, over = [], [], 0.0, 0.0, False
+    steps, names, total, over = [], [], 0.0, False
     while not over:
         likely = chooser.probabilities(weights, observation, info["action_mask"])
         entry = int(likely.argmax() if chance is None else chance.choice(len(likely), p=likely))
         steps.append(Step(observation, info["action_mask"], entry))
         observation, reward, terminated, truncated, info = view.step(np.int64(entry))
-        total, diagnosis = total + reward, diagnosis + info["reward_diagnosis"]
-        over = terminated or truncated
+        total, over = total + reward, terminated or truncated
         names.append(info["choice"])
-    return Episode(tuple(steps), Earned(total, diagnosis), bool(info["is_success"]), tuple(names))
+    earned = Earned(total, info["reward_diagnosis"], bool(info["Diagnosis"]))
+    return Episode(tuple(steps), earned, bool(info["is_success"]), tuple(names))
 
 
 Player = Callable[[Floats, Sequence[Group]], list[list[Episode]]]
 """Plays groups with given weights; the order of the results is that of the groups."""
 
 
-def player(verbs: Sequence[str], faults: Sequence[str], workers: int) -> Player:
-    """Plays in this process, or shares the groups out to Ray workers: the results are the same."""
+def player(plan: Plan, workers: int) -> tuple[Player, Callable[[], float]]:
+    """Plays in this process, or shares the groups out to Ray workers: the results are the same.
+
+    The second result tells the CPU seconds that other processes have used.
+    """
     if workers < 1:
-        view = make_view(verbs, faults)
-        chooser = Chooser(view)
-        return lambda weights, groups: [play(view, chooser, weights, group) for group in groups]
+        return Table(plan).play, lambda: 0.0
     import ray
 
     ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False, ignore_reinit_error=True)
-
-    @ray.remote(num_cpus=1)
-    class Worker:
-        """An environment of its own."""
-
-        def __init__(self) -> None:
-            self.view = make_view(verbs, faults)
-            self.chooser = Chooser(self.view)
-
-        def play(self, weights: Floats, groups: Sequence[Group]) -> list[list[Episode]]:
-            """Some of the groups."""
-            return [play(self.view, self.chooser, weights, group) for group in groups]
-
-    team = [Worker.remote() for _ in range(workers)]
+    team = [ray.remote(num_cpus=1)(Table).remote(plan) for _ in range(workers)]
 
     def shared(weights: Floats, groups: Sequence[Group]) -> list[list[Episode]]:
-        parts = [
-            worker.play.remote(weights, groups[index::workers])  # type: ignore[attr-defined]
-            for index, worker in enumerate(team)
-        ]
-        played = ray.get(parts)
-        return [played[index % workers][index // workers] for index in range(len(groups))]
+        # One group at a time, to whoever is free: some take ten times as long as others.
+        waiting, busy, played = list(enumerate(groups)), {}, {}
+        free = list(team)
+        while waiting or busy:
+            while free and waiting:
+                index, group = waiting.pop(0)
+                worker = free.pop(0)
+                busy[worker.play.remote(weights, [group])] = index, worker
+            (done, *_), _ = ray.wait(list(busy))
+            index, worker = busy.pop(done)
+            played[index] = ray.get(done)[0]
+            free.append(worker)
+        return [played[index] for index in range(len(groups))]
 
-    return shared
+    return shared, lambda: sum(ray.get([worker.cpu_seconds.remote() for worker in team]))
 
 
 # --- learning -----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How much is played, and how fast is learnt."""
-
-    faults: tuple[str, ...] = tuple(FAMILIES)
-    verbs: tuple[str, ...] = VERBS
-    iterations: int = 30
-    groups: int = 8
-    members: int = 8
-    rate: float = 0.15
-    entropy: float = 0.003
-    look_every: int = 5
-    look_worlds: int = 1
-    """Worlds per held-out task at every look."""
-    last_worlds: int = 2
-    """The same at the last look."""
-
-
-QUICK = replace(
-    Plan(),
-    faults=("scale_to_zero", "network_policy_block"),
-    verbs=("restart", "scale", "admit"),
-    iterations=12,
-    groups=4,
-    look_every=12,
-    last_worlds=1,
-)
 
 
 @dataclass(frozen=True)
@@ -336,11 +378,11 @@ class Score:
         return f"success {self.success:6.1%}, return {self.total:6.3f} ({self.episodes} episodes)"
 
 
-def asked(plan: Plan, worlds: int, *, greedy: bool, members: int = 1) -> list[Group]:
-    """Groups of held-out tasks."""
+def asked(plan: Plan, side: Split, worlds: int, *, greedy: bool) -> list[Group]:
+    """Groups of one, of every task on a side of the split."""
     return [
-        Group(task, EVALUATION_SEEDS + world, members, greedy)
-        for task in tasks(plan.faults, held_out=True)
+        Group(side, task, EVALUATION_SEEDS + world, 1, greedy)
+        for task in tasks(plan.faults, side)
         for world in range(worlds)
     ]
 
@@ -351,52 +393,51 @@ class Run:
 
     seed: int
     chance: Score
+    """On the test components, without any weights: every admissible choice as likely as any other."""
     train: tuple[float, ...]
     """Mean return of each iteration's training episodes."""
     looks: tuple[tuple[int, Score], ...]
-    """(training episodes played, score on the held-out tasks)."""
+    """(training episodes played, score on the validation components)."""
+    last: Score
+    """On the test components, after training."""
     weights: Floats
-
-    @property
-    def last(self) -> Score:
-        """The score after training."""
-        return self.looks[-1][1]
 
 
 def train(plan: Plan, seed: int, playing: Player) -> Run:
     """One training run, deterministic in its plan and seed, whoever plays."""
-    chooser = Chooser(make_view(plan.verbs, plan.faults))
+    chooser = Chooser(make_view(plan, "train"))
     dice = np.random.default_rng(seed)
-    material = tasks(plan.faults, held_out=False)
-    weights, first, second = np.zeros(chooser.size), np.zeros(chooser.size), np.zeros(chooser.size)
-    # Without any weights every admissible choice is as likely as any other.
-    chance = Score.of(playing(weights, asked(plan, 1, greedy=False, members=2)))
+    material = {fault: tasks([fault], "train") for fault in plan.faults}
+    weights = np.zeros(chooser.size)
+    chance = Score.of(playing(weights, asked(plan, "test", plan.worlds, greedy=False)))
     curve: list[float] = []
-    looks: list[tuple[int, Score]] = [(0, chance)]
+    looks = [(0, Score.of(playing(weights, asked(plan, "validation", 1, greedy=False))))]
     for iteration in range(1, plan.iterations + 1):
-        picked = [material[int(index)] for index in dice.integers(len(material), size=plan.groups)]
-        assert not any(task.held_out for task in picked)
-        groups = [Group(task, int(dice.integers(EVALUATION_SEEDS)), plan.members) for task in picked]
+        # Every family in every iteration: what is not rehearsed is forgotten.
+        picked = [
+            listed[int(dice.integers(len(listed)))]
+            for listed in material.values()
+            for _ in range(plan.groups)
+        ]
+        groups = [Group("train", task, int(dice.integers(EVALUATION_SEEDS)), plan.members) for task in picked]
         played = playing(weights, groups)
         gradient = np.zeros(chooser.size)
         for members in played:
-            mean = Earned.mean(members)
+            standard = Standard.of(members)
             for episode in members:
-                gradient += chooser.learnt(episode, mean, weights, plan.entropy)
-        gradient /= plan.groups * plan.members
-        # Adam (Kingma and Ba 2015).
-        first, second = 0.9 * first + 0.1 * gradient, 0.99 * second + 0.01 * gradient**2
-        corrected = first / (1 - 0.9**iteration), second / (1 - 0.99**iteration)
-        weights = weights + plan.rate * corrected[0] / (np.sqrt(corrected[1]) + 1e-8)
+                gradient += chooser.learnt(episode, standard, weights, plan.entropy)
+        rate = plan.rate * (1.0 - 0.8 * iteration / plan.iterations)
+        weights = weights + rate * gradient / (len(groups) * plan.members)
         score = Score.of(played)
         curve.append(score.total)
-        print(f"  seed {seed} iteration {iteration:3d}: training {score}", flush=True)
-        if iteration % plan.look_every == 0 or iteration == plan.iterations:
-            worlds = plan.last_worlds if iteration == plan.iterations else plan.look_worlds
-            seen = Score.of(playing(weights, asked(plan, worlds, greedy=True)))
-            looks.append((iteration * plan.groups * plan.members, seen))
-            print(f"  seed {seed} iteration {iteration:3d}: HELD OUT {seen}", flush=True)
-    return Run(seed, chance, tuple(curve), tuple(looks), weights)
+        print(f"  seed {seed} iteration {iteration:3d}: training   {score}", flush=True)
+        if iteration % plan.look_every == 0:
+            seen = Score.of(playing(weights, asked(plan, "validation", 1, greedy=True)))
+            looks.append((iteration * len(groups) * plan.members, seen))
+            print(f"  seed {seed} iteration {iteration:3d}: VALIDATION {seen}", flush=True)
+    last = Score.of(playing(weights, asked(plan, "test", plan.worlds, greedy=True)))
+    print(f"  seed {seed}: TEST {last} (chance: {chance})", flush=True)
+    return Run(seed, chance, tuple(curve), tuple(looks), last, weights)
 
 
 # --- telling ------------------------------------------------------------------------------------------
@@ -407,6 +448,15 @@ def spread(values: Sequence[float]) -> str:
     return f"{np.mean(values):.3f} [{min(values):.3f}, {max(values):.3f}]"
 
 
+def tell(runs: Sequence[Run]) -> None:
+    """What all seeds led to, on the test components."""
+    for name, scores in (("chance", [run.chance for run in runs]), ("trained", [run.last for run in runs])):
+        print(
+            f"{name:8} success {spread([score.success for score in scores])}, "
+            f"return {spread([score.total for score in scores])}  (mean [least, greatest] of {len(runs)} seeds)"
+        )
+
+
 def draw(runs: Sequence[Run], plan: Plan, path: Path) -> None:
     """The learning curve: means over the seeds, with bands from the least to the greatest."""
     import matplotlib
@@ -415,22 +465,34 @@ def draw(runs: Sequence[Run], plan: Plan, path: Path) -> None:
     from matplotlib import pyplot
 
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 3.4), constrained_layout=True)
-    played = np.arange(1, plan.iterations + 1) * plan.groups * plan.members
+    size = plan.groups * len(plan.faults) * plan.members
+    played = np.arange(1, plan.iterations + 1) * size
     looks = [episodes for episodes, _ in runs[0].looks]
     panels: tuple[tuple[Any, str, Callable[[Score], float]], ...] = (
         (left, "return", lambda score: score.total),
         (right, "success", lambda score: score.success),
     )
     for axes, name, value in panels:
-        held = np.array([[value(score) for _, score in run.looks] for run in runs])
-        axes.fill_between(looks, held.min(0), held.max(0), alpha=0.25, color="tab:blue", linewidth=0)
-        axes.plot(looks, held.mean(0), "o-", color="tab:blue", label="held-out components, greedy")
+        seen = np.array([[value(score) for _, score in run.looks] for run in runs])
+        axes.fill_between(looks, seen.min(0), seen.max(0), alpha=0.25, color="tab:blue", linewidth=0)
+        axes.plot(looks, seen.mean(0), "o-", color="tab:blue", markersize=4, label="validation components")
+        last = [value(run.last) for run in runs]
+        spread_up = [[np.mean(last) - min(last)], [max(last) - np.mean(last)]]
+        axes.errorbar(
+            [played[-1]],
+            [np.mean(last)],
+            spread_up,
+            fmt="s",
+            color="tab:red",
+            capsize=4,
+            label="test components",
+        )
         chance = float(np.mean([value(run.chance) for run in runs]))
         axes.axhline(chance, color="black", linestyle=":", label="chance")
-        axes.set(xlabel="training episodes", ylabel=name, ylim=(min(-0.12, chance - 0.05), 1.03))
+        axes.set(xlabel="training episodes", ylabel=name, ylim=(min(-0.05, chance - 0.05), 1.05))
     training = np.array([run.train for run in runs])
     left.fill_between(played, training.min(0), training.max(0), alpha=0.2, color="tab:orange", linewidth=0)
-    left.plot(played, training.mean(0), color="tab:orange", label="training components, sampled")
+    left.plot(played, training.mean(0), color="tab:orange", label="training components, as it explores")
     left.legend(fontsize=8, loc="lower right")
     figure.suptitle(f"REINFORCE on {len(plan.faults)} fault families, {len(runs)} seeds", fontsize=10)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -451,26 +513,21 @@ def main(arguments: Sequence[str] | None = None) -> list[Run]:
     plan = QUICK if given.quick else Plan()
     if given.iterations:
         plan = replace(plan, iterations=given.iterations)
-    known, unseen = (tasks(plan.faults, held_out=side) for side in (False, True))
-    assert not {task.target for task in known} & {task.target for task in unseen}
-    print(f"{len(known)} tasks to train on, {len(unseen)} on components that are held out:")
-    print("  " + ", ".join(sorted({task.target for task in unseen})))
-    wall, cpu = time.perf_counter(), time.process_time()
-    playing = player(plan.verbs, plan.faults, given.workers)
-    runs = [train(plan, seed, playing) for seed in range(given.seeds)]
-    print(
-        f"chance:   success {spread([run.chance.success for run in runs])}, "
-        f"return {spread([run.chance.total for run in runs])}"
-    )
-    print(
-        f"held out: success {spread([run.last.success for run in runs])}, "
-        f"return {spread([run.last.total for run in runs])}   (mean [least, greatest] of {len(runs)} seeds)"
-    )
-    print(
-        f"{time.perf_counter() - wall:.0f} s, of which {time.process_time() - cpu:.0f} s CPU in this process"
-    )
-    if given.picture:
-        draw(runs, plan, given.picture)
+    for side in SPLITS:
+        listed = tasks(plan.faults, side)
+        print(f"{side}: {len(listed)} tasks, on {', '.join(sorted({task.target for task in listed}))}")
+    started = time.perf_counter()
+    playing, elsewhere = player(plan, given.workers)
+    runs: list[Run] = []
+    for seed in range(given.seeds):
+        runs.append(train(plan, seed, playing))
+        tell(runs)
+        print(
+            f"{time.perf_counter() - started:.0f} s, {time.process_time() + elsewhere():.0f} s of CPU",
+            flush=True,
+        )
+        if given.picture:
+            draw(runs, plan, given.picture)
     if given.save:
         document = [
             {

@@ -109,6 +109,18 @@ Resume = Annotated[
     bool,
     typer.Option("--resume", help="Go on with what the folder holds of this run.", rich_help_panel=_RESULT),
 ]
+RedoVoid = Annotated[
+    bool,
+    typer.Option(
+        "--redo-void",
+        help="With --resume: also play again what has no outcome, because an endpoint or the judge failed.",
+        rich_help_panel=_RESULT,
+    ),
+]
+Report = Annotated[
+    Path | None,
+    typer.Option(dir_okay=False, help="HTML file to write about it; needs --out.", rich_help_panel=_RESULT),
+]
 By = Annotated[
     str, typer.Option(help="What to sum up by: policy, task, seed, exit_reason ...", rich_help_panel=_RESULT)
 ]
@@ -144,6 +156,8 @@ def run(
     group_seconds: GroupSeconds = None,
     out: Out = None,
     resume: Resume = False,
+    redo_void: RedoVoid = False,
+    report: Report = None,
     by: By = "policy",
     as_json: AsJson = False,
 ) -> None:
@@ -151,7 +165,7 @@ def run(
 
     Exits with 1 where some could not be played.
     """
-    from sregym_env.cli.running import Asked, Played, assigned, run_all
+    from sregym_env.cli.running import Asked, Kept, Played, assigned, run_all
     from sregym_env.rollouts.runner import Budgets
 
     with told_errors():
@@ -172,8 +186,7 @@ def run(
             policy or ("llm" if model else "expert"),
             {**{name: value for name, value in told.items() if value}, **assigned("--option", option)},
             Played(workers, concurrency, address or None, group_seconds),
-            out=out,
-            resume=resume,
+            Kept(out, resume, redo_void, report),
             by=by,
             as_json=as_json,
         )
@@ -208,6 +221,8 @@ def evaluate(
     group_seconds: GroupSeconds = None,
     out: Out = None,
     resume: Resume = False,
+    redo_void: RedoVoid = False,
+    report: Report = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare policies on the same problems and seeds, with intervals of the differences.
@@ -215,7 +230,7 @@ def evaluate(
     Exits with 1 where some episodes could not be played.
     """
     from sregym_env.cli.evaluating import evaluate_all, parsed
-    from sregym_env.cli.running import Asked, Played, assigned
+    from sregym_env.cli.running import Asked, Kept, Played, assigned
     from sregym_env.rollouts.runner import Budgets
 
     with told_errors():
@@ -234,8 +249,7 @@ def evaluate(
             asked,
             parsed(policies),
             Played(workers, concurrency, address or None, group_seconds),
-            out=out,
-            resume=resume,
+            Kept(out, resume, redo_void, report),
             as_json=as_json,
         )
     raise typer.Exit(code)

@@ -240,6 +240,11 @@ class SREGymEnv(gymnasium.Env[str, str]):
         """Privileged: of a shaped reward, the potential of the present."""
         return self._current().potential
 
+    @property
+    def problems(self) -> tuple[str | Mapping[str, Any] | Problem, ...]:
+        """The problems of which the seed draws one, as they were given; empty where it draws none."""
+        return self._assignment.problems
+
     def config(self) -> dict[str, Any]:
         """How the episode is played, as JSON: everything but the problem. ``SREGymEnv(**arguments(config))``, in
         :mod:`~sregym_env.envs.config`, plays the same way."""

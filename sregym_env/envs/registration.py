@@ -9,6 +9,9 @@ from sregym_env.envs.curated import CURATED
 ENTRY_POINT = "sregym_env.envs:SREGymEnv"
 """A string, so that nothing is imported before the first ``gymnasium.make``."""
 
+VECTOR_ENTRY_POINT = "sregym_env.envs.vector:SREGymVectorEnv"
+"""What ``gymnasium.make_vec`` makes unless it is told another way."""
+
 NAMESPACE = "SREGym"
 PAIR = f"{NAMESPACE}/Pair-v0"
 SUITE = f"{NAMESPACE}/Suite-v0"
@@ -24,6 +27,10 @@ def register_all() -> None:
     if SUITE in gymnasium.registry:
         return
     for problem in CURATED:
-        gymnasium.register(env_id(problem), ENTRY_POINT, kwargs={"problem": problem})
-    gymnasium.register(PAIR, ENTRY_POINT)
-    gymnasium.register(SUITE, ENTRY_POINT, kwargs={"problems": "curated"})
+        _register(env_id(problem), {"problem": problem})
+    _register(PAIR, {})
+    _register(SUITE, {"problems": "curated"})
+
+
+def _register(name: str, arguments: dict[str, str]) -> None:
+    gymnasium.register(name, ENTRY_POINT, vector_entry_point=VECTOR_ENTRY_POINT, kwargs=arguments)

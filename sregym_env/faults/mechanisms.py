@@ -132,7 +132,7 @@ _ALL = (
     ),
     Mechanism(
         "incompatible_version",
-        "A database was moved to a version that cannot read its data files",
+        "A database was moved to an incompatible version, which cannot read its data files",
         "images",
         (
             r"incompatib\w+",
@@ -188,7 +188,7 @@ _ALL = (
     ),
     Mechanism(
         "volume_node_conflict",
-        "Pods are held on another node than their volume",
+        "A volume lies on another node than the one its pods are held on",
         "scheduling",
         (
             r"volume node affinity",
@@ -246,7 +246,7 @@ _ALL = (
     ),
     Mechanism(
         "bypassed_cluster_dns",
-        "Pods ask a name server that does not know the cluster's names",
+        "Pods bypass the cluster's name server and ask one that does not know its names",
         "names",
         (
             r"dns ?-?policy",
@@ -259,7 +259,7 @@ _ALL = (
     ),
     Mechanism(
         "dns_record_blocked",
-        "The cluster's name server denies names that exist",
+        "The cluster's name server, CoreDNS, denies names that exist",
         "names",
         (
             r"core ?-?dns",

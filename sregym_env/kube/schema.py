@@ -712,8 +712,24 @@ def _decode_metadata(obj: Manifest, from_patch: bool) -> tuple[Manifest, _Findin
 def missing_required(resource: Resource, obj: Manifest) -> Iterator[str]:
     """Paths of required fields that an object lacks (``spec.template``), outer before inner."""
     struct = struct_of(resource)
-    if struct is not None:
+    if struct is not None and not _is_whole(struct, obj):
         yield from _missing(struct, obj, "")
+
+
+def _is_whole(struct: Struct, obj: Mapping[str, Any]) -> bool:
+    """Whether nothing that is required is missing, as for most objects that are looked at."""
+    for name in struct.required:
+        if name not in obj:
+            return False
+    demanding = struct.demanding
+    for name, value in obj.items():
+        inner = demanding.get(name)
+        if inner is None or name == "status":
+            continue
+        for child in value if isinstance(value, list) else (value,):
+            if isinstance(child, dict) and not _is_whole(inner, child):
+                return False
+    return True
 
 
 def _missing(struct: Struct, obj: Mapping[str, Any], where: str) -> Iterator[str]:

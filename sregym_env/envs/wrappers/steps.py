@@ -9,7 +9,6 @@ from gymnasium.utils import RecordConstructorArgs
 
 from sregym_env.envs.wrappers.forking import ForkingWrapper, unwrapped
 from sregym_env.errors import UsageError
-from sregym_env.rewards.reward import TERMS
 
 _Obs = TypeVar("_Obs")
 _Act = TypeVar("_Act")
@@ -53,10 +52,5 @@ class StepLimit(ForkingWrapper[_Obs, _Act, _Obs, _Act]):
         if self._steps < self._max_steps or terminated or truncated:
             return observation, float(reward), terminated, truncated, info
         _, settled, terminated, truncated, last = self.sre.finish("max_steps")
-        return observation, float(reward) + settled, terminated, truncated, _joined(info, last)
-
-
-def _joined(step: dict[str, Any], settled: dict[str, Any]) -> dict[str, Any]:
-    """The info of a step and of the settling after it as those of one step."""
-    earned = {name: round(step[name] + settled[name], 6) for name in (f"reward_{term}" for term in TERMS)}
-    return {**step, **settled, **{name: step[name] for name in _OF_THE_STEP}, **earned}
+        told = {**info, **last, **{name: info[name] for name in _OF_THE_STEP}}
+        return observation, float(reward) + settled, terminated, truncated, told

@@ -17,6 +17,7 @@ from sregym_env.sim.controllers.endpointslice import SERVICE_LABEL
 from sregym_env.sim.controllers.retry import retried
 from sregym_env.sim.network import addressing
 from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.derived import DerivedFrom
 from sregym_env.sim.world.store import Change, Key
 
 DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
@@ -114,10 +115,21 @@ def _itself(_: SimWorld, change: Change) -> Iterable[Key]:
 
 
 def _backed_by(world: SimWorld, namespace: str, name: str) -> Iterable[Key]:
-    for service in world.store.list(API_SERVICES):
-        behind = service["spec"].get("service")
-        if behind is not None and behind["name"] == name and behind["namespace"] == namespace:
-            yield ("", service["metadata"]["name"])
+    return _by_service(world.store.list(API_SERVICES)).get((namespace, name), ())
+
+
+def _keys_by_service(api_services: list[Manifest]) -> dict[Key, list[Key]]:
+    """Keys of the API services by the Service that serves them."""
+    found: dict[Key, list[Key]] = {}
+    for each in api_services:
+        behind = each["spec"].get("service")
+        if behind is not None:
+            key = ("", each["metadata"]["name"])
+            found.setdefault((behind["namespace"], behind["name"]), []).append(key)
+    return found
+
+
+_by_service = DerivedFrom(_keys_by_service)
 
 
 def _of_service(world: SimWorld, change: Change) -> Iterable[Key]:

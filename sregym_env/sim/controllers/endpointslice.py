@@ -16,7 +16,7 @@ from sregym_env.sim.controllers import pods
 from sregym_env.sim.controllers.ownership import reference
 from sregym_env.sim.controllers.retry import retried
 from sregym_env.sim.world import Controller, SimWorld
-from sregym_env.sim.world.derived import DerivedFrom
+from sregym_env.sim.world.derived import KEPT_OBJECTS, DerivedFrom
 from sregym_env.sim.world.store import Change, Key
 from sregym_env.sim.world.wakes import own_key
 
@@ -254,33 +254,52 @@ def _place(pod: Manifest) -> tuple[Any, Any]:
 def services_of(world: SimWorld, change: Change) -> Iterable[Key]:
     """Wake the Services that select a changed pod, before or after the change."""
     if not concerns_endpoints(change):
-        return
-    selectors = _selectors(world.store.list("services", change.key[0]))
-    found: set[Key] = set()
-    for labels in {id(labels): labels for labels in map(_labels_of, (change.old, change.new))}.values():
-        for item in labels.items():
-            found.update(key for key, wanted in selectors.get(item, ()) if wanted <= labels.items())
-    yield from sorted(found)
+        return ()
+    selecting = _selectors(world.store.list("services", change.key[0])).of
+    before, after = _labels_of(change.old), _labels_of(change.new)
+    if before is after:
+        return selecting(after)
+    return sorted({*selecting(before), *selecting(after)})
 
 
 def _labels_of(pod: Manifest | None) -> dict[str, str]:
     return _NO_LABELS if pod is None else pod["metadata"].get("labels") or _NO_LABELS
 
 
-def _selectors_of(
-    services: list[Manifest],
-) -> dict[tuple[str, str], list[tuple[Key, ItemsView[str, str]]]]:
-    """What each Service of a list selects, for those that select anything, by one of the labels it asks for."""
-    found: dict[tuple[str, str], list[tuple[Key, ItemsView[str, str]]]] = {}
-    for service in services:
-        if has_selected(service):
-            key = (service["metadata"]["namespace"], service["metadata"]["name"])
-            wanted = service["spec"]["selector"].items()
-            found.setdefault(next(iter(wanted)), []).append((key, wanted))
-    return found
+class _Selectors:
+    """What each Service of a list selects, for those that select anything."""
+
+    __slots__ = ("_asked", "_by_label")
+
+    def __init__(self, services: list[Manifest]) -> None:
+        self._by_label: dict[tuple[str, str], list[tuple[Key, ItemsView[str, str]]]] = {}
+        """Services by one of the labels that they ask for."""
+        self._asked: dict[int, tuple[dict[str, str], tuple[Key, ...]]] = {}
+        """Answers by the identity of the labels, which are held so that it stays theirs."""
+        for service in services:
+            if has_selected(service):
+                key = (service["metadata"]["namespace"], service["metadata"]["name"])
+                wanted = service["spec"]["selector"].items()
+                self._by_label.setdefault(next(iter(wanted)), []).append((key, wanted))
+
+    def of(self, labels: dict[str, str]) -> tuple[Key, ...]:
+        """The Services that select a pod with these labels, in order."""
+        known = self._asked.get(id(labels))
+        if known is not None and known[0] is labels:
+            return known[1]
+        if len(self._asked) >= KEPT_OBJECTS:
+            self._asked.clear()
+        found = sorted(
+            key
+            for item in labels.items()
+            for key, wanted in self._by_label.get(item, ())
+            if wanted <= labels.items()
+        )
+        self._asked[id(labels)] = (labels, tuple(found))
+        return tuple(found)
 
 
-_selectors = DerivedFrom(_selectors_of)
+_selectors = DerivedFrom(_Selectors)
 
 
 def _wake_for_slice(world: SimWorld, change: Change) -> Iterable[Key]:

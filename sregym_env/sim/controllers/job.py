@@ -471,7 +471,9 @@ def _record_end(world: SimWorld, job: Manifest, verdict: _Verdict) -> None:
 
 
 def _wake_for_pod(world: SimWorld, change: Change) -> Iterable[Key]:
-    return _owner(world, change) if pods.matters_to_owner(change) or _restarted(change) else ()
+    # Few pods are a Job's, and that is the cheapest to see.
+    found = tuple(_owner(world, change))
+    return found if found and (pods.matters_to_owner(change) or _restarted(change)) else ()
 
 
 def _restarted(change: Change) -> bool:

@@ -154,10 +154,12 @@ def _shapes(pods: Objects, known: Present | None) -> list[tuple[Any, ...]]:
     return known.shapes if shapes == known.shapes else shapes
 
 
-def _wiring(running: list[Process]) -> list[tuple[Any, ...]]:
-    """What of the processes matters to connections."""
+def _wiring(running: list[Process], known: Present | None) -> list[tuple[Any, ...]]:
+    """What of the processes matters to connections, taken from the view before where a process is still the same."""
+    before = {} if known is None else dict(zip(map(id, known.running), known.wiring, strict=True))
     return [
-        (process.key, process.ip, process.listening, process.hostname, process.state.get("corefile"))
+        before.get(id(process))
+        or (process.key, process.ip, process.listening, process.hostname, process.state.get("corefile"))
         for process in running
     ]
 
@@ -182,7 +184,7 @@ def _derived(world: SimWorld, known: Present | None) -> Present:
             by_pod.setdefault(process.key[0], []).append(process)
             if process.host_network:
                 by_node.setdefault(process.node, []).append(process)
-        wiring = _wiring(running)
+        wiring = _wiring(running, known)
     pods = world.store.list("pods")
     shapes = _shapes(pods, known)
     by_ip = known.by_ip if known is not None and known.shapes is shapes else _pods_by_ip(pods)

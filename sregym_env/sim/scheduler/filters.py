@@ -26,13 +26,15 @@ class Misfit:
 class NodeInfo:
     """A node and the pods that are on it (or have been assigned to it)."""
 
-    __slots__ = ("allocatable", "labels", "name", "node", "pods", "scored", "used")
+    __slots__ = ("allocatable", "labels", "name", "node", "pods", "scored", "social", "used")
 
     def __init__(self, node: Manifest, pods: Sequence[Manifest]) -> None:
         self.node = node
         self.name: str = node["metadata"]["name"]
         self.labels: Mapping[str, str] = node["metadata"].get("labels") or {}
         self.pods = pods
+        self.social = [pod for pod in pods if pod["spec"].get("affinity")]
+        """Those that care where they are, or beside whom."""
         self.allocatable = allocatable(node)
         self.used: dict[str, int] = {}
         scored_cpu = scored_memory = 0

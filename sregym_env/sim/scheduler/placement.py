@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sregym_env.kube.types import Manifest
+from sregym_env.sim.containers.volumes import claim_name
 from sregym_env.sim.scheduler import topology, volumes
 from sregym_env.sim.scheduler.filters import Misfit, NodeInfo, node_level
 from sregym_env.sim.world import SimWorld
@@ -85,6 +86,8 @@ def _reserved(world: SimWorld, pod: Manifest) -> str:
     if nominated:
         return str(nominated)
     if "volumes" not in pod["spec"] or "deletionTimestamp" in pod["metadata"]:
+        return ""
+    if not any(claim_name(pod, volume) for volume in pod["spec"]["volumes"]):
         return ""
     for claim in volumes.claims_of(world, pod).delayed:
         chosen = (claim["metadata"].get("annotations") or {}).get(volumes.SELECTED_NODE)

@@ -35,8 +35,7 @@ class Surroundings:
             self._existing_terms = [
                 (info, pod, term)
                 for info in self.infos
-                for pod in info.pods
-                if pod["spec"].get("affinity")
+                for pod in info.social
                 for term in terms(pod, "podAntiAffinity")
             ]
         return self._existing_terms

@@ -91,7 +91,7 @@ EPISODE_FEATURES = ("time", "commands", "diagnosed")
 
 def layout_of(app: App) -> Layout:
     """The layout of an application's observations."""
-    journeys = (f"{each.name}.{what}" for each in app.journeys for what in ("success", "latency"))
+    journeys = (f"users.{each.name}.{what}" for each in app.journeys for what in ("success", "latency"))
     return Layout(tuple(each.name for each in components_of(app)), FEATURES, (*journeys, *EPISODE_FEATURES))
 
 

@@ -44,7 +44,7 @@ class NumericView(ForkingWrapper[Observation, np.int64, str, str]):
 
     def __init__(
         self,
-        env: gymnasium.Env[str, str],
+        env: gymnasium.Env[Any, Any],
         *,
         app: str = apps.DEFAULT,
         verbs: Sequence[str] = tuple(BY_NAME),
@@ -84,7 +84,8 @@ class NumericView(ForkingWrapper[Observation, np.int64, str, str]):
         if self._scene is None:
             raise gymnasium.error.ResetNeeded("call reset() before anything else")
         choice = self.menu.choices[int(action)]
-        _, reward, terminated, truncated, info = self.env.step(self.menu.line(choice, self._scene.parts))
+        line: Any = self.menu.line(choice, self._scene.parts)
+        _, reward, terminated, truncated, info = self.env.step(line)
         try:
             observation = self._measured(info)
         except ClusterError:

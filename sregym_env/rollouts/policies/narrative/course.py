@@ -37,8 +37,8 @@ def played(case: Case) -> Moves:
     if case.stage != "mitigation":
         if case.proof and case.remark in ("", *words.NOT_YET):
             case.remark = f"What gives it away is {sights.quoted(case.proof)}."
-        told = diagnosis.tell(case.instances, case.app, case.chance, "\n".join(case.seen), case.failing)
-        case.seen.append((yield Move(case.think("diagnosis"), "diagnosis", told.text)))
+        told = diagnosis.tell(case.instances, case.app, case.chance, case.found, case.failing)
+        yield Move(case.think("diagnosis"), "diagnosis", told.text)
     if case.stage != "diagnosis":
         yield from _repair(case)
         yield from _verify(case)
@@ -176,8 +176,7 @@ def _repair(case: Case) -> Moves:
     case.remark = ""
     for command in repair.merged(chosen):
         aim, deed = repair.deed(command)
-        text = yield Move(case.think(aim, deed=deed), "run", command)
-        case.seen.append(text)
+        yield Move(case.think(aim, deed=deed), "run", command)
 
 
 def _verify(case: Case) -> Moves:
