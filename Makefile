@@ -85,7 +85,7 @@ trl:  ## Play an episode in TRL's own trainer (4 minutes, 2 GB with torch for th
 	$(ADAPTERS)/trl/bin/python -m pytest tests/adapters/test_trl.py
 
 exports:  ## Load exported files in Hugging Face's datasets and in pandas (2 minutes, 500 MB, once).
-	$(call WITH,exports,datasets==5.2.0 pandas 'minari[arrow]==0.5.4' openai==3.54.0 atif==1.8.0)
+	$(call WITH,exports,datasets==5.2.0 pandas 'minari[arrow]==0.5.4' pillow openai==3.54.0 atif==1.8.0)
 	$(ADAPTERS)/exports/bin/python -m pytest tests/rollouts/test_exporters.py tests/rollouts/test_exporters_packages.py
 
 clean:  ## Remove the virtual environment and every cache.
