@@ -84,8 +84,8 @@ trl:  ## Play an episode in TRL's own trainer (4 minutes, 2 GB with torch for th
 	$(call WITH,trl,torch==2.13.0+cpu trl==1.16.0 jmespath)
 	$(ADAPTERS)/trl/bin/python -m pytest tests/adapters/test_trl.py
 
-exports: $(READY)  ## Load exported files in Hugging Face's datasets and in pandas (2 minutes, 500 MB, once).
-	$(call WITH,exports,'.[data]' datasets==5.2.0 pandas openai==3.54.0 atif==1.8.0)
+exports:  ## Load exported files in Hugging Face's datasets and in pandas (2 minutes, 500 MB, once).
+	$(call WITH,exports,datasets==5.2.0 pandas 'minari[arrow]==0.5.4' pillow openai==3.54.0 atif==1.8.0)
 	$(ADAPTERS)/exports/bin/python -m pytest tests/rollouts/test_exporters.py tests/rollouts/test_exporters_packages.py
 
 clean:  ## Remove the virtual environment and every cache.
