@@ -6,8 +6,8 @@ which operation cures it. It learns by REINFORCE with group-relative advantages:
 same broken world, and each is measured by its group. Faults of five families strike the components of the training split;
 what is reported is measured on components of the test split, which the training environment refuses to play.
 
-    python examples/train_reinforce.py --seeds 3 --workers 2      # the real run
-    python examples/train_reinforce.py --quick                    # half a minute of one core, and it must have learnt
+    python examples/train_reinforce.py --seeds 3 --workers 2 --picture curve.png   # the real run
+    python examples/train_reinforce.py --quick                                     # half a minute of one core, and it must have learnt
 
 Needs numpy alone; Ray for ``--workers`` (``pip install 'sregym-env[ray]'``) and matplotlib for the picture
 (``pip install 'sregym-env[plot]'``).
@@ -16,7 +16,6 @@ Needs numpy alone; Ray for ``--workers`` (``pip install 'sregym-env[ray]'``) and
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -97,9 +96,10 @@ QUICK = replace(
     Plan(),
     faults=("scale_to_zero", "network_policy_block"),
     verbs=("restart", "scale", "admit"),
-    max_steps=3,
-    iterations=10,
-    look_every=10,
+    max_steps=2,
+    iterations=8,
+    rate=16.0,
+    look_every=8,
     worlds=1,
 )
 
@@ -163,7 +163,7 @@ class Chooser:
         likely = np.exp(scores - scores.max())
         return likely / likely.sum()
 
-    def gradient(self, likely: Floats, observation: Floats, entry_weights: Floats) -> Floats:
+    def gradient(self, observation: Floats, entry_weights: Floats) -> Floats:
         """The gradient of the scores' weighted sum by the weights."""
         table, rest = self.inputs(observation)
         per_kind = np.zeros((len(table), len(self.kinds)))
@@ -183,7 +183,7 @@ class Chooser:
             chosen[step.entry] += advantage
             surprise = -np.log(np.maximum(likely, 1e-12))
             chosen += entropy * likely * (surprise - (likely * surprise).sum())
-            total += self.gradient(likely, step.observation, chosen)
+            total += self.gradient(step.observation, chosen)
         return total
 
 
@@ -508,7 +508,6 @@ def main(arguments: Sequence[str] | None = None) -> list[Run]:
     parser.add_argument("--iterations", type=int, help="steps of learning")
     parser.add_argument("--quick", action="store_true", help="two families, a short run")
     parser.add_argument("--picture", type=Path, help="where to save the learning curve as PNG")
-    parser.add_argument("--save", type=Path, help="where to save scores and weights as JSON")
     given = parser.parse_args(arguments)
     plan = QUICK if given.quick else Plan()
     if given.iterations:
@@ -528,18 +527,7 @@ def main(arguments: Sequence[str] | None = None) -> list[Run]:
         )
         if given.picture:
             draw(runs, plan, given.picture)
-    if given.save:
-        document = [
-            {
-                "seed": run.seed,
-                "success": run.last.success,
-                "return": run.last.total,
-                "weights": list(run.weights),
-            }
-            for run in runs
-        ]
-        given.save.write_text(json.dumps(document), encoding="utf-8")
-    assert all(run.last.success > run.chance.success + 0.25 for run in runs), "nothing has been learnt"
+    assert all(run.last.total > run.chance.total + 0.25 for run in runs), "nothing has been learnt"
     return runs
 
 

@@ -67,6 +67,9 @@ class SREGymVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         **arguments: Any,
     ) -> None:
         super().__init__()
+        # First of all: older Gymnasiums close what was never finished.
+        self.envs: list[gymnasium.Env[Any, Any]] = []
+        self._pool: ThreadPoolExecutor | None = None
         if num_envs < 1:
             raise UsageError(f"num_envs must be at least 1, not {num_envs!r}")
         if threads < 0:
@@ -75,7 +78,6 @@ class SREGymVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self._copy = copy
         self._threads = min(threads, num_envs)
-        self._pool: ThreadPoolExecutor | None = None
         self.envs = [
             _made({**arguments, **(each[index % len(each)] if each else {})}, wrap, max_episode_steps)
             for index in range(num_envs)

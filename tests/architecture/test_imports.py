@@ -36,6 +36,7 @@ ALLOWED: Mapping[tuple[str, str], str] = {
     ("sregym_env.cli.main", "sregym_env.rollouts.validate"): _QUICK_HELP,
     ("sregym_env.cli.datasets", "sregym_env.rollouts"): _QUICK_HELP,
     ("sregym_env.rollouts.dataset.exporters.minari_dataset", "minari"): "an extra, and one exporter of many",
+    ("sregym_env.rollouts.dataset.exporters.minari_dataset", "PIL"): "the same",
     ("sregym_env.rollouts.dataset.parquet", "pyarrow"): "an extra",
     ("sregym_env.cli.listing", "sregym_env.envs.tasks.splits"): "of all listings only two need a cluster",
     ("sregym_env.cli.listing", "sregym_env.envs.tasks.suites"): "of all listings only two need a cluster",

@@ -195,13 +195,30 @@ def test_every_operation_is_a_line_that_the_workstation_understands(verb: str) -
 
 
 def test_every_entry_can_be_played_on_what_is_left_of_an_application() -> None:
-    env = view("scale_to_zero", "geo", max_commands=400)
+    env = NumericView(SREGymEnv(fault="scale_to_zero", app=HOTEL, target="geo"), operations=99)
+    env.reset(seed=3)
     env.sre.step(f"kubectl delete deployment,service rate -n {HOTEL}")
     for choice in env.menu.choices:
         if choice.component == "rate" and choice.verb != "diagnose":
             observation, *_ = env.step(np.int64(env.menu.choices.index(choice)))
             assert env.observation_space.contains(observation)
     assert seen(env, observation, "rate")["workload"] == 0.0
+
+
+def test_trying_everything_everywhere_is_not_admitted() -> None:
+    env = NumericView(SREGymEnv(fault="scale_to_zero", app=HOTEL, target="user"), operations=2)
+    for _ in range(2):
+        _, info = env.reset(seed=3)
+        assert info["action_mask"].all()
+        for component in ("jaeger", "consul"):
+            *_, info = choose(env, "scale", component)
+            assert info["choice"] == f"scale {component}"
+        *_, info = choose(env, "scale", "user")
+        assert info["choice"] == "wait"
+        changes = [choice.verb in menu.BY_NAME for choice in env.menu.choices]
+        assert info["action_mask"].tolist() == [int(not each) for each in changes]
+        *_, info = choose(env, "submit")
+        assert not info["Mitigation"]
 
 
 def test_a_diagnosis_is_worth_what_it_says() -> None:
@@ -245,10 +262,14 @@ def test_the_mask_tells_what_is_admissible_and_not_what_helps() -> None:
     healthy = NumericView(SREGymEnv(fault="network_policy_block", app=HOTEL, target="user"))
     assert env.action_mask.tolist() == healthy.reset(seed=1)[1]["action_mask"].tolist()
     assert env.action_mask.all()
+    before = env.sre.episode.seconds
     *_, info = choose(env, "diagnose", "geo", "scaled_to_zero")
     diagnoses = [choice.verb == "diagnose" for choice in env.menu.choices]
     assert info["action_mask"].tolist() == [int(not each) for each in diagnoses]
     assert env.action_mask.tolist() == info["action_mask"].tolist()
+    *_, info = choose(env, "diagnose", "rate", "scaled_to_zero")
+    assert info["choice"] == "wait"
+    assert env.sre.episode.seconds >= before + menu.WAIT_SECONDS
     submit = env.menu.choices.index(Choice("submit"))
     assert view("scale_to_zero", "geo", stage="diagnosis").action_mask.tolist() == [
         int(index != submit) for index in range(len(diagnoses))
@@ -267,6 +288,9 @@ def test_a_menu_is_what_was_asked_for() -> None:
     assert full.action_space.n == 2 + components * (len(VERBS) + len(MECHANISMS))
     with pytest.raises(UsageError, match="no verb 'heal'; there are restart"):
         NumericView(SREGymEnv(fault="scale_to_zero"), verbs=("heal",))
+    for wrong in (0, True, 2.0):
+        with pytest.raises(UsageError, match="operations"):
+            NumericView(SREGymEnv(fault="scale_to_zero"), operations=wrong)
     with pytest.raises(UsageError, match="no mechanism 'magic'"):
         NumericView(SREGymEnv(fault="scale_to_zero"), mechanisms=("magic",))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import runpy
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,18 @@ import pytest
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
 
 
+ARGUMENTS = {"train_reinforce": ["--quick"]}
+"""Command lines of those that would take minutes."""
+
+NEEDS = {"09_rllib": "torch"}
+"""What is not among the dependencies for development."""
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example(path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", [str(path)])
+    if not find_spec(NEEDS.get(path.stem, "sys")):
+        pytest.skip(f"needs {NEEDS[path.stem]}")
+    monkeypatch.setattr(sys, "argv", [str(path), *ARGUMENTS.get(path.stem, [])])
     runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out.strip()
 

@@ -16,6 +16,7 @@ from sregym_env.rollouts.dataset.filters import CHARS_PER_TOKEN, Filter, estimat
 from sregym_env.rollouts.dataset.manifest import About
 from sregym_env.rollouts.dataset.parquet import write_mirror
 from sregym_env.rollouts.dataset.reader import open_dataset
+from sregym_env.rollouts.dataset.secrets import Scrubber
 from sregym_env.rollouts.dataset.stats import BY, statistics
 from sregym_env.rollouts.dataset.validation import validate
 from sregym_env.rollouts.dataset.writer import DatasetWriter
@@ -103,10 +104,8 @@ def test_keys_are_refused_on_demand(tmp_path: Path) -> None:
     assert masked.to_json() == record.to_json().replace(key, "MASKED_OPENAI_KEY")
 
 
-class _Blind:
+class _Blind(Scrubber):
     """A scrubber that sees nothing: for runs of before there was one."""
-
-    found: dict[str, int] = {}
 
     def mask(self, value: Any, *, simulated: bool) -> Any:
         return value

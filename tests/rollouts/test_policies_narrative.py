@@ -65,6 +65,7 @@ def test_pods_that_are_not_ready_are_named_and_those_that_are_done_are_not() -> 
     [
         ("curl -si u", "HTTP/1.1 200 OK\n\n{}", "200", False),
         ("curl -si u", "HTTP/1.1 500 Internal\n\nrpc error: code = Unavailable", "rpc error", True),
+        ("curl -s u", "", "no answer at all", True),
         ("curl -sS u", "000 in 0.0s\ncurl: (7) Failed to connect to x", "Failed to connect to x", True),
         ("kubectl logs deploy/a", "INF started\nFTL no such host: db\nexiting", "no such host: db", True),
         ("kubectl logs deploy/a", "INF started\nINF serving", "", False),
@@ -106,6 +107,12 @@ def test_long_lines_are_quoted_with_a_gap_and_never_in_the_quotes_they_contain()
     quoted = sights.quoted(line)
     assert quoted.startswith('`a "') and quoted.endswith('" z`')
     assert len(quoted) < sights.QUOTED + 10
+
+
+def test_a_value_that_is_a_healthy_name_is_pointed_at_only_under_its_field() -> None:
+    text = "Name: geo\n    Command:\n      geo\n    Environment: geo"
+    assert sights.pointing(text, ["geo"], "command", {"geo"}) == "Command: geo"
+    assert sights.pointing("Name: search\nLabels: search", ["search"], "command", {"search"}) == ""
 
 
 # --- diagnoses ------------------------------------------------------------------------------------

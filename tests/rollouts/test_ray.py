@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -47,6 +48,13 @@ class Unreliable(Worker):
         if group.index == 3:
             raise KeyError("a defect")
         return super().play(worker, plan, group)
+
+
+class Stillborn(Worker):
+    """Cannot be made."""
+
+    def __init__(self) -> None:
+        raise OSError("no licence server")
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -139,6 +147,11 @@ def workers_for_whom_there_is_no_room_do_not_hang(pool: RolloutPool, tmp_path: P
         RolloutPool(2, resources={"moon": 3}, start_seconds=0.5)
 
 
+def workers_that_cannot_start_are_not_made_for_ever(pool: RolloutPool, tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="3 workers in a row could not start"):
+        RolloutPool(1, worker=Stillborn)
+
+
 CASES: tuple[Callable[[RolloutPool, Path], None], ...] = (
     the_bytes_are_those_of_one_process,
     results_come_in_order_or_as_they_are_done,
@@ -147,6 +160,7 @@ CASES: tuple[Callable[[RolloutPool, Path], None], ...] = (
     who_stops_listening_finds_free_workers,
     who_always_fails_is_given_up_and_nobody_else,
     workers_for_whom_there_is_no_room_do_not_hang,
+    workers_that_cannot_start_are_not_made_for_ever,
 )
 
 
@@ -165,6 +179,13 @@ def pool() -> Iterator[RolloutPool]:
     with RolloutPool(2) as made:
         yield made
     ray.shutdown()
+
+
+def test_a_cluster_that_is_not_there_is_told_at_once() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    with pytest.raises(RunError, match=f"no Ray cluster at 127.0.0.1:{port}"):
+        RolloutPool(1, address=f"127.0.0.1:{port}")
 
 
 def test_a_pool_on_ray(pool: RolloutPool, tmp_path: Path, subtests: pytest.Subtests) -> None:

@@ -45,7 +45,8 @@ return). Made with sregym_env {", ".join(manifest.package_versions)}; format `{m
 {splits}
 
 Splits go by what is wrong (the family of the fault), never by episode: no family is in two of them, in this or any
-other dataset of this format. `mixed` holds incidents with causes of several splits; train and test on neither.
+other dataset of this format. `mixed` holds incidents with causes of several splits, and healthy systems; neither train
+nor test on it.
 
 Who acted:
 

@@ -31,15 +31,18 @@ class NumericView(ForkingWrapper[Observation, np.int64, str, str]):
     request rates, success, latency, the users' journeys), and nothing of the truth. The action is an entry of
     :attr:`menu`: wait, submit, a generic operation on one component, or a diagnosis (component, mechanism); it is
     carried out as the command line that an engineer would type. ``info["action_mask"]`` tells which entries are
-    admissible now (a diagnosis is handed in once), never which would do any good; ``info["choice"]`` names the last.
+    admissible now, never which would do any good; ``info["choice"]`` names the last. What is not admissible is not
+    typed: time passes instead.
 
     Args:
         env: a :class:`SREGymEnv`, in wrappers that leave its texts alone.
         app: the application all of whose problems are played; fixes the layout.
         verbs: the operations of the menu, of :data:`~sregym_env.envs.wrappers.numeric.menu.VERBS`; all by default.
         mechanisms: the kinds of cause that a diagnosis may name; every one by default.
+        operations: how many operations an episode admits. Most of them do no harm where they do no good, so that
+            whoever might try each on every component would cure half of the faults without a look.
 
-    Raises UsageError for names that there are not, and at a reset to a problem of another application.
+    Raises UsageError for names and numbers that make no sense, and at a reset to a problem of another application.
     """
 
     def __init__(
@@ -49,12 +52,18 @@ class NumericView(ForkingWrapper[Observation, np.int64, str, str]):
         app: str = apps.DEFAULT,
         verbs: Sequence[str] = tuple(BY_NAME),
         mechanisms: Sequence[str] = tuple(MECHANISMS),
+        operations: int = 8,
     ) -> None:
-        RecordConstructorArgs.__init__(self, app=app, verbs=tuple(verbs), mechanisms=tuple(mechanisms))
+        RecordConstructorArgs.__init__(
+            self, app=app, verbs=tuple(verbs), mechanisms=tuple(mechanisms), operations=operations
+        )
         super().__init__(env)
         unwrapped(env)
         if not isinstance(env.action_space, Text):
             raise UsageError(f"NumericView types command lines; {env} takes {env.action_space}")
+        if isinstance(operations, bool) or not isinstance(operations, int) or operations < 1:
+            raise UsageError(f"operations must be a whole number, at least 1, not {operations!r}")
+        self._operations = operations
         self._app = apps.app(app)
         self.menu = Menu.of(self._app, verbs, mechanisms)
         self.layout: Layout = layout_of(self._app)
@@ -62,9 +71,11 @@ class NumericView(ForkingWrapper[Observation, np.int64, str, str]):
         self.action_space = spaces.Discrete(len(self.menu.choices))
         self._replicas = {name: size.replicas for name, size in self.menu.sizes.items()}
         self._diagnoses = np.array([choice.verb == "diagnose" for choice in self.menu.choices])
+        self._changes = np.array([choice.verb in BY_NAME for choice in self.menu.choices])
         self._submit = self.menu.choices.index(Choice("submit"))
         self._scene: Scene | None = None
         self._stage = "diagnosis"
+        self._done = 0
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -77,14 +88,16 @@ class NumericView(ForkingWrapper[Observation, np.int64, str, str]):
             raise UsageError(
                 f"this view is laid out for {self._app.name}, the problem is of {played}: NumericView(app={played!r})"
             )
+        self._done = 0
         return self._measured(info), self._told(info, "")
 
     def step(self, action: np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Carry out one entry of the menu."""
         if self._scene is None:
             raise gymnasium.error.ResetNeeded("call reset() before anything else")
-        choice = self.menu.choices[int(action)]
-        line: Any = self.menu.line(choice, self._scene.parts)
+        typed = self.menu.choices[int(action)] if self.action_mask[int(action)] else Choice("wait")
+        self._done += typed.verb in BY_NAME
+        line: Any = self.menu.line(typed, self._scene.parts)
         _, reward, terminated, truncated, info = self.env.step(line)
         try:
             observation = self._measured(info)
@@ -92,7 +105,7 @@ class NumericView(ForkingWrapper[Observation, np.int64, str, str]):
             # A cluster that cannot be read any more: nobody learns from that.
             _, reward, terminated, truncated, info = self.sre.finish("infra")
             observation = np.zeros(self.layout.size, np.float32)
-        return observation, float(reward), terminated, truncated, self._told(info, str(choice))
+        return observation, float(reward), terminated, truncated, self._told(info, str(typed))
 
     @property
     def action_mask(self) -> NDArray[np.int8]:
@@ -100,6 +113,8 @@ class NumericView(ForkingWrapper[Observation, np.int64, str, str]):
         mask = np.ones(len(self.menu.choices), np.int8)
         if self._stage != "diagnosis":
             mask[self._diagnoses] = 0
+        if self._done >= self._operations:
+            mask[self._changes] = 0
         if self.sre.episode.rules.stage == "diagnosis":
             mask[self._submit] = 0
         return mask

@@ -29,8 +29,10 @@ class Case:
     used: set[str] = field(default_factory=set)
     red: dict[str, str] = field(default_factory=dict)
     """Pods that were not ready when they were last listed, by name."""
+    tried: set[str] = field(default_factory=set)
+    """Journeys that were tried."""
     failing: list[str] = field(default_factory=list)
-    """Journeys that were seen to fail."""
+    """Journeys that failed when they were last tried."""
     remark: str = ""
     """What there is to say about the last output."""
     proof: str = ""
@@ -43,6 +45,8 @@ class Case:
         self._facts = [diagnosis.facts(instance, Random(0)) for instance in self.instances]
         self._candidates = {value for each in self.instances for value in diagnosis.candidates(each)}
         self._wanted = tuple(dict.fromkeys(value for each in self.instances for value in _wanted(each)))
+        # Everybody's name stands everywhere.
+        self._names = {name for c in self.app.components for name in (c.name, c.service)}
         self._fields = " ".join(instance.spec.field for instance in self.instances)
 
     @property
@@ -53,7 +57,7 @@ class Case:
     def saw(self, look: Look | None, command: str, text: str) -> sights.Sight:
         """Take an output in."""
         self.found.update(value for value in self._candidates - self.found if diagnosis.printed(value, text))
-        noticed = sights.sight(command, text, self._wanted, self.chance, self._fields)
+        noticed = sights.sight(command, text, self._wanted, self.chance, self._fields, self._names)
         self.remark = noticed.remark
         self.proof = noticed.proof or self.proof
         if look is not None and look.aim in ("close", "object") and not noticed.trouble:
@@ -68,6 +72,7 @@ class Case:
         if sights.kind_of_look(command) == "pods":
             self.red = dict(noticed.red)
         if look is not None and look.journey:
+            self.tried.add(look.journey)
             works = sights.answered(text)[:1] in ("2", "3")
             self.failing = [name for name in self.failing if name != look.journey]
             self.failing += [] if works else [look.journey]
@@ -113,6 +118,4 @@ def _of(pod: str, app: App) -> str:
 def _wanted(instance: FaultInstance) -> tuple[str, ...]:
     """The values that give the cause away: what is wrong, and no value that would be right."""
     right = diagnosis.plain(instance.fault.details.get("right"))
-    # Everybody's name stands everywhere.
-    names = {right, *(name for c in instance.target.app.components for name in (c.name, c.service))}
-    return tuple(value for value in diagnosis.candidates(instance) if value not in names)
+    return tuple(value for value in diagnosis.candidates(instance) if value != right)
