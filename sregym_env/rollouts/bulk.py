@@ -13,9 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow
-import ray.data
 from pyarrow import parquet
-from ray.data import ActorPoolStrategy
 
 from sregym_env.errors import UsageError
 from sregym_env.rollouts.plan import Group, RunPlan
@@ -110,6 +108,8 @@ def play_bulk(
 
     Connects to Ray as ``ray.init()`` does where that is not done. Raises UsageError where the folder exists.
     """
+    import ray.data
+
     folder = folder.absolute()
     if folder.exists():
         raise UsageError(f"{folder} exists already; bulk runs begin in a new folder")
@@ -123,7 +123,7 @@ def play_bulk(
         fn_constructor_args=(plan.without_groups().model_dump_json(), str(folder)),
         batch_size=groups_per_block,
         batch_format="numpy",
-        compute=ActorPoolStrategy(min_size=least, max_size=most),
+        compute=ray.data.ActorPoolStrategy(min_size=least, max_size=most),
         num_cpus=cpus_per_worker,
     )
     played.write_parquet(str(folder / INDEX))
