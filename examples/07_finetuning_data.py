@@ -31,7 +31,7 @@ def planned(episodes: int) -> RunPlan:
     if episodes < len(problems):
         problems = problems[:: len(problems) // episodes][:episodes]
     rounds = -(-episodes // len(problems))
-    chosen = groups(problems, episodes=rounds)
+    chosen = groups(problems, rounds=rounds)
     # The first round of every problem before the second of any.
     in_turn = [group for number in range(rounds) for group in chosen[number::rounds]][:episodes]
     return RunPlan.of(

@@ -9,7 +9,7 @@ from sregym_env.rollouts.statistics import summarise
 
 # Four groups of two episodes; the members of a group begin in one state, as GRPO wants it.
 plan = RunPlan.of(
-    groups(named(["network_policy_block", "wrong_bin_usage"]), episodes=2, samples=2, seed=7),
+    groups(named(["network_policy_block", "wrong_bin_usage"]), rounds=2, samples=2, seed=7),
     policy=PolicyChoice(name="random", options={"steps": 5}),
 )
 print(f"run {plan.run_id}: {len(plan.groups)} groups, {plan.episodes} episodes")

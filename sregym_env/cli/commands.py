@@ -28,7 +28,18 @@ Suites = Annotated[
     typer.Option("--suite", help="smoke, lite, curated, all, or an application.", rich_help_panel=_PLAYED),
 ]
 Episodes = Annotated[
-    int, typer.Option(min=1, help="Episodes of every problem; their seeds differ.", rich_help_panel=_PLAYED)
+    int | None,
+    typer.Option(
+        min=1,
+        help="Episodes in all, spread evenly over the problems; one of each if left out.",
+        rich_help_panel=_PLAYED,
+    ),
+]
+Rounds = Annotated[
+    int,
+    typer.Option(
+        min=1, help="Instead of --episodes: episodes of every problem. Seeds differ.", rich_help_panel=_PLAYED
+    ),
 ]
 Samples = Annotated[
     int,
@@ -132,7 +143,8 @@ AsJson = Annotated[
 def run(
     problems: Names = None,
     suite: Suites = None,
-    episodes: Episodes = 1,
+    episodes: Episodes = None,
+    rounds: Rounds = 1,
     samples: Samples = 1,
     seed: Seed = 0,
     policy: Annotated[
@@ -174,6 +186,7 @@ def run(
             words=tuple(problems or ()),
             suites=tuple(suite or ()),
             episodes=episodes,
+            rounds=rounds,
             samples=samples,
             seed=seed,
             env={**({"noise": True} if noise else {}), **assigned("--env", env)},
@@ -204,7 +217,8 @@ def evaluate(
     ],
     problems: Names = None,
     suite: Suites = None,
-    episodes: Episodes = 1,
+    episodes: Episodes = None,
+    rounds: Rounds = 1,
     samples: Samples = 1,
     seed: Seed = 0,
     noise: Noise = False,
@@ -238,6 +252,7 @@ def evaluate(
             words=tuple(problems or ()),
             suites=tuple(suite or ()),
             episodes=episodes,
+            rounds=rounds,
             samples=samples,
             seed=seed,
             env={**({"noise": True} if noise else {}), **assigned("--env", env)},

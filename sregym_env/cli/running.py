@@ -36,7 +36,8 @@ class Asked:
 
     words: tuple[str, ...] = ()
     suites: tuple[str, ...] = ()
-    episodes: int = 1
+    episodes: int | None = None
+    rounds: int = 1
     samples: int = 1
     seed: int = 0
     env: Mapping[str, Any] = field(default_factory=dict)
@@ -48,8 +49,14 @@ class Asked:
         """The groups that are meant. Raises UsageError where nothing is named, ProblemError for what there is not."""
         if not self.words and not self.suites:
             raise UsageError("nothing to play: name problems (`sregym list`), or a suite with --suite")
+        if self.episodes is not None and self.rounds != 1:
+            raise UsageError("--episodes and --rounds both say how much is played: give one of them")
         return groups(
-            named(self.words, self.suites), episodes=self.episodes, samples=self.samples, seed=self.seed
+            named(self.words, self.suites),
+            rounds=self.rounds,
+            episodes=self.episodes,
+            samples=self.samples,
+            seed=self.seed,
         )
 
     def plan(self, chosen: Sequence[Group], policy: str, options: Mapping[str, Any]) -> RunPlan:

@@ -72,7 +72,7 @@ def test_one_episode_is_told_as_its_record() -> None:
 
 def test_many_episodes_are_summed_up_with_intervals(tmp_path: Path) -> None:
     out = tmp_path / "x"
-    told = answered("run", PROBLEM, PAIR, "--episodes", "2", "--samples", "2", *QUICK, "--out", out)
+    told = answered("run", PROBLEM, PAIR, "--rounds", "2", "--samples", "2", *QUICK, "--out", out)
     (summary,) = told["summaries"]
     assert (told["episodes"], summary["episodes"], summary["problems"]) == (8, 8, 2)
     assert summary["success"]["value"] == 0
@@ -348,7 +348,7 @@ def actors(driver: int) -> list[int]:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds its workers in /proc")
 @pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="needs Ray")
 def test_a_run_that_is_killed_twice_ends_like_one_that_is_not(tmp_path: Path) -> None:
-    words = ["run", "--suite", "smoke", "--episodes", "8", "--samples", "2", "--seed", "5", *QUICK, "--out"]
+    words = ["run", "--suite", "smoke", "--rounds", "8", "--samples", "2", "--seed", "5", *QUICK, "--out"]
     answered(*words, tmp_path / "whole")
     killed = tmp_path / "killed"
 

@@ -41,7 +41,7 @@ def test_bulk_runs_hold_the_same_records(tmp_path: Path) -> None:
         id="x", app="hotel-reservation", faults=({"fault": "scale_to_zero", "target": "no"},)
     )  # type: ignore[arg-type]
     plan = RunPlan.of(
-        groups((problem("network_policy_block"), unplayable), episodes=2, samples=2, seed=9),
+        groups((problem("network_policy_block"), unplayable), rounds=2, samples=2, seed=9),
         policy=PolicyChoice(name="random", options={"steps": 3}),
     )
     out = tmp_path / "bulk"

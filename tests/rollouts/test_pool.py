@@ -35,7 +35,7 @@ RANDOM = PolicyChoice(name="random", options={"steps": 3})
 
 def plan(*problems: Problem, samples: int = 1, episodes: int = 1, policy: PolicyChoice = RANDOM) -> RunPlan:
     """A plan of random episodes, quickly played."""
-    return RunPlan.of(groups(problems or PROBLEMS, samples=samples, episodes=episodes, seed=3), policy=policy)
+    return RunPlan.of(groups(problems or PROBLEMS, samples=samples, rounds=episodes, seed=3), policy=policy)
 
 
 def played(plan: RunPlan, places: int = 1) -> list[GroupResult]:

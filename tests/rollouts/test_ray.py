@@ -32,7 +32,7 @@ def plan(policy: str = "random", episodes: int = 4, samples: int = 2) -> RunPlan
     """Eight groups of two random episodes."""
     options = {"steps": 3} if policy == "random" else {}
     return RunPlan.of(
-        groups(PROBLEMS, episodes=episodes, samples=samples, seed=9),
+        groups(PROBLEMS, rounds=episodes, samples=samples, seed=9),
         policy=PolicyChoice(name=policy, options=options),
     )
 
