@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench validate sample compat parity helm fuzz adapters trl rllib clean
+.PHONY: help demo test check format bench validate sample compat parity helm fuzz adapters trl exports rllib clean
 
 help:  ## Say what can be made.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -83,6 +83,10 @@ adapters:  ## Play an episode in OpenEnv, inspect-ai and verifiers themselves (3
 trl:  ## Play an episode in TRL's own trainer (4 minutes, 2 GB with torch for the processor, once).
 	$(call WITH,trl,torch==2.13.0+cpu trl==1.16.0 jmespath)
 	$(ADAPTERS)/trl/bin/python -m pytest tests/adapters/test_trl.py
+
+exports:  ## Load exported files in Hugging Face's datasets and in pandas (2 minutes, 500 MB, once).
+	$(call WITH,exports,datasets==5.2.0 pandas 'minari[arrow]==0.5.4' pillow openai==3.54.0 atif==1.8.0)
+	$(ADAPTERS)/exports/bin/python -m pytest tests/rollouts/test_exporters.py tests/rollouts/test_exporters_packages.py
 
 rllib:  ## Train PPO with RLlib for a few iterations (5 minutes, 1.5 GB with torch for the processor, once).
 	$(call WITH,rllib,torch==2.13.0+cpu 'ray[rllib]==2.60.0')

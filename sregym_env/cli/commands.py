@@ -28,7 +28,18 @@ Suites = Annotated[
     typer.Option("--suite", help="smoke, lite, curated, all, or an application.", rich_help_panel=_PLAYED),
 ]
 Episodes = Annotated[
-    int, typer.Option(min=1, help="Episodes of every problem; their seeds differ.", rich_help_panel=_PLAYED)
+    int | None,
+    typer.Option(
+        min=1,
+        help="Episodes in all, spread evenly over the problems; one of each if left out.",
+        rich_help_panel=_PLAYED,
+    ),
+]
+Rounds = Annotated[
+    int,
+    typer.Option(
+        min=1, help="Instead of --episodes: episodes of every problem. Seeds differ.", rich_help_panel=_PLAYED
+    ),
 ]
 Samples = Annotated[
     int,
@@ -109,6 +120,18 @@ Resume = Annotated[
     bool,
     typer.Option("--resume", help="Go on with what the folder holds of this run.", rich_help_panel=_RESULT),
 ]
+RedoVoid = Annotated[
+    bool,
+    typer.Option(
+        "--redo-void",
+        help="With --resume: also play again what has no outcome, because an endpoint or the judge failed.",
+        rich_help_panel=_RESULT,
+    ),
+]
+Report = Annotated[
+    Path | None,
+    typer.Option(dir_okay=False, help="HTML file to write about it; needs --out.", rich_help_panel=_RESULT),
+]
 By = Annotated[
     str, typer.Option(help="What to sum up by: policy, task, seed, exit_reason ...", rich_help_panel=_RESULT)
 ]
@@ -120,7 +143,8 @@ AsJson = Annotated[
 def run(
     problems: Names = None,
     suite: Suites = None,
-    episodes: Episodes = 1,
+    episodes: Episodes = None,
+    rounds: Rounds = 1,
     samples: Samples = 1,
     seed: Seed = 0,
     policy: Annotated[
@@ -144,6 +168,8 @@ def run(
     group_seconds: GroupSeconds = None,
     out: Out = None,
     resume: Resume = False,
+    redo_void: RedoVoid = False,
+    report: Report = None,
     by: By = "policy",
     as_json: AsJson = False,
 ) -> None:
@@ -151,7 +177,7 @@ def run(
 
     Exits with 1 where some could not be played.
     """
-    from sregym_env.cli.running import Asked, Played, assigned, run_all
+    from sregym_env.cli.running import Asked, Kept, Played, assigned, run_all
     from sregym_env.rollouts.runner import Budgets
 
     with told_errors():
@@ -160,6 +186,7 @@ def run(
             words=tuple(problems or ()),
             suites=tuple(suite or ()),
             episodes=episodes,
+            rounds=rounds,
             samples=samples,
             seed=seed,
             env={**({"noise": True} if noise else {}), **assigned("--env", env)},
@@ -172,8 +199,7 @@ def run(
             policy or ("llm" if model else "expert"),
             {**{name: value for name, value in told.items() if value}, **assigned("--option", option)},
             Played(workers, concurrency, address or None, group_seconds),
-            out=out,
-            resume=resume,
+            Kept(out, resume, redo_void, report),
             by=by,
             as_json=as_json,
         )
@@ -191,7 +217,8 @@ def evaluate(
     ],
     problems: Names = None,
     suite: Suites = None,
-    episodes: Episodes = 1,
+    episodes: Episodes = None,
+    rounds: Rounds = 1,
     samples: Samples = 1,
     seed: Seed = 0,
     noise: Noise = False,
@@ -208,6 +235,8 @@ def evaluate(
     group_seconds: GroupSeconds = None,
     out: Out = None,
     resume: Resume = False,
+    redo_void: RedoVoid = False,
+    report: Report = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare policies on the same problems and seeds, with intervals of the differences.
@@ -215,7 +244,7 @@ def evaluate(
     Exits with 1 where some episodes could not be played.
     """
     from sregym_env.cli.evaluating import evaluate_all, parsed
-    from sregym_env.cli.running import Asked, Played, assigned
+    from sregym_env.cli.running import Asked, Kept, Played, assigned
     from sregym_env.rollouts.runner import Budgets
 
     with told_errors():
@@ -223,6 +252,7 @@ def evaluate(
             words=tuple(problems or ()),
             suites=tuple(suite or ()),
             episodes=episodes,
+            rounds=rounds,
             samples=samples,
             seed=seed,
             env={**({"noise": True} if noise else {}), **assigned("--env", env)},
@@ -234,8 +264,7 @@ def evaluate(
             asked,
             parsed(policies),
             Played(workers, concurrency, address or None, group_seconds),
-            out=out,
-            resume=resume,
+            Kept(out, resume, redo_void, report),
             as_json=as_json,
         )
     raise typer.Exit(code)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from sregym_env.cli import terminal
-from sregym_env.cli.running import Asked, Meter, Played, assigned, shown, tell_given_up
+from sregym_env.cli.running import Asked, Kept, Meter, Played, assigned, shown, tell_given_up
 from sregym_env.errors import UsageError
 from sregym_env.rollouts.plan import PolicyChoice
 from sregym_env.rollouts.runs import Run, play
@@ -48,29 +47,31 @@ def evaluate_all(
     asked: Asked,
     policies: Mapping[str, PolicyChoice],
     played: Played,
+    kept: Kept,
     *,
-    out: Path | None,
-    resume: bool,
     as_json: bool,
 ) -> int:
     """Play all of them and print the comparison; the exit code."""
-    if resume and out is None:
-        raise UsageError("--resume needs --out, the folder to go on with")
     groups = asked.groups()
     plans = {label: asked.plan(groups, choice.name, choice.options) for label, choice in policies.items()}
     runs: dict[str, Run] = {}
-    with played.pool() as pool:
+    with kept.told_how_to_go_on(), played.pool() as pool:
         for label, plan in plans.items():
-            folder = None if out is None else out / folder_name(label)
+            folder = None if kept.out is None else kept.out / folder_name(label)
+            # Of several policies the last ones may not have begun.
+            resume = kept.resume and folder is not None and folder.exists()
             with Meter(plan, label) as meter:
                 runs[label] = play(
                     plan,
                     pool,
                     folder=folder,
-                    resume=resume and _begun(folder),
+                    resume=resume,
+                    redo_void=kept.redo_void,
                     title=label,
+                    begun=meter.begin,
                     watch=meter.count,
                 )
+    kept.write_report()
     summaries = ranked(summary(run.records, by="policy", name=label) for label, run in runs.items())
     comparisons = compared(runs)
     if as_json:
@@ -116,8 +117,3 @@ def print_tables(summaries: tuple[Summary, ...], comparisons: tuple[Comparison, 
 def folder_name(label: str) -> str:
     """What a policy's folder is called."""
     return re.sub(r"[^\w.-]+", "_", label).strip("_") or "policy"
-
-
-def _begun(folder: Path | None) -> bool:
-    """Whether there is anything to go on with: of several policies the last ones may not have begun."""
-    return folder is not None and folder.exists()

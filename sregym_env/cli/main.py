@@ -56,24 +56,31 @@ def play(
     seed: Seed = 0,
     noise: Noise = False,
     reactive: Annotated[bool, typer.Option(help="Begin when alerts fire.")] = False,
+    reveal: Annotated[
+        bool, typer.Option("--reveal", help="Tell at the end what was really wrong, without asking.")
+    ] = False,
 ) -> None:
-    """Be the agent: type commands until you submit."""
+    """Be the agent: type commands until you submit; see how both graders answer."""
     from sregym_env.cli.playing import play as play_by_hand
 
     with _told_errors():
-        play_by_hand(problem, seed=seed, noise=noise, mode="reactive" if reactive else "proactive")
+        mode = "reactive" if reactive else "proactive"
+        play_by_hand(problem, seed=seed, noise=noise, mode=mode, reveal=reveal)
 
 
 @app.command()
 def demo(
     problem: Problem = "latent_sector_error",
     seed: Seed = 7,
+    style: Annotated[
+        str, typer.Option(help="direct, thorough, dead_ends, or mixed: the seed draws.")
+    ] = "mixed",
 ) -> None:
-    """Watch the expert find and repair a fault."""
+    """Watch the expert think, find and repair a fault."""
     from sregym_env.cli.playing import demonstrate
 
     with _told_errors():
-        ok = demonstrate(problem, seed=seed)
+        ok = demonstrate(problem, seed=seed, style=style)
     raise typer.Exit(0 if ok else 1)
 
 

@@ -17,9 +17,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from sregym_env.cli import terminal
 from sregym_env.errors import UsageError
+from sregym_env.rollouts.dataset.reader import open_dataset
 from sregym_env.rollouts.plan import Group, PolicyChoice, RunPlan, groups, named
 from sregym_env.rollouts.pool import GroupResult, LocalPool, Player, Pool
 from sregym_env.rollouts.record import EpisodeRecord
+from sregym_env.rollouts.report import write_report
 from sregym_env.rollouts.runner import Budgets
 from sregym_env.rollouts.runs import Run, play, saved_plan
 from sregym_env.rollouts.statistics import summarise
@@ -34,7 +36,8 @@ class Asked:
 
     words: tuple[str, ...] = ()
     suites: tuple[str, ...] = ()
-    episodes: int = 1
+    episodes: int | None = None
+    rounds: int = 1
     samples: int = 1
     seed: int = 0
     env: Mapping[str, Any] = field(default_factory=dict)
@@ -46,8 +49,14 @@ class Asked:
         """The groups that are meant. Raises UsageError where nothing is named, ProblemError for what there is not."""
         if not self.words and not self.suites:
             raise UsageError("nothing to play: name problems (`sregym list`), or a suite with --suite")
+        if self.episodes is not None and self.rounds != 1:
+            raise UsageError("--episodes and --rounds both say how much is played: give one of them")
         return groups(
-            named(self.words, self.suites), episodes=self.episodes, samples=self.samples, seed=self.seed
+            named(self.words, self.suites),
+            rounds=self.rounds,
+            episodes=self.episodes,
+            samples=self.samples,
+            seed=self.seed,
         )
 
     def plan(self, chosen: Sequence[Group], policy: str, options: Mapping[str, Any]) -> RunPlan:
@@ -105,38 +114,82 @@ class Played:
             yield pool
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What becomes of it."""
+
+    out: Path | None = None
+    resume: bool = False
+    redo_void: bool = False
+    report: Path | None = None
+
+    def __post_init__(self) -> None:
+        for name, given in (("--resume", self.resume), ("--report", self.report)):
+            if given and self.out is None:
+                raise UsageError(f"{name} needs --out, the folder of the dataset")
+        if self.redo_void and not self.resume:
+            raise UsageError("--redo-void needs --resume: what has no outcome is in a folder")
+
+    @contextmanager
+    def told_how_to_go_on(self) -> Iterator[None]:
+        """Whoever interrupts a run is told how it goes on; exits with 130."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            how = (
+                f"go on with: sregym ... --resume --out {self.out}"
+                if self.out
+                else "nothing was kept: give --out"
+            )
+            print(f"\nsregym: interrupted; {how}", file=sys.stderr)
+            raise SystemExit(130) from None
+
+    def write_report(self) -> None:
+        """Write the report that was asked for."""
+        if self.report is not None and self.out is not None:
+            write_report(self.out, self.report)
+
+
 def run_all(
     asked: Asked,
     policy: str,
     options: Mapping[str, Any],
     played: Played,
+    kept: Kept,
     *,
-    out: Path | None,
-    resume: bool,
     by: str,
     as_json: bool,
 ) -> int:
     """Play it and print what came of it; the exit code."""
-    if resume and out is None:
-        raise UsageError("--resume needs --out, the folder to go on with")
-    if resume and out is not None and not asked.words and not asked.suites:
+    out = kept.out
+    if kept.resume and out is not None and not asked.words and not asked.suites:
         plan = saved_plan(out)
     else:
         plan = asked.plan(asked.groups(), policy, options)
     summarise((), by)  # what it cannot sum up by is told before hours are spent
     single = plan.episodes == 1
     whole: list[EpisodeRecord] = []
-    with played.pool() as pool, Meter(plan) as meter:
+    with kept.told_how_to_go_on(), played.pool() as pool, Meter(plan) as meter:
 
         def watch(result: GroupResult) -> None:
             meter.count(result)
             if single:
                 whole.extend(rollout.record for rollout in result.rollouts)
 
-        run = play(plan, pool, folder=out, resume=resume, watch=watch)
-    records = whole or list(run.records)
-    if single and records:
-        print(records[0].to_json()) if as_json else terminal.print_table([row(records[0])])
+        run = play(
+            plan,
+            pool,
+            folder=out,
+            resume=kept.resume,
+            redo_void=kept.redo_void,
+            begun=meter.begin,
+            watch=watch,
+        )
+    kept.write_report()
+    if single and run.resumed and out is not None:
+        whole = list(open_dataset(out).episodes())
+    if single and whole:
+        print(whole[0].to_json()) if as_json else terminal.print_table([row(whole[0])])
     elif as_json:
         print(json.dumps(told(run, by, out), indent=2))
     else:
@@ -206,7 +259,7 @@ class Meter:
     def __init__(self, plan: RunPlan, label: str = "") -> None:
         self._total = plan.episodes
         self._label = label or plan.policy.name
-        self._played = self._won = self._scored = self._lost = 0
+        self._played = self._won = self._scored = self._lost = self._known = 0
         self._began = self._told = monotonic()
         self._progress = Progress(
             TextColumn("{task.description}"),
@@ -220,6 +273,11 @@ class Meter:
         )
         self._task = self._progress.add_task(self._label, total=self._total, note="")
 
+    def begin(self, known: int) -> None:
+        """So many episodes need not be played."""
+        self._known = known
+        self._progress.update(self._task, completed=known)
+
     def count(self, result: GroupResult) -> None:
         """A group has come."""
         scored = [rollout.record for rollout in result.rollouts if rollout.record.trainable]
@@ -227,11 +285,11 @@ class Meter:
         self._scored += len(scored)
         self._won += sum(record.success for record in scored)
         self._lost += result.error is not None
-        self._progress.update(self._task, completed=self._played, note=self.note())
+        self._progress.update(self._task, completed=self._known + self._played, note=self.note())
         if self._progress.disable and monotonic() - self._told >= LINE_SECONDS:
             self._told = monotonic()
             print(
-                f"{self._label}: {self._played} of {self._total} episodes, {self.note()}",
+                f"{self._label}: {self._known + self._played} of {self._total} episodes, {self.note()}",
                 file=sys.stderr,
                 flush=True,
             )

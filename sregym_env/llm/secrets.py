@@ -60,7 +60,7 @@ class Scrubber:
         """A JSON value without secrets and without halves of surrogate pairs, which no UTF-8 can hold."""
         if isinstance(value, str):
             return self.text(value.encode("utf-8", "replace").decode() if _broken(value) else value)
-        if isinstance(value, list):
+        if isinstance(value, list | tuple):
             return [self.document(item) for item in value]
         if isinstance(value, Mapping):
             return {self.document(name): self.document(item) for name, item in value.items()}

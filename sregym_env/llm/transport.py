@@ -72,6 +72,8 @@ class Transport:
             limits=limits,
             transport=transport,
             follow_redirects=False,
+            # A proxy that leads out of here does not lead back to this machine.
+            trust_env=url.host not in _LOOPBACK,
         )
 
     def close(self) -> None:

@@ -135,21 +135,31 @@ class RunPlan(Frozen):
 
 
 def groups(
-    problems: Iterable[Problem], *, episodes: int = 1, samples: int = 1, seed: int = 0
+    problems: Iterable[Problem],
+    *,
+    rounds: int = 1,
+    episodes: int | None = None,
+    samples: int = 1,
+    seed: int = 0,
 ) -> tuple[Group, ...]:
-    """Every problem so many times, each time with another seed, problem by problem.
+    """Every problem ``rounds`` times, or ``episodes`` spread evenly over all of them, the first ones getting what is
+    left over; each time with another seed, problem by problem.
 
     Of a single problem the seeds count up from ``seed``; of several each has seeds of its own that follow from
     ``seed`` and the problem, whatever else is played and in whatever order. A problem that is given twice is played
     once. Raises UsageError for counts below one.
     """
-    for name, count in (("episodes", episodes), ("samples", samples)):
-        if count < 1:
+    for name, count in (("rounds", rounds), ("episodes", episodes), ("samples", samples)):
+        if count is not None and count < 1:
             raise UsageError(f"{name} must be at least 1, not {count}")
     played = {_canonical(each.model_dump(mode="json")): each for each in problems}
     made: list[Group] = []
-    for text, problem in played.items():
-        for number in range(episodes):
+    if episodes is not None and played:
+        rounds, left = divmod(episodes, len(played))
+    else:
+        left = 0
+    for place, (text, problem) in enumerate(played.items()):
+        for number in range(rounds + (place < left)):
             chosen = seed + number if len(played) == 1 else episode_seed(seed, text, number)
             made.append(
                 Group(

@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
+from socket import create_connection
 from threading import local
 from time import monotonic
 from types import TracebackType
@@ -40,6 +41,12 @@ GROUP_SECONDS = 3600.0
 
 START_SECONDS = 120.0
 """How long a worker may take to begin before the pool complains."""
+
+STILLBORN = 3
+"""So many workers in a row may die while they start."""
+
+REACH_SECONDS = 10.0
+"""How long the head of a cluster may take to answer."""
 
 STORE_BYTES = 256 * 2**20
 """Shared memory of a cluster on this machine: results are small, and read at once."""
@@ -207,6 +214,8 @@ class _Actors:
         """Workers by the promise that they are ready."""
         self._playing: dict[Any, tuple[int, int]] = {}
         """(worker, index) by the promise of a result."""
+        self._stillborn = 0
+        """Workers that could not start since one last could."""
         for _ in range(workers):
             self._hire()
 
@@ -272,8 +281,13 @@ class _Actors:
         try:
             self._hands[worker].pid = ray.get(promise)
         except RayError as error:
-            # One that dies while it starts would only do so again.
-            raise RunError(f"a worker could not start: {_short(error)}") from error
+            # Its machine may be gone; but what fails again and again is wrong with all of them.
+            self._stillborn += 1
+            if self._stillborn >= STILLBORN:
+                raise RunError(f"{STILLBORN} workers in a row could not start: {_short(error)}") from error
+            self.stop(worker)
+        else:
+            self._stillborn = 0
         return []
 
     def _result(self, promise: Any) -> list[Told]:
@@ -330,11 +344,23 @@ def _connect(address: str | None, cpus: float) -> bool:
     if address is None:
         ray.init("local", num_cpus=int(-(-cpus // 1)), object_store_memory=STORE_BYTES, **quiet)
         return True
+    _demand_reachable(address)
     try:
         ray.init(address=address, **quiet)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise RunError(f"no Ray cluster at {address}: {_short(error)}") from error
     return True
+
+
+def _demand_reachable(address: str) -> None:
+    """Ray itself would try for minutes."""
+    host, sign, port = address.removeprefix("ray://").rpartition(":")
+    if not sign or not port.isdecimal():
+        return
+    try:
+        create_connection((host.strip("[]"), int(port)), REACH_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise RunError(f"no Ray cluster at {address}: {error}") from error
 
 
 def _flat(asked: Mapping[str, Any]) -> dict[str, float]:

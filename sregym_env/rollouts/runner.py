@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from time import perf_counter
 from typing import Any
@@ -15,6 +15,7 @@ from sregym_env.envs.env import SREGymEnv
 from sregym_env.errors import UsageError
 from sregym_env.llm.messages import Message
 from sregym_env.llm.model import ModelError, Usage
+from sregym_env.llm.secrets import Scrubber
 from sregym_env.rollouts.answering import answers
 from sregym_env.rollouts.policies.policy import Policy, Turn, turn
 from sregym_env.rollouts.record import (
@@ -176,7 +177,14 @@ def play_opened(
 
 
 def _turn(said: str | Turn) -> Turn:
-    return turn(said) if isinstance(said, str) else said
+    made = turn(said) if isinstance(said, str) else said
+    try:
+        made.message.action.encode()
+    except UnicodeEncodeError:
+        # Halves of characters, which no file can hold; the environment reads them as question marks anyway.
+        whole = Message.model_validate(Scrubber().document(made.message.model_dump()))
+        made = replace(made, message=whole)
+    return made
 
 
 def _spent(budgets: Budgets, log: _Log, env: SREGymEnv, wall: float) -> str:

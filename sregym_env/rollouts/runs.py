@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -42,23 +42,31 @@ def play(
     *,
     folder: Path | None = None,
     resume: bool = False,
+    redo_void: bool = False,
     title: str = "",
+    begun: Callable[[int], None] | None = None,
     watch: Watcher | None = None,
 ) -> Run:
     """Play a plan to its end; into a folder if there is one, as a dataset.
 
     Every group is on disk as soon as it is done. With ``resume`` a folder that holds a part of the same run is gone on
-    with: nothing that is there is played again, and what was given up is tried again. The finished dataset is the same
-    to the byte however often it was interrupted. Raises UsageError where the folder holds another run, or this one
-    without ``resume``.
+    with: nothing that is there is played again, and what was given up is tried again; with ``redo_void`` so are the
+    groups with an episode that has no outcome, because a model's endpoint or the judge failed. ``begun`` is told how
+    many episodes need not be played. The finished dataset is the same to the byte however often it was interrupted.
+    Raises UsageError where the folder holds another run, or this one without ``resume``.
     """
     if folder is None:
         return _played(plan, pool, None, {}, watch)
     writer = _writer(plan, folder, resume, title)
-    # Read as a stream: only what statistics need is kept.
-    known = (
-        {record.rollout_id: slim(record) for record in open_dataset(folder).episodes()} if writer.done else {}
-    )
+    known = _known(folder) if writer.done else {}
+    if redo_void:
+        known = {
+            group_id: records
+            for group_id, records in known.items()
+            if all(record.trainable for record in records)
+        }
+    if begun is not None:
+        begun(sum(map(len, known.values())))
     run = _played(plan, pool, writer, known, watch)
     writer.finish()
     return run
@@ -72,9 +80,19 @@ def saved_plan(folder: Path) -> RunPlan:
     return RunPlan.from_json(path.read_text())
 
 
-def slim(record: EpisodeRecord) -> EpisodeRecord:
-    """A record without texts and steps: what statistics are made of."""
-    return record.model_copy(update={"messages": (), "steps": (), "tools": ()})
+def slim(record: EpisodeRecord, like: EpisodeRecord | None = None) -> EpisodeRecord:
+    """A record without texts and steps: what statistics are made of.
+
+    What it has in common with another one of the run is kept once for both.
+    """
+    less: dict[str, Any] = {"messages": (), "steps": (), "tools": (), "diagnosis": None}
+    for name in ("grade", "oracle"):
+        verdict = getattr(record, name)
+        less[name] = verdict and {"passed": verdict["passed"], "score": verdict["score"]}
+    for name in ("config", "policy", "package") if like is not None else ():
+        if getattr(record, name) == getattr(like, name):
+            less[name] = getattr(like, name)
+    return record.model_copy(update=less)
 
 
 def about(plan: RunPlan, title: str = "") -> About:
@@ -111,16 +129,28 @@ def _another(plan: RunPlan, folder: Path, held: dict[str, Any]) -> str:
     )
 
 
+def _known(folder: Path) -> dict[str, tuple[EpisodeRecord, ...]]:
+    """What is on disk, by group; read as a stream, of which only what statistics need is kept."""
+    known: dict[str, list[EpisodeRecord]] = {}
+    first: EpisodeRecord | None = None
+    for record in open_dataset(folder).episodes():
+        kept = slim(record, first)
+        first = first or kept
+        known.setdefault(record.group_id, []).append(kept)
+    return {group_id: tuple(records) for group_id, records in known.items()}
+
+
 def _played(
     plan: RunPlan,
     pool: Pool,
     writer: DatasetWriter | None,
-    known: dict[str, EpisodeRecord],
+    known: dict[str, tuple[EpisodeRecord, ...]],
     watch: Watcher | None,
 ) -> Run:
-    done: frozenset[int] = frozenset() if writer is None else writer.done
-    groups = tuple(group for group in plan.groups if group.index not in done)
-    played: dict[int, tuple[EpisodeRecord, ...]] = {}
+    """The groups that are not known are played."""
+    groups = tuple(group for group in plan.groups if group.group_id not in known)
+    records = dict(known)
+    first: EpisodeRecord | None = None
     given_up: dict[int, GroupResult] = {}
     for result in pool.map_unordered(plan, groups) if groups else ():
         if result.error is not None:
@@ -128,22 +158,14 @@ def _played(
         else:
             if writer is not None:
                 writer.add(result.index, result.rollouts)
-            played[result.index] = tuple(slim(rollout.record) for rollout in result.rollouts)
+            kept = tuple(slim(rollout.record, first) for rollout in result.rollouts)
+            first = first or kept[0]
+            records[result.group.group_id] = kept
         if watch is not None:
             watch(result)
     return Run(
         plan=plan,
-        records=tuple(_in_order(plan, played, known)),
+        records=tuple(record for group in plan.groups for record in records.get(group.group_id, ())),
         given_up=tuple(given_up[index] for index in sorted(given_up)),
-        resumed=len(known),
+        resumed=sum(map(len, known.values())),
     )
-
-
-def _in_order(
-    plan: RunPlan, played: dict[int, tuple[EpisodeRecord, ...]], known: dict[str, EpisodeRecord]
-) -> Iterator[EpisodeRecord]:
-    earlier: dict[str, list[EpisodeRecord]] = {}
-    for record in known.values():
-        earlier.setdefault(record.group_id, []).append(record)
-    for group in plan.groups:
-        yield from played.get(group.index, ()) or earlier.get(group.group_id, ())

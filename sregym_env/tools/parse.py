@@ -128,6 +128,7 @@ def _from_fences(text: str) -> tuple[tuple[Action, ...], bool]:
     """What the fenced blocks ask for, and whether there are any."""
     blocks = fences.blocks(text)
     actions: list[Action] = []
+    broken = False
     for language, body in blocks:
         calls: Sequence[ToolCall | Refusal] | None = None
         if language in fences.JSON_LANGUAGES or body[0] in "{[":
@@ -135,10 +136,12 @@ def _from_fences(text: str) -> tuple[tuple[Action, ...], bool]:
         calls = calls or spelled.calls(body)
         if calls:
             actions += [_acted(call) for call in calls]
-        elif language in fences.JSON_LANGUAGES or documents.is_broken(body):
-            actions += [documents.NOT_JSON] if documents.is_broken(body) else []
+        elif documents.is_broken(body):
+            broken = True
         elif language in fences.SHELL_LANGUAGES:
             actions.append(_from_line(body))
+    if broken and not actions:
+        actions.append(documents.NOT_JSON)
     return _limited(actions), bool(blocks)
 
 

@@ -51,6 +51,7 @@ HELD = {
     "DerivedWith": "a cache by identity, safe under threads",
     "_Removed": "a constant without fields",
     "Printed": "a constant without fields",
+    "Schema": "pyarrow's columns of a table, which never change",
     "Typer": "the command line's own declaration",
     "lock": "guards the staged problems",
 }

@@ -60,7 +60,7 @@ def test_a_person_can_play() -> None:
     code, output = run("play", PROBLEM, input="kubectl get nodes\nsubmit mitigation\n")
     assert code == 0
     assert "control-plane" in output
-    assert "reward" in output
+    assert "Earned: 0.00" in output
 
 
 def test_a_person_can_type_heredocs_here_strings_and_shifts() -> None:

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ from sregym_env.rollouts.dataset.manifest import MANIFEST, read_manifest
 from sregym_env.rollouts.dataset.parts import PARTS
 from sregym_env.rollouts.dataset.reader import open_dataset
 from sregym_env.rollouts.runs import PLAN, saved_plan
+from tests.llm.server import Heard, Said, ScriptedServer, Trouble
 
 PROBLEM = "network_policy_block"
 PAIR = "hotel-reservation/scale_to_zero/geo"
@@ -70,7 +72,7 @@ def test_one_episode_is_told_as_its_record() -> None:
 
 def test_many_episodes_are_summed_up_with_intervals(tmp_path: Path) -> None:
     out = tmp_path / "x"
-    told = answered("run", PROBLEM, PAIR, "--episodes", "2", "--samples", "2", *QUICK, "--out", out)
+    told = answered("run", PROBLEM, PAIR, "--rounds", "2", "--samples", "2", *QUICK, "--out", out)
     (summary,) = told["summaries"]
     assert (told["episodes"], summary["episodes"], summary["problems"]) == (8, 8, 2)
     assert summary["success"]["value"] == 0
@@ -111,6 +113,25 @@ def test_how_it_is_played_can_be_said() -> None:
     assert all(step["state_digest"] for step in record["steps"])
 
 
+def test_models_are_asked_for_several_episodes_at_once(tmp_path: Path) -> None:
+    together = Barrier(3)
+
+    def brain(heard: Heard) -> Said:
+        if heard.turns == 0:
+            together.wait(60)  # nobody is answered before all three have asked
+            return Said("kubectl get nodes")
+        return Said("submit mitigation")
+
+    with ScriptedServer(brain) as server:
+        words = ("run", PROBLEM, "--episodes", "3", "--model", "m", "--base-url", server.base_url("chat"))
+        told = answered(*words, "--concurrency", "3", "--out", tmp_path)
+    assert told["summaries"][0]["name"] == "llm"
+    assert told["summaries"][0]["tokens"]["value"] > 0
+    for record in open_dataset(tmp_path).episodes():
+        assert record.actions == ("kubectl get nodes", "submit mitigation")
+        assert record.policy.model == "m"
+
+
 def test_a_folder_holds_one_run_and_goes_on_only_when_told(tmp_path: Path) -> None:
     out = tmp_path / "x"
     words = ("run", PROBLEM, "--episodes", "2", *QUICK, "--out", out)
@@ -131,6 +152,49 @@ def test_a_folder_holds_one_run_and_goes_on_only_when_told(tmp_path: Path) -> No
     assert again["summaries"] == first["summaries"]
     assert (again["resumed"], first["resumed"]) == (2, 0)
     assert contents(out) == before
+
+
+def test_what_has_no_outcome_is_played_again_when_asked(tmp_path: Path) -> None:
+    def brain(heard: Heard) -> Said:
+        return Said("submit mitigation")
+
+    with ScriptedServer(brain) as server:
+        words = ("run", PROBLEM, "--episodes", "3", "--model", "m", "--base-url", server.base_url("chat"))
+        words = (*words, "--option", 'retry={"attempts": 1}', "--out", str(tmp_path))
+        server.misbehave(Trouble(), Trouble(status=500))
+        first = answered(*words)["summaries"][0]
+        assert (first["episodes"], first["scored"], first["failures"]["world"]) == (3, 2, {"server": 1})
+        before = server.requests
+        assert answered(*words, "--resume")["summaries"][0]["scored"] == 2
+        assert server.requests == before
+        again = answered(*words, "--resume", "--redo-void")
+    assert server.requests == before + 1
+    assert (again["summaries"][0]["scored"], again["resumed"]) == (3, 2)
+    assert [record.trainable for record in open_dataset(tmp_path).episodes()] == [True] * 3
+
+
+def test_a_run_can_be_reported(tmp_path: Path) -> None:
+    page = tmp_path / "x.html"
+    assert sregym("run", PROBLEM, PAIR, *QUICK, "--out", tmp_path / "x", "--report", page)[0] == 0
+    assert "<html" in page.read_text()
+
+
+def test_who_interrupts_is_told_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    played = []
+
+    def stage(problem: Problem, *rest: Any, **options: Any) -> Staged:
+        played.append(problem.id)
+        if len(played) == 2:
+            raise KeyboardInterrupt
+        return staging.stage(problem, *rest, **options)
+
+    words = ("run", PROBLEM, PAIR, *QUICK, "--out", str(tmp_path))
+    monkeypatch.setattr("sregym_env.envs.env.stage", stage)
+    code, _, err = sregym(*words)
+    assert code == 130
+    assert f"--resume --out {tmp_path}" in err
+    monkeypatch.undo()
+    assert answered(*words, "--resume")["resumed"] == 1
 
 
 def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
@@ -156,6 +220,8 @@ def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
         ((PROBLEM, "--env", "stage=lunch"), "stage must be one of"),
         ((PROBLEM, "--by", "mood"), "mood"),
         ((PROBLEM, "--resume"), "--out"),
+        ((PROBLEM, "--report", "x.html"), "--out"),
+        ((PROBLEM, "--redo-void", "--out", "x"), "--resume"),
         ((PROBLEM, "--group-seconds", "5"), "--workers 2"),
         ((PROBLEM, "--budget-sim-seconds", "-1"), "must be positive"),
     ],
@@ -282,7 +348,7 @@ def actors(driver: int) -> list[int]:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds its workers in /proc")
 @pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="needs Ray")
 def test_a_run_that_is_killed_twice_ends_like_one_that_is_not(tmp_path: Path) -> None:
-    words = ["run", "--suite", "smoke", "--episodes", "8", "--samples", "2", "--seed", "5", *QUICK, "--out"]
+    words = ["run", "--suite", "smoke", "--rounds", "8", "--samples", "2", "--seed", "5", *QUICK, "--out"]
     answered(*words, tmp_path / "whole")
     killed = tmp_path / "killed"
 

@@ -488,3 +488,22 @@ def test_calls_without_ids_get_some() -> None:
     assert [each.id for each in reply.message.tool_calls] == ["call_0", "call_1"]
     assert reply.message.tool_calls[0] == call("call_0", "shell", command="ls")
     assert reply.finish_reason == "tool_calls"
+
+
+def test_anthropic_turns_alternate_and_answers_come_first() -> None:
+    said = Message(role="assistant", tool_calls=(call("t1", "shell", command="ls"),))
+    with ScriptedServer() as server:
+        messages = (
+            user("a"),
+            user(" "),
+            said,
+            user("and?"),
+            told("t1", "x"),
+            Message(role="assistant"),
+            user("b"),
+        )
+        client(server, "anthropic").complete(Request(messages))
+        sent = server.heard[0].body["messages"]
+    assert [turn["role"] for turn in sent] == ["user", "assistant", "user", "assistant", "user"]
+    assert [block["type"] for block in sent[2]["content"]] == ["tool_result", "text"]
+    assert sent[0]["content"][1]["text"] == sent[3]["content"][0]["text"] == "(nothing)"

@@ -214,7 +214,7 @@ def test_settings_say_what_makes_the_policy(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({}, "model"),
+        ({}, "which model"),
         ({"model": "m", "mode": "telepathy"}, "tools or text"),
         ({"model": "m", "prompt": "nowhere"}, "no prompt 'nowhere'"),
         ({"model": "m", "sampling": {"heat": 1}}, "sampling: heat"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -45,21 +46,29 @@ def places(made: tuple[Group, ...]) -> dict[tuple[str, int], tuple[int, str]]:
 def test_seeds_do_not_depend_on_the_order_or_on_what_else_is_played(
     order: list[Problem], kept: int, episodes: int, seed: int
 ) -> None:
-    every = places(groups(PROBLEMS, episodes=episodes, seed=seed))
-    some = places(groups(order[:kept], episodes=episodes, seed=seed))
+    every = places(groups(PROBLEMS, rounds=episodes, seed=seed))
+    some = places(groups(order[:kept], rounds=episodes, seed=seed))
     assert some.items() <= every.items()
     assert len({group_id for _, group_id in every.values()}) == len(every)
 
 
 def test_groups_are_numbered_in_order() -> None:
-    made = groups(PROBLEMS, episodes=3, samples=4)
+    made = groups(PROBLEMS, rounds=3, samples=4)
     assert [group.index for group in made] == list(range(18))
     assert {group.samples for group in made} == {4}
     assert RunPlan.of(made, policy=PolicyChoice(name="random")).episodes == 72
 
 
 def test_the_seeds_of_a_single_problem_count_up() -> None:
-    assert [group.seed for group in groups(PROBLEMS[:1] * 2, episodes=3, seed=5)] == [5, 6, 7]
+    assert [group.seed for group in groups(PROBLEMS[:1] * 2, rounds=3, seed=5)] == [5, 6, 7]
+
+
+def test_episodes_are_spread_evenly() -> None:
+    made = groups(PROBLEMS[:3], episodes=8, samples=2)
+    assert [group.index for group in made] == list(range(8))
+    assert list(Counter(group.problem["id"] for group in made).values()) == [3, 3, 2]
+    assert len(groups(PROBLEMS[:3], episodes=2)) == 2
+    assert set(places(groups(PROBLEMS[:3], episodes=8))) <= set(places(groups(PROBLEMS[:3], rounds=3)))
 
 
 def test_another_root_seed_gives_other_seeds() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -31,7 +32,7 @@ def plan(policy: str = "random", episodes: int = 4, samples: int = 2) -> RunPlan
     """Eight groups of two random episodes."""
     options = {"steps": 3} if policy == "random" else {}
     return RunPlan.of(
-        groups(PROBLEMS, episodes=episodes, samples=samples, seed=9),
+        groups(PROBLEMS, rounds=episodes, samples=samples, seed=9),
         policy=PolicyChoice(name=policy, options=options),
     )
 
@@ -47,6 +48,13 @@ class Unreliable(Worker):
         if group.index == 3:
             raise KeyError("a defect")
         return super().play(worker, plan, group)
+
+
+class Stillborn(Worker):
+    """Cannot be made."""
+
+    def __init__(self) -> None:
+        raise OSError("no licence server")
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -114,12 +122,12 @@ def who_stops_listening_finds_free_workers(pool: RolloutPool, tmp_path: Path) ->
 
 
 def who_always_fails_is_given_up_and_nobody_else(pool: RolloutPool, tmp_path: Path) -> None:
-    with RolloutPool(2, group_seconds=6.0, attempts=2, worker=Unreliable) as unreliable:
+    with RolloutPool(2, group_seconds=10.0, attempts=2, worker=Unreliable) as unreliable:
         results = list(unreliable.map(plan()))
     told = {result.index: result.error for result in results if result.error is not None}
     assert sorted(told) == [1, 2, 3]
     assert "ActorDiedError" in told[1]
-    assert told[2] == "not done in 6 s"
+    assert told[2] == "not done in 10 s"
     assert told[3] == "KeyError: 'a defect'"
     assert {result.attempt for result in results if result.error} == {1}
     assert [bool(result.rollouts) for result in results] == [
@@ -139,6 +147,11 @@ def workers_for_whom_there_is_no_room_do_not_hang(pool: RolloutPool, tmp_path: P
         RolloutPool(2, resources={"moon": 3}, start_seconds=0.5)
 
 
+def workers_that_cannot_start_are_not_made_for_ever(pool: RolloutPool, tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="3 workers in a row could not start"):
+        RolloutPool(1, worker=Stillborn)
+
+
 CASES: tuple[Callable[[RolloutPool, Path], None], ...] = (
     the_bytes_are_those_of_one_process,
     results_come_in_order_or_as_they_are_done,
@@ -147,6 +160,7 @@ CASES: tuple[Callable[[RolloutPool, Path], None], ...] = (
     who_stops_listening_finds_free_workers,
     who_always_fails_is_given_up_and_nobody_else,
     workers_for_whom_there_is_no_room_do_not_hang,
+    workers_that_cannot_start_are_not_made_for_ever,
 )
 
 
@@ -165,6 +179,13 @@ def pool() -> Iterator[RolloutPool]:
     with RolloutPool(2) as made:
         yield made
     ray.shutdown()
+
+
+def test_a_cluster_that_is_not_there_is_told_at_once() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    with pytest.raises(RunError, match=f"no Ray cluster at 127.0.0.1:{port}"):
+        RolloutPool(1, address=f"127.0.0.1:{port}")
 
 
 def test_a_pool_on_ray(pool: RolloutPool, tmp_path: Path, subtests: pytest.Subtests) -> None:

@@ -207,3 +207,12 @@ def test_two_configurations_never_share_an_id() -> None:
         )
     }
     assert len(ids) == 5
+
+
+@pytest.mark.parametrize(
+    "said", ["echo \ud800", turn("\udfff?", [call("a", "shell", command="echo \ud800")])]
+)
+def test_half_characters_do_not_break_a_record(said: str | Turn) -> None:
+    record = scripted(said, "submit mitigation")
+    assert EpisodeRecord.model_validate_json(record.to_json()) == record
+    assert record.observation(record.steps[0]) == "?\n"

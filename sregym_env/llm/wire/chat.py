@@ -236,7 +236,7 @@ def _counts(usage: Document) -> Counts:
 
 def _tokens(document: Document, choice: Document) -> Tokens | None:
     prompt = whole_numbers(document.get("prompt_token_ids"))
-    completion = whole_numbers(choice.get("token_ids"))
+    completion = whole_numbers(choice.get("token_ids")) or whole_numbers(choice.get("output_ids"))
     items = objects(mapping(choice.get("logprobs")).get("content"))
     given = [item.get("logprob") for item in items]
     logprobs = tuple(float(value) for value in given if isinstance(value, int | float))

@@ -45,7 +45,8 @@ return). Made with sregym_env {", ".join(manifest.package_versions)}; format `{m
 {splits}
 
 Splits go by what is wrong (the family of the fault), never by episode: no family is in two of them, in this or any
-other dataset of this format. `mixed` holds incidents with causes of several splits; train and test on neither.
+other dataset of this format. `mixed` holds incidents with causes of several splits, and healthy systems; neither train
+nor test on it.
 
 Who acted:
 
@@ -58,7 +59,7 @@ Diagnoses were graded by {judges}.
 - `episodes-*.jsonl.zst`: one episode per line: messages, steps with rewards, outcome. Every text stands in it once.
 - `labels-*.jsonl.zst`: the ground truth, line by line in the same order. Keep it from whoever is tested.
 - `dataset.json`: counts, configurations, splits and SHA-256 of every file.
-
+{_tables(manifest)}
 ```python
 from sregym_env.rollouts.dataset.reader import open_dataset
 
@@ -83,11 +84,6 @@ def _front_matter(manifest: Manifest) -> dict[str, Any]:
             config
             for kind in ("episodes", "labels")
             if (config := {"config_name": kind, "data_files": _data_files(manifest, kind)})["data_files"]
-        ]
-        + [
-            {"config_name": f"{kind}_table", "data_files": _tables(manifest, kind)}
-            for kind in ("episodes", "steps")
-            if manifest.parquet
         ],
     }
 
@@ -100,9 +96,14 @@ def _data_files(manifest: Manifest, kind: str) -> list[dict[str, Any]]:
     return [{"split": split, "path": names} for split, names in files.items() if names]
 
 
-def _tables(manifest: Manifest, kind: str) -> list[dict[str, Any]]:
-    found = [file.name for file in manifest.parquet if file.name.startswith(f"{kind}/")]
-    return [{"split": name.removeprefix(f"{kind}/").partition("-")[0], "path": [name]} for name in found]
+def _tables(manifest: Manifest) -> str:
+    """A dataset on the Hub has one format: the tables are no configuration of their own."""
+    if not manifest.parquet:
+        return ""
+    return (
+        "- `episodes/*.parquet`, `steps/*.parquet`: the same as tables, nested values as JSON text; read them with "
+        '`load_dataset("parquet", data_files="steps/*.parquet")` or `pandas.read_parquet`.\n'
+    )
 
 
 def _size(episodes: int) -> str:

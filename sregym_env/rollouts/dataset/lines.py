@@ -22,12 +22,16 @@ def lines_of(rollout: Rollout, scrubber: Scrubber) -> tuple[bytes, bytes]:
 
 
 def _line(document: dict[str, Any], scrubber: Scrubber, simulated: bool) -> bytes:
-    masked = scrubber.mask(document, simulated=simulated)
+    line = _dumped(document)
+    return _dumped(scrubber.mask(document, simulated=simulated)) if scrubber.suspects(line) else line
+
+
+def _dumped(document: dict[str, Any]) -> bytes:
     try:
-        return orjson.dumps(masked)
+        return orjson.dumps(document)
     except TypeError:
         # Half characters and numbers beyond 64 bits, which a model may write and orjson refuses.
-        return json.dumps(_plain(masked), ensure_ascii=False, separators=(",", ":")).encode()
+        return json.dumps(_plain(document), ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _plain(value: Any) -> Any:

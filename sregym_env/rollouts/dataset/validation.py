@@ -150,7 +150,11 @@ class _Seen:
 
     def _misplaced(self, truth: Labels, split: str | None) -> Iterator[str]:
         found = families(truth)
-        right = split_of(truth)
+        try:
+            right = split_of(truth)
+        except SREGymError:
+            # A problem that is none, which is told of the labels, or a fault that this version does not know.
+            return
         if split is None:
             return
         if split != right:

@@ -52,7 +52,6 @@ class ExpertPolicy:
             stage=env.episode.rules.stage,
             budget=env.episode.rules.max_commands,
             chance=chance,
-            seen=[briefing],
         )
         self._dedicated = chance.random() < 0.5
         self._turns = 0

@@ -42,7 +42,7 @@ class LLMPolicy:
 
     def __init__(
         self,
-        model: str | Model,
+        model: str | Model = "",
         *,
         mode: ToolMode = "tools",
         prompt: str | None = None,
@@ -69,6 +69,10 @@ class LLMPolicy:
 
         Raises UsageError for options that make no sense.
         """
+        if not model:
+            raise UsageError(
+                "policy llm: which model? e.g. model=gpt-5, and base_url where it is served elsewhere"
+            )
         if mode not in get_args(ToolMode):
             raise UsageError(f"policy llm: mode must be tools or text, not {mode!r}")
         if context_chars is not None and not context_chars > 0:

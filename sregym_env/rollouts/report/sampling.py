@@ -27,7 +27,7 @@ SLICE: Final = 10.0
 """Resolution of the users' health, seconds."""
 SLICES: Final = 40
 """At most so many slices per step: long sleeps are shown more coarsely."""
-WINDOW: Final = 10.0
+WINDOW: Final = 5.0
 """Over how many seconds a component's health is told."""
 LONG: Final = 3600.0
 """Over how many seconds it is known what a component usually serves."""

@@ -23,6 +23,7 @@ _NAMES = ("name", "tool", "tool_name")
 _OPENING = re.compile(
     r"[\[{]\s{0,9}(?:\{\s{0,9})?\"(?:name|tool|tool_name|tool_calls|function|type|id|role|action|arguments|parameters)\"\s{0,9}:"
 )
+_BEGINNING = re.compile(r"\{\s*\"|\[\s*\{")
 _NAMED = re.compile(r'"(?:name|tool|tool_name)"\s{0,9}:\s{0,9}"([\w.-]{1,40})"')
 
 
@@ -36,8 +37,8 @@ def whole(text: str) -> Calls | None:
 
 
 def is_broken(text: str) -> bool:
-    """Whether a text that is no JSON document was meant to be one with a call."""
-    return _OPENING.match(text) is not None and '"name"' in text
+    """Whether a text that is no JSON document was meant to be one: nothing for a shell begins so."""
+    return _BEGINNING.match(text) is not None
 
 
 def words(text: str) -> str | None:
@@ -55,7 +56,7 @@ def behind_prose(text: str, looked_at: str) -> Calls:
     """The calls of documents that stand somewhere in a text and can be nothing else.
 
     ``looked_at`` is the text with what may not be read as a call blanked out. A document that begins like a call of a
-    tool we know, and is broken, is told of where there is no other.
+    tool we know, and is broken, is told of.
     """
     calls: Calls = []
     broken = False
@@ -72,7 +73,7 @@ def behind_prose(text: str, looked_at: str) -> Calls:
             index = match.start() + 1
             continue
         calls += [call_of(item) for item in _items(document) if _is_clear(item)]
-    return calls or ([NOT_JSON] if broken else [])
+    return [*calls, NOT_JSON] if broken else calls
 
 
 def sequence(text: str, start: int) -> tuple[Calls, int] | None:

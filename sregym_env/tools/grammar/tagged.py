@@ -27,7 +27,7 @@ _BAR = "[|\uff5c]"
 _GAP = "[_\u2581 ]"
 
 _OPENING = re.compile(
-    r"(?P<block><tool_call>|<function_call>)"
+    r"(?P<block><tool_call>|<function_call>|<tools>)"
     r"|(?P<function><function=)"
     r"|(?P<python><\|python_tag\|>)"
     r"|(?P<mistral>\[TOOL_CALLS\])"
@@ -36,7 +36,7 @@ _OPENING = re.compile(
     r"|(?P<channel>\bto=functions\.)"
 )
 
-_CLOSINGS = ("</tool_call>", "</function_call>")
+_CLOSINGS = ("</tool_call>", "</function_call>", "</tools>")
 
 
 def calls(text: str, looked_at: str) -> Calls | None:
@@ -97,7 +97,7 @@ _KEY = "<arg_key>"
 _VALUE = "<arg_value>"
 
 
-def _pairs(body: str) -> ToolCall | None:
+def _pairs(body: str) -> ToolCall | Refusal | None:
     """GLM: the name, then pairs of ``<arg_key>`` and ``<arg_value>``."""
     name, separator, rest = body.partition(_KEY)
     name = name.strip()
@@ -108,9 +108,10 @@ def _pairs(body: str) -> ToolCall | None:
     arguments: dict[str, str] = {}
     for pair in rest.split(_KEY):
         key, _, value = pair.partition("</arg_key>")
-        value = value.partition(_VALUE)[2]
-        closing = value.rfind("</arg_value>")
-        arguments[key.strip()] = _value(value if closing < 0 else value[:closing])
+        value, closing, _ = value.partition(_VALUE)[2].rpartition("</arg_value>")
+        if not closing:
+            return _HALF
+        arguments[key.strip()] = _value(value)
     return ToolCall(name, arguments)
 
 
@@ -123,7 +124,8 @@ def _function(text: str, start: int) -> Reading:
     if document is not None:
         return [ToolCall(_plain(name[1]), document[0])], document[1]
     end = _first(text, name.end(), ("</function>", "</tool_call>", "<function="))
-    return [_with_parameters(name[1], text[name.end() : end], "<parameter=", "</parameter>")], end
+    body = text[name.end() : end]
+    return [_with_parameters(name[1], body, "<parameter=", whole=end < len(text))], end
 
 
 def _invoke(text: str, start: int) -> Reading:
@@ -133,23 +135,24 @@ def _invoke(text: str, start: int) -> Reading:
         return [_NOTHING], start
     end = _first(text, name.end(), ("</invoke>", "invoke>", "<invoke "))
     body = re.sub(r"<(/?)[|\uff5c]DSML[|\uff5c]", r"<\1", text[name.end() : end])
-    return [_with_parameters(name[1], body, "<parameter name=", "</parameter>")], end
+    return [_with_parameters(name[1], body, "<parameter name=", whole=end < len(text))], end
 
 
-def _with_parameters(name: str, body: str, opening: str, closing: str) -> ToolCall | Refusal:
-    """The call whose parameters stand in tags. A value ends at its last closing tag: commands may hold one."""
+def _with_parameters(name: str, body: str, opening: str, *, whole: bool) -> ToolCall | Refusal:
+    """The call whose parameters stand in tags. A value ends at its last closing tag, since commands may hold one; without
+    any it ends with the call if that is ``whole``: half a command is not carried out."""
     arguments: dict[str, str] = {}
     first, *parts = body.split(opening)
     if first.strip():
         return _NOTHING
     for part in parts:
         key, bracket, value = part.partition(">")
-        if not bracket or len(key) > 120:
+        inner, closing, _ = value.rpartition("</parameter>")
+        if not bracket or len(key) > 120 or not (closing or whole):
             return _HALF
-        end = value.rfind(closing)
         # The name may be followed by attributes: name="command" string="true".
         key = key.strip().strip("\"'").split('"')[0].split("'")[0]
-        arguments[key] = _value(value if end < 0 else value[:end])
+        arguments[key] = _value(inner if closing else value)
     return ToolCall(_plain(name), arguments)
 
 

@@ -17,9 +17,10 @@ def write(source: Source, path: Path, settings: Settings, losses: Losses) -> int
     """A folder that ``MINARI_DATASETS_PATH`` may point to. Raises UsageError without Minari."""
     try:
         import minari
+        import PIL  # noqa: F401  (Minari needs it for texts, too)
         from minari.dataset.minari_storage import MinariStorage
     except ModuleNotFoundError as error:
-        raise UsageError("minari is not installed; install sregym-env[data]") from error
+        raise UsageError(f"{error.name} is not installed; install sregym-env[data]") from error
     identifier = settings.minari_id or f"sregym/{source.split or 'all'}-v0"
     try:
         minari.dataset.minari_dataset.parse_dataset_id(identifier)

@@ -26,20 +26,28 @@ class Case:
     stage: str
     budget: int
     chance: Random
-    seen: list[str]
     used: set[str] = field(default_factory=set)
     red: dict[str, str] = field(default_factory=dict)
     """Pods that were not ready when they were last listed, by name."""
+    tried: set[str] = field(default_factory=set)
+    """Journeys that were tried."""
     failing: list[str] = field(default_factory=list)
-    """Journeys that were seen to fail."""
+    """Journeys that failed when they were last tried."""
     remark: str = ""
     """What there is to say about the last output."""
     proof: str = ""
     """The last line that showed something of a cause."""
+    found: set[str] = field(default_factory=set)
+    """Values of the causes that have been printed."""
 
     def __post_init__(self) -> None:
         self.flag_first, self.short = self.chance.random() < 0.3, self.chance.random() < 0.4
-        self.wanted = [_wanted(instance) for instance in self.instances]
+        self._facts = [diagnosis.facts(instance, Random(0)) for instance in self.instances]
+        self._candidates = {value for each in self.instances for value in diagnosis.candidates(each)}
+        self._wanted = tuple(dict.fromkeys(value for each in self.instances for value in _wanted(each)))
+        # Everybody's name stands everywhere.
+        self._names = {name for c in self.app.components for name in (c.name, c.service)}
+        self._fields = " ".join(instance.spec.field for instance in self.instances)
 
     @property
     def struck(self) -> tuple[str, ...]:
@@ -48,10 +56,8 @@ class Case:
 
     def saw(self, look: Look | None, command: str, text: str) -> sights.Sight:
         """Take an output in."""
-        self.seen.append(text)
-        wanted = [value for values in self.wanted for value in values]
-        fields = " ".join(instance.spec.field for instance in self.instances)
-        noticed = sights.sight(command, text, wanted, self.chance, fields)
+        self.found.update(value for value in self._candidates - self.found if diagnosis.printed(value, text))
+        noticed = sights.sight(command, text, self._wanted, self.chance, self._fields, self._names)
         self.remark = noticed.remark
         self.proof = noticed.proof or self.proof
         if look is not None and look.aim in ("close", "object") and not noticed.trouble:
@@ -66,6 +72,7 @@ class Case:
         if sights.kind_of_look(command) == "pods":
             self.red = dict(noticed.red)
         if look is not None and look.journey:
+            self.tried.add(look.journey)
             works = sights.answered(text)[:1] in ("2", "3")
             self.failing = [name for name in self.failing if name != look.journey]
             self.failing += [] if works else [look.journey]
@@ -84,7 +91,7 @@ class Case:
         """What to say where the list in which an object should stand does not have it; empty if that is not so."""
         for instance in self.instances:
             spec = instance.spec
-            gone = not instance.fault.details.get("wrong") and not instance.fault.kind
+            gone = instance.fault.details.get("wrong") is None and not instance.fault.kind
             if gone and looks.shows(look, instance) and not diagnosis.printed(spec.resource_name, text):
                 return f"There is no {spec.resource_kind} {spec.resource_name} in this list."
         return ""
@@ -94,7 +101,8 @@ class Case:
 
     def explained(self, instance: FaultInstance) -> bool:
         """Whether everything has been printed that some way of putting the cause says."""
-        return bool(diagnosis.tellable(instance, diagnosis.facts(instance, Random(0)), "\n".join(self.seen)))
+        known = self._facts[self.instances.index(instance)]
+        return bool(diagnosis.tellable(instance, known, self.found))
 
     def is_red(self, component: str) -> bool:
         """Whether a pod of a component is not ready, as far as was seen."""
@@ -109,9 +117,5 @@ def _of(pod: str, app: App) -> str:
 
 def _wanted(instance: FaultInstance) -> tuple[str, ...]:
     """The values that give the cause away: what is wrong, and no value that would be right."""
-    known = diagnosis.facts(instance, Random(0))
-    right = known.pop("right", "")
-    found = (value for way in diagnosis.ways(instance) for value in diagnosis.values(way, known))
-    # Everybody's name stands everywhere.
-    names = {right, *(name for c in instance.target.app.components for name in (c.name, c.service))}
-    return tuple(value for value in dict.fromkeys(found) if value not in names)
+    right = diagnosis.plain(instance.fault.details.get("right"))
+    return tuple(value for value in diagnosis.candidates(instance) if value != right)

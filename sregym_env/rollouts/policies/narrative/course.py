@@ -35,10 +35,10 @@ def played(case: Case) -> Moves:
     for instance in case.instances:
         yield from _close(case, instance)
     if case.stage != "mitigation":
-        if case.proof and case.remark in ("", *words.NOT_YET):
-            case.remark = f"What gives it away is {sights.quoted(case.proof)}."
-        told = diagnosis.tell(case.instances, case.app, case.chance, "\n".join(case.seen), case.failing)
-        case.seen.append((yield Move(case.think("diagnosis"), "diagnosis", told.text)))
+        if case.remark in ("", *words.NOT_YET):
+            case.remark = f"What gives it away is {sights.quoted(case.proof)}." if case.proof else ""
+        told = diagnosis.tell(case.instances, case.app, case.chance, case.found, case.failing)
+        yield Move(case.think("diagnosis"), "diagnosis", told.text)
     if case.stage != "diagnosis":
         yield from _repair(case)
         yield from _verify(case)
@@ -70,9 +70,11 @@ def _first_looks(case: Case) -> Moves:
 
 
 def _journey(case: Case) -> Journey:
-    """A journey that the faults hurt."""
+    """A journey that the faults hurt: one that was seen to fail, or one that was not tried yet."""
     hurt = {name for instance in case.instances for name in instance.spec.journeys}
-    return case.chance.choice([j for j in case.app.journeys if j.name in hurt] or list(case.app.journeys))
+    choices = [j for j in case.app.journeys if j.name in hurt] or list(case.app.journeys)
+    failing = [j for j in choices if j.name in case.failing]
+    return case.chance.choice(failing or [j for j in choices if j.name not in case.tried] or choices)
 
 
 def _dead_end(case: Case) -> Moves:
@@ -101,7 +103,7 @@ def _suspect(case: Case) -> str:
     red = [name for name in innocent if case.is_red(name)]
     ways = [name for struck in case.struck for name in looks.path(case.app, struck)]
     near = [name for name in innocent if name in ways]
-    needs = {need.on for name in near for need in case.app.by_name[name].dependencies}
+    needs = {need.on for name in (*near, *case.struck) for need in case.app.by_name[name].dependencies}
     beside = [name for name in innocent if name in needs]
     choices = red or [*near, *beside] or innocent
     return case.chance.choice(choices) if choices else ""
@@ -176,8 +178,7 @@ def _repair(case: Case) -> Moves:
     case.remark = ""
     for command in repair.merged(chosen):
         aim, deed = repair.deed(command)
-        text = yield Move(case.think(aim, deed=deed), "run", command)
-        case.seen.append(text)
+        yield Move(case.think(aim, deed=deed), "run", command)
 
 
 def _verify(case: Case) -> Moves:

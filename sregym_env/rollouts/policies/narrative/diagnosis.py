@@ -6,7 +6,7 @@ Every value that a diagnosis gives has been printed before, as far as some way o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from random import Random
@@ -127,23 +127,32 @@ def _separate(value: str) -> tuple[str, ...]:
     return (head,) if colon and "=" in head else ()
 
 
-def tellable(instance: FaultInstance, known: Mapping[str, str], seen: str) -> list[str]:
-    """The ways of putting a cause all of whose values have been printed."""
+def candidates(instance: FaultInstance) -> tuple[str, ...]:
+    """Every value that some way of putting a cause gives."""
+    known = facts(instance, Random(0))
+    return tuple(dict.fromkeys(value for way in ways(instance) for value in values(way, known)))
+
+
+def tellable(instance: FaultInstance, known: Mapping[str, str], found: Collection[str]) -> list[str]:
+    """The ways of putting a cause all of whose values have been ``found``."""
     return [
         way
         for way in ways(instance)
-        if all(name in known for name in fields(way))
-        and all(printed(value, seen) for value in values(way, known))
+        if all(name in known for name in fields(way)) and all(value in found for value in values(way, known))
     ]
 
 
 def tell(
-    instances: Sequence[FaultInstance], app: App, chance: Random, seen: str, failing: Sequence[str]
+    instances: Sequence[FaultInstance],
+    app: App,
+    chance: Random,
+    found: Collection[str],
+    failing: Sequence[str],
 ) -> Telling:
-    """A diagnosis of all faults. ``seen``: everything printed so far; ``failing``: journeys that were seen to fail."""
+    """A diagnosis of all faults. ``found``: values that were printed; ``failing``: journeys that were seen to fail."""
     known = [facts(instance, chance) for instance in instances]
     choices = [
-        tellable(instance, each, seen) or _complete(instance, each)
+        tellable(instance, each, found) or _complete(instance, each)
         for instance, each in zip(instances, known, strict=True)
     ]
     judge = SpecJudge()
@@ -153,7 +162,7 @@ def tell(
         taken = _taken(instances, choices, chance)
         # Who means several should be brief, and must be understood.
         causes = _said(instances, taken, known, brief=attempt < TRIES // 2)
-        words = _framed(" ".join(causes), consequence(instances, chance, failing), chance, failing)
+        words = _framed(instances, " ".join(causes), chance, failing)
         score = judge.grade(words, specs, app).score
         if score > best_score:
             given = (value for way, each in zip(taken, known, strict=True) for value in values(way, each))
@@ -214,21 +223,23 @@ _SYMPTOMS = (
 )
 
 
-def _framed(cause: str, effect: str, chance: Random, failing: Sequence[str]) -> str:
-    """A cause between an opening and its consequences."""
-    opening = chance.choice(_OPENINGS)
+def _framed(instances: Sequence[FaultInstance], cause: str, chance: Random, failing: Sequence[str]) -> str:
+    """A cause between an opening and its consequences; the users' trouble comes before it or after it."""
     if failing and chance.random() < 0.25:
-        opening = chance.choice(_SYMPTOMS).format(requests=_requests(failing))
-    return f"{opening}{capital(cause) if not opening else cause} {effect}".strip()
+        symptom = chance.choice(_SYMPTOMS).format(requests=_requests(failing))
+        return f"{symptom}{cause} {consequence(instances, chance, ())}".strip()
+    opening = chance.choice(_OPENINGS)
+    effect = consequence(instances, chance, failing)
+    return f"{opening}{cause if opening else capital(cause)} {effect}".strip()
 
 
 _FOR_VICTIMS = (
-    "As a result {victims} cannot do their work.",
+    "As a result {victims} fail wherever they depend on that.",
     "Downstream, {victims} suffer although nothing is wrong with them.",
     "The victims: {victims}.",
 )
 _FOR_ONE = (
-    "As a result {victims} cannot do its work.",
+    "As a result {victims} fails wherever it depends on that.",
     "Downstream, {victims} suffers although nothing is wrong with it.",
     "The victim: {victims}.",
 )

@@ -6,7 +6,7 @@ Everything said here is taken from the text that was printed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Literal
@@ -54,13 +54,23 @@ def kind_of_look(command: str) -> Kind:
     return next((kind for pattern, kind in _KINDS if re.search(pattern, command)), "read")
 
 
-def sight(command: str, text: str, wanted: Iterable[str], chance: Random, field: str = "") -> Sight:
-    """What is to be noticed in the output of a command, looking out for the values ``wanted`` of a ``field``."""
+def sight(
+    command: str,
+    text: str,
+    wanted: Iterable[str],
+    chance: Random,
+    field: str = "",
+    common: Collection[str] = (),
+) -> Sight:
+    """What is to be noticed in the output of a command, looking out for the values ``wanted`` of a ``field``.
+
+    ``common``: values that are also names of healthy things.
+    """
     kind = kind_of_look(command)
-    proof = pointing(text, wanted, field)
+    proof = pointing(text, wanted, field, common)
     refused = re.search(r"^Error from server.*$", text, re.MULTILINE)
     if refused:
-        return Sight(f"The server says: {quoted(refused.group())}.", True, proof=refused.group())
+        return Sight(f"The server says: {quoted(refused.group())}.", True)
     if kind == "pods":
         return _pods(text, chance)
     if kind == "users":
@@ -73,22 +83,30 @@ def sight(command: str, text: str, wanted: Iterable[str], chance: Random, field:
 
 
 SHORT = 4
-"""Values with fewer characters stand anywhere: only a line that also names the field shows them."""
+"""Values with fewer characters stand anywhere."""
 
 
-def pointing(text: str, wanted: Iterable[str], field: str = "") -> str:
-    """The line that shows one of the values, the longest value first; empty if none is shown."""
+def pointing(text: str, wanted: Iterable[str], field: str = "", common: Collection[str] = ()) -> str:
+    """The line that shows one of the values, the longest value first; empty if none is shown.
+
+    A value that is short, or ``common``, is shown only by a line that names its field or follows one that does.
+    """
     lines = text.split("\n")
     words = [word.lower() for word in re.findall(r"[A-Za-z]{3,}", field)]
     for value in sorted(wanted, key=len, reverse=True):
         before = "" if value.startswith("/") else r"(?<![\w.])"
         pattern = re.compile(rf"{before}{re.escape(value)}(?!\w)")
-        found = [line for line in lines if pattern.search(line)]
-        if len(value) < SHORT:
-            found = [line for line in found if any(word in line.lower() for word in words)]
-        if found:
+        found = [number for number, line in enumerate(lines) if pattern.search(line)]
+        for number in found:
+            if any(word in lines[number].lower() for word in words):
+                return lines[number].strip()
+            heading = lines[number - 1].strip() if number else ""
+            if heading.endswith(":") and any(word in heading.lower() for word in words):
+                return f"{heading} {lines[number].strip()}"
+        if found and len(value) >= SHORT and value not in common:
             # A manifest repeats itself in the annotation that kubectl apply leaves.
-            return next((line for line in found if len(line) < 300), found[0]).strip()
+            shortest = [lines[number] for number in found if len(lines[number]) < 300]
+            return (shortest or [lines[found[0]]])[0].strip()
     return ""
 
 
@@ -142,9 +160,9 @@ def _pods(text: str, chance: Random) -> Sight:
 
 
 _ALL_READY = (
-    "Every pod is ready, so nothing crashes.",
+    "Every pod is ready at this moment.",
     "All of these pods are ready; the pods' state alone does not give it away.",
-    "The pods look well, all of them ready.",
+    "The pods look well just now, all of them ready.",
 )
 _NOT_READY = (
     "One pod is not ready: {names}{more}.",
@@ -216,6 +234,8 @@ def _users(text: str, chance: Random) -> Sight:
         return Sight(_say(("This request is answered with {code}.", "{code}: this one works."), chance, code=code))  # fmt: skip
     if failed:
         return Sight(f"The request fails: {quoted(failed.group(1))}.", True)
+    if not code:
+        return Sight("There is no answer at all.", True)
     body = next(
         (line for line in reversed(text.strip().split("\n")) if "error" in line or "desc" in line), ""
     )

@@ -59,7 +59,8 @@ function painted(paint, least = 240) {
     width = now;
     box.replaceChildren(paint(width));
   };
-  new ResizeObserver(draw).observe(box);
+  // In the next frame: painting changes heights, of which the observer would complain.
+  new ResizeObserver(() => requestAnimationFrame(draw)).observe(box);
   queueMicrotask(draw);
   return box;
 }

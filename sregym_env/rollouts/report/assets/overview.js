@@ -94,7 +94,7 @@ function families(data) {
       const x = scale(0, 1, left, width - right);
       const height = data.families.length * tall + 26;
       return frame(width, height, 'Success by family of faults',
-        [0, 0.25, 0.5, 0.75, 1].map((at) => [
+        (width < 560 ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1]).map((at) => [
           svg('line', { class: 'gridline', x1: x(at), x2: x(at), y1: 0, y2: height - 22 }),
           svg('text', { class: 'soft tiny', x: x(at), y: height - 6, 'text-anchor': 'middle' }, percent(at))]),
         data.families.map((family, index) => svg('g', {},
