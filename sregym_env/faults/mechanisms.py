@@ -259,7 +259,7 @@ _ALL = (
     ),
     Mechanism(
         "dns_record_blocked",
-        "The cluster's name server, CoreDNS, denies names that exist",
+        "The cluster DNS denies names that exist",
         "names",
         (
             r"core ?-?dns",

@@ -151,7 +151,8 @@ for name in LIBRARIES:
 if ours:
     import sregym_env
     for info in pkgutil.walk_packages(sregym_env.__path__, "sregym_env."):
-        if not info.name.endswith("__main__"):
+        # Adapters import frameworks that are not installed here.
+        if not info.name.endswith("__main__") and not info.name.startswith("sregym_env.adapters."):
             importlib.import_module(info.name)
     from sregym_env.shell.files import Files
     from sregym_env.shell.shell import Shell
