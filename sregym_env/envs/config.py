@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Literal
 
-from sregym_env.envs.episode import Rules
+from sregym_env.envs.rules import Rules
 from sregym_env.rewards.judge import Judge
 
 

@@ -13,7 +13,8 @@ import gymnasium
 
 from sregym_env.cluster.deploy import Backend
 from sregym_env.envs.config import configuration
-from sregym_env.envs.episode import Episode, Rules
+from sregym_env.envs.episode import Episode
+from sregym_env.envs.rules import Rules
 from sregym_env.envs.spaces import Text
 from sregym_env.envs.staging import Assignment, cleared, resolved, stage
 from sregym_env.envs.tasks.splits import SPLITS, WAYS, By, Split, split_of

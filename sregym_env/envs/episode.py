@@ -9,114 +9,28 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol, Self, cast
+from typing import Any, Literal, cast
 
 from sregym_env.cluster.api import World
-from sregym_env.cluster.app import App
 from sregym_env.cluster.forkable import demanded, forkable
-from sregym_env.envs.briefing import Mode, briefing
+from sregym_env.envs.briefing import briefing
+from sregym_env.envs.failures import attributed, portable
 from sregym_env.envs.observation import fit, fitted, joined
-from sregym_env.errors import ClusterError, UsageError
-from sregym_env.faults.spec import FaultSpec
+from sregym_env.envs.rules import OUTSIDE, ExitReason, Rules
+from sregym_env.envs.staged import Staged
+from sregym_env.errors import UsageError
 from sregym_env.llm.model import Usage
-from sregym_env.rewards.baseline import Baseline
 from sregym_env.rewards.checklist import Grade
 from sregym_env.rewards.judge import Judge, JudgeError
-from sregym_env.rewards.oracle import Cause, Patience, judge_state
-from sregym_env.rewards.reward import NOTHING, TERMS, RewardRule, Stage, potential, score
+from sregym_env.rewards.oracle import judge_state
+from sregym_env.rewards.reward import NOTHING, TERMS, potential, score
 from sregym_env.rewards.verdict import Verdict
 from sregym_env.runtime.clock import SECOND
 from sregym_env.tools.call import Action, CommandLine, ErrorType, Refusal, Submission, ToolOutcome
 from sregym_env.tools.parse import parse
 
-ExitReason = Literal[
-    "",
-    "submitted",
-    "max_commands",
-    "time_limit",
-    "max_steps",
-    "max_tokens",
-    "sim_seconds",
-    "deadline",
-    "gave_up",
-    "infra",
-]
-"""Why an episode is over. ``max_commands`` and ``time_limit`` are the environment's limits; the others up to
-``gave_up`` are what somebody else may give for :meth:`Episode.finish`."""
-
-OUTSIDE: tuple[str, ...] = ("max_steps", "max_tokens", "sim_seconds", "deadline", "gave_up", "infra")
-"""What :meth:`Episode.finish` may be told."""
-
 THINKING_SECONDS = 1.0
 """What an action costs that reaches no tool: the cluster does not wait for typing errors."""
-
-
-class Workstation(Protocol):
-    """Where the agent's command lines run."""
-
-    def run(self, line: str, allowed: int = ...) -> ToolOutcome:
-        """Run one command line, with so many commands that reach the world; virtual time passes in it."""
-        ...
-
-    def fork(self, world: Any) -> Self:
-        """The same workstation in a forked world."""
-        ...
-
-
-class Injection(Protocol):
-    """A fault that has happened."""
-
-    def heal(self, world: World) -> None:
-        """Take it back."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """How an episode is played, whatever the problem is."""
-
-    mode: Mode = "proactive"
-    stage: Stage = "e2e"
-    reward: RewardRule = field(default_factory=RewardRule)
-    max_commands: int = 60
-    """Commands that reach the world; every action counts as one at least."""
-    time_limit: float = 4 * 3600.0
-    """Simulated seconds."""
-    grade_at_limit: bool = False
-    """Whether an episode that runs into a limit has the repair judged as it stands, as if it had been handed in."""
-    observation_chars: int = 16_000
-    patience: Patience = field(default_factory=Patience)
-
-
-@dataclass(frozen=True, slots=True)
-class Solution:
-    """How an engineer who knows the answer plays one fault."""
-
-    investigation: tuple[str, ...]
-    """Commands that look where the trouble is."""
-    diagnosis: str
-    remedies: tuple[tuple[str, ...], ...]
-    """Alternative repairs, each a list of actions."""
-
-
-@dataclass(frozen=True, slots=True)
-class Staged:
-    """A problem that has been set up: the fault is in, the symptoms show, nobody has acted yet."""
-
-    task_id: str
-    """Says which task it is without saying what is wrong."""
-    episode_id: str
-    app: App
-    world: World
-    baseline: Baseline
-    specs: tuple[FaultSpec, ...]
-    causes: tuple[Cause, ...]
-    solutions: tuple[Solution, ...]
-    problem_json: Mapping[str, Any]
-    """The problem as plain JSON: ground truth."""
-    workstation: Workstation
-    injections: tuple[Injection, ...] = ()
-    """What must be taken back out of a world that goes on, in the order in which it happened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +121,7 @@ class Episode:
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the world as it was staged, of which the episode's own is a later state or a fork."""
         staged = replace(self.staged, world=self.world, workstation=self.workstation)
-        return {**self.__dict__, "staged": staged, "failure": _portable(self.failure)}
+        return {**self.__dict__, "staged": staged, "failure": portable(self.failure)}
 
     @property
     def seconds(self) -> float:
@@ -522,7 +436,7 @@ class Episode:
             "diagnosis": state.diagnosis,
             "judge": self._judge.name,
             "judge_usage": None if state.judge_usage is None else state.judge_usage.model_dump(mode="json"),
-            "failure": _attributed(self.failure),
+            "failure": attributed(self.failure),
             "grade": None if state.grade is None else state.grade.to_dict(),
             "verdict": None if state.verdict is None else state.verdict.to_dict(),
             "digest": self.digest,
@@ -533,35 +447,8 @@ class Episode:
         }
 
 
-class _Travelled(RuntimeError):
-    """What is left of a failure in another process: its kind and its text."""
-
-
-def _portable(failure: BaseException | None) -> BaseException | None:
-    """A failure without what belongs to this process: where it was raised, and locks or handles that it holds."""
-    for kind in (JudgeError, ClusterError, _Travelled):
-        if isinstance(failure, kind):
-            return kind(str(failure))
-    return None if failure is None else _Travelled(f"{type(failure).__name__}: {failure}")
-
-
 def _refused(text: str) -> ToolOutcome:
     return ToolOutcome(f"{text}\n", 1, "forbidden", "submit")
-
-
-def _attributed(failure: BaseException | None) -> tuple[str, str] | None:
-    """Whose fault a failure is, and what it says."""
-    if failure is None:
-        return None
-    kind = (
-        "judge"
-        if isinstance(failure, JudgeError)
-        else "world"
-        if isinstance(failure, ClusterError)
-        else "ours"
-    )
-    travelled = isinstance(failure, _Travelled)
-    return kind, str(failure) if travelled else f"{type(failure).__name__}: {failure}"
 
 
 def _told(outcomes: Sequence[ToolOutcome]) -> ToolOutcome:

@@ -24,7 +24,7 @@ from sregym_env.cluster.forkable import demanded, forkable
 from sregym_env.cluster.inventory import Inventory
 from sregym_env.cluster.oncall import ONCALL
 from sregym_env.envs.briefing import Mode
-from sregym_env.envs.episode import Solution, Staged
+from sregym_env.envs.staged import Solution, Staged
 from sregym_env.envs.tasks.pairs import pairs
 from sregym_env.envs.tasks.splits import By, Split, demand_within, split
 from sregym_env.errors import ClusterError, ProblemError, SREGymError, StagingError, UsageError

@@ -15,7 +15,7 @@ from typing import Any
 from sregym_env.cluster.app import App
 from sregym_env.envs.config import arguments
 from sregym_env.envs.env import SREGymEnv
-from sregym_env.envs.episode import OUTSIDE
+from sregym_env.envs.rules import OUTSIDE
 from sregym_env.errors import UsageError
 from sregym_env.faults.spec import FaultSpec
 from sregym_env.llm.messages import Message

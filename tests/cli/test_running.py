@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from sregym_env.cli.evaluating import parsed
 from sregym_env.cli.main import app
 from sregym_env.envs import staging
-from sregym_env.envs.episode import Staged
+from sregym_env.envs.staged import Staged
 from sregym_env.errors import StagingError, UsageError
 from sregym_env.faults.problems import Problem
 from sregym_env.rollouts.dataset.manifest import MANIFEST, read_manifest
