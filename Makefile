@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench validate sample compat parity helm fuzz adapters trl exports rllib clean
+.PHONY: help demo test ray check format bench validate sample compat parity helm fuzz adapters trl exports rllib clean
 
 help:  ## Say what can be made.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -23,7 +23,10 @@ WORKERS = $(shell $(BIN)/python -c 'import os; print(min(os.cpu_count() + 1, 9))
 SUITE = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 test: $(READY)  ## Run the tests.
-	$(SUITE)
+	$(SUITE) -m 'not ray'
+
+ray: $(READY)  ## Run the tests that begin Ray clusters of their own: workers killed, runs resumed, bulk generation.
+	$(BIN)/python -m pytest -m ray tests/rollouts tests/cli
 
 check: $(READY)  ## Format, lint, types, layers, import cycles.
 	$(BIN)/ruff format --check .
@@ -54,7 +57,7 @@ OLDEST := 1.2.2
 compat: $(READY)  ## Run the environment's tests on the oldest Gymnasium that RLlib pins.
 	$(LAY)/oldest 'gymnasium==$(OLDEST)'
 	$(OVER)/oldest $(BIN)/python -c 'import gymnasium; assert gymnasium.__version__ == "$(OLDEST)", gymnasium'
-	$(OVER)/oldest $(SUITE) tests/envs tests/rollouts
+	$(OVER)/oldest $(SUITE) -m 'not ray' tests/envs tests/rollouts
 
 fuzz: $(READY)  ## Search at random: examples for every property, then hostile requests for five minutes.
 	$(SUITE) -m hypothesis --hypothesis-profile=search

@@ -347,6 +347,7 @@ def actors(driver: int) -> list[int]:
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds its workers in /proc")
 @pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="needs Ray")
+@pytest.mark.ray
 def test_a_run_that_is_killed_twice_ends_like_one_that_is_not(tmp_path: Path) -> None:
     words = ["run", "--suite", "smoke", "--rounds", "8", "--samples", "2", "--seed", "5", *QUICK, "--out"]
     answered(*words, tmp_path / "whole")

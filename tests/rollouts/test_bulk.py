@@ -35,6 +35,7 @@ def cluster() -> Iterator[None]:
     ray.shutdown()
 
 
+@pytest.mark.ray
 @pytest.mark.usefixtures("cluster")
 def test_bulk_runs_hold_the_same_records(tmp_path: Path) -> None:
     unplayable = Problem(
