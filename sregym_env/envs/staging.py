@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from hashlib import blake2b
 from threading import Lock
 from typing import Any
@@ -135,18 +136,25 @@ class Assignment:
         """The pair that was asked for; without a target one of the fault's, drawn."""
         app, fault, target = self.app or apps.DEFAULT, self.fault or "", self.target
         if not target:
-            found = pairs(app, fault)
-            if self.split is not None:
-                found = split(self.split, by=self.split_by, problems=found)
+            found = _targets(app, fault, self.split, self.split_by)
             if not found:
                 raise UsageError(f"no target of {fault} belongs to the {self.split} split by {self.split_by}")
-            target = found[int(chance.integers(len(found)))].faults[0].target
+            target = found[int(chance.integers(len(found)))]
         return problems.pair(app, fault, target, self.params)
 
     def _noisy(self, problem: Problem) -> Problem:
         if self.noise and not problem.noise_on:
             return problem.model_copy(update={"noise": True})
         return problem
+
+
+@lru_cache(maxsize=1024)
+def _targets(app: str, fault: str, part: Split | None, by: By) -> tuple[str, ...]:
+    """Names of a fault's targets in an application, those of a split if there is one."""
+    found = pairs(app, fault)
+    if part is not None:
+        found = split(part, by=by, problems=found)
+    return tuple(problem.faults[0].target for problem in found)
 
 
 def resolved(chosen: str | Mapping[str, Any] | Problem) -> Problem:
