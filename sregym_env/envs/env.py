@@ -205,7 +205,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
             played = episode.finish(reason)
         except UsageError:
             raise
-        except Exception as error:
+        except Exception as error:  # as in a step: the rollout goes on, the episode is not to be used
             if self._raise_errors:
                 raise
             played = episode.abort(error)

@@ -147,7 +147,7 @@ class RolloutPool:
                 workers, episodes_per_worker, ray.remote(worker).options(**options), options, start_seconds
             )
             self._crew.await_first()
-        except BaseException:
+        except BaseException:  # also who interrupts leaves no workers behind
             self.close()
             raise
 
