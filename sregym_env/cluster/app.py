@@ -6,13 +6,14 @@ when a container starts; its dependencies say which failures reach the users, an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, Protocol, SupportsIndex
 
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime import places
+from sregym_env.runtime.chance import Chance
 
 AddressSource = Literal["service", "registry", "address"]
 """How a dependency is found: a Kubernetes Service name, a service registry, or a fixed address."""
@@ -88,6 +89,8 @@ class Component:
     """A setting in its image's configuration file that it cannot do without."""
     flag: str = ""
     """An environment variable that, set to ``true``, turns on a code path that fails; empty for none."""
+    releases: tuple[str, ...] = ()
+    """Builds of its image that work here, oldest first; empty where only the one that it runs is known."""
     builds: Mapping[str, str] = field(default_factory=dict)
     """Other published images of it that do not work here, by why: ``defective``, ``incompatible``."""
     service_port: int = 0
@@ -196,6 +199,9 @@ class App:
     activities: tuple[str, ...] = ()
     """Regular expressions for what users do (``search``, ``log[- ]?in``): before words like "requests" or "page"
     they mean that, and not a component of the same name."""
+    family: Callable[[App, Chance], App] | None = field(default=None, compare=False)
+    """Draws another application of the family: the same components with other credentials, builds, ports and
+    settings, equally healthy. None where it has nothing of its own to vary."""
     place: str = field(default="", compare=False)
     """Where every process finds this very declaration (``module:attribute``), so that it is pickled by name."""
 

@@ -23,6 +23,7 @@ from sregym_env.cluster.edits import (
     ObjectRef,
     RecreatePods,
     Redeploy,
+    Rollout,
     Substitute,
 )
 from sregym_env.errors import ClusterError
@@ -112,6 +113,8 @@ def apply(world: World, edit: Edit) -> Undo:
             return None
         case Redeploy():
             return _redeploy(world, edit)
+        case Rollout():
+            return _rollout(world.cluster, edit)
         case AwaitRollout():
             _await_rollout(world, edit.target)
             return None
@@ -228,6 +231,13 @@ def _redeploy(world: World, edit: Redeploy) -> Undo:
     # In the foreground, so that the pods are gone first: else they would serve on for their grace period.
     _delete(world, edit.target, foreground=True)
     world.cluster.create(changed(cleaned(before), edit.changes))
+    return Restore(before)
+
+
+def _rollout(cluster: Cluster, edit: Rollout) -> Undo:
+    before = _get(cluster, edit.target)
+    # The resourceVersion stays: a write in between is a conflict, and not undone unseen.
+    cluster.replace(changed(before, edit.changes))
     return Restore(before)
 
 

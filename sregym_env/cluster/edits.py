@@ -81,6 +81,17 @@ class Redeploy:
 
 
 @dataclass(frozen=True, slots=True)
+class Rollout:
+    """Change a workload's pod template in place: a new revision is rolled out and the one before stays in its history.
+
+    ``changes`` are JSON-pointer paths and their new values, ``REMOVED`` to remove one.
+    """
+
+    target: ObjectRef
+    changes: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Substitute:
     """Replace the first occurrence of a text in the string field at a JSON pointer."""
 
@@ -97,7 +108,7 @@ class AwaitRollout:
     target: ObjectRef
 
 
-Edit = JsonPatch | MergePatch | Create | Delete | Exec | RecreatePods | Redeploy | Substitute | AwaitRollout
+Edit = JsonPatch | MergePatch | Create | Delete | Exec | RecreatePods | Redeploy | Rollout | Substitute | AwaitRollout
 
 
 class _Removed:

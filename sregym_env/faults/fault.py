@@ -32,10 +32,12 @@ from sregym_env.cluster.inventory import Inventory
 from sregym_env.cluster.targets import ROLLED, TargetRule
 from sregym_env.errors import ProblemError, SREGymError, UsageError
 from sregym_env.faults.commands import named, scope
+from sregym_env.faults.drawn import Drawn
 from sregym_env.faults.mechanisms import MECHANISMS
 from sregym_env.faults.spec import FaultSpec, Layer, Level
 from sregym_env.kube import registry
 from sregym_env.runtime import places
+from sregym_env.runtime.chance import Chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,17 +112,33 @@ class Declaration:
     def parameters(self) -> type[BaseModel]:
         """The model of the parameters: the function's arguments after the target."""
         hints = typing.get_type_hints(self.build)
-        arguments = list(inspect.signature(self.build).parameters.values())[1:]
-        fields: dict[str, Any] = {a.name: (hints[a.name], a.default) for a in arguments}
+        fields: dict[str, Any] = {
+            name: (hints[name] | None, None) if isinstance(default, Drawn) else (hints[name], default)
+            for name, default in self._defaults.items()
+        }
         model: type[BaseModel] = create_model(
             f"{self.name}_parameters", __config__=ConfigDict(extra="forbid", frozen=True), **fields
         )
         return model
 
+    @property
+    def _defaults(self) -> dict[str, Any]:
+        """Defaults of the function's arguments after the target, by name."""
+        arguments = list(inspect.signature(self.build).parameters.values())[1:]
+        return {argument.name: argument.default for argument in arguments}
+
     def bind(
-        self, inventory: Inventory, target: str = "", parameters: Mapping[str, Any] | None = None
+        self,
+        inventory: Inventory,
+        target: str = "",
+        parameters: Mapping[str, Any] | None = None,
+        chance: Chance | None = None,
     ) -> FaultInstance:
-        """The fault on a target; an empty name means the first target. Raises ProblemError."""
+        """The fault on a target; an empty name means the first target.
+
+        What the parameters leave open is drawn by ``chance``, and without one has its published value. Raises
+        ProblemError.
+        """
         try:
             values = self.parameters(**(parameters or {})).model_dump()
         except ValidationError as error:
@@ -128,7 +146,13 @@ class Declaration:
                 f"{'.'.join(map(str, e['loc'])) or 'value'}: {e['msg']}" for e in error.errors()
             )
             raise ProblemError(f"parameters of {self.name}: {problems}") from error
-        return self.on(self.targets.named(inventory, target), values)
+        struck = self.targets.named(inventory, target)
+        for name, default in self._defaults.items():
+            if isinstance(default, Drawn) and values[name] is None:
+                values[name] = (
+                    default.published if chance is None else default.choose(struck, chance.at(name))
+                )
+        return self.on(struck, values)
 
     def on(self, target: Any, parameters: Mapping[str, Any]) -> FaultInstance:
         """The fault on a target of its kind, with all its parameters."""
