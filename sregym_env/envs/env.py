@@ -12,11 +12,12 @@ from typing import Any, cast
 import gymnasium
 
 from sregym_env.cluster.deploy import Backend
+from sregym_env.envs.assignment import Assignment, resolved
 from sregym_env.envs.config import configuration
 from sregym_env.envs.episode import Episode
 from sregym_env.envs.rules import Rules
 from sregym_env.envs.spaces import Text
-from sregym_env.envs.staging import Assignment, cleared, resolved, stage
+from sregym_env.envs.staging import cleared, stage
 from sregym_env.envs.tasks.splits import SPLITS, WAYS, By, Split, split_of
 from sregym_env.envs.tasks.suites import suite
 from sregym_env.errors import UsageError
@@ -34,7 +35,7 @@ MIN_OBSERVATION_CHARS = 1_000
 NOISE_PATIENCE = 300.0
 """Seconds the oracle waits longer where disturbances come and go: one period of the noise."""
 
-OPTIONS = frozenset({"problem", "fault", "app", "target", "params", "noise", "mode", "stage"})
+OPTIONS = frozenset({"problem", "fault", "app", "target", "params", "noise", "variation", "mode", "stage"})
 """Keys that ``reset(options=...)`` understands."""
 
 
@@ -51,6 +52,8 @@ class SREGymEnv(gymnasium.Env[str, str]):
         mode: ``proactive``, or ``reactive``: the episode begins when alerts fire, and lists them.
         stage: ``e2e``, ``diagnosis`` or ``mitigation``.
         noise: whether transient disturbances that are not the cause come and go.
+        variation: whether every (problem, seed) has a world of its own, with a past; False for the application as it is
+            published, struck as SREGym's injectors strike.
         reward: a preset (``composite``, ``sparse``, ``graded``, ``shaped``) or its fields
             (:class:`~sregym_env.rewards.reward.RewardRule`).
         judge: who grades the diagnosis: ``spec``, the deterministic one and the default; a mapping with a model's name and
@@ -83,6 +86,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
         mode: str = "proactive",
         stage: str = "e2e",
         noise: bool = False,
+        variation: bool = True,
         reward: str | Mapping[str, Any] | None = None,
         judge: Judge | str | Mapping[str, Any] | None = None,
         backend: Backend | None = None,
@@ -115,6 +119,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
             split=cast(Split | None, split),
             split_by=cast(By, split_by),
             noise=noise,
+            variation=variation,
         )
         self._assignment.demand_one()
         self._rules = Rules(
@@ -135,7 +140,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
         self._backend = backend
         self._raise_errors = raise_errors
         self._episode: Episode | None = None
-        self._noisy = noise
+        self._noisy, self._varied = noise, variation
         self._observation = ""
         self._transcript: list[str] = []
 
@@ -148,7 +153,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
 
         The seed fixes everything; without one the environment's own generator draws it. ``options`` may
         replace, for this episode, any of ``problem``, ``fault``, ``app``, ``target``, ``params``, ``noise``,
-        ``mode`` and ``stage``. Raises ProblemError or UsageError where they make no sense.
+        ``variation``, ``mode`` and ``stage``. Raises ProblemError or UsageError where they make no sense.
         """
         super().reset(seed=seed)
         # Before the problem is drawn, so that what that takes shifts no world.
@@ -162,7 +167,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
         staged = stage(problem, world_seed, mode=rules.mode, backend=self._backend)
         self._episode = Episode(staged, rules, self._judge)
         observation, info = self._episode.begin()
-        self._noisy = problem.noise_on
+        self._noisy, self._varied = problem.noise_on, problem.variation
         self._observation = observation
         self._transcript = [observation] if self.render_mode == "ansi" else []
         return observation, info
@@ -254,6 +259,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
             episode.rules,
             self._judge,
             noise=self._noisy,
+            variation=self._varied,
             backend="sim" if self._backend is None else "live",
         )
 

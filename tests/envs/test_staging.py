@@ -9,7 +9,7 @@ import pytest
 
 from sregym_env import apps
 from sregym_env.cluster.app import App
-from sregym_env.envs import staging
+from sregym_env.envs import injection, staging
 from sregym_env.envs.env import SREGymEnv
 from sregym_env.errors import StagingError
 from sregym_env.faults.problems import Problem, pair
@@ -59,7 +59,7 @@ def test_an_application_that_does_not_serve_its_users_is_no_episode(monkeypatch:
     broken = unserved()
     monkeypatch.setattr(apps, "app", lambda name: broken)
     with pytest.raises(StagingError) as caught:
-        staging.inject(pair("parcel-tracking", "scale_to_zero", "ledger"), 0)
+        injection.inject(pair("parcel-tracking", "scale_to_zero", "ledger"), 0)
     told = str(caught.value)
     assert "not served before any fault" in told and "track: 0.0% succeed" in told
     assert "sregym validate --app parcel-tracking" in told
