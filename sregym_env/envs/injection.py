@@ -46,6 +46,7 @@ CALLED_AFTER = (300.0, 0.7)
 
 LONGEST_CALL = 1500.0
 
+
 @dataclass(frozen=True, slots=True)
 class Injected:
     """A world with the faults in, and what is needed to judge and to take them back."""
@@ -219,5 +220,3 @@ def demand_suffering(problem: Problem, world: World, baseline: Baseline) -> None
             f"(promised: {slo.success_ratio:.0%} in {slo.latency_seconds} s); choose another target or parameters, or "
             "have the fault's `targets` leave such targets out"
         )
-
-
