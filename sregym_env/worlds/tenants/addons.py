@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sregym_env.cluster.app import Image
 from sregym_env.cluster.edits import ObjectRef
@@ -160,7 +160,13 @@ def installed(add_on: AddOn, chance: Chance, span: Span, tool: str, namespace: s
     for index, piece in enumerate(add_on.pieces):
         was = f"{piece.what.repository}:{piece.what.tags[newest - upgraded]}"
         now = f"{piece.what.repository}:{piece.what.tags[newest]}"
-        images |= {reference: software.image(piece.what, reference) for reference in (was, now)}
+        for reference in (was, now):
+            made = software.image(piece.what, reference)
+            # Some add-ons are one image with several programs.
+            known = images.get(reference)
+            images[reference] = (
+                made if known is None else replace(made, binaries={**known.binaries, **made.binaries})
+            )
         objects = tuple(how.marked(m) for m in _objects(piece, add_on, namespace, was))
         time = start + seconds(index * chance.uniform("pace", 2.0, 20.0) + 0.4)
         deeds.append(Deed(time, Install(objects, helm)))
@@ -190,6 +196,7 @@ def _objects(piece: Piece, add_on: AddOn, namespace: str, image: str) -> list[Ma
     container = {
         "name": name,
         "image": image,
+        "command": [what.binary],
         "ports": [{"containerPort": port, "name": "metrics"}],
         "resources": {"requests": {"cpu": "10m", "memory": f"{what.memory}Mi"}},
         "readinessProbe": probe,

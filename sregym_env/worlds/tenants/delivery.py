@@ -11,8 +11,8 @@ import orjson
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.streams import keyed_bits
+from sregym_env.worlds.changes import APPLY, LAST_APPLIED
 
-APPLY = "kubectl-client-side-apply"
 HELM = "helm"
 ARGO = "argocd-controller"
 FLUX = "kustomize-controller"
@@ -21,7 +21,6 @@ TERRAFORM = "terraform-provider-helm_v2.13.0_x5"
 TOOLS: Mapping[str, float] = {ARGO: 0.32, HELM: 0.27, FLUX: 0.19, APPLY: 0.17, TERRAFORM: 0.05}
 """Field managers of delivery tools, and how many clusters are delivered by which."""
 
-LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _TRACKED = "argocd.argoproj.io/tracking-id"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sregym_env.cluster.app import App
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
-from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.clock import HOUR, SECOND
 from sregym_env.worlds.tenants import addons, software
 from sregym_env.worlds.tenants.deeds import Deed, Install, Story, joined
 from sregym_env.worlds.tenants.delivery import TOOLS
@@ -46,13 +46,15 @@ def neighbourhood(app: App, chance: Chance, span: Span, nodes: int) -> Neighbour
         theirs = tool if mine.yes("same tool", 0.75) else mine.weighted("tool", TOOLS)
         habits = habits_of(mine.at("habits"), theirs, registry)
         roles = _roles(mine, count)
-        stories.append(tenant(name, mine, span, habits, roles, shared if index == 0 else ""))
+        story = tenant(name, mine, span, habits, roles, shared if index == 0 else "")
+        stories.append(story)
+        settled = min(deed.time for deed in story.deeds) + HOUR
         if mine.yes("task", 0.35):
             title = mine.choice(
                 "title",
                 ("nightly-export", "report", "cleanup", "db-backup", "token-refresh", "sync", "invoice-run"),
             )
-            stories.append(task(name, title, mine.at("task"), span, theirs))
+            stories.append(task(name, title, mine.at("task"), span, theirs, earliest=settled))
     return Neighbourhood(joined(stories), tool, tuple(names), registry)
 
 

@@ -15,7 +15,7 @@ from sregym_env.cluster.apply import ref
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.clock import DAY, HOUR, MINUTE, SECOND
-from sregym_env.worlds.tenants.deeds import Deed, Install, Patch, Remove, Story, joined
+from sregym_env.worlds.tenants.deeds import SETTLING, Deed, Install, Patch, Remove, Story, joined
 from sregym_env.worlds.tenants.workloads import BUSYBOX, Span, task
 
 
@@ -23,30 +23,57 @@ from sregym_env.worlds.tenants.workloads import BUSYBOX, Span, task
 class Place:
     """Where an oddity is found."""
 
-    foreign: tuple[str, ...]
-    """Namespaces of neighbours that exist all the time that deeds are done."""
+    spaces: Mapping[str, int]
+    """Namespaces of neighbours, and since when each exists."""
     own: str
     """The application's namespace."""
-    span: Span
     since: int
-    """From when on all these namespaces exist."""
+    """Since when that exists."""
+    span: Span
     tool: str
+    """The delivery tool of the cluster."""
     names: tuple[str, ...]
     """Names of the application's components."""
 
+    @property
+    def foreign(self) -> tuple[str, ...]:
+        """Namespaces of others."""
+        return (*self.spaces, "default")
+
     def namespace(self, chance: Chance, share: float = 0.35) -> str:
         """The application's namespace with a probability, else a neighbour's or ``default``."""
-        if chance.yes("own", share):
-            return self.own
-        return chance.choice("foreign", (*self.foreign, "default"))
+        return self.own if chance.yes("own", share) else chance.choice("foreign", self.foreign)
 
     def ago(self, age: float) -> int:
-        """The time that lies so many microseconds back, or as far back as the namespaces exist."""
-        return min(max(self.span.ago(age), self.since), self.span.present - 10 * MINUTE)
+        """The time that lies so many microseconds back."""
+        return min(self.span.ago(age), self.span.present - 15 * MINUTE)
 
     def some_time(self, chance: Chance) -> int:
         """Any time: days and weeks ago."""
         return self.ago(chance.lognormal("ago", 20.0, 1.1) * DAY)
+
+    def fitted(self, story: Story) -> Story:
+        """A story in which nothing is done in a namespace before that is there."""
+        deeds = []
+        for index, deed in enumerate(story.deeds):
+            earliest = max((self._exists(name) for name in _spaces(deed)), default=0)
+            latest = self.span.present - SETTLING - (len(story.deeds) - index) * SECOND
+            deeds.append(Deed(min(max(deed.time, earliest + (index + 1) * MINUTE), latest), deed.act))
+        return Story(tuple(deeds), story.images, story.pods)
+
+    def _exists(self, namespace: str) -> int:
+        return self.since if namespace == self.own else self.spaces.get(namespace, 0)
+
+
+def _spaces(deed: Deed) -> list[str]:
+    """The namespaces in which something is done."""
+    match deed.act:
+        case Install(manifests=manifests):
+            return [m["metadata"].get("namespace", "") for m in manifests]
+        case Remove(target=target) | Patch(target=target):
+            return [target.namespace or ""]
+        case _:
+            return []
 
 
 Oddity = Callable[[Place, Chance], Story]
@@ -57,7 +84,7 @@ def oddities(place: Place, chance: Chance) -> Story:
     found = []
     for name, (rate, oddity) in ODDITIES.items():
         if chance.yes(name, rate):
-            found.append(oddity(place, chance.at(name)))
+            found.append(place.fitted(oddity(place, chance.at(name))))
     return joined(found)
 
 
@@ -128,7 +155,7 @@ def _ended_pods(place: Place, chance: Chance) -> Story:
 def _evicted_pod(place: Place, chance: Chance) -> Story:
     """A pod that wrote more than its volume may hold, and was evicted."""
     name = f"{chance.choice('chore', _CHORES)}-{_suffix(chance)}"
-    namespace = chance.choice("namespace", (*place.foreign, "default"))
+    namespace = chance.choice("namespace", place.foreign)
     pod = _pod(namespace, name, "head -c 3000000 /dev/zero > /scratch/dump; sleep 100000")
     spec = pod["spec"]
     container = {**spec["containers"][0], "volumeMounts": [{"name": "scratch", "mountPath": "/scratch"}]}
@@ -149,9 +176,7 @@ def _debug_pod(place: Place, chance: Chance) -> Story:
 def _bare_pod(place: Place, chance: Chance) -> Story:
     """A server without a controller."""
     name = chance.choice("name", ("nginx", "static", "mock-api", "echo", "whoami", "proxy-test"))
-    pod = _object(
-        "v1", "Pod", chance.choice("foreign", (*place.foreign, "default")), f"{name}-{_suffix(chance, 2)}"
-    )
+    pod = _object("v1", "Pod", chance.choice("foreign", place.foreign), f"{name}-{_suffix(chance, 2)}")
     pod["metadata"]["labels"] = {"run": name}
     pod["spec"] = {"containers": [{"name": name, "image": "nginx:1.25"}]}
     return _one(place.some_time(chance), "kubectl-run", pod)
@@ -159,7 +184,7 @@ def _bare_pod(place: Place, chance: Chance) -> Story:
 
 def _broken_sandbox(place: Place, chance: Chance) -> Story:
     """An experiment of somebody else that never ran, or does not any more."""
-    namespace = chance.choice("foreign", (*place.foreign, "default"))
+    namespace = chance.choice("foreign", place.foreign)
     name = f"{chance.choice('name', _TRIALS)}-{chance.choice('kind', ('test', 'poc', 'demo', 'sandbox', 'spike'))}"
     how = chance.weighted("how", {"unschedulable": 0.55, "error": 0.25, "crash": 0.12, "image": 0.08})
     labels = {"app": name}
@@ -227,8 +252,8 @@ def _failing_task(place: Place, chance: Chance) -> Story:
     name = chance.choice(
         "name", ("old-export", "legacy-sync", "mail-digest", "cert-check", "bucket-cleanup", "ldap-sync")
     )
-    namespace = chance.choice("foreign", (*place.foreign, "default"))
-    return _since(task(namespace, name, chance, place.span, place.tool, fails=True), place)
+    namespace = chance.choice("foreign", place.foreign)
+    return task(namespace, name, chance, place.span, place.tool, fails=True)
 
 
 def _suspended_task(place: Place, chance: Chance) -> Story:
@@ -236,17 +261,7 @@ def _suspended_task(place: Place, chance: Chance) -> Story:
     name = chance.choice(
         "name", ("manual-reindex", "yearly-report", "migrate-once", "rebuild-cache", "gdpr-export")
     )
-    return _since(
-        task(place.namespace(chance, 0.2), name, chance, place.span, place.tool, suspended=True), place
-    )
-
-
-def _since(story: Story, place: Place) -> Story:
-    """A story whose deeds wait for the namespaces."""
-    deeds = tuple(
-        Deed(max(deed.time, place.since + index * MINUTE), deed.act) for index, deed in enumerate(story.deeds)
-    )
-    return Story(deeds, story.images, story.pods)
+    return task(place.namespace(chance, 0.2), name, chance, place.span, place.tool, suspended=True)
 
 
 # --- services -------------------------------------------------------------------------------------------
@@ -275,7 +290,7 @@ def _empty_service(place: Place, chance: Chance) -> Story:
 def _deaf_port(place: Place, chance: Chance) -> Story:
     """A Service of a running pod that forwards to a port on which nobody listens; nobody calls it."""
     name = f"metrics-{chance.choice('name', ('sidecar', 'proxy', 'shim', 'bridge'))}"
-    namespace = chance.choice("foreign", (*place.foreign, "default"))
+    namespace = chance.choice("foreign", place.foreign)
     labels = {"run": name}
     pod = _object("v1", "Pod", namespace, name)
     pod["metadata"]["labels"] = labels
@@ -297,7 +312,7 @@ def _waiting_claim(place: Place, chance: Chance) -> Story:
         "accessModes": ["ReadWriteOnce"],
         "resources": {"requests": {"storage": chance.choice("size", ("1Gi", "5Gi", "10Gi", "20Gi"))}},
     }
-    namespace = chance.choice("foreign", (*place.foreign, "default"))
+    namespace = chance.choice("foreign", place.foreign)
     return _one(
         place.some_time(chance),
         _by(chance),
@@ -309,7 +324,7 @@ def _released_volume(place: Place, chance: Chance) -> Story:
     """A volume whose claim has been deleted and whose data are kept."""
     name = f"{chance.choice('name', ('legacy', 'restore', 'archive', 'nfs'))}-{_suffix(chance)}"
     size = {"storage": chance.choice("size", ("5Gi", "10Gi", "50Gi"))}
-    namespace = chance.choice("foreign", (*place.foreign, "default"))
+    namespace = chance.choice("foreign", place.foreign)
     volume = {
         "apiVersion": "v1",
         "kind": "PersistentVolume",
@@ -373,7 +388,7 @@ def _stuck(place: Place, chance: Chance) -> Story:
     made = _object(
         "v1",
         "ConfigMap",
-        chance.choice("foreign", (*place.foreign, "default")),
+        chance.choice("foreign", place.foreign),
         name,
         data={"state": "bound"},
     )
@@ -388,7 +403,7 @@ def _stuck(place: Place, chance: Chance) -> Story:
 def _orphaned_set(place: Place, chance: Chance) -> Story:
     """A ReplicaSet whose Deployment was deleted without it."""
     name = f"{chance.choice('name', _TRIALS)}-{chance.choice('end', ('api', 'ui', 'proxy'))}"
-    namespace = chance.choice("foreign", (*place.foreign, "default"))
+    namespace = chance.choice("foreign", place.foreign)
     made = _idle(namespace, name, 1)
     time = place.some_time(chance)
     deeds = (
@@ -420,7 +435,7 @@ def _switched_off(place: Place, chance: Chance) -> Story:
 def _paused(place: Place, chance: Chance) -> Story:
     """A rollout that somebody has paused and that serves on."""
     name = f"{chance.choice('name', ('docs', 'landing', 'status-page', 'mock'))}-{chance.choice('end', ('site', 'web'))}"
-    namespace = chance.choice("foreign", (*place.foreign, "default"))
+    namespace = chance.choice("foreign", place.foreign)
     made = _idle(namespace, name, 1)
     time = place.some_time(chance)
     deeds = (
@@ -436,14 +451,14 @@ def _paused(place: Place, chance: Chance) -> Story:
 def _healed_scheduling(place: Place, chance: Chance) -> Story:
     """A pod that asked for more than there was, until somebody asked for less: its events are still there."""
     name = f"{chance.choice('name', ('etl', 'batch', 'trainer', 'report'))}-{chance.choice('end', ('worker', 'runner'))}"
-    namespace = chance.choice("foreign", (*place.foreign, "default"))
+    namespace = chance.choice("foreign", place.foreign)
     made = _idle(namespace, name, 1)
     big = {"containers": [{"name": name, "resources": {"requests": {"cpu": "64"}}}]}
     small = {"containers": [{"name": name, "resources": {"requests": {"cpu": "50m"}}}]}
     time = place.ago(chance.uniform("ago", 18.0, 55.0) * MINUTE)
     target = ref(made)
     deeds = (
-        Deed(time - 2 * DAY if time - 2 * DAY > place.since else place.since, Install((made,), _by(chance))),
+        Deed(place.span.ago(2 * DAY), Install((made,), _by(chance))),
         Deed(time, Patch(target, {"spec": {"template": {"spec": big}}}, "kubectl-edit")),
         Deed(time + 4 * MINUTE, Patch(target, {"spec": {"template": {"spec": small}}}, "kubectl-edit")),
     )
@@ -453,14 +468,14 @@ def _healed_scheduling(place: Place, chance: Chance) -> Story:
 def _healed_pull(place: Place, chance: Chance) -> Story:
     """A tag that did not exist, and was corrected."""
     name = f"{chance.choice('name', ('mock', 'stub', 'fixture', 'sample'))}-{chance.choice('end', ('api', 'service'))}"
-    namespace = chance.choice("foreign", (*place.foreign, "default"))
+    namespace = chance.choice("foreign", place.foreign)
     made = _idle(namespace, name, 1)
     wrong = {"containers": [{"name": name, "image": "nginx:1.25.77"}]}
     right = {"containers": [{"name": name, "image": "nginx:1.26"}]}
     time = place.ago(chance.uniform("ago", 18.0, 55.0) * MINUTE)
     target = ref(made)
     deeds = (
-        Deed(time - 3 * DAY if time - 3 * DAY > place.since else place.since, Install((made,), _by(chance))),
+        Deed(place.span.ago(3 * DAY), Install((made,), _by(chance))),
         Deed(time, Patch(target, {"spec": {"template": {"spec": wrong}}}, "kubectl-set")),
         Deed(time + 2 * MINUTE, Patch(target, {"spec": {"template": {"spec": right}}}, "kubectl-set")),
     )
@@ -473,20 +488,20 @@ def _healed_pull(place: Place, chance: Chance) -> Story:
 def _recycled(place: Place, chance: Chance) -> Story:
     """A worker that ends by itself every few weeks, so that its restarts are many and old."""
     name = f"{chance.choice('name', ('mail', 'queue', 'thumbnail', 'webhook', 'pdf'))}-{chance.choice('end', ('worker', 'consumer'))}"
-    namespace = chance.choice("foreign", (*place.foreign, "default"))
+    namespace = chance.choice("foreign", place.foreign)
     days = chance.choice("days", (7, 10, 14, 21, 30))
     made = _idle(namespace, name, 1)
-    days = max(days, (place.span.present - place.since) // DAY // 12)
+    days = max(days, place.span.length // DAY // 12)
     script = f"echo worker started; sleep {days * 86400 + chance.below('odd', 7200)}; echo maximum lifetime reached; exit 1"
     container = {"name": name, "image": BUSYBOX, "command": ["sh", "-c", script]}
     made["spec"]["template"]["spec"]["containers"] = [container]
-    return Story(_one(place.since, _by(chance), made).deeds, pods=1)
+    return Story(_one(place.span.installed(chance), _by(chance), made).deeds, pods=1)
 
 
 def _late_store(place: Place, chance: Chance) -> Story:
     """A worker that was installed before its store, and restarted until that was there."""
     stem = chance.choice("stem", ("cart", "feed", "rules", "quota", "audit"))
-    namespace = chance.choice("foreign", (*place.foreign, "default"))
+    namespace = chance.choice("foreign", place.foreign)
     store, worker = _idle(namespace, f"{stem}-store", 1), _idle(namespace, f"{stem}-worker", 1)
     script = f"nc -z -w 2 {stem}-store 80 || (echo cannot reach {stem}-store; exit 1) || exit 1; echo connected; sleep infinity"
     worker["spec"]["template"]["spec"]["containers"] = [

@@ -425,6 +425,7 @@ def task(
     *,
     fails: bool = False,
     suspended: bool = False,
+    earliest: int = 0,
 ) -> Story:
     """A CronJob that is old, and that somebody has switched on lately.
 
@@ -447,7 +448,7 @@ def task(
     }
     delivery = Delivery(tool, f"{namespace}-tasks")
     made = delivery.marked(_object("batch/v1", "CronJob", namespace, name, spec=spec))
-    deeds = [Deed(span.installed(chance.at("installed")), Install((made,), tool))]
+    deeds = [Deed(max(span.installed(chance.at("installed")), earliest), Install((made,), tool))]
     if not suspended:
         since = span.ago(_LIVED[kind] * chance.uniform("since", 0.7, 1.2) * DAY)
         manager = manager_of("cronjob", tool, chance)

@@ -19,6 +19,8 @@ from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.program import HttpRequest
 
 KINDS: tuple[ProbeKind, ...] = ("startup", "liveness", "readiness")
+CHANGED = "probes.changed"
+"""``memory`` key of when something has last changed, so that every probe has to be run once more."""
 _FIELDS: Mapping[ProbeKind, str] = {
     "startup": "startupProbe",
     "liveness": "livenessProbe",
@@ -49,7 +51,10 @@ def run(sync: Sync, spec: Mapping[str, Any], container: Container) -> str:
         if config is None:
             continue
         if probe.next_at > sync.now:
-            sync.look_again(probe.next_at)
+            last = probe.next_at - config.get("periodSeconds", 10) * SECOND
+            # A settled probe waits for a change; others of the same container may have other turns than it.
+            if not _settled(sync.world, probe, kind) or sync.world.memory.get(CHANGED, 0) >= last:
+                sync.look_again(probe.next_at)
             continue
         probe = _look(sync, container, kind, config, probe)
         container = sync.put(evolve(container, probes={**container.probes, kind: probe}))
@@ -94,6 +99,7 @@ def _next(phase: int, period: int, now: int) -> int:
 def wake_settled(world: SimWorld) -> None:
     """Something changed: have every container with probes probed again at its next turn."""
     now = world.clock
+    world.memory[CHANGED] = now
     for record in world.runtime.values():
         if not isinstance(record, PodRecord):
             continue
