@@ -18,6 +18,7 @@ from sregym_env.cluster.app import App
 from sregym_env.cluster.deploy import Backend
 from sregym_env.cluster.forkable import demanded, forkable
 from sregym_env.cluster.inventory import Inventory
+from sregym_env.cluster.targets import ROLLED
 from sregym_env.envs.briefing import Mode
 from sregym_env.errors import ProblemError, SREGymError, StagingError
 from sregym_env.faults.fault import FaultInstance
@@ -171,7 +172,7 @@ def await_symptoms(injected: Injected, problem: Problem, seed: int, mode: Mode) 
         median, spread = CALLED_AFTER
         length = min(LONGEST_CALL, max(EVIDENCE_SECONDS, chance.lognormal("after", median, spread)))
         touched = [name for instance in injected.instances for name in instance.spec.components]
-        keys = present.meanwhile(cast(Changing, world), chance, length, touched)
+        keys = present.meanwhile(cast(Changing, world), chance, length, touched, rolling=_local(injected))
         objects = {key: world.cluster.get(key[0], key[2], key[1] or None) for key in keys}
         baseline = replace(baseline, objects={**baseline.objects, **objects})
     while mode == "reactive" and waited < ALERT_LIMIT:
@@ -180,6 +181,12 @@ def await_symptoms(injected: Injected, problem: Problem, seed: int, mode: Mode) 
         world.advance(EVIDENCE_SECONDS)
         waited += EVIDENCE_SECONDS
     return replace(injected, baseline=baseline)
+
+
+def _local(injected: Injected) -> bool:
+    """Whether the faults lie in workloads and Services: those in policies, quotas and nodes keep all pods from coming."""
+    kinds = {instance.fault.resource.resource for instance in injected.instances}
+    return kinds <= {*ROLLED, "services"}
 
 
 def _near(problem: Problem) -> tuple[str, ...]:

@@ -67,7 +67,9 @@ _BLAMING = ("latest_write", "newest_replica_set", "newest_object", "not_ready")
 """Figures that combinations go by."""
 
 
-def _one(cue: Cue, repair: repairs.Repair, telling: diagnoses.Telling | None) -> Callable[[Knowledge], Script]:
+def _one(
+    cue: Cue, repair: repairs.Repair, telling: diagnoses.Telling | None
+) -> Callable[[Knowledge], Script]:
     """Blame by a figure, perhaps say so, and repair what is blamed."""
 
     def script(known: Knowledge) -> Script:
@@ -91,7 +93,9 @@ def _told(cue: Cue, telling: diagnoses.Telling, count: int = 1) -> Callable[[Kno
     return script
 
 
-def _all(cue: Cue, telling: diagnoses.Telling, repair: Callable[[Knowledge], Script]) -> Callable[[Knowledge], Script]:
+def _all(
+    cue: Cue, telling: diagnoses.Telling, repair: Callable[[Knowledge], Script]
+) -> Callable[[Knowledge], Script]:
     """Blame by a figure, say so, and repair everything."""
 
     def script(known: Knowledge) -> Script:
@@ -135,7 +139,10 @@ def _diagnoses() -> Iterator[Shortcut]:
             f"say_{name}", "diagnosis", f"`{_RECENT}` and words: {name}", _told(by_name(_RECENT), telling)
         )
     yield _shortcut(
-        "say_two", "diagnosis", "the two latest writes, stuffed", _told(by_name(_RECENT), diagnoses.stuffed, 2)
+        "say_two",
+        "diagnosis",
+        "the two latest writes, stuffed",
+        _told(by_name(_RECENT), diagnoses.stuffed, 2),
     )
     for cue in CUES:
         if cue.name != _RECENT:
