@@ -60,10 +60,10 @@ _REMEMBERING: tuple[tuple[str, str, Callable[[Knowledge], Script]], ...] = (
     ),
 )
 
-_RECENT = "latest_write"
-"""The strongest figure: when somebody last wrote an object."""
+_RECENT = "stands_out"
+"""The strongest figure: what was made or written when most was not."""
 
-_BLAMING = ("latest_write", "newest_replica_set", "newest_object", "not_ready")
+_BLAMING = ("stands_out", "latest_write", "newest_replica_set", "not_ready")
 """Figures that combinations go by."""
 
 
@@ -135,7 +135,7 @@ def _diagnoses() -> Iterator[Shortcut]:
             f"say_{name}", "diagnosis", f"`{_RECENT}` and words: {name}", _told(by_name(_RECENT), telling)
         )
     yield _shortcut(
-        "say_two", "diagnosis", "the two latest writes, stuffed", _told(by_name(_RECENT), diagnoses.stuffed, 2)
+        "say_two", "diagnosis", "the two that stand out most, stuffed", _told(by_name(_RECENT), diagnoses.stuffed, 2)
     )
     for cue in CUES:
         if cue.name != _RECENT:
