@@ -56,7 +56,9 @@ def measure(
 def survey(*, app: str, worlds: int, seed: int, workers: int, json_file: Path | None) -> bool:
     """Look at staged worlds for what gives the culprit away; whether every limit of the audit is kept."""
     if worlds < 2:
-        raise UsageError("an audit needs at least two worlds: it learns from one half and is tried on the other")
+        raise UsageError(
+            "an audit needs at least two worlds: it learns from one half and is tried on the other"
+        )
     with _progress() as progress:
         task = progress.add_task("worlds", total=worlds)
         found: Audit = audit(

@@ -53,10 +53,22 @@ class Limit:
 UNDO = "undo_every_rollout"
 
 LIMITS = (
-    Limit("without observation", "repaired", lambda s: s.group == "blind" and s.name != UNDO, repaired, 0.03, "enforced"),
+    Limit(
+        "without observation",
+        "repaired",
+        lambda s: s.group == "blind" and s.name != UNDO,
+        repaired,
+        0.03,
+        "enforced",
+    ),
     Limit("undo every rollout", "repaired", lambda s: s.name == UNDO, repaired, 0.15, "enforced"),
     Limit(
-        "undo every rollout", "repaired where undo is no repair", lambda s: s.name == UNDO, without_undo, 0.03, "reported"
+        "undo every rollout",
+        "repaired where undo is no repair",
+        lambda s: s.name == UNDO,
+        without_undo,
+        0.03,
+        "reported",
     ),
     Limit("with observation", "repaired", lambda s: s.group == "reading", repaired, 0.35, "reported"),
     Limit("words alone", "mean reward", lambda s: s.group == "diagnosis", reward, 0.1, "reported"),

@@ -34,7 +34,7 @@ def template_before(blamed: Blamed, known: Knowledge) -> Iterator[str]:
         f'[.items[] | select(.metadata.ownerReferences[0].name == "{blamed.name}")] '
         '| sort_by(.metadata.annotations["deployment.kubernetes.io/revision"] | tonumber) | .[-2] // .[-1] '
         '| {spec: {template: (.spec.template | del(.metadata.labels["pod-template-hash"]) '
-        "| . + {\"$patch\": \"replace\"})}}' > /tmp/before.json"
+        '| . + {"$patch": "replace"})}}\' > /tmp/before.json'
     )
     yield f"kubectl patch deployment {blamed.name} -n {known.namespace} --patch-file /tmp/before.json"
 
@@ -126,6 +126,7 @@ LIVE_SERVICES = """
     else . end)
 """
 """A Service selects by the application's own label alone, and forwards to the port that its program has."""
+
 
 def source(app: App) -> Mapping[str, Any]:
     """What reading the application's source tells a normaliser: good builds, main containers, flags, labels, ports."""

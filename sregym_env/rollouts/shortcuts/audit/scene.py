@@ -247,7 +247,11 @@ def _writes(key: ObjectKey, obj: Manifest) -> list[tuple[str, float]]:
     """(manager, when) of everything that wrote more than a status."""
     resource = registry.by_key(key[0])
     fields = obj["metadata"].get("managedFields") or (shown(resource, obj) if resource else ())
-    return [(each["manager"], _seconds(each.get("time"))) for each in fields if each.get("subresource") != "status"]
+    return [
+        (each["manager"], _seconds(each.get("time")))
+        for each in fields
+        if each.get("subresource") != "status"
+    ]
 
 
 def _seconds(text: str | None) -> float:

@@ -167,7 +167,9 @@ def audit(
         if watch is not None:
             watch()
     if not scenes:
-        raise UsageError(f"no world could be staged: {failures[0].error if failures else 'there are no pairs'}")
+        raise UsageError(
+            f"no world could be staged: {failures[0].error if failures else 'there are no pairs'}"
+        )
     return judged(scenes, failures)
 
 
