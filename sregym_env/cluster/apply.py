@@ -83,26 +83,31 @@ Undo = Restore | Discard | Revert | None
 """What undoes an edit; None when there is nothing to undo."""
 
 
-def apply(world: World, edit: Edit) -> Undo:
-    """Make an edit as the cluster's administrator. Raises ClusterError if it cannot be made."""
+def apply(world: World, edit: Edit, manager: str = "") -> Undo:
+    """Make an edit as the cluster's administrator, under a field manager's name where one is given.
+
+    Raises ClusterError if it cannot be made.
+    """
+    cluster = world.cluster
     match edit:
         case JsonPatch():
-            return _json_patch(world.cluster, edit)
+            return _json_patch(cluster, edit, manager)
         case MergePatch():
-            before = _get(world.cluster, edit.target)
-            world.cluster.patch(
+            before = _get(cluster, edit.target)
+            cluster.patch(
                 edit.target.resource,
                 edit.target.name,
                 dict(edit.patch),
                 namespace=edit.target.namespace,
                 type="merge",
+                field_manager=manager,
             )
             return Restore(before)
         case Create():
-            made = world.cluster.create(edit.manifest)
-            return Discard(ref(made, world.cluster.registry))
+            made = cluster.create(edit.manifest, field_manager=manager)
+            return Discard(ref(made, cluster.registry))
         case Delete():
-            before = _get(world.cluster, edit.target)
+            before = _get(cluster, edit.target)
             _delete(world, edit.target)
             return Restore(before)
         case Exec():
@@ -112,14 +117,14 @@ def apply(world: World, edit: Edit) -> Undo:
             recreate_pods(world, edit.component)
             return None
         case Redeploy():
-            return _redeploy(world, edit)
+            return _redeploy(world, edit, manager)
         case Rollout():
-            return _rollout(world.cluster, edit)
+            return _rollout(cluster, edit, manager)
         case AwaitRollout():
             _await_rollout(world, edit.target)
             return None
         case Substitute():
-            return _substitute(world.cluster, edit)
+            return _substitute(cluster, edit, manager)
 
 
 def undo(world: World, change: Undo) -> None:
@@ -203,7 +208,7 @@ def _discard_pod(cluster: Cluster, pod: Manifest) -> None:
             raise
 
 
-def _json_patch(cluster: Cluster, edit: JsonPatch) -> Undo:
+def _json_patch(cluster: Cluster, edit: JsonPatch, manager: str) -> Undo:
     target = edit.target
     before = _get(cluster, target)
     operation = {"op": "remove", "path": edit.path}
@@ -213,31 +218,39 @@ def _json_patch(cluster: Cluster, edit: JsonPatch) -> Undo:
         if present:
             # In a list, `add` would insert beside the old value instead of taking its place.
             operation["op"] = "replace"
-    cluster.patch(target.resource, target.name, [operation], namespace=target.namespace, type="json")
+    cluster.patch(
+        target.resource,
+        target.name,
+        [operation],
+        namespace=target.namespace,
+        type="json",
+        field_manager=manager,
+    )
     return Restore(before)
 
 
-def _substitute(cluster: Cluster, edit: Substitute) -> Undo:
+def _substitute(cluster: Cluster, edit: Substitute, manager: str) -> Undo:
     text: Any = _get(cluster, edit.target)
     for part in _parts(edit.path):
         text = text[part]
     if edit.before not in text:
         raise ClusterError(f"{edit.target.name}: {edit.path} does not contain {edit.before!r}")
-    return _json_patch(cluster, JsonPatch(edit.target, edit.path, text.replace(edit.before, edit.after, 1)))
+    changed_text = text.replace(edit.before, edit.after, 1)
+    return _json_patch(cluster, JsonPatch(edit.target, edit.path, changed_text), manager)
 
 
-def _redeploy(world: World, edit: Redeploy) -> Undo:
+def _redeploy(world: World, edit: Redeploy, manager: str) -> Undo:
     before = _get(world.cluster, edit.target)
     # In the foreground, so that the pods are gone first: else they would serve on for their grace period.
     _delete(world, edit.target, foreground=True)
-    world.cluster.create(changed(cleaned(before), edit.changes))
+    world.cluster.create(changed(cleaned(before), edit.changes), field_manager=manager)
     return Restore(before)
 
 
-def _rollout(cluster: Cluster, edit: Rollout) -> Undo:
+def _rollout(cluster: Cluster, edit: Rollout, manager: str) -> Undo:
     before = _get(cluster, edit.target)
     # The resourceVersion stays: a write in between is a conflict, and not undone unseen.
-    cluster.replace(changed(before, edit.changes))
+    cluster.replace(changed(before, edit.changes), field_manager=manager)
     return Restore(before)
 
 

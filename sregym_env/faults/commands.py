@@ -148,3 +148,8 @@ def mend(target: ComponentTarget, *commands: str) -> list[str]:
     """A workload's repair: the commands, then waiting for it, then restarting what gave up without it."""
     blocked = [replace_pods(target, target.component.name)] if target.workload.resource == STATEFUL else []
     return [*commands, *blocked, await_rollout(target.workload), *restart(target, target.dependents)]
+
+
+def undo(target: ObjectRef) -> list[str]:
+    """``kubectl rollout undo`` of the last revision, and waiting for it."""
+    return [f"kubectl rollout undo {named(target)}{scope(target)}", await_rollout(target)]
