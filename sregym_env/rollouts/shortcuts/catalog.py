@@ -60,10 +60,10 @@ _REMEMBERING: tuple[tuple[str, str, Callable[[Knowledge], Script]], ...] = (
     ),
 )
 
-_RECENT = "latest_write"
-"""The strongest figure: when somebody last wrote an object."""
+_RECENT = "stands_out"
+"""The strongest figure: what was made or written when most was not."""
 
-_BLAMING = ("latest_write", "newest_replica_set", "newest_object", "not_ready")
+_BLAMING = ("stands_out", "latest_write", "newest_replica_set", "not_ready")
 """Figures that combinations go by."""
 
 
@@ -112,7 +112,7 @@ def _reading() -> Iterator[Shortcut]:
             f"undo_{cue.name}", "reading", f"undoes what `{cue.name}` names", _one(cue, repairs.undo, None)
         )
     for name, repair in repairs.REPAIRS.items():
-        for cue in (_RECENT, "not_ready") if name != "undo" else ():
+        for figure in (_RECENT, "not_ready") if name != "undo" else ():
             yield _shortcut(
                 f"{name}_{cue}",
                 "reading",
@@ -141,7 +141,7 @@ def _diagnoses() -> Iterator[Shortcut]:
     yield _shortcut(
         "say_two",
         "diagnosis",
-        "the two latest writes, stuffed",
+        "the two that stand out most, stuffed",
         _told(by_name(_RECENT), diagnoses.stuffed, 2),
     )
     for cue in CUES:
