@@ -116,6 +116,46 @@ def validate(
 
 
 @app.command()
+def shortcuts(
+    app_name: Annotated[str, typer.Option("--app", help="Only this application.")] = "",
+    sample: Annotated[int, typer.Option(min=0, help="Only so many pairs, spread evenly; 0 for all.")] = 0,
+    seeds: Annotated[int, typer.Option(min=1, help="Worlds of every pair.")] = 1,
+    seed: Seed = 0,
+    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    policy: Annotated[list[str] | None, typer.Option(help="Only these policies.")] = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(help="Only policies of these groups: blind, reading, diagnosis, combination."),
+    ] = None,
+    audit: Annotated[
+        int,
+        typer.Option(min=0, help="Play nothing: look at so many staged worlds for what tells the culprit."),
+    ] = 0,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", dir_okay=False, help="Also write everything to this file.")
+    ] = None,
+) -> None:
+    """Play policies that understand nothing, and print what they earn; fails where a stated limit is broken."""
+    from sregym_env.cli.shortcuts import measure, survey
+
+    with _told_errors():
+        if audit:
+            kept = survey(app=app_name, worlds=audit, seed=seed, workers=workers, json_file=json_file)
+        else:
+            kept = measure(
+                app=app_name,
+                sample=sample,
+                seeds=seeds,
+                seed=seed,
+                workers=workers,
+                policies=tuple(policy or ()),
+                groups=tuple(group or ()),
+                json_file=json_file,
+            )
+    raise typer.Exit(0 if kept else 1)
+
+
+@app.command()
 def bench(
     against: Annotated[
         Path | None,

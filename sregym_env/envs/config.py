@@ -11,7 +11,12 @@ from sregym_env.rewards.judge import Judge
 
 
 def configuration(
-    rules: Rules, judge: Judge, *, noise: bool, variation: bool = True, backend: Literal["sim", "live"] = "sim"
+    rules: Rules,
+    judge: Judge,
+    *,
+    noise: bool,
+    variation: bool = True,
+    backend: Literal["sim", "live"] = "sim",
 ) -> dict[str, Any]:
     """Everything that makes two playings of one problem and seed differ."""
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -66,6 +67,8 @@ class SREGymEnv(gymnasium.Env[str, str]):
         obs_chars: length of an observation at most; a longer one is cut with a note that says so.
         render_mode: ``ansi`` for a transcript.
         raise_errors: let defects of the environment raise instead of ending the episode as ``infra``.
+        salt: a secret that goes into the opaque names of tasks and episodes in :meth:`state` and in records, so that nobody
+            who knows this package can tell the problem from them; by default the variable ``SREGYM_SALT``.
 
     Raises UsageError for arguments that are unknown, contradict each other or make no sense.
     """
@@ -96,6 +99,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
         obs_chars: int = 16_000,
         render_mode: str | None = None,
         raise_errors: bool = False,
+        salt: str | None = None,
         **unknown: Any,
     ) -> None:
         _refuse_unknown(unknown)
@@ -139,6 +143,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
             )
         self._backend = backend
         self._raise_errors = raise_errors
+        self._salt = os.environ.get("SREGYM_SALT", "") if salt is None else salt
         self._episode: Episode | None = None
         self._noisy, self._varied = noise, variation
         self._observation = ""
@@ -164,7 +169,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
             rules = _patient(rules)
         # Not before the options are known to make sense: a refused reset leaves the episode as it was.
         self._leave()
-        staged = stage(problem, world_seed, mode=rules.mode, backend=self._backend)
+        staged = stage(problem, world_seed, mode=rules.mode, backend=self._backend, salt=self._salt)
         self._episode = Episode(staged, rules, self._judge)
         observation, info = self._episode.begin()
         self._noisy, self._varied = problem.noise_on, problem.variation

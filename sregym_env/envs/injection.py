@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from typing import cast
 
 from sregym_env import apps, noise
 from sregym_env.cluster.api import World
+from sregym_env.cluster.app import App
 from sregym_env.cluster.deploy import Backend
 from sregym_env.cluster.forkable import demanded, forkable
 from sregym_env.cluster.inventory import Inventory
+from sregym_env.cluster.targets import ROLLED
 from sregym_env.envs.briefing import Mode
 from sregym_env.errors import ProblemError, SREGymError, StagingError
 from sregym_env.faults.fault import FaultInstance
@@ -27,6 +30,7 @@ from sregym_env.rewards.checks import failing_journeys
 from sregym_env.runtime.chance import Chance
 from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.worlds import present
+from sregym_env.worlds.changes import Changing
 from sregym_env.worlds.lived import lived_world
 
 SYMPTOM_LIMIT = 300.0
@@ -45,6 +49,7 @@ CALLED_AFTER = (300.0, 0.7)
 """Median, seconds, and spread (lognormal) of how long users suffer before somebody is called."""
 
 LONGEST_CALL = 1500.0
+
 
 @dataclass(frozen=True, slots=True)
 class Injected:
@@ -77,16 +82,8 @@ def inject(problem: Problem, seed: int, backend: Backend | None = None) -> Injec
     """
     app = apps.app(problem.app)
     chance = Chance(("episode", key_of(problem, seed))) if problem.variation else None
-    world: World
-    if backend is not None:
-        world = backend.deploy(app, seed)
-    elif chance is None:
-        world = deployed_world(app, seed)
-    else:
-        world = lived_world(app, chance.at("world"))
     patient = backend is None and chance is not None
-    if patient and chance is not None:
-        present.before(world, chance.at("before"), _near(problem))
+    world = _healthy(app, problem, seed, chance, backend)
     inventory = Inventory.of(world)
     instances = tuple(
         declaration(each.fault).bind(
@@ -118,6 +115,17 @@ def inject(problem: Problem, seed: int, backend: Backend | None = None) -> Injec
         replace(injected, instances=instances[: len(onsets)], onsets=tuple(onsets)).heal(world)
         raise
     return Injected(world, baseline, instances, tuple(onsets), before)
+
+
+def _healthy(app: App, problem: Problem, seed: int, chance: Chance | None, backend: Backend | None) -> World:
+    """The world before the faults."""
+    if backend is not None:
+        return backend.deploy(app, seed)
+    if chance is None:
+        return deployed_world(app, seed)
+    world = lived_world(app, chance.at("world"))
+    present.before(world, chance.at("before"), _near(problem))
+    return world
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +172,7 @@ def await_symptoms(injected: Injected, problem: Problem, seed: int, mode: Mode) 
         median, spread = CALLED_AFTER
         length = min(LONGEST_CALL, max(EVIDENCE_SECONDS, chance.lognormal("after", median, spread)))
         touched = [name for instance in injected.instances for name in instance.spec.components]
-        keys = present.meanwhile(world, chance, length, touched)
+        keys = present.meanwhile(cast(Changing, world), chance, length, touched, rolling=_local(injected))
         objects = {key: world.cluster.get(key[0], key[2], key[1] or None) for key in keys}
         baseline = replace(baseline, objects={**baseline.objects, **objects})
     while mode == "reactive" and waited < ALERT_LIMIT:
@@ -173,6 +181,12 @@ def await_symptoms(injected: Injected, problem: Problem, seed: int, mode: Mode) 
         world.advance(EVIDENCE_SECONDS)
         waited += EVIDENCE_SECONDS
     return replace(injected, baseline=baseline)
+
+
+def _local(injected: Injected) -> bool:
+    """Whether the faults lie in workloads and Services: those in policies, quotas and nodes keep all pods from coming."""
+    kinds = {instance.fault.resource.resource for instance in injected.instances}
+    return kinds <= {*ROLLED, "services"}
 
 
 def _near(problem: Problem) -> tuple[str, ...]:
@@ -219,5 +233,3 @@ def demand_suffering(problem: Problem, world: World, baseline: Baseline) -> None
             f"(promised: {slo.success_ratio:.0%} in {slo.latency_seconds} s); choose another target or parameters, or "
             "have the fault's `targets` leave such targets out"
         )
-
-

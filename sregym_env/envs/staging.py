@@ -61,10 +61,17 @@ _staged: OrderedDict[_Key, Staged] = OrderedDict()
 _keeping = Lock()
 
 
-def stage(problem: Problem, seed: int, *, mode: Mode = "proactive", backend: Backend | None = None) -> Staged:
+def stage(
+    problem: Problem,
+    seed: int,
+    *,
+    mode: Mode = "proactive",
+    backend: Backend | None = None,
+    salt: str = "",
+) -> Staged:
     """The problem set up for one episode: a world of its own with the symptoms showing.
 
-    Without a backend it is a world of the embedded cluster.
+    Without a backend it is a world of the embedded cluster. ``salt`` goes into its opaque names.
     """
     own: dict[str, Any] = {}
     text = problem.model_dump_json()
@@ -76,8 +83,8 @@ def stage(problem: Problem, seed: int, *, mode: Mode = "proactive", backend: Bac
     return replace(
         staged,
         **own,
-        task_id=_opaque(text),
-        episode_id=_opaque(text, str(seed), mode),
+        task_id=_opaque(salt, text),
+        episode_id=_opaque(salt, text, str(seed), mode),
         problem_json=problem.model_dump(mode="json"),
     )
 
@@ -162,6 +169,7 @@ def _stage(problem: Problem, seed: int, mode: Mode, backend: Backend | None = No
     return replace(staged, baseline=injected.baseline)
 
 
-def _opaque(*parts: str) -> str:
-    """A name that is the same for the same parts and says nothing about them."""
-    return blake2b("\x1f".join(parts).encode(), digest_size=6).hexdigest()
+def _opaque(salt: str, *parts: str) -> str:
+    """A name that is the same for the same parts; who does not know the salt cannot tell what they are."""
+    key = blake2b(salt.encode(), digest_size=16).digest() if salt else b""
+    return blake2b("\x1f".join(parts).encode(), digest_size=6, key=key).hexdigest()

@@ -85,7 +85,9 @@ def strike(world: World, instance: FaultInstance) -> Onset:
     return Onset(changes)
 
 
-def befall(world: World, instance: FaultInstance, chance: Chance, hurts: Hurts, *, patient: bool = True) -> Onset:
+def befall(
+    world: World, instance: FaultInstance, chance: Chance, hurts: Hurts, *, patient: bool = True
+) -> Onset:
     """Let a fault come as such faults come, and ordinary events after it until the users suffer.
 
     ``patient`` lets hours and days lie between the change and the events; a world whose time is real has no such
@@ -243,7 +245,9 @@ def _evict(cluster: Cluster, pod: Manifest) -> None:
 def restart(cluster: Cluster, target: ObjectRef) -> None:
     """``kubectl rollout restart``."""
     stamp = rfc3339(cluster.now() // SECOND * SECOND)
-    patch = {"spec": {"template": {"metadata": {"annotations": {"kubectl.kubernetes.io/restartedAt": stamp}}}}}
+    patch = {
+        "spec": {"template": {"metadata": {"annotations": {"kubectl.kubernetes.io/restartedAt": stamp}}}}
+    }
     cluster.patch(
         target.resource,
         target.name,
@@ -268,4 +272,3 @@ def _history_stays(cluster: Cluster, target: ObjectRef) -> bool:
     except StatusError:
         return False
     return bool(workload["spec"].get("revisionHistoryLimit", 10))
-

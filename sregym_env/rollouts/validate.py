@@ -413,6 +413,21 @@ _RESOURCES = (
 )
 
 
+RESTARTED = "kubectl.kubernetes.io/restartedAt"
+
+
+def _unrestarted(obj: Manifest) -> Manifest:
+    """Without the trace of a restart, which is an ordinary event."""
+    annotations = ((obj.get("spec") or {}).get("template") or {}).get("metadata", {}).get("annotations") or {}
+    if RESTARTED not in annotations:
+        return obj
+    template = obj["spec"]["template"]
+    left = {key: value for key, value in annotations.items() if key != RESTARTED}
+    metadata = {key: value for key, value in template["metadata"].items() if key != "annotations"}
+    metadata = {**metadata, "annotations": left} if left else metadata
+    return {**obj, "spec": {**obj["spec"], "template": {**template, "metadata": metadata}}}
+
+
 def desired(obj: Manifest) -> Manifest:
     """What somebody asked for: an object without what the servers filled in."""
     metadata = obj["metadata"]
@@ -422,6 +437,7 @@ def desired(obj: Manifest) -> Manifest:
         if not key.startswith(("deployment.kubernetes.io/", "pv.kubernetes.io/", "volume.", "kubectl."))
     }
     kept = {key: value for key, value in obj.items() if key not in ("metadata", "status")}
+    kept = _unrestarted(kept)
     spec = kept.get("spec")
     if isinstance(spec, dict):
         kept["spec"] = {

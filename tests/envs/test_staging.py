@@ -63,3 +63,13 @@ def test_an_application_that_does_not_serve_its_users_is_no_episode(monkeypatch:
     told = str(caught.value)
     assert "not served before any fault" in told and "track: 0.0% succeed" in told
     assert "sregym validate --app parcel-tracking" in told
+
+
+def test_names_of_tasks_are_told_to_no_agent_and_salted() -> None:
+    """Who knows every problem could tell it from a plain hash."""
+    plain, salted = (SREGymEnv(problem="wrong_bin_usage", variation=False, salt=salt) for salt in ("", "s"))
+    _, info = plain.reset(seed=1)
+    salted.reset(seed=1)
+    ids = [env.state()[name] for env in (plain, salted) for name in ("task_id", "episode_id")]
+    assert len(set(ids)) == 4 and not set(ids) & {str(value) for value in info.values()}
+    assert "task_id" not in info and "salt" not in plain.config()
