@@ -8,7 +8,7 @@ Time, chance to come, images and what follows from the declaration of the applic
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from sregym_env.runtime.chance import Chance
@@ -72,18 +72,14 @@ def prepared(world: EmbeddedWorld, texts: Collection[str] = ()) -> Renewal:
     fields = (*_PARTS, *_DECLARED) if texts else _PARTS
     parts = {name: getattr(kept, name) for name in fields}
     walk = Walk((dict(kept.store.tables), parts))
-    declared = Walk((kept._app and (kept._app.components, kept._app.manifests, kept._app.images), kept.images))
-    known = identities.found(kept, walk.strings, declared.strings)
+    known = identities.found(kept, "\n".join(walk.strings), "\n".join(_declared(kept)))
     ordered = tuple(sorted({*texts}))
     reader = _reader(known, ordered)
-    reader.knows(_secrets(walk), _images(walk, kept))
-    pieces = {text: found for text in walk.strings if (found := reader.pieces(text)) is not None}
+    reader.knows(_secrets(walk), _images(walk, kept) if texts else ())
+    pieces = reader.read(walk.strings)
     gaps = {text: index for index, text in enumerate(pieces)}
-    numbers = {
-        (field, port): len(gaps) + index
-        for index, port in enumerate(known.ports)
-        for field in NODE_PORT_FIELDS
-    }
+    ports = {port: len(gaps) + index for index, port in enumerate(known.ports)}
+    numbers = {field: ports for field in NODE_PORT_FIELDS} if ports else {}
     return Renewal(kept, known, ordered, reader.script(pieces.values()), walk.mould(gaps, numbers))
 
 
@@ -100,21 +96,28 @@ def _reader(known: Identities, texts: tuple[str, ...]) -> Reader:
     suffixes = {word: numbers[word] for siblings in known.suffixes for word in siblings}
     alone = {word: index for word, index in numbers.items() if word not in suffixes}
     exact = {text: len(words) + index for index, text in enumerate(texts)}
-    return Reader(alone, suffixes, exact, len(words) + len(texts))
+    return Reader(alone, suffixes, exact, known.first_numbers)
+
+
+def _declared(world: EmbeddedWorld) -> Iterable[str]:
+    """What the declarations of the application and of images say."""
+    app = world._app
+    return Walk((app and (app.components, app.manifests, app.images), world.images)).strings
 
 
 def _secrets(walk: Walk) -> Iterator[str]:
     """What Secrets, and ConfigMaps with binary data, hold in base64."""
-    for mapping in walk.mappings():
+    for mapping in walk.holding("Secret"):
         if mapping.get("kind") == "Secret":
             yield from (mapping.get("data") or {}).values()
+    for mapping in walk.holding("binaryData"):
         yield from (mapping.get("binaryData") or {}).values()
 
 
 def _images(walk: Walk, world: EmbeddedWorld) -> Iterator[str]:
     """References of images."""
     yield from world.images
-    for mapping in walk.mappings():
+    for mapping in walk.holding("image"):
         reference = mapping.get("image")
         if isinstance(reference, str):
             yield reference

@@ -18,25 +18,22 @@ from sregym_env.runtime.ids import hash_of, suffix_of, uid_of
 from sregym_env.sim.apiserver.allocation import NODE_PORTS, SERVICE_NETWORK
 from sregym_env.sim.embedded import EmbeddedWorld
 
-_BEFORE = r"(?:(?<![0-9A-Za-z])|(?<=\\[nrt]))"
+BEFORE = r"(?:(?<![0-9A-Za-z\\])|(?<=\\[nrt]))"
 """Where a word may begin; texts within JSON hold line ends as ``\\n``."""
-_AFTER = r"(?![0-9A-Za-z])"
 
-UID = rf"{_BEFORE}[0-9a-f]{{8}}-[0-9a-f]{{4}}-[0-9a-f]{{4}}-[0-9a-f]{{4}}-[0-9a-f]{{12}}{_AFTER}"
-ADDRESS = rf"{_BEFORE}\d{{1,3}}([.-])\d{{1,3}}\1\d{{1,3}}\1\d{{1,3}}(?!\.?\d)"
-"""An IPv4 address, also in the form with dashes that pods have in the DNS."""
+AFTER = r"(?![0-9A-Za-z])"
 
-_SUFFIX = "[bcdfghjklmnpqrstvwxz2-9]{5}"
-_HASH = "[456789bcdf]{6,10}"
-"""What :func:`~sregym_env.runtime.ids.name_suffix` and ``safe_hash`` draw (very short hashes are known by their
-labels)."""
+UID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
-_UIDS = re.compile(UID)
-_ADDRESSES = re.compile(ADDRESS)
-_CONTAINERS = re.compile(rf"containerd://([0-9a-f]{{64}}){_AFTER}")
-_TOKEN_VOLUMES = re.compile(rf"kube-api-access-({_SUFFIX}){_AFTER}")
-_HASHED = re.compile(rf"-({_HASH}){_AFTER}")
-_SUFFIXED = re.compile(rf"-({_SUFFIX}){_AFTER}")
+SUFFIX = "[bcdfghjklmnpqrstvwxz2-9]{5}"
+HASH = "[456789bcdf]{6,10}"
+"""What :func:`~sregym_env.runtime.ids.name_suffix` and ``safe_hash`` draw; one hash in half a million is shorter."""
+
+_UIDS = re.compile(f"{BEFORE}{UID}{AFTER}")
+_CONTAINERS = re.compile(rf"containerd://([0-9a-f]{{64}}){AFTER}")
+_TOKEN_VOLUMES = re.compile(rf"kube-api-access-({SUFFIX}){AFTER}")
+_HASHED = re.compile(rf"-({HASH}){AFTER}")
+_SUFFIXED = re.compile(rf"-({SUFFIX}){AFTER}")
 _NAME_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789-."
 _WORDS = re.compile(r"[0-9A-Za-z]+")
 
@@ -67,6 +64,13 @@ class Range:
     """Last numbers, sorted."""
 
 
+def addresses(first: Collection[str]) -> str:
+    """A pattern for IPv4 addresses that begin with one of these numbers, also in the form with dashes that pods have
+    in the DNS (its group ``dot`` is what stands between the numbers)."""
+    begin = "|".join(sorted(first))
+    return rf"(?:{begin})(?P<dot>[.-])\d{{1,3}}(?P=dot)\d{{1,3}}(?P=dot)\d{{1,3}}(?!\.?\d)"
+
+
 @dataclass(frozen=True)
 class Identities:
     """Everything that a world has drawn and that another one like it would have drawn differently.
@@ -91,6 +95,11 @@ class Identities:
     """Node ports that somebody has chosen."""
     kept_services: frozenset[str]
     """Cluster IPs that somebody has chosen."""
+
+    @property
+    def first_numbers(self) -> frozenset[str]:
+        """What addresses begin with."""
+        return frozenset(prefix.partition(".")[0] for prefix in (_SERVICES, *(r.prefix for r in self.ranges)))
 
     def words(self) -> list[str]:
         """All of them but the node ports, in the order in which others are drawn."""
@@ -212,72 +221,64 @@ _SERVICES = str(SERVICE_NETWORK.network_address).rsplit(".", 2)[0]
 # --- finding them ----------------------------------------------------------------------------------------
 
 
-def found(world: EmbeddedWorld, strings: Collection[str], static: Iterable[str]) -> Identities:
+def found(world: EmbeddedWorld, text: str, static: str) -> Identities:
     """The identities of a world.
 
-    ``strings`` are all strings in it; what stands in ``static`` ones (the application's declaration) was chosen by
-    somebody and is no identity.
+    ``text`` is everything that stands in it; what stands in ``static`` text (the application's declaration) was
+    chosen by somebody and is no identity.
     """
-    text = "\n".join(strings)
-    chosen = _Chosen.of("\n".join(static))
+    ranges = _ranges(world)
+    pattern = re.compile(BEFORE + addresses({prefix.partition(".")[0] for prefix in (_SERVICES, *ranges)}))
+    chosen = {*_WORDS.findall(static), *_UIDS.findall(static), *_seen(pattern, static)}
     names = _Names(world)
     names.look(text)
-    services, ranges = _addresses(world, text, chosen)
-    ports = set(_node_ports(world))
-    kept = frozenset(ports & chosen.numbers)
+    services, used = _addresses(_seen(pattern, text) - chosen)
+    ports = {port for port in _node_ports(world) if str(port) not in chosen}
     return Identities(
-        uids=tuple(sorted({*_UIDS.findall(text)} - chosen.words)),
-        digits=tuple(sorted({*_CONTAINERS.findall(text), *_machine_ids(world)} - chosen.words)),
-        suffixes=names.groups(names.suffixes, chosen.words),
-        hashes=names.groups(names.hashes, chosen.words),
+        uids=tuple(sorted({*_UIDS.findall(text)} - chosen)),
+        digits=tuple(sorted({*_CONTAINERS.findall(text), *_machine_ids(world)} - chosen)),
+        suffixes=names.groups(names.suffixes, chosen),
+        hashes=names.groups(names.hashes, chosen),
         services=services,
-        ranges=ranges,
-        ports=tuple(sorted(ports - kept)),
-        kept_ports=kept,
-        kept_services=frozenset(word for word in chosen.words if word.startswith(f"{_SERVICES}.")),
+        ranges=tuple(
+            Range(prefix, memory, _reached(used.get(prefix, ()), world.memory.get(memory, 0)))
+            for prefix, memory in ranges.items()
+        ),
+        ports=tuple(sorted(ports)),
+        kept_ports=frozenset({*_node_ports(world)} - ports),
+        kept_services=frozenset(word for word in chosen if word.startswith(f"{_SERVICES}.")),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Chosen:
-    """Words that somebody has written."""
-
-    words: frozenset[str]
-    numbers: frozenset[int]
-
-    @classmethod
-    def of(cls, text: str) -> _Chosen:
-        words = frozenset(_WORDS.findall(text))
-        whole = {*_UIDS.findall(text), *(match[0] for match in _ADDRESSES.finditer(text))}
-        return cls(words | whole, frozenset(int(word) for word in words if word.isdecimal() and len(word) == 5))
+def _seen(pattern: re.Pattern[str], text: str) -> set[str]:
+    return {match[0].replace("-", ".") for match in pattern.finditer(text)}
 
 
-def _plain(address: str) -> str:
-    return address.replace("-", ".")
-
-
-def _addresses(
-    world: EmbeddedWorld, text: str, chosen: _Chosen
-) -> tuple[tuple[str, ...], tuple[Range, ...]]:
-    """Cluster IPs, and the addresses of pods by node."""
-    services: set[str] = set()
-    pods: dict[str, set[int]] = {}
-    for address in sorted({_plain(match[0]) for match in _ADDRESSES.finditer(text)} - chosen.words):
+def _addresses(known: Iterable[str]) -> tuple[tuple[str, ...], dict[str, list[int]]]:
+    """Cluster IPs, and the last numbers of other addresses by their first three."""
+    services: list[str] = []
+    others: dict[str, list[int]] = {}
+    for address in sorted(known):
         prefix, _, last = address.rpartition(".")
-        if prefix.rpartition(".")[0] != _SERVICES:
-            pods.setdefault(prefix, set()).add(int(last))
+        if not address.startswith(f"{_SERVICES}."):
+            others.setdefault(prefix, []).append(int(last))
         elif int(prefix.rpartition(".")[2]) * 256 + int(last) >= _STATIC:
-            services.add(address)
-    ranges = []
-    for node in world.store.list("nodes"):
-        name = node["metadata"]["name"]
-        prefix = (node["spec"].get("podCIDR") or "").rpartition(".")[0]
-        last = world.memory.get(f"ipam:{name}", 0)
-        used = {number for number in pods.get(prefix, ()) if _FIRST_ADDRESS <= number <= _LAST_ADDRESS}
-        if used or last:
-            reached = {last} if _FIRST_ADDRESS <= last <= _LAST_ADDRESS else set()
-            ranges.append(Range(prefix, f"ipam:{name}", tuple(sorted(used | reached))))
-    return tuple(sorted(services)), tuple(ranges)
+            services.append(address)
+    return tuple(services), others
+
+
+def _ranges(world: EmbeddedWorld) -> dict[str, str]:
+    """The nodes' ranges, by their first three numbers: keys in the memory for the addresses given."""
+    return {
+        node["spec"]["podCIDR"].rpartition(".")[0]: f"ipam:{node['metadata']['name']}"
+        for node in world.store.list("nodes")
+        if node["spec"].get("podCIDR")
+    }
+
+
+def _reached(numbers: Iterable[int], last: int) -> tuple[int, ...]:
+    known = {*numbers, last}
+    return tuple(sorted(number for number in known if _FIRST_ADDRESS <= number <= _LAST_ADDRESS))
 
 
 def _node_ports(world: EmbeddedWorld) -> Iterator[int]:

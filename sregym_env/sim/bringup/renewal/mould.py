@@ -12,17 +12,10 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from io import BytesIO
 from types import BuiltinFunctionType, FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
-
-_NUMBERS = frozenset((int, float, bool, type(None)))
-"""What a pickle holds as it is."""
-
-_PLAIN = _NUMBERS | {bytes, type, FunctionType, BuiltinFunctionType}
-"""What is made of nothing else."""
-
-Parts = tuple[Callable[..., Any], Sequence[Any]]
-"""What makes a value again, and from what: ``maker(*parts)``, or the container type with its items in a row."""
+_PLAIN = frozenset((int, float, bool, type(None), bytes, type, FunctionType, BuiltinFunctionType))
+"""Types of what is made of nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,164 +34,232 @@ class Mould:
         return source.load()
 
 
-class Walk:
-    """A value taken apart.
+class _Part(NamedTuple):
+    """A value and what it is made of."""
 
-    ``strings`` are all strings in it, keys included, in the order in which they are met.
-    """
+    value: Any
+    maker: Callable[..., Any]
+    """The type of a container, or what makes the value of its pieces."""
+    pieces: Sequence[Any]
+    """Keys and values in turn where it is a dictionary."""
+
+
+class Walk:
+    """A value taken apart."""
 
     def __init__(self, root: Any) -> None:
         self.root = root
-        self.strings: dict[str, None] = {}
-        # By identity; what is taken apart is held, so that identities stay theirs.
-        self._known: dict[int, tuple[Any, Parts]] = {}
+        self._parts: dict[int, _Part] = {}
+        """By identity of the value, which is held, so that it stays its own."""
+        self._around: dict[int, list[int]] = {}
+        """What directly holds a part: one entry for each time."""
+        self._holders: dict[str, list[int]] = {}
+        """The same for strings."""
         self._take_apart(root)
 
+    @property
+    def strings(self) -> Iterable[str]:
+        """All strings in it, keys included, in the order in which they were met."""
+        return self._holders.keys()
+
+    def holding(self, text: str) -> Iterator[Mapping[Any, Any]]:
+        """The dictionaries that directly hold a string."""
+        for holder in dict.fromkeys(self._holders.get(text, ())):
+            value = self._parts[holder].value
+            if type(value) is dict:
+                yield value
+
+    def mould(self, gaps: Mapping[str, int], numbers: Mapping[str, Mapping[int, int]]) -> Mould:
+        """A mould with gaps in place of some strings, and of some integers under some keys."""
+        touched = self._touched({holder for text in gaps for holder in self._holders[text]}, numbers)
+        count = len(gaps) + len({gap for known in numbers.values() for gap in known.values()})
+        writer = _Writer(self._parts, self._around, touched, gaps, numbers, count)
+        return writer.written(self.root)
+
     def _take_apart(self, root: Any) -> None:
-        strings, known = self.strings, self._known
-        open_: list[Any] = [root]
+        parts, around, holders = self._parts, self._around, self._holders
+        around[id(root)] = []
+        open_ = [root]
         while open_:
             value = open_.pop()
-            if type(value) is str:
-                strings[value] = None
-            elif type(value) not in _PLAIN and id(value) not in known:
-                parts = _parts(value)
-                if parts is not None:
-                    known[id(value)] = (value, parts)
-                    open_.extend(parts[1])
+            part = _apart(value)
+            if part is None:
+                continue
+            here = id(value)
+            parts[here] = part
+            for piece in part.pieces:
+                kind = type(piece)
+                if kind is str:
+                    known = holders.get(piece)
+                    if known is None:
+                        holders[piece] = [here]
+                    else:
+                        known.append(here)
+                elif kind not in _PLAIN:
+                    met = around.get(id(piece))
+                    if met is None:
+                        around[id(piece)] = [here]
+                        open_.append(piece)
+                    else:
+                        met.append(here)
 
-    def mappings(self) -> Iterator[Mapping[Any, Any]]:
-        """Every dictionary in it."""
-        return (value for value, _ in self._known.values() if type(value) is dict)
-
-    def mould(self, gaps: Mapping[str, int], numbers: Mapping[tuple[str, int], int]) -> Mould:
-        """A mould with gaps in place of some strings, and of some integers under some keys."""
-        casting = _Casting(self._known, gaps, numbers)
-        shape = casting.whole(self.root)
-        pickled = BytesIO()
-        _Pickler(pickled, pickle.HIGHEST_PROTOCOL).dump(shape)
-        return Mould(pickled.getvalue(), tuple(casting.shared))
-
-
-class _Reference:
-    """Something that stands outside the pickle."""
-
-    __slots__ = ("index",)
-
-    def __init__(self, index: int) -> None:
-        self.index = index
-
-    def __call__(self) -> None:
-        """Never called: a pickle only lets what can be called stand for a maker."""
-
-
-class _Made:
-    """Something that is made anew from its parts."""
-
-    __slots__ = ("maker", "parts")
-
-    def __init__(self, maker: Callable[..., Any], parts: tuple[Any, ...]) -> None:
-        self.maker = maker
-        self.parts = parts
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return self.maker, self.parts
+    def _touched(self, begin: set[int], numbers: Mapping[str, Mapping[int, int]]) -> set[int]:
+        """Parts that hold a gap, directly or not."""
+        for name, known in numbers.items():
+            for holder in self._holders.get(name, ()):
+                part = self._parts[holder]
+                if part.maker is dict and part.value.get(name) in known:
+                    begin.add(holder)
+        touched = set(begin)
+        open_ = list(begin)
+        while open_:
+            for outer in self._around.get(open_.pop(), ()):
+                if outer not in touched:
+                    touched.add(outer)
+                    open_.append(outer)
+        return touched
 
 
-class _Pickler(pickle.Pickler):
-    def persistent_id(self, obj: Any) -> int | None:
-        return obj.index if type(obj) is _Reference else None
+_NONE, _TRUE, _FALSE = pickle.NONE, pickle.NEWTRUE, pickle.NEWFALSE
+_SMALL = 256
 
 
-class _Casting:
-    """The making of one mould."""
+class _Writer:
+    """Writes a pickle of what is touched.
+
+    Pickle's own writer would ask about every object and give every reference a number of its own, which takes two
+    to three times as long to read.
+    """
 
     def __init__(
         self,
-        known: Mapping[int, tuple[Any, Parts]],
+        parts: Mapping[int, _Part],
+        around: Mapping[int, list[int]],
+        touched: set[int],
         gaps: Mapping[str, int],
-        numbers: Mapping[tuple[str, int], int],
+        numbers: Mapping[str, Mapping[int, int]],
+        first: int,
     ) -> None:
-        self.shared: list[Any] = []
-        self._known = known
+        self._parts = parts
+        self._around = around
+        self._touched = touched
+        self._gaps = gaps
         self._numbers = numbers
-        self._first = len(gaps) + len({*numbers.values()})
-        self._gaps = {text: _Reference(index) for text, index in gaps.items()}
-        self._shapes: dict[int, Any] = {}
-        self._references: dict[Any, _Reference] = {}
+        self._first = first
+        self._out: list[bytes] = []
+        self._again: dict[Any, bytes] = {}
+        """How to say again what has been said, by the string or the identity of the value."""
+        self._shared: list[Any] = []
 
-    def whole(self, value: Any) -> Any:
-        """The value with references in its gaps; a reference to it where it has none."""
-        shape = self.shape(value)
-        return self._outside(value) if shape is value else shape
+    def written(self, root: Any) -> Mould:
+        """The mould of a value."""
+        self._say(root)
+        self._out.append(pickle.STOP)
+        body = b"".join(self._out)
+        # In one frame: what is not framed is read byte by byte.
+        head = pickle.PROTO + b"\x04" + pickle.FRAME + len(body).to_bytes(8, "little")
+        return Mould(head + body, tuple(self._shared))
 
-    def shape(self, value: Any) -> Any:
-        """The value with references in its gaps; the very value where it has none."""
+    def _say(self, value: Any) -> None:
         kind = type(value)
         if kind is str:
-            return self._gaps.get(value, value)
-        if kind in _PLAIN:
-            return value
-        found = self._shapes.get(id(value))
-        if found is None:
-            known = self._known.get(id(value))
-            found = self._shapes[id(value)] = value if known is None else self._shaped(*known)
-        return found
+            slot: Any = value
+        elif value is None:
+            self._out.append(_NONE)
+            return
+        elif kind is bool:
+            self._out.append(_TRUE if value else _FALSE)
+            return
+        else:
+            slot = id(value)
+        again = self._again.get(slot)
+        if again is not None:
+            self._out.append(again)
+        elif slot in self._touched:
+            self._make(slot)
+        elif kind is str and value in self._gaps:
+            self._refer(slot, self._gaps[value])
+        else:
+            self._refer(slot, self._first + len(self._shared))
+            self._shared.append(value)
 
-    def _shaped(self, value: Any, parts: Parts) -> Any:
-        maker, before = parts
-        after = [self.shape(part) for part in before]
-        if type(value) is dict and self._numbers:
-            self._number(before, after)
-        if all(map(_is, before, after)):
-            return value
-        held = [self._outside(part) if part is old else part for part, old in zip(after, before, strict=True)]
-        if maker is dict:
-            return dict(zip(held[::2], held[1::2], strict=True))
-        if maker is list:
-            return held
-        if maker is tuple:
-            return tuple(held)
-        if maker is frozenset or maker is set:
-            return _Made(self._outside(maker), (held,))
-        return _Made(self._outside(maker), tuple(held))
+    def _refer(self, slot: Any, number: int) -> None:
+        """Say what stands outside the pickle."""
+        self._out.append(pickle.BININT + number.to_bytes(4, "little") + pickle.BINPERSID)
+        self._remember(slot)
 
-    def _number(self, before: Sequence[Any], after: list[Any]) -> None:
-        """Put gaps in place of integers of a dictionary."""
-        for at in range(0, len(before), 2):
-            name, number = before[at], before[at + 1]
-            if type(number) is int and (name, number) in self._numbers:
-                after[at + 1] = _Reference(self._numbers[(name, number)])
+    def _remember(self, slot: Any) -> None:
+        number = len(self._again)
+        self._out.append(pickle.MEMOIZE)
+        short = number < _SMALL
+        self._again[slot] = (
+            pickle.BINGET + number.to_bytes(1) if short else pickle.LONG_BINGET + number.to_bytes(4, "little")
+        )
 
-    def _outside(self, value: Any) -> Any:
-        """A reference to what has no gaps, or the value itself where that is as short."""
-        if type(value) in _NUMBERS:
-            return value
-        slot = value if type(value) is str else id(value)
-        found = self._references.get(slot)
-        if found is None:
-            found = self._references[slot] = _Reference(self._first + len(self.shared))
-            self.shared.append(value)
-        return found
+    def _make(self, slot: int) -> None:
+        part = self._parts[slot]
+        maker = part.maker
+        if maker is dict or maker is list:
+            self._fill(part, slot)
+            return
+        if maker is not tuple:
+            self._say(maker)
+        if maker is set or maker is frozenset:
+            self._out.append(pickle.MARK)
+            self._enclose(part.pieces)
+            self._out.append(pickle.TUPLE)
+        else:
+            self._enclose(part.pieces)
+        if maker is not tuple:
+            self._out.append(pickle.REDUCE)
+        if len(self._around[slot]) > 1:
+            self._remember(slot)
+
+    def _enclose(self, pieces: Iterable[Any]) -> None:
+        self._out.append(pickle.MARK)
+        for piece in pieces:
+            self._say(piece)
+        self._out.append(pickle.TUPLE)
+
+    def _fill(self, part: _Part, slot: int) -> None:
+        is_dict = part.maker is dict
+        self._out.append(pickle.EMPTY_DICT if is_dict else pickle.EMPTY_LIST)
+        if len(self._around[slot]) > 1:
+            self._remember(slot)
+        self._out.append(pickle.MARK)
+        if is_dict and not self._numbers.keys().isdisjoint(part.value):
+            self._numbered(part.value)
+        else:
+            for piece in part.pieces:
+                self._say(piece)
+        self._out.append(pickle.SETITEMS if is_dict else pickle.APPENDS)
+
+    def _numbered(self, mapping: Mapping[Any, Any]) -> None:
+        """The items of a dictionary, some of whose integers have gaps."""
+        for name, value in mapping.items():
+            self._say(name)
+            gap = self._numbers.get(name, {}).get(value) if type(value) is int else None
+            if gap is None:
+                self._say(value)
+            else:
+                self._refer((name, value), gap)
 
 
-def _is(one: Any, other: Any) -> bool:
-    return one is other
-
-
-def _parts(value: Any) -> Parts | None:
+def _apart(value: Any) -> _Part | None:
     """What a value is made of. None where it is found by its name."""
     kind = type(value)
     if kind is dict:
-        return dict, [part for item in value.items() for part in item]
+        return _Part(value, kind, [piece for item in value.items() for piece in item])
     if kind is list or kind is tuple:
-        return kind, value
+        return _Part(value, kind, value)
     if kind is frozenset or kind is set:
-        return kind, sorted(value, key=repr)
+        return _Part(value, kind, sorted(value, key=repr))
+    if kind in _PLAIN or kind is str:
+        return None
     if isinstance(value, tuple) and hasattr(kind, "_fields"):
-        return kind, tuple(value)
+        return _Part(value, kind, tuple(value))
     if is_dataclass(value) and (names := _constructed(kind)) is not None:
-        return kind, [getattr(value, name) for name in names]
+        return _Part(value, kind, [getattr(value, name) for name in names])
     reduced = value.__reduce_ex__(pickle.HIGHEST_PROTOCOL)
     if isinstance(reduced, str):
         return None
@@ -206,7 +267,7 @@ def _parts(value: Any) -> Parts | None:
     state, items, pairs = (*rest, None, None, None)[:3]
     listed = None if items is None else list(items)
     paired = None if pairs is None else list(pairs)
-    return _rebuilt, [maker, arguments, state, listed, paired]
+    return _Part(value, _rebuilt, [maker, arguments, state, listed, paired])
 
 
 @cache
@@ -238,5 +299,3 @@ def _rebuilt(
     for name, value in paired or ():
         made[name] = value
     return made
-
-

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import shake_256
+from itertools import accumulate
 from typing import Any
 
 import orjson
 
-from sregym_env.sim.bringup.renewal.identities import ADDRESS, UID
+from sregym_env.sim.bringup.renewal.identities import AFTER, BEFORE, HASH, SUFFIX, UID, addresses
 from sregym_env.sim.containers.images import image_id
 
 BETWEEN = "\0\1"
@@ -20,11 +22,10 @@ BETWEEN = "\0\1"
 Pieces = list[str | int]
 """A text: what stays, and numbers of words in place of what does not."""
 
-_ESCAPE = r'\\[nrt"\\/bfu]'
-"""Letters that are none: line ends and quotes within JSON."""
 _TOKEN = r"eyJ[0-9A-Za-z_-]+\.[0-9A-Za-z_-]+\.[0-9A-Za-z_-]+"
 """A JSON Web Token: ``eyJ`` is how ``{"`` begins in base64."""
-_WORD = r"[0-9A-Za-z]+"
+_DIGITS = "[0-9a-f]{32}|[0-9a-f]{64}"
+_LINE = "\n"
 
 _KEY_ID = "kid"
 _SIGNATURE_BYTES = 64
@@ -75,22 +76,25 @@ class Reader:
     """
 
     def __init__(
-        self, words: Mapping[str, int], suffixes: Mapping[str, int], texts: Mapping[str, int], given: int
+        self,
+        words: Mapping[str, int],
+        suffixes: Mapping[str, int],
+        texts: Mapping[str, int],
+        first_numbers: Collection[str],
     ) -> None:
         self.derived: list[Derived] = []
         self._words = dict(words)
         self._suffixes = suffixes
         self._exact = dict(texts)
-        self._given = given
+        self._given = len({*words.values(), *suffixes.values(), *texts.values()})
+        self._address = addresses(first_numbers)
         self._find = self._compiled()
 
     def _compiled(self) -> Callable[[str], Iterable[re.Match[str]]]:
         longest_first = sorted(self._exact, key=lambda text: (-len(text), text))
         exact = "|".join(map(re.escape, longest_first)) or r"(?!)"
-        exact = rf"(?:(?<![0-9A-Za-z])|(?<=\\[nrt]))(?P<exact>{exact})(?![0-9A-Za-z])"
-        # Nothing of the address may be captured by number where groups have names: its separator is group 2 here.
-        address = ADDRESS.replace(r"\1", r"(?P=dot)").replace("([.-])", "(?P<dot>[.-])")
-        return re.compile("|".join((_ESCAPE, exact, rf"(?P<token>{_TOKEN})", UID, address, _WORD))).finditer
+        any_ = f"(?P<exact>{exact})|(?P<token>{_TOKEN})|{UID}|{self._address}|{SUFFIX}|{HASH}|{_DIGITS}"
+        return re.compile(f"{BEFORE}(?:{any_}){AFTER}").finditer
 
     def knows(self, secrets: Iterable[str], images: Iterable[str]) -> None:
         """Learn what follows from words: texts in base64, and digests of images whose names hold words."""
@@ -110,16 +114,33 @@ class Reader:
 
     def pieces(self, text: str) -> Pieces | None:
         """A text taken apart; None where no word is in it."""
-        found: Pieces = []
-        end = 0
-        for match in self._find(text):
-            word = self._word(text, match)
-            if word is not None:
-                found += (text[end : match.start()], word)
-                end = match.end()
-        if not found:
-            return None
-        found.append(text[end:])
+        return self.read([text]).get(text)
+
+    def read(self, texts: Iterable[str]) -> dict[str, Pieces]:
+        """Different texts taken apart; those in which no word is are left out."""
+        listed = list(texts)
+        ends = list(accumulate(map(len, listed), lambda end, length: end + len(_LINE) + length))
+        # All at once, for most have nothing to be found.
+        whole = _LINE.join(listed)
+        found: dict[str, Pieces] = {}
+        last = -1
+        pieces: Pieces = []
+        done = 0
+        for match in self._find(whole):
+            word = self._word(whole, match)
+            if word is None:
+                continue
+            start, end = match.span()
+            if start >= (ends[last] if last >= 0 else 0):
+                if last >= 0:
+                    pieces.append(whole[done : ends[last]])
+                last = bisect_right(ends, start)
+                done = ends[last] - len(listed[last])
+                pieces = found[listed[last]] = []
+            pieces += (whole[done:start], word)
+            done = end
+        if last >= 0:
+            pieces.append(whole[done : ends[last]])
         return found
 
     def _word(self, text: str, match: re.Match[str]) -> int | None:
