@@ -102,11 +102,19 @@ def validate(
     sample: Annotated[int, typer.Option(min=0, help="Only so many pairs, spread evenly; 0 for all.")] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
     seed: Seed = 0,
+    blind: Annotated[
+        bool,
+        typer.Option("--shortcuts", help="Also play every policy that looks at nothing (sregym shortcuts)."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check, for every (fault, target) pair, everything that a declared fault promises."""
+    from sregym_env.cli.shortcuts import measure
     from sregym_env.cli.validation import matrix, print_matrix
     from sregym_env.rollouts.validate import validate_pairs
+
+    if blind and as_json:
+        _fail("--shortcuts prints tables; write JSON with `sregym shortcuts --json FILE`")
 
     with _told_errors():
         reports = validate_pairs(
@@ -116,7 +124,19 @@ def validate(
         _print_json(matrix(reports))
     else:
         print_matrix(reports)
-    raise typer.Exit(0 if reports and all(report.passed for report in reports) else 1)
+    good = bool(reports) and all(report.passed for report in reports)
+    if blind:
+        with _told_errors():
+            good &= measure(
+                app=app_name,
+                fault=fault,
+                target=target,
+                sample=sample,
+                seed=seed,
+                workers=jobs,
+                groups=("blind",),
+            )
+    raise typer.Exit(0 if good else 1)
 
 
 @app.command()
