@@ -491,9 +491,6 @@ def _fleet(chance: Chance, site: Site, age: int, cpu: float, memory: float) -> _
         serial += 2
         if pool == "spare":
             spares.append(heir.name)
-    spares = tuple(
-        machine.name for machine, pool in zip(made[::-1], pools[::-1], strict=False) if pool == "spare"
-    )
     made = [*made[:planes], *sorted(made[planes:], key=lambda machine: (machine.joins, machine.name))]
     placed = tuple(_placed(site, machine, index) for index, machine in enumerate(made))
     return _Fleet(placed, tuple(leaving), tuple(spares))

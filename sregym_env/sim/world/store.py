@@ -7,7 +7,7 @@ first writes to them, so a fork costs a handful of pointers.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from sregym_env.kube.types import Manifest
@@ -28,6 +28,9 @@ _NOBODY = ""
 
 _EMPTY: dict[Key, Manifest] = {}
 
+_KEPT = ("_tables", "_written", "_compacted", "_times", "pace", "changes")
+"""What of a store is carried into another process."""
+
 ChangeType = Literal["ADDED", "MODIFIED", "DELETED"]
 
 
@@ -40,8 +43,6 @@ class Change(NamedTuple):
     key: Key
     old: Manifest | None
     new: Manifest | None
-    time: int = 0
-    """When, in the time of the store's clock."""
 
     @property
     def object(self) -> Manifest:
@@ -59,7 +60,7 @@ class Store:
     """
 
     __slots__ = (
-        "_by_owner", "_keys", "_owned", "_sorted", "_tables", "_written", "changes", "clock", "listener", "pace",
+        "_by_owner", "_compacted", "_keys", "_owned", "_sorted", "_tables", "_times", "_written", "changes", "clock", "listener", "pace",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -70,6 +71,10 @@ class Store:
         """Keys in order; unlike the lists of objects they outlive changes of objects."""
         self._by_owner: dict[str, OwnerIndex] = {}
         self._written = 0
+        self._compacted = 0
+        """The revision up to which changes have been forgotten all at once."""
+        self._times: SharedLog[int] = SharedLog(keep=4096)
+        """When each write was committed, where there is a pace."""
         self.pace: Pace | None = None
         self.clock: Callable[[], int] = _no_time
         self.changes: SharedLog[Change] = SharedLog(keep=4096)
@@ -88,20 +93,20 @@ class Store:
     def newest(self) -> int:
         """The revision of the newest committed write: what those who watch have not seen if they know an older one."""
         last = self.changes.last()
-        return 0 if last is None else last.revision
+        return self._compacted if last is None else last.revision
 
     @property
     def oldest(self) -> int:
         """The smallest revision from which all later writes are still known."""
         if not self.changes.forgotten:
-            return 0
+            return self._compacted
         return next(iter(self.changes)).revision - 1
 
     def writes_until(self, time: int) -> int:
         """How many writes had been committed at an instant, of which not more than those remembered came later."""
         count = self._written
-        for change in self.changes.newest_first():
-            if change.time <= time:
+        for committed in self._times.newest_first():
+            if committed <= time:
                 break
             count -= 1
         return count
@@ -156,13 +161,11 @@ class Store:
         key = (metadata.get("namespace", ""), metadata["name"])
         table = self._writable(resource)
         old = table.get(key)
-        self._written += 1
-        now = self.clock()
-        revision = self._written if self.pace is None else self.pace.at(now) + self._written
+        revision = self._next()
         stored = {**obj, "metadata": {**metadata, "resourceVersion": str(revision)}}
         table[key] = stored
         kind: ChangeType = "ADDED" if old is None else "MODIFIED"
-        self._commit(Change(revision, kind, resource, key, old, stored, now))
+        self._commit(Change(revision, kind, resource, key, old, stored))
         return stored
 
     def remove(self, resource: str, namespace: str, name: str) -> Manifest | None:
@@ -171,8 +174,7 @@ class Store:
         old = self._writable(resource).pop(key, None)
         if old is None:
             return None
-        self._written += 1
-        self._commit(Change(self.revision, "DELETED", resource, key, old, None, self.clock()))
+        self._commit(Change(self._next(), "DELETED", resource, key, old, None))
         return old
 
     def fork(self) -> Store:
@@ -183,6 +185,8 @@ class Store:
         copy._keys = self._keys.copy()
         copy._by_owner = self._by_owner.copy()
         copy._written = self._written
+        copy._compacted = self._compacted
+        copy._times = self._times.fork()
         copy.pace = self.pace
         copy.changes = self.changes.fork()
         # A store that nobody has written to since its last fork is forked without being changed.
@@ -190,9 +194,29 @@ class Store:
             self._owned = set()
         return copy
 
+    @property
+    def tables(self) -> Mapping[str, Mapping[Key, Manifest]]:
+        """All objects by resource and key. Shared with the store: do not change them."""
+        return self._tables
+
+    def refilled(self, tables: Mapping[str, dict[Key, Manifest]]) -> Store:
+        """An independent store at the same revision with other tables in place of some of its own, which are its to
+        keep. It remembers no changes, as after a compaction; the listener is not carried over."""
+        copy = Store()
+        copy._tables = {**self._tables, **tables}
+        copy._owned = set(tables)
+        copy._sorted = {slot: found for slot, found in self._sorted.items() if slot[0] not in tables}
+        copy._keys = {slot: found for slot, found in self._keys.items() if slot[0] not in tables}
+        copy._by_owner = {name: found for name, found in self._by_owner.items() if name not in tables}
+        copy._written = self._written
+        copy._compacted = self.newest
+        copy._times = self._times.fork()
+        copy.pace = self.pace
+        return copy
+
     def __getstate__(self) -> dict[str, Any]:
         """The objects and their history; indexes are made anew, listener and clock are not carried over."""
-        return {name: getattr(self, name) for name in ("_tables", "_written", "pace", "changes")}
+        return {name: getattr(self, name) for name in _KEPT}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         Store.__init__(self)
@@ -211,6 +235,15 @@ class Store:
             self._tables[resource] = self._tables.get(resource, {}).copy()
             self._owned.add(resource)
         return self._tables[resource]
+
+    def _next(self) -> int:
+        """The revision of a write that happens now."""
+        self._written += 1
+        if self.pace is None:
+            return self._written
+        now = self.clock()
+        self._times.append(now)
+        return self.pace.at(now) + self._written
 
     def _commit(self, change: Change) -> None:
         type, resource, key, old, new = change[1:6]
