@@ -80,6 +80,8 @@ def edition(chance: Chance) -> Edition:
         offered=_offered(chance.at("offered"), ports),
         named=named,
         host=chance.weighted("host", _HOSTS),
+        label=chance.weighted("label", _LABELS),
+        converted=chance.yes("converted", 0.35),
         **_images(chance.at("images")),
         wrong_port=chance.choice("wrong-port", (27777, 27071, 27018, 28017, 37017, 27107)),
         accounts={name: _accounts(chance.at("accounts", name), name) for name in GUARDED},
@@ -103,6 +105,7 @@ def edition(chance: Chance) -> Edition:
 
 
 _HOSTS: Mapping[Host, float] = {"short": 0.6, "namespaced": 0.15, "full": 0.25}
+_LABELS = {"io.kompose.service": 0.4, "app": 0.3, "app.kubernetes.io/name": 0.2, "service": 0.1}
 _LOGINS: Mapping[Login, float] = {"compiled": 0.1, "config": 0.3, "environment": 0.2, "secret": 0.4}
 
 _NAMED = (
