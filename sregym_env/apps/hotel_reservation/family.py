@@ -28,8 +28,8 @@ from sregym_env.runtime.chance import Chance
 LEAST_OFFERED = 33.0
 """Requests per second that searches and recommendations have each at least: enough that a lack of CPU is felt."""
 
-RATES = (80, 220)
-"""Least and most requests per second: at the most, no service uses a third of a core's time."""
+RATES = (80, 280)
+"""Least and most requests per second: at the most, the busiest service uses little more than a third of a core."""
 
 _LETTERS = "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 _HEX = "0123456789abcdef"
@@ -427,4 +427,4 @@ def _mix(chance: Chance) -> tuple[float, float, float, float]:
 
 def _rate(chance: Chance, mix: tuple[float, float, float, float]) -> int:
     least = max(RATES[0], int(LEAST_OFFERED / min(mix[:2])) + 1)
-    return min(RATES[1], least + round(chance.lognormal("rate", 30.0, 0.9)) // 5 * 5)
+    return min(RATES[1], least + round(chance.lognormal("rate", 60.0, 0.9)) // 5 * 5)

@@ -102,6 +102,7 @@ class Draft:
     def __init__(self, published: App, app: App) -> None:
         """``app`` is the member of the family of ``published`` that varies further."""
         self.app = app
+        self._published = published
         self.manifests: list[Manifest] = [orjson.loads(orjson.dumps(m)) for m in app.manifests]
         self._images: dict[str, Image] = {}
         self.added: list[Manifest] = []
@@ -180,5 +181,12 @@ class Draft:
 
     def share(self, component: Component) -> float:
         """Requests per second on whose way the component is."""
-        through = (j.weight for j in self.app.journeys if component.name in j.through)
-        return sum(through) * self.app.rate
+        return _share(self.app, component)
+
+    def published_share(self, component: Component) -> float:
+        """The same in the application that is varied."""
+        return _share(self._published, component)
+
+
+def _share(app: App, component: Component) -> float:
+    return app.rate * sum(journey.weight for journey in app.journeys if component.name in journey.through)

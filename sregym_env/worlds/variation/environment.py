@@ -89,11 +89,11 @@ def _scratch(chance: Chance) -> Manifest:
 def _variables(work: Work, chance: Chance) -> None:
     known = {variable["name"] for variable in work.container.get("env") or ()}
     fresh: list[Manifest] = []
-    for name in chance.sample("names", tuple(UNUSED), chance.weighted("count", COUNTS)):
+    for name in words.few(chance, "names", tuple(UNUSED), chance.weighted("count", COUNTS)):
         if name not in known:
             fresh.append({"name": name, "value": chance.choice(name, UNUSED[name])})
     if chance.yes("downward", 0.25):
-        for name in chance.sample("fields", tuple(_DOWNWARD), chance.between("downward count", 1, 2)):
+        for name in words.few(chance, "fields", tuple(_DOWNWARD), chance.between("downward count", 1, 2)):
             fresh.append({"name": name, "valueFrom": {"fieldRef": {"fieldPath": _DOWNWARD[name]}}})
     if fresh:
         declared = work.container.get("env") or []
@@ -106,7 +106,7 @@ def _resolver(work: Work, chance: Chance) -> None:
         if chance.yes("policy", 0.4):
             work.pod["dnsPolicy"] = "ClusterFirst"
     if chance.yes("aliases", 0.08):
-        chosen = chance.sample("hosts", ALIASES, chance.between("hosts count", 1, 2))
+        chosen = words.few(chance, "hosts", ALIASES, chance.between("hosts count", 1, 2))
         merged: dict[str, list[str]] = {}
         for address, name in chosen:
             merged.setdefault(address, []).append(name)
@@ -118,7 +118,7 @@ def _shared_settings(draft: Draft, chance: Chance, namespace: str, works: tuple[
     if not chance.yes("settings", 0.35):
         return
     name = f"{chance.choice('settings name', ('common', 'shared', 'global', draft.app.name))}-{chance.choice('settings end', ('env', 'settings', 'environment'))}"
-    keys = chance.sample("settings keys", tuple(UNUSED), chance.between("settings count", 2, 6))
+    keys = words.few(chance, "settings keys", tuple(UNUSED), chance.between("settings count", 2, 6))
     data = {key: chance.at("settings").choice(key, UNUSED[key]) for key in keys}
     draft.start_with(words.named("ConfigMap", name, namespace, data=data))
     for work in works:

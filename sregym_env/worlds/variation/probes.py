@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
+from sregym_env.worlds.variation import words
 from sregym_env.worlds.variation.draft import Draft, Work
 
 HANDLERS = ("httpGet", "tcpSocket", "grpc", "exec")
@@ -80,7 +81,7 @@ def _timed(probe: Manifest, chance: Chance, style: str, table: Mapping[str, Mapp
     made = _asked(probe)
     if style == "default":
         # Whoever writes probes by hand sets one field or two.
-        for field in chance.sample("fields", tuple(table), chance.below("count", 3)):
+        for field in words.few(chance, "fields", tuple(table), chance.below("count", 3)):
             made[field] = chance.weighted(field, table[field])
     else:
         made |= {field: chance.weighted(field, values) for field, values in table.items()}

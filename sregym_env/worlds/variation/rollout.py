@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
-from sregym_env.worlds.variation.draft import Draft, Work
+from sregym_env.worlds.variation.draft import BUSY, Draft, Work
 
 REPLICAS = {1: 0.52, 2: 0.27, 3: 0.17, 4: 0.04}
 """Pods of what keeps no state (charts: 86 % one; production overrides: mostly three)."""
@@ -33,7 +33,7 @@ def draw(draft: Draft, chance: Chance) -> None:
         own = chance.at("rollout", work.name)
         spec = work.spec
         if work.scalable:
-            spec["replicas"] = max(1, own.weighted("replicas", REPLICAS))
+            spec["replicas"] = min(own.weighted("replicas", REPLICAS), most_replicas(draft, work))
         limit = own.weighted("history", HISTORY)
         if limit != 10 or own.yes("said", 0.3):
             spec["revisionHistoryLimit"] = limit
@@ -47,6 +47,14 @@ def draw(draft: Draft, chance: Chance) -> None:
             spec["minReadySeconds"] = seconds
         if seconds := own.weighted("grace", GRACE):
             work.pod["terminationGracePeriodSeconds"] = seconds
+
+
+def most_replicas(draft: Draft, work: Work) -> int:
+    """How many pods still get as many requests each as the one of the published application needs to feel a lack of
+    CPU; any number where that one does not."""
+    if draft.published_share(work.component) < BUSY:
+        return max(REPLICAS)
+    return max(1, int(draft.share(work.component) / BUSY))
 
 
 def _strategy(work: Work, chance: Chance) -> Manifest | None:

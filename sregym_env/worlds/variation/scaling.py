@@ -25,7 +25,7 @@ def draw(draft: Draft, chance: Chance) -> None:
         works = [work for work in draft.inside(namespace) if work.scalable]
         if not own.yes("any", SHARE):
             continue
-        for work in own.sample("which", works, own.between("count", 1, 2)):
+        for work in words.few(own, "which", works, own.between("count", 1, 2)):
             metric = _metric(draft, work, own.at(work.name))
             if metric is not None:
                 draft.end_with(_autoscaler(work, metric, own.at(work.name)))

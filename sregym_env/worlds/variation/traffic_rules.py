@@ -1,8 +1,5 @@
-"""Network policies that leave every real path open.
-
-A pod that several policies select may do what any of them allows. So that a policy which cuts a component off still
-does, no component is allowed by name both what it needs and what needs it: what asks others per request may have its
-callers listed, everything may have its callees listed, never both.
+"""Network policies that leave every real path open: what the application's parts ask each other, the way in for the
+users and for whoever looks from a machine, names, the API server.
 """
 
 from __future__ import annotations
@@ -14,8 +11,9 @@ from sregym_env.runtime.chance import Chance
 from sregym_env.worlds.variation import words
 from sregym_env.worlds.variation.draft import Draft, Work
 
-STYLES = {"none": 0.6, "outward": 0.2, "single": 0.2}
-"""Habits of teams: no policies, one for what may leave the namespace, one for each of some components."""
+STYLES = {"none": 0.58, "outward": 0.14, "closed": 0.14, "single": 0.14}
+"""Habits of teams: no policies; what may leave the namespace; nothing in or out by default; one for each of some
+components."""
 
 VERSION = "networking.k8s.io/v1"
 NAMESPACE_NAME = "kubernetes.io/metadata.name"
@@ -31,6 +29,8 @@ def draw(draft: Draft, chance: Chance) -> None:
         style = own.weighted("style", STYLES)
         if style == "outward":
             _outward(draft, own, namespace)
+        elif style == "closed":
+            _closed(draft, own, namespace)
         elif style == "single":
             _single(draft, own, namespace)
 
@@ -64,20 +64,44 @@ def _outward(draft: Draft, chance: Chance, namespace: str) -> None:
         draft.start_with(_policy(f"{prefix}{what}", namespace, **everything, egress=[rule]))
 
 
+def _closed(draft: Draft, chance: Chance, namespace: str) -> None:
+    """Everything is denied, and allowed again where it is needed."""
+    name = chance.choice("closed", ("default-deny", "default-deny-all", "deny-by-default"))
+    draft.start_with(_policy(name, namespace, podSelector={}, policyTypes=["Ingress", "Egress"]))
+    inside = _inside(draft, namespace)
+    allowed: dict[str, Manifest] = {
+        "dns": {"policyTypes": ["Egress"], "egress": [DNS]},
+        "api-server": {"policyTypes": ["Egress"], "egress": [API]},
+        "internal": {
+            "policyTypes": ["Ingress", "Egress"],
+            "ingress": [{"from": inside["to"]}],
+            "egress": [inside],
+        },
+    }
+    for what, rules in allowed.items():
+        draft.start_with(_policy(f"allow-{what}", namespace, podSelector={}, **rules))
+    for work in draft.inside(namespace):
+        # Users come from anywhere, and so do those who look whether a Service answers.
+        if work.component.service and work.component.port and work.component.stateless:
+            draft.start_with(_let_in(work, f"allow-to-{work.name}"))
+
+
+def _let_in(work: Work, name: str) -> Manifest:
+    """Anybody may connect to the ports that are there."""
+    ports = [{"protocol": "TCP", "port": port} for port in sorted(_listened(work))]
+    selected = {"podSelector": {"matchLabels": dict(work.labels)}}
+    return _policy(name, work.namespace, **selected, policyTypes=["Ingress"], ingress=[{"ports": ports}])
+
+
 def _single(draft: Draft, chance: Chance, namespace: str) -> None:
     for work in draft.inside(namespace):
         if not chance.yes(work.name, 0.4):
             continue
-        asks = any(d.essential and "request" in d.at for d in work.component.dependencies)
         name = chance.choice("prefix", ("", "np-", f"{draft.app.name}-")) + work.name
-        selected: Manifest = {"podSelector": {"matchLabels": dict(work.labels)}}
-        if asks and work.component.port and chance.yes(f"callers of {work.name}", 0.5):
-            # Anybody may come, probers from outside the cluster too, but only to the ports that are there.
-            ports = [{"protocol": "TCP", "port": port} for port in sorted(_listened(work))]
-            draft.start_with(
-                _policy(name, namespace, **selected, policyTypes=["Ingress"], ingress=[{"ports": ports}])
-            )
+        if work.component.port and chance.yes(f"callers of {work.name}", 0.5):
+            draft.start_with(_let_in(work, name))
         else:
+            selected = {"podSelector": {"matchLabels": dict(work.labels)}}
             rules = [DNS, *_callees(draft, work), API]
             draft.start_with(_policy(name, namespace, **selected, policyTypes=["Egress"], egress=rules))
 

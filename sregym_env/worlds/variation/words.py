@@ -6,9 +6,12 @@ The name of a component with a word behind it is kept for what happens to that c
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
+
+T = TypeVar("T")
 
 TEAMS = ("atlas", "backend", "booking", "core", "delta", "edge", "growth", "harbor", "inventory", "journeys", "kestrel",
          "lodestar", "marketplace", "merlin", "nova", "orders", "osprey", "platform", "product", "puffin", "quartz",
@@ -42,6 +45,17 @@ def named(kind: str, name: str, namespace: str = "", version: str = "v1", **more
     return {"apiVersion": version, "kind": kind, "metadata": metadata, **more}
 
 
+def few(chance: Chance, name: str, items: Sequence[T], count: int) -> list[T]:
+    """``count`` different items of a short list, in one draw."""
+    left = list(items)
+    bits = chance.bits(name) if count else 0
+    found: list[T] = []
+    for _ in range(min(count, len(left))):
+        bits, index = divmod(bits, len(left))
+        found.append(left.pop(index))
+    return found
+
+
 def some(chance: Chance, name: str, items: Sequence[str], mean: float) -> list[str]:
     """Some of the items, ``mean`` of them on average."""
-    return chance.sample(name, items, min(len(items), chance.poisson(f"{name}.count", mean)))
+    return few(chance, name, items, chance.poisson(f"{name}.count", mean))
