@@ -39,7 +39,17 @@ EVENT_EFFORT = 30.0
 """What an event costs beside the writes, looks and scripts that it brings about (units of ``runtime/effort.py``)."""
 
 _WITHOUT_CONSEQUENCE = frozenset(
-    ("events", "leases.coordination.k8s.io", "replicasets.apps", "controllerrevisions.apps")
+    (
+        "events",
+        "leases.coordination.k8s.io",
+        "replicasets.apps",
+        "controllerrevisions.apps",
+        "horizontalpodautoscalers.autoscaling",
+        "poddisruptionbudgets.policy",
+        "cronjobs.batch",
+        "resourcequotas",
+        "limitranges",
+    )
 )
 """Resources whose changes never alter where a connection leads or what a process does."""
 
