@@ -27,6 +27,9 @@ _NOBODY = ""
 
 _EMPTY: dict[Key, Manifest] = {}
 
+KEPT_CHANGES = 4096
+"""The newest changes that are remembered, at least."""
+
 ChangeType = Literal["ADDED", "MODIFIED", "DELETED"]
 
 
@@ -64,7 +67,7 @@ class Store:
         """Keys in order; unlike the lists of objects they outlive changes of objects."""
         self._by_owner: dict[str, OwnerIndex] = {}
         self.revision = 0
-        self.changes: SharedLog[Change] = SharedLog(keep=4096)
+        self.changes: SharedLog[Change] = SharedLog(keep=KEPT_CHANGES)
         self.listener: Callable[[Change], None] = _nobody
 
     def get(self, resource: str, namespace: str, name: str) -> Manifest | None:
@@ -152,17 +155,17 @@ class Store:
         """All objects by resource and key. Shared with the store: do not change them."""
         return self._tables
 
-    def refilled(self, tables: Mapping[str, dict[Key, Manifest]]) -> Store:
-        """An independent store at the same revision with other tables in place of some of its own, which are its to
-        keep. It remembers no changes, as after a compaction; the listener is not carried over."""
-        copy = Store()
-        copy._tables = {**self._tables, **tables}
-        copy._owned = set(tables)
-        copy._sorted = {slot: found for slot, found in self._sorted.items() if slot[0] not in tables}
-        copy._keys = {slot: found for slot, found in self._keys.items() if slot[0] not in tables}
-        copy._by_owner = {name: found for name, found in self._by_owner.items() if name not in tables}
-        copy.revision = self.revision
-        return copy
+    def refill(self, tables: Mapping[str, dict[Key, Manifest]]) -> None:
+        """Put other tables in place of some, at the same revision. They are the store's to keep; it remembers no
+        changes any more, as after a compaction, and its listener hears of nothing."""
+        self._tables.update(tables)
+        self._owned.update(tables)
+        for index in (self._sorted, self._keys):
+            for slot in [slot for slot in index if slot[0] in tables]:
+                del index[slot]
+        for resource in tables:
+            self._by_owner.pop(resource, None)
+        self.changes = SharedLog(keep=KEPT_CHANGES)
 
     def __getstate__(self) -> dict[str, Any]:
         """The objects and their history; indexes are made anew, and the listener is not carried over."""
