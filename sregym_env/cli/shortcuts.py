@@ -21,18 +21,20 @@ from sregym_env.rollouts.validate import thinned
 
 def measure(
     *,
-    app: str,
-    sample: int,
-    seeds: int,
-    seed: int,
-    workers: int,
-    policies: tuple[str, ...],
-    groups: tuple[str, ...],
-    json_file: Path | None,
+    app: str = "",
+    fault: str = "",
+    target: str = "",
+    sample: int = 0,
+    seeds: int = 1,
+    seed: int = 0,
+    workers: int = 1,
+    policies: tuple[str, ...] = (),
+    groups: tuple[str, ...] = (),
+    json_file: Path | None = None,
 ) -> bool:
     """Play shortcuts over pairs, print what they earn; whether every enforced limit is kept."""
     shortcuts = chosen(policies, groups)
-    problems = list(pairs(app=app or None))
+    problems = list(pairs(app=app or None, fault=fault or None, target=target or None))
     played = cases(thinned(problems, sample), seeds, seed)
     with _progress() as progress:
         task = progress.add_task("worlds", total=len(played))
@@ -42,7 +44,7 @@ def measure(
             workers=workers,
             watch=lambda: progress.advance(task),
         )
-    result = report(shortcuts, outcomes, unplayed, sampled=0 < sample < len(problems))
+    result = report(shortcuts, outcomes, unplayed, sampled=bool(sample or fault or target))
     terminal.print_table(lines(result["policies"]))
     out = terminal.console()
     out.print()

@@ -73,6 +73,8 @@ class Fault:
     """What the wrong thing is called, where it is not an object's kind (``MongoDB account``)."""
     remedies: Sequence[Sequence[str]]
     """Alternative repairs, each a sequence of command lines."""
+    rollback: Sequence[str] = ()
+    """One more repair, right as long as the fault's rollout is the newest revision: back to the one before."""
     look: Sequence[str] = ()
     """Command lines that show the cause, beside those that suit every fault of this kind of target."""
     accepts: Sequence[ObjectRef] = ()
@@ -150,7 +152,9 @@ class Declaration:
         for name, default in self._defaults.items():
             if isinstance(default, Drawn) and values[name] is None:
                 values[name] = (
-                    default.published if chance is None else default.choose(struck, chance.at(name))
+                    default.at_published(struck)
+                    if chance is None
+                    else default.choose(struck, chance.at(name))
                 )
         return self.on(struck, values)
 
@@ -219,7 +223,7 @@ class FaultInstance:
 
     @property
     def remedies(self) -> tuple[tuple[str, ...], ...]:
-        """Alternative repairs as command lines."""
+        """Alternative repairs as command lines, going back a revision aside."""
         return tuple(tuple(remedy) for remedy in self.fault.remedies)
 
     @cached_property

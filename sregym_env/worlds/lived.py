@@ -47,12 +47,17 @@ def lived_world(app: App, chance: Chance) -> EmbeddedWorld:
 
     Raises AppError.
     """
-    base = _base(app, chance.below("base", BASES))
+    base = _base(app, base_of(chance))
     renewal = base.renewal
     world = renewal.draw(chance.at("renewal"), _texts(renewal.world.app, chance.at("texts")))
     world.reseed(chance.bits("seed") >> 1)
     world.advance(chance.uniform("later", *LATER_SECONDS))
     return world
+
+
+def base_of(chance: Chance) -> int:
+    """The number of the base world that an episode's world is drawn from."""
+    return chance.below("base", BASES)
 
 
 def base_world(app: App, number: int) -> EmbeddedWorld:

@@ -175,7 +175,7 @@ _CONSTANT = """
 .items[] |= ($k[.kind + "/" + .metadata.name] as $o | if $o then
     .spec.replicas = $o.replicas
     | .spec.template.metadata.labels += $o.labels
-    | .spec.template.spec |= ({containers: $o.containers, volumes: $o.volumes, restartPolicy, schedulerName})
+    | .spec.template.spec |= ($o.spec + {restartPolicy, schedulerName})
   else . end)
 """
 """Every pod template becomes what is published."""
@@ -185,17 +185,17 @@ _SHAPE = """
     .spec.replicas = ([.spec.replicas, $o.replicas] | max)
     | .spec.template.metadata.labels += $o.labels
     | .spec.template.spec |= (
-        ($o.containers | map({key: .name, value: .}) | from_entries) as $c
+        ($o.spec.containers | map({key: .name, value: .}) | from_entries) as $c
         | ([.containers[] | select($c[.name])]) as $own
         | del(.initContainers, .nodeSelector, .affinity, .hostAliases, .dnsPolicy, .dnsConfig, .nodeName,
               .serviceAccountName, .serviceAccount, .terminationGracePeriodSeconds, .topologySpreadConstraints)
-        | .volumes = $o.volumes
+        | .volumes = $o.spec.volumes
         | .containers = ((if $own == [] then .containers[:1] else $own end)
             | map(del(.livenessProbe, .readinessProbe, .startupProbe, .envFrom, .volumeMounts)
                 | $c[.name] as $p
                 | (if $p then .command = $p.command | .args = $p.args | .ports = $p.ports
                      | .volumeMounts = $p.volumeMounts | .resources = $p.resources else . end)
-                | .env |= map(select(.valueFrom == null))
+                | (if .env then .env |= map(select(.valueFrom == null)) else . end)
                 | with_entries(select(.value != null)))))
   else . end)
 """
@@ -252,8 +252,7 @@ def conventions(manifests: Iterable[Manifest]) -> Mapping[str, Any]:
             found[key] = {
                 "replicas": spec.get("replicas", 1),
                 "labels": template["metadata"].get("labels", {}),
-                "containers": template["spec"]["containers"],
-                "volumes": template["spec"].get("volumes"),
+                "spec": template["spec"],
             }
     return found
 

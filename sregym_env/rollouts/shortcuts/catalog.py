@@ -114,10 +114,10 @@ def _reading() -> Iterator[Shortcut]:
     for name, repair in repairs.REPAIRS.items():
         for figure in (_RECENT, "not_ready") if name != "undo" else ():
             yield _shortcut(
-                f"{name}_{cue}",
+                f"{name}_{figure}",
                 "reading",
-                f"what `{cue}` names is repaired: {name.replace('_', ' ')}",
-                _one(by_name(cue), repair, None),
+                f"what `{figure}` names is repaired: {name.replace('_', ' ')}",
+                _one(by_name(figure), repair, None),
             )
     yield _shortcut(
         "live_normalise",

@@ -132,7 +132,7 @@ def source(app: App) -> Mapping[str, Any]:
     """What reading the application's source tells a normaliser: good builds, main containers, flags, labels, ports."""
     commands, labels, resources = {}, {}, {}
     for key, constant in conventions(app.manifests).items():
-        for container in constant.get("containers", ()):
+        for container in constant.get("spec", {}).get("containers", ()):
             resources[container["name"]] = container.get("resources")
             if container.get("command"):
                 commands[container["name"]] = container["command"]
@@ -153,7 +153,7 @@ def good_builds(app: App, component: str) -> list[str]:
     """The working images of a component, the one that is published last."""
     found = list(app.by_name[component].releases)
     for key, constant in conventions(app.manifests).items():
-        for container in constant.get("containers", ()):
+        for container in constant.get("spec", {}).get("containers", ()):
             if key.endswith(f"/{component}") and container["name"] == app.by_name[component].container:
                 found.append(container["image"])
     return list(dict.fromkeys(found))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from sregym_env.kube.types import Manifest
+from sregym_env.runtime import effort
 from sregym_env.sim.world.shared import SharedLog
 
 Key = tuple[str, str]
@@ -29,6 +30,10 @@ _EMPTY: dict[Key, Manifest] = {}
 
 KEPT_CHANGES = 4096
 """The newest changes that are remembered, at least."""
+
+WRITE_EFFORT = 60.0
+LOOK_EFFORT = 0.05
+"""What a write costs, and an object that is handed out in a list (units of ``runtime/effort.py``)."""
 
 ChangeType = Literal["ADDED", "MODIFIED", "DELETED"]
 
@@ -80,6 +85,7 @@ class Store:
         slot = (resource, namespace)
         known = self._sorted.get(slot)
         if known is not None:
+            effort.note(LOOK_EFFORT * len(known))
             return known
         table = self._tables.get(resource, _EMPTY)
         keys = self._keys.get(slot)
@@ -88,6 +94,7 @@ class Store:
                 table if namespace is None else [key for key in table if key[0] == namespace]
             )
         found = self._sorted[slot] = [table[key] for key in keys]
+        effort.note(2 * LOOK_EFFORT * len(found))
         return found
 
     def owned_by(self, resource: str, uid: str) -> Objects:
@@ -202,6 +209,7 @@ class Store:
         # Identity is enough: writes keep what they do not change, and an equal copy only costs a move.
         if index is not None and (type != "MODIFIED" or _references(old) is not _references(new)):
             self._by_owner[resource] = _moved(index, key, _slots(old), _slots(new))
+        effort.note(WRITE_EFFORT)
         change = Change(self.revision, type, resource, key, old, new)
         self.changes.append(change)
         self.listener(change)
