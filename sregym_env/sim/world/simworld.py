@@ -287,10 +287,10 @@ class SimWorld:
 
         ``parts`` are fields by name. Nothing is derived from them yet, and the store remembers no changes."""
         copy = self.fork()
-        copy.store = self.store.refilled(tables)
-        _tie(copy)
+        copy.store.refill(tables)
         for name, value in parts.items():
             setattr(copy, name, value)
+        copy._programs = _programs_of(copy._machinery, copy._app)
         copy.view = None
         return copy
 

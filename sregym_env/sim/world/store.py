@@ -29,6 +29,9 @@ _NOBODY = ""
 
 _EMPTY: dict[Key, Manifest] = {}
 
+KEPT_CHANGES = 4096
+"""The newest changes that are remembered, at least."""
+
 WRITE_EFFORT = 60.0
 LOOK_EFFORT = 0.05
 """What a write costs, and an object that is handed out in a list (units of ``runtime/effort.py``)."""
@@ -78,11 +81,11 @@ class Store:
         self._written = 0
         self._compacted = 0
         """The revision up to which changes have been forgotten all at once."""
-        self._times: SharedLog[int] = SharedLog(keep=4096)
+        self._times: SharedLog[int] = SharedLog(keep=KEPT_CHANGES)
         """When each write was committed, where there is a pace."""
         self.pace: Pace | None = None
         self.clock: Callable[[], int] = _no_time
-        self.changes: SharedLog[Change] = SharedLog(keep=4096)
+        self.changes: SharedLog[Change] = SharedLog(keep=KEPT_CHANGES)
         self.listener: Callable[[Change], None] = _nobody
 
     @property
@@ -206,20 +209,18 @@ class Store:
         """All objects by resource and key. Shared with the store: do not change them."""
         return self._tables
 
-    def refilled(self, tables: Mapping[str, dict[Key, Manifest]]) -> Store:
-        """An independent store at the same revision with other tables in place of some of its own, which are its to
-        keep. It remembers no changes, as after a compaction; the listener is not carried over."""
-        copy = Store()
-        copy._tables = {**self._tables, **tables}
-        copy._owned = set(tables)
-        copy._sorted = {slot: found for slot, found in self._sorted.items() if slot[0] not in tables}
-        copy._keys = {slot: found for slot, found in self._keys.items() if slot[0] not in tables}
-        copy._by_owner = {name: found for name, found in self._by_owner.items() if name not in tables}
-        copy._written = self._written
-        copy._compacted = self.newest
-        copy._times = self._times.fork()
-        copy.pace = self.pace
-        return copy
+    def refill(self, tables: Mapping[str, dict[Key, Manifest]]) -> None:
+        """Put other tables in place of some, at the same revision. They are the store's to keep; it remembers no
+        changes any more, as after a compaction, and its listener hears of nothing."""
+        self._tables.update(tables)
+        self._owned.update(tables)
+        for index in (self._sorted, self._keys):
+            for slot in [slot for slot in index if slot[0] in tables]:
+                del index[slot]
+        for resource in tables:
+            self._by_owner.pop(resource, None)
+        self._compacted = self.newest
+        self.changes = SharedLog(keep=KEPT_CHANGES)
 
     def __getstate__(self) -> dict[str, Any]:
         """The objects and their history; indexes are made anew, listener and clock are not carried over."""
