@@ -89,22 +89,26 @@ Undo = Restore | Discard | Revert | None
 """What undoes an edit; None when there is nothing to undo."""
 
 
-def apply(world: World, edit: Edit) -> Undo:
-    """Make an edit as the cluster's administrator. Raises ClusterError if it cannot be made."""
+def apply(world: World, edit: Edit, manager: str = "") -> Undo:
+    """Make an edit as the cluster's administrator, under a field manager's name where one is given.
+
+    Raises ClusterError if it cannot be made.
+    """
+    cluster = world.cluster
     match edit:
         case JsonPatch():
-            return _json_patch(world.cluster, edit)
+            return _json_patch(cluster, edit, manager)
         case MergePatch():
-            return _merge_patch(world.cluster, edit.target, edit.patch)
+            return _merge_patch(cluster, edit.target, edit.patch, manager)
         case Restart():
             annotations = {RESTARTED: rfc3339(world.now())}
             restarted = {"spec": {"template": {"metadata": {"annotations": annotations}}}}
-            return _merge_patch(world.cluster, edit.target, restarted)
+            return _merge_patch(cluster, edit.target, restarted, manager)
         case Create():
-            made = world.cluster.create(edit.manifest)
-            return Discard(ref(made, world.cluster.registry))
+            made = cluster.create(edit.manifest, field_manager=manager)
+            return Discard(ref(made, cluster.registry))
         case Delete():
-            before = _get(world.cluster, edit.target)
+            before = _get(cluster, edit.target)
             _delete(world, edit.target)
             return Restore(before)
         case Exec():
@@ -117,14 +121,14 @@ def apply(world: World, edit: Edit) -> Undo:
             _cycle(world, edit.component)
             return None
         case Redeploy():
-            return _redeploy(world, edit)
+            return _redeploy(world, edit, manager)
         case Rollout():
-            return _rollout(world.cluster, edit)
+            return _rollout(cluster, edit, manager)
         case AwaitRollout():
             _await_rollout(world, edit.target)
             return None
         case Substitute():
-            return _substitute(world.cluster, edit)
+            return _substitute(cluster, edit, manager)
 
 
 def undo(world: World, change: Undo) -> None:
@@ -214,7 +218,7 @@ def _cycle(world: World, component: str) -> None:
 
 
 def _scale(cluster: Cluster, workload: ObjectRef, replicas: int) -> None:
-    _merge_patch(cluster, workload, {"spec": {"replicas": replicas}})
+    _merge_patch(cluster, workload, {"spec": {"replicas": replicas}}, "")
 
 
 def _discard_pod(cluster: Cluster, pod: Manifest) -> None:
@@ -225,13 +229,20 @@ def _discard_pod(cluster: Cluster, pod: Manifest) -> None:
             raise
 
 
-def _merge_patch(cluster: Cluster, target: ObjectRef, patch: Mapping[str, Any]) -> Undo:
+def _merge_patch(cluster: Cluster, target: ObjectRef, patch: Mapping[str, Any], manager: str) -> Undo:
     before = _get(cluster, target)
-    cluster.patch(target.resource, target.name, dict(patch), namespace=target.namespace, type="merge")
+    cluster.patch(
+        target.resource,
+        target.name,
+        dict(patch),
+        namespace=target.namespace,
+        type="merge",
+        field_manager=manager,
+    )
     return Restore(before)
 
 
-def _json_patch(cluster: Cluster, edit: JsonPatch) -> Undo:
+def _json_patch(cluster: Cluster, edit: JsonPatch, manager: str) -> Undo:
     target = edit.target
     before = _get(cluster, target)
     operation = {"op": "remove", "path": edit.path}
@@ -241,31 +252,39 @@ def _json_patch(cluster: Cluster, edit: JsonPatch) -> Undo:
         if present:
             # In a list, `add` would insert beside the old value instead of taking its place.
             operation["op"] = "replace"
-    cluster.patch(target.resource, target.name, [operation], namespace=target.namespace, type="json")
+    cluster.patch(
+        target.resource,
+        target.name,
+        [operation],
+        namespace=target.namespace,
+        type="json",
+        field_manager=manager,
+    )
     return Restore(before)
 
 
-def _substitute(cluster: Cluster, edit: Substitute) -> Undo:
+def _substitute(cluster: Cluster, edit: Substitute, manager: str) -> Undo:
     text: Any = _get(cluster, edit.target)
     for part in _parts(edit.path):
         text = text[part]
     if edit.before not in text:
         raise ClusterError(f"{edit.target.name}: {edit.path} does not contain {edit.before!r}")
-    return _json_patch(cluster, JsonPatch(edit.target, edit.path, text.replace(edit.before, edit.after, 1)))
+    changed_text = text.replace(edit.before, edit.after, 1)
+    return _json_patch(cluster, JsonPatch(edit.target, edit.path, changed_text), manager)
 
 
-def _redeploy(world: World, edit: Redeploy) -> Undo:
+def _redeploy(world: World, edit: Redeploy, manager: str) -> Undo:
     before = _get(world.cluster, edit.target)
     # In the foreground, so that the pods are gone first: else they would serve on for their grace period.
     _delete(world, edit.target, foreground=True)
-    world.cluster.create(changed(cleaned(before), edit.changes))
+    world.cluster.create(changed(cleaned(before), edit.changes), field_manager=manager)
     return Restore(before)
 
 
-def _rollout(cluster: Cluster, edit: Rollout) -> Undo:
+def _rollout(cluster: Cluster, edit: Rollout, manager: str) -> Undo:
     before = _get(cluster, edit.target)
     # The resourceVersion stays: a write in between is a conflict, and not undone unseen.
-    cluster.replace(changed(before, edit.changes))
+    cluster.replace(changed(before, edit.changes), field_manager=manager)
     return Restore(before)
 
 

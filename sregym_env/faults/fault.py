@@ -30,7 +30,7 @@ from sregym_env.cluster.disturbances import Disturbance
 from sregym_env.cluster.edits import Edit, ObjectRef
 from sregym_env.cluster.inventory import Inventory
 from sregym_env.cluster.targets import ROLLED, TargetRule
-from sregym_env.errors import ProblemError, SREGymError, UsageError
+from sregym_env.errors import ProblemError, UsageError
 from sregym_env.faults.commands import named, scope
 from sregym_env.faults.drawn import Drawn
 from sregym_env.faults.mechanisms import MECHANISMS
@@ -182,7 +182,7 @@ def fault(
 
 @dataclass(frozen=True)
 class FaultInstance:
-    """A fault bound to a target: what is injected, graded and demonstrated in an episode."""
+    """A fault bound to a target: what comes, is graded and demonstrated in an episode."""
 
     declaration: Declaration
     target: Any
@@ -198,27 +198,8 @@ class FaultInstance:
         """``fault:target``."""
         return f"{self.declaration.name}:{self.target.name}"
 
-    def inject(self, world: World) -> tuple[Undo, ...]:
-        """Let the fault happen, and return what :meth:`heal` needs to take it back.
-
-        Where a part of it cannot be made, the parts before it are taken back, and the error goes on.
-        """
-        changes: list[Undo] = []
-        try:
-            for edit in self.fault.edits:
-                changes.append(edits_apply.apply(world, edit))
-            for disturbance in self.fault.disturbances:
-                world.nodes.apply(disturbance)
-            # Last of all: clients that restart before the fault is in would find everything well.
-            self.replay(world)
-        except SREGymError:
-            # A world that cannot be copied goes on to be used by others.
-            self.heal(world, changes)
-            raise
-        return tuple(changes)
-
     def heal(self, world: World, changes: Sequence[Undo]) -> None:
-        """Take the fault back: the desired state is what it was before :meth:`inject`."""
+        """Take the fault back: the desired state is what it was before it came (:mod:`~sregym_env.faults.onset`)."""
         # Before the edits: taking one back may need a pod in which a command can run.
         for disturbance in self.fault.disturbances:
             world.nodes.heal(disturbance)
@@ -242,9 +223,8 @@ class FaultInstance:
 
     @property
     def remedies(self) -> tuple[tuple[str, ...], ...]:
-        """Alternative repairs as command lines, going back a revision the last."""
-        ways = (*self.fault.remedies, self.fault.rollback)
-        return tuple(tuple(way) for way in ways if way)
+        """Alternative repairs as command lines, going back a revision aside."""
+        return tuple(tuple(remedy) for remedy in self.fault.remedies)
 
     @cached_property
     def investigation(self) -> tuple[str, ...]:

@@ -38,6 +38,10 @@ COSTS = {
 PROGRAM_COST = 3
 """Commands that one run of a program counts for, beside itself."""
 
+COMMAND_EFFORT = 25.0
+MOVING_EFFORT = 0.012
+"""What a command costs, and a character that is moved (units of ``runtime/effort.py``)."""
+
 SHORT = 1000
 """Characters of a script, a program or a pattern that cost nothing to read: their number is bounded by the commands."""
 

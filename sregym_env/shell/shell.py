@@ -10,6 +10,7 @@ from functools import partial
 from types import MappingProxyType
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.runtime.effort import EffortExceeded
 from sregym_env.shell import builtins
 from sregym_env.shell.commands.library import LIBRARY
 from sregym_env.shell.files import Files
@@ -24,6 +25,9 @@ from sregym_env.shell.syntax.words import ScriptError
 
 ShellCommand = Callable[[Sequence[str], str, "Shell"], ExecResult]
 """A command: (argv with its own name first, stdin, the shell that runs it) -> result."""
+
+KILLED = 137
+"""Exit code of a process that was killed: 128 and the signal's number."""
 
 _BINS = ("/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/")
 
@@ -213,6 +217,12 @@ class Shell:
             code = self._ended(run, do)
             run.flush()
             return code
+        except EffortExceeded as error:
+            run.session, run.table = self._session, table
+            run.flush()
+            run.err(f"{error}\n")
+            self._session.exit_code = KILLED
+            return KILLED
         except LimitExceeded as error:
             text, code = str(error), 126
         except RecursionError:

@@ -21,9 +21,10 @@ from sregym_env.cluster.identity import User
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.numbers import whole
 from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.effort import EffortExceeded
 from sregym_env.shell.commands.curl import curl
 from sregym_env.shell.files import FileEntry, Files, SymlinkEntry, encoded, readable
-from sregym_env.shell.shell import Limits, Shell, ShellCommand
+from sregym_env.shell.shell import KILLED, Limits, Shell, ShellCommand
 from sregym_env.tools.alerts import alerts
 from sregym_env.tools.background import Background, JobCommands, Wire
 from sregym_env.tools.call import Submission, ToolOutcome
@@ -73,6 +74,8 @@ class Workstation:
         self._submission: Submission | None = None
         self._used = ""
         self._counted, self._allowed = 0, UNLIMITED
+        self.defect: Exception | None = None
+        """What of ours broke while the last line ran."""
         cluster = world.cluster.as_user(user)
         self._background = Background(self)
         if _parent is None:
@@ -98,6 +101,7 @@ class Workstation:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._spent, self._limit, self._submission, self._used = 0.0, LINE_LIMIT, None, ""
         self._counted, self._allowed = 0, UNLIMITED
+        self.defect = None
         self._background = Background(self)
         for name, value in state.items():
             setattr(self, name, value)
@@ -112,6 +116,7 @@ class Workstation:
         """
         self._spent, self._limit, self._submission, self._used = 0.0, LINE_LIMIT, None, ""
         self._counted, self._allowed = 0, allowed
+        self.defect = None
         self.jobs.notices = []
         if len(line) > MAX_LINE:
             self._pass(READ_SECONDS)
@@ -127,6 +132,19 @@ class Workstation:
         if isinstance(submitted, str):
             self._pass(READ_SECONDS)
             return ToolOutcome(submitted, 2, "parse_error", "submit")
+        try:
+            result = self._carried_out(line)
+        except EffortExceeded as error:
+            result = ExecResult(stderr=f"{error}\n", exit_code=KILLED)
+        except (RecursionError, MemoryError):
+            result = ExecResult(stderr="bash: fork: Cannot allocate memory\n", exit_code=254)
+        except Exception as error:  # our own defect; whoever types must not be able to void an episode
+            self.defect = error
+            result = ExecResult(stderr="Segmentation fault (core dumped)\n", exit_code=139)
+        return self._outcome(result)
+
+    def _carried_out(self, line: str) -> ExecResult:
+        """What a line prints; it takes a second at least."""
         result = self._direct(line)
         if result is None:
             result = self._shell.run(line)
@@ -134,7 +152,7 @@ class Workstation:
         # What only computes takes time as well; the time of a submission is the episode's to add.
         if not self._spent and self._submission is None:
             self._pass(READ_SECONDS)
-        return self._outcome(result)
+        return result
 
     def _outcome(self, result: ExecResult) -> ToolOutcome:
         error = ""

@@ -9,6 +9,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
+from sregym_env.runtime import effort
 from sregym_env.shell.awk.syntax import AwkError, Function, Node, Program
 from sregym_env.shell.awk.values import (
     LONGEST,
@@ -26,6 +27,8 @@ from sregym_env.shell.limits import LimitExceeded
 
 STEPS = 250_000
 """Statements and calls that one program may execute."""
+STEP_EFFORT = 2.5
+"""What each of them costs (units of ``runtime/effort.py``)."""
 
 
 class _Jump(Exception):
@@ -146,6 +149,8 @@ class Machine:
 
     def _tick(self) -> None:
         self.steps -= 1
+        if not self.steps & 15:
+            effort.spend(16 * STEP_EFFORT)
         if self.steps < 0:
             raise LimitExceeded("awk: too many steps")
 

@@ -16,7 +16,8 @@ from sregym_env.cluster.app import App, Image
 from sregym_env.cluster.disturbances import Disturbance
 from sregym_env.cluster.identity import User
 from sregym_env.kube.registry import BUILTIN
-from sregym_env.runtime import places
+from sregym_env.kube.types import Manifest
+from sregym_env.runtime import effort, places
 from sregym_env.runtime.clock import MILLISECOND, SECOND, seconds
 from sregym_env.runtime.events import EventQueue
 from sregym_env.runtime.frozen import evolve
@@ -32,6 +33,9 @@ Handler = Callable[..., None]
 LogKey = tuple[str, str, int]
 """(pod UID, container name, restart count)."""
 
+
+EVENT_EFFORT = 30.0
+"""What an event costs beside the writes, looks and scripts that it brings about (units of ``runtime/effort.py``)."""
 
 _WITHOUT_CONSEQUENCE = frozenset(
     ("events", "leases.coordination.k8s.io", "replicasets.apps", "controllerrevisions.apps")
@@ -261,6 +265,18 @@ class SimWorld:
         copy._machinery = self._machinery
         return copy
 
+    def refilled(self, parts: Mapping[str, Any], tables: Mapping[str, dict[Key, Manifest]]) -> Self:
+        """A fork with other values in place of some fields and other tables in place of some of its store's.
+
+        ``parts`` are fields by name. Nothing is derived from them yet, and the store remembers no changes."""
+        copy = self.fork()
+        copy.store = self.store.refilled(tables)
+        copy.store.listener = _teller(copy)
+        for name, value in parts.items():
+            setattr(copy, name, value)
+        copy.view = None
+        return copy
+
     def __getstate__(self) -> dict[str, Any]:
         """Everything, for a copy in this process or another one that goes on in the same way."""
         return {name: getattr(self, name) for name in SimWorld.__slots__ if name not in _TIED}
@@ -292,7 +308,19 @@ class SimWorld:
         self._machinery.handlers[kind](self, *args)
 
     def run_until(self, time: int) -> None:
-        """Let everything due up to ``time`` happen, in order, and move the clock there."""
+        """Let everything due up to ``time`` happen, in order, and move the clock there.
+
+        Raises EffortExceeded where the action on whose behalf that is has used up what the world may do meanwhile;
+        the clock then stands at what happened last.
+        """
+        present = effort.present()
+        if present is None:
+            self._happen_until(time)
+        else:
+            self._happen_within(present, time)
+        self.clock = max(self.clock, time)
+
+    def _happen_until(self, time: int) -> None:
         while (event := self.queue.pop_due(time)) is not None:
             if event.time > self.clock:
                 self.clock = event.time
@@ -300,7 +328,22 @@ class SimWorld:
                 self._reconcile(*event.args)
             else:
                 self._machinery.handlers[event.kind](self, *event.args)
-        self.clock = max(self.clock, time)
+
+    def _happen_within(self, present: effort.Effort, time: int) -> None:
+        """The same, counted, and stopped between two events when it is too much."""
+        present.within += 1
+        try:
+            while present.world >= 0 and (event := self.queue.pop_due(time)) is not None:
+                present.world -= EVENT_EFFORT
+                if event.time > self.clock:
+                    self.clock = event.time
+                if event.kind == "reconcile":
+                    self._reconcile(*event.args)
+                else:
+                    self._machinery.handlers[event.kind](self, *event.args)
+        finally:
+            present.within -= 1
+        effort.check()
 
     def advance(self, duration_seconds: float) -> None:
         """Let ``duration_seconds`` pass."""

@@ -7,10 +7,11 @@ first writes to them, so a fork costs a handful of pointers.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from sregym_env.kube.types import Manifest
+from sregym_env.runtime import effort
 from sregym_env.sim.world.shared import SharedLog
 
 Key = tuple[str, str]
@@ -26,6 +27,10 @@ _NOBODY = ""
 """In place of a UID: objects without a controller."""
 
 _EMPTY: dict[Key, Manifest] = {}
+
+WRITE_EFFORT = 60.0
+LOOK_EFFORT = 0.05
+"""What a write costs, and an object that is handed out in a list (units of ``runtime/effort.py``)."""
 
 ChangeType = Literal["ADDED", "MODIFIED", "DELETED"]
 
@@ -77,6 +82,7 @@ class Store:
         slot = (resource, namespace)
         known = self._sorted.get(slot)
         if known is not None:
+            effort.note(LOOK_EFFORT * len(known))
             return known
         table = self._tables.get(resource, _EMPTY)
         keys = self._keys.get(slot)
@@ -85,6 +91,7 @@ class Store:
                 table if namespace is None else [key for key in table if key[0] == namespace]
             )
         found = self._sorted[slot] = [table[key] for key in keys]
+        effort.note(2 * LOOK_EFFORT * len(found))
         return found
 
     def owned_by(self, resource: str, uid: str) -> Objects:
@@ -147,6 +154,23 @@ class Store:
             self._owned = set()
         return copy
 
+    @property
+    def tables(self) -> Mapping[str, Mapping[Key, Manifest]]:
+        """All objects by resource and key. Shared with the store: do not change them."""
+        return self._tables
+
+    def refilled(self, tables: Mapping[str, dict[Key, Manifest]]) -> Store:
+        """An independent store at the same revision with other tables in place of some of its own, which are its to
+        keep. It remembers no changes, as after a compaction; the listener is not carried over."""
+        copy = Store()
+        copy._tables = {**self._tables, **tables}
+        copy._owned = set(tables)
+        copy._sorted = {slot: found for slot, found in self._sorted.items() if slot[0] not in tables}
+        copy._keys = {slot: found for slot, found in self._keys.items() if slot[0] not in tables}
+        copy._by_owner = {name: found for name, found in self._by_owner.items() if name not in tables}
+        copy.revision = self.revision
+        return copy
+
     def __getstate__(self) -> dict[str, Any]:
         """The objects and their history; indexes are made anew, and the listener is not carried over."""
         return {"_tables": self._tables, "revision": self.revision, "changes": self.changes}
@@ -182,6 +206,7 @@ class Store:
         # Identity is enough: writes keep what they do not change, and an equal copy only costs a move.
         if index is not None and (type != "MODIFIED" or _references(old) is not _references(new)):
             self._by_owner[resource] = _moved(index, key, _slots(old), _slots(new))
+        effort.note(WRITE_EFFORT)
         change = Change(self.revision, type, resource, key, old, new)
         self.changes.append(change)
         self.listener(change)
