@@ -33,7 +33,9 @@ def page() -> str:
         parts += ["", f"## {declared.name}", "", declared.description, ""]
         parts.append(f"- layer: {declared.layer}; level: {declared.level}; targets: {targets[declared.name]}")
         if declared.defaults:
-            listed = ", ".join(f"`{name}={_published(default)}`" for name, default in declared.defaults.items())
+            listed = ", ".join(
+                f"`{name}={_published(default)}`" for name, default in declared.defaults.items()
+            )
             parts.append(f"- parameters, drawn unless they are given; published: {listed}")
         if declared.name in used:
             parts.append("- curated problems: " + ", ".join(f"`{name}`" for name in used[declared.name]))
