@@ -108,7 +108,18 @@ class AwaitRollout:
     target: ObjectRef
 
 
-Edit = JsonPatch | MergePatch | Create | Delete | Exec | RecreatePods | Redeploy | Rollout | Substitute | AwaitRollout
+Edit = (
+    JsonPatch
+    | MergePatch
+    | Create
+    | Delete
+    | Exec
+    | RecreatePods
+    | Redeploy
+    | Rollout
+    | Substitute
+    | AwaitRollout
+)
 
 
 class _Removed:

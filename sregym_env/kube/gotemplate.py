@@ -18,9 +18,9 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import quote_plus
 
-from sregym_env.runtime import effort
 from sregym_env.kube.jsonpath import JSONPathError, unquote
 from sregym_env.kube.yamlout import go_float
+from sregym_env.runtime import effort
 
 _TOKEN = re.compile(
     r"""\s+|"(?:[^"\\]|\\.)*"|`[^`]*`|:=|[|(),=]|\$[A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*|(?:\.[A-Za-z_][A-Za-z0-9_]*)+|\."""

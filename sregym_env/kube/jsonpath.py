@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from sregym_env.runtime import effort
 from sregym_env.kube.yamlout import go_float, to_compact_json, to_json
+from sregym_env.runtime import effort
 
 _TERMINATORS = frozenset(" \t\r\n.,[]$@{}")
 _DICT_KEY = re.compile(r"'([^']*)'\Z")

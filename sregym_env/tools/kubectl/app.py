@@ -13,8 +13,8 @@ from sregym_env.errors import SREGymError
 from sregym_env.kube.durations import parse_duration
 from sregym_env.kube.jsonpath import JSONPathError
 from sregym_env.kube.status import StatusError, forbidden
-from sregym_env.shell.files import readable
 from sregym_env.runtime.effort import EffortExceeded
+from sregym_env.shell.files import readable
 from sregym_env.tools.kubectl.call import Call, FileReader, Verb
 from sregym_env.tools.kubectl.desk import Desk
 from sregym_env.tools.kubectl.errors import KubectlError, server_text
