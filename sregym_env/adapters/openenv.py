@@ -39,7 +39,6 @@ class SREGymObservation(Observation):
 class SREGymState(State):
     """Where an episode stands, without what is wrong."""
 
-    task_id: str = ""
     sim_time_s: float = 0.0
     commands: int = 0
 
@@ -56,6 +55,7 @@ class SREGymEnvironment(Environment[SREGymAction, SREGymObservation, SREGymState
         super().__init__()
         self._suite = suite or os.environ.get("SREGYM_SUITE", "lite")
         self._session = Session(**arguments)
+        self._episode_id = ""
         self._steps = 0
 
     def reset(
@@ -67,6 +67,7 @@ class SREGymEnvironment(Environment[SREGymAction, SREGymObservation, SREGymState
         )
         text = self._session.begin(problem, 0 if seed is None else seed)
         self._steps = 0
+        self._episode_id = episode_id or ""
         return self._observed(text, None)
 
     def step(self, action: SREGymAction, timeout_s: float | None = None, **kwargs: Any) -> SREGymObservation:
@@ -82,9 +83,8 @@ class SREGymEnvironment(Environment[SREGymAction, SREGymObservation, SREGymState
         if not info:
             return SREGymState()
         return SREGymState(
-            episode_id=info["episode_id"],
+            episode_id=self._episode_id or None,
             step_count=self._steps,
-            task_id=info["task_id"],
             sim_time_s=info["sim_time_s"],
             commands=info["commands"],
         )

@@ -45,6 +45,11 @@ class Session:
         """The environment's last info."""
         return self._info
 
+    @property
+    def episode_id(self) -> str:
+        """The episode's opaque name, for records and not for agents."""
+        return str(self._env.state()["episode_id"])
+
     def begin(self, problem: str | Mapping[str, Any], seed: int) -> str:
         """Set an episode up; the briefing. ``problem``: an id, its JSON form, or that as a string."""
         text, self._info = self._env.reset(seed=seed, options={"problem": _problem(problem)})

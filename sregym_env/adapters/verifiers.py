@@ -61,7 +61,7 @@ class SREGymTaskset(vf.Taskset[SREGymTask, SREGymConfig]):
             yield SREGymTask(
                 SREGymData(
                     # The environment's own opaque name, which says nothing about the fault.
-                    name=session.info["episode_id"],
+                    name=session.episode_id,
                     prompt=briefing,
                     system_prompt=SYSTEM,
                     problem=row["problem"],

@@ -15,6 +15,7 @@ from sregym_env.cluster.edits import (
     REMOVED,
     AwaitRollout,
     Create,
+    Cycle,
     Delete,
     Edit,
     Exec,
@@ -23,10 +24,12 @@ from sregym_env.cluster.edits import (
     ObjectRef,
     RecreatePods,
     Redeploy,
+    Restart,
     Rollout,
     Substitute,
 )
 from sregym_env.errors import ClusterError
+from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.registry import BUILTIN, Registry
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
@@ -45,6 +48,9 @@ RESTORE_ATTEMPTS = 5
 
 SERVER_FIELDS = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink")
 """Metadata that the API server owns."""
+
+RESTARTED = "kubectl.kubernetes.io/restartedAt"
+"""The annotation of a pod template by which ``kubectl rollout restart`` makes a new revision."""
 
 CONTROLLER_ANNOTATIONS = (
     "deployment.kubernetes.io/revision",
@@ -83,26 +89,26 @@ Undo = Restore | Discard | Revert | None
 """What undoes an edit; None when there is nothing to undo."""
 
 
-def apply(world: World, edit: Edit) -> Undo:
-    """Make an edit as the cluster's administrator. Raises ClusterError if it cannot be made."""
+def apply(world: World, edit: Edit, manager: str = "") -> Undo:
+    """Make an edit as the cluster's administrator, under a field manager's name where one is given.
+
+    Raises ClusterError if it cannot be made.
+    """
+    cluster = world.cluster
     match edit:
         case JsonPatch():
-            return _json_patch(world.cluster, edit)
+            return _json_patch(cluster, edit, manager)
         case MergePatch():
-            before = _get(world.cluster, edit.target)
-            world.cluster.patch(
-                edit.target.resource,
-                edit.target.name,
-                dict(edit.patch),
-                namespace=edit.target.namespace,
-                type="merge",
-            )
-            return Restore(before)
+            return _merge_patch(cluster, edit.target, edit.patch, manager)
+        case Restart():
+            annotations = {RESTARTED: rfc3339(world.now())}
+            restarted = {"spec": {"template": {"metadata": {"annotations": annotations}}}}
+            return _merge_patch(cluster, edit.target, restarted, manager)
         case Create():
-            made = world.cluster.create(edit.manifest)
-            return Discard(ref(made, world.cluster.registry))
+            made = cluster.create(edit.manifest, field_manager=manager)
+            return Discard(ref(made, cluster.registry))
         case Delete():
-            before = _get(world.cluster, edit.target)
+            before = _get(cluster, edit.target)
             _delete(world, edit.target)
             return Restore(before)
         case Exec():
@@ -111,15 +117,18 @@ def apply(world: World, edit: Edit) -> Undo:
         case RecreatePods():
             recreate_pods(world, edit.component)
             return None
+        case Cycle():
+            _cycle(world, edit.component)
+            return None
         case Redeploy():
-            return _redeploy(world, edit)
+            return _redeploy(world, edit, manager)
         case Rollout():
-            return _rollout(world.cluster, edit)
+            return _rollout(cluster, edit, manager)
         case AwaitRollout():
             _await_rollout(world, edit.target)
             return None
         case Substitute():
-            return _substitute(world.cluster, edit)
+            return _substitute(cluster, edit, manager)
 
 
 def undo(world: World, change: Undo) -> None:
@@ -195,6 +204,23 @@ def recreate_pods(world: World, component: str) -> None:
         _discard_pod(world.cluster, pod)
 
 
+def _cycle(world: World, component: str) -> None:
+    """Scale a component's workload to zero, wait until its pods are gone, and scale it back."""
+    declared, namespace = world.app.by_name[component], world.app.namespace_of(component)
+    workload = ObjectRef(declared.workload, declared.name, namespace)
+    replicas = _get(world.cluster, workload)["spec"].get("replicas", 1)
+    _scale(world.cluster, workload, 0)
+    waited = 0.0
+    while waited < GONE_LIMIT and _pods(world, component):
+        world.advance(1.0)
+        waited += 1.0
+    _scale(world.cluster, workload, replicas)
+
+
+def _scale(cluster: Cluster, workload: ObjectRef, replicas: int) -> None:
+    _merge_patch(cluster, workload, {"spec": {"replicas": replicas}}, "")
+
+
 def _discard_pod(cluster: Cluster, pod: Manifest) -> None:
     try:
         cluster.delete("pods", pod["metadata"]["name"], pod["metadata"]["namespace"])
@@ -203,7 +229,20 @@ def _discard_pod(cluster: Cluster, pod: Manifest) -> None:
             raise
 
 
-def _json_patch(cluster: Cluster, edit: JsonPatch) -> Undo:
+def _merge_patch(cluster: Cluster, target: ObjectRef, patch: Mapping[str, Any], manager: str) -> Undo:
+    before = _get(cluster, target)
+    cluster.patch(
+        target.resource,
+        target.name,
+        dict(patch),
+        namespace=target.namespace,
+        type="merge",
+        field_manager=manager,
+    )
+    return Restore(before)
+
+
+def _json_patch(cluster: Cluster, edit: JsonPatch, manager: str) -> Undo:
     target = edit.target
     before = _get(cluster, target)
     operation = {"op": "remove", "path": edit.path}
@@ -213,31 +252,39 @@ def _json_patch(cluster: Cluster, edit: JsonPatch) -> Undo:
         if present:
             # In a list, `add` would insert beside the old value instead of taking its place.
             operation["op"] = "replace"
-    cluster.patch(target.resource, target.name, [operation], namespace=target.namespace, type="json")
+    cluster.patch(
+        target.resource,
+        target.name,
+        [operation],
+        namespace=target.namespace,
+        type="json",
+        field_manager=manager,
+    )
     return Restore(before)
 
 
-def _substitute(cluster: Cluster, edit: Substitute) -> Undo:
+def _substitute(cluster: Cluster, edit: Substitute, manager: str) -> Undo:
     text: Any = _get(cluster, edit.target)
     for part in _parts(edit.path):
         text = text[part]
     if edit.before not in text:
         raise ClusterError(f"{edit.target.name}: {edit.path} does not contain {edit.before!r}")
-    return _json_patch(cluster, JsonPatch(edit.target, edit.path, text.replace(edit.before, edit.after, 1)))
+    changed_text = text.replace(edit.before, edit.after, 1)
+    return _json_patch(cluster, JsonPatch(edit.target, edit.path, changed_text), manager)
 
 
-def _redeploy(world: World, edit: Redeploy) -> Undo:
+def _redeploy(world: World, edit: Redeploy, manager: str) -> Undo:
     before = _get(world.cluster, edit.target)
     # In the foreground, so that the pods are gone first: else they would serve on for their grace period.
     _delete(world, edit.target, foreground=True)
-    world.cluster.create(changed(cleaned(before), edit.changes))
+    world.cluster.create(changed(cleaned(before), edit.changes), field_manager=manager)
     return Restore(before)
 
 
-def _rollout(cluster: Cluster, edit: Rollout) -> Undo:
+def _rollout(cluster: Cluster, edit: Rollout, manager: str) -> Undo:
     before = _get(cluster, edit.target)
     # The resourceVersion stays: a write in between is a conflict, and not undone unseen.
-    cluster.replace(changed(before, edit.changes))
+    cluster.replace(changed(before, edit.changes), field_manager=manager)
     return Restore(before)
 
 

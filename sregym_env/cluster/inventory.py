@@ -50,6 +50,8 @@ class Inventory:
     """The app's own manifests."""
     made: Mapping[str, Manifest] = field(default_factory=dict)
     """Workloads that the app does not declare, because an operator makes them, by component."""
+    machines: tuple[Manifest, ...] = ()
+    """The nodes that run workloads, as objects, in the order of their names."""
 
     @classmethod
     def of(cls, world: World) -> Inventory:
@@ -67,6 +69,7 @@ class Inventory:
             node_memory=max((_memory(node) for node in workers), default=0),
             declared=own,
             made=dict(_made(app, cluster, own)),
+            machines=tuple(workers),
         )
 
     def manifest(self, resource: str, name: str, namespace: str) -> Manifest:

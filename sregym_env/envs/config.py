@@ -11,7 +11,12 @@ from sregym_env.rewards.judge import Judge
 
 
 def configuration(
-    rules: Rules, judge: Judge, *, noise: bool, backend: Literal["sim", "live"] = "sim"
+    rules: Rules,
+    judge: Judge,
+    *,
+    noise: bool,
+    variation: bool = True,
+    backend: Literal["sim", "live"] = "sim",
 ) -> dict[str, Any]:
     """Everything that makes two playings of one problem and seed differ."""
     return {
@@ -19,6 +24,7 @@ def configuration(
         "mode": rules.mode,
         "stage": rules.stage,
         "noise": noise,
+        "variation": variation,
         "reward": asdict(rules.reward),
         "judge": {"name": judge.name, **judge.settings},
         "max_commands": rules.max_commands,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -12,11 +13,12 @@ from typing import Any, cast
 import gymnasium
 
 from sregym_env.cluster.deploy import Backend
+from sregym_env.envs.assignment import Assignment, resolved
 from sregym_env.envs.config import configuration
 from sregym_env.envs.episode import Episode
 from sregym_env.envs.rules import Rules
 from sregym_env.envs.spaces import Text
-from sregym_env.envs.staging import Assignment, cleared, resolved, stage
+from sregym_env.envs.staging import cleared, stage
 from sregym_env.envs.tasks.splits import SPLITS, WAYS, By, Split, split_of
 from sregym_env.envs.tasks.suites import suite
 from sregym_env.errors import UsageError
@@ -34,7 +36,7 @@ MIN_OBSERVATION_CHARS = 1_000
 NOISE_PATIENCE = 300.0
 """Seconds the oracle waits longer where disturbances come and go: one period of the noise."""
 
-OPTIONS = frozenset({"problem", "fault", "app", "target", "params", "noise", "mode", "stage"})
+OPTIONS = frozenset({"problem", "fault", "app", "target", "params", "noise", "variation", "mode", "stage"})
 """Keys that ``reset(options=...)`` understands."""
 
 
@@ -51,6 +53,8 @@ class SREGymEnv(gymnasium.Env[str, str]):
         mode: ``proactive``, or ``reactive``: the episode begins when alerts fire, and lists them.
         stage: ``e2e``, ``diagnosis`` or ``mitigation``.
         noise: whether transient disturbances that are not the cause come and go.
+        variation: whether every (problem, seed) has a world of its own, with a past; False for the application as it is
+            published, struck as SREGym's injectors strike.
         reward: a preset (``composite``, ``sparse``, ``graded``, ``shaped``) or its fields
             (:class:`~sregym_env.rewards.reward.RewardRule`).
         judge: who grades the diagnosis: ``spec``, the deterministic one and the default; a mapping with a model's name and
@@ -63,6 +67,8 @@ class SREGymEnv(gymnasium.Env[str, str]):
         obs_chars: length of an observation at most; a longer one is cut with a note that says so.
         render_mode: ``ansi`` for a transcript.
         raise_errors: let defects of the environment raise instead of ending the episode as ``infra``.
+        salt: a secret that goes into the opaque names of tasks and episodes in :meth:`state` and in records, so that nobody
+            who knows this package can tell the problem from them; by default the variable ``SREGYM_SALT``.
 
     Raises UsageError for arguments that are unknown, contradict each other or make no sense.
     """
@@ -83,6 +89,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
         mode: str = "proactive",
         stage: str = "e2e",
         noise: bool = False,
+        variation: bool = True,
         reward: str | Mapping[str, Any] | None = None,
         judge: Judge | str | Mapping[str, Any] | None = None,
         backend: Backend | None = None,
@@ -92,6 +99,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
         obs_chars: int = 16_000,
         render_mode: str | None = None,
         raise_errors: bool = False,
+        salt: str | None = None,
         **unknown: Any,
     ) -> None:
         _refuse_unknown(unknown)
@@ -115,6 +123,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
             split=cast(Split | None, split),
             split_by=cast(By, split_by),
             noise=noise,
+            variation=variation,
         )
         self._assignment.demand_one()
         self._rules = Rules(
@@ -134,8 +143,9 @@ class SREGymEnv(gymnasium.Env[str, str]):
             )
         self._backend = backend
         self._raise_errors = raise_errors
+        self._salt = os.environ.get("SREGYM_SALT", "") if salt is None else salt
         self._episode: Episode | None = None
-        self._noisy = noise
+        self._noisy, self._varied = noise, variation
         self._observation = ""
         self._transcript: list[str] = []
 
@@ -148,7 +158,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
 
         The seed fixes everything; without one the environment's own generator draws it. ``options`` may
         replace, for this episode, any of ``problem``, ``fault``, ``app``, ``target``, ``params``, ``noise``,
-        ``mode`` and ``stage``. Raises ProblemError or UsageError where they make no sense.
+        ``variation``, ``mode`` and ``stage``. Raises ProblemError or UsageError where they make no sense.
         """
         super().reset(seed=seed)
         # Before the problem is drawn, so that what that takes shifts no world.
@@ -159,10 +169,10 @@ class SREGymEnv(gymnasium.Env[str, str]):
             rules = _patient(rules)
         # Not before the options are known to make sense: a refused reset leaves the episode as it was.
         self._leave()
-        staged = stage(problem, world_seed, mode=rules.mode, backend=self._backend)
+        staged = stage(problem, world_seed, mode=rules.mode, backend=self._backend, salt=self._salt)
         self._episode = Episode(staged, rules, self._judge)
         observation, info = self._episode.begin()
-        self._noisy = problem.noise_on
+        self._noisy, self._varied = problem.noise_on, problem.variation
         self._observation = observation
         self._transcript = [observation] if self.render_mode == "ansi" else []
         return observation, info
@@ -254,6 +264,7 @@ class SREGymEnv(gymnasium.Env[str, str]):
             episode.rules,
             self._judge,
             noise=self._noisy,
+            variation=self._varied,
             backend="sim" if self._backend is None else "live",
         )
 

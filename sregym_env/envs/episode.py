@@ -409,8 +409,6 @@ class Episode:
         """The same flat keys and types at every step; fresh, deterministic, without wall-clock."""
         state = self._state
         return {
-            "episode_id": self.staged.episode_id,
-            "task_id": self.staged.task_id,
             "step": state.step,
             "commands": state.commands,
             "step_commands": state.step_commands,

@@ -145,6 +145,19 @@ def makers(target: ComponentTarget) -> str:
 
 
 def mend(target: ComponentTarget, *commands: str) -> list[str]:
-    """A workload's repair: the commands, then waiting for it, then restarting what gave up without it."""
+    """A workload's repair: the commands, then waiting for it, then restarting what does not come back by itself."""
     blocked = [replace_pods(target, target.component.name)] if target.workload.resource == STATEFUL else []
-    return [*commands, *blocked, await_rollout(target.workload), *restart(target, target.dependents)]
+    return [*commands, *blocked, await_rollout(target.workload), *restart(target, registrants(target))]
+
+
+def registrants(target: ComponentTarget) -> tuple[str, ...]:
+    """Components that must restart once the component is back: those that have registered there and are forgotten.
+
+    Everything else that needs it tries again by itself.
+    """
+    return target.dependents if target.component.kind == "registry" else ()
+
+
+def rollback(target: ObjectRef) -> str:
+    """``kubectl rollout undo``: back to the revision before."""
+    return f"kubectl rollout undo {named(target)}{scope(target)}"

@@ -30,7 +30,7 @@ from sregym_env.cluster.disturbances import Disturbance
 from sregym_env.cluster.edits import Edit, ObjectRef
 from sregym_env.cluster.inventory import Inventory
 from sregym_env.cluster.targets import ROLLED, TargetRule
-from sregym_env.errors import ProblemError, SREGymError, UsageError
+from sregym_env.errors import ProblemError, UsageError
 from sregym_env.faults.commands import named, scope
 from sregym_env.faults.drawn import Drawn
 from sregym_env.faults.mechanisms import MECHANISMS
@@ -73,6 +73,8 @@ class Fault:
     """What the wrong thing is called, where it is not an object's kind (``MongoDB account``)."""
     remedies: Sequence[Sequence[str]]
     """Alternative repairs, each a sequence of command lines."""
+    rollback: Sequence[str] = ()
+    """One more repair, right as long as the fault's rollout is the newest revision: back to the one before."""
     look: Sequence[str] = ()
     """Command lines that show the cause, beside those that suit every fault of this kind of target."""
     accepts: Sequence[ObjectRef] = ()
@@ -150,7 +152,9 @@ class Declaration:
         for name, default in self._defaults.items():
             if isinstance(default, Drawn) and values[name] is None:
                 values[name] = (
-                    default.published if chance is None else default.choose(struck, chance.at(name))
+                    default.at_published(struck)
+                    if chance is None
+                    else default.choose(struck, chance.at(name))
                 )
         return self.on(struck, values)
 
@@ -178,7 +182,7 @@ def fault(
 
 @dataclass(frozen=True)
 class FaultInstance:
-    """A fault bound to a target: what is injected, graded and demonstrated in an episode."""
+    """A fault bound to a target: what comes, is graded and demonstrated in an episode."""
 
     declaration: Declaration
     target: Any
@@ -194,27 +198,8 @@ class FaultInstance:
         """``fault:target``."""
         return f"{self.declaration.name}:{self.target.name}"
 
-    def inject(self, world: World) -> tuple[Undo, ...]:
-        """Let the fault happen, and return what :meth:`heal` needs to take it back.
-
-        Where a part of it cannot be made, the parts before it are taken back, and the error goes on.
-        """
-        changes: list[Undo] = []
-        try:
-            for edit in self.fault.edits:
-                changes.append(edits_apply.apply(world, edit))
-            for disturbance in self.fault.disturbances:
-                world.nodes.apply(disturbance)
-            # Last of all: clients that restart before the fault is in would find everything well.
-            self.replay(world)
-        except SREGymError:
-            # A world that cannot be copied goes on to be used by others.
-            self.heal(world, changes)
-            raise
-        return tuple(changes)
-
     def heal(self, world: World, changes: Sequence[Undo]) -> None:
-        """Take the fault back: the desired state is what it was before :meth:`inject`."""
+        """Take the fault back: the desired state is what it was before it came (:mod:`~sregym_env.faults.onset`)."""
         # Before the edits: taking one back may need a pod in which a command can run.
         for disturbance in self.fault.disturbances:
             world.nodes.heal(disturbance)
@@ -238,7 +223,7 @@ class FaultInstance:
 
     @property
     def remedies(self) -> tuple[tuple[str, ...], ...]:
-        """Alternative repairs as command lines."""
+        """Alternative repairs as command lines, going back a revision aside."""
         return tuple(tuple(remedy) for remedy in self.fault.remedies)
 
     @cached_property

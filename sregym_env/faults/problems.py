@@ -45,6 +45,8 @@ class Problem(BaseModel):
     noise: bool | dict[str, Any] = False
     """Whether transient disturbances come and go; a mapping changes settings of
     :class:`~sregym_env.noise.NoiseConfig`."""
+    variation: bool = True
+    """Whether the world is one of its own, with a past; else the application as it is published."""
 
     @property
     def noise_on(self) -> bool:

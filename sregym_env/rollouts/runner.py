@@ -257,17 +257,17 @@ def _rollout(
     state = env.state()
     config = env.config()
     actions = [log.messages[step.message_span[0]].action for step in log.steps]
-    rollout_id = _rollout_id(place, info["episode_id"], config, policy, actions)
+    rollout_id = _rollout_id(place, state["episode_id"], config, policy, actions)
     failure = log.failure or classified(info, state)
     scored = info["trainable"] and log.failure is None
     record = EpisodeRecord(
         rollout_id=rollout_id,
         run_id=place.run_id,
-        group_id=place.group_id or info["episode_id"],
+        group_id=place.group_id or state["episode_id"],
         sample_index=place.sample_index,
         attempt=place.attempt,
-        task_id=info["task_id"],
-        episode_id=info["episode_id"],
+        task_id=state["task_id"],
+        episode_id=state["episode_id"],
         backend=config["backend"],
         seed=seed,
         config=config,
@@ -299,7 +299,7 @@ def _rollout(
         wall_s=wall,
         final_digest=state["digest"],
     )
-    labels = Labels.of(rollout_id, info["task_id"], state, env.episode.staged.problem_json)
+    labels = Labels.of(rollout_id, state["task_id"], state, env.episode.staged.problem_json)
     return Rollout(record, labels)
 
 

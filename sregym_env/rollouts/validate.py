@@ -12,25 +12,24 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
-from sregym_env import apps
 from sregym_env.cluster.api import World
 from sregym_env.cluster.forkable import Forkable, demanded
 from sregym_env.cluster.oncall import ONCALL
 from sregym_env.cluster.targets import ROLLED
 from sregym_env.envs.briefing import briefing
 from sregym_env.envs.env import NOISE_PATIENCE
-from sregym_env.envs.staging import Injected, await_symptoms, inject
+from sregym_env.envs.injection import Injected, await_symptoms, inject
 from sregym_env.envs.tasks.pairs import pairs
+from sregym_env.faults.onset import remedies
 from sregym_env.faults.problems import Problem
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.rewards import checks
-from sregym_env.rewards.baseline import WINDOW_SECONDS, protected_objects
+from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, capture, protected_objects
 from sregym_env.rewards.oracle import Patience, judge_state
 from sregym_env.rewards.verdict import Verdict
-from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.tools.workstation import Workstation
 
 IDLE_SECONDS = 900.0
@@ -78,9 +77,16 @@ class Subject:
     @cached_property
     def injected(self) -> Injected:
         """The world with the fault in and its symptoms showing."""
-        found = inject(self.problem, self.seed)
-        await_symptoms(found.world, found.baseline, "proactive")
-        return found
+        return await_symptoms(inject(self.problem, self.seed), self.problem, self.seed, "proactive")
+
+    @cached_property
+    def before(self) -> Baseline:
+        """The baseline of the world before the fault."""
+        return capture(self.healthy())
+
+    def healthy(self) -> Forkable:
+        """A fork of the world as it was before the fault."""
+        return demanded(cast(World, self.injected.before)).fork()
 
     def world(self) -> Forkable:
         """A fork to try something on."""
@@ -100,8 +106,7 @@ Finding = tuple[bool, str]
 
 def healthy_before(subject: Subject) -> Finding:
     """The deployed application meets its SLO and passes the oracle before anything is injected."""
-    healthy = deployed_world(apps.app(subject.problem.app), subject.seed)
-    verdict = judge_state(healthy, subject.injected.baseline, ())
+    verdict = judge_state(subject.healthy(), subject.before, ())
     return verdict.passed, _failed(verdict)
 
 
@@ -122,7 +127,7 @@ def visible_to_users(subject: Subject) -> Finding:
 
 def visible_to_agent(subject: Subject) -> Finding:
     """Something that an agent can read tells of trouble that was not there before."""
-    before = set(_signals(deployed_world(apps.app(subject.problem.app), subject.seed)))
+    before = set(_signals(subject.healthy()))
     after = [signal for signal in _signals(subject.world()) if signal not in before]
     return bool(after), ", ".join(after[:4]) or "no signal"
 
@@ -178,8 +183,7 @@ def remedies_cure(subject: Subject) -> Finding:
 def undo_restores(subject: Subject) -> Finding:
     """Healing brings the desired state back to what it was, object by object."""
     fresh = inject(subject.problem, subject.seed)
-    for instance, changes in zip(reversed(fresh.instances), reversed(fresh.changes), strict=True):
-        instance.heal(fresh.world, changes)
+    fresh.heal(fresh.world)
     fresh.world.advance(120.0)
     now = {key: desired(obj) for key, obj in protected_objects(fresh.world)}
     then = {key: desired(obj) for key, obj in fresh.baseline.objects.items()}
@@ -194,8 +198,9 @@ def same_seed_same_world(subject: Subject) -> Finding:
     """Injecting twice with one seed gives one digest."""
     digests = []
     for _ in range(2):
-        found = inject(subject.problem, subject.seed)
-        await_symptoms(found.world, found.baseline, "proactive")
+        found = await_symptoms(
+            inject(subject.problem, subject.seed), subject.problem, subject.seed, "proactive"
+        )
         digests.append(demanded(found.world).digest())
     return digests[0] == digests[1], digests[0][:12]
 
@@ -269,11 +274,11 @@ def thinned(items: Sequence[Any], sample: int) -> list[Any]:
 
 def _remedies(subject: Subject) -> Iterator[tuple[str, ...]]:
     """Every alternative repair of every fault; the other faults get their first one."""
-    instances = subject.injected.instances
-    for index, instance in enumerate(instances):
+    ways = [*map(remedies, subject.injected.instances, subject.injected.onsets)]
+    for index, found in enumerate(ways):
         # All faults with their first repairs: that one comes once only, with the first fault.
-        for remedy in instance.remedies if index == 0 else instance.remedies[1:]:
-            chosen = [other.remedies[0] for other in instances]
+        for remedy in found if index == 0 else found[1:]:
+            chosen = [other[0] for other in ways]
             chosen[index] = remedy
             yield tuple(command for commands in chosen for command in commands)
 
@@ -409,6 +414,21 @@ _RESOURCES = (
 )
 
 
+RESTARTED = "kubectl.kubernetes.io/restartedAt"
+
+
+def _unrestarted(obj: Manifest) -> Manifest:
+    """Without the trace of a restart, which is an ordinary event."""
+    annotations = ((obj.get("spec") or {}).get("template") or {}).get("metadata", {}).get("annotations") or {}
+    if RESTARTED not in annotations:
+        return obj
+    template = obj["spec"]["template"]
+    left = {key: value for key, value in annotations.items() if key != RESTARTED}
+    metadata = {key: value for key, value in template["metadata"].items() if key != "annotations"}
+    metadata = {**metadata, "annotations": left} if left else metadata
+    return {**obj, "spec": {**obj["spec"], "template": {**template, "metadata": metadata}}}
+
+
 def desired(obj: Manifest) -> Manifest:
     """What somebody asked for: an object without what the servers filled in."""
     metadata = obj["metadata"]
@@ -418,6 +438,7 @@ def desired(obj: Manifest) -> Manifest:
         if not key.startswith(("deployment.kubernetes.io/", "pv.kubernetes.io/", "volume.", "kubectl."))
     }
     kept = {key: value for key, value in obj.items() if key not in ("metadata", "status")}
+    kept = _unrestarted(kept)
     spec = kept.get("spec")
     if isinstance(spec, dict):
         kept["spec"] = {

@@ -236,12 +236,16 @@ def test_reactive_mode_lists_firing_alerts() -> None:
 
 def test_options_replace_what_is_played() -> None:
     env = made()
-    _, first = env.reset(seed=1)
-    _, second = env.reset(seed=1, options={"problem": "missing_service_hotel_reservation"})
-    _, third = env.reset(seed=1, options={"fault": "scale_to_zero", "target": "search"})
-    _, again = env.reset(seed=1)
-    assert len({first["task_id"], second["task_id"], third["task_id"]}) == 3
-    assert again["task_id"] == first["task_id"]
+
+    def played(options: dict[str, Any] | None = None) -> str:
+        env.reset(seed=1, options=options)
+        return str(env.unwrapped.state()["task_id"])
+
+    first = played()
+    second = played({"problem": "missing_service_hotel_reservation"})
+    third = played({"fault": "scale_to_zero", "target": "search"})
+    assert len({first, second, third}) == 3
+    assert played() == first
     with pytest.raises(UsageError):
         env.reset(options={"colour": "red"})
     with pytest.raises(ProblemError):
@@ -252,8 +256,13 @@ def test_a_suite_draws_by_seed() -> None:
     env = gym.make(
         "SREGym/Suite-v0", problems=[PROBLEM, "missing_service_hotel_reservation", "wrong_bin_usage"]
     )
-    drawn = [env.reset(seed=seed)[1]["task_id"] for seed in (0, 1, 2, 3, 4, 5)]
-    assert drawn == [env.reset(seed=seed)[1]["task_id"] for seed in (0, 1, 2, 3, 4, 5)]
+
+    def drawn_by(seed: int) -> str:
+        env.reset(seed=seed)
+        return str(env.unwrapped.state()["task_id"])  # type: ignore[attr-defined]
+
+    drawn = [drawn_by(seed) for seed in (0, 1, 2, 3, 4, 5)]
+    assert drawn == [drawn_by(seed) for seed in (0, 1, 2, 3, 4, 5)]
     assert len(set(drawn)) > 1
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from sregym_env import apps
 from sregym_env.cluster.app import App
-from sregym_env.envs import staging
+from sregym_env.envs import injection, staging
 from sregym_env.envs.env import SREGymEnv
 from sregym_env.errors import StagingError
 from sregym_env.faults.problems import Problem, pair
@@ -59,7 +59,17 @@ def test_an_application_that_does_not_serve_its_users_is_no_episode(monkeypatch:
     broken = unserved()
     monkeypatch.setattr(apps, "app", lambda name: broken)
     with pytest.raises(StagingError) as caught:
-        staging.inject(pair("parcel-tracking", "scale_to_zero", "ledger"), 0)
+        injection.inject(pair("parcel-tracking", "scale_to_zero", "ledger"), 0)
     told = str(caught.value)
     assert "not served before any fault" in told and "track: 0.0% succeed" in told
     assert "sregym validate --app parcel-tracking" in told
+
+
+def test_names_of_tasks_are_told_to_no_agent_and_salted() -> None:
+    """Who knows every problem could tell it from a plain hash."""
+    plain, salted = (SREGymEnv(problem="wrong_bin_usage", variation=False, salt=salt) for salt in ("", "s"))
+    _, info = plain.reset(seed=1)
+    salted.reset(seed=1)
+    ids = [env.state()[name] for env in (plain, salted) for name in ("task_id", "episode_id")]
+    assert len(set(ids)) == 4 and not set(ids) & {str(value) for value in info.values()}
+    assert "task_id" not in info and "salt" not in plain.config()

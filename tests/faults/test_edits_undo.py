@@ -14,6 +14,7 @@ from sregym_env.cluster.apply import CONTROLLER_ANNOTATIONS, SERVER_FIELDS
 from sregym_env.cluster.edits import REMOVED, JsonPatch, ObjectRef
 from sregym_env.cluster.inventory import Inventory
 from sregym_env.faults.fault import Declaration
+from sregym_env.faults.onset import strike
 from sregym_env.faults.registry import declarations
 from sregym_env.runtime.clock import EPOCH
 from sregym_env.sim.controllers import (
@@ -103,7 +104,7 @@ def test_inject_changes_and_heal_restores(declared: Declaration, every_inventory
     for target in declared.targets.find(every_inventory):
         instance = declared.bind(every_inventory, target.name)
         world = healthy.fork()
-        changes = instance.inject(world)
+        changes = strike(world, instance).changes
         world.advance(5.0)
         assert desired_state(world) != before or declared.name == "missing_configmap"
         instance.heal(world, changes)

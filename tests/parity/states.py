@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from sregym_env import noise
 from sregym_env.apps.hotel_reservation import APP
-from sregym_env.envs.staging import await_symptoms, inject
+from sregym_env.envs.injection import await_symptoms, inject
 from sregym_env.envs.tasks.pairs import pairs
 from sregym_env.faults.registry import declarations
 from sregym_env.sim.bringup.deploy import bare_cluster, deployed_world
@@ -115,8 +115,9 @@ def _small() -> EmbeddedWorld:
 
 def _faulty(fault: str) -> Callable[[], EmbeddedWorld]:
     def make() -> EmbeddedWorld:
-        injected = inject(pairs(APP.name, fault)[0], 0)
-        await_symptoms(injected.world, injected.baseline, "proactive")
+        # The published world: what real tools printed was recorded in it.
+        problem = pairs(APP.name, fault)[0].model_copy(update={"variation": False})
+        injected = await_symptoms(inject(problem, 0), problem, 0, "proactive")
         return _at_whole_second(cast(EmbeddedWorld, injected.world))
 
     return make

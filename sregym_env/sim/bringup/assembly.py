@@ -37,7 +37,7 @@ from sregym_env.sim.controllers import (
     volumeexpand,
     volumeprotection,
 )
-from sregym_env.sim.machines import kubelet
+from sregym_env.sim.machines import kubelet, power
 from sregym_env.sim.network import dns
 from sregym_env.sim.processes import lifecycle
 from sregym_env.sim.programs.registry import PROGRAMS, TOOLBOX_PROGRAMS
@@ -85,6 +85,7 @@ CONTROLLERS: tuple[Controller, ...] = (
 HANDLERS: dict[str, Handler] = {
     **embedded.HANDLERS,
     **kubelet.HANDLERS,
+    **power.HANDLERS,
     **lifecycle.HANDLERS,
     **traffic.HANDLERS,
 }

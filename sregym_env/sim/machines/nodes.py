@@ -75,6 +75,8 @@ _READY: tuple[tuple[str, str, str, str], ...] = (
     ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
     ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
 )
+_HEALTHY = ("NodeHasSufficientMemory", "NodeHasNoDiskPressure", "NodeHasSufficientPID")
+"""What a kubelet that starts says of its node's conditions (``nodestatus/setters.go``)."""
 
 
 def create(world: SimWorld, machine: Machine) -> Manifest:
@@ -162,21 +164,27 @@ def _status(world: SimWorld, machine: Machine) -> dict[str, Any]:
         "daemonEndpoints": {"kubeletEndpoint": {"Port": 10250}},
         "nodeInfo": {
             "architecture": "amd64",
-            "bootID": _identity("boot", machine),
+            "bootID": boot_id(world, machine.name),
             "containerRuntimeVersion": RUNTIME,
             "kernelVersion": "6.1.0-32-amd64",
             "kubeProxyVersion": VERSION,
             "kubeletVersion": VERSION,
-            "machineID": _identity("machine", machine).replace("-", ""),
+            "machineID": _identity("machine", machine.name).replace("-", ""),
             "operatingSystem": "linux",
             "osImage": "Debian GNU/Linux 12 (bookworm)",
-            "systemUUID": _identity("system", machine),
+            "systemUUID": _identity("system", machine.name),
         },
     }
 
 
-def _identity(what: str, machine: Machine) -> str:
-    text = f"{keyed_bits(what, machine.name, 0):016x}{keyed_bits(what, machine.name, 1):016x}"
+def boot_id(world: SimWorld, name: str) -> str:
+    """The kernel's identifier of a machine's present run."""
+    since = world.memory.get(f"node.booted:{name}")
+    return _identity("boot", name) if since is None else _identity(f"boot:{since}", name)
+
+
+def _identity(what: str, name: str) -> str:
+    text = f"{keyed_bits(what, name, 0):016x}{keyed_bits(what, name, 1):016x}"
     return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-a{text[17:20]}-{text[20:]}"
 
 
@@ -278,12 +286,18 @@ def start(world: SimWorld, name: str) -> None:
 def _report_ready(world: SimWorld, node: Manifest) -> None:
     name = node["metadata"]["name"]
     status = node.get("status") or {}
+    info = status.get("nodeInfo") or {}
+    booted = boot_id(world, name)
+    rebooted = info.get("bootID") not in (None, booted)
     known = {condition["type"]: condition for condition in status.get("conditions", ())}
     now = rfc3339(world.now())
     conditions = []
     for type, value, reason, message in _READY:
         before = known.get(type, {})
         same = before.get("status") == value
+        # A kubelet that starts is not ready until its runtime and network are.
+        if rebooted and type == "Ready":
+            same = False
         since = before["lastTransitionTime"] if same else now
         conditions.append(
             {
@@ -295,9 +309,13 @@ def _report_ready(world: SimWorld, node: Manifest) -> None:
                 "message": message,
             }
         )
-    apiserver.update_status(world, "nodes", "", name, {**status, "conditions": conditions})
-    for reason, text in (
-        ("Starting", "Starting kubelet."),
-        ("NodeReady", f"Node {name} status is now: NodeReady"),
-    ):
-        events.record(world, node, "Normal", reason, text, component="kubelet", host=name, uid=name)
+    changed = {**status, "conditions": conditions, "nodeInfo": {**info, "bootID": booted}}
+    apiserver.update_status(world, "nodes", "", name, changed)
+    said = [("Normal", "Starting", "Starting kubelet.")]
+    if rebooted:
+        for reason in _HEALTHY:
+            said.append(("Normal", reason, f"Node {name} status is now: {reason}"))
+        said.append(("Warning", "Rebooted", f"Node {name} has been rebooted, boot id: {booted}"))
+    said.append(("Normal", "NodeReady", f"Node {name} status is now: NodeReady"))
+    for level, reason, text in said:
+        events.record(world, node, level, reason, text, component="kubelet", host=name, uid=name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sregym_env.runtime.streams import keyed_bits
@@ -22,11 +22,12 @@ class Memcached(Quiet):
         ctx.set_memory(4 * MIB)
         if ctx.over_limit:
             return
+        port = _memcached_port(ctx.process.argv)
         try:
-            ctx.listen(11211)
+            ctx.listen(port)
         except OSError:
             ctx.log(
-                "bind(): Address already in use\nfailed to listen on TCP port 11211: Address already in use"
+                f"bind(): Address already in use\nfailed to listen on TCP port {port}: Address already in use"
             )
             ctx.exit(71)
 
@@ -37,6 +38,16 @@ class Memcached(Quiet):
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
         """Twenty microseconds of CPU per request."""
         return Usage(0.001 + 0.00002 * sum(rates.values()), ctx.process.memory)
+
+
+def _memcached_port(argv: Sequence[str]) -> int:
+    """What ``-p``, ``--port`` say; 11211 without."""
+    for index, word in enumerate(argv):
+        name, equals, value = word.partition("=")
+        if name in ("-p", "--port"):
+            given = value if equals else "".join(argv[index + 1 : index + 2])
+            return int(given) if given.isdecimal() else 11211
+    return 11211
 
 
 def filled(ctx: ProcessContext, space: str) -> bool:

@@ -16,6 +16,7 @@ from sregym_env.cluster.app import App, Image
 from sregym_env.cluster.disturbances import Disturbance
 from sregym_env.cluster.identity import User
 from sregym_env.kube.registry import BUILTIN
+from sregym_env.kube.types import Manifest
 from sregym_env.runtime import effort, places
 from sregym_env.runtime.clock import MILLISECOND, SECOND, seconds
 from sregym_env.runtime.events import EventQueue
@@ -262,6 +263,18 @@ class SimWorld:
         copy.unread = self.unread
         copy._due = self._due.copy()
         copy._machinery = self._machinery
+        return copy
+
+    def refilled(self, parts: Mapping[str, Any], tables: Mapping[str, dict[Key, Manifest]]) -> Self:
+        """A fork with other values in place of some fields and other tables in place of some of its store's.
+
+        ``parts`` are fields by name. Nothing is derived from them yet, and the store remembers no changes."""
+        copy = self.fork()
+        copy.store = self.store.refilled(tables)
+        copy.store.listener = _teller(copy)
+        for name, value in parts.items():
+            setattr(copy, name, value)
+        copy.view = None
         return copy
 
     def __getstate__(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ first writes to them, so a fork costs a handful of pointers.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from sregym_env.kube.types import Manifest
@@ -152,6 +152,23 @@ class Store:
         # A store that nobody has written to since its last fork is forked without being changed.
         if self._owned:
             self._owned = set()
+        return copy
+
+    @property
+    def tables(self) -> Mapping[str, Mapping[Key, Manifest]]:
+        """All objects by resource and key. Shared with the store: do not change them."""
+        return self._tables
+
+    def refilled(self, tables: Mapping[str, dict[Key, Manifest]]) -> Store:
+        """An independent store at the same revision with other tables in place of some of its own, which are its to
+        keep. It remembers no changes, as after a compaction; the listener is not carried over."""
+        copy = Store()
+        copy._tables = {**self._tables, **tables}
+        copy._owned = set(tables)
+        copy._sorted = {slot: found for slot, found in self._sorted.items() if slot[0] not in tables}
+        copy._keys = {slot: found for slot, found in self._keys.items() if slot[0] not in tables}
+        copy._by_owner = {name: found for name, found in self._by_owner.items() if name not in tables}
+        copy.revision = self.revision
         return copy
 
     def __getstate__(self) -> dict[str, Any]:

@@ -1,0 +1,133 @@
+"""What the caller of an environment asked to play, resolved to one problem per episode."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+from numpy.random import Generator
+
+from sregym_env import apps
+from sregym_env.envs.tasks.pairs import pairs
+from sregym_env.envs.tasks.splits import By, Split, demand_within, split
+from sregym_env.errors import UsageError
+from sregym_env.faults import problems
+from sregym_env.faults.problems import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What the caller of the environment asked to play; resolved to one problem per episode."""
+
+    problem: str | Mapping[str, Any] | None = None
+    fault: str | None = None
+    app: str | None = None
+    target: str | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    problems: tuple[str | Mapping[str, Any] | Problem, ...] = ()
+    split: Split | None = None
+    """Nothing but problems of this split may be played."""
+    split_by: By = "family"
+    noise: bool = False
+    variation: bool = True
+
+    def demand_one(self) -> None:
+        """Raise UsageError where more than one thing is asked for, or a part of a pair without its fault."""
+        given = [
+            name
+            for name, value in (
+                ("problem", self.problem),
+                ("fault", self.fault),
+                ("problems", self.problems or None),
+            )
+            if value is not None
+        ]
+        if len(given) > 1:
+            raise UsageError(f"{given[0]}= and {given[1]}= contradict each other: pass one of them")
+        if self.fault is None:
+            for name in ("app", "target", "params"):
+                if getattr(self, name):
+                    raise UsageError(f"{name}= belongs to a (fault, target) pair: pass fault= as well")
+
+    def changed(self, options: Mapping[str, Any]) -> Assignment:
+        """With what ``reset(options=...)`` says instead."""
+        changes = {
+            key: options[key]
+            for key in ("problem", "fault", "app", "target", "params", "noise", "variation")
+            if key in options
+        }
+        # Who names another problem or fault wants nothing of the old one.
+        nothing: dict[str, Any] = {
+            "problem": None,
+            "problems": (),
+            "fault": None,
+            "app": None,
+            "target": None,
+            "params": {},
+        }
+        if "problem" in changes:
+            changed = replace(self, **{**nothing, **changes})
+        elif "fault" in changes:
+            changed = replace(self, **{**nothing, "app": self.app, **changes})
+        else:
+            changed = replace(self, **changes)
+        changed.demand_one()
+        return changed
+
+    def resolve(self, chance: Generator) -> Problem:
+        """The problem to play now. Raises ProblemError or UsageError."""
+        problem = self._chosen(chance)
+        if self.split is not None:
+            demand_within(problem, self.split, self.split_by)
+        return self._as_asked(problem)
+
+    def _chosen(self, chance: Generator) -> Problem:
+        chosen: Any = self.problem
+        if chosen is None and self.fault is not None:
+            return self._pair(chance)
+        if chosen is None and self.problems:
+            chosen = self.problems[int(chance.integers(len(self.problems)))]
+        if chosen is None:
+            raise UsageError("nothing to play: pass problem=, or fault= (with target=), or problems=")
+        return resolved(chosen)
+
+    def _pair(self, chance: Generator) -> Problem:
+        """The pair that was asked for; without a target one of the fault's, drawn."""
+        app, fault, target = self.app or apps.DEFAULT, self.fault or "", self.target
+        if not target:
+            found = _targets(app, fault, self.split, self.split_by)
+            if not found:
+                raise UsageError(f"no target of {fault} belongs to the {self.split} split by {self.split_by}")
+            target = found[int(chance.integers(len(found)))]
+        return problems.pair(app, fault, target, self.params)
+
+    def _as_asked(self, problem: Problem) -> Problem:
+        """With noise where it was asked for, and without variation where that was asked for."""
+        changes: dict[str, Any] = {}
+        if self.noise and not problem.noise_on:
+            changes["noise"] = True
+        if not self.variation and problem.variation:
+            changes["variation"] = False
+        return problem.model_copy(update=changes) if changes else problem
+
+
+@lru_cache(maxsize=1024)
+def _targets(app: str, fault: str, part: Split | None, by: By) -> tuple[str, ...]:
+    """Names of a fault's targets in an application, those of a split if there is one."""
+    found = pairs(app, fault)
+    if part is not None:
+        found = split(part, by=by, problems=found)
+    return tuple(problem.faults[0].target for problem in found)
+
+
+def resolved(chosen: str | Mapping[str, Any] | Problem) -> Problem:
+    """A problem by its id, its JSON form, or itself. Raises ProblemError, UsageError for anything else."""
+    if isinstance(chosen, Problem):
+        return chosen
+    if isinstance(chosen, Mapping):
+        return problems.parsed(chosen)
+    if not isinstance(chosen, str):
+        raise UsageError(f"a problem is an id or a mapping, not {chosen!r}")
+    return problems.problem(chosen)

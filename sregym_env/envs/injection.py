@@ -1,0 +1,242 @@
+"""A world in which the faults of a problem have come, and the users suffer from them.
+
+On the embedded cluster it is a world with a past of its own, drawn by the problem and the seed: a few innocent
+changes lie shortly before and after the onset. The published world (``variation`` off) is the application as it is
+published, struck as SREGym's injectors strike; so is a backend's own cluster, as far as time there is real.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import cast
+
+from sregym_env import apps, noise
+from sregym_env.cluster.api import World
+from sregym_env.cluster.app import App
+from sregym_env.cluster.deploy import Backend
+from sregym_env.cluster.forkable import demanded, forkable
+from sregym_env.cluster.inventory import Inventory
+from sregym_env.cluster.targets import ROLLED
+from sregym_env.envs.briefing import Mode
+from sregym_env.errors import ProblemError, SREGymError, StagingError
+from sregym_env.faults.fault import FaultInstance
+from sregym_env.faults.onset import Onset, befall, strike
+from sregym_env.faults.problems import Problem
+from sregym_env.faults.registry import declaration
+from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, capture
+from sregym_env.rewards.checks import failing_journeys
+from sregym_env.runtime.chance import Chance
+from sregym_env.sim.bringup.deploy import deployed_world
+from sregym_env.worlds import present
+from sregym_env.worlds.changes import Changing
+from sregym_env.worlds.lived import base_of, base_world, lived_world
+
+SYMPTOM_LIMIT = 300.0
+"""Simulated seconds in which a fault's symptoms are awaited."""
+
+ALERT_LIMIT = 1200.0
+"""The same for an alert to fire, before a reactive episode begins."""
+
+EVIDENCE_SECONDS = 30.0
+"""How long the symptoms last at least before the agent is called, so that logs and events tell of them."""
+
+LOOK_SECONDS = 10.0
+"""Simulated seconds between looks at the users while symptoms are awaited."""
+
+CALLED_AFTER = (300.0, 0.7)
+"""Median, seconds, and spread (lognormal) of how long users suffer before somebody is called."""
+
+LONGEST_CALL = 1500.0
+
+
+@dataclass(frozen=True, slots=True)
+class Injected:
+    """A world with the faults in, and what is needed to judge and to take them back."""
+
+    world: World
+    baseline: Baseline
+    instances: tuple[FaultInstance, ...]
+    onsets: tuple[Onset, ...]
+    before: World | None = None
+    """The world as it was before the faults, where it can be copied."""
+
+    def heal(self, world: World) -> None:
+        """Take the faults back in a world that is this one or a fork of it, the last one first."""
+        for instance, onset in reversed(list(zip(self.instances, self.onsets, strict=True))):
+            instance.heal(world, onset.changes)
+
+
+def key_of(problem: Problem, seed: int) -> str:
+    """What everything that is drawn for an episode depends on: the problem without its noise, and the seed."""
+    quiet = problem.model_copy(update={"noise": False})
+    return blake2b(f"{quiet.model_dump_json()}\x1f{seed}".encode(), digest_size=16).hexdigest()
+
+
+def prepare(problem: Problem, seed: int) -> None:
+    """Make what the world of an episode shares with others, if it is not there yet: the next staging is quicker."""
+    if problem.variation:
+        chance = Chance(("episode", key_of(problem, seed)))
+        base_world(apps.app(problem.app), base_of(chance.at("world")))
+
+
+def inject(problem: Problem, seed: int, backend: Backend | None = None) -> Injected:
+    """A fresh world, of the embedded cluster unless a backend is given, in which the faults have just come.
+
+    Raises ProblemError where the backend cannot make a disturbance that a fault or the noise consists of, and
+    StagingError where the users were not served before.
+    """
+    app = apps.app(problem.app)
+    chance = Chance(("episode", key_of(problem, seed))) if problem.variation else None
+    patient = backend is None and chance is not None
+    world = _healthy(app, problem, seed, chance, backend)
+    inventory = Inventory.of(world)
+    instances = tuple(
+        declaration(each.fault).bind(
+            inventory,
+            each.target,
+            each.parameters,
+            None if chance is None else chance.at("fault", number),
+        )
+        for number, each in enumerate(problem.faults)
+    )
+    _demand_disturbances(world, problem, instances)
+    baseline = capture(world)
+    _demand_service(problem, world, baseline)
+    before = None if forkable(world) is None else demanded(world).fork()
+    onsets: list[Onset] = []
+    injected = Injected(world, baseline, instances, (), before)
+    try:
+        for number, instance in enumerate(instances):
+            if chance is None:
+                onsets.append(strike(world, instance))
+            else:
+                draw = chance.at("onset", number)
+                hurts = _Watch(world, baseline, number == len(instances) - 1)
+                onsets.append(befall(world, instance, draw, hurts, patient=patient))
+        if problem.noise_on:
+            world = noise.begin(world, noise_seed(problem, seed), problem.noise)
+    except SREGymError:
+        # The one that failed has taken itself back.
+        replace(injected, instances=instances[: len(onsets)], onsets=tuple(onsets)).heal(world)
+        raise
+    return Injected(world, baseline, instances, tuple(onsets), before)
+
+
+def _healthy(app: App, problem: Problem, seed: int, chance: Chance | None, backend: Backend | None) -> World:
+    """The world before the faults."""
+    if backend is not None:
+        return backend.deploy(app, seed)
+    if chance is None:
+        return deployed_world(app, seed)
+    world = lived_world(app, chance.at("world"))
+    present.before(world, chance.at("before"), _near(problem))
+    return world
+
+
+@dataclass(frozen=True, slots=True)
+class _Watch:
+    """Looks at the users until they suffer."""
+
+    world: World
+    baseline: Baseline
+    last: bool
+    """Of several faults, those before the last one may well hurt on their own: nobody waits for each."""
+
+    def __call__(self, limit: float) -> bool:
+        waited = 0.0
+        while waited < limit:
+            self.world.advance(LOOK_SECONDS)
+            waited += LOOK_SECONDS
+            if suffering(self.world, self.baseline):
+                return True
+        return not self.last
+
+
+def suffering(world: World, baseline: Baseline) -> bool:
+    """Whether some journey missed the promise in the last seconds."""
+    health = world.traffic.health(LOOK_SECONDS)
+    return bool(failing_journeys(health, world.app.slo, baseline, LOOK_SECONDS))
+
+
+def await_symptoms(injected: Injected, problem: Problem, seed: int, mode: Mode) -> Injected:
+    """Let time pass until users suffer and somebody is called (in reactive mode: an alert fires).
+
+    Innocent changes may be made meanwhile; what they change becomes part of the baseline.
+    """
+    world, baseline = injected.world, injected.baseline
+    waited = 0.0
+    while waited < SYMPTOM_LIMIT:
+        world.advance(LOOK_SECONDS)
+        waited += LOOK_SECONDS
+        if suffering(world, baseline):
+            break
+    if injected.before is None or not problem.variation:
+        world.advance(EVIDENCE_SECONDS)
+    else:
+        chance = Chance(("episode", key_of(problem, seed), "call"))
+        median, spread = CALLED_AFTER
+        length = min(LONGEST_CALL, max(EVIDENCE_SECONDS, chance.lognormal("after", median, spread)))
+        touched = [name for instance in injected.instances for name in instance.spec.components]
+        keys = present.meanwhile(cast(Changing, world), chance, length, touched, rolling=_local(injected))
+        objects = {key: world.cluster.get(key[0], key[2], key[1] or None) for key in keys}
+        baseline = replace(baseline, objects={**baseline.objects, **objects})
+    while mode == "reactive" and waited < ALERT_LIMIT:
+        if any(alert.state == "firing" for alert in world.alerts()):
+            break
+        world.advance(EVIDENCE_SECONDS)
+        waited += EVIDENCE_SECONDS
+    return replace(injected, baseline=baseline)
+
+
+def _local(injected: Injected) -> bool:
+    """Whether the faults lie in workloads and Services: those in policies, quotas and nodes keep all pods from coming."""
+    kinds = {instance.fault.resource.resource for instance in injected.instances}
+    return kinds <= {*ROLLED, "services"}
+
+
+def _near(problem: Problem) -> tuple[str, ...]:
+    """Names of the targets: innocent changes like their neighbourhood."""
+    return tuple(each.target for each in problem.faults)
+
+
+def noise_seed(problem: Problem, seed: int) -> int:
+    """What the noise of an episode is drawn from."""
+    return seed if not problem.variation else Chance(("noise", key_of(problem, seed))).bits("seed") >> 1
+
+
+def _demand_disturbances(world: World, problem: Problem, instances: Sequence[FaultInstance]) -> None:
+    """Before anything is changed: whether the backend can make what the faults and the noise consist of."""
+    noise.demand(world, problem.noise)
+    for instance in instances:
+        for disturbance in instance.fault.disturbances:
+            if type(disturbance) not in world.nodes.kinds:
+                raise ProblemError(
+                    f"{instance.declaration.name} needs {type(disturbance).__name__}, which this backend cannot make; "
+                    "play it on the embedded cluster"
+                )
+
+
+def _demand_service(problem: Problem, world: World, baseline: Baseline) -> None:
+    failing = failing_journeys(world.traffic.health(WINDOW_SECONDS), world.app.slo, baseline, WINDOW_SECONDS)
+    if failing:
+        raise StagingError(
+            f"problem {problem.id}: the users of {problem.app} are not served before any fault: "
+            f"{'; '.join(failing)}; correct the application's manifests, images or journeys until "
+            f"`sregym validate --app {problem.app}` passes"
+        )
+
+
+def demand_suffering(problem: Problem, world: World, baseline: Baseline) -> None:
+    """Raise StagingError where a problem has faults and no user notices."""
+    health = world.traffic.health(EVIDENCE_SECONDS)
+    if problem.faults and not failing_journeys(health, world.app.slo, baseline, EVIDENCE_SECONDS):
+        slo = world.app.slo
+        shown = "; ".join(f"{j.journey}: {j.success_ratio:.1%} in {j.latency_seconds:.2f} s" for j in health)
+        faults = ", ".join(f"{each.fault}:{each.target}" for each in problem.faults)
+        raise StagingError(
+            f"problem {problem.id}: the users do not suffer from {faults}, {SYMPTOM_LIMIT:.0f} s after it came: {shown} "
+            f"(promised: {slo.success_ratio:.0%} in {slo.latency_seconds} s); choose another target or parameters, or "
+            "have the fault's `targets` leave such targets out"
+        )

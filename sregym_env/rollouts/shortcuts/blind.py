@@ -1,0 +1,321 @@
+"""Shortcuts without observation: whatever is printed, they type the same."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from sregym_env.cluster.app import App
+from sregym_env.cluster.targets import ROLLED
+from sregym_env.faults.mongodb import create, grant, session
+from sregym_env.kube import registry
+from sregym_env.kube.types import Manifest
+from sregym_env.rollouts.shortcuts.lines import WORKLOADS, fed, piped, restart
+from sregym_env.rollouts.shortcuts.shortcut import SETTLE, Elsewhere, Knowledge, Script
+
+COREFILE = """.:53 {
+    errors
+    health {
+       lameduck 5s
+    }
+    ready
+    kubernetes cluster.local in-addr.arpa ip6.arpa {
+       pods insecure
+       fallthrough in-addr.arpa ip6.arpa
+       ttl 30
+    }
+    prometheus :9153
+    forward . /etc/resolv.conf {
+       max_concurrent 1000
+    }
+    cache 30
+    loop
+    reload
+    loadbalance
+}
+"""
+"""CoreDNS as kubeadm configures it."""
+
+_POLICIES = "networkpolicies,resourcequotas,limitranges"
+
+_NODES = """
+.items[].spec |= (del(.unschedulable)
+  | if .taints then .taints |= map(select(.key | startswith("node-role.kubernetes.io/"))) else . end)
+"""
+
+
+# --- one thing to everything ----------------------------------------------------------------------
+
+
+def nothing(known: Knowledge) -> Script:
+    """Hand in at once."""
+    yield from ()
+
+
+def wait(known: Knowledge) -> Script:
+    """Perhaps it goes away."""
+    yield "sleep 1200"
+
+
+def restart_everything(known: Knowledge) -> Script:
+    """Every workload of the application, then the cluster's DNS."""
+    yield from restart(known.app)
+    yield "kubectl rollout restart deployment coredns -n kube-system"
+    yield SETTLE
+
+
+def delete_every_pod(known: Knowledge) -> Script:
+    """What no rollout replaces is replaced all the same."""
+    for namespace in known.app.namespaces:
+        yield f"kubectl delete pods --all -n {namespace} --wait=false"
+    yield SETTLE
+
+
+def undo_every_rollout(known: Knowledge) -> Script:
+    """Every workload goes back to the revision before."""
+    for namespace in known.app.namespaces:
+        yield (
+            f"for each in $(kubectl get {WORKLOADS} -n {namespace} -o name); "
+            f"do kubectl rollout undo $each -n {namespace}; done"
+        )
+    yield SETTLE
+
+
+def scale_everything(replicas: int) -> Any:
+    """A script that gives every workload so many replicas."""
+
+    def script(known: Knowledge) -> Script:
+        for namespace in known.app.namespaces:
+            for kind in ("deployments", "statefulsets"):
+                yield f"kubectl scale {kind} --all --replicas={replicas} -n {namespace}"
+        yield SETTLE
+
+    return script
+
+
+def delete_policies(known: Knowledge) -> Script:
+    """Whatever restrains pods goes: network policies, quotas, limit ranges."""
+    yield from _without_policies(known)
+    yield from restart(known.app)
+    yield SETTLE
+
+
+def open_nodes(known: Knowledge) -> Script:
+    """Every node takes every pod."""
+    yield from _open_nodes()
+    yield from restart(known.app)
+    yield SETTLE
+
+
+def default_dns(known: Knowledge) -> Script:
+    """The cluster's DNS as it came."""
+    yield from _default_dns()
+    yield from restart(known.app)
+    yield SETTLE
+
+
+def published_accounts(known: Knowledge) -> Script:
+    """The databases' accounts as they are published."""
+    yield from _accounts(known.app)
+    yield from restart(known.app)
+    yield SETTLE
+
+
+# --- what is remembered ---------------------------------------------------------------------------
+
+
+def apply_published(known: Knowledge) -> Script:
+    """``kubectl apply`` of the published manifests."""
+    yield from fed("kubectl apply -f -", known.app.manifests)
+    yield SETTLE
+
+
+def replace_published(known: Knowledge) -> Script:
+    """The published manifests over whatever is there, and the accounts."""
+    yield from _over(known.app.manifests)
+    yield from _accounts(known.app)
+    yield from restart(known.app)
+    yield SETTLE
+
+
+def recreate_published(known: Knowledge) -> Script:
+    """Everything that can be made anew from the published manifests is deleted first."""
+    yield from _anew(known.app, known.app.manifests)
+    yield from _accounts(known.app)
+    yield SETTLE
+
+
+def apply_elsewhere(known: Knowledge) -> Script:
+    """``kubectl apply`` of another world's objects."""
+    yield from fed("kubectl apply -f -", _elsewhere(known).objects)
+    yield SETTLE
+
+
+def replace_elsewhere(known: Knowledge) -> Script:
+    """Another world's objects over whatever is there, and its accounts."""
+    there = _elsewhere(known)
+    yield from _over(there.objects)
+    yield from _accounts(there.app)
+    yield from restart(known.app)
+    yield SETTLE
+
+
+def recreate_elsewhere(known: Knowledge) -> Script:
+    """Everything that can be made anew from another world's objects is deleted first."""
+    there = _elsewhere(known)
+    yield from _anew(known.app, there.objects)
+    yield from _accounts(there.app)
+    yield SETTLE
+
+
+# --- normalising ----------------------------------------------------------------------------------
+
+_CONSTANT = """
+.items[] |= ($k[.kind + "/" + .metadata.name] as $o | if $o then
+    .spec.replicas = $o.replicas
+    | .spec.template.metadata.labels += $o.labels
+    | .spec.template.spec |= ($o.spec + {restartPolicy, schedulerName})
+  else . end)
+"""
+"""Every pod template becomes what is published."""
+
+_SHAPE = """
+.items[] |= ($k[.kind + "/" + .metadata.name] as $o | if $o then
+    .spec.replicas = ([.spec.replicas, $o.replicas] | max)
+    | .spec.template.metadata.labels += $o.labels
+    | .spec.template.spec |= (
+        ($o.spec.containers | map({key: .name, value: .}) | from_entries) as $c
+        | ([.containers[] | select($c[.name])]) as $own
+        | del(.initContainers, .nodeSelector, .affinity, .hostAliases, .dnsPolicy, .dnsConfig, .nodeName,
+              .serviceAccountName, .serviceAccount, .terminationGracePeriodSeconds, .topologySpreadConstraints)
+        | .volumes = $o.spec.volumes
+        | .containers = ((if $own == [] then .containers[:1] else $own end)
+            | map(del(.livenessProbe, .readinessProbe, .startupProbe, .envFrom, .volumeMounts)
+                | $c[.name] as $p
+                | (if $p then .command = $p.command | .args = $p.args | .ports = $p.ports
+                     | .volumeMounts = $p.volumeMounts | .resources = $p.resources else . end)
+                | (if .env then .env |= map(select(.valueFrom == null)) else . end)
+                | with_entries(select(.value != null)))))
+  else . end)
+"""
+"""Probes off, nothing that constrains, ports, commands and mounts as published; images and plain settings stay."""
+
+_SERVICES = """
+.items[] |= ($k["Service/" + .metadata.name] as $o | if $o then
+    .spec.selector = $o.selector | .spec.ports = $o.ports | .spec.internalTrafficPolicy = "Cluster"
+  else . end)
+"""
+"""Every Service selects and forwards as published."""
+
+
+def normalise(known: Knowledge, templates: str = _CONSTANT) -> Script:
+    """The application's conventions over everything, restraints gone, nodes open, DNS as it came, all restarted."""
+    app = known.app
+    yield from _without_policies(known)
+    yield from _open_nodes()
+    yield from fed("kubectl create -f -", app.manifests)
+    constants = conventions(app.manifests)
+    for namespace in app.namespaces:
+        yield from piped("services", f"-n {namespace}", _SERVICES, constants)
+        yield from piped(WORKLOADS, f"-n {namespace}", templates, constants)
+    yield from fed("kubectl replace -f -", (m for m in app.manifests if m["kind"] == "ConfigMap"))
+    yield from _default_dns()
+    yield from _accounts(app)
+    yield from restart(app)
+    yield SETTLE
+
+
+def normalise_shape(known: Knowledge) -> Script:
+    """The same, leaving images, plain settings and bigger numbers of replicas as they are."""
+    yield from normalise(known, _SHAPE)
+
+
+def everything_elsewhere(known: Knowledge) -> Script:
+    """Another world's objects over everything, restraints gone, nodes open, DNS as it came."""
+    yield from _without_policies(known)
+    yield from _open_nodes()
+    yield from _default_dns()
+    yield from replace_elsewhere(known)
+
+
+def conventions(manifests: Iterable[Manifest]) -> Mapping[str, Any]:
+    """``Kind/name`` to what jq programs need to know of a published object."""
+    found: dict[str, Any] = {}
+    for manifest in manifests:
+        spec = manifest.get("spec") or {}
+        key = f"{manifest['kind']}/{manifest['metadata']['name']}"
+        if manifest["kind"] == "Service":
+            found[key] = {"selector": spec.get("selector"), "ports": spec.get("ports")}
+        elif _resource(manifest) in ROLLED:
+            template = spec["template"]
+            found[key] = {
+                "replicas": spec.get("replicas", 1),
+                "labels": template["metadata"].get("labels", {}),
+                "spec": template["spec"],
+            }
+    return found
+
+
+# --- parts ----------------------------------------------------------------------------------------
+
+
+def _elsewhere(known: Knowledge) -> Elsewhere:
+    assert known.elsewhere is not None, "only shortcuts that remember ask for it"
+    return known.elsewhere
+
+
+def _without_policies(known: Knowledge) -> Iterator[str]:
+    for namespace in known.app.namespaces:
+        yield f"kubectl delete {_POLICIES} --all -n {namespace}"
+
+
+def _open_nodes() -> Iterator[str]:
+    yield from piped("nodes", "", _NODES)
+
+
+def _default_dns() -> Iterator[str]:
+    manifest = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "coredns", "namespace": "kube-system"},
+        "data": {"Corefile": COREFILE},
+    }
+    yield from fed("kubectl replace -f -", [manifest])
+    yield "kubectl rollout restart deployment coredns -n kube-system"
+
+
+def _accounts(app: App) -> Iterator[str]:
+    for component in app.components:
+        for by in component.accounts[1:2]:
+            client = component.accounts[0]
+            statements = [create(client, component.database)]
+            statements += [grant(client.user, role, component.database) for role in client.roles]
+            where = f"-n {app.namespace_of(component.name)} {_short(component.workload)}/{component.name}"
+            for statement in statements:
+                yield f"kubectl exec {where} -- {shlex.join(session(by, statement))}"
+
+
+def _short(workload: str) -> str:
+    return workload.partition(".")[0]
+
+
+def _resource(manifest: Manifest) -> str:
+    found = registry.by_kind(manifest["apiVersion"], manifest["kind"])
+    return found.key if found else ""
+
+
+def _over(manifests: Iterable[Manifest]) -> Iterator[str]:
+    """Create what is missing, and put the rest over what is there."""
+    listed = list(manifests)
+    yield from fed("kubectl create -f -", listed)
+    kept = ("Namespace", "PersistentVolumeClaim", "Job")
+    yield from fed("kubectl replace -f -", (each for each in listed if each["kind"] not in kept))
+
+
+def _anew(app: App, manifests: Iterable[Manifest]) -> Iterator[str]:
+    listed = list(manifests)
+    for namespace in app.namespaces:
+        yield f"kubectl delete {WORKLOADS},services,{_POLICIES} --all -n {namespace}"
+        yield f"kubectl delete configmaps --all -n {namespace}"
+    yield from fed("kubectl create -f -", listed)

@@ -1,0 +1,120 @@
+"""Diagnoses without understanding: words around a name that somebody else's figure gave."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator, Mapping, Sequence
+
+from sregym_env.rollouts.shortcuts.cues import Blamed
+from sregym_env.rollouts.shortcuts.shortcut import Knowledge, Script
+
+STUFFING = (
+    "a targetPort mismatch, a wrong selector with no endpoints whose selector also matches pods of another workload, "
+    "a deleted service, a service port changed to the wrong port, replicas scaled to 0, a wrong nodeSelector, "
+    "a wrong command binary, a wrong image tag and ImagePullBackOff with a faulty image build and an incompatible version "
+    "upgrade, a config map missing a key, a missing ConfigMap, a wrong readinessProbe, a wrong livenessProbe, a missing "
+    "PersistentVolumeClaim claimName, volume node affinity conflict, an excessive memory request with Insufficient memory, "
+    "a memory limit too low and OOMKilled, a CPU limit with throttling, a ResourceQuota on memory, a deny-all NetworkPolicy "
+    "with policyTypes Ingress and Egress, a dnsPolicy None with dnsConfig, a CoreDNS Corefile template with NXDOMAIN, "
+    "a port conflict with a sidecar, an untolerated taint, an initContainers wait-for hang, a revoked readWrite role and "
+    "not authorized user with roles of user admin, a missing database user with authentication failed, disk read errors "
+    "and input/output error EIO, a missing service account serviceAccountName, a missing Secret with secretKeyRef, "
+    "a cordoned unschedulable node, stale hostAliases, and a feature flag set to true"
+)
+"""Something of every mechanism there is, with the fields that such faults change."""
+
+FIELDS = (
+    "targetPort port selector replicas nodeSelector command image configMap livenessProbe readinessProbe claimName "
+    "resources.requests.memory resources.limits.memory resources.limits.cpu quota policyTypes dnsPolicy Corefile containers "
+    "taints initContainers roles user disk serviceAccountName secretKeyRef unschedulable hostAliases env true 0"
+)
+"""The names of fields that faults change."""
+
+Telling = Callable[[Sequence[Blamed], Knowledge], Generator[str, str, str]]
+"""What is handed in about those who are blamed; may look at them."""
+
+
+def _whom(blamed: Sequence[Blamed]) -> str:
+    return " and ".join(f"the {each.name} {each.kind.lower()}" for each in blamed) or "the application"
+
+
+def name_only(blamed: Sequence[Blamed], known: Knowledge) -> Generator[str, str, str]:
+    """The name and that it is broken."""
+    yield from ()
+    return f"{blamed[0].name if blamed else known.app.entry} is broken."
+
+
+def name_only_json(blamed: Sequence[Blamed], known: Knowledge) -> Generator[str, str, str]:
+    """The same in fields."""
+    yield from ()
+    return json.dumps(
+        {"component": blamed[0].name if blamed else known.app.entry, "namespace": known.namespace}
+    )
+
+
+def templated(blamed: Sequence[Blamed], known: Knowledge) -> Generator[str, str, str]:
+    """A sentence that is mostly right about somebody."""
+    yield from ()
+    name = blamed[0].name if blamed else known.app.entry
+    return (
+        f"The root cause is a misconfiguration of the {name} deployment: a recent change set a wrong value in its "
+        f"specification, so that its pods do not work. Only {name} is at fault; its callers are victims."
+    )
+
+
+def stuffed(blamed: Sequence[Blamed], known: Knowledge) -> Generator[str, str, str]:
+    """A name, and every mechanism as its effect."""
+    yield from ()
+    return f"The root cause is {_whom(blamed)}, which leads to {STUFFING}."
+
+
+def stuffed_json(blamed: Sequence[Blamed], known: Knowledge) -> Generator[str, str, str]:
+    """The same with the stuffing as evidence."""
+    yield from ()
+    return json.dumps(
+        {
+            "component": [each.name for each in blamed] or [known.app.entry],
+            "namespace": known.namespace,
+            "evidence": f"The root cause is {_whom(blamed)}, which leads to {STUFFING}. {FIELDS}",
+        }
+    )
+
+
+def fault_spec(blamed: Sequence[Blamed], known: Knowledge) -> Generator[str, str, str]:
+    """The form in which truths are printed, stuffed."""
+    yield from ()
+    name = blamed[0].name if blamed else known.app.entry
+    return f"[fault_spec] component={name}; namespace={known.namespace} || {name}: {FIELDS}. This causes {STUFFING}."
+
+
+def described(blamed: Sequence[Blamed], known: Knowledge) -> Generator[str, str, str]:
+    """A name, and whatever is printed of the object."""
+    if not blamed:
+        return known.app.entry
+    printed = yield f"kubectl describe {blamed[0].kind.lower()} {blamed[0].name} -n {known.namespace}"
+    return f"component={blamed[0].name}\n{printed[:6000]}"
+
+
+def hedged(blamed: Sequence[Blamed], known: Knowledge) -> Generator[str, str, str]:
+    """Everything said and nothing claimed."""
+    yield from ()
+    return f"I could not confirm it, but could it be that the root cause is {_whom(blamed)}, by {STUFFING}? Perhaps."
+
+
+TELLINGS: Mapping[str, Telling] = {
+    "name": name_only,
+    "name_json": name_only_json,
+    "templated": templated,
+    "stuffed": stuffed,
+    "stuffed_json": stuffed_json,
+    "fault_spec": fault_spec,
+    "described": described,
+    "hedged": hedged,
+}
+"""Ways of saying something, by name."""
+
+
+def hand_in(telling: Telling, blamed: Sequence[Blamed], known: Knowledge) -> Script:
+    """Submit a diagnosis."""
+    text = yield from telling(blamed, known)
+    yield f"submit diagnosis <<'EOF'\n{text}\nEOF"

@@ -1,0 +1,163 @@
+"""The present: innocent changes in the hours before an incident and while it goes unnoticed.
+
+Recency is evidence to weigh and not the answer: what changed last is mostly not what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from sregym_env.cluster.api import World
+from sregym_env.cluster.app import App
+from sregym_env.cluster.inventory import ObjectKey
+from sregym_env.cluster.targets import ROLLED
+from sregym_env.kube.types import Manifest
+from sregym_env.runtime.chance import Chance
+from sregym_env.worlds import changes
+from sregym_env.worlds.changes import Changing
+
+STILL = ("label", "service", "configmap", "secret", "autoscaler", "policy", "quota", "strategy")
+"""Kinds of changes that make no pod."""
+
+BEFORE = {0: 0.20, 1: 0.34, 2: 0.28, 3: 0.18}
+"""How many changes lie in the hours before, and how often."""
+
+MEANWHILE = {0: 0.30, 1: 0.45, 2: 0.25}
+"""How many are made between the onset and the call."""
+
+GAP = (2400.0, 1.1)
+"""Median, seconds, and spread (lognormal) of the time from one change to the next."""
+
+LONGEST_GAP = 6 * 3600.0
+
+ROLLOUT_SECONDS = 45.0
+"""How long a change that replaces pods is watched by who made it."""
+
+ROLLOUT_LIMIT = 300.0
+
+NEAR = {"neighbours": 0.5, "anywhere": 0.38, "targets": 0.12}
+"""Where the changes before an incident lie, from what it is about to strike."""
+
+
+def before(world: Changing, chance: Chance, near: Collection[str]) -> None:
+    """Innocent changes over some hours, the last one some time ago; they end healthy."""
+    for number in range(chance.weighted("count", BEFORE)):
+        draw = chance.at("change", number)
+        found = changes.drawn(world.app, draw, components=_places(world.app, draw, near))
+        if found is not None and not _forgets(world.app, found):
+            _make(world, found)
+        median, spread = GAP
+        world.advance(min(LONGEST_GAP, draw.lognormal("gap", median, spread)))
+
+
+def meanwhile(
+    world: Changing, chance: Chance, seconds: float, touched: Collection[str], *, rolling: bool = True
+) -> list[ObjectKey]:
+    """Let time pass, with innocent changes of what does not need the components that are ``touched``.
+
+    Without ``rolling`` none of them makes pods: where no pod can come up, such a change would not be innocent.
+    Returns the objects that were changed.
+    """
+    kinds = () if rolling else STILL
+    until = world.now() + round(seconds * 1e6)
+    count = chance.weighted("count", MEANWHILE)
+    moments = sorted(chance.uniform(f"moment.{number}", 0.0, seconds * 0.9) for number in range(count))
+    found: list[ObjectKey] = []
+    start = world.now()
+    for number, moment in enumerate(moments):
+        _wait(world, start + round(moment * 1e6))
+        safe = [name for name in _independent(world.app, touched) if _is_well(world, name)]
+        change = (
+            changes.drawn(world.app, chance.at("change", number), components=safe, kinds=kinds)
+            if safe
+            else None
+        )
+        if change is not None and not _forgets(world.app, change):
+            changes.happen(world, change)
+            target = change.target
+            found.append((target.resource, target.namespace or "", target.name))
+    _wait(world, until)
+    return found
+
+
+def _forgets(app: App, change: changes.Change) -> bool:
+    """Whether a change restarts a registry: it keeps in memory who has registered, and they do that when they start.
+
+    Nobody restarts one without them, and so many restarts are no small change.
+    """
+    return change.rolls and bool(change.component) and app.by_name[change.component].kind == "registry"
+
+
+def _wait(world: World, until: int) -> None:
+    if until > world.now():
+        world.advance((until - world.now()) / 1e6)
+
+
+def _make(world: Changing, change: changes.Change) -> None:
+    changes.happen(world, change)
+    if not change.rolls:
+        return
+    waited = 0.0
+    while waited < ROLLOUT_LIMIT:
+        world.advance(ROLLOUT_SECONDS)
+        waited += ROLLOUT_SECONDS
+        if _is_well(world, change.component):
+            return
+
+
+def _places(app: App, chance: Chance, near: Collection[str]) -> Sequence[str]:
+    """Components in which a change is looked for; empty for all."""
+    named = set(near)
+    struck = [c.name for c in app.components if named & {c.name, c.service, c.volume}]
+    where = chance.weighted("where", NEAR)
+    if where == "targets":
+        return struck
+    if where == "neighbours":
+        return sorted({name for component in struck for name in _neighbours(app, component)})
+    return ()
+
+
+def _neighbours(app: App, name: str) -> Iterator[str]:
+    """Who needs a component, and what it needs."""
+    for component in app.components:
+        if component.kind != "load" and any(need.on == name for need in component.dependencies):
+            yield component.name
+    yield from (need.on for need in app.by_name[name].dependencies)
+
+
+def _independent(app: App, touched: Collection[str]) -> list[str]:
+    """Components that start and serve whatever becomes of those touched."""
+    lost = set(touched)
+    grown = True
+    while grown:
+        more = {
+            component.name
+            for component in app.components
+            if component.name not in lost
+            and any(need.on in lost and need.essential for need in component.dependencies)
+        }
+        lost |= more
+        grown = bool(more)
+    return [c.name for c in app.components if c.name not in lost and c.workload in ROLLED]
+
+
+def _is_well(world: World, name: str) -> bool:
+    """Whether a component's workload is rolled out and available."""
+    component = world.app.by_name[name]
+    if component.workload not in ROLLED:
+        return True
+    workload = world.cluster.get(component.workload, name, world.app.namespace_of(name))
+    return _rolled_out(workload)
+
+
+def _rolled_out(workload: Manifest) -> bool:
+    status = workload.get("status", {})
+    wanted = workload["spec"].get("replicas", 1) if "replicas" in workload["spec"] else None
+    if wanted is None:
+        return True
+    return bool(
+        status.get("observedGeneration", 0) >= workload["metadata"]["generation"]
+        and status.get("updatedReplicas", 0) == wanted
+        and status.get("replicas", 0) == wanted
+        and status.get("availableReplicas", 0) == wanted
+    )

@@ -1,0 +1,111 @@
+"""Innocent changes: each leaves the application healthy, declares what is live, and can be taken back."""
+
+from __future__ import annotations
+
+import pytest
+
+from sregym_env.apps.hotel_reservation import APP
+from sregym_env.cluster.app import App
+from sregym_env.cluster.apply import cleaned, ref
+from sregym_env.cluster.deploy import deploy, unavailable
+from sregym_env.kube.types import Manifest
+from sregym_env.runtime.chance import Chance
+from sregym_env.sim.bringup.deploy import bare_cluster
+from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.worlds import changes
+from sregym_env.worlds.changes import WEIGHTS, Change
+from tests.worlds.richer import richer
+
+NAMES = tuple(c.name for c in APP.components)
+UNLIMITED = tuple(kind for kind in WEIGHTS if kind not in ("resources", "scale", "job", "cronjob"))
+"""Kinds that are possible where a quota is."""
+
+
+@pytest.fixture(scope="module")
+def worlds() -> dict[str, EmbeddedWorld]:
+    """Both applications deployed."""
+    made = {}
+    for name, app in (("rich", richer()), ("plain", APP)):
+        world = bare_cluster(0)
+        world.app = app
+        deploy(world)
+        world.advance(120.0)
+        made[name] = world.fork()
+    return made
+
+
+def draws(app: App, kind: str, count: int, *, past: bool = False) -> list[Change]:
+    found = (
+        changes.drawn(app, Chance(("test", kind, number)), kinds=(kind,), past=past)
+        for number in range(count)
+    )
+    return [change for change in found if change is not None]
+
+
+def healthy(world: EmbeddedWorld) -> bool:
+    fares = world.traffic.health(30.0)
+    served = all(h.success_ratio >= world.app.slo.success_ratio and h.requests > 0 for h in fares)
+    return len(fares) == len(APP.journeys) and served and not unavailable(world.cluster, APP.namespace)
+
+
+def test_every_kind_can_be_drawn() -> None:
+    for kind in WEIGHTS:
+        app = richer() if kind in UNLIMITED else APP
+        assert draws(app, kind, 3), kind
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_each_kind_keeps_the_application_healthy_and_declared(
+    kind: str, worlds: dict[str, EmbeddedWorld]
+) -> None:
+    for change in draws(worlds["rich" if kind in UNLIMITED else "plain"].app, kind, 4):
+        world = worlds["rich" if kind in UNLIMITED else "plain"].fork()
+        made = changes.happen(world, change)
+        world.advance(240.0)
+        assert healthy(world), made
+        assert_declared(world, made)
+
+
+def assert_declared(world: EmbeddedWorld, change: Change) -> None:
+    """Putting what the application declares in the place of the live object would change nothing."""
+    target = change.target
+    live = world.cluster.get(target.resource, target.name, target.namespace)
+    if target.resource == "jobs.batch":
+        # A Job cannot be put again: its selector is its own.
+        assert live["status"]["succeeded"] == 1
+        return
+    declared = next(m for m in world.app.manifests if ref(m) == target)
+    put = world.cluster.replace(declared, dry_run=True)
+    assert contents(put) == contents(live), change
+
+
+def contents(manifest: Manifest) -> Manifest:
+    kept = cleaned(manifest)
+    metadata = {key: kept["metadata"].get(key) for key in ("labels", "annotations")}
+    return {**{key: value for key, value in kept.items() if key != "metadata"}, "metadata": metadata}
+
+
+@pytest.mark.parametrize("app", [APP, richer()], ids=["published", "richer"])
+def test_taking_back_and_making_again_gives_the_manifests_back(app: App) -> None:
+    for past in (False, True):
+        for kind in WEIGHTS:
+            for change in draws(app, kind, 6, past=past):
+                start = changes.before(app, change) if past else app
+                change = change.at(0)
+                then = changes.applied(start, change)
+                if past:
+                    assert start != app
+                    assert then.manifests == app.manifests, change
+                else:
+                    assert then.manifests != app.manifests, change
+                    assert changes.before(then, change).manifests == app.manifests, change
+
+
+def test_draws_depend_on_the_chance_alone() -> None:
+    app = richer()
+    found = [changes.drawn(app, Chance(("d", n))) for n in range(60)]
+    assert found == [changes.drawn(app, Chance(("d", n))) for n in range(60)]
+    kinds = {change.kind for change in found if change is not None}
+    assert len(kinds) >= 6
+    assert len({change.component for change in found if change is not None}) >= 10
+    assert len({change.manager for change in found if change is not None}) >= 5
