@@ -44,7 +44,7 @@ class Cost:
 @cache
 def staged() -> SREGymEnv:
     """An environment whose episode has begun; attempts are played in its forks."""
-    env = SREGymEnv(fault="wrong_binary", target="geo", max_commands=200, time_limit=10 * 86_400)
+    env = SREGymEnv(fault="wrong_binary", target="geo", variation=False, max_commands=200, time_limit=10 * 86_400)
     env.reset(seed=5)
     return env
 
