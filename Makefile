@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test ray check format bench validate sample compat parity helm fuzz adapters trl exports rllib clean
+.PHONY: help demo test ray check format bench validate sample shortcuts compat parity helm fuzz adapters trl exports rllib clean
 
 help:  ## Say what can be made.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -45,8 +45,14 @@ bench: $(READY)  ## Measure what the README promises.
 validate: $(READY)  ## Check every (fault, target) pair of every application.
 	$(BIN)/sregym validate --jobs 2
 
-sample: $(READY)  ## Check a stratified sample of the pairs.
+sample: $(READY)  ## Check a stratified sample of the pairs; what no understanding wins there.
 	$(BIN)/sregym validate --sample 72 --jobs 2
+	$(BIN)/sregym shortcuts --sample 12 --group blind --workers 2
+	$(BIN)/sregym shortcuts --audit 72 --workers 2
+
+shortcuts: $(READY)  ## Play every policy that understands nothing over all pairs; audit 692 worlds (40 minutes).
+	$(BIN)/sregym shortcuts --workers 2
+	$(BIN)/sregym shortcuts --audit 692 --workers 2
 
 # Single packages laid over the virtual environment, each in a folder of its own, by PYTHONPATH.
 OVERLAYS := .overlays

@@ -29,6 +29,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a ta
 Problem = Annotated[str, typer.Argument(help="An id of `sregym list`, or APP/FAULT/TARGET.")]
 Seed = Annotated[int, typer.Option(min=0, help="Fixes everything that is left to chance.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port of the API server; 0 for any.")]
+Published = Annotated[
+    bool, typer.Option("--published", help="Play the application as published, without variation and past.")
+]
 Noise = Annotated[bool, typer.Option("--noise", help="Let transient disturbances come and go.")]
 
 
@@ -55,6 +58,7 @@ def play(
     problem: Problem,
     seed: Seed = 0,
     noise: Noise = False,
+    published: Published = False,
     reactive: Annotated[bool, typer.Option(help="Begin when alerts fire.")] = False,
     reveal: Annotated[
         bool, typer.Option("--reveal", help="Tell at the end what was really wrong, without asking.")
@@ -65,7 +69,7 @@ def play(
 
     with _told_errors():
         mode = "reactive" if reactive else "proactive"
-        play_by_hand(problem, seed=seed, noise=noise, mode=mode, reveal=reveal)
+        play_by_hand(problem, seed=seed, noise=noise, variation=not published, mode=mode, reveal=reveal)
 
 
 @app.command()
@@ -98,11 +102,19 @@ def validate(
     sample: Annotated[int, typer.Option(min=0, help="Only so many pairs, spread evenly; 0 for all.")] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
     seed: Seed = 0,
+    blind: Annotated[
+        bool,
+        typer.Option("--shortcuts", help="Also play every policy that looks at nothing (sregym shortcuts)."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check, for every (fault, target) pair, everything that a declared fault promises."""
+    from sregym_env.cli.shortcuts import measure
     from sregym_env.cli.validation import matrix, print_matrix
     from sregym_env.rollouts.validate import validate_pairs
+
+    if blind and as_json:
+        _fail("--shortcuts prints tables; write JSON with `sregym shortcuts --json FILE`")
 
     with _told_errors():
         reports = validate_pairs(
@@ -112,7 +124,59 @@ def validate(
         _print_json(matrix(reports))
     else:
         print_matrix(reports)
-    raise typer.Exit(0 if reports and all(report.passed for report in reports) else 1)
+    good = bool(reports) and all(report.passed for report in reports)
+    if blind:
+        with _told_errors():
+            good &= measure(
+                app=app_name,
+                fault=fault,
+                target=target,
+                sample=sample,
+                seed=seed,
+                workers=jobs,
+                groups=("blind",),
+            )
+    raise typer.Exit(0 if good else 1)
+
+
+@app.command()
+def shortcuts(
+    app_name: Annotated[str, typer.Option("--app", help="Only this application.")] = "",
+    sample: Annotated[int, typer.Option(min=0, help="Only so many pairs, spread evenly; 0 for all.")] = 0,
+    seeds: Annotated[int, typer.Option(min=1, help="Worlds of every pair.")] = 1,
+    seed: Seed = 0,
+    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    policy: Annotated[list[str] | None, typer.Option(help="Only these policies.")] = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(help="Only policies of these groups: blind, reading, diagnosis, combination."),
+    ] = None,
+    audit: Annotated[
+        int,
+        typer.Option(min=0, help="Play nothing: look at so many staged worlds for what tells the culprit."),
+    ] = 0,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", dir_okay=False, help="Also write everything to this file.")
+    ] = None,
+) -> None:
+    """Play policies that understand nothing, and print what they earn; fails where a stated limit is broken."""
+    from sregym_env.cli.shortcuts import measure, survey
+
+    with _told_errors():
+        if audit:
+            kept = survey(app=app_name, worlds=audit, seed=seed, workers=workers, json_file=json_file)
+        else:
+            kept = measure(
+                app=app_name,
+                sample=sample,
+                seeds=seeds,
+                seed=seed,
+                workers=workers,
+                policies=tuple(policy or ()),
+                groups=tuple(group or ()),
+                json_file=json_file,
+            )
+    raise typer.Exit(0 if kept else 1)
 
 
 @app.command()
@@ -166,6 +230,7 @@ def serve(
     copies: Annotated[int, typer.Option(min=1, help="How often to serve each; the seeds count up.")] = 1,
     seed: Seed = 0,
     noise: Noise = False,
+    published: Published = False,
     port: Port = 0,
     desk_port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port of /submit, /status and /get_app; 0 for any.")
@@ -186,6 +251,7 @@ def serve(
             copies=copies,
             seed=seed,
             noise=noise,
+            variation=not published,
             port=port,
             desk_port=desk_port,
             speed=speed,

@@ -102,13 +102,43 @@ class Substitute:
 
 
 @dataclass(frozen=True, slots=True)
+class Restart:
+    """Restart a workload, as ``kubectl rollout restart`` does."""
+
+    target: ObjectRef
+
+
+@dataclass(frozen=True, slots=True)
 class AwaitRollout:
     """Wait until every pod of a Deployment runs its newest template. Undo has nothing to do."""
 
     target: ObjectRef
 
 
-Edit = JsonPatch | MergePatch | Create | Delete | Exec | RecreatePods | Redeploy | Rollout | Substitute | AwaitRollout
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """Scale a component's workload to zero and back, so that no pod of an older revision serves on.
+
+    Undo has nothing to do.
+    """
+
+    component: str
+
+
+Edit = (
+    JsonPatch
+    | MergePatch
+    | Create
+    | Delete
+    | Exec
+    | RecreatePods
+    | Cycle
+    | Redeploy
+    | Rollout
+    | Substitute
+    | Restart
+    | AwaitRollout
+)
 
 
 class _Removed:

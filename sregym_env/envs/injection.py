@@ -18,6 +18,7 @@ from sregym_env.cluster.app import App
 from sregym_env.cluster.deploy import Backend
 from sregym_env.cluster.forkable import demanded, forkable
 from sregym_env.cluster.inventory import Inventory
+from sregym_env.cluster.targets import ROLLED
 from sregym_env.envs.briefing import Mode
 from sregym_env.errors import ProblemError, SREGymError, StagingError
 from sregym_env.faults.fault import FaultInstance
@@ -30,7 +31,7 @@ from sregym_env.runtime.chance import Chance
 from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.worlds import present
 from sregym_env.worlds.changes import Changing
-from sregym_env.worlds.lived import lived_world
+from sregym_env.worlds.lived import base_of, base_world, lived_world
 
 SYMPTOM_LIMIT = 300.0
 """Simulated seconds in which a fault's symptoms are awaited."""
@@ -71,6 +72,13 @@ def key_of(problem: Problem, seed: int) -> str:
     """What everything that is drawn for an episode depends on: the problem without its noise, and the seed."""
     quiet = problem.model_copy(update={"noise": False})
     return blake2b(f"{quiet.model_dump_json()}\x1f{seed}".encode(), digest_size=16).hexdigest()
+
+
+def prepare(problem: Problem, seed: int) -> None:
+    """Make what the world of an episode shares with others, if it is not there yet: the next staging is quicker."""
+    if problem.variation:
+        chance = Chance(("episode", key_of(problem, seed)))
+        base_world(apps.app(problem.app), base_of(chance.at("world")))
 
 
 def inject(problem: Problem, seed: int, backend: Backend | None = None) -> Injected:
@@ -171,7 +179,7 @@ def await_symptoms(injected: Injected, problem: Problem, seed: int, mode: Mode) 
         median, spread = CALLED_AFTER
         length = min(LONGEST_CALL, max(EVIDENCE_SECONDS, chance.lognormal("after", median, spread)))
         touched = [name for instance in injected.instances for name in instance.spec.components]
-        keys = present.meanwhile(cast(Changing, world), chance, length, touched)
+        keys = present.meanwhile(cast(Changing, world), chance, length, touched, rolling=_local(injected))
         objects = {key: world.cluster.get(key[0], key[2], key[1] or None) for key in keys}
         baseline = replace(baseline, objects={**baseline.objects, **objects})
     while mode == "reactive" and waited < ALERT_LIMIT:
@@ -180,6 +188,12 @@ def await_symptoms(injected: Injected, problem: Problem, seed: int, mode: Mode) 
         world.advance(EVIDENCE_SECONDS)
         waited += EVIDENCE_SECONDS
     return replace(injected, baseline=baseline)
+
+
+def _local(injected: Injected) -> bool:
+    """Whether the faults lie in workloads and Services: those in policies, quotas and nodes keep all pods from coming."""
+    kinds = {instance.fault.resource.resource for instance in injected.instances}
+    return kinds <= {*ROLLED, "services"}
 
 
 def _near(problem: Problem) -> tuple[str, ...]:

@@ -105,13 +105,18 @@ def _await_journeys(world: World, baseline: Baseline, limit: float) -> Check:
         health = world.traffic.health(STEP_SECONDS)
         bad = checks.failing_journeys(health, slo, baseline, STEP_SECONDS)
         good = 0.0 if bad else good + STEP_SECONDS
-        if good >= WINDOW_SECONDS:
+        # One replica of several serves the users: the others may still be on their way.
+        if good >= WINDOW_SECONDS and _is_complete(world, baseline):
             break
         # A good stretch that began before the limit may still grow to a whole window.
-        if waited - good >= limit:
+        if waited >= limit and (waited - good >= limit or good >= WINDOW_SECONDS):
             break
     # Single looks are too short to judge by: they only tell when to stop waiting.
     return checks.journeys(world, baseline, WINDOW_SECONDS)
+
+
+def _is_complete(world: World, baseline: Baseline) -> bool:
+    return checks.available(world, baseline).passed and checks.endpoints(world, baseline).passed
 
 
 def _durability(world: World, baseline: Baseline, causes: Sequence[Cause], patience: Patience) -> Check:

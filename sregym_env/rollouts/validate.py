@@ -22,6 +22,7 @@ from sregym_env.envs.briefing import briefing
 from sregym_env.envs.env import NOISE_PATIENCE
 from sregym_env.envs.injection import Injected, await_symptoms, inject
 from sregym_env.envs.tasks.pairs import pairs
+from sregym_env.faults.onset import remedies
 from sregym_env.faults.problems import Problem
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
@@ -273,11 +274,11 @@ def thinned(items: Sequence[Any], sample: int) -> list[Any]:
 
 def _remedies(subject: Subject) -> Iterator[tuple[str, ...]]:
     """Every alternative repair of every fault; the other faults get their first one."""
-    instances = subject.injected.instances
-    for index, instance in enumerate(instances):
+    ways = [*map(remedies, subject.injected.instances, subject.injected.onsets)]
+    for index, found in enumerate(ways):
         # All faults with their first repairs: that one comes once only, with the first fault.
-        for remedy in instance.remedies if index == 0 else instance.remedies[1:]:
-            chosen = [other.remedies[0] for other in instances]
+        for remedy in found if index == 0 else found[1:]:
+            chosen = [other[0] for other in ways]
             chosen[index] = remedy
             yield tuple(command for commands in chosen for command in commands)
 
@@ -413,6 +414,21 @@ _RESOURCES = (
 )
 
 
+RESTARTED = "kubectl.kubernetes.io/restartedAt"
+
+
+def _unrestarted(obj: Manifest) -> Manifest:
+    """Without the trace of a restart, which is an ordinary event."""
+    annotations = ((obj.get("spec") or {}).get("template") or {}).get("metadata", {}).get("annotations") or {}
+    if RESTARTED not in annotations:
+        return obj
+    template = obj["spec"]["template"]
+    left = {key: value for key, value in annotations.items() if key != RESTARTED}
+    metadata = {key: value for key, value in template["metadata"].items() if key != "annotations"}
+    metadata = {**metadata, "annotations": left} if left else metadata
+    return {**obj, "spec": {**obj["spec"], "template": {**template, "metadata": metadata}}}
+
+
 def desired(obj: Manifest) -> Manifest:
     """What somebody asked for: an object without what the servers filled in."""
     metadata = obj["metadata"]
@@ -422,6 +438,7 @@ def desired(obj: Manifest) -> Manifest:
         if not key.startswith(("deployment.kubernetes.io/", "pv.kubernetes.io/", "volume.", "kubectl."))
     }
     kept = {key: value for key, value in obj.items() if key not in ("metadata", "status")}
+    kept = _unrestarted(kept)
     spec = kept.get("spec")
     if isinstance(spec, dict):
         kept["spec"] = {

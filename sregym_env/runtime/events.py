@@ -51,9 +51,18 @@ class EventQueue:
         copy._sequence = self._sequence
         return copy
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self._heap, self._sequence)
+
     def __iter__(self) -> Iterator[Event]:
         """The events in the order in which they will happen."""
         return iter(sorted(self._heap))
 
     def __len__(self) -> int:
         return len(self._heap)
+
+
+def _restored(heap: list[Event], sequence: int) -> EventQueue:
+    queue = EventQueue()
+    queue._heap, queue._sequence = heap, sequence
+    return queue

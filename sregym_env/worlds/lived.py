@@ -1,46 +1,137 @@
 """Worlds that have lived: drawn clusters with tenants, a drawn application and a past, one for every episode.
 
 Bringing such a world up takes some tenths of a second. So a number of base worlds is kept per application, and an
-episode's world is a fork of one that a keyed hash picks, with identities of its own and some hours later.
+episode's world is one that a keyed hash picks, drawn again under other names, addresses, credentials and builds, some
+hours later.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from sregym_env.cluster.app import App
+from sregym_env.cluster.deploy import deploy
 from sregym_env.runtime.chance import Chance
-from sregym_env.sim.bringup.deploy import deployed_world
+from sregym_env.sim.bringup.deploy import bare_cluster
+from sregym_env.sim.bringup.renewal import Renewal, prepared
 from sregym_env.sim.embedded import EmbeddedWorld
 
 BASES = 64
 """Base worlds per application."""
 
-ATTEMPTS = 4
-"""How often a base world is drawn anew that turns out not to serve its users."""
-
 LATER_SECONDS = (300.0, 9 * 3600.0)
 """How long an episode's world has lived on by itself since its base world was made."""
 
+SECRET_LENGTH = 8
+"""Passwords from this length on are drawn anew; a shorter one might be part of something else."""
+
+_LETTERS = "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+_HEX = "0123456789abcdef"
+
+
+@dataclass(frozen=True, slots=True)
+class _Base:
+    """A base world, prepared for being drawn again."""
+
+    app: App
+    renewal: Renewal
+
+
 # Worlds are values here: made of (app, number) alone, so that threads that make one at once make equal ones.
-_bases: OrderedDict[tuple[str, int], tuple[App, EmbeddedWorld]] = OrderedDict()
+_bases: dict[tuple[str, int], _Base] = {}
 
 
 def lived_world(app: App, chance: Chance) -> EmbeddedWorld:
-    """A world with ``app`` healthy and under load that differs for every chance. Raises AppError."""
-    world = _base(app, chance.below("base", BASES)).fork()
+    """A world with a member of the application's family healthy and under load; it differs for every chance.
+
+    Raises AppError.
+    """
+    base = _base(app, base_of(chance))
+    renewal = base.renewal
+    world = renewal.draw(chance.at("renewal"), _texts(renewal.world.app, chance.at("texts")))
     world.reseed(chance.bits("seed") >> 1)
     world.advance(chance.uniform("later", *LATER_SECONDS))
     return world
 
 
-def _base(app: App, number: int) -> EmbeddedWorld:
+def base_of(chance: Chance) -> int:
+    """The number of the base world that an episode's world is drawn from."""
+    return chance.below("base", BASES)
+
+
+def base_world(app: App, number: int) -> EmbeddedWorld:
+    """A fork of a base world."""
+    return _base(app, number).renewal.world.fork()
+
+
+def _base(app: App, number: int) -> _Base:
     known = _bases.get((app.name, number))
     # Another application may have the same name.
-    if known is None or known[0] is not app:
-        known = _bases[(app.name, number)] = (app, _settled(app, number).fork())
-    return known[1]
+    if known is None or known.app is not app:
+        world = _made(app, number)
+        known = _bases[(app.name, number)] = _Base(app, prepared(world, list(_opaque(world.app))))
+    return known
 
 
-def _settled(app: App, number: int) -> EmbeddedWorld:
-    return deployed_world(app, number)
+def _made(app: App, number: int) -> EmbeddedWorld:
+    chance = Chance(("base", app.name, number))
+    world = bare_cluster(number % 8)
+    world.app = app.family(app, chance.at("family")) if app.family else app
+    deploy(world)
+    world.advance(3600.0)
+    return world
+
+
+# --- opaque texts -----------------------------------------------------------------------------------------
+
+
+def _opaque(app: App) -> Iterator[str]:
+    """Texts of an application that mean nothing but themselves: passwords, and references to its own builds."""
+    yield from dict.fromkeys((*_passwords(app), *_builds(app)))
+
+
+def _passwords(app: App) -> Iterator[str]:
+    for component in app.components:
+        for account in component.accounts:
+            if len(account.password) >= SECRET_LENGTH and account.password.isalnum():
+                yield account.password
+
+
+def _builds(app: App) -> Iterator[str]:
+    """References that end in a tag of the team's own making."""
+    for component in app.components:
+        if component.stateless:
+            yield from (reference for reference in component.releases if _tag(reference))
+
+
+def _tag(reference: str) -> str:
+    """The tag of a reference, if a build number or a commit stands in it."""
+    _, colon, tag = reference.rpartition(":")
+    return tag if colon and "/" not in tag and any(letter.isdigit() for letter in tag) else ""
+
+
+def _texts(app: App, chance: Chance) -> Mapping[str, str]:
+    """Other texts in the place of the opaque ones: as long, of the same letters, in the same order."""
+    found = {text: _password(text, chance.at("password", text)) for text in _passwords(app)}
+    shift = chance.between("shift", 0, 7)
+    for reference in dict.fromkeys(_builds(app)):
+        tag = _tag(reference)
+        found[reference] = reference[: -len(tag)] + _other_tag(tag, shift, chance.at("tag", tag))
+    return found
+
+
+def _password(text: str, chance: Chance) -> str:
+    letters = _HEX if set(text) <= {*_HEX} else _LETTERS
+    return "".join(letters[chance.below(index, len(letters))] for index in range(len(text)))
+
+
+def _other_tag(tag: str, shift: int, chance: Chance) -> str:
+    """A tag of the same style. Numbered ones keep their order: all are moved by as much."""
+    if len(tag) >= 7 and set(tag) <= {*_HEX} and not tag.isdigit():
+        return "".join(_HEX[chance.below(index, 16)] for index in range(len(tag)))
+    head = tag.rstrip("0123456789")
+    number = tag[len(head) :]
+    if not number:
+        return tag
+    return f"{head}{int(number) + shift:0{len(number)}d}"

@@ -16,6 +16,9 @@ from sregym_env.runtime.chance import Chance
 from sregym_env.worlds import changes
 from sregym_env.worlds.changes import Changing
 
+STILL = ("label", "service", "configmap", "secret", "autoscaler", "policy", "quota", "strategy")
+"""Kinds of changes that make no pod."""
+
 BEFORE = {0: 0.20, 1: 0.34, 2: 0.28, 3: 0.18}
 """How many changes lie in the hours before, and how often."""
 
@@ -47,11 +50,15 @@ def before(world: Changing, chance: Chance, near: Collection[str]) -> None:
         world.advance(min(LONGEST_GAP, draw.lognormal("gap", median, spread)))
 
 
-def meanwhile(world: Changing, chance: Chance, seconds: float, touched: Collection[str]) -> list[ObjectKey]:
+def meanwhile(
+    world: Changing, chance: Chance, seconds: float, touched: Collection[str], *, rolling: bool = True
+) -> list[ObjectKey]:
     """Let time pass, with innocent changes of what does not need the components that are ``touched``.
 
+    Without ``rolling`` none of them makes pods: where no pod can come up, such a change would not be innocent.
     Returns the objects that were changed.
     """
+    kinds = () if rolling else STILL
     until = world.now() + round(seconds * 1e6)
     count = chance.weighted("count", MEANWHILE)
     moments = sorted(chance.uniform(f"moment.{number}", 0.0, seconds * 0.9) for number in range(count))
@@ -60,7 +67,11 @@ def meanwhile(world: Changing, chance: Chance, seconds: float, touched: Collecti
     for number, moment in enumerate(moments):
         _wait(world, start + round(moment * 1e6))
         safe = [name for name in _independent(world.app, touched) if _is_well(world, name)]
-        change = changes.drawn(world.app, chance.at("change", number), components=safe) if safe else None
+        change = (
+            changes.drawn(world.app, chance.at("change", number), components=safe, kinds=kinds)
+            if safe
+            else None
+        )
         if change is not None and not _forgets(world.app, change):
             changes.happen(world, change)
             target = change.target

@@ -32,6 +32,7 @@ ALLOWED: Mapping[tuple[str, str], str] = {
     ("sregym_env.cli.main", "sregym_env.cli.playing"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.cli.reporting"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.cli.serving"): _QUICK_HELP,
+    ("sregym_env.cli.main", "sregym_env.cli.shortcuts"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.cli.validation"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.rollouts.bench"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.rollouts.validate"): _QUICK_HELP,

@@ -8,26 +8,19 @@ from __future__ import annotations
 
 from typing import Literal
 
-from sregym_env.apps.hotel_reservation.manifests import CACHES, DATABASES, GO_SERVICES, GUARDED
-from sregym_env.cluster.app import Account, Component, ConfigKey, Dependency
+from sregym_env.apps.hotel_reservation.edition import CACHES, DATABASES, STORED_BY, Edition
+from sregym_env.cluster.app import Component, ConfigKey, Dependency
 
 MI = 1024 * 1024
 
 CONFIG = "/go/src/github.com/harlow/go-micro-services/config.json"
 """Where the Go services' configuration file lies in their image."""
 
-DEFECTIVE_GEO = "yinfangchen/geo:app3"
-"""A published build of geo that dials a wrong database port."""
-
-NEWER_MONGO = "mongo:8.0.14-rc0"
-"""A MongoDB release that refuses data files written by 4.4."""
-
 _Moments = frozenset[Literal["start", "request"]]
 _START: _Moments = frozenset({"start"})
 _REQUEST: _Moments = frozenset({"request"})
 _BOTH: _Moments = frozenset({"start", "request"})
 
-_CONFIG_NAMES = {"recommendation": "Recommend", "reservation": "Reserve"}
 _MEMORY = {
     "frontend": 24,
     "search": 20,
@@ -47,80 +40,121 @@ _CALLS = {
 _CACHED_BY = {"profile": "memcached-profile", "rate": "memcached-rate", "reservation": "memcached-reserve"}
 
 
-def components() -> tuple[Component, ...]:
+def components(edition: Edition) -> tuple[Component, ...]:
     """All components, leaves first."""
     inner = ("geo", "profile", "rate", "recommendation", "reservation", "user")
     return (
-        _plain("jaeger", "tracing", "hotel-reserv-jaeger", 16686, 30),
-        _plain("consul", "registry", "consul", 8500, 35),
-        *(
-            _plain(f"memcached-{name}", "memcached", f"hotel-reserv-{middle}-mmc", 11211, 4)
-            for name, middle in CACHES.items()
+        Component(
+            "jaeger",
+            "tracing",
+            "deployments.apps",
+            "hotel-reserv-jaeger",
+            16686,
+            "jaeger",
+            memory=30 * MI,
+            releases=edition.jaeger.works,
         ),
-        *(_mongodb(name) for name in DATABASES),
-        *(_go_service(name) for name in (*inner, "search", "frontend")),
+        Component(
+            "consul",
+            "registry",
+            "deployments.apps",
+            "consul",
+            edition.port("consul"),
+            "consul",
+            memory=35 * MI,
+            releases=edition.consul.works,
+            service_port=_behind(edition, "consul"),
+        ),
+        *(_memcached(edition, name) for name in CACHES),
+        *(_mongodb(edition, name) for name in DATABASES),
+        *(_go_service(edition, name) for name in (*inner, "search", "frontend")),
         Component(
             name="wrk2-job",
             kind="load",
             workload="jobs.batch",
             container="wrk2",
             memory=40 * MI,
-            dependencies=(Dependency("frontend", _REQUEST, "service", 5000),),
+            dependencies=(Dependency("frontend", _REQUEST, "service", edition.offer("frontend")),),
         ),
     )
 
 
-def _plain(name: str, kind: str, container: str, port: int, megabytes: int) -> Component:
-    return Component(name, kind, "deployments.apps", container, port, name, memory=megabytes * MI)
+def _behind(edition: Edition, name: str) -> int:
+    """The Service's port, where it is another than the component's; else 0."""
+    return 0 if edition.offer(name) == edition.port(name) else edition.offer(name)
 
 
-def _mongodb(name: str) -> Component:
-    accounts = (Account("admin", "admin", ("readWrite",)), Account("root", "root", ("readWrite",)))
+def _memcached(edition: Edition, name: str) -> Component:
+    full = f"memcached-{name}"
     return Component(
-        name=f"mongodb-{name}",
-        kind="mongodb",
-        workload="deployments.apps",
-        container=f"hotel-reserv-{name}-mongo",
-        port=27017,
-        service=f"mongodb-{name}",
-        volume=f"{name}-pvc",
-        memory=92 * MI,
-        database=f"{name}-db",
-        accounts=accounts if name in GUARDED else (),
-        builds={"incompatible": NEWER_MONGO},
+        full,
+        "memcached",
+        "deployments.apps",
+        f"hotel-reserv-{CACHES[name]}-mmc",
+        edition.port(full),
+        full,
+        memory=4 * MI,
+        releases=edition.memcached.works,
+        service_port=_behind(edition, full),
     )
 
 
-def _go_service(name: str) -> Component:
-    key = f"{_CONFIG_NAMES.get(name, name.capitalize())}MongoAddress" if name in DATABASES else ""
+def _mongodb(edition: Edition, name: str) -> Component:
+    full = f"mongodb-{name}"
+    return Component(
+        name=full,
+        kind="mongodb",
+        workload="deployments.apps",
+        container=f"hotel-reserv-{name}-mongo",
+        port=edition.port(full),
+        service=full,
+        volume=f"{name}-pvc",
+        memory=92 * MI,
+        database=edition.database(name),
+        accounts=edition.accounts.get(name, ()),
+        releases=edition.mongodb.works,
+        builds={"incompatible": edition.mongodb.fails},
+        service_port=_behind(edition, full),
+    )
+
+
+def _go_service(edition: Edition, name: str) -> Component:
+    key = f"{STORED_BY[name]}MongoAddress" if name in DATABASES else ""
     return Component(
         name=name,
         kind="web" if name == "frontend" else "grpc_service",
         workload="deployments.apps",
         container=f"hotel-reserv-{name}",
-        port=GO_SERVICES[name][0],
+        port=edition.port(name),
         service=name,
         memory=_MEMORY[name] * MI,
         stateless=True,
-        dependencies=tuple(_needs(name)),
+        dependencies=tuple(_needs(edition, name)),
         config=ConfigKey(CONFIG, key) if key else None,
         flag="SEARCH_BACKEND_VERSION" if name == "frontend" else "",
-        builds={"defective": DEFECTIVE_GEO} if name == "geo" else {},
+        releases=edition.application.works,
+        builds={"defective": edition.application.fails} if name == "geo" else {},
+        service_port=_behind(edition, name),
     )
 
 
-def _needs(name: str) -> list[Dependency]:
+def _needs(edition: Edition, name: str) -> list[Dependency]:
+    def offered(
+        on: str, at: _Moments, *, essential: bool = True, persistent: bool = False, cached: bool = False
+    ) -> Dependency:
+        host = "" if edition.host == "short" else edition.address(on)
+        port = 6831 if on == "jaeger" else edition.offer(on)
+        return Dependency(on, at, "service", port, host, essential, persistent, cached)
+
     needs = [
-        Dependency("consul", _START, "service", 8500, persistent=True),
-        Dependency("jaeger", _REQUEST, "service", 6831, essential=False),
+        offered("consul", _START, persistent=True),
+        offered("jaeger", _REQUEST, essential=False),
     ]
     cache = _CACHED_BY.get(name, "")
     if name in DATABASES:
         when = _BOTH if cache else _START
-        needs.append(
-            Dependency(f"mongodb-{name}", when, "service", 27017, persistent=True, cached=bool(cache))
-        )
+        needs.append(offered(f"mongodb-{name}", when, persistent=True, cached=bool(cache)))
     if cache:
-        needs.append(Dependency(cache, _REQUEST, "service", 11211))
-    needs += [Dependency(on, _REQUEST, "registry", GO_SERVICES[on][0]) for on in _CALLS.get(name, ())]
+        needs.append(offered(cache, _REQUEST))
+    needs += [Dependency(on, _REQUEST, "registry", edition.port(on)) for on in _CALLS.get(name, ())]
     return needs

@@ -6,13 +6,14 @@ application. CPU times per step are orders of magnitude of small Go handlers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import orjson
 
 from sregym_env.apps.hotel_reservation import data
+from sregym_env.apps.hotel_reservation.edition import GUARDED, STORED_BY, Edition
 from sregym_env.cluster.app import Binary, Image
+from sregym_env.runtime.frozen import evolve
 from sregym_env.sim.programs.defaults import MIB
 from sregym_env.sim.programs.go_steps import (
     Cached,
@@ -24,39 +25,48 @@ from sregym_env.sim.programs.go_steps import (
     Retries,
     Route,
     Rpc,
+    Step,
     Work,
 )
 
 CONFIG_PATH = "/go/src/github.com/harlow/go-micro-services/config.json"
 """The configuration file baked into the application's image."""
 
-CONFIG: Mapping[str, str] = {
-    "consulAddress": "consul:8500",
-    "jaegerAddress": "jaeger:6831",
-    "FrontendPort": "5000",
-    "GeoPort": "8083",
-    "GeoMongoAddress": "mongodb-geo:27017",
-    "ProfilePort": "8081",
-    "ProfileMongoAddress": "mongodb-profile:27017",
-    "ProfileMemcAddress": "memcached-profile:11211",
-    "RatePort": "8084",
-    "RateMongoAddress": "mongodb-rate:27017",
-    "RateMemcAddress": "memcached-rate:11211",
-    "RecommendPort": "8085",
-    "RecommendMongoAddress": "mongodb-recommendation:27017",
-    "ReservePort": "8087",
-    "ReserveMongoAddress": "mongodb-reservation:27017",
-    "ReserveMemcAddress": "memcached-reserve:11211",
-    "SearchPort": "8082",
-    "UserPort": "8086",
-    "UserMongoAddress": "mongodb-user:27017",
-    "KnativeDomainName": "",
-}
-"""What the services read: where everything is."""
 
-CONFIG_TEXT = orjson.dumps(dict(CONFIG), option=orjson.OPT_INDENT_2).decode() + "\n"
+def configuration(edition: Edition) -> dict[str, str]:
+    """What the services read: where everything is."""
 
-_ADMIN: dict[str, Any] = {"user": "admin", "password": "admin"}
+    def at(component: str) -> str:
+        return f"{edition.address(component)}:{edition.offer(component)}"
+
+    config = {
+        "consulAddress": at("consul"),
+        "jaegerAddress": f"{edition.address('jaeger')}:6831",
+        "FrontendPort": str(edition.port("frontend")),
+        "GeoPort": str(edition.port("geo")),
+        "GeoMongoAddress": at("mongodb-geo"),
+        "ProfilePort": str(edition.port("profile")),
+        "ProfileMongoAddress": at("mongodb-profile"),
+        "ProfileMemcAddress": at("memcached-profile"),
+        "RatePort": str(edition.port("rate")),
+        "RateMongoAddress": at("mongodb-rate"),
+        "RateMemcAddress": at("memcached-rate"),
+        "RecommendPort": str(edition.port("recommendation")),
+        "RecommendMongoAddress": at("mongodb-recommendation"),
+        "ReservePort": str(edition.port("reservation")),
+        "ReserveMongoAddress": at("mongodb-reservation"),
+        "ReserveMemcAddress": at("memcached-reserve"),
+        "SearchPort": str(edition.port("search")),
+        "UserPort": str(edition.port("user")),
+        "UserMongoAddress": at("mongodb-user"),
+        "KnativeDomainName": "",
+    }
+    if edition.login == "config":
+        for name in GUARDED:
+            client = edition.accounts[name][0]
+            config[f"{STORED_BY[name]}MongoUser"] = client.user
+            config[f"{STORED_BY[name]}MongoPassword"] = client.password
+    return config
 
 
 def _service(name: str, memory: int, **more: object) -> GoSettings:
@@ -68,7 +78,7 @@ GEO = _service(
     22,
     port_key="GeoPort",
     handlers=(Handler("/geo.Geo/Nearby", (Work(0.0006),)),),
-    load=Load("GeoMongoAddress", "geo-db", (("geo", "hotelId", data.geo()),), **_ADMIN),
+    load=Load("GeoMongoAddress", "geo-db", (("geo", "hotelId", data.geo()),)),
     registry_name="srv-geo",
 )
 
@@ -89,7 +99,6 @@ RATE = _service(
                         "find",
                         "rate-db",
                         "inventory",
-                        **_ADMIN,
                         where="services/rate/server.go:162",
                     ),
                     where="services/rate/server.go:138",
@@ -98,10 +107,9 @@ RATE = _service(
             ),
         ),
     ),
-    load=Load("RateMongoAddress", "rate-db", (("inventory", "hotelId", data.rates()),), **_ADMIN),
+    load=Load("RateMongoAddress", "rate-db", (("inventory", "hotelId", data.rates()),)),
     registry_name="srv-rate",
     caches=("RateMemcAddress",),
-    extra_ports=(9091,),
 )
 
 PROFILE = _service(
@@ -240,7 +248,6 @@ SEARCH = _service(
     ),
     clients=("srv-geo", "srv-rate"),
     registry_name="srv-search",
-    extra_ports=(9092,),
 )
 
 
@@ -311,19 +318,43 @@ FRONTEND = _service(
 
 _SERVICES = (FRONTEND, GEO, PROFILE, RATE, RECOMMENDATION, RESERVATION, SEARCH, USER)
 
-DEFECTIVE_GEO = _service(
-    "geo",
-    22,
-    port_key="GeoPort",
-    handlers=GEO.handlers,
-    load=GEO.load,
-    registry_name="srv-geo",
-    constant={"GeoMongoAddress": "mongodb-geo:27777"},
-)
-"""A build of geo with a wrong database port compiled in."""
+
+# --- builds ------------------------------------------------------------------------------------------------
 
 
-def _application(reference: str, services: tuple[GoSettings, ...]) -> Image:
+def _built(edition: Edition, settings: GoSettings) -> GoSettings:
+    """A service as an edition builds it: its database's name and account, its ports."""
+    name, load = settings.name, settings.load
+    ports = (edition.metrics[name],) if name in edition.metrics else ()
+    if load is None:
+        return evolve(settings, extra_ports=ports, health=edition.health and not settings.routes)
+    own: dict[str, str] = {"database": edition.database(name)}
+    if name in edition.accounts and edition.login == "compiled":
+        client = edition.accounts[name][0]
+        own |= {"user": client.user, "password": client.password}
+    return evolve(
+        settings,
+        extra_ports=ports,
+        health=edition.health,
+        load=evolve(load, **own),
+        handlers=tuple(
+            evolve(handler, steps=tuple(_owned(step, own) for step in handler.steps))
+            for handler in settings.handlers
+        ),
+    )
+
+
+def _owned(step: Step, own: Mapping[str, str]) -> Step:
+    """A step whose queries go to the edition's database."""
+    match step:
+        case Query():
+            return evolve(step, **own)
+        case Cached():
+            return evolve(step, query=evolve(step.query, **own))
+    return step
+
+
+def _application(reference: str, services: Iterable[GoSettings], config: str) -> Image:
     return Image(
         reference,
         390_000_000,
@@ -331,7 +362,7 @@ def _application(reference: str, services: tuple[GoSettings, ...]) -> Image:
         command=("frontend",),
         workdir="/go/src/github.com/harlow/go-micro-services",
         files={
-            CONFIG_PATH: CONFIG_TEXT,
+            CONFIG_PATH: config,
             "/etc/os-release": 'NAME="Alpine Linux"\nID=alpine\nVERSION_ID=3.16.4\n',
         },
     )
@@ -355,38 +386,63 @@ def _mongo(reference: str, version: str, size: int, shell: str) -> Image:
 
 
 _MEMCACHED = {"memcached": Binary("memcached"), "docker-entrypoint.sh": Binary("memcached")}
-_CONSUL = {"consul": Binary("consul"), "docker-entrypoint.sh": Binary("consul")}
 _WRK = {name: Binary("wrk2") for name in ("wrk", "bash", "sh")}
 
-IMAGES: tuple[Image, ...] = (
-    _application("ghcr.io/sregym/hotel-reservation:latest", _SERVICES),
-    _application("yinfangchen/hotelreservation:latest", _SERVICES),
-    _application("yinfangchen/geo:app3", (DEFECTIVE_GEO, *(s for s in _SERVICES if s is not GEO))),
-    _mongo("mongo:4.4.6", "4.4.6", 165_000_000, "mongo"),
-    _mongo("mongo:8.0.14-rc0", "8.0.14", 280_000_000, "mongosh"),
-    Image(
-        "memcached:latest",
-        32_000_000,
-        _MEMCACHED,
-        ("docker-entrypoint.sh",),
-        ("memcached",),
-        toolbox="debian",
-    ),
-    Image(
-        "hashicorp/consul:1.22.3",
-        62_000_000,
-        _CONSUL,
-        ("docker-entrypoint.sh",),
-        ("agent", "-dev", "-client", "0.0.0.0"),
-    ),
-    Image(
-        "jaegertracing/all-in-one:1.57",
+
+def _memcached(reference: str) -> Image:
+    return Image(
+        reference, 32_000_000, _MEMCACHED, ("docker-entrypoint.sh",), ("memcached",), toolbox="debian"
+    )
+
+
+def _consul(reference: str, version: str) -> Image:
+    binaries = {"consul": Binary("consul", version), "docker-entrypoint.sh": Binary("consul", version)}
+    arguments = ("agent", "-dev", "-client", "0.0.0.0")
+    return Image(reference, 62_000_000, binaries, ("docker-entrypoint.sh",), arguments)
+
+
+def _jaeger(reference: str) -> Image:
+    return Image(
+        reference,
         29_000_000,
         {"/go/bin/all-in-one-linux": Binary("jaeger")},
         ("/go/bin/all-in-one-linux",),
         ("--sampling.strategies-file=/etc/jaeger/sampling_strategies.json",),
         toolbox="busybox",
-    ),
-    Image("deathstarbench/wrk2-client:latest", 95_000_000, _WRK, (), ("/bin/bash",), toolbox="debian"),
-)
-"""Everything the application's manifests refer to, and the published builds that are known not to work."""
+    )
+
+
+def images(edition: Edition) -> tuple[Image, ...]:
+    """Everything the application's manifests refer to, and the published builds that are known not to work."""
+    services = [_built(edition, settings) for settings in _SERVICES]
+    config = orjson.dumps(configuration(edition), option=orjson.OPT_INDENT_2).decode() + "\n"
+    application = edition.application
+    return (
+        *(_application(each, services, config) for each in (*application.all, *application.copies)),
+        _application(application.fails, _with_wrong_port(edition, services), config),
+        *(
+            _mongo(each, version, 165_000_000, "mongo")
+            for each, version in zip(edition.mongodb.all, edition.mongodb.versions, strict=True)
+        ),
+        _mongo(edition.mongodb.fails, edition.newer, 280_000_000, "mongosh"),
+        *(_memcached(_tagged(each)) for each in edition.memcached.all),
+        *(
+            _consul(each, version)
+            for each, version in zip(edition.consul.all, edition.consul.versions, strict=True)
+        ),
+        *(_jaeger(each) for each in edition.jaeger.all),
+        Image(edition.load, 95_000_000, _WRK, (), ("/bin/bash",), toolbox="debian"),
+    )
+
+
+def _with_wrong_port(edition: Edition, services: Sequence[GoSettings]) -> Iterator[GoSettings]:
+    """The defective build: geo has a wrong database port compiled in."""
+    wrong = f"{edition.address('mongodb-geo')}:{edition.wrong_port}"
+    for first in (True, False):
+        for settings in services:
+            if (settings.name == "geo") == first:
+                yield evolve(settings, constant={"GeoMongoAddress": wrong}) if first else settings
+
+
+def _tagged(reference: str) -> str:
+    return reference if ":" in reference.rpartition("/")[2] else f"{reference}:latest"

@@ -5,53 +5,23 @@ Nineteen Deployments, twenty Services, six volume claims, the database scripts, 
 
 from __future__ import annotations
 
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sregym_env.apps.hotel_reservation.scripts import PAYLOAD, WORKLOAD, mongo_accounts
+from sregym_env.apps.hotel_reservation.edition import (
+    CACHES,
+    DATABASES,
+    GO_PORTS,
+    NAMESPACE,
+    STORED_BY,
+    Edition,
+)
+from sregym_env.apps.hotel_reservation.scripts import EXPANDED, mongo_accounts, payload, workload
+from sregym_env.cluster.app import Account
 from sregym_env.kube.types import Manifest
 
-NAMESPACE = "hotel-reservation"
-APP_IMAGE = "ghcr.io/sregym/hotel-reservation:latest"
-MONGO_IMAGE = "mongo:4.4.6"
-MEMCACHED_IMAGE = "memcached"
-CONSUL_IMAGE = "hashicorp/consul:1.22.3"
-JAEGER_IMAGE = "jaegertracing/all-in-one:1.57"
-LOAD_IMAGE = "deathstarbench/wrk2-client:latest"
-
 KOMPOSE = {"kompose.cmd": "kompose convert", "kompose.version": "1.22.0 (955b78124)"}
-
-GO_SERVICES: dict[str, tuple[int, ...]] = {
-    "frontend": (5000,),
-    "geo": (8083,),
-    "profile": (8081,),
-    "rate": (8084, 9091),
-    "recommendation": (8085,),
-    "reservation": (8087,),
-    "search": (8082, 9092),
-    "user": (8086,),
-}
-"""Ports of the Go services; the second one serves metrics."""
-
-GO_SETTINGS: dict[str, dict[str, str]] = {
-    "rate": {"RATE_BACKEND_QPS_LIMIT": "500", "RATE_QUEUE_CAPACITY": "256"},
-    "search": {
-        "RATE_RPC_TIMEOUT_MS": "1000",
-        "RATE_RPC_MAX_ATTEMPTS": "2",
-        "RATE_RPC_INITIAL_BACKOFF_MS": "100",
-        "RATE_RPC_BACKOFF_MULTIPLIER": "2.0",
-        "RATE_RPC_JITTER": "0.2",
-    },
-}
-"""Environment of the Go services beside the tracer's sample ratio."""
-
-DATABASES = ("geo", "profile", "rate", "recommendation", "reservation", "user")
-"""What the six MongoDB instances are named after."""
-
-GUARDED = ("geo", "rate")
-"""Databases that ask for credentials."""
-
-CACHES: dict[str, str] = {"profile": "profile", "rate": "rate", "reserve": "reservation"}
-"""Memcached instances and the middle of their containers' names."""
 
 JAEGER_PORTS = (
     (14269, "TCP"),
@@ -65,42 +35,44 @@ JAEGER_PORTS = (
 )
 
 
-def manifests() -> tuple[Manifest, ...]:
+def manifests(edition: Edition) -> tuple[Manifest, ...]:
     """Everything to apply, in order."""
     return (
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}},
-        *_config_maps(),
-        *(_claim(name) for name in DATABASES),
-        *_consul(),
-        *_jaeger(),
-        *(obj for name in CACHES for obj in _memcached(name)),
-        *(obj for name in DATABASES for obj in _mongodb(name)),
-        *(obj for name in GO_SERVICES for obj in _go_service(name)),
-        _load_script(),
-        _load_job(),
+        *_config_maps(edition),
+        *_secrets(edition),
+        *(_claim(edition, name) for name in DATABASES),
+        *_consul(edition),
+        *_jaeger(edition),
+        *(obj for name in CACHES for obj in _memcached(edition, name)),
+        *(obj for name in DATABASES for obj in _mongodb(edition, name)),
+        *(obj for name in GO_PORTS for obj in _go_service(edition, name)),
+        _load_script(edition),
+        _load_job(edition),
     )
 
 
-def _metadata(name: str) -> Manifest:
+def _metadata(edition: Edition, name: str) -> Manifest:
     return {
         "name": name,
         "namespace": NAMESPACE,
-        "labels": {"io.kompose.service": name},
-        "annotations": KOMPOSE,
+        "labels": {edition.label: name},
+        **({"annotations": KOMPOSE} if edition.converted else {}),
     }
 
 
-def _container(name: str, image: str, ports: list[Manifest], **more: Any) -> Manifest:
+def _container(name: str, image: str, ports: list[Manifest], cpu: str | None = None, **more: Any) -> Manifest:
     return {
         "name": name,
         "image": image,
         "ports": ports,
-        "resources": {"requests": {"cpu": "100m"}, "limits": {"cpu": "1000m"}},
+        "resources": {"requests": {"cpu": "100m"}, "limits": {"cpu": cpu or "1000m"}},
         **more,
     }
 
 
 def _deployment(
+    edition: Edition,
     name: str,
     container: Manifest,
     *,
@@ -113,143 +85,233 @@ def _deployment(
         pod["hostname"] = hostname
     if volumes:
         pod["volumes"] = list(volumes)
-    labels = {"io.kompose.service": name}
+    labels = {edition.label: name}
     spec: Manifest = {
         "replicas": 1,
         "selector": {"matchLabels": labels},
-        "template": {"metadata": {"labels": labels, "annotations": KOMPOSE}, "spec": pod},
+        "template": {
+            "metadata": {"labels": labels, **({"annotations": KOMPOSE} if edition.converted else {})},
+            "spec": pod,
+        },
     }
     if recreate:
         spec["strategy"] = {"type": "Recreate"}
-    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": _metadata(name), "spec": spec}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": _metadata(edition, name), "spec": spec}
 
 
-def _service(name: str, ports: list[Manifest], **more: Any) -> Manifest:
+def _service(edition: Edition, name: str, ports: list[Manifest], **more: Any) -> Manifest:
     return {
         "apiVersion": "v1",
         "kind": "Service",
-        "metadata": _metadata(name),
-        "spec": {"ports": ports, "selector": {"io.kompose.service": name}, **more},
+        "metadata": _metadata(edition, name),
+        "spec": {"ports": ports, "selector": {edition.label: name}, **more},
     }
 
 
-def _port(number: int, *, name: str = "", target: int = 0, protocol: str = "TCP") -> Manifest:
+def _port(number: int, *, name: str = "", target: int | str = 0, protocol: str = "TCP") -> Manifest:
     port: Manifest = {"name": name or str(number), "port": number, "targetPort": target or number}
     if protocol != "TCP":
         port["protocol"] = protocol
     return port
 
 
-def _container_port(number: int, protocol: str = "TCP") -> Manifest:
-    return {"containerPort": number} if protocol == "TCP" else {"containerPort": number, "protocol": protocol}
+def _container_port(number: int, protocol: str = "TCP", name: str = "") -> Manifest:
+    port: Manifest = {"containerPort": number}
+    if protocol != "TCP":
+        port["protocol"] = protocol
+    return {"name": name, **port} if name else port
 
 
-def _claim(name: str) -> Manifest:
+def _served(edition: Edition, component: str, word: str, *, name: str = "") -> tuple[Manifest, Manifest]:
+    """The serving port of a component's container, and its Service's that leads there."""
+    number = edition.port(component)
+    named = component in edition.named
+    return (
+        _container_port(number, name=word if named else ""),
+        _port(edition.offer(component), name=name, target=word if named else number),
+    )
+
+
+def _probed(edition: Edition, component: str) -> Manifest:
+    """The probes of a component's container; none where the edition says none."""
+    handler = edition.probes.get(component)
+    return {} if handler is None else {"readinessProbe": handler, "livenessProbe": handler}
+
+
+def _claim(edition: Edition, name: str) -> Manifest:
     return {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
-        "metadata": _metadata(f"{name}-pvc"),
+        "metadata": _metadata(edition, f"{name}-pvc"),
         "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
     }
 
 
-def _config_maps() -> tuple[Manifest, ...]:
+def _config_maps(edition: Edition) -> tuple[Manifest, ...]:
     return tuple(
         {
             "apiVersion": "v1",
             "kind": "ConfigMap",
             "metadata": {"name": f"mongo-{name}-script", "namespace": NAMESPACE},
-            "data": {f"k8s-{name}-mongo.sh": mongo_accounts(f"{name}-db")},
+            "data": {f"k8s-{name}-mongo.sh": mongo_accounts(edition, name)},
         }
-        for name in GUARDED
+        for name in edition.accounts
     )
 
 
-def _go_service(name: str) -> tuple[Manifest, ...]:
-    env = [{"name": "JAEGER_SAMPLE_RATIO", "value": "1"}]
-    env += [{"name": key, "value": value} for key, value in GO_SETTINGS.get(name, {}).items()]
-    ports = GO_SERVICES[name]
+def _secrets(edition: Edition) -> Iterator[Manifest]:
+    """The accounts of the guarded databases, where clients or init scripts take them from Secrets."""
+    for name, (client, administrator) in edition.accounts.items():
+        if edition.login == "secret":
+            yield _secret(f"{name}-mongo-login", {"username": client.user, "password": client.password})
+        if edition.expanded:
+            yield _secret(
+                f"mongodb-{name}-init",
+                {
+                    f"{variable}_{key}": value
+                    for variable, account in zip(EXPANDED, (client, administrator), strict=True)
+                    for key, value in (("USER", account.user), ("PASSWORD", account.password))
+                },
+            )
+
+
+def _secret(name: str, data: Mapping[str, str]) -> Manifest:
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        "type": "Opaque",
+        "data": {key: b64encode(value.encode()).decode() for key, value in data.items()},
+    }
+
+
+def _login(edition: Edition, name: str) -> list[Manifest]:
+    """The environment from which a client of a guarded database takes its account."""
+    if name not in edition.accounts or edition.login not in ("environment", "secret"):
+        return []
+    client: Account = edition.accounts[name][0]
+    variable = f"{STORED_BY[name].upper()}_MONGO"
+    if edition.login == "environment":
+        return [
+            {"name": f"{variable}_USER", "value": client.user},
+            {"name": f"{variable}_PASSWORD", "value": client.password},
+        ]
+    secret = f"{name}-mongo-login"
+    return [
+        {"name": f"{variable}_{end}", "valueFrom": {"secretKeyRef": {"name": secret, "key": key}}}
+        for end, key in (("USER", "username"), ("PASSWORD", "password"))
+    ]
+
+
+def _go_service(edition: Edition, name: str) -> tuple[Manifest, ...]:
+    env: list[Manifest] = [{"name": "JAEGER_SAMPLE_RATIO", "value": edition.sample_ratio}]
+    env += [{"name": key, "value": value} for key, value in edition.settings.get(name, {}).items()]
+    env += _login(edition, name)
+    own, served = _served(edition, name, "http" if name == "frontend" else "grpc")
+    metrics = edition.metrics.get(name)
     container = _container(
         f"hotel-reserv-{name}",
-        APP_IMAGE,
-        [_container_port(port) for port in ports],
+        edition.application.runs,
+        [own] if metrics is None else [own, _container_port(metrics)],
         command=[name],
         env=env,
         imagePullPolicy="IfNotPresent",
+        **_probed(edition, name),
     )
-    served = [_port(ports[0]), *(_port(port, name="metrics") for port in ports[1:])]
-    return _deployment(name, container), _service(name, served)
+    ports = [served] if metrics is None else [served, _port(metrics, name="metrics")]
+    return _deployment(edition, name, container), _service(edition, name, ports)
 
 
-def _mongodb(name: str) -> tuple[Manifest, ...]:
+def _mongodb(edition: Edition, name: str) -> tuple[Manifest, ...]:
+    full = f"mongodb-{name}"
     mounts = [{"name": name, "mountPath": "/data/db"}]
     volumes: list[Manifest] = [{"name": name, "persistentVolumeClaim": {"claimName": f"{name}-pvc"}}]
-    guarded = name in GUARDED
+    guarded = name in edition.accounts
+    more: Manifest = {}
     if guarded:
         mounts.append({"name": "init-script", "mountPath": "/docker-entrypoint-initdb.d"})
         volumes.append({"name": "init-script", "configMap": {"name": f"mongo-{name}-script"}})
+        if edition.expanded:
+            more["envFrom"] = [{"secretRef": {"name": f"{full}-init"}}]
+    if arguments := [*(["--auth"] if guarded else []), *edition.mongo_arguments]:
+        more["args"] = arguments
+    own, served = _served(edition, full, "mongo", name=full)
     container = _container(
         f"hotel-reserv-{name}-mongo",
-        MONGO_IMAGE,
-        [_container_port(27017)],
+        edition.mongodb.runs,
+        [own],
+        edition.cpu.get(full),
         volumeMounts=mounts,
-        **({"args": ["--auth"]} if guarded else {}),
+        **more,
+        **_probed(edition, full),
     )
     deployment = _deployment(
-        f"mongodb-{name}",
+        edition,
+        full,
         container,
         # As kompose does for whatever mounts a volume: two databases cannot open the same files.
         recreate=True,
         hostname="" if guarded else f"{name}-db",
         volumes=tuple(volumes),
     )
-    service = _service(f"mongodb-{name}", [_port(27017, name=f"mongodb-{name}")])
-    return deployment, service
+    return deployment, _service(edition, full, [served])
 
 
-def _memcached(name: str) -> tuple[Manifest, ...]:
+def _memcached(edition: Edition, name: str) -> tuple[Manifest, ...]:
+    full = f"memcached-{name}"
+    own, served = _served(edition, full, "memcached", name=full)
+    more: Manifest = {"args": list(edition.cache_arguments)} if edition.cache_arguments else {}
     container = _container(
         f"hotel-reserv-{CACHES[name]}-mmc",
-        MEMCACHED_IMAGE,
-        [_container_port(11211)],
-        env=[{"name": "MEMCACHED_CACHE_SIZE", "value": "128"}, {"name": "MEMCACHED_THREADS", "value": "2"}],
+        edition.memcached.runs,
+        [own],
+        edition.cpu.get(full),
+        env=[{"name": key, "value": value} for key, value in edition.cache_settings],
+        **more,
+        **_probed(edition, full),
     )
-    full = f"memcached-{name}"
-    return _deployment(full, container), _service(full, [_port(11211, name=full)])
+    return _deployment(edition, full, container), _service(edition, full, [served])
 
 
-def _consul() -> tuple[Manifest, ...]:
-    ports = [_container_port(8300), _container_port(8400), _container_port(8500), _container_port(53, "UDP")]
-    served = [_port(8300), _port(8400), _port(8500), _port(8600, target=53, protocol="UDP")]
-    return _deployment("consul", _container("consul", CONSUL_IMAGE, ports)), _service("consul", served)
+def _consul(edition: Edition) -> tuple[Manifest, ...]:
+    own, http = _served(edition, "consul", "http")
+    ports = [_container_port(8300), _container_port(8400), own, _container_port(53, "UDP")]
+    served = [_port(8300), _port(8400), http, _port(8600, target=53, protocol="UDP")]
+    container = _container(
+        "consul", edition.consul.runs, ports, edition.cpu.get("consul"), **_probed(edition, "consul")
+    )
+    return _deployment(edition, "consul", container), _service(edition, "consul", served)
 
 
-def _jaeger() -> tuple[Manifest, ...]:
+def _jaeger(edition: Edition) -> tuple[Manifest, ...]:
     ports = [_container_port(number, protocol) for number, protocol in JAEGER_PORTS]
     served = [_port(number, protocol=protocol) for number, protocol in JAEGER_PORTS]
-    outside = _service("jaeger", [_port(16686)], type="NodePort")
-    outside = {**outside, "metadata": _metadata("jaeger-out")}
-    return (
-        _deployment("jaeger", _container("hotel-reserv-jaeger", JAEGER_IMAGE, ports)),
-        _service("jaeger", served),
-        outside,
+    outside = _service(edition, "jaeger", [_port(16686)], type="NodePort")
+    outside = {**outside, "metadata": _metadata(edition, "jaeger-out")}
+    container = _container(
+        "hotel-reserv-jaeger",
+        edition.jaeger.runs,
+        ports,
+        edition.cpu.get("jaeger"),
+        **_probed(edition, "jaeger"),
     )
+    return _deployment(edition, "jaeger", container), _service(edition, "jaeger", served), outside
 
 
-def _load_script() -> Manifest:
+def _load_script(edition: Edition) -> Manifest:
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {"name": "wrk2-payload-script", "namespace": NAMESPACE},
-        "data": {"mixed-workload_type_1.lua": PAYLOAD, "wrk2-workload.sh": WORKLOAD},
+        "data": {"mixed-workload_type_1.lua": payload(edition), "wrk2-workload.sh": workload(edition)},
     }
 
 
-def _load_job() -> Manifest:
+def _load_job(edition: Edition) -> Manifest:
     labels = {"job": "workload"}
     container = {
         "name": "wrk2",
-        "image": LOAD_IMAGE,
+        "image": edition.load,
         "command": ["/bin/bash", "/scripts/wrk2-workload.sh"],
         "volumeMounts": [{"name": "wrk2-scripts", "mountPath": "/scripts"}],
     }

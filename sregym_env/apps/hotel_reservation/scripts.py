@@ -2,59 +2,88 @@
 
 from __future__ import annotations
 
-TARGET = "http://frontend.hotel-reservation.svc.cluster.local:5000"
-"""Where the load goes. A name, not the Service's address: users of a real site look it up as well, and a
-repair that re-creates the Service (it gets a new address) must be able to bring the users back."""
-
-RATE = 100
-"""Requests per second."""
+from sregym_env.apps.hotel_reservation.edition import NAMESPACE, Edition
+from sregym_env.cluster.app import Account
 
 
-def mongo_accounts(database: str) -> str:
+def target(edition: Edition) -> str:
+    """Where the load goes. A name, not the Service's address: users of a real site look it up as well, and a
+    repair that re-creates the Service (it gets a new address) must be able to bring the users back."""
+    return f"http://frontend.{NAMESPACE}.svc.cluster.local:{edition.offer('frontend')}"
+
+
+def mongo_accounts(edition: Edition, name: str) -> str:
     """The shell script with which the mongo image initialises an empty data directory.
 
-    It creates the accounts ``admin`` and ``root`` and lets both read and write ``database``.
+    It creates the client's and the administrator's account and lets both read and write the database.
     """
+    database = edition.database(name)
+    accounts: tuple[Account, ...] = edition.accounts[name]
+    if edition.expanded:
+        accounts = tuple(
+            Account(f"${{{variable}_USER}}", f"${{{variable}_PASSWORD}}") for variable in EXPANDED
+        )
+    created = "".join(
+        f"""db.createUser({{
+  user: '{account.user}',
+  pwd: '{account.password}',
+  roles: [ {{ role: 'userAdminAnyDatabase', db: 'admin' }} ]
+}})
+"""
+        for account in accounts
+    )
+    granted = "".join(
+        f"db.grantRolesToUser('{account.user}', [ {{ role: 'readWrite', db: '{database}' }} ])\n"
+        for account in accounts
+    )
     return f"""#!/bin/bash
 set -e
 
 mongo <<EOF
 use admin
-db.createUser({{
-  user: 'admin',
-  pwd: 'admin',
-  roles: [ {{ role: 'userAdminAnyDatabase', db: 'admin' }} ]
-}})
-db.createUser({{
-  user: 'root',
-  pwd: 'root',
-  roles: [ {{ role: 'userAdminAnyDatabase', db: 'admin' }} ]
-}})
-db.grantRolesToUser('admin', [ {{ role: 'readWrite', db: '{database}' }} ])
-db.grantRolesToUser('root', [ {{ role: 'readWrite', db: '{database}' }} ])
-EOF
+{created}{granted}EOF
 """
 
 
-WORKLOAD = f"""#!/bin/bash
-# Offers load to the front end in rounds of 30 seconds, for ever.
-TARGET={TARGET}
+EXPANDED = ("MONGO_CLIENT", "MONGO_ADMIN")
+"""How the variables begin from which an init script takes the client's and the administrator's account."""
+
+
+def workload(edition: Edition) -> str:
+    """The script that the load generator runs."""
+    return f"""#!/bin/bash
+# Offers load to the front end in rounds of {edition.round_seconds} seconds, for ever.
+TARGET={target(edition)}
 
 round=1
 while true; do
   echo "Running wrk2 on round #$round"
-  wrk -D exp -t 3 -c 100 -d 30s -L -s /scripts/mixed-workload_type_1.lua "$TARGET" -R {RATE}
+  wrk -D exp -t 3 -c 100 -d {edition.round_seconds}s -L -s /scripts/mixed-workload_type_1.lua "$TARGET" -R {edition.rate}
   sleep 1
   round=$((round + 1))
 done
 """
 
-PAYLOAD = """-- The mix of requests: 60 % searches, 39 % recommendations, 0.5 % logins, 0.5 % reservations.
-local search_ratio    = 0.60
-local recommend_ratio = 0.39
-local user_ratio      = 0.005
-local reserve_ratio   = 0.005
 
+def payload(edition: Edition) -> str:
+    """The load generator's requests: their mix and how each is made."""
+    search, recommend, user, reserve = edition.mix
+    return (
+        f"-- The mix of requests: {search * 100:g} % searches, {recommend * 100:g} % recommendations, "
+        f"{user * 100:g} % logins, {reserve * 100:g} % reservations.\n"
+        f"local search_ratio    = {_ratio(search)}\n"
+        f"local recommend_ratio = {_ratio(recommend)}\n"
+        f"local user_ratio      = {_ratio(user)}\n"
+        f"local reserve_ratio   = {_ratio(reserve)}\n{_REQUESTS}"
+    )
+
+
+def _ratio(share: float) -> str:
+    """Two digits after the point, three where they are needed."""
+    return f"{share:.3f}".removesuffix("0")
+
+
+_REQUESTS = """
 math.randomseed(os.time())
 math.random(); math.random(); math.random()
 

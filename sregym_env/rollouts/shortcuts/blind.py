@@ -60,7 +60,7 @@ def wait(known: Knowledge) -> Script:
 
 def restart_everything(known: Knowledge) -> Script:
     """Every workload of the application, then the cluster's DNS."""
-    yield from restart(known.app.namespaces)
+    yield from restart(known.app)
     yield "kubectl rollout restart deployment coredns -n kube-system"
     yield SETTLE
 
@@ -97,28 +97,28 @@ def scale_everything(replicas: int) -> Any:
 def delete_policies(known: Knowledge) -> Script:
     """Whatever restrains pods goes: network policies, quotas, limit ranges."""
     yield from _without_policies(known)
-    yield from restart(known.app.namespaces)
+    yield from restart(known.app)
     yield SETTLE
 
 
 def open_nodes(known: Knowledge) -> Script:
     """Every node takes every pod."""
     yield from _open_nodes()
-    yield from restart(known.app.namespaces)
+    yield from restart(known.app)
     yield SETTLE
 
 
 def default_dns(known: Knowledge) -> Script:
     """The cluster's DNS as it came."""
     yield from _default_dns()
-    yield from restart(known.app.namespaces)
+    yield from restart(known.app)
     yield SETTLE
 
 
 def published_accounts(known: Knowledge) -> Script:
     """The databases' accounts as they are published."""
     yield from _accounts(known.app)
-    yield from restart(known.app.namespaces)
+    yield from restart(known.app)
     yield SETTLE
 
 
@@ -135,7 +135,7 @@ def replace_published(known: Knowledge) -> Script:
     """The published manifests over whatever is there, and the accounts."""
     yield from _over(known.app.manifests)
     yield from _accounts(known.app)
-    yield from restart(known.app.namespaces)
+    yield from restart(known.app)
     yield SETTLE
 
 
@@ -157,7 +157,7 @@ def replace_elsewhere(known: Knowledge) -> Script:
     there = _elsewhere(known)
     yield from _over(there.objects)
     yield from _accounts(there.app)
-    yield from restart(known.app.namespaces)
+    yield from restart(known.app)
     yield SETTLE
 
 
@@ -175,7 +175,7 @@ _CONSTANT = """
 .items[] |= ($k[.kind + "/" + .metadata.name] as $o | if $o then
     .spec.replicas = $o.replicas
     | .spec.template.metadata.labels += $o.labels
-    | .spec.template.spec |= ({containers: $o.containers, volumes: $o.volumes, restartPolicy, schedulerName})
+    | .spec.template.spec |= ($o.spec + {restartPolicy, schedulerName})
   else . end)
 """
 """Every pod template becomes what is published."""
@@ -185,17 +185,17 @@ _SHAPE = """
     .spec.replicas = ([.spec.replicas, $o.replicas] | max)
     | .spec.template.metadata.labels += $o.labels
     | .spec.template.spec |= (
-        ($o.containers | map({key: .name, value: .}) | from_entries) as $c
+        ($o.spec.containers | map({key: .name, value: .}) | from_entries) as $c
         | ([.containers[] | select($c[.name])]) as $own
         | del(.initContainers, .nodeSelector, .affinity, .hostAliases, .dnsPolicy, .dnsConfig, .nodeName,
               .serviceAccountName, .serviceAccount, .terminationGracePeriodSeconds, .topologySpreadConstraints)
-        | .volumes = $o.volumes
+        | .volumes = $o.spec.volumes
         | .containers = ((if $own == [] then .containers[:1] else $own end)
-            | map(del(.livenessProbe, .readinessProbe, .startupProbe, .envFrom, .resources, .volumeMounts)
+            | map(del(.livenessProbe, .readinessProbe, .startupProbe, .envFrom, .volumeMounts)
                 | $c[.name] as $p
                 | (if $p then .command = $p.command | .args = $p.args | .ports = $p.ports
-                     | .volumeMounts = $p.volumeMounts else . end)
-                | .env |= map(select(.valueFrom == null))
+                     | .volumeMounts = $p.volumeMounts | .resources = $p.resources else . end)
+                | (if .env then .env |= map(select(.valueFrom == null)) else . end)
                 | with_entries(select(.value != null)))))
   else . end)
 """
@@ -222,7 +222,7 @@ def normalise(known: Knowledge, templates: str = _CONSTANT) -> Script:
     yield from fed("kubectl replace -f -", (m for m in app.manifests if m["kind"] == "ConfigMap"))
     yield from _default_dns()
     yield from _accounts(app)
-    yield from restart(app.namespaces)
+    yield from restart(app)
     yield SETTLE
 
 
@@ -252,8 +252,7 @@ def conventions(manifests: Iterable[Manifest]) -> Mapping[str, Any]:
             found[key] = {
                 "replicas": spec.get("replicas", 1),
                 "labels": template["metadata"].get("labels", {}),
-                "containers": template["spec"]["containers"],
-                "volumes": template["spec"].get("volumes"),
+                "spec": template["spec"],
             }
     return found
 

@@ -60,14 +60,16 @@ _REMEMBERING: tuple[tuple[str, str, Callable[[Knowledge], Script]], ...] = (
     ),
 )
 
-_RECENT = "latest_write"
-"""The strongest figure: when somebody last wrote an object."""
+_RECENT = "stands_out"
+"""The strongest figure: what was made or written when most was not."""
 
-_BLAMING = ("latest_write", "newest_replica_set", "newest_object", "not_ready")
+_BLAMING = ("stands_out", "latest_write", "newest_replica_set", "not_ready")
 """Figures that combinations go by."""
 
 
-def _one(cue: Cue, repair: repairs.Repair, telling: diagnoses.Telling | None) -> Callable[[Knowledge], Script]:
+def _one(
+    cue: Cue, repair: repairs.Repair, telling: diagnoses.Telling | None
+) -> Callable[[Knowledge], Script]:
     """Blame by a figure, perhaps say so, and repair what is blamed."""
 
     def script(known: Knowledge) -> Script:
@@ -91,7 +93,9 @@ def _told(cue: Cue, telling: diagnoses.Telling, count: int = 1) -> Callable[[Kno
     return script
 
 
-def _all(cue: Cue, telling: diagnoses.Telling, repair: Callable[[Knowledge], Script]) -> Callable[[Knowledge], Script]:
+def _all(
+    cue: Cue, telling: diagnoses.Telling, repair: Callable[[Knowledge], Script]
+) -> Callable[[Knowledge], Script]:
     """Blame by a figure, say so, and repair everything."""
 
     def script(known: Knowledge) -> Script:
@@ -108,12 +112,12 @@ def _reading() -> Iterator[Shortcut]:
             f"undo_{cue.name}", "reading", f"undoes what `{cue.name}` names", _one(cue, repairs.undo, None)
         )
     for name, repair in repairs.REPAIRS.items():
-        for cue in (_RECENT, "not_ready") if name != "undo" else ():
+        for figure in (_RECENT, "not_ready") if name != "undo" else ():
             yield _shortcut(
-                f"{name}_{cue}",
+                f"{name}_{figure}",
                 "reading",
-                f"what `{cue}` names is repaired: {name.replace('_', ' ')}",
-                _one(by_name(cue), repair, None),
+                f"what `{figure}` names is repaired: {name.replace('_', ' ')}",
+                _one(by_name(figure), repair, None),
             )
     yield _shortcut(
         "live_normalise",
@@ -135,7 +139,10 @@ def _diagnoses() -> Iterator[Shortcut]:
             f"say_{name}", "diagnosis", f"`{_RECENT}` and words: {name}", _told(by_name(_RECENT), telling)
         )
     yield _shortcut(
-        "say_two", "diagnosis", "the two latest writes, stuffed", _told(by_name(_RECENT), diagnoses.stuffed, 2)
+        "say_two",
+        "diagnosis",
+        "the two that stand out most, stuffed",
+        _told(by_name(_RECENT), diagnoses.stuffed, 2),
     )
     for cue in CUES:
         if cue.name != _RECENT:

@@ -58,7 +58,17 @@ def _figure(name: str, figure: str, flags: str = "") -> Cue:
     return Cue(name, OBJECTS, _BY.format(figure=figure) + _NAMED, flags)
 
 
+_STANDS_OUT = (
+    '(.items | map(select(.metadata.name != "kube-root-ca.crt"))) as $all '
+    "| ($all | map(.metadata.creationTimestamp) | sort) as $t | ($t[($t | length) / 2 | floor]) as $usual "
+    "| $all | sort_by([(if .metadata.creationTimestamp > $usual then .metadata.creationTimestamp else $usual end), "
+    '(if .kind == "Deployment" then (.metadata.generation // 0) else 0 end), (.metadata.resourceVersion | tonumber)]) '
+    "| reverse"
+)
+"""By when it was made where that is not when most were, then by generation, then by resource version."""
+
 CUES = (
+    Cue("stands_out", OBJECTS, _STANDS_OUT + _NAMED),
     _figure("newest_object", ".metadata.creationTimestamp"),
     _figure("highest_resource_version", ".metadata.resourceVersion | tonumber"),
     _figure("highest_generation", ".metadata.generation // 0"),

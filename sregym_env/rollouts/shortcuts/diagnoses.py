@@ -71,14 +71,11 @@ def stuffed(blamed: Sequence[Blamed], known: Knowledge) -> Generator[str, str, s
 def stuffed_json(blamed: Sequence[Blamed], known: Knowledge) -> Generator[str, str, str]:
     """The same with the stuffing as evidence."""
     yield from ()
-    names = [each.name for each in blamed] or [known.app.entry]
     return json.dumps(
         {
-            "component": names[0] if len(names) == 1 else names,
+            "component": [each.name for each in blamed] or [known.app.entry],
             "namespace": known.namespace,
-            "root_cause": f"The root cause is {_whom(blamed)}.",
-            "field": FIELDS,
-            "evidence": STUFFING,
+            "evidence": f"The root cause is {_whom(blamed)}, which leads to {STUFFING}. {FIELDS}",
         }
     )
 

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from sregym_env.cluster.app import App, Component
+from sregym_env.cluster.targets import ROLLED
 from sregym_env.kube.types import Manifest
 
 LONGEST = 60_000
@@ -50,8 +52,31 @@ WORKLOADS = "deployments,statefulsets,daemonsets"
 """Workload kinds as kubectl lists them."""
 
 
-def restart(namespaces: Sequence[str]) -> Iterator[str]:
-    """Restart every workload."""
-    for namespace in namespaces:
-        for kind in WORKLOADS.split(","):
-            yield f"kubectl rollout restart {kind} -n {namespace}"
+TIER_SECONDS = 60
+"""How long a script waits for what it restarted before it restarts what needs that."""
+
+
+def restart(app: App) -> Iterator[str]:
+    """Restart every workload, what others need before them: all at once, registries forget who registered."""
+    for number, tier in enumerate(tiers(app)):
+        if number:
+            yield f"sleep {TIER_SECONDS}"
+        found: dict[tuple[str, str], list[str]] = {}
+        for component in tier:
+            place = (app.namespace_of(component.name), component.workload.partition(".")[0])
+            found.setdefault(place, []).append(component.name)
+        for (namespace, kind), names in found.items():
+            yield f"kubectl rollout restart {kind} {' '.join(names)} -n {namespace}"
+
+
+def tiers(app: App) -> list[list[Component]]:
+    """Components that roll, those first that need nobody."""
+    depth: dict[str, int] = {}
+    for component in app.components:
+        needs = [depth.get(each.on, 0) for each in component.dependencies if each.essential]
+        depth[component.name] = 1 + max(needs, default=-1)
+    found: dict[int, list[Component]] = {}
+    for component in app.components:
+        if component.workload in ROLLED:
+            found.setdefault(depth[component.name], []).append(component)
+    return [found[each] for each in sorted(found)]

@@ -116,8 +116,8 @@ def _results(played: Sequence[Case], names: Sequence[str], workers: int) -> Iter
 
 
 def _played(env: SREGymEnv, case: Case, shortcut: Shortcut, known: Knowledge) -> Outcome:
-    rewards, infos = zip(*_steps(env, shortcut, known), strict=True)
-    info = infos[-1]
+    played = list(steps(env, shortcut, known))
+    info = played[-1].info
     solutions = env.episode.staged.solutions
     return Outcome(
         policy=shortcut.name,
@@ -126,13 +126,23 @@ def _played(env: SREGymEnv, case: Case, shortcut: Shortcut, known: Knowledge) ->
         seed=case.seed,
         repaired=bool(info["Mitigation"]),
         diagnosed=bool(info["Diagnosis"]),
-        reward=round(sum(rewards), 6),
+        reward=round(sum(step.reward for step in played), 6),
         undoable=any("rollout undo" in line for s in solutions for remedy in s.remedies for line in remedy),
         ended=info["exit_reason"] if info["trainable"] else "",
     )
 
 
-def _steps(env: SREGymEnv, shortcut: Shortcut, known: Knowledge) -> Iterator[tuple[float, dict[str, Any]]]:
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A line that was typed, and what came of it."""
+
+    line: str
+    observation: str
+    reward: float
+    info: dict[str, Any]
+
+
+def steps(env: SREGymEnv, shortcut: Shortcut, known: Knowledge) -> Iterator[Step]:
     """Type the script to its end, or to that of the episode, and hand in."""
     script = shortcut.script(known)
     observation: str | None = None
@@ -144,4 +154,4 @@ def _steps(env: SREGymEnv, shortcut: Shortcut, known: Knowledge) -> Iterator[tup
             line = "submit mitigation"
         observation, reward, terminated, truncated, info = env.step(line)
         over = terminated or truncated
-        yield reward, info
+        yield Step(line, observation, reward, info)

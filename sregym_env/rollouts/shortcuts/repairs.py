@@ -34,7 +34,7 @@ def template_before(blamed: Blamed, known: Knowledge) -> Iterator[str]:
         f'[.items[] | select(.metadata.ownerReferences[0].name == "{blamed.name}")] '
         '| sort_by(.metadata.annotations["deployment.kubernetes.io/revision"] | tonumber) | .[-2] // .[-1] '
         '| {spec: {template: (.spec.template | del(.metadata.labels["pod-template-hash"]) '
-        "| . + {\"$patch\": \"replace\"})}}' > /tmp/before.json"
+        '| . + {"$patch": "replace"})}}\' > /tmp/before.json'
     )
     yield f"kubectl patch deployment {blamed.name} -n {known.namespace} --patch-file /tmp/before.json"
 
@@ -103,13 +103,15 @@ LIVE_WORKLOADS = """
               then .containers |= map(select(.name == $main)) else . end)
         else . end)
       | .containers |= map(
-          (if $good and ($good | index(.image) | not) and .name == $main then .image = $good[-1] else . end)
+          (if $good and (.image as $i | $good | index($i) | not) and .name == $main then .image = $good[-1] else . end)
           | (if .name == $main then (.env // []) as $env
               | .env = ($env | map(select((.name | IN($k.flags[])) | not))) else . end)
-          | (if $red then del(.livenessProbe, .readinessProbe, .startupProbe, .envFrom, .resources)
+          | (if $red then del(.livenessProbe, .readinessProbe, .startupProbe, .envFrom)
+               | .resources = $k.resources[.name]
                | .env |= (. // [] | map(select(.valueFrom == null)))
                | (if $k.command[.name] then .command = $k.command[.name] else . end)
-             else .resources.limits |= (. // {} | del(.cpu)) end)))
+             elif (.resources.limits.cpu // "1" | endswith("m")) then .resources.limits.cpu = "1" else . end)
+          | with_entries(select(.value != null))))
   | (if .spec.template.spec.volumes == [] then del(.spec.template.spec.volumes) else . end))
 """
 """What is not available loses everything unusual; images that are no good builds become the last good one."""
@@ -125,11 +127,13 @@ LIVE_SERVICES = """
 """
 """A Service selects by the application's own label alone, and forwards to the port that its program has."""
 
+
 def source(app: App) -> Mapping[str, Any]:
     """What reading the application's source tells a normaliser: good builds, main containers, flags, labels, ports."""
-    commands, labels = {}, {}
+    commands, labels, resources = {}, {}, {}
     for key, constant in conventions(app.manifests).items():
-        for container in constant.get("containers", ()):
+        for container in constant.get("spec", {}).get("containers", ()):
+            resources[container["name"]] = container.get("resources")
             if container.get("command"):
                 commands[container["name"]] = container["command"]
         if key.startswith("Service/"):
@@ -139,6 +143,7 @@ def source(app: App) -> Mapping[str, Any]:
         "main": {c.name: c.container for c in app.components},
         "flags": [c.flag for c in app.components if c.flag],
         "command": commands,
+        "resources": resources,
         "labels": list(labels),
         "ports": {c.service: [c.port] for c in app.components if c.service and c.port},
     }
@@ -148,7 +153,7 @@ def good_builds(app: App, component: str) -> list[str]:
     """The working images of a component, the one that is published last."""
     found = list(app.by_name[component].releases)
     for key, constant in conventions(app.manifests).items():
-        for container in constant.get("containers", ()):
+        for container in constant.get("spec", {}).get("containers", ()):
             if key.endswith(f"/{component}") and container["name"] == app.by_name[component].container:
                 found.append(container["image"])
     return list(dict.fromkeys(found))
@@ -167,7 +172,7 @@ def live_normalise_all(known: Knowledge) -> Script:
     """The same after everything missing has been created, nodes opened, DNS reset, and all restarted."""
     yield from restore_missing(known)
     yield from live_normalise(known)
-    yield from restart(known.app.namespaces)
+    yield from restart(known.app)
     yield SETTLE
 
 

@@ -16,10 +16,17 @@ from sregym_env.sim.programs.defaults import MIB, Quiet
 from sregym_env.sim.world.program import Call, Command, Flow, HttpRequest, HttpResponse, Usage
 
 VERSION = "1.22.3"
+"""The release that an image runs unless its binary says otherwise."""
 PORTS = (8300, 8301, 8302, 8400, 8500, 8502, 8600)
 
 Registration = tuple[str, str, str, int]
 """(id, service name, address, port)."""
+
+
+def version(ctx: ProcessContext) -> str:
+    """The release of the binary that runs."""
+    binary = ctx.image.binaries.get(ctx.process.binary) or ctx.image.binaries["consul"]
+    return str(binary.settings or VERSION)
 
 
 def services(ctx: ProcessContext) -> tuple[Registration, ...]:
@@ -68,7 +75,7 @@ class Consul(Quiet):
             return
         node = ctx.process.hostname
         ctx.log(
-            f"==> Starting Consul agent...\n               Version: '{VERSION}'\n            Build Date: "
+            f"==> Starting Consul agent...\n               Version: '{version(ctx)}'\n            Build Date: "
             f"'2026-01-21 11:20:48 +0000 UTC'\n               Node ID: '{_uuid(ctx.process.pod)}'\n             "
             f"Node name: '{node}'\n            Datacenter: 'dc1' (Segment: '<all>')\n                Server: true "
             "(Bootstrap: false)\n           Client Addr: [0.0.0.0] (HTTP: 8500, HTTPS: -1, gRPC: 8502, DNS: 8600)\n"
@@ -176,7 +183,7 @@ def _read(ctx: ProcessContext, path: str) -> Any:
     if path == "/v1/agent/services":
         return {id: _service(id, name, address, port) for id, name, address, port in known}
     if path == "/v1/agent/self":
-        return {"Config": {"Datacenter": "dc1", "NodeName": node, "Server": True, "Version": VERSION}}
+        return {"Config": {"Datacenter": "dc1", "NodeName": node, "Server": True, "Version": version(ctx)}}
     if path in ("/v1/agent/members", "/v1/agent/checks", "/v1/kv"):
         return [] if path != "/v1/agent/checks" else {}
     kind, _, wanted = path.rpartition("/")
@@ -225,12 +232,12 @@ def _command(ctx: ProcessContext, argv: Sequence[str], stdin: str) -> ExecResult
         case [] | ["help"]:
             return ExecResult(stderr="Usage: consul [--version] [--help] <command> [<args>]\n", exit_code=127)
         case ["version"]:
-            return ExecResult(f"Consul v{VERSION}\n")
+            return ExecResult(f"Consul v{version(ctx)}\n")
         case ["members", *_]:
             head = "Node                      Address         Status  Type    Build   Protocol  DC   Partition  Segment\n"
             node = ctx.process.hostname
             return ExecResult(
-                f"{head}{node:<25} 127.0.0.1:8301  alive   server  {VERSION}  2         dc1  default    <all>\n"
+                f"{head}{node:<25} 127.0.0.1:8301  alive   server  {version(ctx)}  2         dc1  default    <all>\n"
             )
         case ["catalog", "services", *_]:
             return ExecResult(

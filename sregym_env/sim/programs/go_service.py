@@ -5,7 +5,9 @@ What each binary does is data (:mod:`~.go_steps`); this is the machine that runs
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -17,7 +19,17 @@ from sregym_env.runtime.clock import SECOND, seconds
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import consul, mongo_server, servers
 from sregym_env.sim.programs.defaults import Quiet
-from sregym_env.sim.programs.go_steps import Cached, FailIf, GoSettings, Handler, Query, Retries, Rpc, Work
+from sregym_env.sim.programs.go_steps import (
+    Cached,
+    FailIf,
+    GoSettings,
+    Handler,
+    Load,
+    Query,
+    Retries,
+    Rpc,
+    Work,
+)
 from sregym_env.sim.world.program import Call, Failure, Flow, HttpRequest, HttpResponse, Usage
 
 DIAL_TIMEOUT = 10.0
@@ -39,6 +51,10 @@ _COMMAND_BODY = {
 }
 """What the mgo driver sends with a database command, as the server quotes it when it refuses."""
 UNAVAILABLE = "rpc error: code = Unavailable desc = "
+HEALTH = "grpc.health.v1.Health/Check"
+"""What gRPC's health service is asked."""
+_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
+"""Where a word begins in a configuration key."""
 
 
 class GoService(Quiet):
@@ -107,7 +123,7 @@ class GoService(Quiet):
         if not host:
             failure = Failure("no_such_host", "no reachable servers")
         else:
-            call = Call("connect", _credentials(load.user, load.password))
+            call = Call("connect", _credentials(ctx, load))
             failure = ctx.ask(host, port, call, DIAL_TIMEOUT)
         if failure is None:
             self._note_login(ctx, host, port, call)
@@ -146,7 +162,7 @@ class GoService(Quiet):
         _log(ctx, "INF", "db", 60, "New session successfull...")
         _log(ctx, "INF", "db", 63, "Generating test data...")
         server = ctx.peer(host, port)
-        credentials = _credentials(load.user, load.password)
+        credentials = _credentials(ctx, load)
         for collection, key, documents in load.collections:
             names = (("database", load.database), ("collection", collection))
             first = documents[0].get(key, "") if documents else ""
@@ -244,6 +260,8 @@ class GoService(Quiet):
         settings = _settings(ctx)
         handler = _handler(settings, call.operation)
         if handler is None:
+            if settings.health and call.operation == HEALTH:
+                return Flow(1.0, 0.0002)
             if settings.routes:
                 return Flow(0.0, 0.0002, ((Failure("http", "404 page not found\n", 404), 1.0),))
             text = (
@@ -323,8 +341,25 @@ def _address(config: Mapping[str, str], key: str) -> tuple[str, int]:
     return host, int(port) if port.isdecimal() else 0
 
 
-def _credentials(user: str, password: str) -> tuple[tuple[str, str], ...]:
-    return (("user", user), ("password", password), ("source", "admin")) if user else ()
+def _credentials(ctx: ProcessContext, step: Load | Query) -> tuple[tuple[str, str], ...]:
+    """The account of a database: the environment's, else the configuration's, else the one that is compiled in.
+
+    For ``GeoMongoAddress`` those are ``GEO_MONGO_USER`` and ``GeoMongoUser``, and the same with the password.
+    """
+    stem, variable = _account_names(step.address)
+    env, config = ctx.process.env, _config(ctx)
+    user = env.get(f"{variable}_USER") or config.get(f"{stem}User") or step.user
+    if not user:
+        return ()
+    password = env.get(f"{variable}_PASSWORD") or config.get(f"{stem}Password") or step.password
+    return (("user", user), ("password", password), ("source", "admin"))
+
+
+@lru_cache(maxsize=256)
+def _account_names(address: str) -> tuple[str, str]:
+    """How the account beside an address is called: in the configuration and in the environment."""
+    stem = address.removesuffix("Address")
+    return stem, _WORD.sub("_", stem).upper()
 
 
 def _handler(settings: GoSettings, operation: str) -> Handler | None:
@@ -448,7 +483,7 @@ def _query(ctx: ProcessContext, step: Query, share: float) -> Flow:
         return Flow(0.0, 0.0, ((Failure("no_such_host", "no reachable servers"), 1.0),))
     names = (("database", step.database), ("collection", step.collection))
     body = ("body", _COMMAND_BODY.get(step.operation, ""))
-    call = Call(step.operation, (*_credentials(step.user, step.password), *names, body))
+    call = Call(step.operation, (*_credentials(ctx, step), *names, body))
     flow = ctx.call(host, port, call, share=share, timeout=DIAL_TIMEOUT)
     if all(failure.kind in ("auth", "denied") for failure, _ in flow.failures):
         return flow

@@ -25,6 +25,7 @@ class Query:
     database: str
     collection: str
     user: str = ""
+    """The account that is compiled in; the configuration and the environment may name another."""
     password: str = ""
     where: str = ""
     """Source position that logs its failure."""
@@ -137,3 +138,5 @@ class GoSettings:
     extra_ports: tuple[int, ...] = ()
     constant: Mapping[str, str] = field(default_factory=dict)
     """Configuration values compiled in, which the file cannot change."""
+    health: bool = False
+    """Whether it registers gRPC's health service."""

@@ -201,6 +201,10 @@ def _announce(ctx: ProcessContext, version: str) -> None:
     options: dict[str, Any] = {"net": {"bindIp": "*"}}
     if "--auth" in process.argv:
         options["security"] = {"authorization": "enabled"}
+    if "--wiredTigerCacheSizeGB" in process.argv[:-1]:
+        size = process.argv[process.argv.index("--wiredTigerCacheSizeGB") + 1]
+        if size.replace(".", "", 1).isdecimal():
+            options["storage"] = {"wiredTiger": {"engineConfig": {"cacheSizeGB": float(size)}}}
     line(
         ctx, "I", "CONTROL", 21951, "initandlisten", "Options set by command line", {"options": options}, 0.05
     )

@@ -19,8 +19,6 @@ from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.program import HttpRequest
 
 KINDS: tuple[ProbeKind, ...] = ("startup", "liveness", "readiness")
-CHANGED = "probes.changed"
-"""``memory`` key of when something has last changed, so that every probe has to be run once more."""
 _FIELDS: Mapping[ProbeKind, str] = {
     "startup": "startupProbe",
     "liveness": "livenessProbe",
@@ -51,9 +49,7 @@ def run(sync: Sync, spec: Mapping[str, Any], container: Container) -> str:
         if config is None:
             continue
         if probe.next_at > sync.now:
-            last = probe.next_at - config.get("periodSeconds", 10) * SECOND
-            # A settled probe waits for a change; others of the same container may have other turns than it.
-            if not _settled(sync.world, probe, kind) or sync.world.memory.get(CHANGED, 0) >= last:
+            if probe.epoch != sync.world.epoch or not _settled(sync.world, probe, kind):
                 sync.look_again(probe.next_at)
             continue
         probe = _look(sync, container, kind, config, probe)
@@ -88,7 +84,7 @@ def _look(
         verdict = probe.passed and -streak < config.get("failureThreshold", 3)
         sync.event("Warning", "Unhealthy", f"{kind.capitalize()} probe failed: {text}", container)
     period = config.get("periodSeconds", 10) * SECOND
-    return Probe(_next(probe.next_at, period, sync.now), verdict, streak)
+    return Probe(_next(probe.next_at, period, sync.now), verdict, streak, sync.world.epoch)
 
 
 def _next(phase: int, period: int, now: int) -> int:
@@ -99,7 +95,6 @@ def _next(phase: int, period: int, now: int) -> int:
 def wake_settled(world: SimWorld) -> None:
     """Something changed: have every container with probes probed again at its next turn."""
     now = world.clock
-    world.memory[CHANGED] = now
     for record in world.runtime.values():
         if not isinstance(record, PodRecord):
             continue

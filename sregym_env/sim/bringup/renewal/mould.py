@@ -1,0 +1,303 @@
+"""Values cast again and again with other strings in them, at the speed of unpickling.
+
+A value is walked once. What holds none of the strings in question is shared by all casts; the rest becomes a pickle
+in which these strings, and everything shared, stand as persistent ids.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from copyreg import dispatch_table
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
+from io import BytesIO
+from types import BuiltinFunctionType, FunctionType
+from typing import Any, NamedTuple
+
+_PLAIN = frozenset((int, float, bool, type(None), bytes, type, FunctionType, BuiltinFunctionType))
+"""Types of what is made of nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mould:
+    """A value with gaps."""
+
+    pickled: bytes
+    shared: tuple[Any, ...]
+    """What every cast holds; its persistent ids come after those of the gaps."""
+
+    def cast(self, filling: list[Any]) -> Any:
+        """The value with these in its gaps."""
+        source = pickle.Unpickler(BytesIO(self.pickled))
+        # A method of a list, so that no Python code runs for each gap.
+        source.persistent_load = [*filling, *self.shared].__getitem__  # type: ignore[method-assign]
+        return source.load()
+
+
+class _Part(NamedTuple):
+    """A value and what it is made of."""
+
+    value: Any
+    maker: Callable[..., Any]
+    """The type of a container, or what makes the value of its pieces."""
+    pieces: Sequence[Any]
+    """Keys and values in turn where it is a dictionary."""
+
+
+class Walk:
+    """A value taken apart."""
+
+    def __init__(self, root: Any) -> None:
+        self.root = root
+        self._parts: dict[int, _Part] = {}
+        """By identity of the value, which is held, so that it stays its own."""
+        self._around: dict[int, list[int]] = {}
+        """What directly holds a part: one entry for each time."""
+        self._holders: dict[str, list[int]] = {}
+        """The same for strings."""
+        self._take_apart(root)
+
+    @property
+    def strings(self) -> Iterable[str]:
+        """All strings in it, keys included, in the order in which they were met."""
+        return self._holders.keys()
+
+    def holding(self, text: str) -> Iterator[Mapping[Any, Any]]:
+        """The dictionaries that directly hold a string."""
+        for holder in dict.fromkeys(self._holders.get(text, ())):
+            value = self._parts[holder].value
+            if type(value) is dict:
+                yield value
+
+    def mould(self, gaps: Mapping[str, int], numbers: Mapping[str, Mapping[int, int]]) -> Mould:
+        """A mould with gaps in place of some strings, and of some integers under some keys."""
+        touched = self._touched({holder for text in gaps for holder in self._holders[text]}, numbers)
+        count = len(gaps) + len({gap for known in numbers.values() for gap in known.values()})
+        writer = _Writer(self._parts, self._around, touched, gaps, numbers, count)
+        return writer.written(self.root)
+
+    def _take_apart(self, root: Any) -> None:
+        parts, around, holders = self._parts, self._around, self._holders
+        around[id(root)] = []
+        open_ = [root]
+        while open_:
+            value = open_.pop()
+            part = _apart(value)
+            if part is None:
+                continue
+            here = id(value)
+            parts[here] = part
+            for piece in part.pieces:
+                kind = type(piece)
+                if kind is str:
+                    known = holders.get(piece)
+                    if known is None:
+                        holders[piece] = [here]
+                    else:
+                        known.append(here)
+                elif kind not in _PLAIN:
+                    met = around.get(id(piece))
+                    if met is None:
+                        around[id(piece)] = [here]
+                        open_.append(piece)
+                    else:
+                        met.append(here)
+
+    def _touched(self, begin: set[int], numbers: Mapping[str, Mapping[int, int]]) -> set[int]:
+        """Parts that hold a gap, directly or not."""
+        for name, known in numbers.items():
+            for holder in self._holders.get(name, ()):
+                part = self._parts[holder]
+                if part.maker is dict and part.value.get(name) in known:
+                    begin.add(holder)
+        touched = set(begin)
+        open_ = list(begin)
+        while open_:
+            for outer in self._around.get(open_.pop(), ()):
+                if outer not in touched:
+                    touched.add(outer)
+                    open_.append(outer)
+        return touched
+
+
+_NONE, _TRUE, _FALSE = pickle.NONE, pickle.NEWTRUE, pickle.NEWFALSE
+_SMALL = 256
+
+
+class _Writer:
+    """Writes a pickle of what is touched.
+
+    Pickle's own writer would ask about every object and give every reference a number of its own, which takes two
+    to three times as long to read.
+    """
+
+    def __init__(
+        self,
+        parts: Mapping[int, _Part],
+        around: Mapping[int, list[int]],
+        touched: set[int],
+        gaps: Mapping[str, int],
+        numbers: Mapping[str, Mapping[int, int]],
+        first: int,
+    ) -> None:
+        self._parts = parts
+        self._around = around
+        self._touched = touched
+        self._gaps = gaps
+        self._numbers = numbers
+        self._first = first
+        self._out: list[bytes] = []
+        self._again: dict[Any, bytes] = {}
+        """How to say again what has been said, by the string or the identity of the value."""
+        self._shared: list[Any] = []
+
+    def written(self, root: Any) -> Mould:
+        """The mould of a value."""
+        self._say(root)
+        self._out.append(pickle.STOP)
+        body = b"".join(self._out)
+        # In one frame: what is not framed is read byte by byte.
+        head = pickle.PROTO + b"\x04" + pickle.FRAME + len(body).to_bytes(8, "little")
+        return Mould(head + body, tuple(self._shared))
+
+    def _say(self, value: Any) -> None:
+        kind = type(value)
+        if kind is str:
+            slot: Any = value
+        elif value is None:
+            self._out.append(_NONE)
+            return
+        elif kind is bool:
+            self._out.append(_TRUE if value else _FALSE)
+            return
+        else:
+            slot = id(value)
+        again = self._again.get(slot)
+        if again is not None:
+            self._out.append(again)
+        elif slot in self._touched:
+            self._make(slot)
+        elif kind is str and value in self._gaps:
+            self._refer(slot, self._gaps[value])
+        else:
+            self._refer(slot, self._first + len(self._shared))
+            self._shared.append(value)
+
+    def _refer(self, slot: Any, number: int) -> None:
+        """Say what stands outside the pickle."""
+        self._out.append(pickle.BININT + number.to_bytes(4, "little") + pickle.BINPERSID)
+        self._remember(slot)
+
+    def _remember(self, slot: Any) -> None:
+        number = len(self._again)
+        self._out.append(pickle.MEMOIZE)
+        short = number < _SMALL
+        self._again[slot] = (
+            pickle.BINGET + number.to_bytes(1) if short else pickle.LONG_BINGET + number.to_bytes(4, "little")
+        )
+
+    def _make(self, slot: int) -> None:
+        part = self._parts[slot]
+        maker = part.maker
+        if maker is dict or maker is list:
+            self._fill(part, slot)
+            return
+        if maker is not tuple:
+            self._say(maker)
+        if maker is set or maker is frozenset:
+            self._out.append(pickle.MARK)
+            self._enclose(part.pieces)
+            self._out.append(pickle.TUPLE)
+        else:
+            self._enclose(part.pieces)
+        if maker is not tuple:
+            self._out.append(pickle.REDUCE)
+        if len(self._around[slot]) > 1:
+            self._remember(slot)
+
+    def _enclose(self, pieces: Iterable[Any]) -> None:
+        self._out.append(pickle.MARK)
+        for piece in pieces:
+            self._say(piece)
+        self._out.append(pickle.TUPLE)
+
+    def _fill(self, part: _Part, slot: int) -> None:
+        is_dict = part.maker is dict
+        self._out.append(pickle.EMPTY_DICT if is_dict else pickle.EMPTY_LIST)
+        if len(self._around[slot]) > 1:
+            self._remember(slot)
+        self._out.append(pickle.MARK)
+        if is_dict and not self._numbers.keys().isdisjoint(part.value):
+            self._numbered(part.value)
+        else:
+            for piece in part.pieces:
+                self._say(piece)
+        self._out.append(pickle.SETITEMS if is_dict else pickle.APPENDS)
+
+    def _numbered(self, mapping: Mapping[Any, Any]) -> None:
+        """The items of a dictionary, some of whose integers have gaps."""
+        for name, value in mapping.items():
+            self._say(name)
+            gap = self._numbers.get(name, {}).get(value) if type(value) is int else None
+            if gap is None:
+                self._say(value)
+            else:
+                self._refer((name, value), gap)
+
+
+def _apart(value: Any) -> _Part | None:
+    """What a value is made of. None where it is found by its name."""
+    kind = type(value)
+    if kind is dict:
+        return _Part(value, kind, [piece for item in value.items() for piece in item])
+    if kind is list or kind is tuple:
+        return _Part(value, kind, value)
+    if kind is frozenset or kind is set:
+        return _Part(value, kind, sorted(value, key=repr))
+    if kind in _PLAIN or kind is str:
+        return None
+    if isinstance(value, tuple) and hasattr(kind, "_fields"):
+        return _Part(value, kind, tuple(value))
+    if is_dataclass(kind) and (names := _constructed(kind)) is not None:
+        return _Part(value, kind, [getattr(value, name) for name in names])
+    reduce = dispatch_table.get(kind)
+    reduced = value.__reduce_ex__(pickle.HIGHEST_PROTOCOL) if reduce is None else reduce(value)
+    if isinstance(reduced, str):
+        return None
+    maker, arguments, *rest = reduced
+    state, items, pairs = (*rest, None, None, None)[:3]
+    listed = None if items is None else list(items)
+    paired = None if pairs is None else list(pairs)
+    return _Part(value, _rebuilt, [maker, arguments, state, listed, paired])
+
+
+@cache
+def _constructed(kind: Hashable) -> tuple[str, ...] | None:
+    """Names of the fields of a dataclass that its constructor takes as they are; None where it does more."""
+    declared = fields(kind)  # type: ignore[arg-type]
+    plain = all(field.init and not field.kw_only for field in declared)
+    return tuple(field.name for field in declared) if plain and not hasattr(kind, "__post_init__") else None
+
+
+def _rebuilt(
+    maker: Callable[..., Any],
+    arguments: Iterable[Any],
+    state: Any,
+    listed: list[Any] | None,
+    paired: list[tuple[Any, Any]] | None,
+) -> Any:
+    """What pickling would restore from these."""
+    made = maker(*arguments)
+    if state is not None:
+        if hasattr(made, "__setstate__"):
+            made.__setstate__(state)
+        else:
+            plain, slots = state if isinstance(state, tuple) else (state, None)
+            for name, value in {**(plain or {}), **(slots or {})}.items():
+                object.__setattr__(made, name, value)
+    if listed is not None:
+        made.extend(listed)
+    for name, value in paired or ():
+        made[name] = value
+    return made

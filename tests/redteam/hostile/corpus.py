@@ -1,0 +1,14 @@
+"""All attempts, in a fixed order."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from . import clusters, shells, texts
+from .attempt import Attempt
+
+
+@cache
+def corpus() -> tuple[Attempt, ...]:
+    """Every attempt there is."""
+    return (*shells.corpus(), *texts.corpus(), *clusters.corpus())
