@@ -14,6 +14,7 @@ from sregym_env.kube import patch as patches
 from sregym_env.kube.ownership import inferred
 from sregym_env.kube.registry import Registry, Resource
 from sregym_env.kube.types import Json, Manifest
+from sregym_env.runtime import effort
 from sregym_env.sim import apiserver
 from sregym_env.sim.apiserver import (
     admission,
@@ -78,6 +79,10 @@ _COMPUTED: Mapping[str, Callable[[SimWorld], list[Manifest]]] = {
 
 _HEARTBEATS = ("nodes", "leases.coordination.k8s.io")
 """Resources whose objects hold the time of the last heartbeat."""
+
+REQUEST_EFFORT = 50.0
+DECODING_EFFORT = 250.0
+"""What a request costs, and an object that has to be understood (units of ``runtime/effort.py``)."""
 
 
 class SimCluster:
@@ -544,6 +549,7 @@ class SimCluster:
         return admission.consult(self._world, request, obj, old)
 
     def _decoded(self, kind: Resource, manifest: Manifest, strict: bool) -> Manifest:
+        effort.note(DECODING_EFFORT)
         obj, _ = schema.decode(kind, manifest, strict)
         return conversion.to_storage(kind, obj)
 
@@ -554,6 +560,7 @@ class SimCluster:
     def _authorize(
         self, verb: str, kind: Resource, namespace: str | None, name: str, subresource: str = ""
     ) -> None:
+        effort.spend(REQUEST_EFFORT)
         if not self._allowed(verb, kind, namespace, name, subresource):
             raise status.forbidden(kind, name, self.user.name, verb, namespace or "", subresource)
 

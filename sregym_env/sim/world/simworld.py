@@ -17,7 +17,7 @@ from sregym_env.cluster.disturbances import Disturbance
 from sregym_env.cluster.identity import User
 from sregym_env.kube.registry import BUILTIN
 from sregym_env.kube.types import Manifest
-from sregym_env.runtime import places
+from sregym_env.runtime import effort, places
 from sregym_env.runtime.clock import MILLISECOND, SECOND, seconds
 from sregym_env.runtime.events import EventQueue
 from sregym_env.runtime.frozen import evolve
@@ -35,8 +35,25 @@ LogKey = tuple[str, str, int]
 """(pod UID, container name, restart count)."""
 
 
+LOOKING = "look.every"
+"""``memory`` key of how often what follows from changes is looked at, microseconds, where that is not once a second:
+in a past of which nobody sees the seconds."""
+
+EVENT_EFFORT = 30.0
+"""What an event costs beside the writes, looks and scripts that it brings about (units of ``runtime/effort.py``)."""
+
 _WITHOUT_CONSEQUENCE = frozenset(
-    ("events", "leases.coordination.k8s.io", "replicasets.apps", "controllerrevisions.apps")
+    (
+        "events",
+        "leases.coordination.k8s.io",
+        "replicasets.apps",
+        "controllerrevisions.apps",
+        "horizontalpodautoscalers.autoscaling",
+        "poddisruptionbudgets.policy",
+        "cronjobs.batch",
+        "resourcequotas",
+        "limitranges",
+    )
 )
 """Resources whose changes never alter where a connection leads or what a process does."""
 
@@ -274,10 +291,10 @@ class SimWorld:
 
         ``parts`` are fields by name. Nothing is derived from them yet, and the store remembers no changes."""
         copy = self.fork()
-        copy.store = self.store.refilled(tables)
-        _tie(copy)
+        copy.store.refill(tables)
         for name, value in parts.items():
             setattr(copy, name, value)
+        copy._programs = _programs_of(copy._machinery, copy._app)
         copy.view = None
         return copy
 
@@ -312,7 +329,19 @@ class SimWorld:
         self._machinery.handlers[kind](self, *args)
 
     def run_until(self, time: int) -> None:
-        """Let everything due up to ``time`` happen, in order, and move the clock there."""
+        """Let everything due up to ``time`` happen, in order, and move the clock there.
+
+        Raises EffortExceeded where the action on whose behalf that is has used up what the world may do meanwhile;
+        the clock then stands at what happened last.
+        """
+        present = effort.present()
+        if present is None:
+            self._happen_until(time)
+        else:
+            self._happen_within(present, time)
+        self.clock = max(self.clock, time)
+
+    def _happen_until(self, time: int) -> None:
         while (event := self.queue.pop_due(time)) is not None:
             if event.time > self.clock:
                 self.clock = event.time
@@ -320,7 +349,22 @@ class SimWorld:
                 self._reconcile(*event.args)
             else:
                 self._machinery.handlers[event.kind](self, *event.args)
-        self.clock = max(self.clock, time)
+
+    def _happen_within(self, present: effort.Effort, time: int) -> None:
+        """The same, counted, and stopped between two events when it is too much."""
+        present.within += 1
+        try:
+            while present.world >= 0 and (event := self.queue.pop_due(time)) is not None:
+                present.world -= EVENT_EFFORT
+                if event.time > self.clock:
+                    self.clock = event.time
+                if event.kind == "reconcile":
+                    self._reconcile(*event.args)
+                else:
+                    self._machinery.handlers[event.kind](self, *event.args)
+        finally:
+            present.within -= 1
+        effort.check()
 
     def advance(self, duration_seconds: float) -> None:
         """Let ``duration_seconds`` pass."""
@@ -391,7 +435,8 @@ class SimWorld:
         if "traffic.due" not in self.memory:
             self.memory["traffic.due"] = True
             # The next whole second, however many changes come before it: a rollout costs one look a second.
-            due = self.clock - self.clock % SECOND + SECOND
+            every = self.memory.get(LOOKING, SECOND)
+            due = self.clock - self.clock % every + every
             self.queue.push(due, "traffic")
             # A world made of a few parts, as in tests, may have no kubelets.
             if "kubelet.look" in self._machinery.handlers:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from sregym_env.kube.types import Manifest
+from sregym_env.runtime import effort
 from sregym_env.sim.world.plan import Pace
 from sregym_env.sim.world.shared import SharedLog
 
@@ -27,6 +28,13 @@ _NOBODY = ""
 """In place of a UID: objects without a controller."""
 
 _EMPTY: dict[Key, Manifest] = {}
+
+KEPT_CHANGES = 4096
+"""The newest changes that are remembered, at least."""
+
+WRITE_EFFORT = 60.0
+LOOK_EFFORT = 0.05
+"""What a write costs, and an object that is handed out in a list (units of ``runtime/effort.py``)."""
 
 _KEPT = ("_tables", "_written", "_compacted", "_times", "pace", "changes")
 """What of a store is carried into another process."""
@@ -73,11 +81,11 @@ class Store:
         self._written = 0
         self._compacted = 0
         """The revision up to which changes have been forgotten all at once."""
-        self._times: SharedLog[int] = SharedLog(keep=4096)
+        self._times: SharedLog[int] = SharedLog(keep=KEPT_CHANGES)
         """When each write was committed, where there is a pace."""
         self.pace: Pace | None = None
         self.clock: Callable[[], int] = _no_time
-        self.changes: SharedLog[Change] = SharedLog(keep=4096)
+        self.changes: SharedLog[Change] = SharedLog(keep=KEPT_CHANGES)
         self.listener: Callable[[Change], None] = _nobody
 
     @property
@@ -121,6 +129,7 @@ class Store:
         slot = (resource, namespace)
         known = self._sorted.get(slot)
         if known is not None:
+            effort.note(LOOK_EFFORT * len(known))
             return known
         table = self._tables.get(resource, _EMPTY)
         keys = self._keys.get(slot)
@@ -129,6 +138,7 @@ class Store:
                 table if namespace is None else [key for key in table if key[0] == namespace]
             )
         found = self._sorted[slot] = [table[key] for key in keys]
+        effort.note(2 * LOOK_EFFORT * len(found))
         return found
 
     def owned_by(self, resource: str, uid: str) -> Objects:
@@ -199,20 +209,18 @@ class Store:
         """All objects by resource and key. Shared with the store: do not change them."""
         return self._tables
 
-    def refilled(self, tables: Mapping[str, dict[Key, Manifest]]) -> Store:
-        """An independent store at the same revision with other tables in place of some of its own, which are its to
-        keep. It remembers no changes, as after a compaction; the listener is not carried over."""
-        copy = Store()
-        copy._tables = {**self._tables, **tables}
-        copy._owned = set(tables)
-        copy._sorted = {slot: found for slot, found in self._sorted.items() if slot[0] not in tables}
-        copy._keys = {slot: found for slot, found in self._keys.items() if slot[0] not in tables}
-        copy._by_owner = {name: found for name, found in self._by_owner.items() if name not in tables}
-        copy._written = self._written
-        copy._compacted = self.newest
-        copy._times = self._times.fork()
-        copy.pace = self.pace
-        return copy
+    def refill(self, tables: Mapping[str, dict[Key, Manifest]]) -> None:
+        """Put other tables in place of some, at the same revision. They are the store's to keep; it remembers no
+        changes any more, as after a compaction, and its listener hears of nothing."""
+        self._tables.update(tables)
+        self._owned.update(tables)
+        for index in (self._sorted, self._keys):
+            for slot in [slot for slot in index if slot[0] in tables]:
+                del index[slot]
+        for resource in tables:
+            self._by_owner.pop(resource, None)
+        self._compacted = self.newest
+        self.changes = SharedLog(keep=KEPT_CHANGES)
 
     def __getstate__(self) -> dict[str, Any]:
         """The objects and their history; indexes are made anew, listener and clock are not carried over."""
@@ -257,6 +265,7 @@ class Store:
         # Identity is enough: writes keep what they do not change, and an equal copy only costs a move.
         if index is not None and (type != "MODIFIED" or _references(old) is not _references(new)):
             self._by_owner[resource] = _moved(index, key, _slots(old), _slots(new))
+        effort.note(WRITE_EFFORT)
         self.changes.append(change)
         self.listener(change)
 
