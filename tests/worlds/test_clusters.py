@@ -18,6 +18,7 @@ from sregym_env.runtime.clock import DAY, HOUR, MINUTE, SECOND
 from sregym_env.sim.bringup.deploy import bare_cluster
 from sregym_env.sim.bringup.plan import PUBLISHED, ClusterPlan, cluster_of
 from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.sim.network import pki, tls
 from sregym_env.tools.workstation import Workstation
 from sregym_env.worlds.clusters import MOST_MACHINES, OLDEST, drawn_cluster
 from tests.sim.kubelet_world import condition
@@ -378,3 +379,29 @@ comet-test-4-md-spot-5phnl         Ready    <none>          41h    v1.32.5   10.
 def test_nodes_as_kubectl_shows_them() -> None:
     text = Workstation(lived(1), ADMIN).run("kubectl get nodes -o wide").text
     assert text == GOLDEN
+
+
+@pytest.mark.parametrize("number", FEW)
+def test_every_cluster_has_an_authority_of_its_own(number: int) -> None:
+    plan, other = plan_of(number), plan_of(number + 1)
+    for now in (plan.born + SECOND, plan.present, plan.present + 30 * DAY):
+        server = pki.api_server(plan, now)
+        for host in ("kubernetes.default.svc", plan.api_address, plan.first.address):
+            assert tls.go_refusal(server, pki.authority(plan), host, now) == ""
+        assert "signed by unknown authority" in tls.go_refusal(
+            server, pki.authority(other), "kubernetes", now
+        )
+    bundle = lived(number).cluster.get("configmaps", "kube-root-ca.crt", "default")
+    assert bundle["data"]["ca.crt"] == pki.authority(plan)
+
+
+def test_a_pod_reaches_the_api_by_the_address_it_is_given() -> None:
+    world, plan = lived(1), plan_of(1)
+    shell = Workstation(world, ADMIN)
+    shell.run("kubectl run c --image=curlimages/curl:8.5.0 --command -- sleep 1000; sleep 30")
+    bundle = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt"
+    said = shell.run(
+        f"kubectl exec c -- sh -c 'curl -s --cacert {bundle} https://$KUBERNETES_SERVICE_HOST/version; cat /proc/uptime'"
+    ).text
+    assert f'"gitVersion": "{plan.version}"' in said
+    assert shell.run("kubectl version").text.endswith(f"Server Version: {plan.version}\n")
