@@ -36,11 +36,8 @@ QUIET = 10 * MINUTE
 APART = 4 * MINUTE
 """How far changes of the application lie apart at least, so that one is rolled out before the next comes."""
 
-LOOKS = 30 * SECOND
-"""How often traffic and probes are looked at in the remote past, after a change."""
-
-SEEN = 90 * MINUTE
-"""How much of the past is lived through second by second: longer than events last."""
+SEEN = 65 * MINUTE
+"""How much of the past is lived through second by second: a little longer than events last."""
 
 STARTING = 15 * MINUTE
 """How long the application has to itself when it is installed."""
@@ -69,10 +66,13 @@ def live(world: EmbeddedWorld, app: App, chance: Chance, present: int | None = N
     left = oddities(_place(app, neighbours, start, span), chance.at("oddities"))
     world.images = {**world.images, **neighbours.story.images, **left.images}
     deeds = [*deeds, *left.deeds]
-    world.memory[LOOKING] = LOOKS
-    live_through(world, [deed for deed in deeds if deed.time <= span.present - SEEN], span.present - SEEN)
+    reached = 0
+    for until in (start + STARTING, span.at(0.5), span.present - SEEN):
+        world.memory[LOOKING] = until
+        live_through(world, [deed for deed in deeds if reached < deed.time <= until], until)
+        reached = max(reached, until)
     del world.memory[LOOKING]
-    live_through(world, [deed for deed in deeds if deed.time > span.present - SEEN], span.present)
+    live_through(world, [deed for deed in deeds if deed.time > reached], span.present)
     _check(world)
     return world.app
 
@@ -300,7 +300,7 @@ def later_traces(app: App, chance: Chance, start: int, span: Span) -> list[Deed]
         "note": ("label", "annotation", "service", "configmap", "strategy"),
         "rules": ("budget", "policy", "quota", "autoscaler", "secret"),
     }
-    rates = {"restart": 0.07, "note": 0.10, "rules": 0.03, "regret": 0.03}
+    rates = {"restart": 0.05, "note": 0.08, "rules": 0.02, "regret": 0.015}
     for component in app.components:
         for name, rate in rates.items():
             mine = chance.at(name, component.name)

@@ -156,7 +156,7 @@ def _evicted_pod(place: Place, chance: Chance) -> Story:
     """A pod that wrote more than its volume may hold, and was evicted."""
     name = f"{chance.choice('chore', _CHORES)}-{_suffix(chance)}"
     namespace = chance.choice("namespace", place.foreign)
-    pod = _pod(namespace, name, "head -c 3000000 /dev/zero > /scratch/dump; sleep 100000")
+    pod = _pod(namespace, name, "head -c 3000000 /dev/zero > /scratch/dump; sleep infinity")
     spec = pod["spec"]
     container = {**spec["containers"][0], "volumeMounts": [{"name": "scratch", "mountPath": "/scratch"}]}
     volume = {"name": "scratch", "emptyDir": {"sizeLimit": "1Mi"}}
