@@ -85,15 +85,19 @@ def installed_at(chance: Chance, span: Span) -> int:
 
 
 def _place(app: App, neighbours: Neighbourhood, start: int, span: Span) -> Place:
-    spaces = {}
+    """Where oddities may lie: not where a quota would refuse them, or where they would use up its room."""
+    spaces, full = {}, {m["metadata"].get("namespace") for m in app.manifests if m["kind"] == "ResourceQuota"}
     for deed in neighbours.story.deeds:
-        if isinstance(deed.act, Install):
-            for manifest in deed.act.manifests:
-                name = manifest["metadata"]["name"]
-                if manifest["kind"] == "Namespace" and name in neighbours.tenants:
-                    spaces[name] = deed.time + MINUTE
+        for manifest in deed.act.manifests if isinstance(deed.act, Install) else ():
+            name = manifest["metadata"]["name"]
+            if manifest["kind"] == "Namespace" and name in neighbours.tenants:
+                spaces[name] = deed.time + MINUTE
+            elif manifest["kind"] == "ResourceQuota":
+                full.add(manifest["metadata"]["namespace"])
+    open_spaces = {name: since for name, since in spaces.items() if name not in full}
     names = tuple(c.name for c in app.components if c.kind != "load")
-    return Place(spaces, app.namespace, start + STARTING, span, neighbours.tool, names)
+    own = "" if app.namespace in full else app.namespace
+    return Place(open_spaces, own, start + STARTING, span, neighbours.tool, names)
 
 
 def _check(world: EmbeddedWorld) -> None:
@@ -335,12 +339,15 @@ def _releases(app: App, deeds: Sequence[Deed], start: int) -> list[Deed]:
 
 
 @dataclass(frozen=True, slots=True)
-class Reregister:
-    """Somebody starts again what has registered with a registry that has started anew, and has forgotten it."""
+class Care:
+    """What somebody does after machines were emptied or rebooted."""
 
     def do(self, world: EmbeddedWorld) -> None:
-        """Delete pods of components that are found by a registry and are older than it."""
+        """Clear away failed pods, and start again what a registry that started anew has forgotten."""
         app = world.app
+        for namespace in app.namespaces:
+            for pod in world.cluster.list("pods", namespace, field_selector="status.phase=Failed"):
+                world.cluster.delete("pods", pod["metadata"]["name"], namespace)
         started = [_started(world, c.name) for c in app.components if c.kind == "registry"]
         since = max((time for times in started for time in times), default="")
         found_by = {need.on for c in app.components for need in c.dependencies if need.via == "registry"}
@@ -378,7 +385,7 @@ def maintenance(world: EmbeddedWorld, chance: Chance, start: int, span: Span) ->
         time + round(chance.uniform(f"care{index}", 5.0, 11.0) * MINUTE) for index, time in enumerate(moved)
     ]
     care = [time for time in times if start + STARTING < time < span.present - QUIET]
-    return [*deeds, *(Deed(time, Reregister()) for time in (*care, span.present - QUIET + MINUTE))]
+    return [*deeds, *(Deed(time, Care()) for time in (*care, span.present - QUIET + MINUTE))]
 
 
 def _drain(world: EmbeddedWorld, chance: Chance, span: Span) -> list[Deed]:
@@ -403,4 +410,4 @@ def _drain(world: EmbeddedWorld, chance: Chance, span: Span) -> list[Deed]:
     ]
 
 
-__all__ = ["Found", "Happen", "Improvise", "Regret", "Reregister", "installed_at", "live", "maintenance"]
+__all__ = ["Care", "Found", "Happen", "Improvise", "Regret", "installed_at", "live", "maintenance"]
