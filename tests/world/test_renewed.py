@@ -20,6 +20,8 @@ from sregym_env.sim.bringup.deploy import bare_cluster, deployed_world
 from sregym_env.sim.bringup.renewal import _DECLARED, _PARTS, Renewal, prepared, renewed
 from sregym_env.sim.bringup.renewal.identities import Drawn
 from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.sim.network.addressing import present
+from sregym_env.sim.network.connections import connect
 from sregym_env.sim.world import SimWorld
 from sregym_env.tools.workstation import Workstation
 from tests.world.renewing import SECRET_WORD, Back, busy_world, plain, unchanged
@@ -227,6 +229,27 @@ def test_users_are_served_as_before(number: int) -> None:
         assert health.success_ratio > 0.999 and health.requests > 0
     assert {pod["metadata"]["name"] for pod in world.store.list("pods", NAMESPACE)} == names
     assert not world.alerts()
+
+
+def test_what_the_network_derived_is_what_it_would_derive(busy: Renewal) -> None:
+    made = busy.draw(chance(11))
+    assert made.view is not None and made.view.epoch == made.epoch
+    anew = made.fork()
+    anew.view = None
+    hosts = [
+        (
+            f"{service['metadata']['name']}.{service['metadata']['namespace']}",
+            service["spec"]["ports"][0]["port"],
+        )
+        for service in made.store.list("services")
+    ]
+    hosts += [(process.ip, process.listening[0]) for process in made.processes.values() if process.listening]
+    addresses = {process.ip for process in busy.world.processes.values() if not process.host_network}
+    hosts += [(address, 80) for address in sorted(addresses)]
+    for source in list(made.processes.values())[::3]:
+        for host, port in hosts:
+            assert connect(made, source, host, port) == connect(anew, source, host, port)
+    assert present(anew).cache.items() <= present(made).cache.items()
 
 
 # --- values ---------------------------------------------------------------------------------------------------

@@ -17,9 +17,11 @@ from sregym_env.sim.bringup.renewal.identities import NODE_PORT_FIELDS, Drawn, I
 from sregym_env.sim.bringup.renewal.mould import Mould, Walk
 from sregym_env.sim.bringup.renewal.script import BETWEEN, Reader, Script
 from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.sim.network.addressing import Present, present
 
-_PARTS = ("queue", "processes", "logs", "runtime", "volumes", "disturbances", "memory", "_due")
-"""Fields of a world that hold identities, beside its store."""
+_PARTS = ("queue", "processes", "logs", "runtime", "volumes", "disturbances", "memory", "_due", "view")
+"""Fields of a world that hold identities, beside its store. What the network has derived is no state, but deriving
+it anew takes as long as all the rest."""
 
 _DECLARED = ("_app", "images")
 """Fields that hold opaque texts of the application, too, but no identities."""
@@ -54,7 +56,9 @@ class Renewal:
         kept = self.world
         # What is the very same is shared, and the world's to copy before it writes.
         tables = {name: table for name, table in tables.items() if table is not kept.store.tables[name]}
+        view = parts["view"]
         parts = {name: part for name, part in parts.items() if part is not getattr(kept, name)}
+        parts["view"] = view
         if "_app" in parts:
             # Elsewhere lies another.
             parts["_app"] = replace(parts["_app"], place="")
@@ -69,6 +73,7 @@ def prepared(world: EmbeddedWorld, texts: Collection[str] = ()) -> Renewal:
     """A settled world, prepared for renewals in which ``texts`` (letters, digits and signs that JSON need not quote)
     may be replaced as well. What the declaration of its application says is kept, but for these texts."""
     kept = world.fork()
+    kept.view = _lasting(kept)
     fields = (*_PARTS, *_DECLARED) if texts else _PARTS
     parts = {name: getattr(kept, name) for name in fields}
     walk = Walk((dict(kept.store.tables), parts))
@@ -87,6 +92,15 @@ def renewed(world: EmbeddedWorld, chance: Chance, texts: Mapping[str, str] | Non
     """The same world with other identities and other ``texts``, by what they replace. To make several of one world,
     prepare it once."""
     return prepared(world, texts or ()).draw(chance, texts)
+
+
+def _lasting(world: EmbeddedWorld) -> Present:
+    """What the network derives, without the names that addresses have in reverse, which are not renewed."""
+    view = present(world)
+    names = {
+        key: answer for key, answer in view.names.items() if not any("arpa" in str(part) for part in key)
+    }
+    return replace(view, names=names)
 
 
 def _reader(known: Identities, texts: tuple[str, ...]) -> Reader:
