@@ -10,7 +10,7 @@ import pickle
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copyreg import dispatch_table
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cache
+from functools import cache, partial
 from io import BytesIO
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
@@ -196,18 +196,30 @@ class _Writer:
         if maker is dict or maker is list:
             self._fill(value, pieces, slot)
             return
-        if maker is not tuple:
-            self._say(maker)
-        if maker is set or maker is frozenset:
-            self._out.append(pickle.MARK)
+        if maker is tuple:
             self._enclose(pieces)
-            self._out.append(pickle.TUPLE)
+        elif isinstance(maker, type) and (names := _constructed(maker)):
+            self._build(maker, names, pieces)
         else:
+            self._say(_tuples(maker) if _is_named(maker) else maker)
             self._enclose(pieces)
-        if maker is not tuple:
+            if _is_named(maker) or maker in (set, frozenset):
+                # These are made of all pieces at once.
+                self._out.append(pickle.TUPLE1)
             self._out.append(pickle.REDUCE)
         if len(self._around[slot]) > 1:
             self._remember(slot)
+
+    def _build(self, kind: type, names: Sequence[str], pieces: Sequence[Any]) -> None:
+        """Make an instance whose class lets nobody set its fields: as one of another class, which it leaves last."""
+        self._say(_blank(kind))
+        self._out += (pickle.EMPTY_TUPLE, pickle.NEWOBJ, pickle.NONE, pickle.EMPTY_DICT, pickle.MARK)
+        for name, piece in zip(names, pieces, strict=True):
+            self._say(name)
+            self._say(piece)
+        self._say("__class__")
+        self._say(kind)
+        self._out += (pickle.SETITEMS, pickle.TUPLE2, pickle.BUILD)
 
     def _enclose(self, pieces: Iterable[Any]) -> None:
         self._out.append(pickle.MARK)
@@ -246,16 +258,16 @@ def _apart(value: Any) -> _Part | None:
         pieces: list[Any] = []
         for item in value.items():
             pieces += item
-        return value, kind, pieces
+        return value, dict, pieces
     if kind is list or kind is tuple:
         return value, kind, value
     if kind is frozenset or kind is set:
         return value, kind, sorted(value, key=repr)
     if kind in _PLAIN or kind is str:
         return None
-    if isinstance(value, tuple) and hasattr(kind, "_fields"):
+    if _is_named(kind):
         return value, kind, tuple(value)
-    if is_dataclass(kind) and (names := _constructed(kind)) is not None:
+    if names := _constructed(kind):
         return value, kind, [getattr(value, name) for name in names]
     reduce = dispatch_table.get(kind)
     reduced = value.__reduce_ex__(pickle.HIGHEST_PROTOCOL) if reduce is None else reduce(value)
@@ -268,12 +280,32 @@ def _apart(value: Any) -> _Part | None:
     return value, _rebuilt, [maker, arguments, state, listed, paired]
 
 
+def _is_named(kind: Any) -> bool:
+    """Whether it is a class of tuples with named fields."""
+    return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
 @cache
-def _constructed(kind: Hashable) -> tuple[str, ...] | None:
-    """Names of the fields of a dataclass that its constructor takes as they are; None where it does more."""
-    declared = fields(kind)  # type: ignore[arg-type]
-    plain = all(field.init and not field.kw_only for field in declared)
-    return tuple(field.name for field in declared) if plain and not hasattr(kind, "__post_init__") else None
+def _tuples(kind: Hashable) -> Callable[..., Any]:
+    """What makes a tuple of a class of one without names; the class itself takes twice as long."""
+    return partial(tuple.__new__, kind)  # type: ignore[arg-type]
+
+
+@cache
+def _constructed(kind: Hashable) -> tuple[str, ...]:
+    """Names of all fields of a dataclass; none where an instance is more than its fields."""
+    if not is_dataclass(kind) or kind.__bases__ != (object,):
+        return ()
+    slots = getattr(kind, "__slots__", None)
+    names = tuple(field.name for field in fields(kind))
+    return names if slots is None or slots == names else ()
+
+
+@cache
+def _blank(kind: Hashable) -> type:
+    """A class whose instances have the same room for fields, and which lets everybody set them."""
+    space = {"__slots__": kind.__slots__} if hasattr(kind, "__slots__") else {}
+    return type("Blank", (), space)
 
 
 def _rebuilt(
