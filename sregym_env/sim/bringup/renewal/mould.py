@@ -253,7 +253,7 @@ class _Writer:
 
 def _apart(value: Any) -> _Part | None:
     """What a value is made of. None where it is found by its name."""
-    kind = type(value)
+    kind: Any = type(value)
     if kind is dict:
         pieces: list[Any] = []
         for item in value.items():
