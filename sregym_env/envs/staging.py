@@ -27,6 +27,7 @@ from sregym_env.faults.fault import FaultInstance
 from sregym_env.faults.onset import Onset, remedies
 from sregym_env.faults.problems import Problem
 from sregym_env.runtime.chance import Chance
+from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.bringup.deploy import VARIANTS
 from sregym_env.tools.workstation import Workstation
 
@@ -78,6 +79,8 @@ def stage(
         own = {"world": world, "workstation": staged.workstation.fork(world)}
     else:
         staged = _stage(problem, seed, mode, backend)
+        own = {"workstation": staged.workstation}
+    own["workstation"].seed = keyed_bits("random", key_of(problem, seed))
     return replace(
         staged,
         **own,

@@ -30,18 +30,19 @@ class EffortExceeded(Exception):
 class Effort:
     """What is left of the allowances of one action."""
 
-    __slots__ = ("own", "within", "world")
+    __slots__ = ("_given", "own", "within", "world")
 
     def __init__(self, own: float = OWN, world: float = WORLD) -> None:
+        self._given = own + world
         self.own = own
         self.world = world
         self.within = 0
         """Loops of the world's events that run now, within each other."""
 
     @property
-    def exceeded(self) -> bool:
-        """Whether an allowance is used up."""
-        return self.own < 0 or self.world < 0
+    def used(self) -> float:
+        """Units that have been counted."""
+        return self._given - self.own - self.world
 
 
 _present: ContextVar[Effort | None] = ContextVar("effort", default=None)

@@ -9,6 +9,14 @@ class LimitExceeded(Exception):
     """A script has used up something that is bounded; the text says what."""
 
 
+class TimeExceeded(LimitExceeded):
+    """A script has computed for too long; left alone it might go on for ever."""
+
+
+class MemoryExceeded(LimitExceeded):
+    """A script holds too much."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What one ``run`` may use before it is cut short."""

@@ -19,6 +19,7 @@ from sregym_env.shell.limits import (
     SHORT,
     LimitExceeded,
     Limits,
+    TimeExceeded,
 )
 from sregym_env.shell.session import Session
 from sregym_env.shell.streams import FileSink, Input, Stream, Transcript
@@ -105,7 +106,7 @@ class Run(ABC):
         self._left -= commands
         effort.spend(COMMAND_EFFORT * commands)
         if self._left < 0:
-            raise LimitExceeded("too many commands executed")
+            raise TimeExceeded("too many commands executed")
 
     @property
     def fatal(self) -> int:
@@ -122,7 +123,7 @@ class Run(ABC):
         self._moved -= characters
         effort.spend(MOVING_EFFORT * characters)
         if self._moved < 0:
-            raise LimitExceeded("too much data")
+            raise TimeExceeded("too much data")
 
     def study(self, text: str) -> None:
         """Use what it costs to understand a text. Raises LimitExceeded."""

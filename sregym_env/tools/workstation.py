@@ -69,6 +69,8 @@ class Workstation:
         """``user`` is the API identity; ``namespace`` the kubeconfig's current one."""
         self.world = world
         self.user = user
+        self.seed = 0 if _parent is None else _parent.seed
+        """From which ``$RANDOM`` is drawn; to be set before the first line that needs a shell."""
         self._spent = 0.0
         self._limit = LINE_LIMIT
         self._submission: Submission | None = None
@@ -95,7 +97,7 @@ class Workstation:
 
     def __getstate__(self) -> dict[str, Any]:
         """The session between two command lines; its commands are bound to the copy when that is made."""
-        names = ("world", "user", "jobs", "_kubectl", "_session")
+        names = ("world", "user", "seed", "jobs", "_kubectl", "_session")
         return {name: getattr(self, name) for name in names}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -191,6 +193,7 @@ class Workstation:
                 },
                 cwd=HOME,
                 limits=Limits(),
+                seed=self.seed,
                 clock=self._clock,
             )
             self._session.background = self._background

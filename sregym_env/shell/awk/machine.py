@@ -23,7 +23,7 @@ from sregym_env.shell.awk.values import (
     true,
 )
 from sregym_env.shell.commands.posix import Expression
-from sregym_env.shell.limits import LimitExceeded
+from sregym_env.shell.limits import MemoryExceeded, TimeExceeded
 
 STEPS = 250_000
 """Statements and calls that one program may execute."""
@@ -152,7 +152,7 @@ class Machine:
         if not self.steps & 15:
             effort.spend(16 * STEP_EFFORT)
         if self.steps < 0:
-            raise LimitExceeded("awk: too many steps")
+            raise TimeExceeded("awk: too many steps")
 
     # --- the record ---
 
@@ -341,7 +341,7 @@ class Machine:
     def _write(self, mode: str, target: str | None, line: str) -> None:
         self.size += len(line)
         if self.size > LONGEST:
-            raise LimitExceeded("awk: output too long")
+            raise TimeExceeded("awk: output too long")
         if target is None or target in ("/dev/stdout", "-"):
             self.out.append(line)
         elif target == "/dev/stderr":
@@ -401,7 +401,9 @@ class Machine:
                 first = self._text(left)
                 joined = first + self._text(right)
                 if len(joined) > LONGEST:
-                    raise LimitExceeded("awk: string too long")
+                    raise MemoryExceeded(
+                        "awk: fatal: more_blocks: cannot allocate memory: Cannot allocate memory"
+                    )
                 return joined
             case ("arithmetic", operator, left, right):
                 return self._arithmetic(operator, self._number(left), self._number(right))

@@ -9,7 +9,7 @@ from sregym_env.cluster.streams import ExecResult
 from sregym_env.runtime import effort
 from sregym_env.shell.commands.arguments import UsageError, content, options, reason
 from sregym_env.shell.commands.sed_syntax import Address, Command, SedError, parsed
-from sregym_env.shell.limits import LimitExceeded
+from sregym_env.shell.limits import MemoryExceeded, TimeExceeded
 from sregym_env.shell.run import Call
 
 STEPS = 1_000_000
@@ -194,7 +194,7 @@ class Run:
         self._steps -= steps
         effort.spend(STEP_EFFORT * steps)
         if self._steps < 0:
-            raise LimitExceeded("sed: too many steps")
+            raise TimeExceeded("sed: too many steps")
 
     def _read(self) -> None:
         self._space = self._lines[self._number]
@@ -207,7 +207,7 @@ class Run:
     def _print(self, text: str, final: bool = False) -> None:
         self._size += len(text)
         if self._size > LONGEST:
-            raise LimitExceeded("sed: output too long")
+            raise TimeExceeded("sed: output too long")
         # The last line keeps its missing newline.
         self._out.append(text if final and not self._complete else text + self._end)
 
@@ -400,7 +400,7 @@ class Run:
 
     def _bounded(self, text: str) -> str:
         if len(text) > LONGEST:
-            raise LimitExceeded("sed: text too long")
+            raise MemoryExceeded("sed: couldn't re-allocate memory")
         return text
 
     def _keep(self, name: str) -> None:

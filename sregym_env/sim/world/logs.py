@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import keyed_unit
 from sregym_env.sim.world.shared import SharedLog
 
@@ -65,6 +66,36 @@ class Burst:
         return int((end - self.start) / SECOND * self.rate) * (len(self.template) + FRAME_BYTES)
 
 
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """The same lines over and over from ``start`` until ``end`` (None while it goes on), ``period`` microseconds apart."""
+
+    start: int
+    end: int | None
+    period: int
+    lines: tuple[tuple[int, str], ...]
+    """Each with its place in the period, in order."""
+
+    def lines_before(self, until: int, since: int = 0) -> Iterator[Line]:
+        """Its lines from the newest to the oldest, none at or after ``until``, none before ``since``."""
+        end = until if self.end is None else min(self.end, until)
+        first = max(self.start, since)
+        turn = (end - self.start) // self.period
+        while turn >= 0:
+            begun = self.start + turn * self.period
+            if begun + self.period < first:
+                return
+            for offset, text in reversed(self.lines):
+                if first <= begun + offset < end:
+                    yield Line(begun + offset, text)
+            turn -= 1
+
+    def bytes_before(self, until: int) -> int:
+        """About how much it has written by then."""
+        end = until if self.end is None else min(self.end, until)
+        return (end - self.start) // self.period * sum(len(text) + FRAME_BYTES for _, text in self.lines)
+
+
 def stamped(template: str, time: int) -> str:
     """A line with its timestamp filled in.
 
@@ -83,7 +114,7 @@ class ContainerLog:
     __slots__ = ("_bytes", "_entries")
 
     def __init__(self) -> None:
-        self._entries: SharedLog[Line | Burst] = SharedLog(keep=5000)
+        self._entries: SharedLog[Line | Burst | Cycle] = SharedLog(keep=5000)
         self._bytes = 0
         """What has been written, without the streams that still go on."""
 
@@ -93,25 +124,32 @@ class ContainerLog:
             self._entries.append(Line(time, line))
             self._bytes += len(line) + FRAME_BYTES
 
-    def open_burst(self, burst: Burst) -> None:
+    def open_burst(self, burst: Burst | Cycle) -> None:
         """Start a steady stream of lines."""
         self._entries.append(burst)
 
+    def close(self, time: int) -> None:
+        """End whatever still goes on: the process that wrote is gone."""
+        self._close(time, (Burst, Cycle))
+
     def close_bursts(self, time: int) -> None:
-        """End every steady stream that still goes on."""
-        if not any(isinstance(entry, Burst) and entry.end is None for entry in self._entries.newest_first()):
+        """End every steady stream that comes of traffic and still goes on."""
+        self._close(time, (Burst,))
+
+    def _close(self, time: int, kinds: tuple[type[Burst] | type[Cycle], ...]) -> None:
+        if not any(isinstance(entry, kinds) and entry.end is None for entry in self._entries.newest_first()):
             return
-        closed: SharedLog[Line | Burst] = SharedLog(keep=5000)
+        closed: SharedLog[Line | Burst | Cycle] = SharedLog(keep=5000)
         for entry in self._entries:
-            if isinstance(entry, Burst) and entry.end is None:
-                entry = Burst(entry.start, time, entry.rate, entry.template, entry.seed)
+            if not isinstance(entry, Line) and isinstance(entry, kinds) and entry.end is None:
+                entry = evolve(entry, end=time)
                 self._bytes += entry.bytes_before(time)
             closed.append(entry)
         self._entries = closed
 
     def _written(self, now: int) -> int:
         """Bytes that have been written, rotated files included."""
-        going = (entry for entry in self._entries if isinstance(entry, Burst) and entry.end is None)
+        going = (entry for entry in self._entries if not isinstance(entry, Line) and entry.end is None)
         return self._bytes + sum(burst.bytes_before(now) for burst in going)
 
     def read(self, now: int, *, since: int = 0, limit: int | None = None) -> list[Line]:
@@ -131,7 +169,7 @@ class ContainerLog:
         written: list[tuple[int, int, Line]] = []
         streams: list[Iterator[tuple[int, int, Line]]] = []
         for index, entry in enumerate(self._entries.newest_first()):
-            if isinstance(entry, Burst):
+            if not isinstance(entry, Line):
                 streams.append(_ranked(entry.lines_before(now, since), index))
             elif since <= entry.time <= now:
                 written.append((-entry.time, index, entry))

@@ -23,6 +23,7 @@ from sregym_env.runtime.events import EventQueue
 from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import Streams
 from sregym_env.sim.world.logs import ContainerLog
+from sregym_env.sim.world.plan import PUBLISHED, SLOT, ClusterPlan
 from sregym_env.sim.world.process import Process, ProcessKey
 from sregym_env.sim.world.program import Program
 from sregym_env.sim.world.store import Change, Key, Store
@@ -38,7 +39,17 @@ EVENT_EFFORT = 30.0
 """What an event costs beside the writes, looks and scripts that it brings about (units of ``runtime/effort.py``)."""
 
 _WITHOUT_CONSEQUENCE = frozenset(
-    ("events", "leases.coordination.k8s.io", "replicasets.apps", "controllerrevisions.apps")
+    (
+        "events",
+        "leases.coordination.k8s.io",
+        "replicasets.apps",
+        "controllerrevisions.apps",
+        "horizontalpodautoscalers.autoscaling",
+        "poddisruptionbudgets.policy",
+        "cronjobs.batch",
+        "resourcequotas",
+        "limitranges",
+    )
 )
 """Resources whose changes never alter where a connection leads or what a process does."""
 
@@ -206,7 +217,13 @@ class SimWorld:
         self.unread = False
         self._due: dict[tuple[str, Key], int] = {}
         self._machinery = machinery
-        self.store.listener = _teller(self)
+        _tie(self)
+
+    @property
+    def plan(self) -> ClusterPlan:
+        """What the cluster was made of, and when."""
+        found: ClusterPlan = self.memory.get(SLOT, PUBLISHED)
+        return found
 
     @property
     def programs(self) -> Mapping[str, Program]:
@@ -239,7 +256,7 @@ class SimWorld:
         """An independent world with the same present and, given the same actions, the same future."""
         copy = object.__new__(type(self))
         copy.store = self.store.fork()
-        copy.store.listener = _teller(copy)
+        _tie(copy)
         copy.queue = self.queue.fork()
         copy.streams = self.streams.fork()
         copy.clock = self.clock
@@ -270,10 +287,10 @@ class SimWorld:
 
         ``parts`` are fields by name. Nothing is derived from them yet, and the store remembers no changes."""
         copy = self.fork()
-        copy.store = self.store.refilled(tables)
-        copy.store.listener = _teller(copy)
+        copy.store.refill(tables)
         for name, value in parts.items():
             setattr(copy, name, value)
+        copy._programs = _programs_of(copy._machinery, copy._app)
         copy.view = None
         return copy
 
@@ -287,7 +304,7 @@ class SimWorld:
         self._programs = _programs_of(self._machinery, self._app)
         self._logs_owned = set()
         self.view = None
-        self.store.listener = _teller(self)
+        _tie(self)
 
     def reseed(self, seed: int) -> None:
         """From now on, chance is drawn from this seed."""
@@ -455,9 +472,9 @@ def _programs_of(machinery: Machinery, app: App | None) -> Mapping[str, Program]
     return {**machinery.programs, **own}
 
 
-def _teller(world: SimWorld) -> Callable[[Change], None]:
-    """A listener that tells ``world`` of changes without keeping it alive: a world and its store would
-    otherwise outlive their last use until the garbage collector finds them."""
+def _tie(world: SimWorld) -> None:
+    """Have a world's store tell it of changes and ask it for the time, without keeping it alive: a world and its
+    store would otherwise outlive their last use until the garbage collector finds them."""
     known = ref(world)
 
     def tell(change: Change) -> None:
@@ -465,4 +482,9 @@ def _teller(world: SimWorld) -> Callable[[Change], None]:
         if told is not None:
             told._changed(change)
 
-    return tell
+    def time() -> int:
+        asked = known()
+        return 0 if asked is None else asked.clock
+
+    world.store.listener = tell
+    world.store.clock = time

@@ -20,7 +20,7 @@ from sregym_env.shell.commands.jq.operators import (
 )
 from sregym_env.shell.commands.jq.syntax import JqSyntaxError, Node
 from sregym_env.shell.commands.jq.values import Break, JqError, described, text_of, truthy
-from sregym_env.shell.limits import LimitExceeded
+from sregym_env.shell.limits import TimeExceeded
 
 STEPS = 2_000_000
 """Evaluations that one run may make."""
@@ -134,7 +134,7 @@ class Machine:
         if not self._steps & 15:
             effort.spend(16 * STEP_EFFORT)
         if self._steps < 0:
-            raise LimitExceeded("jq: too many steps")
+            raise TimeExceeded("jq: too many steps")
 
     # --- values ---
 
