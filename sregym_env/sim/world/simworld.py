@@ -35,6 +35,10 @@ LogKey = tuple[str, str, int]
 """(pod UID, container name, restart count)."""
 
 
+LOOKING = "look.every"
+"""``memory`` key of how often what follows from changes is looked at, microseconds, where that is not once a second:
+in a past of which nobody sees the seconds."""
+
 EVENT_EFFORT = 30.0
 """What an event costs beside the writes, looks and scripts that it brings about (units of ``runtime/effort.py``)."""
 
@@ -431,7 +435,8 @@ class SimWorld:
         if "traffic.due" not in self.memory:
             self.memory["traffic.due"] = True
             # The next whole second, however many changes come before it: a rollout costs one look a second.
-            due = self.clock - self.clock % SECOND + SECOND
+            every = self.memory.get(LOOKING, SECOND)
+            due = self.clock - self.clock % every + every
             self.queue.push(due, "traffic")
             # A world made of a few parts, as in tests, may have no kubelets.
             if "kubelet.look" in self._machinery.handlers:
