@@ -62,6 +62,14 @@ Api = Annotated[
 Noise = Annotated[
     bool, typer.Option("--noise", help="Let transient disturbances come and go.", rich_help_panel=_HOW)
 ]
+Published = Annotated[
+    bool,
+    typer.Option(
+        "--published",
+        help="Play the application as published, without variation and past.",
+        rich_help_panel=_HOW,
+    ),
+]
 Env = Annotated[
     list[str] | None,
     typer.Option(
@@ -140,6 +148,11 @@ AsJson = Annotated[
 ]
 
 
+def _worlds(noise: bool, published: bool) -> dict[str, bool]:
+    """Arguments of the environment; what is as by default stays out of the plan."""
+    return {**({"noise": True} if noise else {}), **({"variation": False} if published else {})}
+
+
 def run(
     problems: Names = None,
     suite: Suites = None,
@@ -155,6 +168,7 @@ def run(
     base_url: BaseUrl = "",
     api: Api = "",
     noise: Noise = False,
+    published: Published = False,
     env: Env = None,
     budget_steps: BudgetSteps = None,
     budget_sim_seconds: BudgetSim = None,
@@ -189,7 +203,7 @@ def run(
             rounds=rounds,
             samples=samples,
             seed=seed,
-            env={**({"noise": True} if noise else {}), **assigned("--env", env)},
+            env={**_worlds(noise, published), **assigned("--env", env)},
             budgets=Budgets(budget_steps, budget_sim_seconds, budget_tokens, budget_wall_seconds),
             digests=digests,
             timing=timing,
@@ -222,6 +236,7 @@ def evaluate(
     samples: Samples = 1,
     seed: Seed = 0,
     noise: Noise = False,
+    published: Published = False,
     env: Env = None,
     budget_steps: BudgetSteps = None,
     budget_sim_seconds: BudgetSim = None,
@@ -255,7 +270,7 @@ def evaluate(
             rounds=rounds,
             samples=samples,
             seed=seed,
-            env={**({"noise": True} if noise else {}), **assigned("--env", env)},
+            env={**_worlds(noise, published), **assigned("--env", env)},
             budgets=Budgets(budget_steps, budget_sim_seconds, budget_tokens, budget_wall_seconds),
             digests=digests,
             timing=timing,

@@ -29,6 +29,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a ta
 Problem = Annotated[str, typer.Argument(help="An id of `sregym list`, or APP/FAULT/TARGET.")]
 Seed = Annotated[int, typer.Option(min=0, help="Fixes everything that is left to chance.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port of the API server; 0 for any.")]
+Published = Annotated[
+    bool, typer.Option("--published", help="Play the application as published, without variation and past.")
+]
 Noise = Annotated[bool, typer.Option("--noise", help="Let transient disturbances come and go.")]
 
 
@@ -55,6 +58,7 @@ def play(
     problem: Problem,
     seed: Seed = 0,
     noise: Noise = False,
+    published: Published = False,
     reactive: Annotated[bool, typer.Option(help="Begin when alerts fire.")] = False,
     reveal: Annotated[
         bool, typer.Option("--reveal", help="Tell at the end what was really wrong, without asking.")
@@ -65,7 +69,7 @@ def play(
 
     with _told_errors():
         mode = "reactive" if reactive else "proactive"
-        play_by_hand(problem, seed=seed, noise=noise, mode=mode, reveal=reveal)
+        play_by_hand(problem, seed=seed, noise=noise, variation=not published, mode=mode, reveal=reveal)
 
 
 @app.command()
@@ -230,6 +234,7 @@ def serve(
     copies: Annotated[int, typer.Option(min=1, help="How often to serve each; the seeds count up.")] = 1,
     seed: Seed = 0,
     noise: Noise = False,
+    published: Published = False,
     port: Port = 0,
     desk_port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port of /submit, /status and /get_app; 0 for any.")
@@ -250,6 +255,7 @@ def serve(
             copies=copies,
             seed=seed,
             noise=noise,
+            variation=not published,
             port=port,
             desk_port=desk_port,
             speed=speed,

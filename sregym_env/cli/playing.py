@@ -19,12 +19,16 @@ _HEREDOC = re.compile(r"""(?<!<)<<-?\s*(['"]?)(?P<end>[A-Za-z_]\w*)\1""")
 """The redirection that begins a heredoc: not a here-string, not a shift in arithmetic."""
 
 
-def play(problem: str, *, seed: int, noise: bool, mode: str, reveal: bool = False) -> None:
+def play(
+    problem: str, *, seed: int, noise: bool, variation: bool = True, mode: str, reveal: bool = False
+) -> None:
     """A person is the agent; ends with the episode or at end of input, with a report.
 
     What was really wrong is told on request: ``reveal``, or an answer of yes to the question that comes last.
     """
-    env = SREGymEnv(problem, noise=noise, mode=mode, max_commands=10_000, raise_errors=True)
+    env = SREGymEnv(
+        problem, noise=noise, variation=variation, mode=mode, max_commands=10_000, raise_errors=True
+    )
     observation, info = env.reset(seed=seed)
     print(observation)
     ended = False

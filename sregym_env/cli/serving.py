@@ -18,6 +18,7 @@ def serve(
     copies: int,
     seed: int,
     noise: bool,
+    variation: bool,
     port: int,
     desk_port: int,
     speed: float,
@@ -32,10 +33,10 @@ def serve(
     problems = [word for each in problems for word in (sys.stdin.read().split() if each == "-" else [each])]
     if directory:
         where = Path(directory)
-        _serve(where, problems, copies, seed, noise, port, desk_port, speed, step)
+        _serve(where, problems, copies, seed, noise, variation, port, desk_port, speed, step)
         return
     with tempfile.TemporaryDirectory(prefix="sregym-") as made:
-        _serve(Path(made), problems, copies, seed, noise, port, desk_port, speed, step)
+        _serve(Path(made), problems, copies, seed, noise, variation, port, desk_port, speed, step)
 
 
 def _serve(
@@ -44,6 +45,7 @@ def _serve(
     copies: int,
     seed: int,
     noise: bool,
+    variation: bool,
     port: int,
     desk_port: int,
     speed: float,
@@ -60,7 +62,7 @@ def _serve(
     played = [(problem, seed + copy) for problem in problems for copy in range(copies)]
     for number, (problem, chosen) in enumerate(played, 1):
         name = "" if len(played) == 1 else str(number)
-        _print_place(pool.open(problem, seed=chosen, noise=noise, name=name))
+        _print_place(pool.open(problem, seed=chosen, noise=noise, variation=variation, name=name))
     print("Interrupt to stop.", flush=True)
     try:
         pool.server.run()

@@ -15,6 +15,7 @@ from sregym_env.cluster.edits import (
     REMOVED,
     AwaitRollout,
     Create,
+    Cycle,
     Delete,
     Edit,
     Exec,
@@ -23,10 +24,12 @@ from sregym_env.cluster.edits import (
     ObjectRef,
     RecreatePods,
     Redeploy,
+    Restart,
     Rollout,
     Substitute,
 )
 from sregym_env.errors import ClusterError
+from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.registry import BUILTIN, Registry
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
@@ -45,6 +48,9 @@ RESTORE_ATTEMPTS = 5
 
 SERVER_FIELDS = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink")
 """Metadata that the API server owns."""
+
+RESTARTED = "kubectl.kubernetes.io/restartedAt"
+"""The annotation of a pod template by which ``kubectl rollout restart`` makes a new revision."""
 
 CONTROLLER_ANNOTATIONS = (
     "deployment.kubernetes.io/revision",
@@ -93,16 +99,11 @@ def apply(world: World, edit: Edit, manager: str = "") -> Undo:
         case JsonPatch():
             return _json_patch(cluster, edit, manager)
         case MergePatch():
-            before = _get(cluster, edit.target)
-            cluster.patch(
-                edit.target.resource,
-                edit.target.name,
-                dict(edit.patch),
-                namespace=edit.target.namespace,
-                type="merge",
-                field_manager=manager,
-            )
-            return Restore(before)
+            return _merge_patch(cluster, edit.target, edit.patch, manager)
+        case Restart():
+            annotations = {RESTARTED: rfc3339(world.now())}
+            restarted = {"spec": {"template": {"metadata": {"annotations": annotations}}}}
+            return _merge_patch(cluster, edit.target, restarted, manager)
         case Create():
             made = cluster.create(edit.manifest, field_manager=manager)
             return Discard(ref(made, cluster.registry))
@@ -115,6 +116,9 @@ def apply(world: World, edit: Edit, manager: str = "") -> Undo:
             return Revert(edit.component, edit.undo)
         case RecreatePods():
             recreate_pods(world, edit.component)
+            return None
+        case Cycle():
+            _cycle(world, edit.component)
             return None
         case Redeploy():
             return _redeploy(world, edit, manager)
@@ -200,12 +204,42 @@ def recreate_pods(world: World, component: str) -> None:
         _discard_pod(world.cluster, pod)
 
 
+def _cycle(world: World, component: str) -> None:
+    """Scale a component's workload to zero, wait until its pods are gone, and scale it back."""
+    declared, namespace = world.app.by_name[component], world.app.namespace_of(component)
+    workload = ObjectRef(declared.workload, declared.name, namespace)
+    replicas = _get(world.cluster, workload)["spec"].get("replicas", 1)
+    _scale(world.cluster, workload, 0)
+    waited = 0.0
+    while waited < GONE_LIMIT and _pods(world, component):
+        world.advance(1.0)
+        waited += 1.0
+    _scale(world.cluster, workload, replicas)
+
+
+def _scale(cluster: Cluster, workload: ObjectRef, replicas: int) -> None:
+    _merge_patch(cluster, workload, {"spec": {"replicas": replicas}}, "")
+
+
 def _discard_pod(cluster: Cluster, pod: Manifest) -> None:
     try:
         cluster.delete("pods", pod["metadata"]["name"], pod["metadata"]["namespace"])
     except StatusError as error:
         if error.code != 404:
             raise
+
+
+def _merge_patch(cluster: Cluster, target: ObjectRef, patch: Mapping[str, Any], manager: str) -> Undo:
+    before = _get(cluster, target)
+    cluster.patch(
+        target.resource,
+        target.name,
+        dict(patch),
+        namespace=target.namespace,
+        type="merge",
+        field_manager=manager,
+    )
+    return Restore(before)
 
 
 def _json_patch(cluster: Cluster, edit: JsonPatch, manager: str) -> Undo:

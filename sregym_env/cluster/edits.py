@@ -102,10 +102,27 @@ class Substitute:
 
 
 @dataclass(frozen=True, slots=True)
+class Restart:
+    """Restart a workload, as ``kubectl rollout restart`` does."""
+
+    target: ObjectRef
+
+
+@dataclass(frozen=True, slots=True)
 class AwaitRollout:
     """Wait until every pod of a Deployment runs its newest template. Undo has nothing to do."""
 
     target: ObjectRef
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """Scale a component's workload to zero and back, so that no pod of an older revision serves on.
+
+    Undo has nothing to do.
+    """
+
+    component: str
 
 
 Edit = (
@@ -115,9 +132,11 @@ Edit = (
     | Delete
     | Exec
     | RecreatePods
+    | Cycle
     | Redeploy
     | Rollout
     | Substitute
+    | Restart
     | AwaitRollout
 )
 

@@ -24,10 +24,14 @@ from sregym_env.rewards.checklist import Grade
 from sregym_env.rewards.judge import Judge, JudgeError
 from sregym_env.rewards.oracle import judge_state
 from sregym_env.rewards.reward import NOTHING, TERMS, potential, score
-from sregym_env.rewards.verdict import Verdict
+from sregym_env.rewards.verdict import Check, Verdict, conclude
+from sregym_env.runtime import effort
 from sregym_env.runtime.clock import SECOND
 from sregym_env.tools.call import Action, CommandLine, ErrorType, Refusal, Submission, ToolOutcome
 from sregym_env.tools.parse import parse
+
+JUDGING_EFFORT = 4_000_000.0
+"""What a grading may cost (units of ``runtime/effort.py``)."""
 
 THINKING_SECONDS = 1.0
 """What an action costs that reaches no tool: the cluster does not wait for typing errors."""
@@ -161,7 +165,8 @@ class Episode:
                 [ToolOutcome("The episode is over; reset the environment.", 1, "forbidden")], 0.0
             )
         self._state = replace(self._state, step=self._state.step + 1, step_commands=0)
-        outcomes = self._carry_out(parse(text))
+        with effort.bounded():
+            outcomes = self._carry_out(self._parsed(text))
         self._enforce_limits()
         return self._result(outcomes, self._settle_step())
 
@@ -204,6 +209,13 @@ class Episode:
             terms=NOTHING,
             success=False,
         )
+
+    def _parsed(self, text: str) -> Sequence[Action]:
+        """What an action means; a text that is too much for the reader is refused."""
+        try:
+            return parse(text)
+        except (effort.EffortExceeded, RecursionError, MemoryError):
+            return (Refusal("The action is nested too deeply to be understood.", "parse_error", ""),)
 
     def _carry_out(self, actions: Sequence[Action]) -> list[ToolOutcome]:
         outcomes = []
@@ -299,7 +311,13 @@ class Episode:
         return ToolOutcome("Mitigation received. The episode is over.\n", tool="submit")
 
     def _judged(self, world: World) -> Verdict:
-        return judge_state(world, self.staged.baseline, self.staged.causes, self.rules.patience)
+        """The oracle's verdict; a world too busy to be looked at in a bounded time is no healthy one."""
+        try:
+            with effort.bounded(own=JUDGING_EFFORT, world=JUDGING_EFFORT):
+                return judge_state(world, self.staged.baseline, self.staged.causes, self.rules.patience)
+        except (effort.EffortExceeded, RecursionError) as error:
+            seen = f"what runs in the cluster leaves no room to check it ({type(error).__name__})"
+            return conclude([Check("judged", False, seen, "a cluster that can be watched for some minutes")])
 
     def _kept_untouched(self) -> World | Verdict:
         """The world as it is before the agent comes, or what the oracle makes of it where it cannot be copied."""

@@ -17,6 +17,9 @@ from sregym_env.tools.call import ToolOutcome
 class Workstation(Protocol):
     """Where the agent's command lines run."""
 
+    seed: int
+    """From which ``$RANDOM`` is drawn."""
+
     def run(self, line: str, allowed: int = ...) -> ToolOutcome:
         """Run one command line, with so many commands that reach the world; virtual time passes in it."""
         ...

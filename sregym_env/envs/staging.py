@@ -23,11 +23,11 @@ from sregym_env.envs.briefing import Mode
 from sregym_env.envs.injection import await_symptoms, demand_suffering, inject, key_of, noise_seed
 from sregym_env.envs.staged import Solution, Staged
 from sregym_env.errors import ClusterError
-from sregym_env.faults.commands import undo
 from sregym_env.faults.fault import FaultInstance
-from sregym_env.faults.onset import Onset
+from sregym_env.faults.onset import Onset, remedies
 from sregym_env.faults.problems import Problem
 from sregym_env.runtime.chance import Chance
+from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.bringup.deploy import VARIANTS
 from sregym_env.tools.workstation import Workstation
 
@@ -40,8 +40,7 @@ _PUBLISHED_SEED = -1000 * VARIANTS
 
 def solution(instance: FaultInstance, onset: Onset) -> Solution:
     """How an engineer who knows the answer plays a fault."""
-    undone = [tuple(undo(target)) for target in onset.undoable]
-    return Solution(instance.investigation, instance.spec.root_cause, (*instance.remedies, *undone))
+    return Solution(instance.investigation, instance.spec.root_cause, remedies(instance, onset))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +79,8 @@ def stage(
         own = {"world": world, "workstation": staged.workstation.fork(world)}
     else:
         staged = _stage(problem, seed, mode, backend)
+        own = {"workstation": staged.workstation}
+    own["workstation"].seed = keyed_bits("random", key_of(problem, seed))
     return replace(
         staged,
         **own,

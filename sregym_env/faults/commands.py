@@ -121,7 +121,9 @@ def mongo_shell(target: ComponentTarget, account: Account, script: str) -> str:
 def execute(target: ComponentTarget, command: str) -> str:
     """Run a command in a pod of the component."""
     short = {"deployments.apps": "deploy", STATEFUL: "sts", "daemonsets.apps": "ds"}[target.workload.resource]
-    return f"kubectl exec -n {target.namespace} {short}/{target.component.name} -- {command}"
+    several = len(target.pod_spec["containers"]) > 1
+    container = f" -c {target.component.container}" if several else ""
+    return f"kubectl exec -n {target.namespace} {short}/{target.component.name}{container} -- {command}"
 
 
 def show(target: ComponentTarget, output: str = "yaml") -> str:
@@ -145,11 +147,19 @@ def makers(target: ComponentTarget) -> str:
 
 
 def mend(target: ComponentTarget, *commands: str) -> list[str]:
-    """A workload's repair: the commands, then waiting for it, then restarting what gave up without it."""
+    """A workload's repair: the commands, then waiting for it, then restarting what does not come back by itself."""
     blocked = [replace_pods(target, target.component.name)] if target.workload.resource == STATEFUL else []
-    return [*commands, *blocked, await_rollout(target.workload), *restart(target, target.dependents)]
+    return [*commands, *blocked, await_rollout(target.workload), *restart(target, registrants(target))]
 
 
-def undo(target: ObjectRef) -> list[str]:
-    """``kubectl rollout undo`` of the last revision, and waiting for it."""
-    return [f"kubectl rollout undo {named(target)}{scope(target)}", await_rollout(target)]
+def registrants(target: ComponentTarget) -> tuple[str, ...]:
+    """Components that must restart once the component is back: those that have registered there and are forgotten.
+
+    Everything else that needs it tries again by itself.
+    """
+    return target.dependents if target.component.kind == "registry" else ()
+
+
+def rollback(target: ObjectRef) -> str:
+    """``kubectl rollout undo``: back to the revision before."""
+    return f"kubectl rollout undo {named(target)}{scope(target)}"

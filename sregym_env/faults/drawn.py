@@ -2,7 +2,7 @@
 
 ``wrong_port: int = drawn(neighbouring_port, published=9999)`` draws the parameter by calling the function with the
 target and a chance of its own, unless the problem names a value; the published value is SREGym's, which is played in
-the published application.
+the published application. Where that depends on the target it is a function of it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,11 @@ class Drawn:
 
     choose: Choose
     published: Any
+    """The published value, or a function that tells it of a target."""
+
+    def at_published(self, target: Any) -> Any:
+        """The published value for a target."""
+        return self.published(target) if callable(self.published) else self.published
 
 
 def drawn(choose: Choose, *, published: Any) -> Any:

@@ -73,6 +73,8 @@ class Fault:
     """What the wrong thing is called, where it is not an object's kind (``MongoDB account``)."""
     remedies: Sequence[Sequence[str]]
     """Alternative repairs, each a sequence of command lines."""
+    rollback: Sequence[str] = ()
+    """One more repair, right as long as the fault's rollout is the newest revision: back to the one before."""
     look: Sequence[str] = ()
     """Command lines that show the cause, beside those that suit every fault of this kind of target."""
     accepts: Sequence[ObjectRef] = ()
@@ -114,7 +116,7 @@ class Declaration:
         hints = typing.get_type_hints(self.build)
         fields: dict[str, Any] = {
             name: (hints[name] | None, None) if isinstance(default, Drawn) else (hints[name], default)
-            for name, default in self._defaults.items()
+            for name, default in self.defaults.items()
         }
         model: type[BaseModel] = create_model(
             f"{self.name}_parameters", __config__=ConfigDict(extra="forbid", frozen=True), **fields
@@ -122,7 +124,7 @@ class Declaration:
         return model
 
     @property
-    def _defaults(self) -> dict[str, Any]:
+    def defaults(self) -> dict[str, Any]:
         """Defaults of the function's arguments after the target, by name."""
         arguments = list(inspect.signature(self.build).parameters.values())[1:]
         return {argument.name: argument.default for argument in arguments}
@@ -147,10 +149,12 @@ class Declaration:
             )
             raise ProblemError(f"parameters of {self.name}: {problems}") from error
         struck = self.targets.named(inventory, target)
-        for name, default in self._defaults.items():
+        for name, default in self.defaults.items():
             if isinstance(default, Drawn) and values[name] is None:
                 values[name] = (
-                    default.published if chance is None else default.choose(struck, chance.at(name))
+                    default.at_published(struck)
+                    if chance is None
+                    else default.choose(struck, chance.at(name))
                 )
         return self.on(struck, values)
 
@@ -219,7 +223,7 @@ class FaultInstance:
 
     @property
     def remedies(self) -> tuple[tuple[str, ...], ...]:
-        """Alternative repairs as command lines."""
+        """Alternative repairs as command lines, going back a revision aside."""
         return tuple(tuple(remedy) for remedy in self.fault.remedies)
 
     @cached_property

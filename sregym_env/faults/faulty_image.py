@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from sregym_env.cluster.targets import ComponentTarget, components
 from sregym_env.faults.commands import show
+from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, fault
-from sregym_env.faults.images import other_image
+from sregym_env.faults.images import a_build, builds, other_image
 
 
 @fault(
     layer="application",
     mechanism="defective_image",
-    targets=components(where=lambda target: "defective" in target.component.builds),
+    targets=components(where=lambda target: bool(builds(target, "defective"))),
 )
-def faulty_image(target: ComponentTarget) -> Fault:
+def faulty_image(
+    target: ComponentTarget,
+    image: str = drawn(a_build("defective"), published=lambda target: builds(target, "defective")[0]),
+) -> Fault:
     """The container runs a published but defective build of its image, which fails after it starts."""
-    image, right = target.component.builds["defective"], target.container["image"]
+    right = target.container["image"]
     return other_image(
         target,
         image,

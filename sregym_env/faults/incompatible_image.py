@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from sregym_env.cluster.targets import ComponentTarget, components
 from sregym_env.faults.commands import show
+from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, fault
-from sregym_env.faults.images import other_image
+from sregym_env.faults.images import a_build, builds, other_image
 
 
 @fault(
     layer="application",
     mechanism="incompatible_version",
-    targets=components(where=lambda target: "incompatible" in target.component.builds),
+    targets=components(where=lambda target: bool(builds(target, "incompatible"))),
 )
-def incompatible_image(target: ComponentTarget) -> Fault:
+def incompatible_image(
+    target: ComponentTarget,
+    image: str = drawn(a_build("incompatible"), published=lambda target: builds(target, "incompatible")[0]),
+) -> Fault:
     """The database image is of a release that refuses the data files of the old one, so it exits at start."""
-    image, right = target.component.builds["incompatible"], target.container["image"]
+    right = target.container["image"]
     return other_image(
         target,
         image,

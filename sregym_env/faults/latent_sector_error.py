@@ -6,11 +6,17 @@ from sregym_env.cluster.disturbances import DiskReadErrors
 from sregym_env.cluster.edits import ObjectRef, RecreatePods
 from sregym_env.cluster.targets import NodeTarget, nodes_with_volumes
 from sregym_env.faults.commands import apply, await_rollout, delete, named, restart, scale
+from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, fault
 
 
 @fault(layer="hardware", mechanism="disk_read_errors", targets=nodes_with_volumes(), level="hard")
-def latent_sector_error(target: NodeTarget, fraction: float = 0.3) -> Fault:
+def latent_sector_error(
+    target: NodeTarget,
+    fraction: float = drawn(
+        lambda target, chance: round(chance.uniform("fraction", 0.15, 0.6), 2), published=0.3
+    ),
+) -> Fault:
     """A share of the reads from a node's data disk fail with input/output errors.
 
     Databases whose volumes lie on the node crash as soon as they read them back; no object in the cluster
@@ -40,7 +46,7 @@ def latent_sector_error(target: NodeTarget, fraction: float = 0.3) -> Fault:
 
 
 def _move_away(target: NodeTarget, dependents: tuple[str, ...]) -> list[str]:
-    """Close the node, make the claims anew so that volumes come up elsewhere, and let the clients seed them."""
+    """Close the node and make the claims anew: volumes come up elsewhere, where clients that start seed them."""
     claims = [volume.claim_manifest for volume in target.volumes if volume.claimed]
     return [
         f"kubectl cordon {target.node}",

@@ -4,44 +4,46 @@ from __future__ import annotations
 
 from typing import Any
 
-from sregym_env.cluster.edits import Redeploy
 from sregym_env.cluster.targets import ComponentTarget, components
+from sregym_env.faults.choices import one_of
 from sregym_env.faults.commands import mend, patch
+from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, fault
-from sregym_env.faults.probes import closed_port, http_probe
+from sregym_env.faults.probes import asked, failing_probe, published_probe
+from sregym_env.faults.revisions import revision
 
 
 @fault(layer="configuration", mechanism="failing_liveness_probe", targets=components(at_request=True))
-def liveness_probe_misconfiguration(target: ComponentTarget, path: str = "/healthz", port: int = 0) -> Fault:
-    """The liveness probe asks for an HTTP endpoint that the program does not serve: the kubelet kills the container over and over.
+def liveness_probe_misconfiguration(
+    target: ComponentTarget,
+    probe: dict[str, Any] = drawn(failing_probe(impatient=True), published=published_probe),
+    grace: int = drawn(one_of(-1, -1, 1, 2, 5, 10), published=0),
+) -> Fault:
+    """The liveness probe asks for something that the program does not serve: the kubelet kills the container over and over.
 
-    Port 0 is the likeliest one on which the component does not listen.
+    ``grace`` is the pod's termination grace period in seconds, -1 to leave it as it is.
     """
-    port = port or closed_port(target)
-    endpoint = f"{path} on port {port}"
-    probe = http_probe(path, port)
+    endpoint, facts = asked(probe)
     field = target.container_path("livenessProbe")
-    grace = target.template_path("terminationGracePeriodSeconds")
-    declared = target.declares("livenessProbe")
-    patience = target.template_declares("terminationGracePeriodSeconds")
-    back: dict[str, Any] = {"op": "remove", "path": field}
+    period = target.template_path("terminationGracePeriodSeconds")
+    declared, patience = (
+        target.declares("livenessProbe"),
+        target.template_declares("terminationGracePeriodSeconds"),
+    )
+    back: list[dict[str, Any]] = [{"op": "remove", "path": field}]
     if declared is not None:
-        back = {"op": "replace", "path": field, "value": declared}
+        back = [{"op": "replace", "path": field, "value": declared}]
+    changes: dict[str, Any] = {field: probe}
+    if grace >= 0:
+        # A program that ignores SIGTERM would serve on for half a minute each time.
+        changes[period] = grace
+        back.append({"op": "add", "path": period, "value": 30 if patience is None else patience})
     return Fault(
         resource=target.workload,
         cause=f"{target.kind} {target.name} has a livenessProbe for {endpoint}, which {target.name} does not "
         "serve; the kubelet kills the container over and over.",
-        # Without grace: a program that ignores SIGTERM would serve on for half a minute each time.
-        edits=[Redeploy(target.workload, {field: probe, grace: 0})],
+        **revision(target, changes, starts=True),
         details={"field": "livenessProbe", "wrong": endpoint.replace(" on port ", ":")},
-        facts={"path": path, "port": port},
-        remedies=[
-            mend(
-                target,
-                patch(
-                    target.workload,
-                    [back, {"op": "add", "path": grace, "value": 30 if patience is None else patience}],
-                ),
-            )
-        ],
+        facts=facts,
+        remedies=[mend(target, patch(target.workload, back))],
     )

@@ -8,10 +8,10 @@ ADMINISTRATION = '{role: "userAdminAnyDatabase", db: "admin"}'
 """The role that every account of a guarded database holds beside its own (it may manage accounts)."""
 
 
-def session(account: Account, statement: str) -> tuple[str, ...]:
-    """The command that runs a statement as an account."""
+def session(account: Account, *statements: str) -> tuple[str, ...]:
+    """The command that runs statements as an account."""
     login = ("-u", account.user, "-p", account.password, "--authenticationDatabase", "admin", "--quiet")
-    return ("mongo", "admin", *login, "--eval", statement)
+    return ("mongo", "admin", *login, "--eval", "; ".join(statements))
 
 
 def revoke(user: str, role: str, database: str) -> str:
@@ -24,12 +24,16 @@ def grant(user: str, role: str, database: str) -> str:
     return f'db.grantRolesToUser("{user}", [{{role: "{role}", db: "{database}"}}])'
 
 
-def remove(user: str) -> str:
-    """Remove an account."""
-    return f'db.dropUser("{user}")'
+def remove(user: str, where: str = "") -> str:
+    """Remove an account; ``where`` is its database, if it is not ``admin``."""
+    return f'{_database(where)}.dropUser("{user}")'
 
 
-def create(account: Account, database: str) -> str:
-    """Make an account with its roles on ``database``."""
+def create(account: Account, database: str, where: str = "") -> str:
+    """Make an account with its roles on ``database``; ``where`` as for :func:`remove`."""
     roles = ", ".join([ADMINISTRATION, *(f'{{role: "{role}", db: "{database}"}}' for role in account.roles)])
-    return f'db.createUser({{user: "{account.user}", pwd: "{account.password}", roles: [{roles}]}})'
+    return f'{_database(where)}.createUser({{user: "{account.user}", pwd: "{account.password}", roles: [{roles}]}})'
+
+
+def _database(name: str) -> str:
+    return f'db.getSiblingDB("{name}")' if name else "db"

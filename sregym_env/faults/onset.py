@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from sregym_env.cluster import apply as edits_apply
 from sregym_env.cluster.api import Cluster, World
 from sregym_env.cluster.apply import Undo
-from sregym_env.cluster.edits import Edit, ObjectRef, RecreatePods, Redeploy, Rollout
+from sregym_env.cluster.edits import Cycle, Edit, ObjectRef, RecreatePods, Redeploy, Rollout
 from sregym_env.cluster.targets import ROLLED, SCALED
 from sregym_env.errors import SREGymError
 from sregym_env.faults.fault import FaultInstance
@@ -70,6 +70,12 @@ class Onset:
     """Workloads whose revision before the last one is sound: ``kubectl rollout undo`` is a repair."""
 
 
+def remedies(instance: FaultInstance, onset: Onset) -> tuple[tuple[str, ...], ...]:
+    """Alternative repairs as command lines; to go back a revision is one where the one before the last is sound."""
+    rollback = tuple(instance.fault.rollback)
+    return (*instance.remedies, rollback) if onset.undoable and rollback else instance.remedies
+
+
 def strike(world: World, instance: FaultInstance) -> Onset:
     """Let a fault come as SREGym's injectors make it: workloads are deleted and created anew, clients restarted.
 
@@ -78,7 +84,10 @@ def strike(world: World, instance: FaultInstance) -> Onset:
     changes = _made(world, instance, [_recreated(edit) for edit in instance.fault.edits], "")
     try:
         # Last of all: clients that restart before the fault is in would find everything well.
-        instance.replay(world)
+        for edit in instance.fault.trigger:
+            # What was created anew has no pods of an older revision.
+            if not isinstance(edit, Cycle):
+                edits_apply.apply(world, edit)
     except SREGymError:
         instance.heal(world, changes)
         raise
@@ -153,7 +162,9 @@ def _events(world: World, instance: FaultInstance, chance: Chance) -> Iterator[C
     for edit in instance.fault.trigger:
         if isinstance(edit, RecreatePods):
             yield lambda name=edit.component: _restarted(world, instance, name, chance)  # type: ignore[misc]
-        else:
+            # A rollout of a client stalls where its readiness asks for what is gone: the old pods serve until they go.
+            yield lambda name=edit.component: _moved(world, instance, name)  # type: ignore[misc]
+        elif not isinstance(edit, Cycle):
             yield lambda other=edit: _quietly(world, other)  # type: ignore[misc]
 
 
@@ -204,6 +215,12 @@ def _restarted(world: World, instance: FaultInstance, component: str, chance: Ch
     else:
         for pod in pods:
             _evict(world.cluster, pod)
+
+
+def _moved(world: World, instance: FaultInstance, component: str) -> None:
+    """A component's pods are evicted, as descheduling and the replacement of nodes do."""
+    for pod in _pods_of(world.cluster, instance.target.workload_of(component)):
+        _evict(world.cluster, pod)
 
 
 def _drained(world: World, pods: list[Manifest], chance: Chance) -> None:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from sregym_env.cluster.targets import ComponentTarget
+from sregym_env.faults.choices import HEALTH_PATHS, wrong_port
+from sregym_env.faults.drawn import Choose
 from sregym_env.kube.types import Manifest
+from sregym_env.runtime.chance import Chance
 
 PORTS = (8080, 8000, 8888, 9090, 3000, 10080)
 """Ports on which people expect a program's health endpoint."""
@@ -23,3 +29,71 @@ def http_probe(path: str, port: int) -> Manifest:
         "periodSeconds": 10,
         "failureThreshold": 1,
     }
+
+
+def published_probe(target: ComponentTarget) -> Manifest:
+    """The published probe: HTTP ``/healthz`` where the component does not listen."""
+    return http_probe("/healthz", closed_port(target))
+
+
+def failing_probe(impatient: bool) -> Choose:
+    """A probe of any kind that the component never passes.
+
+    It looks for a port on which nobody listens, or has a command fail; ``impatient`` ones soon draw the consequences.
+    """
+
+    def choose(target: ComponentTarget, chance: Chance) -> Manifest:
+        port = wrong_port(target, chance.at("port"))
+        path = chance.choice("path", HEALTH_PATHS)
+        kinds: Mapping[str, Manifest] = {
+            "http": {"httpGet": {"path": path, "port": port}},
+            "tcp": {"tcpSocket": {"port": port}},
+            "grpc": {"grpc": {"port": port}},
+            "exec": {"exec": {"command": _command(target, port, path, chance)}},
+        }
+        weights = {
+            "http": 0.5,
+            "tcp": 0.2,
+            "exec": 0.15,
+            "grpc": 0.15 if target.component.kind == "grpc_service" else 0.0,
+        }
+        probe = dict(kinds[chance.weighted("kind", weights)])
+        delay = chance.choice("delay", (0, 3, 5, 8, 10, 15))
+        if delay:
+            probe["initialDelaySeconds"] = delay
+        probe["periodSeconds"] = chance.choice("period", (2, 3, 5) if impatient else (2, 3, 5, 8, 10))
+        if chance.yes("timeout", 0.5):
+            probe["timeoutSeconds"] = chance.between("timeout", 1, 2 if impatient else 5)
+        probe["failureThreshold"] = chance.between("failures", 1, 2 if impatient else 3)
+        return probe
+
+    return choose
+
+
+def _command(target: ComponentTarget, port: int, path: str, chance: Chance) -> list[str]:
+    """A command that fails: it asks a port where nobody listens, or for a file that nobody writes."""
+    file = chance.choice(
+        "file", ("/tmp/ready", "/tmp/healthy", "/var/run/app.ready", "/tmp/live", "/run/health", "/app/ready")
+    )
+    commands = (
+        ["sh", "-c", f"wget -q -O- http://127.0.0.1:{port}{path}"],
+        ["sh", "-c", f"nc -z localhost {port}"],
+        ["cat", file],
+        ["test", "-f", file],
+    )
+    return list(chance.choice("command", commands))
+
+
+def asked(probe: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """What a probe asks for, in words; and the same as facts of an account."""
+    if "httpGet" in probe:
+        path, port = probe["httpGet"].get("path", "/"), probe["httpGet"]["port"]
+        return f"{path} on port {port}", {"path": path, "port": port}
+    if "tcpSocket" in probe:
+        port = probe["tcpSocket"]["port"]
+        return f"a TCP connection on port {port}", {"opened": port}
+    if "grpc" in probe:
+        port = probe["grpc"]["port"]
+        return f"gRPC health on port {port}", {"called": port}
+    command = " ".join(probe["exec"]["command"])
+    return f"the success of the command `{command}`", {"command": command}

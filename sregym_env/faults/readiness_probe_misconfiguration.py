@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from sregym_env.cluster.edits import RecreatePods, Redeploy
+from typing import Any
+
 from sregym_env.cluster.targets import ComponentTarget, components
 from sregym_env.faults.commands import mend, restore
+from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, fault
-from sregym_env.faults.probes import closed_port, http_probe
+from sregym_env.faults.probes import asked, failing_probe, published_probe
+from sregym_env.faults.revisions import revision
 
 
 @fault(layer="configuration", mechanism="failing_readiness_probe", targets=components(by_service=True))
-def readiness_probe_misconfiguration(target: ComponentTarget, path: str = "/healthz", port: int = 0) -> Fault:
-    """The readiness probe asks for an HTTP endpoint that the program does not serve: the pods never become Ready and the Service has no endpoints.
-
-    Port 0 is the likeliest one on which the component does not listen.
-    """
-    port = port or closed_port(target)
-    endpoint = f"{path} on port {port}"
-    probe = http_probe(path, port)
+def readiness_probe_misconfiguration(
+    target: ComponentTarget,
+    probe: dict[str, Any] = drawn(failing_probe(impatient=False), published=published_probe),
+) -> Fault:
+    """The readiness probe asks for something that the program does not serve: the pods never become Ready and the Service has no endpoints."""
+    endpoint, facts = asked(probe)
     field = target.container_path("readinessProbe")
     return Fault(
         resource=target.workload,
         cause=f"{target.kind} {target.name} has a readinessProbe for {endpoint}, which {target.name} does not "
         "serve; the pods never become Ready and the Service has no endpoints.",
-        edits=[Redeploy(target.workload, {field: probe})],
-        trigger=[RecreatePods(name) for name in target.dependents],
+        **revision(target, {field: probe}),
         details={"field": "readinessProbe", "wrong": endpoint.replace(" on port ", ":")},
-        facts={"path": path, "port": port},
+        facts=facts,
         remedies=[mend(target, restore(target.workload, field, target.declares("readinessProbe")))],
     )

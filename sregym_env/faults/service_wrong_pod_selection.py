@@ -5,8 +5,43 @@ from __future__ import annotations
 from sregym_env.cluster.app import Component
 from sregym_env.cluster.edits import JsonPatch, MergePatch
 from sregym_env.cluster.targets import ServiceTarget, services
+from sregym_env.faults.choices import carried, until
 from sregym_env.faults.commands import put
+from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, fault
+from sregym_env.runtime.chance import Chance
+
+LABELS = (
+    "tier", "component", "role", "app.kubernetes.io/part-of", "app.kubernetes.io/component", "team", "stack", "layer", "group",
+    "exposed", "route", "app.kubernetes.io/instance", "release", "lane", "owner", "domain", "service-group", "mesh", "zone",
+)  # fmt: skip
+VALUES = (
+    "web",
+    "public",
+    "edge",
+    "frontend",
+    "booking",
+    "hotel",
+    "core",
+    "api",
+    "stable",
+    "backend",
+    "customer",
+    "search",
+    "site",
+)
+
+
+def _shared(target: ServiceTarget, chance: Chance) -> tuple[str, str]:
+    """A label that no pod has yet, and that could stand for several."""
+    have = {key for key, _ in carried(target.inventory)}
+    found: tuple[str, str] = until(
+        chance,
+        lambda by: (by.choice("key", LABELS), by.choice("value", (*VALUES, target.name))),
+        lambda pair: pair[0] not in have,
+        ("lane", target.name),
+    )
+    return found
 
 
 def _strangers(target: ServiceTarget) -> list[Component]:
@@ -36,30 +71,38 @@ def _strangers(target: ServiceTarget) -> list[Component]:
     targets=services(at_request=True, persistent=False, where=lambda target: bool(_strangers(target))),
     level="hard",
 )
-def service_wrong_pod_selection(target: ServiceTarget, label: str = "service-route") -> Fault:
+def service_wrong_pod_selection(
+    target: ServiceTarget,
+    shared: tuple[str, str] = drawn(_shared, published=lambda target: ("service-route", target.name)),
+    stranger: str = drawn(
+        lambda target, chance: chance.choice("stranger", [c.name for c in _strangers(target)]),
+        published=lambda target: _strangers(target)[0].name,
+    ),
+) -> Fault:
     """The Service selects a label that pods of an unrelated workload carry as well.
 
-    Half of the connections reach pods that do not listen on the Service's port.
+    A part of the connections reaches pods that do not listen on the Service's port.
     """
-    stranger = _strangers(target)[0]
-    workloads = [target.workload, target.workload_of(stranger.name)]
-    tag = {"spec": {"template": {"metadata": {"labels": {label: target.name}}}}}
+    label, value = shared
+    said = f"{label}={value}"
+    workloads = [target.workload, target.workload_of(stranger)]
+    tag = {"spec": {"template": {"metadata": {"labels": {label: value}}}}}
     return Fault(
         resource=target.service,
-        cause=f"The selector of Service {target.name} is {label}={target.name}, a label that the pods of "
-        f"{stranger.name} carry too, so it also selects {stranger.name} pods; about half of the connections go "
+        cause=f"The selector of Service {target.name} is {said}, a label that the pods of "
+        f"{stranger} carry too, so it also selects {stranger} pods; a part of the connections goes "
         f"to them, and they do not listen on port {target.port}.",
         edits=[
             *(MergePatch(workload, tag) for workload in workloads),
-            JsonPatch(target.service, "/spec/selector", {label: target.name}),
+            JsonPatch(target.service, "/spec/selector", {label: value}),
         ],
-        facts={"stranger": stranger.name, "shared": f"{label}={target.name}", "port": target.port},
-        details={"field": "selector", "wrong": {label: target.name}, "right": dict(target.selector)},
+        facts={"stranger": stranger, "shared": said, "port": target.port},
+        details={"field": "selector", "wrong": {label: value}, "right": dict(target.selector)},
         remedies=[[put(target.service, "/spec/selector", dict(target.selector))]],
         look=[
             f"kubectl describe service {target.name} -n {target.namespace}",
             f"kubectl get pods -n {target.namespace} --show-labels",
         ],
         accepts=workloads,
-        aliases=[stranger.name],
+        aliases=[stranger],
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from sregym_env.cluster.edits import Redeploy
 from sregym_env.cluster.targets import ComponentTarget, components
 from sregym_env.faults.commands import mend, put, show
+from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, fault
+from sregym_env.faults.revisions import revision
 
 
 def _siblings(target: ComponentTarget) -> list[str]:
@@ -19,7 +20,7 @@ def _siblings(target: ComponentTarget) -> list[str]:
     return [
         other.container["command"][0]
         for other in others
-        if other.container["image"] == image and "command" in other.container
+        if other.component.container and other.container["image"] == image and "command" in other.container
     ]
 
 
@@ -30,20 +31,26 @@ def _siblings(target: ComponentTarget) -> list[str]:
         at_request=True, where=lambda target: "command" in target.container and bool(_siblings(target))
     ),
 )
-def wrong_binary(target: ComponentTarget, binary: str = "") -> Fault:
+def wrong_binary(
+    target: ComponentTarget,
+    binary: str = drawn(
+        lambda target, chance: chance.choice("binary", _siblings(target)),
+        published=lambda target: _siblings(target)[0],
+    ),
+) -> Fault:
     """The container runs another program of its image than the one it should.
 
     The pod is Running and Ready, but nothing serves on the component's port, and its name in the service
     registry belongs to nobody.
     """
-    wrong = [binary or _siblings(target)[0]]
     right = target.container["command"]
+    wrong = [binary, *right[1:]]
     path = target.container_path("command")
     return Fault(
         resource=target.workload,
         cause=f"The container of {target.kind} {target.name} runs the command {wrong[0]} instead of {right[0]}, so "
         f"the {target.name} service is not there although its pod is Running.",
-        edits=[Redeploy(target.workload, {path: wrong})],
+        **revision(target, {path: wrong}, starts=True),
         details={"field": "command", "wrong": wrong[0]},
         facts={"proper": right[0]},
         remedies=[mend(target, put(target.workload, path, right))],

@@ -20,6 +20,7 @@ from urllib.parse import quote_plus
 
 from sregym_env.kube.jsonpath import JSONPathError, unquote
 from sregym_env.kube.yamlout import go_float
+from sregym_env.runtime import effort
 
 _TOKEN = re.compile(
     r"""\s+|"(?:[^"\\]|\\.)*"|`[^`]*`|:=|[|(),=]|\$[A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*|(?:\.[A-Za-z_][A-Za-z0-9_]*)+|\."""
@@ -272,6 +273,12 @@ MAX_OUTPUT = 8 * 1024 * 1024
 
 _STEP = 32
 
+CHARACTER_EFFORT = 0.06
+"""What each of these costs (units of ``runtime/effort.py``)."""
+
+MAX_TEXT = 1024 * 1024
+"""Characters of one value."""
+
 
 class _Output:
     """What an execution has written, and what it has cost."""
@@ -289,6 +296,7 @@ class _Output:
     def spend(self, cost: int) -> None:
         """Raises ``TemplateError`` where it is too much."""
         self.spent += cost
+        effort.spend(CHARACTER_EFFORT * cost)
         if self.spent > MAX_OUTPUT:
             raise TemplateError("the template's output is too long")
 
@@ -360,7 +368,7 @@ class _Run:
             if head.name in ("and", "or"):
                 return self._logic(head.name, command[1:], dot, piped)
             arguments = [self._value(operand, dot) for operand in command[1:]]
-            return _FUNCTIONS[head.name](*_checked(head.name, [*arguments, *piped]))
+            return _bounded(_FUNCTIONS[head.name](*_checked(head.name, [*arguments, *piped])))
         if len(command) > 1 or piped:
             raise TemplateError("can't give argument to non-function")
         return self._value(head, dot)
@@ -378,7 +386,7 @@ class _Run:
         if isinstance(operand, _Pipe):
             return self.pipe(operand, dot)
         if isinstance(operand, _Word):
-            return _FUNCTIONS[operand.name](*_checked(operand.name, []))
+            return _bounded(_FUNCTIONS[operand.name](*_checked(operand.name, [])))
         if isinstance(operand, _Chain):
             value = self.pipe(operand.pipe, dot)
             for name in operand.fields:
@@ -440,6 +448,17 @@ def _checked(name: str, arguments: list[Any]) -> list[Any]:
     if len(arguments) < least:
         raise TemplateError(f"wrong number of args for {name}: want at least {least} got {len(arguments)}")
     return arguments
+
+
+def _bounded(value: Any) -> Any:
+    """What a function has made, if it is no larger than it may be."""
+    if isinstance(value, str):
+        effort.spend(CHARACTER_EFFORT * len(value))
+        if len(value) > MAX_TEXT:
+            raise TemplateError("the template's output is too long")
+    else:
+        effort.spend(1.0)
+    return value
 
 
 def _index(value: Any, *keys: Any) -> Any:

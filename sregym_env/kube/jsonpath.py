@@ -16,12 +16,21 @@ from functools import lru_cache
 from typing import Any, Final
 
 from sregym_env.kube.yamlout import go_float, to_compact_json, to_json
+from sregym_env.runtime import effort
 
 _TERMINATORS = frozenset(" \t\r\n.,[]$@{}")
 _DICT_KEY = re.compile(r"'([^']*)'\Z")
 _SLICE = re.compile(r"(-?[0-9]*)(:-?[0-9]*)?(:-?[0-9]*)?\Z")
 _FILTER = re.compile(r"([^!<>=]+)([!<>=]+)(.+?)\Z")
 _RELAXED = re.compile(r"\{\.?([^{}]+)\}\Z|\.?([^{}]+)\Z")
+
+
+MAX_RANGES = 150
+"""Ranges within each other; kubectl's own stack ends somewhere as well."""
+NODE_EFFORT = 1.0
+VALUE_EFFORT = 0.15
+TEXT_EFFORT = 0.02
+"""What a part of a template costs, a value that it is applied to, and a character that is printed (units of ``runtime/effort.py``)."""
 
 
 class JSONPathError(ValueError):
@@ -333,6 +342,7 @@ class Template:
                 out.append(to_json(results))
             else:
                 out.append(" ".join([go_text(value) for value in results]))
+            effort.spend(TEXT_EFFORT * len(out[-1]))
         return "".join(out)
 
 
@@ -350,6 +360,8 @@ class _Evaluation:
 
     def _block(self, start: int, current: list[Any]) -> tuple[list[list[Any]], int]:
         """Evaluate from part ``start`` to the matching ``end``; returns results and the index of that end."""
+        if self._depth > MAX_RANGES:
+            raise JSONPathError("exceeded max depth of nested ranges")
         output: list[list[Any]] = []
         parts = self._parts
         i = start
@@ -384,7 +396,9 @@ class _Evaluation:
 
     def _list(self, current: list[Any], nodes: Action) -> list[Any]:
         for node in nodes:
+            effort.spend(NODE_EFFORT + VALUE_EFFORT * len(current))
             current = self._walk(current, node)
+            effort.spend(VALUE_EFFORT * len(current))
         return current
 
     def _walk(self, current: list[Any], node: Node) -> list[Any]:

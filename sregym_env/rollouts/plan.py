@@ -26,7 +26,18 @@ from sregym_env.rollouts.runner import Budgets
 PLAN_VERSION: Final = "sregym-run/1"
 
 ENV_ARGUMENTS: Final = frozenset(
-    {"mode", "stage", "noise", "reward", "judge", "max_commands", "time_limit", "grade_at_limit", "obs_chars"}
+    {
+        "mode",
+        "stage",
+        "noise",
+        "variation",
+        "reward",
+        "judge",
+        "max_commands",
+        "time_limit",
+        "grade_at_limit",
+        "obs_chars",
+    }
 )
 """Arguments of the environment that a plan may set: all that are JSON and do not choose the problem."""
 

@@ -22,6 +22,7 @@ from sregym_env.envs.briefing import briefing
 from sregym_env.envs.env import NOISE_PATIENCE
 from sregym_env.envs.injection import Injected, await_symptoms, inject
 from sregym_env.envs.tasks.pairs import pairs
+from sregym_env.faults.onset import remedies
 from sregym_env.faults.problems import Problem
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
@@ -273,11 +274,11 @@ def thinned(items: Sequence[Any], sample: int) -> list[Any]:
 
 def _remedies(subject: Subject) -> Iterator[tuple[str, ...]]:
     """Every alternative repair of every fault; the other faults get their first one."""
-    instances = subject.injected.instances
-    for index, instance in enumerate(instances):
+    ways = [*map(remedies, subject.injected.instances, subject.injected.onsets)]
+    for index, found in enumerate(ways):
         # All faults with their first repairs: that one comes once only, with the first fault.
-        for remedy in instance.remedies if index == 0 else instance.remedies[1:]:
-            chosen = [other.remedies[0] for other in instances]
+        for remedy in found if index == 0 else found[1:]:
+            chosen = [other[0] for other in ways]
             chosen[index] = remedy
             yield tuple(command for commands in chosen for command in commands)
 

@@ -69,9 +69,11 @@ class Incidents:
         self.server = Server(None, settings)
         self.desk_port = self.server.add(self._desks, desk_port)
 
-    def open(self, problem: str, *, seed: int = 0, noise: bool = False, name: str = "") -> Incident:
+    def open(
+        self, problem: str, *, seed: int = 0, noise: bool = False, variation: bool = True, name: str = ""
+    ) -> Incident:
         """Stage a problem and serve it. Raises ValueError for a name that is taken, and what staging raises."""
-        return self.server.on_loop(lambda: self._open(problem, seed, noise, name))
+        return self.server.on_loop(lambda: self._open(problem, seed, noise, variation, name))
 
     def close(self, name: str) -> None:
         """Serve an incident no more. Raises KeyError."""
@@ -79,12 +81,13 @@ class Incidents:
         self._desks.unmount(name)
         self.server.remove_cluster(name)
 
-    def _open(self, problem: str, seed: int, noise: bool, name: str) -> Incident:
+    def _open(self, problem: str, seed: int, noise: bool, variation: bool, name: str) -> Incident:
         if name in self._incidents:
             raise ValueError(f"there is an incident {name!r} already")
         env = SREGymEnv(
             problem,
             noise=noise,
+            variation=variation,
             max_commands=UNLIMITED_COMMANDS,
             time_limit=UNLIMITED_SECONDS,
             raise_errors=True,

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from sregym_env.shell import conditions, globs
 from sregym_env.shell.expansion import Expander
 from sregym_env.shell.flow import Leave, ShellError
-from sregym_env.shell.limits import LimitExceeded
+from sregym_env.shell.limits import TimeExceeded
 from sregym_env.shell.run import Host, Run
 from sregym_env.shell.session import Session
 from sregym_env.shell.syntax import tree
@@ -68,7 +68,7 @@ class Compounds(Run):
             while self.guarded(node.condition) != node.until:
                 turns += 1
                 if turns > self.limits.loop_iterations:
-                    raise LimitExceeded("too many commands executed: loop without end")
+                    raise TimeExceeded("too many commands executed: loop without end")
                 on = self._turn(node.body)
                 code = self.session.exit_code
                 if not on:

@@ -124,7 +124,7 @@ class Expander:
             else:
                 self._word(word.parts, out)
             if len(out) > limit:
-                raise LimitExceeded("too many words in one command")
+                raise LimitExceeded("Argument list too long")
         return out
 
     def text(self, word: Word) -> str:

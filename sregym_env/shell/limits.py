@@ -9,6 +9,14 @@ class LimitExceeded(Exception):
     """A script has used up something that is bounded; the text says what."""
 
 
+class TimeExceeded(LimitExceeded):
+    """A script has computed for too long; left alone it might go on for ever."""
+
+
+class MemoryExceeded(LimitExceeded):
+    """A script holds too much."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What one ``run`` may use before it is cut short."""
@@ -37,6 +45,10 @@ COSTS = {
 
 PROGRAM_COST = 3
 """Commands that one run of a program counts for, beside itself."""
+
+COMMAND_EFFORT = 25.0
+MOVING_EFFORT = 0.012
+"""What a command costs, and a character that is moved (units of ``runtime/effort.py``)."""
 
 SHORT = 1000
 """Characters of a script, a program or a pattern that cost nothing to read: their number is bounded by the commands."""

@@ -9,8 +9,18 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.runtime import effort
 from sregym_env.shell.files import Files
-from sregym_env.shell.limits import COSTS, READING_COST, SHORT, LimitExceeded, Limits
+from sregym_env.shell.limits import (
+    COMMAND_EFFORT,
+    COSTS,
+    MOVING_EFFORT,
+    READING_COST,
+    SHORT,
+    LimitExceeded,
+    Limits,
+    TimeExceeded,
+)
 from sregym_env.shell.session import Session
 from sregym_env.shell.streams import FileSink, Input, Stream, Transcript
 from sregym_env.shell.syntax import tree
@@ -94,8 +104,9 @@ class Run(ABC):
     def spend(self, commands: int = 1) -> None:
         """Use some of the commands that a run has. Raises LimitExceeded."""
         self._left -= commands
+        effort.spend(COMMAND_EFFORT * commands)
         if self._left < 0:
-            raise LimitExceeded("too many commands executed")
+            raise TimeExceeded("too many commands executed")
 
     @property
     def fatal(self) -> int:
@@ -110,8 +121,9 @@ class Run(ABC):
     def move(self, characters: int) -> None:
         """Use some of what may be read and written. Raises LimitExceeded."""
         self._moved -= characters
+        effort.spend(MOVING_EFFORT * characters)
         if self._moved < 0:
-            raise LimitExceeded("too much data")
+            raise TimeExceeded("too much data")
 
     def study(self, text: str) -> None:
         """Use what it costs to understand a text. Raises LimitExceeded."""

@@ -10,12 +10,13 @@ from functools import partial
 from types import MappingProxyType
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.runtime.effort import EffortExceeded
 from sregym_env.shell import builtins
 from sregym_env.shell.commands.library import LIBRARY
 from sregym_env.shell.files import Files
 from sregym_env.shell.flow import Exit, Flow, Return, ShellError, StopScript
 from sregym_env.shell.interpreter import Interpreter, syntax_text
-from sregym_env.shell.limits import LimitExceeded, Limits
+from sregym_env.shell.limits import LimitExceeded, Limits, MemoryExceeded, TimeExceeded
 from sregym_env.shell.run import Background, Call, Program
 from sregym_env.shell.session import Session
 from sregym_env.shell.streams import Input, Terminal
@@ -24,6 +25,11 @@ from sregym_env.shell.syntax.words import ScriptError
 
 ShellCommand = Callable[[Sequence[str], str, "Shell"], ExecResult]
 """A command: (argv with its own name first, stdin, the shell that runs it) -> result."""
+
+OUT_OF_MEMORY = 2
+"""bash's exit code where it cannot allocate."""
+KILLED = 137
+"""Exit code of a process that was killed: 128 and the signal's number."""
 
 _BINS = ("/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/")
 
@@ -43,6 +49,7 @@ class Shell:
         "_running",
         "_session",
         "background",
+        "exhausted",
         "exited",
         "files",
         "limits",
@@ -73,6 +80,8 @@ class Shell:
         self.background: Background | None = None
         """What becomes of commands that end in ``&``; they run like others where there is nothing for them."""
         self.exited = False
+        self.exhausted = ""
+        """What the last run has used up: ``time``, ``memory``, or nothing."""
         """Whether the last run ended with ``exit``."""
 
     # --- what it is ---------------------------------------------------------------------------------
@@ -185,7 +194,7 @@ class Shell:
         twin._only = self._only
         twin._clock = clock or self._clock
         twin._session = self._session.copy()
-        twin._running, twin.background, twin.exited = None, None, False
+        twin._running, twin.background, twin.exited, twin.exhausted = None, None, False, ""
         return twin
 
     def _run(self, do: Callable[[Interpreter], int], stdin: str) -> ExecResult:
@@ -195,6 +204,7 @@ class Shell:
             # budget.
             return running.captured(lambda: do(running), stdin)
         self.exited = False
+        self.exhausted = ""
         self.files.mtime = self._clock()
         session = self._session
         run = Interpreter(self, session, builtins.TABLE)
@@ -213,12 +223,29 @@ class Shell:
             code = self._ended(run, do)
             run.flush()
             return code
+        except (EffortExceeded, TimeExceeded):
+            self.exhausted = "time"
+            run.session, run.table = self._session, table
+            run.flush()
+            run.err("Killed\n")
+            self._session.exit_code = KILLED
+            return KILLED
+        except MemoryExceeded as error:
+            self.exhausted = "memory"
+            # A program complains in its own name.
+            run.session, run.table = self._session, table
+            run.flush()
+            named = str(error).startswith(("awk:", "sed:", "jq:"))
+            run.err(f"{'' if named else 'bash: '}{error}\n")
+            self._session.exit_code = OUT_OF_MEMORY
+            return OUT_OF_MEMORY
         except LimitExceeded as error:
             text, code = str(error), 126
         except RecursionError:
             text, code = "maximum nesting level exceeded", 2
         except MemoryError:
-            text, code = "cannot allocate memory", 2
+            self.exhausted = "memory"
+            text, code = "xmalloc: cannot allocate memory", OUT_OF_MEMORY
         except OSError as error:
             text, code = f"{error.filename}: {error.strerror}" if error.filename else str(error), 1
         except Exception as error:  # a defect of the interpreter or of a command must not end an episode

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from sregym_env.shell.flow import ShellError
-from sregym_env.shell.limits import LimitExceeded
+from sregym_env.shell.limits import MemoryExceeded
 from sregym_env.shell.run import Run
 from sregym_env.shell.session import Indexed, Keyed, Session, Value
 from sregym_env.shell.syntax.arithmetic import ArithmeticProblem, evaluate
@@ -196,7 +196,7 @@ class Variables:
         elif append:
             text = before + text
         if len(text) > self._run.limits.variable_bytes:
-            raise LimitExceeded(f"{name}: value too large")
+            raise MemoryExceeded("xrealloc: cannot allocate memory")
         if len(text) > 1000:
             self._run.move(len(text))
         return text
@@ -238,7 +238,7 @@ class Variables:
             index = self._index(array, subscript, f"{name}[{subscript}]")
             array[index] = self._shaped(name, text, array.get(index, ""), append)
         if len(array) > _MOST_ELEMENTS:
-            raise LimitExceeded(f"{name}: too many elements")
+            raise MemoryExceeded("xmalloc: cannot allocate memory")
 
     def array(self, name: str) -> Indexed | Keyed:
         """The array of that name, made where there is none; a plain text becomes element 0."""
@@ -254,7 +254,7 @@ class Variables:
         """Make a variable an array of these elements. Raises ShellError."""
         name = self._writable(name)
         if len(items) > _MOST_ELEMENTS:
-            raise LimitExceeded(f"{name}: too many elements")
+            raise MemoryExceeded("xmalloc: cannot allocate memory")
         self._run.move(sum(map(len, items)))
         self.session.variables[name] = Indexed(enumerate(items))
 

@@ -14,6 +14,7 @@ from sregym_env.kube import patch as patches
 from sregym_env.kube.ownership import inferred
 from sregym_env.kube.registry import Registry, Resource
 from sregym_env.kube.types import Json, Manifest
+from sregym_env.runtime import effort
 from sregym_env.sim import apiserver
 from sregym_env.sim.apiserver import (
     admission,
@@ -78,6 +79,10 @@ _COMPUTED: Mapping[str, Callable[[SimWorld], list[Manifest]]] = {
 
 _HEARTBEATS = ("nodes", "leases.coordination.k8s.io")
 """Resources whose objects hold the time of the last heartbeat."""
+
+REQUEST_EFFORT = 50.0
+DECODING_EFFORT = 250.0
+"""What a request costs, and an object that has to be understood (units of ``runtime/effort.py``)."""
 
 
 class SimCluster:
@@ -202,7 +207,7 @@ class SimCluster:
         made = apiserver.create(
             self._world, kind.storage_key, obj, self.user, dry_run=dry_run, tracked=tracked
         )
-        return conversion.from_storage(kind, made)
+        return self._told(kind, made)
 
     def replace(
         self,
@@ -232,7 +237,7 @@ class SimCluster:
         made = apiserver.update(
             self._world, kind.storage_key, obj, self.user, dry_run=dry_run, tracked=tracked
         )
-        return conversion.from_storage(kind, made)
+        return self._told(kind, made)
 
     def patch(
         self,
@@ -281,7 +286,7 @@ class SimCluster:
         made = apiserver.update(
             self._world, kind.storage_key, obj, self.user, dry_run=dry_run, tracked=tracked
         )
-        return conversion.from_storage(kind, made)
+        return self._told(kind, made)
 
     def _apply(
         self,
@@ -320,7 +325,7 @@ class SimCluster:
         escalation.check(world, self.user, self._authorizer, kind, obj, old)
         write = apiserver.create if old is None else apiserver.update
         made = write(world, key, obj, self.user, dry_run=dry_run, tracked=tracked)
-        return conversion.from_storage(kind, made)
+        return self._told(kind, made)
 
     def _version_of(self, kind: Resource, config: Manifest) -> Resource:
         """The resource in the version that a configuration is written in, where it is one of the same kind."""
@@ -544,6 +549,7 @@ class SimCluster:
         return admission.consult(self._world, request, obj, old)
 
     def _decoded(self, kind: Resource, manifest: Manifest, strict: bool) -> Manifest:
+        effort.note(DECODING_EFFORT)
         obj, _ = schema.decode(kind, manifest, strict)
         return conversion.to_storage(kind, obj)
 
@@ -554,6 +560,7 @@ class SimCluster:
     def _authorize(
         self, verb: str, kind: Resource, namespace: str | None, name: str, subresource: str = ""
     ) -> None:
+        effort.spend(REQUEST_EFFORT)
         if not self._allowed(verb, kind, namespace, name, subresource):
             raise status.forbidden(kind, name, self.user.name, verb, namespace or "", subresource)
 
@@ -574,6 +581,12 @@ class SimCluster:
         if kind.custom:
             return conversions.presented(self._world, kind, obj)
         return conversion.from_storage(kind, obj)
+
+    def _told(self, kind: Resource, made: Manifest) -> Manifest:
+        """What a write answers: the object as it reads now."""
+        if kind.key in _HEARTBEATS:
+            return nodes.present(self._world, made)
+        return conversion.from_storage(kind, made)
 
     def _kind_of(self, manifest: Manifest) -> Resource:
         api_version, name = str(manifest.get("apiVersion", "")), str(manifest.get("kind", ""))

@@ -21,9 +21,10 @@ from sregym_env.cluster.identity import User
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.numbers import whole
 from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.effort import EffortExceeded
 from sregym_env.shell.commands.curl import curl
 from sregym_env.shell.files import FileEntry, Files, SymlinkEntry, encoded, readable
-from sregym_env.shell.shell import Limits, Shell, ShellCommand
+from sregym_env.shell.shell import KILLED, Limits, Shell, ShellCommand
 from sregym_env.tools.alerts import alerts
 from sregym_env.tools.background import Background, JobCommands, Wire
 from sregym_env.tools.call import Submission, ToolOutcome
@@ -68,11 +69,15 @@ class Workstation:
         """``user`` is the API identity; ``namespace`` the kubeconfig's current one."""
         self.world = world
         self.user = user
+        self.seed: int = 0 if _parent is None else _parent.seed
+        """From which ``$RANDOM`` is drawn; to be set before the first line that needs a shell."""
         self._spent = 0.0
         self._limit = LINE_LIMIT
         self._submission: Submission | None = None
         self._used = ""
         self._counted, self._allowed = 0, UNLIMITED
+        self.defect: Exception | None = None
+        """What of ours broke while the last line ran."""
         cluster = world.cluster.as_user(user)
         self._background = Background(self)
         if _parent is None:
@@ -92,12 +97,13 @@ class Workstation:
 
     def __getstate__(self) -> dict[str, Any]:
         """The session between two command lines; its commands are bound to the copy when that is made."""
-        names = ("world", "user", "jobs", "_kubectl", "_session")
+        names = ("world", "user", "seed", "jobs", "_kubectl", "_session")
         return {name: getattr(self, name) for name in names}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._spent, self._limit, self._submission, self._used = 0.0, LINE_LIMIT, None, ""
         self._counted, self._allowed = 0, UNLIMITED
+        self.defect = None
         self._background = Background(self)
         for name, value in state.items():
             setattr(self, name, value)
@@ -112,6 +118,7 @@ class Workstation:
         """
         self._spent, self._limit, self._submission, self._used = 0.0, LINE_LIMIT, None, ""
         self._counted, self._allowed = 0, allowed
+        self.defect = None
         self.jobs.notices = []
         if len(line) > MAX_LINE:
             self._pass(READ_SECONDS)
@@ -127,6 +134,19 @@ class Workstation:
         if isinstance(submitted, str):
             self._pass(READ_SECONDS)
             return ToolOutcome(submitted, 2, "parse_error", "submit")
+        try:
+            result = self._carried_out(line)
+        except EffortExceeded as error:
+            result = ExecResult(stderr=f"{error}\n", exit_code=KILLED)
+        except (RecursionError, MemoryError):
+            result = ExecResult(stderr="bash: fork: Cannot allocate memory\n", exit_code=254)
+        except Exception as error:  # our own defect; whoever types must not be able to void an episode
+            self.defect = error
+            result = ExecResult(stderr="Segmentation fault (core dumped)\n", exit_code=139)
+        return self._outcome(result)
+
+    def _carried_out(self, line: str) -> ExecResult:
+        """What a line prints; it takes a second at least."""
         result = self._direct(line)
         if result is None:
             result = self._shell.run(line)
@@ -134,7 +154,7 @@ class Workstation:
         # What only computes takes time as well; the time of a submission is the episode's to add.
         if not self._spent and self._submission is None:
             self._pass(READ_SECONDS)
-        return self._outcome(result)
+        return result
 
     def _outcome(self, result: ExecResult) -> ToolOutcome:
         error = ""
@@ -173,6 +193,7 @@ class Workstation:
                 },
                 cwd=HOME,
                 limits=Limits(),
+                seed=self.seed,
                 clock=self._clock,
             )
             self._session.background = self._background

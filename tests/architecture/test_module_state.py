@@ -64,6 +64,8 @@ REMEMBERED = {
     "node_files.machine_files", "protobuf._table", "schema._descriptions", "schema._structure",
     # What is installed beside this package, and what the healthy worlds of applications hold.
     "pairs.inventory_of",
+    # Address ranges, which never change.
+    "allocation._network",
     # Compiled programs: evaluation keeps its state apart from them.
     "awk._parsed", "cel._compiled", "columns.parse_columns", "custom._compiled", "globs._around",
     "globs.expression", "gotemplate.compile_go_template", "grep._matcher", "javascript._linear",

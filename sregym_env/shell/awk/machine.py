@@ -9,6 +9,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
+from sregym_env.runtime import effort
 from sregym_env.shell.awk.syntax import AwkError, Function, Node, Program
 from sregym_env.shell.awk.values import (
     LONGEST,
@@ -22,10 +23,12 @@ from sregym_env.shell.awk.values import (
     true,
 )
 from sregym_env.shell.commands.posix import Expression
-from sregym_env.shell.limits import LimitExceeded
+from sregym_env.shell.limits import MemoryExceeded, TimeExceeded
 
 STEPS = 250_000
 """Statements and calls that one program may execute."""
+STEP_EFFORT = 2.5
+"""What each of them costs (units of ``runtime/effort.py``)."""
 
 
 class _Jump(Exception):
@@ -146,8 +149,10 @@ class Machine:
 
     def _tick(self) -> None:
         self.steps -= 1
+        if not self.steps & 15:
+            effort.spend(16 * STEP_EFFORT)
         if self.steps < 0:
-            raise LimitExceeded("awk: too many steps")
+            raise TimeExceeded("awk: too many steps")
 
     # --- the record ---
 
@@ -336,7 +341,7 @@ class Machine:
     def _write(self, mode: str, target: str | None, line: str) -> None:
         self.size += len(line)
         if self.size > LONGEST:
-            raise LimitExceeded("awk: output too long")
+            raise TimeExceeded("awk: output too long")
         if target is None or target in ("/dev/stdout", "-"):
             self.out.append(line)
         elif target == "/dev/stderr":
@@ -396,7 +401,9 @@ class Machine:
                 first = self._text(left)
                 joined = first + self._text(right)
                 if len(joined) > LONGEST:
-                    raise LimitExceeded("awk: string too long")
+                    raise MemoryExceeded(
+                        "awk: fatal: more_blocks: cannot allocate memory: Cannot allocate memory"
+                    )
                 return joined
             case ("arithmetic", operator, left, right):
                 return self._arithmetic(operator, self._number(left), self._number(right))

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.runtime import effort
 from sregym_env.shell.bc import numbers
 from sregym_env.shell.bc.numbers import ONE, ZERO, CalculationError, Number
 from sregym_env.shell.bc.syntax import Node, Parser, QuitRead, SyntaxFailed
 from sregym_env.shell.run import Call
 
 STEPS = 200_000
+STEP_EFFORT = 1.5
+"""What each of them costs (units of ``runtime/effort.py``)."""
 """Statements and operations that one run may take."""
 _OUTPUT = 1024 * 1024
 _MOST_PLACES = 2_000
@@ -138,6 +141,7 @@ class Machine:
 
     def _step(self) -> None:
         self._left -= 1
+        effort.spend(STEP_EFFORT)
         if self._left < 0:
             self.errors.append("bc: interrupted\n")
             raise _Halt

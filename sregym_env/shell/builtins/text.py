@@ -8,7 +8,7 @@ from typing import Any
 
 from sregym_env.shell.flow import ShellError
 from sregym_env.shell.interpreter import Interpreter
-from sregym_env.shell.limits import LimitExceeded
+from sregym_env.shell.limits import MemoryExceeded
 from sregym_env.shell.parameters import quoted
 from sregym_env.shell.streams import Input
 from sregym_env.shell.variables import NAME
@@ -285,7 +285,7 @@ def printf(run: Interpreter, args: list[Any]) -> int:
             out.append(text)
             size += len(text)
             if size > run.limits.output_bytes * 4:
-                raise LimitExceeded("printf: output too large")
+                raise MemoryExceeded("printf: cannot allocate memory")
             if stopped or state.at >= len(state.args) or state.at == before:
                 break
             run.spend()

@@ -6,13 +6,16 @@ import re
 from typing import Any
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.runtime import effort
 from sregym_env.shell.commands.arguments import UsageError, content, options, reason
 from sregym_env.shell.commands.sed_syntax import Address, Command, SedError, parsed
-from sregym_env.shell.limits import LimitExceeded
+from sregym_env.shell.limits import MemoryExceeded, TimeExceeded
 from sregym_env.shell.run import Call
 
 STEPS = 1_000_000
 """Commands that one run may execute."""
+STEP_EFFORT = 0.6
+"""What each of them costs (units of ``runtime/effort.py``)."""
 LONGEST = 8 * 1024 * 1024
 """Characters that one run may print or hold."""
 
@@ -187,6 +190,12 @@ class Run:
                 continue
             self._ctx.fs.put_text(self._ctx.resolve(name), "".join(lines))
 
+    def _use(self, steps: int) -> None:
+        self._steps -= steps
+        effort.spend(STEP_EFFORT * steps)
+        if self._steps < 0:
+            raise TimeExceeded("sed: too many steps")
+
     def _read(self) -> None:
         self._space = self._lines[self._number]
         self._number += 1
@@ -198,7 +207,7 @@ class Run:
     def _print(self, text: str, final: bool = False) -> None:
         self._size += len(text)
         if self._size > LONGEST:
-            raise LimitExceeded("sed: output too long")
+            raise TimeExceeded("sed: output too long")
         # The last line keeps its missing newline.
         self._out.append(text if final and not self._complete else text + self._end)
 
@@ -288,9 +297,7 @@ class Run:
         at = 0
         while at < len(program):
             # Every command may read all of the line, so long lines cost more.
-            self._steps -= 1 + len(self._space) // 1024
-            if self._steps < 0:
-                raise LimitExceeded("sed: too many steps")
+            self._use(1 + len(self._space) // 1024)
             command = program[at]
             at += 1
             if self._selected(at, command) == command.negated:
@@ -393,7 +400,7 @@ class Run:
 
     def _bounded(self, text: str) -> str:
         if len(text) > LONGEST:
-            raise LimitExceeded("sed: text too long")
+            raise MemoryExceeded("sed: couldn't re-allocate memory")
         return text
 
     def _keep(self, name: str) -> None:
@@ -420,9 +427,7 @@ class Run:
                 continue
             previous_end = found.end()
             seen += 1
-            self._steps -= 3
-            if self._steps < 0:
-                raise LimitExceeded("sed: too many steps")
+            self._use(3)
             if seen < command.count:
                 continue
             out.append(text[position : found.start()])

@@ -7,9 +7,13 @@ from typing import Any
 from sregym_env.kube import status
 from sregym_env.kube.durations import rfc3339_nano
 from sregym_env.kube.types import Manifest
+from sregym_env.runtime import effort
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim.processes import lifecycle
 from sregym_env.sim.world import SimWorld
+
+LINE_EFFORT = 2.5
+"""What a line that is read costs (units of ``runtime/effort.py``)."""
 
 DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 
@@ -97,6 +101,7 @@ def read(
     if process is not None and process.restart == run:
         lines = [*lines, *lifecycle.live_lines(world, key, since=since, limit=tail)]
         lines = lines if tail is None else lines[-tail:]
+    effort.spend(LINE_EFFORT * len(lines))
     if timestamps:
         texts = [f"{rfc3339_nano(line.time)} {line.text}" for line in lines]
     else:

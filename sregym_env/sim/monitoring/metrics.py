@@ -12,6 +12,7 @@ from typing import Any
 from sregym_env.kube import status
 from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.types import Manifest
+from sregym_env.runtime import effort
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.streams import keyed_unit
 from sregym_env.sim.apiserver import custom
@@ -23,6 +24,8 @@ from sregym_env.sim.world.process import Process
 
 SCRAPE = 15 * SECOND
 """metrics-server's ``--metric-resolution``."""
+USAGE_EFFORT = 25.0
+"""What it costs to tell what a pod uses (units of ``runtime/effort.py``)."""
 CPU_JITTER = 0.08
 """Assumed half-width of the variation of CPU use between windows."""
 MEMORY_JITTER = 0.01
@@ -91,6 +94,7 @@ def pod_usage(world: SimWorld, pod: Manifest) -> PodUsage | None:
 
 
 def _pod_usage(world: SimWorld, pod: Manifest) -> PodUsage | None:
+    effort.note(USAGE_EFFORT)
     time = scraped_at(world.clock)
     segment = segment_at(world, time)
     found = [

@@ -8,18 +8,31 @@ it is then, and a world with such a pod can be forked like any other.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.shell.shell import Shell, StopScript
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.programs import consoles, httpd, terminal, toolbox
+from sregym_env.sim.programs import consoles, httpd, steady, terminal, toolbox
 from sregym_env.sim.programs.defaults import MIB, NEVER, Quiet
+from sregym_env.sim.world.logs import Cycle
 from sregym_env.sim.world.program import HttpRequest, HttpResponse, Usage
 
 REPLAYS = 6
 """Sleeps after which a looping script is run from its start again rather than replayed further."""
 
 FOREVER = 10.0 * 365 * 86_400
+
+
+LEAST_WAIT = 0.2
+"""Seconds between two turns of a loop that has slept so often: one that hardly sleeps gets no more of the processor."""
+
+COMMANDS = 5_000
+"""Commands that a script may run between two sleeps; one that needs more computes for ever, and sees nothing happen."""
+
+SPINS = "spins"
+"""Key of a process's state: that it uses a whole core."""
 
 
 class Script(Quiet):
@@ -35,7 +48,8 @@ class Script(Quiet):
         if ctx.process.stdin and consoles.reads(ctx):
             consoles.start_main(ctx)
             return
-        self._run(ctx, 0, "")
+        if not _steady(ctx):
+            self._run(ctx, 0, "")
 
     def wake(self, ctx: ProcessContext, reason: str) -> None:
         """Go on after a sleep, or end a script whose foreground server never returns."""
@@ -45,6 +59,7 @@ class Script(Quiet):
 
     def _run(self, ctx: ProcessContext, done: int, printed: str) -> None:
         shell = toolbox.container_shell(ctx)
+        shell.limits = replace(shell.limits, commands=COMMANDS)
         count = 0
         waits: list[float] = []
 
@@ -96,6 +111,15 @@ class Script(Quiet):
             argv = ["sh", *argv]
         result = shell.call(argv)
         toolbox.save(ctx, shell, before)
+        if shell.exhausted == "memory":
+            self._print(ctx, result.stdout, printed)
+            _out_of_memory(ctx)
+            return
+        if shell.exhausted:
+            # It computes, and goes on computing: what it would say of that is the interpreter's own.
+            self._print(ctx, result.stdout, printed)
+            ctx.update(**{SPINS: True})
+            return
         self._print(ctx, result.text, printed)
         # Kept outside the process: a script that goes on sleeping changes nothing that others can see.
         memory, key = ctx.world.memory, _printed_key(ctx)
@@ -107,7 +131,7 @@ class Script(Quiet):
             again = count > REPLAYS
             if not again:
                 memory[key] = result.text
-            ctx.wake_in(waits[0], f"slept:{0 if again else count}")
+            ctx.wake_in(max(waits[0], LEAST_WAIT) if again else waits[0], f"slept:{0 if again else count}")
 
     def _print(self, ctx: ProcessContext, text: str, printed: str) -> None:
         fresh = consoles.printable(text)[_common(text, printed) :]
@@ -125,8 +149,57 @@ class Script(Quiet):
         return NEVER, 137
 
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
-        """Next to nothing."""
-        return Usage(0.0005, ctx.process.memory)
+        """Next to nothing, but for one that never sleeps."""
+        return Usage(1.0 if ctx.process.state.get(SPINS) else 0.0005, ctx.process.memory)
+
+
+def _steady(ctx: ProcessContext) -> bool:
+    """Let a script that does the same for ever be: whether it is one. Its lines are made when somebody reads them."""
+    loop = steady.loop_of(ctx.process.argv)
+    if loop is None:
+        return False
+    before, turn = (steady.turn_of(text, partial(_once, ctx)) for text in (loop.before, loop.turn))
+    begun = 0 if not loop.before else before.length if before.length > steady.BUSY_TURN else 0
+    if not ctx.world.unread:
+        process = ctx.process
+        log = ctx.world.log((process.key[0], process.container, process.restart))
+        for offset, line in before.lines:
+            log.write(ctx.now() + offset, line)
+        if turn.lines:
+            log.open_burst(Cycle(ctx.now() + begun, None, turn.length, turn.lines))
+    if turn.length <= steady.BUSY_TURN:
+        ctx.update(**{SPINS: True})
+    return True
+
+
+def _once(ctx: ProcessContext, source: str, slept: Callable[[str, str], None]) -> None:
+    """Carry a text out, sleeping not at all, and tell what it prints between its sleeps."""
+    shell = toolbox.container_shell(ctx)
+    words: list[str] = []
+    mark = "\x1e"
+
+    def sleep(argv: Sequence[str], stdin: str, _: Shell) -> ExecResult:
+        try:
+            if toolbox.duration(argv[1] if len(argv) > 1 else "") < FOREVER:
+                words.append(argv[1])
+                return ExecResult(mark)
+        except ValueError:
+            pass
+        return ExecResult(stderr=f"sleep: invalid number '{argv[1] if len(argv) > 1 else ''}'\n", exit_code=1)
+
+    shell.add_commands({"sleep": sleep})
+    printed = shell.run(source).text.split(mark)
+    for word, text in zip([*words, ""], printed, strict=False):
+        slept(word, text)
+
+
+def _out_of_memory(ctx: ProcessContext) -> None:
+    """A script takes all the memory it can get: the kernel ends it."""
+    limit = ctx.process.memory_limit
+    if limit is not None:
+        ctx.set_memory(limit + MIB)
+    else:
+        ctx.exit(137, delay=1.0)
 
 
 class _Background:
@@ -252,9 +325,16 @@ class Applet(Quiet):
             consoles.start_main(ctx)
             return
         shell = toolbox.container_shell(ctx)
+        shell.limits = replace(shell.limits, commands=COMMANDS)
         before = shell.files.tree()
         argv = list(ctx.process.argv)
         result = shell.call(argv) if shell.has(argv[0]) else ExecResult(exit_code=0)
+        if shell.exhausted == "memory":
+            _out_of_memory(ctx)
+            return
+        if shell.exhausted:
+            ctx.update(**{SPINS: True})
+            return
         text = consoles.written(ctx, result)
         if text.strip("\r\n"):
             ctx.log(text)

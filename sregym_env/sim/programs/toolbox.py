@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import EPOCH, SECOND
+from sregym_env.runtime.streams import keyed_bits
 from sregym_env.shell.files import FileEntry, Files
 from sregym_env.shell.shell import Shell, ShellCommand
 from sregym_env.shell.shell import Shell as NewShell
@@ -76,7 +77,7 @@ def container_shell(ctx: ProcessContext, *, setup: bool = False) -> Shell:
         env=environment(ctx),
         cwd=image.workdir,
         only=TEXT_TOOLS[image.toolbox],
-        seed=process.started_at,
+        seed=keyed_bits(world.streams.seed, process.started_at, process.key[0]),
         name="sh" if image.toolbox == "busybox" else "bash",
         clock=lambda: now,
     )

@@ -8,13 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from heapq import merge
 from itertools import islice
 from typing import NamedTuple
 
 from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import keyed_unit
 from sregym_env.sim.world.shared import SharedLog
+
+FILE_BYTES = 10 * 1024 * 1024
+"""Size at which the kubelet begins a new file (``containerLogMaxSize``); only the newest one is read through the API."""
+
+FRAME_BYTES = len("2026-08-06T10:00:05.123456789Z stdout F ") + 1
+"""What the container runtime writes around every line."""
 
 
 class Line(NamedTuple):
@@ -37,17 +45,55 @@ class Burst:
     template: str
     seed: str
 
-    def lines_before(self, until: int) -> Iterator[Line]:
-        """Its lines from the newest to the oldest, none at or after ``until``."""
+    def lines_before(self, until: int, since: int = 0) -> Iterator[Line]:
+        """Its lines from the newest to the oldest, none at or after ``until``, none before ``since``."""
         end = until if self.end is None else min(self.end, until)
         period = SECOND / self.rate
         index = int((end - self.start) / period) + 1
-        while index >= 0:
+        first = max(self.start, since)
+        # No line of a lower index is written at or after ``first``.
+        last = max(0, int((first - self.start) / period) - 1)
+        while index >= last:
             # Keyed by the index, not drawn: reading moves no chance, and every reader finds the same lines.
             time = self.start + int((index + keyed_unit(self.seed, index)) * period)
-            if self.start <= time < end:
+            if first <= time < end:
                 yield Line(time, stamped(self.template, time))
             index -= 1
+
+    def bytes_before(self, until: int) -> int:
+        """About how much it has written by then."""
+        end = until if self.end is None else min(self.end, until)
+        return int((end - self.start) / SECOND * self.rate) * (len(self.template) + FRAME_BYTES)
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """The same lines over and over from ``start`` until ``end`` (None while it goes on), ``period`` microseconds apart."""
+
+    start: int
+    end: int | None
+    period: int
+    lines: tuple[tuple[int, str], ...]
+    """Each with its place in the period, in order."""
+
+    def lines_before(self, until: int, since: int = 0) -> Iterator[Line]:
+        """Its lines from the newest to the oldest, none at or after ``until``, none before ``since``."""
+        end = until if self.end is None else min(self.end, until)
+        first = max(self.start, since)
+        turn = (end - self.start) // self.period
+        while turn >= 0:
+            begun = self.start + turn * self.period
+            if begun + self.period < first:
+                return
+            for offset, text in reversed(self.lines):
+                if first <= begun + offset < end:
+                    yield Line(begun + offset, text)
+            turn -= 1
+
+    def bytes_before(self, until: int) -> int:
+        """About how much it has written by then."""
+        end = until if self.end is None else min(self.end, until)
+        return (end - self.start) // self.period * sum(len(text) + FRAME_BYTES for _, text in self.lines)
 
 
 def stamped(template: str, time: int) -> str:
@@ -65,46 +111,88 @@ def stamped(template: str, time: int) -> str:
 class ContainerLog:
     """Everything one run of a container has written."""
 
-    __slots__ = ("_entries",)
+    __slots__ = ("_bytes", "_entries")
 
     def __init__(self) -> None:
-        self._entries: SharedLog[Line | Burst] = SharedLog(keep=5000)
+        self._entries: SharedLog[Line | Burst | Cycle] = SharedLog(keep=5000)
+        self._bytes = 0
+        """What has been written, without the streams that still go on."""
 
     def write(self, time: int, text: str) -> None:
         """Add lines at an instant; ``text`` may hold several."""
         for line in text.rstrip("\n").split("\n"):
             self._entries.append(Line(time, line))
+            self._bytes += len(line) + FRAME_BYTES
 
-    def open_burst(self, burst: Burst) -> None:
+    def open_burst(self, burst: Burst | Cycle) -> None:
         """Start a steady stream of lines."""
         self._entries.append(burst)
 
+    def close(self, time: int) -> None:
+        """End whatever still goes on: the process that wrote is gone."""
+        self._close(time, (Burst, Cycle))
+
     def close_bursts(self, time: int) -> None:
-        """End every steady stream that still goes on."""
-        if not any(isinstance(entry, Burst) and entry.end is None for entry in self._entries.newest_first()):
+        """End every steady stream that comes of traffic and still goes on."""
+        self._close(time, (Burst,))
+
+    def _close(self, time: int, kinds: tuple[type[Burst] | type[Cycle], ...]) -> None:
+        if not any(isinstance(entry, kinds) and entry.end is None for entry in self._entries.newest_first()):
             return
-        closed: SharedLog[Line | Burst] = SharedLog(keep=5000)
+        closed: SharedLog[Line | Burst | Cycle] = SharedLog(keep=5000)
         for entry in self._entries:
-            if isinstance(entry, Burst) and entry.end is None:
-                entry = Burst(entry.start, time, entry.rate, entry.template, entry.seed)
+            if not isinstance(entry, Line) and isinstance(entry, kinds) and entry.end is None:
+                entry = evolve(entry, end=time)
+                self._bytes += entry.bytes_before(time)
             closed.append(entry)
         self._entries = closed
 
+    def _written(self, now: int) -> int:
+        """Bytes that have been written, rotated files included."""
+        going = (entry for entry in self._entries if not isinstance(entry, Line) and entry.end is None)
+        return self._bytes + sum(burst.bytes_before(now) for burst in going)
+
     def read(self, now: int, *, since: int = 0, limit: int | None = None) -> list[Line]:
-        """The newest ``limit`` lines written at or after ``since``, oldest first."""
-        cap = 20_000 if limit is None else limit
-        newest: list[Line] = []
-        for entry in self._entries.newest_first():
-            if isinstance(entry, Line):
-                if entry.time >= since and entry.time <= now:
-                    newest.append(entry)
-                continue
-            newest.extend(line for line in islice(entry.lines_before(now), cap) if line.time >= since)
-        newest.sort(key=lambda line: line.time, reverse=True)
-        return newest[:cap][::-1]
+        """The newest ``limit`` lines written at or after ``since``, oldest first, as far as the newest file has them."""
+        written = self._written(now)
+        size = written % FILE_BYTES
+        rotated = written > FILE_BYTES
+        most = size // FRAME_BYTES + 1 if rotated else 2 * FILE_BYTES // FRAME_BYTES
+        cap = most if limit is None else min(most, limit)
+        if cap <= 0:
+            return []
+        newest = [line for _, _, line in islice(self._newest_first(now, since), cap)]
+        return (_fitting(newest, size) if rotated else newest)[::-1]
+
+    def _newest_first(self, now: int, since: int) -> Iterator[tuple[int, int, Line]]:
+        """Lines from the newest to the oldest, each with what it is sorted by; no more are made than are taken."""
+        written: list[tuple[int, int, Line]] = []
+        streams: list[Iterator[tuple[int, int, Line]]] = []
+        for index, entry in enumerate(self._entries.newest_first()):
+            if not isinstance(entry, Line):
+                streams.append(_ranked(entry.lines_before(now, since), index))
+            elif since <= entry.time <= now:
+                written.append((-entry.time, index, entry))
+        written.sort()
+        return merge(written, *streams)
 
     def fork(self) -> ContainerLog:
         """An independent log with the same past."""
         copy = ContainerLog()
         copy._entries = self._entries.fork()
+        copy._bytes = self._bytes
         return copy
+
+
+def _ranked(lines: Iterator[Line], index: int) -> Iterator[tuple[int, int, Line]]:
+    return ((-line.time, index, line) for line in lines)
+
+
+def _fitting(newest: list[Line], size: int) -> list[Line]:
+    """As many lines, the newest first, as ``size`` bytes hold; what has been written once is there."""
+    left = size
+    for index, line in enumerate(newest):
+        left -= len(line.text) + FRAME_BYTES
+        if left < 0 and index:
+            return newest[:index]
+    return newest

@@ -17,12 +17,13 @@ from sregym_env.cluster.disturbances import Disturbance
 from sregym_env.cluster.identity import User
 from sregym_env.kube.registry import BUILTIN
 from sregym_env.kube.types import Manifest
-from sregym_env.runtime import places
+from sregym_env.runtime import effort, places
 from sregym_env.runtime.clock import MILLISECOND, SECOND, seconds
 from sregym_env.runtime.events import EventQueue
 from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import Streams
 from sregym_env.sim.world.logs import ContainerLog
+from sregym_env.sim.world.plan import PUBLISHED, SLOT, ClusterPlan
 from sregym_env.sim.world.process import Process, ProcessKey
 from sregym_env.sim.world.program import Program
 from sregym_env.sim.world.store import Change, Key, Store
@@ -34,8 +35,25 @@ LogKey = tuple[str, str, int]
 """(pod UID, container name, restart count)."""
 
 
+LOOKING = "look.every"
+"""``memory`` key of how often what follows from changes is looked at, microseconds, where that is not once a second:
+in a past of which nobody sees the seconds."""
+
+EVENT_EFFORT = 30.0
+"""What an event costs beside the writes, looks and scripts that it brings about (units of ``runtime/effort.py``)."""
+
 _WITHOUT_CONSEQUENCE = frozenset(
-    ("events", "leases.coordination.k8s.io", "replicasets.apps", "controllerrevisions.apps")
+    (
+        "events",
+        "leases.coordination.k8s.io",
+        "replicasets.apps",
+        "controllerrevisions.apps",
+        "horizontalpodautoscalers.autoscaling",
+        "poddisruptionbudgets.policy",
+        "cronjobs.batch",
+        "resourcequotas",
+        "limitranges",
+    )
 )
 """Resources whose changes never alter where a connection leads or what a process does."""
 
@@ -203,7 +221,13 @@ class SimWorld:
         self.unread = False
         self._due: dict[tuple[str, Key], int] = {}
         self._machinery = machinery
-        self.store.listener = _teller(self)
+        _tie(self)
+
+    @property
+    def plan(self) -> ClusterPlan:
+        """What the cluster was made of, and when."""
+        found: ClusterPlan = self.memory.get(SLOT, PUBLISHED)
+        return found
 
     @property
     def programs(self) -> Mapping[str, Program]:
@@ -236,7 +260,7 @@ class SimWorld:
         """An independent world with the same present and, given the same actions, the same future."""
         copy = object.__new__(type(self))
         copy.store = self.store.fork()
-        copy.store.listener = _teller(copy)
+        _tie(copy)
         copy.queue = self.queue.fork()
         copy.streams = self.streams.fork()
         copy.clock = self.clock
@@ -267,10 +291,10 @@ class SimWorld:
 
         ``parts`` are fields by name. Nothing is derived from them yet, and the store remembers no changes."""
         copy = self.fork()
-        copy.store = self.store.refilled(tables)
-        copy.store.listener = _teller(copy)
+        copy.store.refill(tables)
         for name, value in parts.items():
             setattr(copy, name, value)
+        copy._programs = _programs_of(copy._machinery, copy._app)
         copy.view = None
         return copy
 
@@ -284,7 +308,7 @@ class SimWorld:
         self._programs = _programs_of(self._machinery, self._app)
         self._logs_owned = set()
         self.view = None
-        self.store.listener = _teller(self)
+        _tie(self)
 
     def reseed(self, seed: int) -> None:
         """From now on, chance is drawn from this seed."""
@@ -305,7 +329,19 @@ class SimWorld:
         self._machinery.handlers[kind](self, *args)
 
     def run_until(self, time: int) -> None:
-        """Let everything due up to ``time`` happen, in order, and move the clock there."""
+        """Let everything due up to ``time`` happen, in order, and move the clock there.
+
+        Raises EffortExceeded where the action on whose behalf that is has used up what the world may do meanwhile;
+        the clock then stands at what happened last.
+        """
+        present = effort.present()
+        if present is None:
+            self._happen_until(time)
+        else:
+            self._happen_within(present, time)
+        self.clock = max(self.clock, time)
+
+    def _happen_until(self, time: int) -> None:
         while (event := self.queue.pop_due(time)) is not None:
             if event.time > self.clock:
                 self.clock = event.time
@@ -313,7 +349,22 @@ class SimWorld:
                 self._reconcile(*event.args)
             else:
                 self._machinery.handlers[event.kind](self, *event.args)
-        self.clock = max(self.clock, time)
+
+    def _happen_within(self, present: effort.Effort, time: int) -> None:
+        """The same, counted, and stopped between two events when it is too much."""
+        present.within += 1
+        try:
+            while present.world >= 0 and (event := self.queue.pop_due(time)) is not None:
+                present.world -= EVENT_EFFORT
+                if event.time > self.clock:
+                    self.clock = event.time
+                if event.kind == "reconcile":
+                    self._reconcile(*event.args)
+                else:
+                    self._machinery.handlers[event.kind](self, *event.args)
+        finally:
+            present.within -= 1
+        effort.check()
 
     def advance(self, duration_seconds: float) -> None:
         """Let ``duration_seconds`` pass."""
@@ -384,7 +435,8 @@ class SimWorld:
         if "traffic.due" not in self.memory:
             self.memory["traffic.due"] = True
             # The next whole second, however many changes come before it: a rollout costs one look a second.
-            due = self.clock - self.clock % SECOND + SECOND
+            every = self.memory.get(LOOKING, SECOND)
+            due = self.clock - self.clock % every + every
             self.queue.push(due, "traffic")
             # A world made of a few parts, as in tests, may have no kubelets.
             if "kubelet.look" in self._machinery.handlers:
@@ -425,9 +477,9 @@ def _programs_of(machinery: Machinery, app: App | None) -> Mapping[str, Program]
     return {**machinery.programs, **own}
 
 
-def _teller(world: SimWorld) -> Callable[[Change], None]:
-    """A listener that tells ``world`` of changes without keeping it alive: a world and its store would
-    otherwise outlive their last use until the garbage collector finds them."""
+def _tie(world: SimWorld) -> None:
+    """Have a world's store tell it of changes and ask it for the time, without keeping it alive: a world and its
+    store would otherwise outlive their last use until the garbage collector finds them."""
     known = ref(world)
 
     def tell(change: Change) -> None:
@@ -435,4 +487,9 @@ def _teller(world: SimWorld) -> Callable[[Change], None]:
         if told is not None:
             told._changed(change)
 
-    return tell
+    def time() -> int:
+        asked = known()
+        return 0 if asked is None else asked.clock
+
+    world.store.listener = tell
+    world.store.clock = time

@@ -13,6 +13,7 @@ from sregym_env.errors import SREGymError
 from sregym_env.kube.durations import parse_duration
 from sregym_env.kube.jsonpath import JSONPathError
 from sregym_env.kube.status import StatusError, forbidden
+from sregym_env.runtime.effort import EffortExceeded
 from sregym_env.shell.files import readable
 from sregym_env.tools.kubectl.call import Call, FileReader, Verb
 from sregym_env.tools.kubectl.desk import Desk
@@ -24,6 +25,12 @@ from sregym_env.tools.kubectl.verbs import VERBS, WRITE_VERBS
 
 CommandResult = ExecResult
 """What a kubectl command left: ``stdout``, ``stderr`` and ``exit_code``."""
+
+
+KILLED = 137
+"""Exit code of a process that was killed."""
+PANICKED = 2
+"""Exit code of a Go program that cannot go on."""
 
 
 class Kubectl:
@@ -98,6 +105,15 @@ class Kubectl:
         except SREGymError as error:
             call.warn(f"error: {error}")
             call.exit_code = 1
+        except EffortExceeded as error:
+            call.warn(str(error))
+            call.exit_code = KILLED
+        except RecursionError:
+            call.warn("runtime: goroutine stack exceeds 1000000000-byte limit\nfatal error: stack overflow")
+            call.exit_code = PANICKED
+        except MemoryError:
+            call.warn("fatal error: runtime: out of memory")
+            call.exit_code = PANICKED
         return CommandResult("".join(call.out), "".join(call.err), call.exit_code, call.chunks, call.cost)
 
     def _check_globals(self, call: Call) -> None:

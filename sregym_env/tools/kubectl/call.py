@@ -11,6 +11,7 @@ from sregym_env.cluster.api import Cluster
 from sregym_env.kube.registry import BUILTIN, Registry, Resource
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
+from sregym_env.runtime import effort
 from sregym_env.tools.kubectl import managers
 from sregym_env.tools.kubectl.desk import Desk
 from sregym_env.tools.kubectl.errors import KubectlError, server_text
@@ -31,6 +32,10 @@ class FileReader(Protocol):
     def list_files(self, path: str) -> Sequence[str]:
         """Paths of the files directly in a directory, sorted; empty when ``path`` is no directory."""
         ...
+
+
+PRINTING_EFFORT = 0.03
+"""What a character of output costs (units of ``runtime/effort.py``)."""
 
 
 @dataclass(slots=True)
@@ -126,6 +131,7 @@ class Call:
 
     def print(self, text: str) -> None:
         """Write to stdout; no newline is added."""
+        effort.spend(PRINTING_EFFORT * len(text))
         self.out.append(text)
 
     def warn(self, line: str) -> None:

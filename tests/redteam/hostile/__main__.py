@@ -60,7 +60,9 @@ def main() -> int:
     parser.add_argument("--family", default="", help="only attempts whose id contains this")
     parser.add_argument("--every", type=int, default=1, help="only every n-th attempt")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--patience", type=float, default=20.0, help="seconds after which an action is stopped")
+    parser.add_argument(
+        "--patience", type=float, default=20.0, help="seconds after which an action is stopped"
+    )
     parser.add_argument("--out", type=Path, help="write every cost as a line of JSON")
     args = parser.parse_args()
     chosen = [at for at, attempt in enumerate(corpus()) if args.family in attempt.id][:: args.every]
@@ -78,7 +80,9 @@ def main() -> int:
     bad = [cost for cost in costs if cost.seconds > LIMIT_ALL or cost.exit_reason in ("infra", "endless")]
     for cost in sorted(costs, key=lambda cost: -cost.seconds):
         if cost.seconds > LIMIT or cost in bad:
-            print(f"{cost.seconds:7.2f} s {cost.exit_reason or '-':8} {cost.attempt}#{cost.action} {cost.failure}")
+            print(
+                f"{cost.seconds:7.2f} s {cost.exit_reason or '-':8} {cost.attempt}#{cost.action} {cost.failure}"
+            )
     return int(bool(bad))
 
 

@@ -33,6 +33,7 @@ def attempts(family: str, templates: dict[str, str], **grid: object) -> list[Att
                 continue
             forms = [(f"{n}-{v}"[:60], text.replace(f"@{key}", str(v))) for n, text in forms for v in values]
         made += [
-            Attempt(family, f"{index:03d}-{n}", tuple(text.split("|>"))) for index, (n, text) in enumerate(forms)
+            Attempt(family, f"{index:03d}-{n}", tuple(text.split("|>")))
+            for index, (n, text) in enumerate(forms)
         ]
     return made

@@ -160,7 +160,7 @@ WORKLOADS = {
     "cron_old": f"kubectl create cronjob c {N} --image=busybox --schedule='* * * * *' -- sh -c 'exit 1'; kubectl patch cronjob c {N} -p '{{\"spec\":{{\"startingDeadlineSeconds\":@n,\"suspend\":true}}}}'|>sleep 600; kubectl patch cronjob c {N} -p '{{\"spec\":{{\"suspend\":false,\"successfulJobsHistoryLimit\":@n,\"failedJobsHistoryLimit\":@n}}}}'|>sleep 600; sleep 600",
     "resources": f"kubectl set resources deploy geo {N} --limits=cpu=@n,memory=@n|>sleep 600|>kubectl describe pods {N} | wc -l",
     "tail": f"kubectl logs deploy/frontend {N} --tail=@n | wc -l; kubectl logs deploy/frontend {N} --since=@ns | wc -l; kubectl logs deploy/frontend {N} --limit-bytes=@n | wc -c",
-    "chunk": f"kubectl get pods -A --chunk-size=@n | wc -l; kubectl get events -A --watch --request-timeout=@ns | wc -l; kubectl drain sre-worker --timeout=@ns --grace-period=@n 2>&1 | tail -1",
+    "chunk": "kubectl get pods -A --chunk-size=@n | wc -l; kubectl get events -A --watch --request-timeout=@ns | wc -l; kubectl drain sre-worker --timeout=@ns --grace-period=@n 2>&1 | tail -1",
     "wait_timeout": f"kubectl wait {N} pod --all --for=delete --timeout=@ns 2>&1 | tail -1; kubectl rollout status deploy {N} --timeout=@ns | tail -1; kubectl wait {N} deploy/geo --for=condition=x --timeout=@nh 2>&1 | tail -1",
     "ports": f"kubectl port-forward {N} svc/consul @n:8500 & sleep 1; curl -s localhost:@n/v1/catalog/services | wc -c; kubectl proxy --port=@n & sleep 1; curl -s localhost:@n/api | wc -c; jobs",
     "generation": f"for i in $(seq 55); do kubectl patch deploy geo {N} -p \"{{\\\"spec\\\":{{\\\"replicas\\\":$((i*@n%90))}}}}\"; done | tail -1|>sleep 60",
@@ -305,9 +305,18 @@ def corpus() -> list[Attempt]:
     """Everything about the cluster."""
     made = []
     for depth in DEPTHS:
-        made += [Attempt("form", f"{name}-{depth}", (nested(text, depth).replace("@N", N),)) for name, text in FORMS.items()]
-        made += [Attempt("console", f"{name}-{depth}", (nested(text, depth).replace("@N", N),)) for name, text in CONSOLES.items()]
-        made += [Attempt("call", f"{name}-{depth}", (nested(text, depth).replace("@N", N),)) for name, text in CALLS.items()]
+        made += [
+            Attempt("form", f"{name}-{depth}", (nested(text, depth).replace("@N", N),))
+            for name, text in FORMS.items()
+        ]
+        made += [
+            Attempt("console", f"{name}-{depth}", (nested(text, depth).replace("@N", N),))
+            for name, text in CONSOLES.items()
+        ]
+        made += [
+            Attempt("call", f"{name}-{depth}", (nested(text, depth).replace("@N", N),))
+            for name, text in CALLS.items()
+        ]
     for levels in (3, 8, 20, 100):
         for lists in (False, True):
             for verb in ("apply", "create", "replace", "delete", "diff"):
@@ -321,6 +330,8 @@ def corpus() -> list[Attempt]:
     made += attempts("fleet", {"pod": FLEETS["pod"]}, p=["Always", "Never"], s=scripts)
     made += attempts("fleet", {"deploy": FLEETS["deploy"]}, n=COUNTS, s=scripts)
     made += attempts("exec", EXECS, s=scripts)
-    big = json.dumps({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "x"}, "data": {"a": "x" * 200_000}})
+    big = json.dumps(
+        {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "x"}, "data": {"a": "x" * 200_000}}
+    )
     made.append(Attempt("huge", "action-configmap", (f"kubectl create {N} -f - <<'EOF'\n{big}\nEOF",)))
     return made

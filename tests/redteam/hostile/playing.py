@@ -10,7 +10,10 @@ from functools import cache
 from time import process_time
 from types import FrameType
 
+import pytest
+
 from sregym_env.envs.env import SREGymEnv
+from sregym_env.runtime import effort
 
 from .attempt import Attempt
 
@@ -32,6 +35,8 @@ class Cost:
     text: str
     """The observation's end."""
     chars: int
+    units: int = 0
+    """Units of work that were counted (``runtime/effort.py``)."""
     failure: str = ""
     """Where an exception came from that voided the episode."""
 
@@ -39,7 +44,7 @@ class Cost:
 @cache
 def staged() -> SREGymEnv:
     """An environment whose episode has begun; attempts are played in its forks."""
-    env = SREGymEnv(fault="wrong_binary", target="geo", max_commands=200, time_limit=10 * 86_400)
+    env = SREGymEnv(fault="wrong_binary", target="geo", variation=False, max_commands=200, time_limit=10 * 86_400)
     env.reset(seed=5)
     return env
 
@@ -50,11 +55,11 @@ def played(attempt: Attempt, patience: float = 60.0) -> Iterator[Cost]:
     for index, action in enumerate(attempt.actions):
         began = process_time()
         try:
-            with interrupted(patience):
+            with interrupted(patience), counted() as efforts:
                 observation, _, terminated, truncated, info = env.step(action)
         except Endless as error:
             where = _where(error)
-            yield Cost(attempt.id, index, process_time() - began, "endless", 0, "", 0, where)
+            yield Cost(attempt.id, index, process_time() - began, "endless", 0, "", 0, units(efforts), where)
             return
         seconds = process_time() - began
         failure = env.episode.failure
@@ -66,10 +71,33 @@ def played(attempt: Attempt, patience: float = 60.0) -> Iterator[Cost]:
             info["exit_code"],
             observation[-160:],
             len(observation),
+            units(efforts),
             "" if failure is None else f"{type(failure).__name__}: {str(failure)[:80]} {_where(failure)}",
         )
         if terminated or truncated:
             return
+
+
+@contextmanager
+def counted() -> Iterator[list[effort.Effort]]:
+    """The allowances that are opened in the body."""
+    opened: list[effort.Effort] = []
+    plain = effort.bounded
+
+    @contextmanager
+    def bounded(own: float = effort.OWN, world: float = effort.WORLD) -> Iterator[effort.Effort]:
+        with plain(own, world) as found:
+            opened.append(found)
+            yield found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(effort, "bounded", bounded)
+        yield opened
+
+
+def units(efforts: list[effort.Effort]) -> int:
+    """What has been used of allowances."""
+    return round(sum(each.used for each in efforts))
 
 
 def _where(error: BaseException) -> str:

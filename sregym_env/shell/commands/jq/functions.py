@@ -33,7 +33,7 @@ from sregym_env.shell.commands.jq.values import (
     truthy,
     type_name,
 )
-from sregym_env.shell.limits import LimitExceeded
+from sregym_env.shell.limits import MemoryExceeded
 
 BUILTINS: dict[str, Builtin] = {}
 PATHS: dict[str, PathBuiltin] = {}
@@ -906,7 +906,7 @@ def _split(value: Any, separator: Any) -> Any:
 
 def _joined(parts: list[str], separator: str) -> str:
     if sum(map(len, parts)) + len(separator) * len(parts) > 8_000_000:
-        raise LimitExceeded("jq: value too large")
+        raise MemoryExceeded("jq: error: cannot allocate memory")
     return separator.join(parts)
 
 

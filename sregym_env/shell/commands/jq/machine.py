@@ -7,6 +7,7 @@ from functools import partial
 from itertools import product
 from typing import Any
 
+from sregym_env.runtime import effort
 from sregym_env.shell.commands.jq.operators import (
     arithmetic,
     compared,
@@ -19,10 +20,12 @@ from sregym_env.shell.commands.jq.operators import (
 )
 from sregym_env.shell.commands.jq.syntax import JqSyntaxError, Node
 from sregym_env.shell.commands.jq.values import Break, JqError, described, text_of, truthy
-from sregym_env.shell.limits import LimitExceeded
+from sregym_env.shell.limits import TimeExceeded
 
 STEPS = 2_000_000
 """Evaluations that one run may make."""
+STEP_EFFORT = 0.6
+"""What each of them costs (units of ``runtime/effort.py``)."""
 
 Values = Iterator[Any]
 Places = Iterator[tuple[list[Any], Any]]
@@ -128,8 +131,10 @@ class Machine:
     def tick(self) -> None:
         """Count a step. Raises LimitExceeded."""
         self._steps -= 1
+        if not self._steps & 15:
+            effort.spend(16 * STEP_EFFORT)
         if self._steps < 0:
-            raise LimitExceeded("jq: too many steps")
+            raise TimeExceeded("jq: too many steps")
 
     # --- values ---
 

@@ -20,7 +20,7 @@ from sregym_env.shell.commands.jq.values import (
     text_of,
     type_name,
 )
-from sregym_env.shell.limits import LimitExceeded
+from sregym_env.shell.limits import MemoryExceeded
 
 LONGEST = 8 * 1024 * 1024
 """Characters in one string and items in one array."""
@@ -135,7 +135,7 @@ def _sum(left: Any, right: Any) -> Any:
         return left
     if type(left) is type(right) and isinstance(left, str | list):
         if len(left) + len(right) > LONGEST:
-            raise LimitExceeded("jq: value too large")
+            raise MemoryExceeded("jq: error: cannot allocate memory")
         total: Any = left + right
         return total
     if isinstance(left, dict) and isinstance(right, dict):
@@ -157,7 +157,7 @@ def _product(left: Any, right: Any) -> Any:
             return None
         times = max(math.ceil(right), 1)
         if times * len(left) > LONGEST:
-            raise LimitExceeded("jq: value too large")
+            raise MemoryExceeded("jq: error: cannot allocate memory")
         return left * times
     raise JqError(f"{described(left)} and {described(right)} cannot be multiplied")
 

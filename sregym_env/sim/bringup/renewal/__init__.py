@@ -79,7 +79,7 @@ def prepared(world: EmbeddedWorld, texts: Collection[str] = ()) -> Renewal:
     pieces = reader.read(walk.strings)
     gaps = {text: index for index, text in enumerate(pieces)}
     ports = {port: len(gaps) + index for index, port in enumerate(known.ports)}
-    numbers = {field: ports for field in NODE_PORT_FIELDS} if ports else {}
+    numbers = dict.fromkeys(NODE_PORT_FIELDS, ports) if ports else {}
     return Renewal(kept, known, ordered, reader.script(pieces.values()), walk.mould(gaps, numbers))
 
 

@@ -15,7 +15,7 @@ from hashlib import shake_256
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.ids import hash_of, suffix_of, uid_of
-from sregym_env.sim.apiserver.allocation import NODE_PORTS, SERVICE_NETWORK
+from sregym_env.sim.apiserver.allocation import NODE_PORTS
 from sregym_env.sim.embedded import EmbeddedWorld
 
 BEFORE = r"(?:(?<![0-9A-Za-z\\])|(?<=\\[nrt]))"
@@ -95,11 +95,15 @@ class Identities:
     """Node ports that somebody has chosen."""
     kept_services: frozenset[str]
     """Cluster IPs that somebody has chosen."""
+    network: str
+    """The first two numbers of cluster IPs."""
 
     @property
     def first_numbers(self) -> frozenset[str]:
         """What addresses begin with."""
-        return frozenset(prefix.partition(".")[0] for prefix in (_SERVICES, *(r.prefix for r in self.ranges)))
+        return frozenset(
+            prefix.partition(".")[0] for prefix in (self.network, *(r.prefix for r in self.ranges))
+        )
 
     def words(self) -> list[str]:
         """All of them but the node ports, in the order in which others are drawn."""
@@ -147,7 +151,8 @@ class Identities:
         found: dict[str, None] = {}
         numbers = source.numbers("service")
         while len(found) < len(self.services):
-            address = str(_service_address(_STATIC + next(numbers) % _DRAWN))
+            high, low = divmod(_STATIC + next(numbers) % _DRAWN, 256)
+            address = f"{self.network}.{high}.{low}"
             if address not in self.kept_services:
                 found[address] = None
         return list(found)
@@ -211,13 +216,6 @@ def _hash(bits: int) -> str:
     return hash_of(bits >> 32)
 
 
-def _service_address(number: int) -> str:
-    return f"{_SERVICES}.{number >> 8}.{number & 255}"
-
-
-_SERVICES = str(SERVICE_NETWORK.network_address).rsplit(".", 2)[0]
-
-
 # --- finding them ----------------------------------------------------------------------------------------
 
 
@@ -228,11 +226,12 @@ def found(world: EmbeddedWorld, text: str, static: str) -> Identities:
     chosen by somebody and is no identity.
     """
     ranges = _ranges(world)
-    pattern = re.compile(BEFORE + addresses({prefix.partition(".")[0] for prefix in (_SERVICES, *ranges)}))
+    network = world.plan.service_cidr.rsplit(".", 2)[0]
+    pattern = re.compile(BEFORE + addresses({prefix.partition(".")[0] for prefix in (network, *ranges)}))
     chosen = {*_WORDS.findall(static), *_UIDS.findall(static), *_seen(pattern, static)}
     names = _Names(world)
     names.look(text)
-    services, used = _addresses(_seen(pattern, text) - chosen)
+    services, used = _addresses(_seen(pattern, text) - chosen, network)
     ports = {port for port in _node_ports(world) if str(port) not in chosen}
     return Identities(
         uids=tuple(sorted({*_UIDS.findall(text)} - chosen)),
@@ -246,7 +245,8 @@ def found(world: EmbeddedWorld, text: str, static: str) -> Identities:
         ),
         ports=tuple(sorted(ports)),
         kept_ports=frozenset({*_node_ports(world)} - ports),
-        kept_services=frozenset(word for word in chosen if word.startswith(f"{_SERVICES}.")),
+        kept_services=frozenset(word for word in chosen if word.startswith(f"{network}.")),
+        network=network,
     )
 
 
@@ -254,13 +254,13 @@ def _seen(pattern: re.Pattern[str], text: str) -> set[str]:
     return {match[0].replace("-", ".") for match in pattern.finditer(text)}
 
 
-def _addresses(known: Iterable[str]) -> tuple[tuple[str, ...], dict[str, list[int]]]:
+def _addresses(known: Iterable[str], network: str) -> tuple[tuple[str, ...], dict[str, list[int]]]:
     """Cluster IPs, and the last numbers of other addresses by their first three."""
     services: list[str] = []
     others: dict[str, list[int]] = {}
     for address in sorted(known):
         prefix, _, last = address.rpartition(".")
-        if not address.startswith(f"{_SERVICES}."):
+        if not address.startswith(f"{network}."):
             others.setdefault(prefix, []).append(int(last))
         elif int(prefix.rpartition(".")[2]) * 256 + int(last) >= _STATIC:
             services.append(address)

@@ -7,7 +7,8 @@ in which these strings, and everything shared, stand as persistent ids.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from copyreg import dispatch_table
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from io import BytesIO
@@ -30,7 +31,7 @@ class Mould:
         """The value with these in its gaps."""
         source = pickle.Unpickler(BytesIO(self.pickled))
         # A method of a list, so that no Python code runs for each gap.
-        source.persistent_load = [*filling, *self.shared].__getitem__  # type: ignore[method-assign, assignment]
+        source.persistent_load = [*filling, *self.shared].__getitem__  # type: ignore[method-assign]
         return source.load()
 
 
@@ -258,9 +259,10 @@ def _apart(value: Any) -> _Part | None:
         return None
     if isinstance(value, tuple) and hasattr(kind, "_fields"):
         return _Part(value, kind, tuple(value))
-    if is_dataclass(value) and (names := _constructed(kind)) is not None:
+    if is_dataclass(kind) and (names := _constructed(kind)) is not None:
         return _Part(value, kind, [getattr(value, name) for name in names])
-    reduced = value.__reduce_ex__(pickle.HIGHEST_PROTOCOL)
+    reduce = dispatch_table.get(kind)
+    reduced = value.__reduce_ex__(pickle.HIGHEST_PROTOCOL) if reduce is None else reduce(value)
     if isinstance(reduced, str):
         return None
     maker, arguments, *rest = reduced
@@ -271,9 +273,9 @@ def _apart(value: Any) -> _Part | None:
 
 
 @cache
-def _constructed(kind: type) -> tuple[str, ...] | None:
+def _constructed(kind: Hashable) -> tuple[str, ...] | None:
     """Names of the fields of a dataclass that its constructor takes as they are; None where it does more."""
-    declared = fields(kind)
+    declared = fields(kind)  # type: ignore[arg-type]
     plain = all(field.init and not field.kw_only for field in declared)
     return tuple(field.name for field in declared) if plain and not hasattr(kind, "__post_init__") else None
 

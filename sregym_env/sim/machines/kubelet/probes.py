@@ -49,7 +49,8 @@ def run(sync: Sync, spec: Mapping[str, Any], container: Container) -> str:
         if config is None:
             continue
         if probe.next_at > sync.now:
-            sync.look_again(probe.next_at)
+            if probe.epoch != sync.world.epoch or not _settled(sync.world, probe, kind):
+                sync.look_again(probe.next_at)
             continue
         probe = _look(sync, container, kind, config, probe)
         container = sync.put(evolve(container, probes={**container.probes, kind: probe}))
@@ -83,7 +84,7 @@ def _look(
         verdict = probe.passed and -streak < config.get("failureThreshold", 3)
         sync.event("Warning", "Unhealthy", f"{kind.capitalize()} probe failed: {text}", container)
     period = config.get("periodSeconds", 10) * SECOND
-    return Probe(_next(probe.next_at, period, sync.now), verdict, streak)
+    return Probe(_next(probe.next_at, period, sync.now), verdict, streak, sync.world.epoch)
 
 
 def _next(phase: int, period: int, now: int) -> int:

@@ -101,7 +101,7 @@ def ended(
     world.drop_process((record.uid, container.name))
     log = (record.uid, container.name, container.restarts)
     if log in world.logs and not world.unread:
-        world.log(log).close_bursts(world.clock)
+        world.log(log).close(world.clock)
     gone = evolve(
         container,
         state="ended",
