@@ -131,6 +131,7 @@ def _healthy(app: App, problem: Problem, seed: int, chance: Chance | None, backe
     if chance is None:
         return deployed_world(app, seed)
     world = lived_world(app, chance.at("world"))
+    world.watched_every(LOOK_SECONDS)
     present.before(world, chance.at("before"), _near(problem))
     return world
 
@@ -177,9 +178,11 @@ def await_symptoms(injected: Injected, problem: Problem, seed: int, mode: Mode) 
     else:
         chance = Chance(("episode", key_of(problem, seed), "call"))
         median, spread = CALLED_AFTER
-        length = min(LONGEST_CALL, max(EVIDENCE_SECONDS, chance.lognormal("after", median, spread)))
+        length = min(LONGEST_CALL, chance.lognormal("after", median, spread))
         touched = [name for instance in injected.instances for name in instance.spec.components]
         keys = present.meanwhile(cast(Changing, world), chance, length, touched, rolling=_local(injected))
+        demanded(world).watched_every(1.0)
+        world.advance(EVIDENCE_SECONDS)
         objects = {key: world.cluster.get(key[0], key[2], key[1] or None) for key in keys}
         baseline = replace(baseline, objects={**baseline.objects, **objects})
     while mode == "reactive" and waited < ALERT_LIMIT:
