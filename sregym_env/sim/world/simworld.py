@@ -35,9 +35,9 @@ LogKey = tuple[str, str, int]
 """(pod UID, container name, restart count)."""
 
 
-LOOKING = "look.every"
-"""``memory`` key of how often what follows from changes is looked at, microseconds, where that is not once a second:
-in a past of which nobody sees the seconds."""
+LOOKING = "look.from"
+"""``memory`` key of the instant before which nobody looks at what users and probes make of changes, microseconds: in a
+past of which nobody will see the seconds. What runs is what would run; only its steady states are not recorded."""
 
 EVENT_EFFORT = 30.0
 """What an event costs beside the writes, looks and scripts that it brings about (units of ``runtime/effort.py``)."""
@@ -434,8 +434,7 @@ class SimWorld:
         if "traffic.due" not in self.memory:
             self.memory["traffic.due"] = True
             # The next whole second, however many changes come before it: a rollout costs one look a second.
-            every = self.memory.get(LOOKING, SECOND)
-            due = self.clock - self.clock % every + every
+            due = max(self.clock - self.clock % SECOND + SECOND, self.memory.get(LOOKING, 0))
             self.queue.push(due, "traffic")
             # A world made of a few parts, as in tests, may have no kubelets.
             if "kubelet.look" in self._machinery.handlers:
