@@ -30,10 +30,16 @@ class Mould:
 
     def cast(self, filling: list[Any]) -> Any:
         """The value with these in its gaps."""
-        source = pickle.Unpickler(BytesIO(self.pickled))
         # A method of a list, so that no Python code runs for each gap.
-        source.persistent_load = [*filling, *self.shared].__getitem__  # type: ignore[method-assign]
-        return source.load()
+        return _Caster(BytesIO(self.pickled), [*filling, *self.shared].__getitem__).load()
+
+
+class _Caster(pickle.Unpickler):
+    """Restores a value with what a function says of persistent ids."""
+
+    def __init__(self, pickled: BytesIO, held: Callable[[int], Any]) -> None:
+        super().__init__(pickled)
+        self.persistent_load = held  # type: ignore[method-assign]
 
 
 _Part = tuple[Any, Callable[..., Any], Sequence[Any]]
