@@ -537,10 +537,10 @@ def _machine(chance: Chance, site: Site, role: str, serial: int, size: tuple[int
     disk = chance.choice("disk", (50, 80, 100, 100, 200)) * 1_000_000
     capacity = {
         "cpu": str(cpu),
-        "ephemeral-storage": f"{int(disk * own.uniform('disk', 0.975, 0.999))}Ki",
+        "ephemeral-storage": f"{int(disk * own.uniform('disk', 0.975, 0.999)) // 4 * 4}Ki",
         "hugepages-1Gi": "0",
         "hugepages-2Mi": "0",
-        "memory": f"{int(memory * 1_048_576 * chance.uniform('memory', 0.955, 0.985)) + own.below('pages', 64) * 4}Ki",
+        "memory": f"{(int(memory * 262_144 * chance.uniform('memory', 0.955, 0.985)) + own.below('pages', 64)) * 4}Ki",
         "pods": "110",
     }
     if role == "gpu":
