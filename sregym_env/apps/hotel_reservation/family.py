@@ -85,6 +85,7 @@ def edition(chance: Chance) -> Edition:
         **_images(chance.at("images")),
         wrong_port=chance.choice("wrong-port", (27777, 27071, 27018, 28017, 37017, 27107)),
         accounts={name: _accounts(chance.at("accounts", name), name) for name in GUARDED},
+        settings_map=chance.choice("settings-map", _SETTINGS_MAPS) if chance.yes("mounted", 0.3) else "",
         login=chance.weighted("login", _LOGINS),
         expanded=chance.yes("expanded", 0.35),
         databases=_databases(chance),
@@ -105,6 +106,7 @@ def edition(chance: Chance) -> Edition:
 
 
 _HOSTS: Mapping[Host, float] = {"short": 0.6, "namespaced": 0.15, "full": 0.25}
+_SETTINGS_MAPS = ("hotel-config", "services-config", "app-config", "go-services", "backend-config")
 _LABELS = {"io.kompose.service": 0.4, "app": 0.3, "app.kubernetes.io/name": 0.2, "service": 0.1}
 _LOGINS: Mapping[Login, float] = {"compiled": 0.1, "config": 0.3, "environment": 0.2, "secret": 0.4}
 
