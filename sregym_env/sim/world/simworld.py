@@ -287,15 +287,14 @@ class SimWorld:
         return copy
 
     def refilled(self, parts: Mapping[str, Any], tables: Mapping[str, dict[Key, Manifest]]) -> Self:
-        """A fork with other values in place of some fields and other tables in place of some of its store's.
+        """A fork with other values in place of some fields, by name, and other tables in place of some of its store's.
 
-        ``parts`` are fields by name. Nothing is derived from them yet, and the store remembers no changes."""
+        The store remembers no changes. Without a ``view`` among the fields the network derives one anew."""
         copy = self.fork()
         copy.store.refill(tables)
-        for name, value in parts.items():
+        for name, value in {"view": None, **parts}.items():
             setattr(copy, name, value)
         copy._programs = _programs_of(copy._machinery, copy._app)
-        copy.view = None
         return copy
 
     def __getstate__(self) -> dict[str, Any]:
