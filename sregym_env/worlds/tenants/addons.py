@@ -204,12 +204,12 @@ def installed(add_on: AddOn, chance: Chance, span: Span, tool: str, namespace: s
                 Deed(time, Elect(where or namespace, lease, tuple(_labels(piece, add_on).items()), namespace))
             )
         if upgraded:
-            due = max(span.ago(age), time + 30 * MINUTE) + seconds(index * 1.7)
+            due = max(min(span.ago(age), span.present - 20 * MINUTE), time + 30 * MINUTE) + seconds(
+                index * 1.7
+            )
             step = Step("/spec/template/spec/containers/0/image", was, now)
             target = delivery_target(piece, namespace)
-            deeds.append(
-                Deed(min(due, span.present - 20 * MINUTE), Alter(Change("image", target, helm, (step,))))
-            )
+            deeds.append(Deed(due, Alter(Change("image", target, helm, (step,)))))
     return Story(tuple(deeds), images, len(add_on.pieces))
 
 
