@@ -69,7 +69,7 @@ class Workstation:
         """``user`` is the API identity; ``namespace`` the kubeconfig's current one."""
         self.world = world
         self.user = user
-        self.seed = 0 if _parent is None else _parent.seed
+        self.seed: int = 0 if _parent is None else _parent.seed
         """From which ``$RANDOM`` is drawn; to be set before the first line that needs a shell."""
         self._spent = 0.0
         self._limit = LINE_LIMIT
