@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from sregym_env import apps
 from sregym_env.envs.tasks.pairs import pairs
+from sregym_env.faults.drawn import Drawn
 from sregym_env.faults.problems import curated
 from sregym_env.faults.registry import declarations
 
@@ -28,15 +30,22 @@ def page() -> str:
         "declarations by `python tools_dev/update_docs.py`.",
     ]
     for declared in declarations():
-        fields = declared.parameters.model_fields
         parts += ["", f"## {declared.name}", "", declared.description, ""]
         parts.append(f"- layer: {declared.layer}; level: {declared.level}; targets: {targets[declared.name]}")
-        if fields:
-            listed = ", ".join(f"`{name}={field.default!r}`" for name, field in fields.items())
-            parts.append(f"- parameters: {listed}")
+        if declared.defaults:
+            listed = ", ".join(
+                f"`{name}={_published(default)}`" for name, default in declared.defaults.items()
+            )
+            parts.append(f"- parameters, drawn unless they are given; published: {listed}")
         if declared.name in used:
             parts.append("- curated problems: " + ", ".join(f"`{name}`" for name in used[declared.name]))
     return "\n".join(parts) + "\n"
+
+
+def _published(default: Any) -> str:
+    """The published value of a parameter; dots where it depends on the target."""
+    published = default.published if isinstance(default, Drawn) else default
+    return "..." if callable(published) else repr(published)
 
 
 if __name__ == "__main__":

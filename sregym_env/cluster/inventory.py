@@ -50,6 +50,8 @@ class Inventory:
     """The app's own manifests."""
     made: Mapping[str, Manifest] = field(default_factory=dict)
     """Workloads that the app does not declare, because an operator makes them, by component."""
+    addresses: tuple[str, ...] = ()
+    """Cluster addresses of the application's Services."""
     machines: tuple[Manifest, ...] = ()
     """The nodes that run workloads, as objects, in the order of their names."""
 
@@ -69,6 +71,7 @@ class Inventory:
             node_memory=max((_memory(node) for node in workers), default=0),
             declared=own,
             made=dict(_made(app, cluster, own)),
+            addresses=tuple(_addresses(app, cluster)),
             machines=tuple(workers),
         )
 
@@ -146,6 +149,14 @@ def _no_workload(app: App, component: Component) -> AppError:
         f"{app.namespace_of(component.name)}; declare it in the manifests under the component's name, or have an "
         "operator make it before the application is available"
     )
+
+
+def _addresses(app: App, cluster: Cluster) -> Iterator[str]:
+    for namespace in app.namespaces:
+        for service in cluster.list("services", namespace):
+            address = service["spec"].get("clusterIP", "None")
+            if address not in ("", "None"):
+                yield address
 
 
 def _volumes(app: App, cluster: Cluster) -> list[Volume]:

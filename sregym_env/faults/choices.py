@@ -105,7 +105,7 @@ def near_number(number: int, chance: Chance) -> int:
 
 def near_word(word: str, chance: Chance) -> str:
     """A word with a slip of the pen: letters swapped, lost, doubled or mistaken."""
-    places = [index for index in range(1, len(word) - 1) if word[index].isalpha()] or [0]
+    places = [index for index in range(1, len(word) - 1) if word[index : index + 2].isalpha()] or [0]
     at = chance.choice("place", places)
     match chance.choice("slip", ("swap", "lose", "double", "other")):
         case "swap":
@@ -419,7 +419,7 @@ def renamed(resource: str) -> Choose:
     """The name that an object of the component has been given instead of its own; empty where it is simply gone."""
 
     def choose(target: Any, chance: Chance) -> str:
-        if chance.yes("gone", 0.3):
+        if chance.yes("gone", 0.2):
             return ""
         taken = names_of(target.inventory, resource, target.namespace)
         found: str = until(chance, lambda by: variant(target.name, by), lambda name: name not in taken, "")

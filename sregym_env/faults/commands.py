@@ -121,7 +121,9 @@ def mongo_shell(target: ComponentTarget, account: Account, script: str) -> str:
 def execute(target: ComponentTarget, command: str) -> str:
     """Run a command in a pod of the component."""
     short = {"deployments.apps": "deploy", STATEFUL: "sts", "daemonsets.apps": "ds"}[target.workload.resource]
-    return f"kubectl exec -n {target.namespace} {short}/{target.component.name} -- {command}"
+    several = len(target.pod_spec["containers"]) > 1
+    container = f" -c {target.component.container}" if several else ""
+    return f"kubectl exec -n {target.namespace} {short}/{target.component.name}{container} -- {command}"
 
 
 def show(target: ComponentTarget, output: str = "yaml") -> str:

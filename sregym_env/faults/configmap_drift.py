@@ -65,11 +65,8 @@ def _needed(target: ComponentTarget) -> dict[str, str]:
     """Keys of the file without which the component does not start, and what they give it."""
     component, config = target.component, target.component.config
     assert config is not None
-    hosts = [
-        d.host or d.on
-        for d in component.dependencies
-        if d.essential and d.via == "service" and "start" in d.at
-    ]
+    needed = [d for d in component.dependencies if d.essential and d.via == "service" and "start" in d.at]
+    hosts = {name.partition(".")[0] for d in needed for name in (d.on, d.host)} - {""}
     found = {config.key: config.meaning}
     for key, value in orjson.loads(_file(target)).items():
         host = str(value).partition(":")[0].partition(".")[0]

@@ -23,7 +23,8 @@ def cordoned_nodes(
 
     ``notes`` are annotations that whoever cordoned them has left there.
     """
-    nodes = [ObjectRef("nodes", name) for name in target.inventory.nodes]
+    closed = {m["metadata"]["name"] for m in target.inventory.machines if m["spec"].get("unschedulable")}
+    nodes = [ObjectRef("nodes", name) for name in target.inventory.nodes if name not in closed]
     marks = [MergePatch(node, {"metadata": {"annotations": notes}}) for node in nodes if notes]
     return Fault(
         resource=nodes[0],

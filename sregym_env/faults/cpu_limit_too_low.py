@@ -12,11 +12,14 @@ from sregym_env.runtime.chance import Chance
 BUSY = 30.0
 """Requests per second from which a component needs more than the default limit."""
 
+REQUEST = 0.7
+"""Milli-cores that a request per second takes at least."""
+
 
 def _busy(target: ComponentTarget) -> bool:
     if not target.component.stateless or not target.declares("resources", "limits", "cpu"):
         return False
-    return _rate(target) / target.replicas >= BUSY
+    return _rate(target) >= BUSY
 
 
 def _rate(target: ComponentTarget) -> float:
@@ -26,8 +29,9 @@ def _rate(target: ComponentTarget) -> float:
 
 
 def _starving(target: ComponentTarget, chance: Chance) -> str:
-    """A limit of a few hundredths of a core: ``m`` where somebody meant ten times as much, or a decimal too small."""
-    millis = chance.between("millis", 4, 14)
+    """A small part of what one pod uses: ``m`` where somebody meant ten times as much, or a decimal too small."""
+    used = _rate(target) / target.replicas * REQUEST
+    millis = max(1, round(used * chance.uniform("share", 0.08, 0.32)))
     return chance.choice("form", (f"{millis}m", f"{millis}m", f"0.{millis:03d}".rstrip("0")))
 
 

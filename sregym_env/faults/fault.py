@@ -116,7 +116,7 @@ class Declaration:
         hints = typing.get_type_hints(self.build)
         fields: dict[str, Any] = {
             name: (hints[name] | None, None) if isinstance(default, Drawn) else (hints[name], default)
-            for name, default in self._defaults.items()
+            for name, default in self.defaults.items()
         }
         model: type[BaseModel] = create_model(
             f"{self.name}_parameters", __config__=ConfigDict(extra="forbid", frozen=True), **fields
@@ -124,7 +124,7 @@ class Declaration:
         return model
 
     @property
-    def _defaults(self) -> dict[str, Any]:
+    def defaults(self) -> dict[str, Any]:
         """Defaults of the function's arguments after the target, by name."""
         arguments = list(inspect.signature(self.build).parameters.values())[1:]
         return {argument.name: argument.default for argument in arguments}
@@ -149,7 +149,7 @@ class Declaration:
             )
             raise ProblemError(f"parameters of {self.name}: {problems}") from error
         struck = self.targets.named(inventory, target)
-        for name, default in self._defaults.items():
+        for name, default in self.defaults.items():
             if isinstance(default, Drawn) and values[name] is None:
                 values[name] = (
                     default.at_published(struck)

@@ -70,8 +70,8 @@ def feature_flag_latent_bug(
     }
     return Fault(
         resource=config,
-        cause=f"ConfigMap {name} sets {key}=true, which reaches {target.name} as the environment variable {flag} "
-        "and turns on a code path that answers with internal server errors.",
+        cause=f"ConfigMap {name} sets {key} to true, so that {target.name} runs with {flag}=true, a flag that turns on a "
+        "code path which answers with internal server errors.",
         **revision(
             target, {target.container_path(field, "-"): source}, starts=True, before=[Create(config_map)]
         ),

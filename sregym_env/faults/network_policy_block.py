@@ -25,24 +25,20 @@ NAMESPACES = ("ingress-nginx", "monitoring", "istio-system", "gateway", "fronten
 def _rules(target: ComponentTarget, chance: Chance) -> dict[str, Any]:
     """The types and rules of a policy that lets in, or out, other traffic than the component has."""
     needs = any(d.essential for d in target.component.dependencies)
-    kinds = {
-        "pods": 0.3,
-        "namespace": 0.2,
-        "port": 0.2,
-        "none": 0.1,
-        "sealed": 0.1,
-        "out": 0.25 if needs else 0.0,
-    }
+    # What a policy for everybody allows, one more for these pods cannot forbid.
+    inward = all(alone for *_, alone in _covering(target, {"policyTypes": ["Ingress"]}))
+    outward = needs and all(alone for *_, alone in _covering(target, {"policyTypes": ["Egress"]}))
+    sealed = not any(_covering(target, {"policyTypes": ["Ingress", "Egress"]}))
+    kinds = {"pods": 0.3, "namespace": 0.2, "port": 0.2, "none": 0.1} if inward or not outward else {}
+    kinds |= {"sealed": 0.1 * sealed, "out": 0.25 * outward}
     match chance.weighted("kind", kinds):
         case "pods":
-            return _ingress(
-                _from(target, "podSelector", absent_label(target, chance.at("label"))), target, chance
-            )
+            return _ingress(_from("podSelector", absent_label(target, chance.at("label"))), target, chance)
         case "namespace":
             name = {"kubernetes.io/metadata.name": _elsewhere(target, chance)}
-            return _ingress(_from(target, "namespaceSelector", name), target, chance)
+            return _ingress(_from("namespaceSelector", name), target, chance)
         case "port":
-            rule = {"ports": [{"protocol": "TCP", "port": wrong_port(target, chance.at("port"))}]}
+            rule: Manifest = {"ports": [{"protocol": "TCP", "port": wrong_port(target, chance.at("port"))}]}
             if chance.yes("anybody", 0.5):
                 rule["from"] = [{"podSelector": {}}]
             return {"policyTypes": ["Ingress"], "ingress": [rule]}
@@ -54,7 +50,7 @@ def _rules(target: ComponentTarget, chance: Chance) -> dict[str, Any]:
             return {"policyTypes": ["Ingress", "Egress"]}
 
 
-def _from(target: ComponentTarget, kind: str, labels: dict[str, str]) -> Manifest:
+def _from(kind: str, labels: dict[str, str]) -> Manifest:
     return {"from": [{kind: {"matchLabels": labels}}]}
 
 
@@ -119,8 +115,10 @@ def network_policy_block(
     own = next((each for each in covering if each[2]), None)
     ref = own[0] if own else ObjectRef(POLICIES, name, target.namespace)
     chosen = own[1]["spec"]["podSelector"] if own else {"matchLabels": dict(target.labels)}
-    kept = {k: v for k, v in own[1]["spec"].items() if k not in rules} if own else {}
-    spec = {**kept, "podSelector": chosen, **rules}
+    restricted = {kind.lower() for kind in rules["policyTypes"]}
+    kept = {k: v for k, v in own[1]["spec"].items() if k not in restricted} if own else {}
+    types = [*kept.get("policyTypes", ()), *rules["policyTypes"]]
+    spec = {**kept, "podSelector": chosen, **rules, "policyTypes": list(dict.fromkeys(types))}
     key, value = next(iter(target.labels.items()))
     edits: list[Any] = []
     undone: list[str] = []

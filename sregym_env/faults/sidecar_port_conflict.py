@@ -14,7 +14,6 @@ from sregym_env.runtime.chance import Chance
 
 LISTENERS: Mapping[str, str] = {
     "exec": "exec nc -lk -p {port}",
-    "loop": "while true; do nc -lk -p {port}; sleep 5; done",
     "plain": "nc -lk -p {port} > /dev/null",
     "announced": "echo listening on :{port}; exec nc -lk -p {port}",
     "files": "exec httpd -f -p {port} -h /tmp",

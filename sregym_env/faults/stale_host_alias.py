@@ -24,15 +24,17 @@ def _hosts(target: ComponentTarget) -> list[str]:
 
 def _gone(target: ComponentTarget, chance: Chance) -> str:
     """An address where nothing is: of a Service or a pod that is gone, of a machine, of another network."""
-    have = {pod.get("status", {}).get("podIP", "") for pod in target.inventory.pods}
+    pods = sorted({pod.get("status", {}).get("podIP", "") for pod in target.inventory.pods} - {""})
+    near = [*pods, *target.inventory.addresses]
 
     def draw(by: Chance) -> str:
         low, host = by.between("low", 0, 254), by.between("host", 2, 253)
-        nets = (f"10.96.{by.between('service', 128, 254)}", f"10.244.{by.between('pod', 16, 250)}", f"10.0.{low}",
-                f"192.168.{low}", f"172.20.{low}", f"10.{by.between('ten', 20, 90)}.{low}", f"172.31.{low}")  # fmt: skip
-        return f"{by.choice('net', nets)}.{host}"
+        if near and by.yes("near", 0.6):
+            return f"{'.'.join(by.choice('beside', near).split('.')[:2])}.{low}.{host}"
+        nets = ("10.0", "192.168", "172.20", "172.31", f"10.{by.between('ten', 20, 90)}")
+        return f"{by.choice('net', nets)}.{low}.{host}"
 
-    return str(until(chance, draw, lambda address: address not in have, "10.96.255.250"))
+    return str(until(chance, draw, lambda address: address not in near, "10.96.255.250"))
 
 
 def _names(target: ComponentTarget, chance: Chance) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from sregym_env.kube.types import Json, Manifest
 from sregym_env.serve.bodies import body
 from sregym_env.serve.message import Request
 from sregym_env.serve.pace import Pace
+from sregym_env.sim.apiserver import is_current
 
 _POLICIES = ("Foreground", "Background", "Orphan")
 
@@ -33,6 +34,8 @@ class DeleteOptions:
         wanted = (("uid", "UID", self.uid), ("resourceVersion", "ResourceVersion", self.resource_version))
         for field, word, found in wanted:
             known = old["metadata"].get(field)
+            if field == "resourceVersion" and found and is_current(resource, found, old):
+                continue
             if found and found != known:
                 text = f"Precondition failed: {word} in precondition: {found}, {word} in object meta: {known}"
                 raise status.conflict(resource, old["metadata"]["name"], text)

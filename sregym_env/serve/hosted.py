@@ -79,7 +79,7 @@ class Hosted:
 
     def announce(self) -> None:
         """Wake those who watch if something was written since the last time."""
-        revision = self.world.store.revision
+        revision = self.world.store.newest
         if revision != self._revision:
             self._revision = revision
             self.bell.ring()

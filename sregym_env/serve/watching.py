@@ -115,7 +115,7 @@ async def _stream(
     marked = time.monotonic()
     while not hosted.closing:
         world = hosted.world
-        if world.store.revision > known:
+        if world.store.newest > known:
             expired = _expired(hosted, known)
             if expired is not None:
                 # A client so slow that changes it has not seen are forgotten must begin anew.
@@ -164,7 +164,7 @@ class _Deadline:
         if self._drives:
             # The client gets a moment to close the connection before time goes on.
             await self._hosted.bell.wait(0.002)
-            if self._hosted.world.store.revision == known:
+            if self._hosted.world.store.newest <= known:
                 wall, virtual = self._began
                 reach = virtual + int((time.monotonic() - wall) * STEP_SPEED * SECOND)
                 over = self._hosted.pace.skip(min(reach, self._virtual))
@@ -176,9 +176,8 @@ class _Deadline:
 
 def _expired(hosted: Hosted, known: int) -> status.StatusError | None:
     """The error of a watch that would begin before the oldest change that is kept."""
-    store = hosted.world.store
-    oldest = store.revision - len(store.changes) + 1
-    return status.gone(known, oldest - 1) if known + 1 < oldest else None
+    oldest = hosted.world.store.oldest
+    return status.gone(known, oldest) if known < oldest else None
 
 
 async def _failed(error: status.StatusError) -> AsyncIterator[bytes]:

@@ -27,10 +27,6 @@ from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.logs import ContainerLog
 from sregym_env.sim.world.shared import SharedLog
 
-CONTROL_PLANE = "sre-control-plane"
-"""The machine next to which the workstation stands."""
-
-
 _EVERY_KIND = frozenset(get_args(Disturbance))
 
 
@@ -87,8 +83,8 @@ class EmbeddedWorld(SimWorld):
         return alerts.alerts(self)
 
     def request(self, call: HttpCall) -> HttpExchange:
-        """One HTTP request from the workstation, which stands in the cluster's network and asks its DNS."""
-        return as_curl(self, NodeSource(CONTROL_PLANE, cluster_dns=True), call)
+        """One HTTP request from the workstation, which stands next to the first machine and asks the cluster's DNS."""
+        return as_curl(self, NodeSource(self.plan.first.name, cluster_dns=True), call)
 
     def schedule(self, delay_seconds: float, action: ScheduledAction) -> None:
         """Let something outside the cluster happen later."""

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
+import orjson
+
 from sregym_env.cluster.api import World
 from sregym_env.cluster.app import App, Component
 from sregym_env.cluster.apply import changed, ref
@@ -76,6 +78,9 @@ NOW = "{now}"
 
 CAUSE = "kubernetes.io/change-cause"
 RESTARTED = "kubectl.kubernetes.io/restartedAt"
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+APPLY = "kubectl-client-side-apply"
+"""The field manager of ``kubectl apply``."""
 
 
 class Changing(World, Protocol):
@@ -160,8 +165,17 @@ class Change:
             )
         else:
             known = world.cluster.get(made.target.resource, made.target.name, made.target.namespace)
-            world.cluster.replace(made.later(known), field_manager=made.manager)
+            world.cluster.replace(made._reapplied(made.later(known)), field_manager=made.manager)
         return made
+
+    def _reapplied(self, live: Manifest) -> Manifest:
+        """What ``kubectl apply`` remembers of its input follows the change, where it is what makes it."""
+        notes = live["metadata"].get("annotations") or {}
+        if self.manager != APPLY or LAST_APPLIED not in notes:
+            return live
+        config = self.later(orjson.loads(notes[LAST_APPLIED]))
+        text = orjson.dumps(config, option=orjson.OPT_SORT_KEYS).decode() + "\n"
+        return {**live, "metadata": {**live["metadata"], "annotations": {**notes, LAST_APPLIED: text}}}
 
 
 def happen(world: Changing, change: Change) -> Change:
@@ -274,8 +288,6 @@ def cause_of(change: Change, chance: Chance) -> str:
 _PROJECTS = ("OPS", "PLAT", "SHOP", "CORE", "INFRA", "BOOK", "WEB", "SRE", "PAY", "DATA")
 
 # --- who writes -----------------------------------------------------------------------------------------
-
-APPLY = "kubectl-client-side-apply"
 
 _MANUAL: Mapping[str, Mapping[str, float]] = {
     "image": {"kubectl-set": 0.5, "kubectl-edit": 0.25, "kubectl-patch": 0.15, "Mozilla": 0.05, "node-fetch": 0.05},
@@ -422,9 +434,17 @@ def _value(manifest: Any, pointer: str) -> Any:
     return manifest
 
 
+def _restartable(draw: _Draw) -> Manifest | None:
+    """The workload, if its pods may be replaced as an innocent change.
+
+    A registry keeps in memory who has registered, and they do that when they start: nobody restarts one without them.
+    """
+    return None if draw.component.kind == "registry" else draw.workload
+
+
 def _container(draw: _Draw) -> tuple[Manifest, int, Manifest] | None:
     """The workload, the index of the component's own container, and that container."""
-    workload = draw.workload
+    workload = _restartable(draw)
     if workload is None:
         return None
     for index, container in enumerate(workload["spec"]["template"]["spec"]["containers"]):
@@ -610,7 +630,7 @@ def _annotation(draw: _Draw) -> Change | None:
     if workload is None:
         return None
     chance = draw.chance
-    on_pods = chance.yes("on pods", 0.4)
+    on_pods = _restartable(draw) is not None and chance.yes("on pods", 0.4)
     notes = _POD_NOTES if on_pods else _NOTES
     where = ("spec", "template", "metadata") if on_pods else ("metadata",)
     name = chance.choice("name", tuple(notes))
@@ -654,7 +674,7 @@ def _other_value(draw: _Draw, kind: Kind, target: Manifest, path: str, other: An
 
 def _restart(draw: _Draw) -> Change | None:
     """``kubectl rollout restart``: a trace that is left, so never what was there before."""
-    workload = draw.workload
+    workload = _restartable(draw)
     if workload is None or draw.past:
         return None
     path = _pointer("spec", "template", "metadata", "annotations", RESTARTED)

@@ -11,16 +11,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sregym_env.cluster.app import App
-from sregym_env.cluster.deploy import deploy
+from sregym_env.errors import AppError
 from sregym_env.runtime.chance import Chance
-from sregym_env.sim.bringup.deploy import bare_cluster
+from sregym_env.sim.bringup.plan import cluster_of
 from sregym_env.sim.bringup.renewal import Renewal, prepared
 from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.worlds.clusters import drawn_cluster
+from sregym_env.worlds.past import live
+from sregym_env.worlds.variation.vary import vary
 
 BASES = 64
 """Base worlds per application."""
 
-LATER_SECONDS = (300.0, 9 * 3600.0)
+ATTEMPTS = 4
+"""How often a base world is drawn anew that turns out not to be healthy."""
+
+LATER_SECONDS = (300.0, 3 * 3600.0)
 """How long an episode's world has lived on by itself since its base world was made."""
 
 SECRET_LENGTH = 8
@@ -75,12 +81,22 @@ def _base(app: App, number: int) -> _Base:
 
 
 def _made(app: App, number: int) -> EmbeddedWorld:
-    chance = Chance(("base", app.name, number))
-    world = bare_cluster(number % 8)
-    world.app = app.family(app, chance.at("family")) if app.family else app
-    deploy(world)
-    world.advance(3600.0)
-    return world
+    """A base world, brought up by the ordinary API and lived through. Raises AppError."""
+    refused = ""
+    for attempt in range(ATTEMPTS):
+        chance = Chance(("base", app.name, number, attempt))
+        plan = drawn_cluster(chance.at("cluster"))
+        world = cluster_of(plan)
+        try:
+            live(world, vary(app, chance.at("variation")), chance.at("past"), plan.present)
+        except AppError as error:
+            refused = str(error)
+        else:
+            return world
+    raise AppError(
+        f"application {app.name}: none of {ATTEMPTS} worlds that were drawn for it is healthy, the last because "
+        f"{refused}; play with variation=False, or see which draw of the application harms it"
+    )
 
 
 # --- opaque texts -----------------------------------------------------------------------------------------

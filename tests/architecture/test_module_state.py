@@ -64,13 +64,15 @@ REMEMBERED = {
     "node_files.machine_files", "protobuf._table", "schema._descriptions", "schema._structure",
     # What is installed beside this package, and what the healthy worlds of applications hold.
     "pairs.inventory_of",
+    # Address ranges, which never change.
+    "allocation._network",
     # Compiled programs: evaluation keeps its state apart from them.
     "awk._parsed", "cel._compiled", "columns.parse_columns", "custom._compiled", "globs._around",
     "globs.expression", "gotemplate.compile_go_template", "grep._matcher", "javascript._linear",
     "jsonpath.compile_template", "patterns.compiled", "posix.compiled", "proxy._rejected", "sed_syntax.parsed",
     "selecting._pattern", "strings._compiled", "syntax.parsed",
     # The fields of a class.
-    "frozen._fields",
+    "frozen._fields", "mould._blank", "mould._constructed", "mould._tuples",
     # Follows from a registry, which never changes.
     "discovery.aggregated", "discovery.group", "discovery.groups", "discovery.resources", "matching._others",
     "openapi.document", "openapi.index", "openapi2.document", "paths.parse", "registry.without_group",

@@ -75,6 +75,10 @@ class Edition:
     named: tuple[str, ...] = ()
     """Components whose Service forwards to a port by its name."""
     host: Host = "short"
+    label: str = "io.kompose.service"
+    """The label by which pods are selected."""
+    converted: bool = True
+    """Whether the manifests bear the marks of the tool that has converted them."""
     application: Builds = field(default_factory=lambda: Builds(""))
     mongodb: Builds = field(default_factory=lambda: Builds(""))
     memcached: Builds = field(default_factory=lambda: Builds(""))

@@ -28,8 +28,8 @@ from sregym_env.runtime.chance import Chance
 LEAST_OFFERED = 33.0
 """Requests per second that searches and recommendations have each at least: enough that a lack of CPU is felt."""
 
-RATES = (80, 220)
-"""Least and most requests per second: at the most, no service uses a third of a core's time."""
+RATES = (80, 280)
+"""Least and most requests per second: at the most, the busiest service uses little more than a third of a core."""
 
 _LETTERS = "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 _HEX = "0123456789abcdef"
@@ -80,6 +80,8 @@ def edition(chance: Chance) -> Edition:
         offered=_offered(chance.at("offered"), ports),
         named=named,
         host=chance.weighted("host", _HOSTS),
+        label=chance.weighted("label", _LABELS),
+        converted=chance.yes("converted", 0.35),
         **_images(chance.at("images")),
         wrong_port=chance.choice("wrong-port", (27777, 27071, 27018, 28017, 37017, 27107)),
         accounts={name: _accounts(chance.at("accounts", name), name) for name in GUARDED},
@@ -103,6 +105,7 @@ def edition(chance: Chance) -> Edition:
 
 
 _HOSTS: Mapping[Host, float] = {"short": 0.6, "namespaced": 0.15, "full": 0.25}
+_LABELS = {"io.kompose.service": 0.4, "app": 0.3, "app.kubernetes.io/name": 0.2, "service": 0.1}
 _LOGINS: Mapping[Login, float] = {"compiled": 0.1, "config": 0.3, "environment": 0.2, "secret": 0.4}
 
 _NAMED = (
@@ -424,4 +427,4 @@ def _mix(chance: Chance) -> tuple[float, float, float, float]:
 
 def _rate(chance: Chance, mix: tuple[float, float, float, float]) -> int:
     least = max(RATES[0], int(LEAST_OFFERED / min(mix[:2])) + 1)
-    return min(RATES[1], least + round(chance.lognormal("rate", 30.0, 0.9)) // 5 * 5)
+    return min(RATES[1], least + round(chance.lognormal("rate", 60.0, 0.9)) // 5 * 5)

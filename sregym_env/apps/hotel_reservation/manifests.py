@@ -41,7 +41,7 @@ def manifests(edition: Edition) -> tuple[Manifest, ...]:
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}},
         *_config_maps(edition),
         *_secrets(edition),
-        *(_claim(name) for name in DATABASES),
+        *(_claim(edition, name) for name in DATABASES),
         *_consul(edition),
         *_jaeger(edition),
         *(obj for name in CACHES for obj in _memcached(edition, name)),
@@ -52,12 +52,12 @@ def manifests(edition: Edition) -> tuple[Manifest, ...]:
     )
 
 
-def _metadata(name: str) -> Manifest:
+def _metadata(edition: Edition, name: str) -> Manifest:
     return {
         "name": name,
         "namespace": NAMESPACE,
-        "labels": {"io.kompose.service": name},
-        "annotations": KOMPOSE,
+        "labels": {edition.label: name},
+        **({"annotations": KOMPOSE} if edition.converted else {}),
     }
 
 
@@ -72,6 +72,7 @@ def _container(name: str, image: str, ports: list[Manifest], cpu: str | None = N
 
 
 def _deployment(
+    edition: Edition,
     name: str,
     container: Manifest,
     *,
@@ -84,23 +85,26 @@ def _deployment(
         pod["hostname"] = hostname
     if volumes:
         pod["volumes"] = list(volumes)
-    labels = {"io.kompose.service": name}
+    labels = {edition.label: name}
     spec: Manifest = {
         "replicas": 1,
         "selector": {"matchLabels": labels},
-        "template": {"metadata": {"labels": labels, "annotations": KOMPOSE}, "spec": pod},
+        "template": {
+            "metadata": {"labels": labels, **({"annotations": KOMPOSE} if edition.converted else {})},
+            "spec": pod,
+        },
     }
     if recreate:
         spec["strategy"] = {"type": "Recreate"}
-    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": _metadata(name), "spec": spec}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": _metadata(edition, name), "spec": spec}
 
 
-def _service(name: str, ports: list[Manifest], **more: Any) -> Manifest:
+def _service(edition: Edition, name: str, ports: list[Manifest], **more: Any) -> Manifest:
     return {
         "apiVersion": "v1",
         "kind": "Service",
-        "metadata": _metadata(name),
-        "spec": {"ports": ports, "selector": {"io.kompose.service": name}, **more},
+        "metadata": _metadata(edition, name),
+        "spec": {"ports": ports, "selector": {edition.label: name}, **more},
     }
 
 
@@ -134,11 +138,11 @@ def _probed(edition: Edition, component: str) -> Manifest:
     return {} if handler is None else {"readinessProbe": handler, "livenessProbe": handler}
 
 
-def _claim(name: str) -> Manifest:
+def _claim(edition: Edition, name: str) -> Manifest:
     return {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
-        "metadata": _metadata(f"{name}-pvc"),
+        "metadata": _metadata(edition, f"{name}-pvc"),
         "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
     }
 
@@ -215,7 +219,7 @@ def _go_service(edition: Edition, name: str) -> tuple[Manifest, ...]:
         **_probed(edition, name),
     )
     ports = [served] if metrics is None else [served, _port(metrics, name="metrics")]
-    return _deployment(name, container), _service(name, ports)
+    return _deployment(edition, name, container), _service(edition, name, ports)
 
 
 def _mongodb(edition: Edition, name: str) -> tuple[Manifest, ...]:
@@ -242,6 +246,7 @@ def _mongodb(edition: Edition, name: str) -> tuple[Manifest, ...]:
         **_probed(edition, full),
     )
     deployment = _deployment(
+        edition,
         full,
         container,
         # As kompose does for whatever mounts a volume: two databases cannot open the same files.
@@ -249,7 +254,7 @@ def _mongodb(edition: Edition, name: str) -> tuple[Manifest, ...]:
         hostname="" if guarded else f"{name}-db",
         volumes=tuple(volumes),
     )
-    return deployment, _service(full, [served])
+    return deployment, _service(edition, full, [served])
 
 
 def _memcached(edition: Edition, name: str) -> tuple[Manifest, ...]:
@@ -265,7 +270,7 @@ def _memcached(edition: Edition, name: str) -> tuple[Manifest, ...]:
         **more,
         **_probed(edition, full),
     )
-    return _deployment(full, container), _service(full, [served])
+    return _deployment(edition, full, container), _service(edition, full, [served])
 
 
 def _consul(edition: Edition) -> tuple[Manifest, ...]:
@@ -275,14 +280,14 @@ def _consul(edition: Edition) -> tuple[Manifest, ...]:
     container = _container(
         "consul", edition.consul.runs, ports, edition.cpu.get("consul"), **_probed(edition, "consul")
     )
-    return _deployment("consul", container), _service("consul", served)
+    return _deployment(edition, "consul", container), _service(edition, "consul", served)
 
 
 def _jaeger(edition: Edition) -> tuple[Manifest, ...]:
     ports = [_container_port(number, protocol) for number, protocol in JAEGER_PORTS]
     served = [_port(number, protocol=protocol) for number, protocol in JAEGER_PORTS]
-    outside = _service("jaeger", [_port(16686)], type="NodePort")
-    outside = {**outside, "metadata": _metadata("jaeger-out")}
+    outside = _service(edition, "jaeger", [_port(16686)], type="NodePort")
+    outside = {**outside, "metadata": _metadata(edition, "jaeger-out")}
     container = _container(
         "hotel-reserv-jaeger",
         edition.jaeger.runs,
@@ -290,7 +295,7 @@ def _jaeger(edition: Edition) -> tuple[Manifest, ...]:
         edition.cpu.get("jaeger"),
         **_probed(edition, "jaeger"),
     )
-    return _deployment("jaeger", container), _service("jaeger", served), outside
+    return _deployment(edition, "jaeger", container), _service(edition, "jaeger", served), outside
 
 
 def _load_script(edition: Edition) -> Manifest:

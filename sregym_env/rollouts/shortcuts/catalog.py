@@ -126,10 +126,17 @@ def _reading() -> Iterator[Shortcut]:
         repairs.live_normalise,
     )
     yield _shortcut(
-        "live_normalise_all",
+        "undo_the_unavailable",
         "reading",
-        "the same, and restores what is missing, nodes, DNS; restarts all",
-        repairs.live_normalise_all,
+        "undoes the rollouts of what is not available",
+        repairs.undo_the_unavailable,
+    )
+    yield _shortcut(
+        "triage",
+        "reading",
+        "creates what is missing, undoes what is unavailable, lifts cordons, taints, denials and blocks, cleans the rest",
+        repairs.triage,
+        remembers=True,
     )
 
 
@@ -154,7 +161,7 @@ def _diagnoses() -> Iterator[Shortcut]:
 def _combinations() -> Iterator[Shortcut]:
     whole: dict[str, Callable[[Knowledge], Script]] = {
         "normalise": blind.normalise,
-        "live": repairs.live_normalise_all,
+        "triage": repairs.triage,
         "elsewhere": blind.everything_elsewhere,
         "undo": blind.undo_every_rollout,
     }
@@ -165,7 +172,7 @@ def _combinations() -> Iterator[Shortcut]:
                 "combination",
                 f"`{cue}`, stuffed, then {name} for everything",
                 _all(by_name(cue), diagnoses.stuffed, repair),
-                remembers=name == "elsewhere",
+                remembers=name in ("elsewhere", "triage"),
             )
         yield _shortcut(
             f"{cue}+stuffed+cleaned",

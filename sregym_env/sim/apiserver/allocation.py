@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
+from functools import lru_cache
 
 from sregym_env.kube.status import FieldError, GoValue, internal_error, invalid, invalid_value
 from sregym_env.kube.types import Manifest
 from sregym_env.sim.world import SimWorld
-
-SERVICE_NETWORK = ipaddress.ip_network("10.96.0.0/16")
-"""kubeadm's default service subnet, as kind narrows it."""
 
 NODE_PORTS = range(30000, 32768)
 """The API server's default --service-node-port-range."""
@@ -66,26 +64,34 @@ def _with_health_check_port(world: SimWorld, kind: str, spec: Manifest, before: 
         spec["healthCheckNodePort"] = world.streams.choice("node-port", NODE_PORTS)
 
 
+@lru_cache(maxsize=256)
+def _network(cidr: str) -> ipaddress.IPv4Network:
+    return ipaddress.IPv4Network(cidr)
+
+
 def _taken(world: SimWorld) -> set[str]:
     return {service["spec"].get("clusterIP", "") for service in world.store.list("services")}
 
 
 def _free_address(world: SimWorld) -> str:
     taken = _taken(world)
+    network = _network(world.plan.service_cidr)
     while True:
-        # The allocator keeps the lowest 256 addresses of the range for static assignment.
-        address = str(SERVICE_NETWORK[256 + world.streams.below("cluster-ip", 65000)])
+        # The allocator keeps the lowest addresses of the range, at most 256, for static assignment.
+        usable = min(65000, network.num_addresses - 512)
+        address = str(network[256 + world.streams.below("cluster-ip", usable)])
         if address not in taken:
             return address
 
 
 def _check_address(world: SimWorld, service: Manifest, address: str) -> None:
     problem = ""
+    network = _network(world.plan.service_cidr)
     try:
-        if ipaddress.ip_address(address) not in SERVICE_NETWORK:
+        if ipaddress.ip_address(address) not in network:
             problem = (
                 f"failed to allocate IP {address}: the provided IP ({address}) is not in the valid range. "
-                f"The range of valid IPs is {SERVICE_NETWORK}"
+                f"The range of valid IPs is {network}"
             )
         elif address in _taken(world):
             problem = f"failed to allocate IP {address}: provided IP is already allocated"

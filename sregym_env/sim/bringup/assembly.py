@@ -21,6 +21,7 @@ from sregym_env.sim.controllers import (
     garbage,
     horizontalpodautoscaler,
     job,
+    leaderelection,
     namespace,
     nodelifecycle,
     podgarbage,
@@ -79,6 +80,7 @@ CONTROLLERS: tuple[Controller, ...] = (
     certificates.CONTROLLER,
     flowcontrol.CONTROLLER,
     eventttl.CONTROLLER,
+    leaderelection.CONTROLLER,
     dns.CONTROLLER,
 )
 

@@ -10,18 +10,13 @@ from __future__ import annotations
 from sregym_env.cluster.app import App
 from sregym_env.cluster.deploy import deploy
 from sregym_env.errors import AppError
-from sregym_env.runtime.clock import DAY, EPOCH, HOUR
-from sregym_env.sim.bringup import populate
-from sregym_env.sim.bringup.assembly import MACHINERY
+from sregym_env.runtime.clock import EPOCH, HOUR
+from sregym_env.sim.bringup.plan import PUBLISHED, cluster_of
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.sim.programs.registry import PROGRAMS
-from sregym_env.sim.programs.system_images import SYSTEM_IMAGES
 
 VARIANTS = 8
 """Settled worlds kept per application."""
-
-CLUSTER_AGE = 41 * DAY
-"""How long the cluster has existed when the application is deployed."""
 
 APP_AGE = 5 * HOUR
 """How long the application has served when an episode begins: its start-up events have expired."""
@@ -35,12 +30,10 @@ def bare_cluster(variant: int = 0) -> EmbeddedWorld:
     """A fresh fork of an embedded cluster with its system pods running and nothing deployed."""
     known = _clusters.get(variant)
     if known is None:
-        images = {image.reference: image for image in SYSTEM_IMAGES}
         # Negative seeds are never played: an episode that drew the same numbers again would make objects
         # with UIDs that exist.
-        known = EmbeddedWorld(-1 - variant, start=EPOCH - CLUSTER_AGE, machinery=MACHINERY, images=images)
-        populate.populate(known)
-        known.run_until(EPOCH)
+        known = cluster_of(PUBLISHED, -1 - variant)
+        known.run_until(PUBLISHED.present)
         # What is kept is a fork that nobody ever writes to, so that forking it changes nothing in it, in any thread.
         known = _clusters[variant] = known.fork()
     return known.fork()

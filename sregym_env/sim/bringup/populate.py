@@ -1,6 +1,6 @@
 """The base cluster: everything a fresh kubeadm cluster with Calico, metrics-server and OpenEBS holds.
 
-:func:`populate` creates the objects; controllers, scheduler and kubelets then bring the system pods up on
+It is made as the world's plan has it. :func:`populate` creates the objects; controllers, scheduler and kubelets then bring the system pods up on
 the same path as any application's.
 """
 
@@ -11,13 +11,11 @@ from typing import Any
 from sregym_env.kube.types import Manifest
 from sregym_env.sim import apiserver
 from sregym_env.sim.bringup import roles, server_objects
-from sregym_env.sim.machines import nodes
-from sregym_env.sim.machines.nodes import CONTROL_PLANE, MACHINES, VERSION
+from sregym_env.sim.machines import leaders, nodes
 from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.plan import VERSION, ClusterPlan, Machine
 
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease", "openebs")
-DNS_ADDRESS = "10.96.0.10"
-API_ADDRESS = "10.96.0.1"
 CALICO_VERSION = "v3.27.0"
 
 COREDNS_IMAGE = "registry.k8s.io/coredns/coredns:v1.11.3"
@@ -59,7 +57,19 @@ _ON_CONTROL_PLANE = {"effect": "NoSchedule", "key": "node-role.kubernetes.io/con
 
 
 def populate(world: SimWorld) -> None:
-    """Create every object of the base cluster, at the world's present."""
+    """Create every object of the base cluster; its add-ons come when the plan says."""
+    found(world)
+    installed = world.plan.installed
+    if installed:
+        server_objects.publish(world)
+        world.run_until(world.now() + installed)
+    install(world)
+    if not installed:
+        server_objects.publish(world)
+
+
+def found(world: SimWorld) -> None:
+    """Create the cluster itself: its first machines, what configures it, and the control plane."""
     for name in NAMESPACES:
         _create(world, "namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     # Before any pod: its admission looks up the priority classes.
@@ -67,16 +77,25 @@ def populate(world: SimWorld) -> None:
         _create_any(world, manifest)
     for manifest in roles.manifests():
         _create_any(world, manifest)
-    for machine in MACHINES:
-        nodes.create(world, machine)
-    for manifest in (*_service_accounts(), *_configuration(), *_services()):
+    plan = world.plan
+    for machine in plan.machines:
+        if not machine.joins:
+            nodes.create(world, machine)
+    for manifest in (*_service_accounts(), *_configuration(plan), *_services(plan)):
         _create_any(world, manifest)
     _publish_api_server(world)
-    for manifest in _control_plane(world):
-        _create(world, "pods", manifest)
-    for manifest in (*_daemon_sets(), *_deployments()):
+    for machine in plan.control_planes:
+        for manifest in _control_plane(world, machine):
+            _create(world, "pods", manifest)
+    # The published cluster's leaders have always been there.
+    for name in nodes.LEADERS if plan.key else ():
+        leaders.contest(world, "kube-system", name, {"component": name, "tier": "control-plane"})
+
+
+def install(world: SimWorld) -> None:
+    """Create the add-ons: network, DNS, metrics and local volumes."""
+    for manifest in (*_daemon_sets(world.plan), *_deployments()):
         _create_any(world, manifest)
-    server_objects.publish(world)
 
 
 _KEYS = {
@@ -164,14 +183,14 @@ def _service_accounts() -> list[Manifest]:
     ]
 
 
-def _configuration() -> list[Manifest]:
+def _configuration(plan: ClusterPlan) -> list[Manifest]:
     kubeadm = (
-        "apiVersion: kubeadm.k8s.io/v1beta4\nclusterName: sre\ncontrolPlaneEndpoint: "
-        f"{CONTROL_PLANE.name}:6443\nkind: ClusterConfiguration\nkubernetesVersion: {VERSION}\nnetworking:\n"
-        "  dnsDomain: cluster.local\n  podSubnet: 10.244.0.0/16\n  serviceSubnet: 10.96.0.0/16\n"
+        f"apiVersion: kubeadm.k8s.io/v1beta4\nclusterName: {plan.cluster_name}\ncontrolPlaneEndpoint: "
+        f"{plan.endpoint}:6443\nkind: ClusterConfiguration\nkubernetesVersion: {plan.version}\nnetworking:\n"
+        f"  dnsDomain: cluster.local\n  podSubnet: {plan.pod_cidr}\n  serviceSubnet: {plan.service_cidr}\n"
     )
     proxy = (
-        "apiVersion: kubeproxy.config.k8s.io/v1alpha1\nbindAddress: 0.0.0.0\nclusterCIDR: 10.244.0.0/16\n"
+        f"apiVersion: kubeproxy.config.k8s.io/v1alpha1\nbindAddress: 0.0.0.0\nclusterCIDR: {plan.pod_cidr}\n"
         "conntrack:\n  maxPerCore: 0\niptables:\n  minSyncPeriod: 1s\nkind: KubeProxyConfiguration\n"
         "mode: iptables\n"
     )
@@ -193,7 +212,7 @@ def _config_map(name: str, data: dict[str, str]) -> Manifest:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
 
 
-def _services() -> list[Manifest]:
+def _services(plan: ClusterPlan) -> list[Manifest]:
     api: Manifest = {
         "apiVersion": "v1",
         "kind": "Service",
@@ -203,8 +222,8 @@ def _services() -> list[Manifest]:
             "labels": {"component": "apiserver", "provider": "kubernetes"},
         },
         "spec": {
-            "clusterIP": API_ADDRESS,
-            "clusterIPs": [API_ADDRESS],
+            "clusterIP": plan.api_address,
+            "clusterIPs": [plan.api_address],
             "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": 6443}],
         },
     }
@@ -222,8 +241,8 @@ def _services() -> list[Manifest]:
             },
         },
         "spec": {
-            "clusterIP": DNS_ADDRESS,
-            "clusterIPs": [DNS_ADDRESS],
+            "clusterIP": plan.dns_address,
+            "clusterIPs": [plan.dns_address],
             "ports": [
                 {"name": "dns", "port": 53, "protocol": "UDP", "targetPort": 53},
                 {"name": "dns-tcp", "port": 53, "protocol": "TCP", "targetPort": 53},
@@ -253,7 +272,8 @@ def _publish_api_server(world: SimWorld) -> None:
     ports = [{"name": "https", "port": 6443, "protocol": "TCP"}]
     metadata = {"name": "kubernetes", "namespace": "default"}
     mirrored = {**metadata, "labels": {"endpointslice.kubernetes.io/skip-mirror": "true"}}
-    subset = {"addresses": [{"ip": CONTROL_PLANE.address}], "ports": ports}
+    servers = [machine.address for machine in world.plan.control_planes]
+    subset = {"addresses": [{"ip": address} for address in servers], "ports": ports}
     _create(
         world,
         "endpoints",
@@ -267,7 +287,7 @@ def _publish_api_server(world: SimWorld) -> None:
             "kind": "EndpointSlice",
             "metadata": {**metadata, "labels": {"kubernetes.io/service-name": "kubernetes"}},
             "addressType": "IPv4",
-            "endpoints": [{"addresses": [CONTROL_PLANE.address], "conditions": {"ready": True}}],
+            "endpoints": [{"addresses": [address], "conditions": {"ready": True}} for address in servers],
             "ports": ports,
         },
     )
@@ -276,8 +296,8 @@ def _publish_api_server(world: SimWorld) -> None:
 # --- the control plane's static pods ----------------------------------------------------------------
 
 
-def _control_plane(world: SimWorld) -> list[Manifest]:
-    address = CONTROL_PLANE.address
+def _control_plane(world: SimWorld, machine: Machine) -> list[Manifest]:
+    plan, address = world.plan, machine.address
     api = [
         "kube-apiserver",
         f"--advertise-address={address}",
@@ -285,12 +305,12 @@ def _control_plane(world: SimWorld) -> list[Manifest]:
         "--enable-admission-plugins=NodeRestriction",
         "--etcd-servers=https://127.0.0.1:2379",
         "--secure-port=6443",
-        "--service-cluster-ip-range=10.96.0.0/16",
+        f"--service-cluster-ip-range={plan.service_cidr}",
     ]
     controllers = [
         "kube-controller-manager",
         "--allocate-node-cidrs=true",
-        "--cluster-cidr=10.244.0.0/16",
+        f"--cluster-cidr={plan.pod_cidr}",
         "--controllers=*,bootstrapsigner,tokencleaner",
         "--leader-elect=true",
     ]
@@ -298,36 +318,33 @@ def _control_plane(world: SimWorld) -> list[Manifest]:
         "etcd",
         f"--advertise-client-urls=https://{address}:2379",
         "--data-dir=/var/lib/etcd",
-        f"--name={CONTROL_PLANE.name}",
+        f"--name={machine.name}",
     ]
     scheduler = ["kube-scheduler", "--leader-elect=true"]
-    registry = "registry.k8s.io"
+    images = {name: f"registry.k8s.io/{name}:{plan.version}" for name in CONTROL_PLANE_COMPONENTS}
+    api_server, manager, scheduling = CONTROL_PLANE_COMPONENTS
     return [
-        _static_pod(world, "etcd", ETCD_IMAGE, etcd, "100m", "100Mi"),
-        _static_pod(world, "kube-apiserver", f"{registry}/kube-apiserver:{VERSION}", api, "250m"),
-        _static_pod(
-            world,
-            "kube-controller-manager",
-            f"{registry}/kube-controller-manager:{VERSION}",
-            controllers,
-            "200m",
-        ),
-        _static_pod(world, "kube-scheduler", f"{registry}/kube-scheduler:{VERSION}", scheduler, "100m"),
+        _static_pod(world, machine, "etcd", ETCD_IMAGE, etcd, "100m", "100Mi"),
+        _static_pod(world, machine, api_server, images[api_server], api, "250m"),
+        _static_pod(world, machine, manager, images[manager], controllers, "200m"),
+        _static_pod(world, machine, scheduling, images[scheduling], scheduler, "100m"),
     ]
 
 
 def _static_pod(
-    world: SimWorld, name: str, image: str, command: list[str], cpu: str, memory: str = ""
+    world: SimWorld, machine: Machine, name: str, image: str, command: list[str], cpu: str, memory: str = ""
 ) -> Manifest:
-    node = world.store.get("nodes", "", CONTROL_PLANE.name)
+    node = world.store.get("nodes", "", machine.name)
     assert node is not None
     requests = {"cpu": cpu, **({"memory": memory} if memory else {})}
     hash = f"{len(name):02x}" + "".join(f"{ord(char):02x}" for char in f"{name}-static")[:30]
+    if world.plan.key:
+        hash = "".join(f"{world.plan.bits('static', machine.name, name, part):016x}" for part in range(2))
     return {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
-            "name": f"{name}-{CONTROL_PLANE.name}",
+            "name": f"{name}-{machine.name}",
             "namespace": "kube-system",
             "labels": {"component": name, "tier": "control-plane"},
             "annotations": {
@@ -340,7 +357,7 @@ def _static_pod(
                     "apiVersion": "v1",
                     "controller": True,
                     "kind": "Node",
-                    "name": CONTROL_PLANE.name,
+                    "name": machine.name,
                     "uid": node["metadata"]["uid"],
                 }
             ],
@@ -357,7 +374,7 @@ def _static_pod(
             ],
             "enableServiceLinks": True,
             "hostNetwork": True,
-            "nodeName": CONTROL_PLANE.name,
+            "nodeName": machine.name,
             "priorityClassName": "system-node-critical",
             "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
             "tolerations": [{"effect": "NoExecute", "operator": "Exists"}],
@@ -368,12 +385,12 @@ def _static_pod(
 # --- add-ons ----------------------------------------------------------------------------------------
 
 
-def _daemon_sets() -> list[Manifest]:
+def _daemon_sets(plan: ClusterPlan) -> list[Manifest]:
     proxy_command = ["/usr/local/bin/kube-proxy", "--config=/var/lib/kube-proxy/config.conf"]
     node_name = {"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
     proxy = {
         "name": "kube-proxy",
-        "image": KUBE_PROXY_IMAGE,
+        "image": f"registry.k8s.io/kube-proxy:{plan.version}",
         "imagePullPolicy": "IfNotPresent",
         "command": [*proxy_command, "--hostname-override=$(NODE_NAME)"],
         "env": [node_name],
@@ -392,7 +409,7 @@ def _daemon_sets() -> list[Manifest]:
                 "valueFrom": _config_key("calico-config", "calico_backend"),
             },
             {"name": "CLUSTER_TYPE", "value": "k8s,bgp"},
-            {"name": "CALICO_IPV4POOL_CIDR", "value": "10.244.0.0/16"},
+            {"name": "CALICO_IPV4POOL_CIDR", "value": plan.pod_cidr},
         ],
         "resources": {"requests": {"cpu": "250m"}},
         "securityContext": {"privileged": True},

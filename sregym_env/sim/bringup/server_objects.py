@@ -1,6 +1,6 @@
 """What an API server makes for itself when it starts: the APIs it serves, its flow control, its leases.
 
-Their UIDs follow from their names: they draw nothing from the world's chance.
+Their UIDs follow from their names and the cluster's key: they draw nothing from the world's chance.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Any
 from sregym_env.kube.defaults import apply_defaults
 from sregym_env.kube.durations import rfc3339, rfc3339_micro
 from sregym_env.kube.types import Manifest
-from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim import apiserver
 from sregym_env.sim.apiserver.published import (
     API_SERVICES,
@@ -23,9 +22,11 @@ from sregym_env.sim.apiserver.published import (
 )
 from sregym_env.sim.apiserver.strategy import has_generation
 from sregym_env.sim.bringup import control_plane_roles, roles
-from sregym_env.sim.machines.nodes import CONTROL_PLANE, LEADERS, LEASES
+from sregym_env.sim.machines.nodes import LEADERS
+from sregym_env.sim.machines.renewals import LEASES
 from sregym_env.sim.network import pki
 from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.plan import ClusterPlan, Machine
 
 CLUSTER_ROLES = "clusterroles.rbac.authorization.k8s.io"
 
@@ -53,11 +54,9 @@ def _put(world: SimWorld, resource: str, manifest: Manifest) -> None:
     kind = apiserver.resource_of(world, resource)
     namespace, name = manifest["metadata"].get("namespace"), manifest["metadata"]["name"]
     name = f"{namespace}/{name}" if namespace else name
-    bits = f"{keyed_bits('uid', resource, name, 0):016x}{keyed_bits('uid', resource, name, 1):016x}"
-    identity = f"{bits[:8]}-{bits[8:12]}-4{bits[13:16]}-a{bits[17:20]}-{bits[20:]}"
     metadata = {
         **manifest["metadata"],
-        "uid": identity,
+        "uid": world.plan.identity("uid", resource, name),
         "creationTimestamp": rfc3339(world.now()),
     }
     if has_generation(kind):
@@ -258,17 +257,18 @@ def _schema(world: SimWorld, name: str, level: str, precedence: int, method: str
 
 def _configuration(world: SimWorld) -> list[Manifest]:
     """What kubeadm and the API server publish for clients and for servers of aggregated APIs."""
-    authority = base64.b64encode(pki.AUTHORITY.encode()).decode()
-    server = f"https://{CONTROL_PLANE.address}:6443"
+    root = pki.authority(world.plan)
+    authority = base64.b64encode(root.encode()).decode()
+    server = f"https://{world.plan.first.address}:6443"
     kubeconfig = (
         "apiVersion: v1\nclusters:\n- cluster:\n    certificate-authority-data: "
         f'{authority}\n    server: {server}\n  name: ""\ncontexts: null\ncurrent-context: ""\n'
         "kind: Config\npreferences: {}\nusers: null\n"
     )
     authentication = {
-        "client-ca-file": pki.AUTHORITY,
+        "client-ca-file": root,
         "requestheader-allowed-names": '["front-proxy-client"]',
-        "requestheader-client-ca-file": pki.AUTHORITY,
+        "requestheader-client-ca-file": root,
         "requestheader-extra-headers-prefix": '["X-Remote-Extra-"]',
         "requestheader-group-headers": '["X-Remote-Group"]',
         "requestheader-username-headers": '["X-Remote-User"]',
@@ -278,7 +278,9 @@ def _configuration(world: SimWorld) -> list[Manifest]:
         _config_map("kube-public", "cluster-info", {"kubeconfig": kubeconfig}),
         _config_map("kube-system", "extension-apiserver-authentication", authentication),
         _config_map("kube-system", "kube-apiserver-legacy-service-account-token-tracking", since),
-        _config_map("kube-system", "kubelet-config", {"kubelet": _KUBELET}),
+        _config_map(
+            "kube-system", "kubelet-config", {"kubelet": _KUBELET.format(dns=world.plan.dns_address)}
+        ),
     ]
 
 
@@ -299,7 +301,7 @@ authorization:
     cacheUnauthorizedTTL: 0s
 cgroupDriver: systemd
 clusterDNS:
-- 10.96.0.10
+- {dns}
 clusterDomain: cluster.local
 healthzBindAddress: 127.0.0.1
 healthzPort: 10248
@@ -318,9 +320,10 @@ def _config_map(namespace: str, name: str, data: dict[str, str]) -> Manifest:
 
 def _leases(world: SimWorld) -> list[Manifest]:
     now = rfc3339_micro(world.now())
+    plan = world.plan
     found = []
-    for name in LEADERS:
-        holder = f"{CONTROL_PLANE.name}_{_identity(name)}"
+    for name in () if plan.key else LEADERS:
+        holder = f"{plan.first.name}_{plan.identity('holder', name)}"
         spec = {
             "acquireTime": now,
             "holderIdentity": holder,
@@ -329,20 +332,22 @@ def _leases(world: SimWorld) -> list[Manifest]:
             "renewTime": now,
         }
         found.append({"metadata": {"name": name, "namespace": "kube-system"}, "spec": spec})
-    server = f"apiserver-{keyed_bits('apiserver', CONTROL_PLANE.name):016x}"
+    for machine in plan.control_planes:
+        found.append(_server_lease(plan, machine, now))
+    return found
+
+
+def _server_lease(plan: ClusterPlan, machine: Machine, now: str) -> Manifest:
+    """The Lease by which one API server says that it lives."""
+    server = f"apiserver-{plan.bits('apiserver', machine.name):016x}"
     labels = {
         "apiserver.kubernetes.io/identity": "kube-apiserver",
-        "kubernetes.io/hostname": CONTROL_PLANE.name,
+        "kubernetes.io/hostname": machine.name,
     }
     spec = {
-        "holderIdentity": f"{server}_{_identity(server)}",
+        "holderIdentity": f"{server}_{plan.identity('holder', server)}",
         "leaseDurationSeconds": 3600,
         "renewTime": now,
     }
     metadata: dict[str, Any] = {"name": server, "namespace": "kube-system", "labels": labels}
-    return [*found, {"metadata": metadata, "spec": spec}]
-
-
-def _identity(name: str) -> str:
-    bits = f"{keyed_bits('holder', name, 0):016x}{keyed_bits('holder', name, 1):016x}"
-    return f"{bits[:8]}-{bits[8:12]}-4{bits[13:16]}-a{bits[17:20]}-{bits[20:]}"
+    return {"metadata": metadata, "spec": spec}

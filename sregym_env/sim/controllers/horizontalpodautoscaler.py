@@ -21,6 +21,7 @@ from sregym_env.sim.apiserver import events, subresources, tracking
 from sregym_env.sim.controllers.autoscaling import MetricError, Proposal, proposal
 from sregym_env.sim.controllers.retry import retried
 from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.history import history
 from sregym_env.sim.world.store import Change, Key
 
 RESOURCE = "horizontalpodautoscalers.autoscaling"
@@ -49,8 +50,17 @@ Memory = tuple[tuple[int, int], ...]
 """(time, number) pairs, oldest first."""
 
 
+REST = 20
+"""Equal recommendations in a row after which an autoscaler that has what it wants is not looked at any more: until
+then every jitter of its metrics has had its say. A change of the traffic wakes it."""
+
+
+FRESH = 6
+"""How many of those must be younger than the last change of the traffic: a minute and a half, in which it shows."""
+
+
 def reconcile(world: SimWorld, key: Key) -> int | None:
-    """Scale the target of one autoscaler; it is looked at every 15 s."""
+    """Scale the target of one autoscaler; it is looked at every 15 s, and at rest only after something changed."""
     scaler = world.store.get(RESOURCE, *key)
     if scaler is None or "deletionTimestamp" in scaler["metadata"]:
         for slot in _slots(key):
@@ -72,7 +82,19 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
     status["currentReplicas"] = scale["status"]["replicas"]
     listed = _rescale(world, scaler, status, listed, resource, target, scale)
     _write(world, key, {**status, "conditions": listed})
-    return SYNC
+    return None if _rests(world, key, status) else SYNC
+
+
+def _rests(world: SimWorld, key: Key, status: Mapping[str, Any]) -> bool:
+    """Whether looking again would find the same."""
+    known: Memory = world.memory.get(_slots(key)[0], ())[-REST:]
+    settled = status.get("desiredReplicas") == status.get("currentReplicas") and bool(
+        status.get("currentMetrics")
+    )
+    if not settled or len(known) < REST or len({number for _, number in known}) > 1:
+        return False
+    last = history(world).last()
+    return last is None or known[-FRESH][0] > last.start
 
 
 def _slots(key: Key) -> tuple[str, str]:

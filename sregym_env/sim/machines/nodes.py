@@ -1,4 +1,4 @@
-"""The machines: four nodes as kubeadm would have made them, and what their kubelets report of them.
+"""The machines: nodes as the cluster's plan has them, and what their kubelets report of them.
 
 Heartbeats are not events: :func:`present` fills in, when somebody looks, the times at which a living
 kubelet would last have reported.
@@ -6,69 +6,36 @@ kubelet would last have reported.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from sregym_env.kube.durations import parse_rfc3339, rfc3339, rfc3339_micro
 from sregym_env.kube.types import Manifest
-from sregym_env.runtime.clock import MINUTE, SECOND
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim import apiserver
 from sregym_env.sim.apiserver import events
 from sregym_env.sim.containers import images
-from sregym_env.sim.machines import heartbeats
+from sregym_env.sim.machines import heartbeats, leaders, renewals
 from sregym_env.sim.machines.kubelet import wake_node
 from sregym_env.sim.machines.kubelet.pulling import present as images_on
 from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.plan import PUBLISHED, Machine
 
-VERSION = "v1.32.5"
-RUNTIME = "containerd://1.7.27"
 PAUSE = "registry.k8s.io/pause:3.10"
 """The image of every pod's sandbox, on each node since it was made."""
 PAUSE_SIZE = 320_368
 LISTED_IMAGES = 50
 """How many images a node's status names (``nodeStatusMaxImages``)."""
-STATUS_PERIOD = 5 * MINUTE
-"""How often an unchanged node status is posted (``nodeStatusReportFrequency``)."""
-LEASE_PERIOD = 10 * SECOND
-"""How often a node's Lease is renewed (a quarter of its 40 s duration)."""
 LEASE_SECONDS = 40
 """How long a node's Lease holds (``nodeLeaseDurationSeconds``)."""
-LEASES = "leases.coordination.k8s.io"
 LEADERS = ("kube-controller-manager", "kube-scheduler")
 """Components of the control plane that elect a leader through a Lease of their name in ``kube-system``."""
-LEADER_PERIOD = 2 * SECOND
-"""How often a leader renews its Lease (``--leader-elect-retry-period``)."""
-SERVER_LABEL = "apiserver.kubernetes.io/identity"
-"""The label of the Lease by which an API server says that it lives; renewed as often as a node's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """One machine of the cluster."""
+VERSION = PUBLISHED.version
+CONTROL_PLANE = PUBLISHED.first
+MACHINES = PUBLISHED.machines
+"""What the published cluster is made of."""
 
-    name: str
-    address: str
-    pod_cidr: str
-    control_plane: bool = False
-
-
-CONTROL_PLANE = Machine("sre-control-plane", "172.18.0.5", "10.244.0.0/24", True)
-MACHINES = (
-    CONTROL_PLANE,
-    Machine("sre-worker", "172.18.0.2", "10.244.1.0/24"),
-    Machine("sre-worker2", "172.18.0.3", "10.244.2.0/24"),
-    Machine("sre-worker3", "172.18.0.4", "10.244.3.0/24"),
-)
-
-_CAPACITY = {
-    "cpu": "8",
-    "ephemeral-storage": "101430960Ki",
-    "hugepages-1Gi": "0",
-    "hugepages-2Mi": "0",
-    "memory": "16384256Ki",
-    "pods": "110",
-}
 _READY: tuple[tuple[str, str, str, str], ...] = (
     ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
     ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
@@ -87,7 +54,7 @@ def create(world: SimWorld, machine: Machine) -> Manifest:
     owner = {"apiVersion": "v1", "kind": "Node", "name": machine.name, "uid": node["metadata"]["uid"]}
     apiserver.create(
         world,
-        LEASES,
+        renewals.LEASES,
         {
             "apiVersion": "coordination.k8s.io/v1",
             "kind": "Lease",
@@ -114,17 +81,23 @@ def create(world: SimWorld, machine: Machine) -> Manifest:
 
 def _manifest(machine: Machine) -> Manifest:
     labels = {
-        "beta.kubernetes.io/arch": "amd64",
+        "beta.kubernetes.io/arch": machine.architecture,
         "beta.kubernetes.io/os": "linux",
-        "kubernetes.io/arch": "amd64",
+        **dict(machine.labels),
+        "kubernetes.io/arch": machine.architecture,
         "kubernetes.io/hostname": machine.name,
         "kubernetes.io/os": "linux",
     }
     spec: dict[str, Any] = {"podCIDR": machine.pod_cidr, "podCIDRs": [machine.pod_cidr]}
+    taints = [_taint(*taint) for taint in machine.taints]
     if machine.control_plane:
         labels["node-role.kubernetes.io/control-plane"] = ""
         labels["node.kubernetes.io/exclude-from-external-load-balancers"] = ""
-        spec["taints"] = [{"effect": "NoSchedule", "key": "node-role.kubernetes.io/control-plane"}]
+        taints.insert(0, _taint("node-role.kubernetes.io/control-plane", "", "NoSchedule"))
+    if machine.provider_id:
+        spec["providerID"] = machine.provider_id
+    if taints:
+        spec["taints"] = taints
     return {
         "apiVersion": "v1",
         "kind": "Node",
@@ -132,6 +105,7 @@ def _manifest(machine: Machine) -> Manifest:
             "name": machine.name,
             "labels": labels,
             "annotations": {
+                **dict(machine.annotations),
                 "kubeadm.alpha.kubernetes.io/cri-socket": "unix:///run/containerd/containerd.sock",
                 "node.alpha.kubernetes.io/ttl": "0",
                 "volumes.kubernetes.io/controller-managed-attach-detach": "true",
@@ -141,15 +115,21 @@ def _manifest(machine: Machine) -> Manifest:
     }
 
 
+def _taint(key: str, value: str, effect: str) -> dict[str, str]:
+    return {"effect": effect, "key": key, **({"value": value} if value else {})}
+
+
 def _status(world: SimWorld, machine: Machine) -> dict[str, Any]:
     now = rfc3339(world.now())
+    plan = world.plan
+    addresses = [{"type": "InternalIP", "address": machine.address}]
+    if machine.external:
+        addresses.append({"type": "ExternalIP", "address": machine.external})
+    addresses.append({"type": "Hostname", "address": machine.name})
     return {
-        "addresses": [
-            {"type": "InternalIP", "address": machine.address},
-            {"type": "Hostname", "address": machine.name},
-        ],
-        "allocatable": dict(_CAPACITY),
-        "capacity": dict(_CAPACITY),
+        "addresses": addresses,
+        "allocatable": dict(machine.allocatable or machine.capacity),
+        "capacity": dict(machine.capacity),
         "conditions": [
             {
                 "type": type,
@@ -163,16 +143,16 @@ def _status(world: SimWorld, machine: Machine) -> dict[str, Any]:
         ],
         "daemonEndpoints": {"kubeletEndpoint": {"Port": 10250}},
         "nodeInfo": {
-            "architecture": "amd64",
+            "architecture": machine.architecture,
             "bootID": boot_id(world, machine.name),
-            "containerRuntimeVersion": RUNTIME,
-            "kernelVersion": "6.1.0-32-amd64",
-            "kubeProxyVersion": VERSION,
-            "kubeletVersion": VERSION,
-            "machineID": _identity("machine", machine.name).replace("-", ""),
+            "containerRuntimeVersion": machine.runtime,
+            "kernelVersion": machine.kernel,
+            "kubeProxyVersion": machine.kubelet,
+            "kubeletVersion": machine.kubelet,
+            "machineID": plan.identity("machine", machine.name).replace("-", ""),
             "operatingSystem": "linux",
-            "osImage": "Debian GNU/Linux 12 (bookworm)",
-            "systemUUID": _identity("system", machine.name),
+            "osImage": machine.os_image,
+            "systemUUID": plan.identity("system", machine.name),
         },
     }
 
@@ -180,12 +160,8 @@ def _status(world: SimWorld, machine: Machine) -> dict[str, Any]:
 def boot_id(world: SimWorld, name: str) -> str:
     """The kernel's identifier of a machine's present run."""
     since = world.memory.get(f"node.booted:{name}")
-    return _identity("boot", name) if since is None else _identity(f"boot:{since}", name)
-
-
-def _identity(what: str, name: str) -> str:
-    text = f"{keyed_bits(what, name, 0):016x}{keyed_bits(what, name, 1):016x}"
-    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-a{text[17:20]}-{text[20:]}"
+    plan = world.plan
+    return plan.identity("boot", name) if since is None else plan.identity("boot", since, name)
 
 
 # --- what a reader sees -----------------------------------------------------------------------------
@@ -195,7 +171,8 @@ def present(world: SimWorld, obj: Manifest) -> Manifest:
     """A Node or node Lease as a client sees it now: with the heartbeats of a kubelet that lives.
 
     Other objects are returned as they are. A kubelet that is down (``node.down:<name>`` in the world's
-    memory, since an instant) has not reported after that.
+    memory, since an instant) has not reported after that. Where the cluster's counter runs by itself, heartbeats
+    have revisions, too.
     """
     kind = obj.get("kind")
     if kind == "Node":
@@ -207,17 +184,36 @@ def present(world: SimWorld, obj: Manifest) -> Manifest:
 
 def last_report(world: SimWorld, name: str, period: int) -> int:
     """When the kubelet of a node last reported something that it reports every ``period`` microseconds."""
-    down = world.memory.get(f"node.down:{name}")
-    until = world.now() if not isinstance(down, int) or isinstance(down, bool) else min(down, world.now())
     # Machines do not report all at once; keyed by name, because looking must draw no chance.
     offset = keyed_bits("heartbeat", name) % period
-    return (until - offset) // period * period + offset
+    return (_until(world, name) - offset) // period * period + offset
+
+
+def _until(world: SimWorld, machine: str) -> int:
+    """The present, or since when a machine is silent."""
+    down = world.memory.get(f"node.down:{machine}")
+    return world.now() if not isinstance(down, int) or isinstance(down, bool) else min(down, world.now())
+
+
+def _with_revision(obj: Manifest, revision: int) -> Manifest:
+    """The object at a revision, unless something newer has been written to it."""
+    metadata = obj["metadata"]
+    if int(metadata["resourceVersion"]) >= revision:
+        return obj
+    return {**obj, "metadata": {**metadata, "resourceVersion": str(revision)}}
 
 
 def _present_node(world: SimWorld, node: Manifest) -> Manifest:
     status = node.get("status") or {}
     name = node["metadata"]["name"]
-    heartbeat = last_report(world, name, STATUS_PERIOD)
+    pace = world.store.pace
+    if pace is None:
+        heartbeat = last_report(world, name, renewals.STATUS_PERIOD)
+    else:
+        renewed = renewals.last(world, pace, node, _until(world, name))
+        heartbeat = 0 if renewed is None else renewed.time
+        if renewed is not None:
+            node = _with_revision(node, renewed.revision)
     conditions = []
     for condition in status.get("conditions", ()):
         if condition.get("reason") != "NodeStatusUnknown":
@@ -248,17 +244,41 @@ def _images(world: SimWorld, node: str) -> list[dict[str, Any]]:
 def _present_lease(world: SimWorld, lease: Manifest) -> Manifest:
     metadata = lease["metadata"]
     name, namespace = metadata["name"], metadata.get("namespace")
-    if namespace == "kube-node-lease":
-        renewed = last_report(world, name, LEASE_PERIOD)
-    elif namespace != "kube-system":
+    pace = world.store.pace
+    if pace is None:
+        first = world.plan.first.name
+        if namespace == renewals.NODE_LEASES:
+            renewed = last_report(world, name, renewals.LEASE_PERIOD)
+        elif namespace != "kube-system":
+            return lease
+        elif name in LEADERS:
+            renewed = last_report(world, first, renewals.LEADER_PERIOD)
+        elif renewals.SERVER_LABEL in (metadata.get("labels") or {}):
+            renewed = last_report(world, first, renewals.LEASE_PERIOD)
+        else:
+            return lease
+        return {**lease, "spec": {**lease["spec"], "renewTime": rfc3339_micro(renewed)}}
+    until = _held_until(world, lease)
+    found = None if until is None else renewals.last(world, pace, lease, until)
+    if found is None:
         return lease
-    elif name in LEADERS:
-        renewed = last_report(world, CONTROL_PLANE.name, LEADER_PERIOD)
-    elif SERVER_LABEL in (metadata.get("labels") or {}):
-        renewed = last_report(world, CONTROL_PLANE.name, LEASE_PERIOD)
-    else:
+    spec = lease["spec"]
+    # Who has won a Lease since has written that.
+    if parse_rfc3339(spec.get("renewTime") or rfc3339_micro(0)) >= found.time:
         return lease
-    return {**lease, "spec": {**lease["spec"], "renewTime": rfc3339_micro(renewed)}}
+    return _with_revision({**lease, "spec": {**spec, "renewTime": rfc3339_micro(found.time)}}, found.revision)
+
+
+def _held_until(world: SimWorld, lease: Manifest) -> int | None:
+    """Until when the holder of a Lease renews it; None if nobody does."""
+    metadata = lease["metadata"]
+    name, namespace = metadata["name"], metadata.get("namespace")
+    if namespace == renewals.NODE_LEASES:
+        return _until(world, name)
+    if renewals.SERVER_LABEL in (metadata.get("labels") or {}):
+        return _until(world, metadata["labels"].get("kubernetes.io/hostname", ""))
+    held = world.memory.get(f"{leaders.HELD}{namespace}/{name}")
+    return world.now() if held is not None and leaders.is_running(world, held) else None
 
 
 # --- kubelets that stop and start -------------------------------------------------------------------

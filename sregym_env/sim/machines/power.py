@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sregym_env.runtime.clock import seconds
-from sregym_env.sim.machines import heartbeats, nodes
+from sregym_env.runtime.clock import MINUTE, seconds
+from sregym_env.sim import apiserver
+from sregym_env.sim.machines import heartbeats, leaders, nodes
 from sregym_env.sim.machines.kubelet import reboots
 from sregym_env.sim.world import Handler, SimWorld
+from sregym_env.sim.world.plan import ClusterPlan, Upkeep
 
+GONE_AFTER = 3 * MINUTE
+"""From the beginning of a drain to the machine's end, so that pods end in their own time."""
 OUTAGE = 75.0
 """Seconds from the shutdown of a virtual machine to its kubelet's start, where nothing else is said."""
 
@@ -23,6 +27,7 @@ def cut(world: SimWorld, name: str) -> None:
         return
     reboots.cut(world, name)
     heartbeats.fall_silent(world, name)
+    leaders.look(world)
     world.touch()
 
 
@@ -46,4 +51,64 @@ def reboot(world: SimWorld, name: str, outage: float = OUTAGE) -> None:
         world.after(seconds(outage), "machine.boot", name)
 
 
-HANDLERS: Mapping[str, Handler] = {"machine.boot": boot}
+# --- the life of a cluster's machines ---------------------------------------------------------------------
+
+
+def keep_up(world: SimWorld, plan: ClusterPlan) -> None:
+    """Let everything that a plan says of its machines happen in its time."""
+    for machine in plan.machines:
+        if machine.joins:
+            world.after(machine.joins, "machine.upkeep", Upkeep(machine.joins, "join", machine.name))
+    for upkeep in plan.upkeep:
+        world.after(upkeep.at, "machine.upkeep", upkeep)
+
+
+def happen(world: SimWorld, upkeep: Upkeep) -> None:
+    """One thing that happens to a machine."""
+    name = upkeep.subject
+    if upkeep.kind == "reboot":
+        reboot(world, name, upkeep.seconds)
+    elif upkeep.kind == "failover":
+        leaders.lose(world, "kube-system", name)
+    elif upkeep.kind == "join":
+        machine = world.plan.machine(name)
+        if machine is not None:
+            nodes.create(world, machine)
+    elif upkeep.kind == "leave":
+        leave(world, name)
+    else:
+        cordon(world, name, upkeep.kind == "cordon")
+
+
+def cordon(world: SimWorld, name: str, closed: bool = True) -> None:
+    """Close a node to new pods, or open it again, as ``kubectl cordon`` and ``uncordon`` do."""
+    node = world.store.get("nodes", "", name)
+    if node is None or bool(node["spec"].get("unschedulable")) == closed:
+        return
+    spec = {key: value for key, value in node["spec"].items() if key != "unschedulable"}
+    apiserver.update(world, "nodes", {**node, "spec": {**spec, "unschedulable": True} if closed else spec})
+
+
+def drain(world: SimWorld, name: str) -> None:
+    """Close a node and evict its pods but for those of DaemonSets and of the machine itself."""
+    cordon(world, name)
+    for pod in world.store.list("pods"):
+        metadata = pod["metadata"]
+        kinds = [owner["kind"] for owner in metadata.get("ownerReferences", ()) if owner.get("controller")]
+        if pod["spec"].get("nodeName") == name and not {"DaemonSet", "Node"} & set(kinds):
+            apiserver.delete(world, "pods", metadata["namespace"], metadata["name"])
+
+
+def leave(world: SimWorld, name: str) -> None:
+    """Take a machine out of the cluster: drained, switched off and deleted. It does not come back."""
+    drain(world, name)
+    world.after(GONE_AFTER, "machine.gone", name)
+
+
+def _gone(world: SimWorld, name: str) -> None:
+    cut(world, name)
+    if world.store.get("nodes", "", name) is not None:
+        apiserver.delete(world, "nodes", "", name)
+
+
+HANDLERS: Mapping[str, Handler] = {"machine.boot": boot, "machine.gone": _gone, "machine.upkeep": happen}

@@ -273,14 +273,18 @@ class _Route:
 
     def _unreachable(self, address: str, port: int, node: str) -> Leg:
         """Nobody has this address. Inside the pods' range the machines say so; elsewhere packets vanish."""
-        if not address.startswith(POD_RANGE) or (node and not addressing.reachable_machine(self.world, node)):
+        if not address.startswith(_prefix(self.world.plan.pod_cidr)) or (
+            node and not addressing.reachable_machine(self.world, node)
+        ):
             return self._lost(address, port)
         text = f"dial tcp {joined(address, port)}: connect: no route to host"
         return Leg(1.0, "timeout", address, port, latency=NO_ROUTE_DELAY, text=text)
 
 
-POD_RANGE = "10.244."
-"""Prefix of the cluster's pod addresses (10.244.0.0/16)."""
+@lru_cache(maxsize=256)
+def _prefix(cidr: str) -> str:
+    """How the addresses of a range of 16 bits or more begin; pods' ranges are at least that large."""
+    return ".".join(cidr.split(".")[: 2 if int(cidr.partition("/")[2]) >= 16 else 1]) + "."
 
 
 @lru_cache(maxsize=4096)

@@ -25,14 +25,9 @@ from sregym_env.sim.world import Controller, SimWorld
 from sregym_env.sim.world.process import Process
 from sregym_env.sim.world.store import Change, Key
 
-CLUSTER_DNS = "10.96.0.10"
-"""The kubelet's ``clusterDNS``."""
 CLUSTER_DOMAIN = "cluster.local"
-UPSTREAM = "172.18.0.1"
-"""The resolver in the machines' own resolv.conf (the container network's gateway)."""
 PUBLIC_RESOLVERS = frozenset(
     (
-        UPSTREAM,
         "8.8.8.8",
         "8.8.4.4",
         "1.1.1.1",
@@ -124,8 +119,8 @@ def resolv_conf(world: SimWorld, source: Source) -> ResolvConf:
     pod = addressing.pod_of(world, source) if isinstance(source, Process) else None
     if pod is None:
         if isinstance(source, NodeSource) and source.cluster_dns:
-            return ResolvConf((CLUSTER_DNS,), (f"svc.{CLUSTER_DOMAIN}", CLUSTER_DOMAIN), 5)
-        return ResolvConf((UPSTREAM,), (), 1)
+            return ResolvConf((world.plan.dns_address,), (f"svc.{CLUSTER_DOMAIN}", CLUSTER_DOMAIN), 5)
+        return ResolvConf((world.plan.upstream,), (), 1)
     spec = pod["spec"]
     policy = spec.get("dnsPolicy", "ClusterFirst")
     if policy == "ClusterFirst" and spec.get("hostNetwork"):
@@ -133,11 +128,11 @@ def resolv_conf(world: SimWorld, source: Source) -> ResolvConf:
     namespace = pod["metadata"]["namespace"]
     if policy in ("ClusterFirst", "ClusterFirstWithHostNet"):
         searches = (f"{namespace}.svc.{CLUSTER_DOMAIN}", f"svc.{CLUSTER_DOMAIN}", CLUSTER_DOMAIN)
-        made = ResolvConf((CLUSTER_DNS,), searches, 5, ("ndots:5",))
+        made = ResolvConf((world.plan.dns_address,), searches, 5, ("ndots:5",))
     elif policy == "None":
         made = ResolvConf((), (), 1)
     else:
-        made = ResolvConf((UPSTREAM,), (), 1)
+        made = ResolvConf((world.plan.upstream,), (), 1)
     config = spec.get("dnsConfig")
     return made if not config else _configured(made, config)
 
@@ -296,7 +291,7 @@ def _ask_any(
 
 def ask(world: SimWorld, source: Source, name: str, server: str) -> tuple[Answer, float]:
     """What ``server`` answers ``source`` about the A records of a full name, and how long that takes."""
-    if server in PUBLIC_RESOLVERS:
+    if server in PUBLIC_RESOLVERS or server == world.plan.upstream:
         if isinstance(source, Process) and not _may_leave(world, source, server):
             return Answer("TIMEOUT"), QUERY_TIMEOUT
         return public_answer(name), 0.012
@@ -448,9 +443,9 @@ def _forwarded(world: SimWorld, process: Process, to: tuple[str, ...], name: str
     for target in to:
         server = target.removeprefix("dns://").removeprefix("tls://")
         if server.startswith("/"):
-            server = UPSTREAM
+            server = world.plan.upstream
         server = server.rpartition(":")[0] if server.count(":") == 1 else server
-        if server in PUBLIC_RESOLVERS:
+        if server in PUBLIC_RESOLVERS or server == world.plan.upstream:
             return public_answer(name)
         behind, _, _ = _server_process(world, process, server)
         config = None if behind is None else loaded_corefile(world, behind)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
+from sregym_env.runtime.clock import HOUR, SECOND
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.network import corefile
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, NEVER, Quiet
+from sregym_env.sim.world.plan import PUBLISHED
 from sregym_env.sim.world.program import Call, Flow, HttpRequest, HttpResponse, Usage
 
 
@@ -163,13 +167,28 @@ class DaemonSettings:
     """A process that stays up: what it prints, where it listens and what it needs."""
 
     lines: tuple[str, ...] = ()
-    """Printed at start."""
+    """Printed at start. ``{klog:1.5}`` and ``{calico:1.5}`` are the time 1.5 s after it, as these write it."""
     ports: tuple[int, ...] = ()
     http: tuple[int, ...] = ()
     """Ports of those that answer every HTTP request with ``ok``."""
     memory: int = 20 * MIB
     cpu: float = 0.003
     ignores_term: bool = False
+
+
+_STAMP = re.compile(r"\{(klog|calico):([0-9.]+)\}")
+_FORMS = {"klog": "I%m%d %H:%M:%S", "calico": "%Y-%m-%d %H:%M:%S"}
+
+
+def _stamped(ctx: ProcessContext, kind: str, delay: float) -> str:
+    plan, key = ctx.world.plan, ctx.process.key
+    # In the published cluster these lines were written when it was planned.
+    time = PUBLISHED.born - 5 * HOUR
+    if plan.key:
+        time = ctx.now() + plan.bits("line", *key, ctx.process.restart) % SECOND // 2
+    instant = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=time + round(delay * SECOND))
+    fraction = f"{instant.microsecond:06d}"
+    return f"{instant:{_FORMS[kind]}}.{fraction if kind == 'klog' else fraction[:3]}"
 
 
 class Daemon(Quiet):
@@ -189,7 +208,7 @@ class Daemon(Quiet):
         if ctx.over_limit:
             return
         for line in settings.lines:
-            ctx.log(line)
+            ctx.log(_STAMP.sub(lambda found: _stamped(ctx, found[1], float(found[2])), line))
         ports = tuple(dict.fromkeys((*settings.ports, *settings.http)))
         if ports:
             try:

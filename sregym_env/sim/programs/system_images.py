@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from sregym_env.cluster.app import Binary, Image
 from sregym_env.sim.programs.defaults import MIB
 from sregym_env.sim.programs.servers import DaemonSettings
+from sregym_env.sim.world.plan import VERSION
 
 MB = 1_000_000
 
@@ -30,36 +32,50 @@ def _daemon(
 
 
 def _klog(*lines: str) -> tuple[str, ...]:
-    """Lines in klog's format, at the time at which the cluster was made."""
-    return tuple(f"I0626 05:00:0{index}.417216       1 {line}" for index, line in enumerate(lines))
+    """Lines in klog's format, a second apart."""
+    return tuple(f"{{klog:{index}.417216}}       1 {line}" for index, line in enumerate(lines))
 
 
-_V = "v1.32.5"
 _REGISTRY = "registry.k8s.io"
 
-_CONTROL_PLANE = (
-    _daemon(
-        f"{_REGISTRY}/kube-apiserver:{_V}",
-        28,
-        "kube-apiserver",
-        DaemonSettings(_klog('server.go:140] "Version" version="v1.32.5"', "secure_serving.go:213] Serving securely on [::]:6443"),
-                       (6443,), (), 410 * MIB, 0.08),
-        program="kube_apiserver",
-    ),
-    _daemon(
-        f"{_REGISTRY}/kube-controller-manager:{_V}",
-        26,
-        "kube-controller-manager",
-        DaemonSettings(_klog("leaderelection.go:271] successfully acquired lease kube-system/kube-controller-manager"),
-                       (10257,), (), 62 * MIB, 0.02),
-    ),
-    _daemon(
-        f"{_REGISTRY}/kube-scheduler:{_V}",
-        20,
-        "kube-scheduler",
-        DaemonSettings(_klog("leaderelection.go:271] successfully acquired lease kube-system/kube-scheduler"),
-                       (10259,), (), 30 * MIB, 0.005),
-    ),
+
+@lru_cache(maxsize=64)
+def of_version(version: str) -> tuple[Image, ...]:
+    """The images of Kubernetes itself, of a version such as ``v1.32.5``."""
+    return (
+        _daemon(
+            f"{_REGISTRY}/kube-apiserver:{version}",
+            28,
+            "kube-apiserver",
+            DaemonSettings(_klog(f'server.go:140] "Version" version="{version}"', "secure_serving.go:213] Serving securely on [::]:6443"),
+                           (6443,), (), 410 * MIB, 0.08),
+            program="kube_apiserver",
+        ),
+        _daemon(
+            f"{_REGISTRY}/kube-controller-manager:{version}",
+            26,
+            "kube-controller-manager",
+            DaemonSettings(_klog("leaderelection.go:271] successfully acquired lease kube-system/kube-controller-manager"),
+                           (10257,), (), 62 * MIB, 0.02),
+        ),
+        _daemon(
+            f"{_REGISTRY}/kube-scheduler:{version}",
+            20,
+            "kube-scheduler",
+            DaemonSettings(_klog("leaderelection.go:271] successfully acquired lease kube-system/kube-scheduler"),
+                           (10259,), (), 30 * MIB, 0.005),
+        ),
+        _daemon(
+            f"{_REGISTRY}/kube-proxy:{version}",
+            30,
+            "kube-proxy",
+            DaemonSettings(_klog('server_linux.go:66] "Using iptables proxy"', 'shared_informer.go:320] Caches are synced for service config'),
+                           (10249,), (10256,), 20 * MIB, 0.001),
+        ),
+    )  # fmt: skip
+
+
+_ADD_ONS = (
     _daemon(
         f"{_REGISTRY}/etcd:3.5.16-0",
         57,
@@ -67,9 +83,6 @@ _CONTROL_PLANE = (
         DaemonSettings(('{"level":"info","caller":"embed/serve.go:187","msg":"ready to serve client requests"}',),
                        (2379, 2380), (2381,), 75 * MIB, 0.03),
     ),
-)  # fmt: skip
-
-_ADD_ONS = (
     Image(
         f"{_REGISTRY}/coredns/coredns:v1.11.3",
         18 * MB,
@@ -78,24 +91,17 @@ _ADD_ONS = (
         toolbox="none",
     ),
     _daemon(
-        f"{_REGISTRY}/kube-proxy:{_V}",
-        30,
-        "kube-proxy",
-        DaemonSettings(_klog('server_linux.go:66] "Using iptables proxy"', 'shared_informer.go:320] Caches are synced for service config'),
-                       (10249,), (10256,), 20 * MIB, 0.001),
-    ),
-    _daemon(
         "docker.io/calico/node:v3.27.0",
         116,
         "start_runit",
-        DaemonSettings(("2026-06-26 05:00:02.118 [INFO][9] startup/startup.go 432: Early log level set to info",
+        DaemonSettings(("{calico:2.118} [INFO][9] startup/startup.go 432: Early log level set to info",
                         "Calico node started successfully"), (179, 9098), (9099,), 130 * MIB, 0.02),
     ),
     _daemon(
         "docker.io/calico/kube-controllers:v3.27.0",
         33,
         "kube-controllers",
-        DaemonSettings(("2026-06-26 05:00:04.006 [INFO][1] main.go 107: Loaded configuration from environment",),
+        DaemonSettings(("{calico:4.006} [INFO][1] main.go 107: Loaded configuration from environment",),
                        (9094,), (), 24 * MIB, 0.002),
         ("/usr/bin/kube-controllers",),
     ),
@@ -209,5 +215,5 @@ _PEOPLE = (
     ),
 )  # fmt: skip
 
-SYSTEM_IMAGES: tuple[Image, ...] = (*_CONTROL_PLANE, *_ADD_ONS, *_PEOPLE)
+SYSTEM_IMAGES: tuple[Image, ...] = (*of_version(VERSION), *_ADD_ONS, *_PEOPLE)
 """Everything that can be pulled besides the application's images."""

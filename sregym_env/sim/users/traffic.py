@@ -14,7 +14,7 @@ from sregym_env.cluster.app import App
 from sregym_env.cluster.disturbances import PodFreeze
 from sregym_env.cluster.health import ComponentHealth, JourneyHealth
 from sregym_env.kube.durations import rfc3339
-from sregym_env.runtime.clock import seconds
+from sregym_env.runtime.clock import SECOND, seconds
 from sregym_env.sim.network import addressing
 from sregym_env.sim.network.addressing import NodeSource
 from sregym_env.sim.network.connections import CONNECT_TIMEOUT, connect
@@ -27,6 +27,7 @@ from sregym_env.sim.world.history import HISTORY, ComponentState, JourneyState, 
 from sregym_env.sim.world.logs import Burst
 from sregym_env.sim.world.process import Process, ProcessKey
 from sregym_env.sim.world.program import Call, Failure, Flow
+from sregym_env.sim.world.store import Change
 
 BURSTS = "traffic.bursts"
 """``world.memory`` key of the log lines that steady traffic keeps writing, per run of a container."""
@@ -35,6 +36,10 @@ CRASHES = "traffic.crashes"
 
 Offer = tuple[str, float, str, int, Call]
 """What a load generator offers: (journey name, requests per second, host, port, call)."""
+
+SCALERS = "horizontalpodautoscalers.autoscaling"
+MEASURED = 15 * SECOND
+"""Time until what has changed shows in the metrics."""
 
 BUSY = 0.6
 """Utilisation of a CPU limit from which queueing is worth computing."""
@@ -77,9 +82,19 @@ def look(world: SimWorld) -> None:
         grown = previous.fork()
         grown.append(segment)
         world.memory[HISTORY] = grown
+    _wake_scalers(world)
     if not world.unread:
         _write_logs(world, evaluation)
     _doom(world, evaluation)
+
+
+def _wake_scalers(world: SimWorld) -> None:
+    """Autoscalers that rest have something to look at again, once it has been measured."""
+    for scaler in world.store.list(SCALERS):
+        metadata = scaler["metadata"]
+        key = (metadata["namespace"], metadata["name"])
+        change = Change(world.store.revision, "ADDED", SCALERS, key, None, scaler)
+        world.wake_watchers(change, MEASURED)
 
 
 def evaluate(world: SimWorld) -> tuple[Evaluation, tuple[JourneyState, ...]]:

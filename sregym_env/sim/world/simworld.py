@@ -23,6 +23,7 @@ from sregym_env.runtime.events import EventQueue
 from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import Streams
 from sregym_env.sim.world.logs import ContainerLog
+from sregym_env.sim.world.plan import PUBLISHED, SLOT, ClusterPlan
 from sregym_env.sim.world.process import Process, ProcessKey
 from sregym_env.sim.world.program import Program
 from sregym_env.sim.world.store import Change, Key, Store
@@ -34,11 +35,25 @@ LogKey = tuple[str, str, int]
 """(pod UID, container name, restart count)."""
 
 
+LOOKING = "look.from"
+"""``memory`` key of the instant before which nobody looks at what users and probes make of changes, microseconds: in a
+past of which nobody will see the seconds. What runs is what would run; only its steady states are not recorded."""
+
 EVENT_EFFORT = 30.0
 """What an event costs beside the writes, looks and scripts that it brings about (units of ``runtime/effort.py``)."""
 
 _WITHOUT_CONSEQUENCE = frozenset(
-    ("events", "leases.coordination.k8s.io", "replicasets.apps", "controllerrevisions.apps")
+    (
+        "events",
+        "leases.coordination.k8s.io",
+        "replicasets.apps",
+        "controllerrevisions.apps",
+        "horizontalpodautoscalers.autoscaling",
+        "poddisruptionbudgets.policy",
+        "cronjobs.batch",
+        "resourcequotas",
+        "limitranges",
+    )
 )
 """Resources whose changes never alter where a connection leads or what a process does."""
 
@@ -206,7 +221,13 @@ class SimWorld:
         self.unread = False
         self._due: dict[tuple[str, Key], int] = {}
         self._machinery = machinery
-        self.store.listener = _teller(self)
+        _tie(self)
+
+    @property
+    def plan(self) -> ClusterPlan:
+        """What the cluster was made of, and when."""
+        found: ClusterPlan = self.memory.get(SLOT, PUBLISHED)
+        return found
 
     @property
     def programs(self) -> Mapping[str, Program]:
@@ -239,7 +260,7 @@ class SimWorld:
         """An independent world with the same present and, given the same actions, the same future."""
         copy = object.__new__(type(self))
         copy.store = self.store.fork()
-        copy.store.listener = _teller(copy)
+        _tie(copy)
         copy.queue = self.queue.fork()
         copy.streams = self.streams.fork()
         copy.clock = self.clock
@@ -266,15 +287,14 @@ class SimWorld:
         return copy
 
     def refilled(self, parts: Mapping[str, Any], tables: Mapping[str, dict[Key, Manifest]]) -> Self:
-        """A fork with other values in place of some fields and other tables in place of some of its store's.
+        """A fork with other values in place of some fields, by name, and other tables in place of some of its store's.
 
-        ``parts`` are fields by name. Nothing is derived from them yet, and the store remembers no changes."""
+        The store remembers no changes. Without a ``view`` among the fields the network derives one anew."""
         copy = self.fork()
-        copy.store = self.store.refilled(tables)
-        copy.store.listener = _teller(copy)
-        for name, value in parts.items():
+        copy.store.refill(tables)
+        for name, value in {"view": None, **parts}.items():
             setattr(copy, name, value)
-        copy.view = None
+        copy._programs = _programs_of(copy._machinery, copy._app)
         return copy
 
     def __getstate__(self) -> dict[str, Any]:
@@ -287,7 +307,7 @@ class SimWorld:
         self._programs = _programs_of(self._machinery, self._app)
         self._logs_owned = set()
         self.view = None
-        self.store.listener = _teller(self)
+        _tie(self)
 
     def reseed(self, seed: int) -> None:
         """From now on, chance is drawn from this seed."""
@@ -414,7 +434,7 @@ class SimWorld:
         if "traffic.due" not in self.memory:
             self.memory["traffic.due"] = True
             # The next whole second, however many changes come before it: a rollout costs one look a second.
-            due = self.clock - self.clock % SECOND + SECOND
+            due = max(self.clock - self.clock % SECOND + SECOND, self.memory.get(LOOKING, 0))
             self.queue.push(due, "traffic")
             # A world made of a few parts, as in tests, may have no kubelets.
             if "kubelet.look" in self._machinery.handlers:
@@ -455,9 +475,9 @@ def _programs_of(machinery: Machinery, app: App | None) -> Mapping[str, Program]
     return {**machinery.programs, **own}
 
 
-def _teller(world: SimWorld) -> Callable[[Change], None]:
-    """A listener that tells ``world`` of changes without keeping it alive: a world and its store would
-    otherwise outlive their last use until the garbage collector finds them."""
+def _tie(world: SimWorld) -> None:
+    """Have a world's store tell it of changes and ask it for the time, without keeping it alive: a world and its
+    store would otherwise outlive their last use until the garbage collector finds them."""
     known = ref(world)
 
     def tell(change: Change) -> None:
@@ -465,4 +485,9 @@ def _teller(world: SimWorld) -> Callable[[Change], None]:
         if told is not None:
             told._changed(change)
 
-    return tell
+    def time() -> int:
+        asked = known()
+        return 0 if asked is None else asked.clock
+
+    world.store.listener = tell
+    world.store.clock = time

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime import effort
+from sregym_env.sim.world.plan import Pace
 from sregym_env.sim.world.shared import SharedLog
 
 Key = tuple[str, str]
@@ -28,9 +29,15 @@ _NOBODY = ""
 
 _EMPTY: dict[Key, Manifest] = {}
 
+KEPT_CHANGES = 4096
+"""The newest changes that are remembered, at least."""
+
 WRITE_EFFORT = 60.0
 LOOK_EFFORT = 0.05
 """What a write costs, and an object that is handed out in a list (units of ``runtime/effort.py``)."""
+
+_KEPT = ("_tables", "_written", "_compacted", "_times", "pace", "changes")
+"""What of a store is carried into another process."""
 
 ChangeType = Literal["ADDED", "MODIFIED", "DELETED"]
 
@@ -56,10 +63,13 @@ class Change(NamedTuple):
 class Store:
     """All objects of a cluster by resource and key, with one global revision counter.
 
-    ``listener`` is called after every committed write.
+    ``listener`` is called after every committed write. The counter moves with every write, and where there is a
+    ``pace`` also with the time of ``clock``: for all that a cluster writes and nobody here stores.
     """
 
-    __slots__ = ("_by_owner", "_keys", "_owned", "_sorted", "_tables", "changes", "listener", "revision")
+    __slots__ = (
+        "_by_owner", "_compacted", "_keys", "_owned", "_sorted", "_tables", "_times", "_written", "changes", "clock", "listener", "pace",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self._tables: dict[str, dict[Key, Manifest]] = {}
@@ -68,9 +78,46 @@ class Store:
         self._keys: dict[tuple[str, str | None], list[Key]] = {}
         """Keys in order; unlike the lists of objects they outlive changes of objects."""
         self._by_owner: dict[str, OwnerIndex] = {}
-        self.revision = 0
-        self.changes: SharedLog[Change] = SharedLog(keep=4096)
+        self._written = 0
+        self._compacted = 0
+        """The revision up to which changes have been forgotten all at once."""
+        self._times: SharedLog[int] = SharedLog(keep=KEPT_CHANGES)
+        """When each write was committed, where there is a pace."""
+        self.pace: Pace | None = None
+        self.clock: Callable[[], int] = _no_time
+        self.changes: SharedLog[Change] = SharedLog(keep=KEPT_CHANGES)
         self.listener: Callable[[Change], None] = _nobody
+
+    @property
+    def revision(self) -> int:
+        """The head of the counter: at or above the revision of everything that is stored."""
+        return self._written if self.pace is None else self.pace.at(self.clock()) + self._written
+
+    @revision.setter
+    def revision(self, revision: int) -> None:
+        self._written = revision if self.pace is None else revision - self.pace.at(self.clock())
+
+    @property
+    def newest(self) -> int:
+        """The revision of the newest committed write: what those who watch have not seen if they know an older one."""
+        last = self.changes.last()
+        return self._compacted if last is None else last.revision
+
+    @property
+    def oldest(self) -> int:
+        """The smallest revision from which all later writes are still known."""
+        if not self.changes.forgotten:
+            return self._compacted
+        return next(iter(self.changes)).revision - 1
+
+    def writes_until(self, time: int) -> int:
+        """How many writes had been committed at an instant, of which not more than those remembered came later."""
+        count = self._written
+        for committed in self._times.newest_first():
+            if committed <= time:
+                break
+            count -= 1
+        return count
 
     def get(self, resource: str, namespace: str, name: str) -> Manifest | None:
         """One object or None. Cluster-scoped objects have the namespace ``""``."""
@@ -124,10 +171,11 @@ class Store:
         key = (metadata.get("namespace", ""), metadata["name"])
         table = self._writable(resource)
         old = table.get(key)
-        self.revision += 1
-        stored = {**obj, "metadata": {**metadata, "resourceVersion": str(self.revision)}}
+        revision = self._next()
+        stored = {**obj, "metadata": {**metadata, "resourceVersion": str(revision)}}
         table[key] = stored
-        self._commit("ADDED" if old is None else "MODIFIED", resource, key, old, stored)
+        kind: ChangeType = "ADDED" if old is None else "MODIFIED"
+        self._commit(Change(revision, kind, resource, key, old, stored))
         return stored
 
     def remove(self, resource: str, namespace: str, name: str) -> Manifest | None:
@@ -136,18 +184,20 @@ class Store:
         old = self._writable(resource).pop(key, None)
         if old is None:
             return None
-        self.revision += 1
-        self._commit("DELETED", resource, key, old, None)
+        self._commit(Change(self._next(), "DELETED", resource, key, old, None))
         return old
 
     def fork(self) -> Store:
-        """An independent store with the same objects. The listener is not carried over."""
+        """An independent store with the same objects. Listener and clock are not carried over."""
         copy = Store()
         copy._tables = self._tables.copy()
         copy._sorted = self._sorted.copy()
         copy._keys = self._keys.copy()
         copy._by_owner = self._by_owner.copy()
-        copy.revision = self.revision
+        copy._written = self._written
+        copy._compacted = self._compacted
+        copy._times = self._times.fork()
+        copy.pace = self.pace
         copy.changes = self.changes.fork()
         # A store that nobody has written to since its last fork is forked without being changed.
         if self._owned:
@@ -159,21 +209,22 @@ class Store:
         """All objects by resource and key. Shared with the store: do not change them."""
         return self._tables
 
-    def refilled(self, tables: Mapping[str, dict[Key, Manifest]]) -> Store:
-        """An independent store at the same revision with other tables in place of some of its own, which are its to
-        keep. It remembers no changes, as after a compaction; the listener is not carried over."""
-        copy = Store()
-        copy._tables = {**self._tables, **tables}
-        copy._owned = set(tables)
-        copy._sorted = {slot: found for slot, found in self._sorted.items() if slot[0] not in tables}
-        copy._keys = {slot: found for slot, found in self._keys.items() if slot[0] not in tables}
-        copy._by_owner = {name: found for name, found in self._by_owner.items() if name not in tables}
-        copy.revision = self.revision
-        return copy
+    def refill(self, tables: Mapping[str, dict[Key, Manifest]]) -> None:
+        """Put other tables in place of some, at the same revision. They are the store's to keep; it remembers no
+        changes any more, as after a compaction, and its listener hears of nothing."""
+        self._tables.update(tables)
+        self._owned.update(tables)
+        for index in (self._sorted, self._keys):
+            for slot in [slot for slot in index if slot[0] in tables]:
+                del index[slot]
+        for resource in tables:
+            self._by_owner.pop(resource, None)
+        self._compacted = self.newest
+        self.changes = SharedLog(keep=KEPT_CHANGES)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The objects and their history; indexes are made anew, and the listener is not carried over."""
-        return {"_tables": self._tables, "revision": self.revision, "changes": self.changes}
+        """The objects and their history; indexes are made anew, listener and clock are not carried over."""
+        return {name: getattr(self, name) for name in _KEPT}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         Store.__init__(self)
@@ -193,9 +244,17 @@ class Store:
             self._owned.add(resource)
         return self._tables[resource]
 
-    def _commit(
-        self, type: ChangeType, resource: str, key: Key, old: Manifest | None, new: Manifest | None
-    ) -> None:
+    def _next(self) -> int:
+        """The revision of a write that happens now."""
+        self._written += 1
+        if self.pace is None:
+            return self._written
+        now = self.clock()
+        self._times.append(now)
+        return self.pace.at(now) + self._written
+
+    def _commit(self, change: Change) -> None:
+        type, resource, key, old, new = change[1:6]
         everywhere, here = (resource, None), (resource, key[0])
         self._sorted.pop(everywhere, None)
         self._sorted.pop(here, None)
@@ -207,13 +266,17 @@ class Store:
         if index is not None and (type != "MODIFIED" or _references(old) is not _references(new)):
             self._by_owner[resource] = _moved(index, key, _slots(old), _slots(new))
         effort.note(WRITE_EFFORT)
-        change = Change(self.revision, type, resource, key, old, new)
         self.changes.append(change)
         self.listener(change)
 
 
 def _nobody(_: Change) -> None:
     """The listener of a store that nobody listens to."""
+
+
+def _no_time() -> int:
+    """The clock of a store outside of any world."""
+    return 0
 
 
 def _references(obj: Manifest | None) -> Objects | None:

@@ -45,6 +45,8 @@ class Probe:
     """The probe's verdict, after thresholds."""
     streak: int = 0
     """Equal results in a row: positive for successes, negative for failures."""
+    epoch: int = -1
+    """The world's epoch when it last ran."""
 
 
 @dataclass(frozen=True, slots=True)

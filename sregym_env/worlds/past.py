@@ -1,0 +1,413 @@
+"""What a world has lived through: everything that happened up to now, by ordinary API writes at virtual times.
+
+:func:`live` takes a bare cluster and an application. Add-ons and neighbours come, the application is installed as it
+once was, changes bring it to what is declared, nodes are drained, tasks run, and things are left lying about. In the
+end every workload is healthy and ``world.app`` declares what is live.
+
+Laws (ages, revisions, causes, working hours): counted in public estates of clusters, but for two that follow from
+cost: changes of the last five hours are few, because those of the present come on top, and histories are short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sregym_env.cluster.app import App
+from sregym_env.cluster.apply import recreate_pods
+from sregym_env.cluster.deploy import unavailable
+from sregym_env.cluster.edits import REMOVED, ObjectRef
+from sregym_env.errors import AppError
+from sregym_env.runtime.chance import Chance
+from sregym_env.runtime.clock import DAY, HOUR, MINUTE, SECOND, seconds
+from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.sim.world.simworld import LOOKING
+from sregym_env.worlds import changes
+from sregym_env.worlds.changes import Change, Step
+from sregym_env.worlds.tenants.deeds import Cordon, Deed, Drain, Install, Release, live_through
+from sregym_env.worlds.tenants.delivery import HELM, Delivery
+from sregym_env.worlds.tenants.neighbours import Neighbourhood, neighbourhood
+from sregym_env.worlds.tenants.oddities import Place, oddities
+from sregym_env.worlds.tenants.workloads import Span, last_change
+
+QUIET = 10 * MINUTE
+"""How long before the present the application is changed last."""
+
+APART = 4 * MINUTE
+"""How far changes of the application lie apart at least, so that one is rolled out before the next comes."""
+
+SEEN = 65 * MINUTE
+"""How much of the past is lived through second by second: a little longer than events last."""
+
+STARTING = 15 * MINUTE
+"""How long the application has to itself when it is installed."""
+
+
+def live(world: EmbeddedWorld, app: App, chance: Chance, present: int | None = None) -> App:
+    """Let a bare world live to ``present`` with ``app`` in it; what its application declares then.
+
+    ``present`` is in microseconds since the Unix epoch; without it, the present of the world's plan. Raises AppError
+    where the application is not healthy in the end.
+    """
+    span = Span(world.now(), world.plan.present if present is None else present)
+    neighbours = neighbourhood(app, chance.at("neighbours"), span, len(world.cluster.list("nodes")))
+    start = installed_at(chance.at("start"), span)
+    first, history = lived_backwards(app, chance.at("history"), start, span)
+    tool = changes.delivery(app)
+    deeds = [
+        *installation(first, chance.at("installation"), start, tool),
+        *history,
+        *later_traces(app, chance.at("traces"), start, span),
+        *maintenance(world, chance.at("maintenance"), start, span),
+        *neighbours.story.deeds,
+    ]
+    if tool == HELM:
+        deeds += _releases(app, deeds, start)
+    left = oddities(_place(app, neighbours, start, span), chance.at("oddities"))
+    world.images = {**world.images, **neighbours.story.images, **left.images}
+    deeds = [*deeds, *left.deeds]
+    reached = 0
+    for until in (start + STARTING, span.at(0.5), span.present - SEEN):
+        world.memory[LOOKING] = until
+        live_through(world, [deed for deed in deeds if reached < deed.time <= until], until)
+        reached = max(reached, until)
+    del world.memory[LOOKING]
+    live_through(world, [deed for deed in deeds if deed.time > reached], span.present)
+    _check(world)
+    return world.app
+
+
+def installed_at(chance: Chance, span: Span) -> int:
+    """When the application was installed: early in most clusters, never in the last tenth of one's life."""
+    if chance.yes("early", 0.55):
+        return span.at(chance.uniform("share", 0.02, 0.10))
+    return span.at(chance.uniform("share", 0.10, 0.75))
+
+
+def _place(app: App, neighbours: Neighbourhood, start: int, span: Span) -> Place:
+    """Where oddities may lie: not where a quota would refuse them, or where they would use up its room."""
+    spaces, full = {}, {m["metadata"].get("namespace") for m in app.manifests if m["kind"] == "ResourceQuota"}
+    for deed in neighbours.story.deeds:
+        for manifest in deed.act.manifests if isinstance(deed.act, Install) else ():
+            name = manifest["metadata"]["name"]
+            if manifest["kind"] == "Namespace" and name in neighbours.tenants:
+                spaces[name] = deed.time + MINUTE
+            elif manifest["kind"] == "ResourceQuota":
+                full.add(manifest["metadata"]["namespace"])
+    open_spaces = {name: since for name, since in spaces.items() if name not in full}
+    names = tuple(c.name for c in app.components if c.kind != "load")
+    own = "" if app.namespace in full else app.namespace
+    return Place(open_spaces, own, start + STARTING, span, neighbours.tool, names)
+
+
+def _check(world: EmbeddedWorld) -> None:
+    """Raise AppError where the application does not serve."""
+    app = world.app
+    missing = [name for namespace in app.namespaces for name in unavailable(world.cluster, namespace)]
+    fares = world.traffic.health(60.0)
+    hurt = [h.journey for h in fares if h.success_ratio < app.slo.success_ratio]
+    if missing or hurt or not fares:
+        raise AppError(
+            f"application {app.name} is not healthy after its past: unavailable {missing}, hurt journeys {hurt}"
+        )
+
+
+# --- the application's own past -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The application is there from now on: its users come, and its images can be pulled."""
+
+    app: App
+
+    def do(self, world: EmbeddedWorld) -> None:
+        """Name it."""
+        world.app = self.app
+
+
+@dataclass(frozen=True, slots=True)
+class Happen:
+    """A change of the application that leads to what is declared in the end."""
+
+    change: Change
+    chance: Chance
+
+    def do(self, world: EmbeddedWorld) -> None:
+        """Make it, with the cause that its author writes."""
+        change = self.change
+        if cause := changes.cause_of(change, self.chance):
+            change = changes.caused(world.app, change, cause)
+        changes.happen(world, change)
+
+
+@dataclass(frozen=True, slots=True)
+class Improvise:
+    """A change that is drawn from what the application is at that time, and stays."""
+
+    kinds: tuple[str, ...]
+    component: str
+    chance: Chance
+
+    def do(self, world: EmbeddedWorld) -> None:
+        """Draw and make it; nothing where none is possible."""
+        change = changes.drawn(world.app, self.chance, components=(self.component,), kinds=self.kinds)
+        if change is not None:
+            Happen(change, self.chance).do(world)
+
+
+@dataclass(frozen=True, slots=True)
+class Regret:
+    """A change that is drawn, and undone when somebody has looked at what it does."""
+
+    component: str
+    chance: Chance
+
+    def do(self, world: EmbeddedWorld) -> None:
+        """Make it, wait some minutes (nine in the median), undo it."""
+        change = changes.drawn(
+            world.app, self.chance, components=(self.component,), kinds=("image", "env", "resources")
+        )
+        if change is None:
+            return
+        made = changes.happen(world, change)
+        world.advance(60.0 * min(max(self.chance.lognormal("minutes", 9.0, 0.7), 3.0), 45.0))
+        changes.happen(world, changes.undo(made))
+
+
+def lived_backwards(app: App, chance: Chance, start: int, span: Span) -> tuple[App, list[Deed]]:
+    """The application as it was first installed, and the changes that have brought it to what is declared."""
+    times = _change_times(app, chance, start, span)
+    state, deeds = app, []
+    for index, (time, component) in reversed(list(enumerate(times))):
+        mine = chance.at("change", index)
+        change = _replacing(state, component, mine)
+        if change is None:
+            continue
+        state = changes.before(state, change)
+        deeds.append(Deed(time, Happen(change, mine.at("cause"))))
+    for index, change in enumerate(_switched_on(state)):
+        state = changes.before(state, change)
+        age = chance.uniform(f"task{index}", 0.7, 1.2) * _task_age(change, state)
+        time = max(span.ago(age), start + STARTING)
+        deeds.append(Deed(min(time, span.present - QUIET), Happen(change, chance.at("task", index))))
+    return state, deeds
+
+
+def _replacing(app: App, component: str, chance: Chance) -> Change | None:
+    """A change before what is declared that has replaced the component's pods, if one can be drawn soon."""
+    change = None
+    for attempt in range(4):
+        change = changes.drawn(
+            app,
+            chance.at(attempt),
+            components=(component,),
+            kinds=("image", "env", "resources", "probe", "annotation"),
+            past=True,
+        )
+        if change is not None and change.rolls:
+            return change
+    return change
+
+
+def _change_times(app: App, chance: Chance, start: int, span: Span) -> list[tuple[int, str]]:
+    """When which component was changed, oldest first: a drawn share of them, most once, the last time as by law."""
+    share = chance.uniform("share", 0.22, 0.40)
+    found = []
+    for component in app.components:
+        mine = chance.at("times", component.name)
+        if component.kind == "load" or not mine.yes("changed", share):
+            continue
+        count = mine.weighted("count", {1: 0.60, 2: 0.25, 3: 0.11, 4: 0.04})
+        age = float(last_change(mine.at("last")))
+        for index in range(count):
+            found.append((in_office(span.ago(age), mine.at("hour", index), start, span), component.name))
+            # The gap between two deploys of a service: a day in the median, hours or weeks as well.
+            age += mine.lognormal(f"gap{index}", 2.0, 1.4) * DAY
+    return _apart(sorted(found), start + STARTING, span.present - QUIET)
+
+
+def _apart(times: Sequence[tuple[int, str]], earliest: int, latest: int) -> list[tuple[int, str]]:
+    """The same times, no two too near each other, all in a range; those for which there is no room are left out."""
+    found: list[tuple[int, str]] = []
+    due = latest
+    for time, name in reversed(times):
+        time = min(max(time, earliest), due)
+        if time < earliest:
+            break
+        found.append((time, name))
+        due = time - APART
+    return found[::-1]
+
+
+_HOURS = (9, 9, 9, 9, 10, 10, 11, 12, 13, 14, 15, 16)
+"""When people deploy: 39 % of deploys fall in the hour after nine, 97 % between eight and seventeen."""
+
+
+def in_office(time: int, chance: Chance, start: int, span: Span) -> int:
+    """A time when people work, near the given one; that one itself where it is in working hours or none is near."""
+    day, weekday = time // DAY, (time // DAY + 3) % 7
+    if (weekday < 5 and 8 <= (time % DAY) // HOUR < 17) or chance.yes("off hours", 0.03):
+        return time
+    day -= max(0, weekday - 4)
+    hour = chance.choice("hour", _HOURS)
+    moved = day * DAY + hour * HOUR + chance.below("second", 3600) * SECOND
+    if moved > time:
+        moved -= DAY if weekday not in (0,) else 3 * DAY
+    return moved if start + STARTING < moved < span.present - QUIET else time
+
+
+def _switched_on(app: App) -> list[Change]:
+    """The application's tasks, as made switched off (see :func:`~sregym_env.worlds.tenants.workloads.task`)."""
+    found = []
+    for manifest in app.manifests:
+        if manifest["kind"] == "CronJob" and not manifest["spec"].get("suspend"):
+            metadata = manifest["metadata"]
+            target = ObjectRef("cronjobs.batch", metadata["name"], metadata.get("namespace"))
+            declared = manifest["spec"].get("suspend", REMOVED)
+            step = Step("/spec/suspend", True, declared)
+            found.append(Change("cronjob", target, changes.delivery(app), (step,)))
+    return found
+
+
+def _task_age(change: Change, app: App) -> float:
+    """For how long a task has run: two runs or three, microseconds."""
+    manifest = next(
+        m for m in app.manifests if m["kind"] == "CronJob" and m["metadata"]["name"] == change.target.name
+    )
+    minute, hour, *_, weekday = (
+        str(manifest["spec"]["schedule"]).split() if " " in manifest["spec"]["schedule"] else ("0", "0", "*")
+    )
+    if not minute.isdecimal():
+        return 70.0 * MINUTE
+    if not hour.isdecimal():
+        return 3.0 * HOUR if "/" not in hour else 14.0 * HOUR
+    return 2.4 * DAY if weekday == "*" else 12.0 * DAY
+
+
+def installation(app: App, chance: Chance, start: int, tool: str) -> list[Deed]:
+    """One run of the delivery tool: objects are fractions of a second to seconds apart."""
+    pace = chance.uniform("pace", 0.15, 1.6)
+    deeds = [Deed(start, Found(app))]
+    time = float(start)
+    for index, manifest in enumerate(app.manifests):
+        deeds.append(Deed(round(time), Install((manifest,), tool)))
+        time += seconds(pace * chance.uniform(f"gap{index}", 0.3, 2.0))
+    return deeds
+
+
+def later_traces(app: App, chance: Chance, start: int, span: Span) -> list[Deed]:
+    """Restarts, labels, notes and rollbacks that have left no other trace than themselves."""
+    found: list[Deed] = []
+    kinds: dict[str, tuple[str, ...]] = {
+        "restart": ("restart",),
+        "note": ("label", "annotation", "service", "configmap", "strategy"),
+        "rules": ("budget", "policy", "quota", "autoscaler", "secret"),
+    }
+    rates = {"restart": 0.05, "note": 0.08, "rules": 0.02, "regret": 0.015}
+    for component in app.components:
+        for name, rate in rates.items():
+            mine = chance.at(name, component.name)
+            if component.kind == "load" or not mine.yes("happened", rate):
+                continue
+            time = in_office(span.ago(last_change(mine.at("age"))), mine, start, span)
+            time = min(max(time, start + STARTING + mine.below("late", 3600) * SECOND), span.present - QUIET)
+            act = (
+                Regret(component.name, mine)
+                if name == "regret"
+                else Improvise(kinds[name], component.name, mine)
+            )
+            found.append(Deed(time, act))
+    return found
+
+
+def _releases(app: App, deeds: Sequence[Deed], start: int) -> list[Deed]:
+    """Helm's records of the application: one of its installation and one of every change that Helm has made."""
+    marked = next(
+        m for m in app.manifests if "meta.helm.sh/release-name" in (m["metadata"].get("annotations") or {})
+    )
+    release = marked["metadata"]["annotations"]["meta.helm.sh/release-name"]
+    delivery = Delivery(HELM, release)
+    times = [deed.time for deed in deeds if isinstance(deed.act, Happen) and deed.act.change.manager == HELM]
+    found = [Deed(start + 5 * SECOND, Release(delivery, app.namespace, 1))]
+    for number, time in enumerate(sorted(times), 2):
+        found.append(Deed(time + SECOND, Release(delivery, app.namespace, number)))
+    return found
+
+
+# --- the cluster's maintenance --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Care:
+    """What somebody does after machines were emptied or rebooted."""
+
+    def do(self, world: EmbeddedWorld) -> None:
+        """Clear away failed pods, and start again what a registry that started anew has forgotten."""
+        app = world.app
+        for namespace in app.namespaces:
+            for pod in world.cluster.list("pods", namespace, field_selector="status.phase=Failed"):
+                world.cluster.delete("pods", pod["metadata"]["name"], namespace)
+        started = [_started(world, c.name) for c in app.components if c.kind == "registry"]
+        since = max((time for times in started for time in times), default="")
+        found_by = {need.on for c in app.components for need in c.dependencies if need.via == "registry"}
+        for component in app.components:
+            if component.name in found_by and any(time < since for time in _started(world, component.name)):
+                recreate_pods(world, component.name)
+
+
+def _started(world: EmbeddedWorld, name: str) -> list[str]:
+    """When the containers of a component's pods have started."""
+    component = world.app.by_name[name]
+    namespace = world.app.namespace_of(name)
+    if not any(d["metadata"]["name"] == name for d in world.cluster.list(component.workload, namespace)):
+        return []
+    workload = world.cluster.get(component.workload, name, namespace)
+    labels = workload["spec"]["selector"]["matchLabels"].items()
+    return [
+        state["state"]["running"]["startedAt"]
+        for pod in world.cluster.list("pods", namespace)
+        if labels <= (pod["metadata"].get("labels") or {}).items()
+        and "deletionTimestamp" not in pod["metadata"]
+        for state in pod["status"].get("containerStatuses") or ()
+        if state["name"] == component.container and "running" in state["state"]
+    ]
+
+
+def maintenance(world: EmbeddedWorld, chance: Chance, start: int, span: Span) -> list[Deed]:
+    """A node that was closed, emptied and opened again, in a good third of all worlds; and the care for a registry
+    after everything that moves or restarts pods."""
+    deeds = _drain(world, chance, span)
+    plan = world.plan
+    moved = [plan.born + upkeep.at for upkeep in plan.upkeep if upkeep.kind in ("reboot", "leave")]
+    moved += [deed.time for deed in deeds if isinstance(deed.act, Cordon) and not deed.act.closed]
+    times = [
+        time + round(chance.uniform(f"care{index}", 5.0, 11.0) * MINUTE) for index, time in enumerate(moved)
+    ]
+    care = [time for time in times if start + STARTING < time < span.present - QUIET]
+    return [*deeds, *(Deed(time, Care()) for time in (*care, span.present - QUIET + MINUTE))]
+
+
+def _drain(world: EmbeddedWorld, chance: Chance, span: Span) -> list[Deed]:
+    workers = [
+        node["metadata"]["name"]
+        for node in world.cluster.list("nodes")
+        if not node["spec"].get("taints") and not node["spec"].get("unschedulable")
+    ]
+    going = {upkeep.subject for upkeep in world.plan.upkeep if upkeep.kind in ("leave", "cordon")}
+    workers = [name for name in workers if name not in going]
+    if len(workers) < 3 or not chance.yes("drained", 0.35):
+        return []
+    node = chance.choice("node", workers)
+    time = span.ago(chance.lognormal("age", 25.0, 0.9) * DAY)
+    open_again = time + round(chance.uniform("minutes", 4.0, 25.0) * MINUTE)
+    if open_again > span.present - HOUR:
+        return []
+    return [
+        Deed(time, Cordon(node, True)),
+        Deed(time + chance.between("seconds", 4, 40) * SECOND, Drain(node)),
+        Deed(open_again, Cordon(node, False)),
+    ]
+
+
+__all__ = ["Care", "Found", "Happen", "Improvise", "Regret", "installed_at", "live", "maintenance"]

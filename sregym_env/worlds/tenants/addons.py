@@ -1,0 +1,218 @@
+"""Add-ons of clusters: ingress, certificates, monitoring, logging, delivery, backup; all of them healthy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sregym_env.cluster.app import Image
+from sregym_env.cluster.edits import ObjectRef
+from sregym_env.kube.types import Manifest
+from sregym_env.runtime.chance import Chance
+from sregym_env.runtime.clock import DAY, MINUTE, seconds
+from sregym_env.worlds.changes import Change, Step
+from sregym_env.worlds.tenants import delivery, software
+from sregym_env.worlds.tenants.deeds import Alter, Deed, Install, Story
+from sregym_env.worlds.tenants.delivery import ARGO, FLUX, delivery_of
+from sregym_env.worlds.tenants.software import Software
+from sregym_env.worlds.tenants.workloads import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One workload of an add-on."""
+
+    what: Software
+    everywhere: bool = False
+    """A DaemonSet."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddOn:
+    """Something that is installed into a cluster as a whole."""
+
+    release: str
+    namespaces: tuple[str, ...]
+    """Where teams put it."""
+    share: float
+    """Of clusters have it."""
+    pieces: tuple[Piece, ...]
+
+
+def _piece(
+    name: str,
+    repository: str,
+    tags: str,
+    port: int,
+    line: str = "",
+    *,
+    memory: int = 30,
+    everywhere: bool = False,
+) -> Piece:
+    lines = (line,) if line else ()
+    what = Software(name, repository, tuple(tags.split()), (port,), f"/{name}", lines, memory, 55, 0.002)
+    return Piece(what, everywhere)
+
+
+ADD_ONS = (
+    AddOn("ingress-nginx", ("ingress-nginx", "ingress", "nginx-ingress"), 0.45, (
+        _piece("ingress-nginx-controller", "registry.k8s.io/ingress-nginx/controller", "v1.8.4 v1.9.6 v1.10.1 v1.11.2", 10254,
+               "NGINX Ingress controller", memory=90),)),
+    AddOn("traefik", ("traefik", "kube-ingress"), 0.2, (
+        _piece("traefik", "docker.io/library/traefik", "v2.10.7 v2.11.2 v3.0.4 v3.1.2", 8080, "Starting provider *crd.Provider",
+               memory=55),)),
+    AddOn("cert-manager", ("cert-manager",), 0.55, (
+        _piece("cert-manager", "quay.io/jetstack/cert-manager-controller", "v1.12.4 v1.13.3 v1.14.5 v1.15.3", 9402,
+               'I0101 controller.go:248] "starting leader election" logger="cert-manager.controller"'),
+        _piece("cert-manager-webhook", "quay.io/jetstack/cert-manager-webhook", "v1.12.4 v1.13.3 v1.14.5 v1.15.3", 10250,
+               'I0101 server.go:196] "listening for secure connections" logger="cert-manager.webhook" address=":10250"'))),
+    AddOn("kube-prometheus-stack", ("monitoring", "observability", "prometheus"), 0.5, (
+        _piece("kube-state-metrics", "registry.k8s.io/kube-state-metrics/kube-state-metrics", "v2.9.2 v2.10.1 v2.12.0 v2.13.0",
+               8080, 'I0101 server.go:73] "levelinfomsgListening on [::]:8080"'),
+        _piece("grafana", "docker.io/grafana/grafana", "10.2.3 10.4.2 11.1.0 11.2.2", 3000, "logger=http.server t=2026 level=info "
+               "msg=\"HTTP Server Listen\" address=[::]:3000", memory=95))),
+    AddOn("prometheus-node-exporter", ("monitoring", "observability", "kube-system"), 0.35, (
+        _piece("node-exporter", "quay.io/prometheus/node-exporter", "v1.6.1 v1.7.0 v1.8.1 v1.8.2", 9100,
+               'level=info msg="Listening on" address=[::]:9100', memory=18, everywhere=True),)),
+    AddOn("fluent-bit", ("logging", "kube-logging", "observability"), 0.3, (
+        _piece("fluent-bit", "cr.fluentbit.io/fluent/fluent-bit", "2.1.10 2.2.3 3.0.7 3.1.6", 2020,
+               "[ info] [http_server] listen iface=0.0.0.0 tcp_port=2020", memory=25, everywhere=True),)),
+    AddOn("promtail", ("loki", "logging"), 0.15, (
+        _piece("promtail", "docker.io/grafana/promtail", "2.8.9 2.9.6 2.9.10 3.1.1", 3101,
+               'level=info caller=promtail.go:133 msg="Starting Promtail"', memory=60, everywhere=True),)),
+    AddOn("external-dns", ("external-dns", "kube-system", "networking"), 0.35, (
+        _piece("external-dns", "registry.k8s.io/external-dns/external-dns", "v0.13.6 v0.14.0 v0.14.2 v0.15.0", 7979,
+               'time="2026" level=info msg="Instantiating new Kubernetes client"'),)),
+    AddOn("external-secrets", ("external-secrets",), 0.3, (
+        _piece("external-secrets", "ghcr.io/external-secrets/external-secrets", "v0.9.13 v0.9.20 v0.10.0 v0.10.4", 8080,
+               '{"level":"info","logger":"setup","msg":"starting manager"}', memory=45),)),
+    AddOn("sealed-secrets", ("kube-system", "sealed-secrets"), 0.15, (
+        _piece("sealed-secrets-controller", "docker.io/bitnami/sealed-secrets-controller", "v0.24.5 v0.26.2 v0.27.1", 8080,
+               "Starting sealed-secrets controller version"),)),
+    AddOn("velero", ("velero", "backup"), 0.25, (
+        _piece("velero", "docker.io/velero/velero", "v1.11.1 v1.12.4 v1.13.2 v1.14.1", 8085,
+               'time="2026" level=info msg="setting log-level to INFO"', memory=60),)),
+    AddOn("kyverno", ("kyverno",), 0.2, (
+        _piece("kyverno-admission-controller", "ghcr.io/kyverno/kyverno", "v1.10.7 v1.11.5 v1.12.5", 8000,
+               'I0101 controller.go] "starting" logger="leaderController"', memory=110),)),
+    AddOn("keda", ("keda",), 0.15, (
+        _piece("keda-operator", "ghcr.io/kedacore/keda", "2.12.1 2.13.1 2.14.0 2.15.1", 8080,
+               'INFO setup starting manager', memory=50),)),
+    AddOn("reloader", ("kube-system", "reloader"), 0.2, (
+        _piece("reloader-reloader", "ghcr.io/stakater/reloader", "v1.0.69 v1.0.107 v1.0.121 v1.1.0", 9090,
+               'time="2026" level=info msg="Starting Reloader"'),)),
+    AddOn("kubernetes-dashboard", ("kubernetes-dashboard",), 0.12, (
+        _piece("kubernetes-dashboard", "docker.io/kubernetesui/dashboard", "v2.6.1 v2.7.0", 9090,
+               "Serving insecurely on HTTP port: 9090"),)),
+    AddOn("otel-collector", ("monitoring", "opentelemetry"), 0.2, (
+        _piece("otel-collector", "docker.io/otel/opentelemetry-collector", "0.88.0 0.96.0 0.103.1 0.110.0", 13133,
+               "info service@v0 Everything is ready. Begin running and processing data.", memory=70),)),
+    AddOn("reposilite", ("tools", "internal-tools"), 0.08, (
+        _piece("reposilite", "docker.io/dzikoysk/reposilite", "3.4.10 3.5.14", 8080, "Done (1s)! Listening on port 8080",
+               memory=120),)),
+)  # fmt: skip
+"""What is installed where; shares are those of surveys, halved for what others stand in for."""
+
+DELIVERERS = {
+    ARGO: AddOn("argocd", ("argocd",), 1.0, (
+        _piece("argocd-server", "quay.io/argoproj/argocd", "v2.9.6 v2.10.9 v2.11.4 v2.12.3", 8080,
+               'time="2026" level=info msg="argocd v2 serving on port 8080"', memory=60),
+        _piece("argocd-repo-server", "quay.io/argoproj/argocd", "v2.9.6 v2.10.9 v2.11.4 v2.12.3", 8081,
+               'time="2026" level=info msg="argocd-repo-server is listening on [::]:8081"', memory=45))),
+    FLUX: AddOn("flux", ("flux-system",), 1.0, (
+        _piece("source-controller", "ghcr.io/fluxcd/source-controller", "v1.1.2 v1.2.5 v1.3.0", 9090,
+               '{"level":"info","logger":"setup","msg":"starting manager"}', memory=40),
+        _piece("kustomize-controller", "ghcr.io/fluxcd/kustomize-controller", "v1.1.1 v1.2.2 v1.3.0", 9090,
+               '{"level":"info","logger":"setup","msg":"starting manager"}', memory=38))),
+}  # fmt: skip
+"""The add-on that does the delivering where a tool needs one."""
+
+
+def pods_of(add_on: AddOn, nodes: int) -> int:
+    """How many pods an add-on has on a cluster of so many nodes."""
+    return sum(nodes if piece.everywhere else 1 for piece in add_on.pieces)
+
+
+def chosen(chance: Chance, tool: str, nodes: int, pods: int) -> list[AddOn]:
+    """The add-ons of a cluster that is delivered to by ``tool``, with about so many pods in all."""
+    found = [DELIVERERS[tool]] if tool in DELIVERERS and chance.yes("deliverer", 0.6) else []
+    left = pods - sum(pods_of(add_on, nodes) for add_on in found)
+    for add_on in chance.shuffled("order", ADD_ONS):
+        count = pods_of(add_on, nodes)
+        if chance.yes(add_on.release, add_on.share) and count <= left:
+            found.append(add_on)
+            left -= count
+    return found
+
+
+def installed(add_on: AddOn, chance: Chance, span: Span, tool: str, namespace: str) -> Story:
+    """An add-on in its namespace, installed early and upgraded now and then."""
+    start = span.at(chance.uniform("share", 0.004, 0.05))
+    if chance.yes("late", 0.25):
+        start = span.at(chance.uniform("late share", 0.1, 0.9))
+    helm = tool if tool in (ARGO, FLUX) and chance.yes("by tool", 0.6) else delivery.HELM
+    how = delivery_of(chance.at("delivery"), helm, add_on.release)
+    upgraded = chance.yes("upgraded", 0.35)
+    age = chance.lognormal("upgrade", 40.0, 0.9) * DAY
+    deeds: list[Deed] = []
+    images: dict[str, Image] = {}
+    tags = min(len(piece.what.tags) for piece in add_on.pieces)
+    newest = chance.between("version", 1, tags - 1)
+    for index, piece in enumerate(add_on.pieces):
+        was = f"{piece.what.repository}:{piece.what.tags[newest - upgraded]}"
+        now = f"{piece.what.repository}:{piece.what.tags[newest]}"
+        for reference in (was, now):
+            made = software.image(piece.what, reference)
+            # Some add-ons are one image with several programs.
+            known = images.get(reference)
+            images[reference] = (
+                made if known is None else replace(made, binaries={**known.binaries, **made.binaries})
+            )
+        objects = tuple(how.marked(m) for m in _objects(piece, add_on, namespace, was))
+        time = start + seconds(index * chance.uniform("pace", 2.0, 20.0) + 0.4)
+        deeds.append(Deed(time, Install(objects, helm)))
+        if upgraded:
+            due = max(span.ago(age), time + 30 * MINUTE) + seconds(index * 1.7)
+            step = Step("/spec/template/spec/containers/0/image", was, now)
+            target = delivery_target(piece, namespace)
+            deeds.append(
+                Deed(min(due, span.present - 20 * MINUTE), Alter(Change("image", target, helm, (step,))))
+            )
+    return Story(tuple(deeds), images, len(add_on.pieces))
+
+
+def delivery_target(piece: Piece, namespace: str) -> ObjectRef:
+    """The workload of a piece."""
+    return ObjectRef(
+        "daemonsets.apps" if piece.everywhere else "deployments.apps", piece.what.name, namespace
+    )
+
+
+def _objects(piece: Piece, add_on: AddOn, namespace: str, image: str) -> list[Manifest]:
+    name, what = piece.what.name, piece.what
+    labels = {"app.kubernetes.io/name": name, "app.kubernetes.io/instance": add_on.release}
+    metadata = {"name": name, "namespace": namespace, "labels": labels}
+    port = what.ports[0]
+    probe = {"httpGet": {"path": what.path, "port": port}}
+    container = {
+        "name": name,
+        "image": image,
+        "command": [what.binary],
+        "ports": [{"containerPort": port, "name": "metrics"}],
+        "resources": {"requests": {"cpu": "10m", "memory": f"{what.memory}Mi"}},
+        "readinessProbe": probe,
+        "livenessProbe": {**probe, "initialDelaySeconds": 10},
+    }
+    pod: Manifest = {"containers": [container], "serviceAccountName": name}
+    spec: Manifest = {"selector": {"matchLabels": labels}}
+    if piece.everywhere:
+        pod["tolerations"] = [{"operator": "Exists", "effect": "NoSchedule"}]
+    else:
+        spec["replicas"] = 1
+    spec["template"] = {"metadata": {"labels": labels}, "spec": pod}
+    kind = "DaemonSet" if piece.everywhere else "Deployment"
+    service = {"ports": [{"name": "metrics", "port": port, "targetPort": port}], "selector": labels}
+    return [
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata},
+        {"apiVersion": "apps/v1", "kind": kind, "metadata": metadata, "spec": spec},
+        {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": service},
+    ]

@@ -1,0 +1,107 @@
+"""How objects come into a cluster: the marks and owners that each delivery tool leaves behind."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import orjson
+
+from sregym_env.kube.types import Manifest
+from sregym_env.runtime.chance import Chance
+from sregym_env.runtime.streams import keyed_bits
+from sregym_env.worlds.changes import APPLY, LAST_APPLIED
+
+HELM = "helm"
+ARGO = "argocd-controller"
+FLUX = "kustomize-controller"
+TERRAFORM = "terraform-provider-helm_v2.13.0_x5"
+
+TOOLS: Mapping[str, float] = {ARGO: 0.32, HELM: 0.27, FLUX: 0.19, APPLY: 0.17, TERRAFORM: 0.05}
+"""Field managers of delivery tools, and how many clusters are delivered by which."""
+
+_TRACKED = "argocd.argoproj.io/tracking-id"
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """How one set of objects is delivered."""
+
+    tool: str
+    """The field manager that writes them."""
+    release: str
+    """Name of the Helm release, Argo CD application or Flux kustomization."""
+    chart: str = "1.0.0"
+    """Version of the chart."""
+
+    def marked(self, manifest: Manifest) -> Manifest:
+        """A manifest as the tool writes it, but for what it keeps of its own input (:meth:`sent`)."""
+        metadata = manifest["metadata"]
+        namespace = metadata.get("namespace", "")
+        if manifest["kind"] == "Namespace" and self.tool != FLUX:
+            return manifest
+        labels: dict[str, str] = {}
+        notes: dict[str, str] = {}
+        if self.tool in (HELM, TERRAFORM):
+            labels = {"app.kubernetes.io/managed-by": "Helm", "helm.sh/chart": f"{self.release}-{self.chart}"}
+            notes = {"meta.helm.sh/release-name": self.release, "meta.helm.sh/release-namespace": namespace}
+        elif self.tool == ARGO:
+            group = manifest["apiVersion"].rpartition("/")[0]
+            notes = {_TRACKED: f"{self.release}:{group}/{manifest['kind']}:{namespace}/{metadata['name']}"}
+        elif self.tool == FLUX:
+            labels = {
+                "kustomize.toolkit.fluxcd.io/name": self.release,
+                "kustomize.toolkit.fluxcd.io/namespace": "flux-system",
+            }
+        found = dict(metadata)
+        if labels:
+            found["labels"] = {**(metadata.get("labels") or {}), **labels}
+        if notes:
+            found["annotations"] = {**(metadata.get("annotations") or {}), **notes}
+        return {**manifest, "metadata": found}
+
+
+def sent(manifest: Manifest, tool: str) -> Manifest:
+    """What a tool sends: ``kubectl apply`` adds what it has sent."""
+    if tool != APPLY:
+        return manifest
+    metadata = manifest["metadata"]
+    notes = {key: value for key, value in (metadata.get("annotations") or {}).items() if key != LAST_APPLIED}
+    bare = {**manifest, "metadata": {**metadata, "annotations": notes}}
+    text = orjson.dumps(bare, option=orjson.OPT_SORT_KEYS).decode() + "\n"
+    return {**manifest, "metadata": {**metadata, "annotations": {**notes, LAST_APPLIED: text}}}
+
+
+def delivery_of(chance: Chance, tool: str, release: str) -> Delivery:
+    """How a tool delivers a release."""
+    version = (
+        f"{chance.between('major', 0, 9)}.{chance.between('minor', 0, 30)}.{chance.between('patch', 0, 9)}"
+    )
+    return Delivery(tool, release, version)
+
+
+def release_secret(delivery: Delivery, namespace: str, number: int, time: int, *, deployed: bool) -> Manifest:
+    """The Secret in which Helm keeps a release (``pkg/storage/driver/secrets.go``)."""
+    # A gzipped chart, encoded twice; nobody can read it without Helm.
+    bits = b"".join(
+        keyed_bits(delivery.release, namespace, number, part).to_bytes(8, "big") for part in range(24)
+    )
+    inner = b64encode(b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff" + bits)
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {
+            "name": f"sh.helm.release.v1.{delivery.release}.v{number}",
+            "namespace": namespace,
+            "labels": {
+                "modifiedAt": str(time // 1_000_000),
+                "name": delivery.release,
+                "owner": "helm",
+                "status": "deployed" if deployed else "superseded",
+                "version": str(number),
+            },
+        },
+        "type": "helm.sh/release.v1",
+        "data": {"release": b64encode(inner).decode()},
+    }

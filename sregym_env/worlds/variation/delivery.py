@@ -1,0 +1,172 @@
+"""How the application got into the cluster: the marks of the delivery tool, labels, notes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sregym_env.kube.types import Manifest
+from sregym_env.runtime.chance import Chance
+from sregym_env.worlds.variation import words
+from sregym_env.worlds.variation.draft import Draft, Work
+
+TOOLS = {"argo": 0.30, "helm": 0.27, "flux": 0.19, "apply": 0.17, "argo-label": 0.07}
+"""Delivery tools (surveys; Terraform drives Helm)."""
+
+STYLES = {"recommended": 0.5, "app": 0.25, "both": 0.12, "none": 0.13}
+"""Which labels objects bear beside those that select pods."""
+
+EXTENDED = 0.25
+"""Share of namespaces in which pods are selected by one label more."""
+
+_TIERS = {
+    "web": "frontend",
+    "grpc_service": "backend",
+    "mongodb": "database",
+    "memcached": "cache",
+    "store": "database",
+}
+
+_POD_NOTES = (
+    ("prometheus.io/scrape", "true"),
+    ("prometheus.io/scrape", "false"),
+    ("sidecar.istio.io/inject", "false"),
+    ("linkerd.io/inject", "disabled"),
+    ("cluster-autoscaler.kubernetes.io/safe-to-evict", "true"),
+    ("fluentbit.io/parser", "json"),
+)
+_NOTES = (
+    ("example.com/runbook", "https://wiki.example.com/runbooks/tier-2"),
+    ("example.com/oncall", "#platform-oncall"),
+    ("reloader.stakater.com/auto", "false"),
+    ("description", "owned by the product team, see the wiki"),
+)
+
+UNMARKED = ("Namespace", "CustomResourceDefinition", "PriorityClass")
+"""Kinds that are not delivered with the application."""
+
+
+def draw(draft: Draft, chance: Chance) -> None:
+    """Marks, labels and notes on every object of the application."""
+    own = chance.at("delivery")
+    for namespace in draft.namespaces:
+        team = own.at(namespace)
+        for work in draft.inside(namespace):
+            _labelled(
+                draft,
+                work,
+                team.at(work.name),
+                team.weighted("labels", STYLES),
+                words.team(chance, namespace),
+            )
+        if team.yes("extended", EXTENDED):
+            _extended(draft, team, namespace)
+    _namespaces(draft, chance)
+    mark = _marker(draft, own)
+    for kind in dict.fromkeys(m["kind"] for m in (*draft.manifests, *draft.added)):
+        if kind not in UNMARKED:
+            for manifest in draft.of(kind):
+                mark(manifest)
+
+
+def _labelled(draft: Draft, work: Work, chance: Chance, style: str, team: str) -> None:
+    """Labels of a workload and its pods; what is there stays."""
+    labels: dict[str, str] = {}
+    if style in ("recommended", "both"):
+        labels["app.kubernetes.io/name"] = work.name
+        labels["app.kubernetes.io/part-of"] = draft.app.name
+        if chance.yes("component", 0.5):
+            labels["app.kubernetes.io/component"] = _TIERS.get(work.component.kind, work.component.kind)
+    if style in ("app", "both"):
+        labels["app"] = work.name
+        if chance.yes("tier", 0.4):
+            labels["tier"] = _TIERS.get(work.component.kind, "backend")
+    if chance.yes("team", 0.3):
+        labels["team"] = team
+    own, pods = (
+        work.manifest["metadata"].setdefault("labels", {}),
+        work.template["metadata"].setdefault("labels", {}),
+    )
+    for key, value in labels.items():
+        own.setdefault(key, value)
+        pods.setdefault(key, value)
+    if chance.yes("pod note", 0.25):
+        key, value = chance.choice("pod notes", _POD_NOTES)
+        work.template["metadata"].setdefault("annotations", {})[key] = value
+    if chance.yes("checksum", 0.12):
+        work.template["metadata"].setdefault("annotations", {})["checksum/config"] = words.text(
+            chance, "sum", 64
+        )
+    if chance.yes("note", 0.15):
+        key, value = chance.choice("notes", _NOTES)
+        work.manifest["metadata"].setdefault("annotations", {})[key] = value
+
+
+def _extended(draft: Draft, chance: Chance, namespace: str) -> None:
+    """Select the pods of every workload, and have its Services select them, by one label more."""
+    key = chance.choice("key", ("app.kubernetes.io/instance", "environment", "release", "track"))
+    value = {"app.kubernetes.io/instance": draft.app.name, "environment": "prod", "release": "stable"}.get(
+        key, "main"
+    )
+    works = draft.inside(namespace)
+    if any(key in work.template["metadata"]["labels"] for work in works):
+        return
+    for work in works:
+        before = dict(work.labels)
+        for service in draft.of("Service"):
+            selector = service["spec"].get("selector")
+            if service["metadata"].get("namespace") == namespace and selector == before:
+                selector[key] = value
+        work.labels[key] = value
+        work.template["metadata"]["labels"][key] = value
+
+
+def _namespaces(draft: Draft, chance: Chance) -> None:
+    for manifest in draft.of("Namespace"):
+        name = manifest["metadata"]["name"]
+        own = chance.at("namespace", name)
+        labels: dict[str, str] = {}
+        if own.yes("team", 0.45):
+            labels["team"] = words.team(chance, name)
+        if own.yes("environment", 0.35):
+            labels["environment"] = own.choice("name", ("prod", "production", "live"))
+        if own.yes("centre", 0.2):
+            labels["cost-center"] = str(own.between("number", 1000, 9999))
+        if labels:
+            manifest["metadata"]["labels"] = {**(manifest["metadata"].get("labels") or {}), **labels}
+
+
+def _marker(draft: Draft, chance: Chance) -> Callable[[Manifest], None]:
+    """What the delivery tool leaves on an object."""
+    tool = chance.weighted("tool", TOOLS)
+    release = chance.choice(
+        "release", (draft.app.name, f"{draft.app.name}-prod", "backend", f"prod-{draft.app.name}")
+    )
+    version = (
+        f"{chance.between('major', 0, 6)}.{chance.between('minor', 0, 30)}.{chance.between('patch', 0, 9)}"
+    )
+
+    def mark(manifest: Manifest) -> None:
+        metadata = manifest["metadata"]
+        namespace = metadata.get("namespace", "")
+        if tool == "helm":
+            labels = {"app.kubernetes.io/managed-by": "Helm", "helm.sh/chart": f"{release}-{version}"}
+            metadata.setdefault("labels", {}).update(labels)
+            notes = {
+                "meta.helm.sh/release-name": release,
+                "meta.helm.sh/release-namespace": namespace or draft.app.namespace,
+            }
+            metadata.setdefault("annotations", {}).update(notes)
+        elif tool == "flux":
+            labels = {
+                "kustomize.toolkit.fluxcd.io/name": release,
+                "kustomize.toolkit.fluxcd.io/namespace": "flux-system",
+            }
+            metadata.setdefault("labels", {}).update(labels)
+        elif tool == "argo":
+            group = manifest["apiVersion"].rpartition("/")[0]
+            tracked = f"{release}:{group}/{manifest['kind']}:{namespace}/{metadata['name']}"
+            metadata.setdefault("annotations", {})["argocd.argoproj.io/tracking-id"] = tracked
+        elif tool == "argo-label":
+            metadata.setdefault("labels", {})["argocd.argoproj.io/instance"] = release
+
+    return mark

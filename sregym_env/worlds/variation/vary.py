@@ -1,0 +1,51 @@
+"""All knobs, one after the other."""
+
+from __future__ import annotations
+
+from sregym_env.cluster.app import App
+from sregym_env.runtime.chance import Chance
+from sregym_env.worlds.variation import (
+    containers,
+    delivery,
+    disruption,
+    environment,
+    identity,
+    leftovers,
+    probes,
+    quotas,
+    resources,
+    rollout,
+    scaling,
+    scheduling,
+    services,
+    traffic_rules,
+)
+from sregym_env.worlds.variation.draft import Draft
+
+KNOBS = (
+    rollout.draw,
+    resources.draw,
+    probes.draw,
+    environment.draw,
+    containers.draw,
+    scheduling.draw,
+    identity.draw,
+    services.draw,
+    scaling.draw,
+    disruption.draw,
+    traffic_rules.draw,
+    leftovers.draw,
+    # The last two look at everything that is there.
+    quotas.draw,
+    delivery.draw,
+)
+"""What draws, in order: each changes the draft, and looks only at what those before it leave."""
+
+
+def vary(app: App, chance: Chance) -> App:
+    """Another member of the family of ``app``, equally healthy. The same chance draws the same one."""
+    own = app if app.family is None else app.family(app, chance.at("family"))
+    draft = Draft(app, own)
+    for knob in KNOBS:
+        knob(draft, chance)
+    return draft.finished()
