@@ -419,7 +419,7 @@ def renamed(resource: str) -> Choose:
     """The name that an object of the component has been given instead of its own; empty where it is simply gone."""
 
     def choose(target: Any, chance: Chance) -> str:
-        if chance.yes("gone", 0.3):
+        if chance.yes("gone", 0.2):
             return ""
         taken = names_of(target.inventory, resource, target.namespace)
         found: str = until(chance, lambda by: variant(target.name, by), lambda name: name not in taken, "")

@@ -20,6 +20,8 @@ from sregym_env.sim.bringup.deploy import bare_cluster, deployed_world
 from sregym_env.sim.bringup.renewal import _DECLARED, _PARTS, Renewal, prepared, renewed
 from sregym_env.sim.bringup.renewal.identities import Drawn
 from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.sim.network.addressing import present
+from sregym_env.sim.network.connections import connect
 from sregym_env.sim.world import SimWorld
 from sregym_env.tools.workstation import Workstation
 from tests.world.renewing import SECRET_WORD, Back, busy_world, plain, unchanged
@@ -59,12 +61,12 @@ def test_a_world_renewed_back_is_the_same(renewal: Renewal) -> None:
     there = prepared(renewal.with_identities(drawn, {}))
     back = dict(zip(drawn.words, renewal.identities.words(), strict=True))
     ports = dict(zip(drawn.ports, renewal.identities.ports, strict=True))
-    shifts = {range.memory: shift for range, shift in drawn.shifts.items()}
+    shifts = {node.memory: shift for node, shift in drawn.shifts.items()}
     assert there.world.digest() != renewal.world.digest()
     before = Drawn(
         [back[word] for word in there.identities.words()],
         [ports[port] for port in there.identities.ports],
-        {range: -shifts[range.memory] for range in there.identities.ranges},
+        {node: -shifts[node.memory] for node in there.identities.ranges},
     )
     assert there.with_identities(before, {}).digest() == renewal.world.digest()
 
@@ -114,7 +116,7 @@ def test_every_part_of_a_world_is_thought_of() -> None:
 def test_addresses_move_together(busy: Renewal) -> None:
     drawn = busy.identities.drawn(chance())
     made = busy.with_identities(drawn, {})
-    shifts = {range.prefix: shift for range, shift in drawn.shifts.items()}
+    shifts = {node.prefix: (node, shift) for node, shift in drawn.shifts.items()}
     names = dict(zip(busy.identities.words(), drawn.words, strict=True))
     after = {pod["metadata"]["uid"]: pod for pod in made.store.list("pods")}
     moved = 0
@@ -122,8 +124,9 @@ def test_addresses_move_together(busy: Renewal) -> None:
         if not pod["spec"].get("hostNetwork") and pod["status"].get("podIP"):
             prefix, _, last = pod["status"]["podIP"].rpartition(".")
             other = after[names[pod["metadata"]["uid"]]]
-            assert other["status"]["podIP"] == f"{prefix}.{int(last) + shifts[prefix]}"
-            moved += shifts[prefix] > 0
+            node, shift = shifts[prefix]
+            assert other["status"]["podIP"] == f"{prefix}.{node.moved(int(last), shift)}"
+            moved += shift > 0
     assert moved > 20
 
 
@@ -227,6 +230,27 @@ def test_users_are_served_as_before(number: int) -> None:
         assert health.success_ratio > 0.999 and health.requests > 0
     assert {pod["metadata"]["name"] for pod in world.store.list("pods", NAMESPACE)} == names
     assert not world.alerts()
+
+
+def test_what_the_network_derived_is_what_it_would_derive(busy: Renewal) -> None:
+    made = busy.draw(chance(11))
+    assert made.view is not None and made.view.epoch == made.epoch
+    anew = made.fork()
+    anew.view = None
+    hosts = [
+        (
+            f"{service['metadata']['name']}.{service['metadata']['namespace']}",
+            service["spec"]["ports"][0]["port"],
+        )
+        for service in made.store.list("services")
+    ]
+    hosts += [(process.ip, process.listening[0]) for process in made.processes.values() if process.listening]
+    addresses = {process.ip for process in busy.world.processes.values() if not process.host_network}
+    hosts += [(address, 80) for address in sorted(addresses)]
+    for source in list(made.processes.values())[::3]:
+        for host, port in hosts:
+            assert connect(made, source, host, port) == connect(anew, source, host, port)
+    assert present(anew).cache.items() <= present(made).cache.items()
 
 
 # --- values ---------------------------------------------------------------------------------------------------

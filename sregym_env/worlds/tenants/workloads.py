@@ -306,7 +306,7 @@ def last_change(chance: Chance) -> int:
 
 def _part(namespace: str, name: str, role: str, chance: Chance, habits: Habits, release: str) -> _Part:
     stores = {store.name: store for store in software.STORES}
-    revisions = chance.weighted("revisions", {1: 0.62, 2: 0.24, 3: 0.10, 4: 0.04})
+    revisions = chance.weighted("revisions", {1: 0.72, 2: 0.19, 3: 0.07, 4: 0.02})
     if role in stores:
         what = stores[role]
         revisions = min(revisions, 2)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sregym_env.cluster.disturbances import DiskReadErrors
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.frozen import evolve
@@ -49,7 +50,7 @@ def run(sync: Sync, spec: Mapping[str, Any], container: Container) -> str:
         if config is None:
             continue
         if probe.next_at > sync.now:
-            if probe.epoch != sync.world.epoch or not _settled(sync.world, probe, kind):
+            if probe.epoch != sync.world.epoch or not _settled(sync.world, probe, kind, config):
                 sync.look_again(probe.next_at)
             continue
         probe = _look(sync, container, kind, config, probe)
@@ -62,14 +63,17 @@ def run(sync: Sync, spec: Mapping[str, Any], container: Container) -> str:
             container = sync.put(evolve(container, started=True, ready=ready))
         if kind == "readiness" and container.ready != probe.passed:
             container = sync.put(evolve(container, ready=probe.passed))
-        if not _settled(sync.world, probe, kind):
+        if not _settled(sync.world, probe, kind, config):
             sync.look_again(probe.next_at)
     return ""
 
 
-def _settled(world: SimWorld, probe: Probe, kind: ProbeKind) -> bool:
+def _settled(world: SimWorld, probe: Probe, kind: ProbeKind, config: Mapping[str, Any]) -> bool:
     """Whether repeating the probe can only say the same again: it passes, and chance has no part in it."""
-    return probe.passed and probe.streak > 0 and kind != "startup" and not world.disturbances
+    if not probe.passed or probe.streak <= 0 or kind == "startup":
+        return False
+    # A failing disk is in the way of commands alone.
+    return all(isinstance(each, DiskReadErrors) and "exec" not in config for each in world.disturbances)
 
 
 def _look(
