@@ -45,6 +45,9 @@ EVIDENCE_SECONDS = 30.0
 LOOK_SECONDS = 10.0
 """Simulated seconds between looks at the users while symptoms are awaited."""
 
+GLANCE_SECONDS = 20.0
+"""The same in the hours of which the agent sees only what is left."""
+
 CALLED_AFTER = (300.0, 0.7)
 """Median, seconds, and spread (lognormal) of how long users suffer before somebody is called."""
 
@@ -131,7 +134,7 @@ def _healthy(app: App, problem: Problem, seed: int, chance: Chance | None, backe
     if chance is None:
         return deployed_world(app, seed)
     world = lived_world(app, chance.at("world"))
-    world.watched_every(LOOK_SECONDS)
+    world.watched_every(GLANCE_SECONDS)
     present.before(world, chance.at("before"), _near(problem))
     return world
 
@@ -148,8 +151,8 @@ class _Watch:
     def __call__(self, limit: float) -> bool:
         waited = 0.0
         while waited < limit:
-            self.world.advance(LOOK_SECONDS)
-            waited += LOOK_SECONDS
+            self.world.advance(GLANCE_SECONDS)
+            waited += GLANCE_SECONDS
             if suffering(self.world, self.baseline):
                 return True
         return not self.last
