@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test ray check format bench validate sample shortcuts compat parity helm fuzz adapters trl exports rllib clean
+.PHONY: help demo test ray check format bench validate sample shortcuts compat parity hostile helm fuzz adapters trl exports rllib clean
 
 help:  ## Say what can be made.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -68,6 +68,9 @@ compat: $(READY)  ## Run the environment's tests on the oldest Gymnasium that RL
 fuzz: $(READY)  ## Search at random: examples for every property, then hostile requests for five minutes.
 	$(SUITE) -m hypothesis --hypothesis-profile=search
 	$(BIN)/python -m tests.serve.hostile --seconds 300
+
+hostile: $(READY)  ## Play thousands of hostile actions and measure what each costs (20 minutes on two cores).
+	$(BIN)/python -m tests.redteam.hostile --jobs 2
 
 parity: $(READY)  ## Compare the in-process kubectl with a real one, byte for byte; record new lines.
 	$(BIN)/python -m tests.parity

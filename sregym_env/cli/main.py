@@ -151,6 +151,9 @@ def shortcuts(
         list[str] | None,
         typer.Option(help="Only policies of these groups: blind, reading, diagnosis, combination."),
     ] = None,
+    published: Annotated[
+        bool, typer.Option("--published", help="In the published application, which never varies.")
+    ] = False,
     audit: Annotated[
         int,
         typer.Option(min=0, help="Play nothing: look at so many staged worlds for what tells the culprit."),
@@ -174,6 +177,7 @@ def shortcuts(
                 workers=workers,
                 policies=tuple(policy or ()),
                 groups=tuple(group or ()),
+                published=published,
                 json_file=json_file,
             )
     raise typer.Exit(0 if kept else 1)

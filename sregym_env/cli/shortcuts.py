@@ -30,12 +30,16 @@ def measure(
     workers: int = 1,
     policies: tuple[str, ...] = (),
     groups: tuple[str, ...] = (),
+    published: bool = False,
     json_file: Path | None = None,
 ) -> bool:
     """Play shortcuts over pairs, print what they earn; whether every enforced limit is kept."""
     shortcuts = chosen(policies, groups)
     problems = list(pairs(app=app or None, fault=fault or None, target=target or None))
-    played = cases(thinned(problems, sample), seeds, seed)
+    found = thinned(problems, sample)
+    if published:
+        found = [problem.model_copy(update={"variation": False}) for problem in found]
+    played = cases(found, seeds, seed)
     with _progress() as progress:
         task = progress.add_task("worlds", total=len(played))
         outcomes, unplayed = play_all(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
@@ -236,11 +237,16 @@ class Episode:
 
     def _one(self, action: Action) -> ToolOutcome:
         if isinstance(action, Refusal):
-            self.world.advance(THINKING_SECONDS)
+            self._think()
             return ToolOutcome(action.text, 2, action.error_type, action.tool)
         if isinstance(action, Submission):
             return self._submit(action)
         return self._run(action)
+
+    def _think(self) -> None:
+        """Let the time pass that an action takes by itself, as far as the world gets in it."""
+        with suppress(effort.EffortExceeded):
+            self.world.advance(THINKING_SECONDS)
 
     def _run(self, action: CommandLine) -> ToolOutcome:
         outcome = self.workstation.run(action.line, max(0, self.rules.max_commands - self._state.commands))
@@ -267,7 +273,7 @@ class Episode:
 
     def _submit(self, submission: Submission) -> ToolOutcome:
         stage = submission.stage or self._waiting_for()
-        self.world.advance(THINKING_SECONDS)
+        self._think()
         if stage == "diagnosis":
             return self._submit_diagnosis(submission.text)
         return self._submit_mitigation()

@@ -12,7 +12,7 @@ from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.instrumentation import exposition
 from sregym_env.serve.message import Request, Response, json_response, text_response
 from sregym_env.sim.apiserver import custom, tokens
-from sregym_env.sim.cluster import VERSION
+from sregym_env.sim.cluster import release
 from sregym_env.sim.controllers import apiservice
 
 _ROOT = (
@@ -41,7 +41,9 @@ def _document(hosted: Hosted, request: Request, path: str) -> Response | None:
     if path == "/":
         return json_response({"paths": list(_ROOT)})
     if path == "/version":
-        return Response(200, orjson.dumps(dict(VERSION), option=orjson.OPT_INDENT_2))
+        return Response(
+            200, orjson.dumps(dict(release(hosted.world.plan.version)), option=orjson.OPT_INDENT_2)
+        )
     if path.split("/")[1] in health.ENDPOINTS:
         return health.answer(path, request)
     if path == "/metrics":
@@ -70,7 +72,7 @@ def _discovery_of_keys(hosted: Hosted) -> Manifest:
 def _metrics(hosted: Hosted) -> Response:
     store = hosted.world.store
     objects = {resource: len(store.list(resource)) for resource in store.resources()}
-    made = text_response(exposition(hosted.counters, objects, VERSION))
+    made = text_response(exposition(hosted.counters, objects, release(hosted.world.plan.version)))
     return Response(200, made.body, "text/plain; version=0.0.4; charset=utf-8")
 
 

@@ -15,6 +15,12 @@ from typing import Any
 
 import re2
 
+from sregym_env.runtime import effort
+
+STEP_EFFORT = 0.01
+MOST_EFFORT = 2_000_000.0
+"""What a step of the backtracking matcher costs, and what it may cost at the very worst (``runtime/effort.py``)."""
+
 _LONGEST = 20_000
 """Characters in a pattern at most."""
 
@@ -45,14 +51,77 @@ def compiled(pattern: str, flags: int = 0) -> Any:
             return re2.compile(written, options)
     except re2.error:
         pass
+    if not _BEYOND.search(pattern):
+        raise re.error("Regular expression too big")
     if _nests_repeats(pattern):
         raise re.error("regular expression is too complex")
-    return checked
+    return Backtracking(checked, len(_QUANTIFIER.findall(pattern)))
 
 
-_REPEATS = re.compile(r"\((?:[^()\\]|\\.)*[*+](?:[^()\\]|\\.)*\)\s*(?:[*+]|\{\d*,)")
+_BEYOND = re.compile(r"\\[1-9]|\(\?(?:[=!>]|<[=!]|P=|\()|[*+?}]\+")
+"""What RE2 has no words for: back-references, look-around, atomic groups and possessive repeats."""
+_QUANTIFIER = re.compile(r"(?<!\\)(?:[*+]|\{)")
+_REPEATED_GROUP = re.compile(r"\((?!\?[=!<])((?:[^()\\]|\\.)*)\)\s*(?:[*+]|\{)")
 
 
 def _nests_repeats(pattern: str) -> bool:
-    """Whether a group that repeats without bound holds something that does."""
-    return _REPEATS.search(pattern) is not None or pattern.count("*") + pattern.count("+") > 8
+    """Whether a group that repeats holds something that repeats, or a choice: what backtracks without end."""
+    if any(
+        _QUANTIFIER.search(found) or "|" in found or "?" in found
+        for found in _REPEATED_GROUP.findall(pattern)
+    ):
+        return True
+    # Groups within groups are not looked into: none of them may repeat.
+    if re.search(r"\([^()]*\(.*\)\s*[*+{]", pattern):
+        return True
+    return len(_QUANTIFIER.findall(pattern)) > 8
+
+
+class Backtracking:
+    """A pattern that only Python's matcher understands, kept from texts on which that takes long."""
+
+    __slots__ = ("_pattern", "_power")
+
+    def __init__(self, pattern: re.Pattern[str], repeats: int) -> None:
+        self._pattern = pattern
+        self._power = min(repeats + 1, 4)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._pattern, name)
+
+    def _check(self, text: str) -> None:
+        """Raises ``re.error`` for a text that is too long for this pattern, in PCRE's words."""
+        worst = STEP_EFFORT * float(len(text)) ** self._power
+        if worst > MOST_EFFORT:
+            raise re.error("exceeded PCRE's backtracking limit")
+        effort.spend(min(worst, MOST_EFFORT / 10))
+
+    def search(self, text: str, position: int = 0) -> Any:
+        """The first match, or None."""
+        self._check(text)
+        return self._pattern.search(text, position)
+
+    def match(self, text: str, position: int = 0) -> Any:
+        """A match at the beginning, or None."""
+        self._check(text)
+        return self._pattern.match(text, position)
+
+    def fullmatch(self, text: str) -> Any:
+        """A match of the whole text, or None."""
+        self._check(text)
+        return self._pattern.fullmatch(text)
+
+    def finditer(self, text: str, position: int = 0) -> Any:
+        """All matches, none overlapping."""
+        self._check(text)
+        return self._pattern.finditer(text, position)
+
+    def sub(self, replacement: Any, text: str, count: int = 0) -> str:
+        """The text with its matches replaced."""
+        self._check(text)
+        return self._pattern.sub(replacement, text, count)
+
+    def split(self, text: str) -> Any:
+        """The pieces between matches."""
+        self._check(text)
+        return self._pattern.split(text)

@@ -49,6 +49,26 @@ VERSION: Mapping[str, str] = {
 }
 """The ``/version`` document of the version profile."""
 
+_RELEASES: Mapping[str, tuple[str, str, str]] = {
+    "v1.32.0": ("70d3cc986aa8221cd1dfb1121852688902d3bf53", "2024-12-11T17:59:15Z", "go1.23.3"),
+    "v1.32.1": ("e9c9be4007d1664e68796af02b8978640d2c1b26", "2025-01-15T14:31:55Z", "go1.23.4"),
+    "v1.32.2": ("67a30c0adcf52bd3f56ff0893ce19966be12991f", "2025-02-12T21:19:47Z", "go1.23.6"),
+    "v1.32.3": ("32cc146f75aad04beaaa245a7157eb35063a9f99", "2025-03-11T19:52:21Z", "go1.23.6"),
+    "v1.32.4": ("59526cd4867447956156ae3a602fcbac10a2c335", "2025-04-22T15:57:31Z", "go1.23.6"),
+}
+"""(commit, build date, compiler) of other patch releases."""
+
+
+def release(version: str) -> Mapping[str, str]:
+    """The ``/version`` document of a release such as ``v1.32.4``."""
+    known = _RELEASES.get(version)
+    if known is None:
+        return VERSION
+    return {**VERSION, "gitVersion": version, **dict(zip(_OF_RELEASE, known, strict=True))}
+
+
+_OF_RELEASE = ("gitCommit", "buildDate", "goVersion")
+
 _REVIEWS = frozenset(
     {
         "SelfSubjectAccessReview", "SelfSubjectRulesReview", "SelfSubjectReview", "SubjectAccessReview",
@@ -517,7 +537,7 @@ class SimCluster:
 
     def version(self) -> Mapping[str, str]:
         """The ``/version`` document."""
-        return VERSION
+        return release(self._world.plan.version)
 
     def now(self) -> int:
         """The cluster's time."""

@@ -434,9 +434,17 @@ def _value(manifest: Any, pointer: str) -> Any:
     return manifest
 
 
+def _restartable(draw: _Draw) -> Manifest | None:
+    """The workload, if its pods may be replaced as an innocent change.
+
+    A registry keeps in memory who has registered, and they do that when they start: nobody restarts one without them.
+    """
+    return None if draw.component.kind == "registry" else draw.workload
+
+
 def _container(draw: _Draw) -> tuple[Manifest, int, Manifest] | None:
     """The workload, the index of the component's own container, and that container."""
-    workload = draw.workload
+    workload = _restartable(draw)
     if workload is None:
         return None
     for index, container in enumerate(workload["spec"]["template"]["spec"]["containers"]):
@@ -622,7 +630,7 @@ def _annotation(draw: _Draw) -> Change | None:
     if workload is None:
         return None
     chance = draw.chance
-    on_pods = chance.yes("on pods", 0.4)
+    on_pods = _restartable(draw) is not None and chance.yes("on pods", 0.4)
     notes = _POD_NOTES if on_pods else _NOTES
     where = ("spec", "template", "metadata") if on_pods else ("metadata",)
     name = chance.choice("name", tuple(notes))
@@ -666,7 +674,7 @@ def _other_value(draw: _Draw, kind: Kind, target: Manifest, path: str, other: An
 
 def _restart(draw: _Draw) -> Change | None:
     """``kubectl rollout restart``: a trace that is left, so never what was there before."""
-    workload = draw.workload
+    workload = _restartable(draw)
     if workload is None or draw.past:
         return None
     path = _pointer("spec", "template", "metadata", "annotations", RESTARTED)

@@ -11,9 +11,10 @@ cost: changes of the last five hours are few, because those of the present come 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sregym_env.cluster.app import App
+from sregym_env.cluster.apply import recreate_pods
 from sregym_env.cluster.deploy import unavailable
 from sregym_env.cluster.edits import REMOVED, ObjectRef
 from sregym_env.errors import AppError
@@ -24,12 +25,10 @@ from sregym_env.sim.world.simworld import LOOKING
 from sregym_env.worlds import changes
 from sregym_env.worlds.changes import Change, Step
 from sregym_env.worlds.tenants.deeds import Cordon, Deed, Drain, Install, Release, live_through
-from sregym_env.worlds.tenants.delivery import HELM, Delivery, delivery_of
+from sregym_env.worlds.tenants.delivery import HELM, Delivery
 from sregym_env.worlds.tenants.neighbours import Neighbourhood, neighbourhood
 from sregym_env.worlds.tenants.oddities import Place, oddities
 from sregym_env.worlds.tenants.workloads import Span, last_change
-
-CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
 
 QUIET = 10 * MINUTE
 """How long before the present the application is changed last."""
@@ -37,24 +36,21 @@ QUIET = 10 * MINUTE
 APART = 4 * MINUTE
 """How far changes of the application lie apart at least, so that one is rolled out before the next comes."""
 
-LOOKS = 30 * SECOND
-"""How often traffic and probes are looked at in the remote past, after a change."""
-
-SEEN = 90 * MINUTE
-"""How much of the past is lived through second by second: longer than events last."""
+SEEN = 65 * MINUTE
+"""How much of the past is lived through second by second: a little longer than events last."""
 
 STARTING = 15 * MINUTE
 """How long the application has to itself when it is installed."""
 
 
-def live(world: EmbeddedWorld, app: App, chance: Chance, present: int) -> App:
-    """Let a bare world live to ``present`` (microseconds) with ``app`` in it; what its application declares then.
+def live(world: EmbeddedWorld, app: App, chance: Chance, present: int | None = None) -> App:
+    """Let a bare world live to ``present`` with ``app`` in it; what its application declares then.
 
-    Raises AppError where the application is not healthy in the end.
+    ``present`` is in microseconds since the Unix epoch; without it, the present of the world's plan. Raises AppError
+    where the application is not healthy in the end.
     """
-    span = Span(world.now(), present)
+    span = Span(world.now(), world.plan.present if present is None else present)
     neighbours = neighbourhood(app, chance.at("neighbours"), span, len(world.cluster.list("nodes")))
-    app, delivery = delivered(app, neighbours.tool, chance.at("delivery"))
     start = installed_at(chance.at("start"), span)
     first, history = lived_backwards(app, chance.at("history"), start, span)
     tool = changes.delivery(app)
@@ -62,29 +58,23 @@ def live(world: EmbeddedWorld, app: App, chance: Chance, present: int) -> App:
         *installation(first, chance.at("installation"), start, tool),
         *history,
         *later_traces(app, chance.at("traces"), start, span),
-        *maintenance(world, chance.at("maintenance"), span),
+        *maintenance(world, chance.at("maintenance"), start, span),
         *neighbours.story.deeds,
     ]
     if tool == HELM:
-        deeds += _releases(app, delivery, deeds, start)
+        deeds += _releases(app, deeds, start)
     left = oddities(_place(app, neighbours, start, span), chance.at("oddities"))
     world.images = {**world.images, **neighbours.story.images, **left.images}
     deeds = [*deeds, *left.deeds]
-    world.memory[LOOKING] = LOOKS
-    live_through(world, [deed for deed in deeds if deed.time <= present - SEEN], present - SEEN)
+    reached = 0
+    for until in (start + STARTING, span.at(0.5), span.present - SEEN):
+        world.memory[LOOKING] = until
+        live_through(world, [deed for deed in deeds if reached < deed.time <= until], until)
+        reached = max(reached, until)
     del world.memory[LOOKING]
-    live_through(world, [deed for deed in deeds if deed.time > present - SEEN], present)
+    live_through(world, [deed for deed in deeds if deed.time > reached], span.present)
     _check(world)
     return world.app
-
-
-def delivered(app: App, tool: str, chance: Chance) -> tuple[App, Delivery]:
-    """The application with the marks of the tool that delivers it, unless it has some already."""
-    delivery = delivery_of(chance, tool, app.name)
-    if changes.delivery(app) != changes.APPLY:
-        return app, replace(delivery, tool=changes.delivery(app))
-    marked = tuple(delivery.marked(manifest) for manifest in app.manifests)
-    return replace(app, manifests=marked, place=""), delivery
 
 
 def installed_at(chance: Chance, span: Span) -> int:
@@ -95,15 +85,19 @@ def installed_at(chance: Chance, span: Span) -> int:
 
 
 def _place(app: App, neighbours: Neighbourhood, start: int, span: Span) -> Place:
-    spaces = {}
+    """Where oddities may lie: not where a quota would refuse them, or where they would use up its room."""
+    spaces, full = {}, {m["metadata"].get("namespace") for m in app.manifests if m["kind"] == "ResourceQuota"}
     for deed in neighbours.story.deeds:
-        if isinstance(deed.act, Install):
-            for manifest in deed.act.manifests:
-                name = manifest["metadata"]["name"]
-                if manifest["kind"] == "Namespace" and name in neighbours.tenants:
-                    spaces[name] = deed.time + MINUTE
+        for manifest in deed.act.manifests if isinstance(deed.act, Install) else ():
+            name = manifest["metadata"]["name"]
+            if manifest["kind"] == "Namespace" and name in neighbours.tenants:
+                spaces[name] = deed.time + MINUTE
+            elif manifest["kind"] == "ResourceQuota":
+                full.add(manifest["metadata"]["namespace"])
+    open_spaces = {name: since for name, since in spaces.items() if name not in full}
     names = tuple(c.name for c in app.components if c.kind != "load")
-    return Place(spaces, app.namespace, start + STARTING, span, neighbours.tool, names)
+    own = "" if app.namespace in full else app.namespace
+    return Place(open_spaces, own, start + STARTING, span, neighbours.tool, names)
 
 
 def _check(world: EmbeddedWorld) -> None:
@@ -310,7 +304,7 @@ def later_traces(app: App, chance: Chance, start: int, span: Span) -> list[Deed]
         "note": ("label", "annotation", "service", "configmap", "strategy"),
         "rules": ("budget", "policy", "quota", "autoscaler", "secret"),
     }
-    rates = {"restart": 0.07, "note": 0.10, "rules": 0.03, "regret": 0.03}
+    rates = {"restart": 0.05, "note": 0.08, "rules": 0.02, "regret": 0.015}
     for component in app.components:
         for name, rate in rates.items():
             mine = chance.at(name, component.name)
@@ -327,26 +321,81 @@ def later_traces(app: App, chance: Chance, start: int, span: Span) -> list[Deed]
     return found
 
 
-def _releases(app: App, delivery: Delivery, deeds: Sequence[Deed], start: int) -> list[Deed]:
+def _releases(app: App, deeds: Sequence[Deed], start: int) -> list[Deed]:
     """Helm's records of the application: one of its installation and one of every change that Helm has made."""
-    namespace = app.namespace
+    marked = next(
+        m for m in app.manifests if "meta.helm.sh/release-name" in (m["metadata"].get("annotations") or {})
+    )
+    release = marked["metadata"]["annotations"]["meta.helm.sh/release-name"]
+    delivery = Delivery(HELM, release)
     times = [deed.time for deed in deeds if isinstance(deed.act, Happen) and deed.act.change.manager == HELM]
-    found = [Deed(start + 2 * SECOND, Release(delivery, namespace, 1))]
+    found = [Deed(start + 5 * SECOND, Release(delivery, app.namespace, 1))]
     for number, time in enumerate(sorted(times), 2):
-        found.append(Deed(time + SECOND, Release(delivery, namespace, number)))
+        found.append(Deed(time + SECOND, Release(delivery, app.namespace, number)))
     return found
 
 
 # --- the cluster's maintenance --------------------------------------------------------------------------
 
 
-def maintenance(world: EmbeddedWorld, chance: Chance, span: Span) -> list[Deed]:
-    """A node that was closed, emptied and opened again, in a good third of all worlds."""
+@dataclass(frozen=True, slots=True)
+class Care:
+    """What somebody does after machines were emptied or rebooted."""
+
+    def do(self, world: EmbeddedWorld) -> None:
+        """Clear away failed pods, and start again what a registry that started anew has forgotten."""
+        app = world.app
+        for namespace in app.namespaces:
+            for pod in world.cluster.list("pods", namespace, field_selector="status.phase=Failed"):
+                world.cluster.delete("pods", pod["metadata"]["name"], namespace)
+        started = [_started(world, c.name) for c in app.components if c.kind == "registry"]
+        since = max((time for times in started for time in times), default="")
+        found_by = {need.on for c in app.components for need in c.dependencies if need.via == "registry"}
+        for component in app.components:
+            if component.name in found_by and any(time < since for time in _started(world, component.name)):
+                recreate_pods(world, component.name)
+
+
+def _started(world: EmbeddedWorld, name: str) -> list[str]:
+    """When the containers of a component's pods have started."""
+    component = world.app.by_name[name]
+    namespace = world.app.namespace_of(name)
+    if not any(d["metadata"]["name"] == name for d in world.cluster.list(component.workload, namespace)):
+        return []
+    workload = world.cluster.get(component.workload, name, namespace)
+    labels = workload["spec"]["selector"]["matchLabels"].items()
+    return [
+        state["state"]["running"]["startedAt"]
+        for pod in world.cluster.list("pods", namespace)
+        if labels <= (pod["metadata"].get("labels") or {}).items()
+        and "deletionTimestamp" not in pod["metadata"]
+        for state in pod["status"].get("containerStatuses") or ()
+        if state["name"] == component.container and "running" in state["state"]
+    ]
+
+
+def maintenance(world: EmbeddedWorld, chance: Chance, start: int, span: Span) -> list[Deed]:
+    """A node that was closed, emptied and opened again, in a good third of all worlds; and the care for a registry
+    after everything that moves or restarts pods."""
+    deeds = _drain(world, chance, span)
+    plan = world.plan
+    moved = [plan.born + upkeep.at for upkeep in plan.upkeep if upkeep.kind in ("reboot", "leave")]
+    moved += [deed.time for deed in deeds if isinstance(deed.act, Cordon) and not deed.act.closed]
+    times = [
+        time + round(chance.uniform(f"care{index}", 5.0, 11.0) * MINUTE) for index, time in enumerate(moved)
+    ]
+    care = [time for time in times if start + STARTING < time < span.present - QUIET]
+    return [*deeds, *(Deed(time, Care()) for time in (*care, span.present - QUIET + MINUTE))]
+
+
+def _drain(world: EmbeddedWorld, chance: Chance, span: Span) -> list[Deed]:
     workers = [
         node["metadata"]["name"]
         for node in world.cluster.list("nodes")
-        if CONTROL_PLANE not in node["metadata"].get("labels", {}) and not node["spec"].get("unschedulable")
+        if not node["spec"].get("taints") and not node["spec"].get("unschedulable")
     ]
+    going = {upkeep.subject for upkeep in world.plan.upkeep if upkeep.kind in ("leave", "cordon")}
+    workers = [name for name in workers if name not in going]
     if len(workers) < 3 or not chance.yes("drained", 0.35):
         return []
     node = chance.choice("node", workers)
@@ -361,4 +410,4 @@ def maintenance(world: EmbeddedWorld, chance: Chance, span: Span) -> list[Deed]:
     ]
 
 
-__all__ = ["Found", "Happen", "Improvise", "Regret", "delivered", "installed_at", "live", "maintenance"]
+__all__ = ["Care", "Found", "Happen", "Improvise", "Regret", "installed_at", "live", "maintenance"]

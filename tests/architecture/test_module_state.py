@@ -72,7 +72,7 @@ REMEMBERED = {
     "jsonpath.compile_template", "patterns.compiled", "posix.compiled", "proxy._rejected", "sed_syntax.parsed",
     "selecting._pattern", "strings._compiled", "syntax.parsed",
     # The fields of a class.
-    "frozen._fields",
+    "frozen._fields", "mould._blank", "mould._constructed", "mould._tuples",
     # Follows from a registry, which never changes.
     "discovery.aggregated", "discovery.group", "discovery.groups", "discovery.resources", "matching._others",
     "openapi.document", "openapi.index", "openapi2.document", "paths.parse", "registry.without_group",

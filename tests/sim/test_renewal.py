@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import re
 from dataclasses import dataclass, field
+from ipaddress import IPv4Network
 from typing import Any, NamedTuple
 
 import pytest
@@ -150,8 +151,19 @@ def test_what_makes_itself_anew() -> None:
 
 
 def test_numbers_under_a_key() -> None:
-    walk = Walk([{"port": 5, "other": 5}, {"port": 6}, {"port": "5"}])
-    assert walk.mould({}, {"port": {5: 0}}).cast([7]) == [{"port": 7, "other": 5}, {"port": 6}, {"port": "5"}]
+    inner = {"port": 5}
+    walk = Walk(
+        [{"port": 5, "other": 5}, {"port": 6}, {"port": "5"}, inner, ["old", inner], "kept", "old", "kept"]
+    )
+    made = walk.mould({"old": 0}, {"port": {5: 1}}).cast(["new", 7])
+    assert made[:5] == [
+        {"port": 7, "other": 5},
+        {"port": 6},
+        {"port": "5"},
+        {"port": 7},
+        ["new", {"port": 7}],
+    ]
+    assert made[5:] == ["kept", "new", "kept"]
 
 
 # --- texts ----------------------------------------------------------------------------------------------------
@@ -234,14 +246,11 @@ KNOWN = Identities(
     suffixes=(("bbbbb",), ("ccccc", "ddddd", "fffff", "ggggg")),
     hashes=(("44444444", "5555555555", "bbbbbb"), ("77777777",)),
     services=tuple(f"10.96.9.{number}" for number in range(9)),
-    ranges=(
-        Range("10.244.1", "ipam:a", (2, 9, 40)),
-        Range("10.244.2", "ipam:b", (254,)),
-        Range("10.244.3", "ipam:c", ()),
-    ),
+    ranges=(Range("10.244.1", "ipam:a", 40, (2, 9, 40)), Range("10.244.2", "ipam:b", 254, (254,))),
     ports=(30001, 30002),
     kept_ports=frozenset(range(30010, 32768)),
     kept_services=frozenset({"10.96.1.0"}),
+    network=IPv4Network("10.96.0.0/22"),
 )
 
 
@@ -268,17 +277,17 @@ def test_identities_look_like_those_they_replace(number: int) -> None:
         for address in services
     )
     assert len({*drawn.ports}) == 2 and all(30000 <= port < 30010 for port in drawn.ports)
-    assert [drawn.shifts[range] for range in KNOWN.ranges[1:]] == [0, 0]
-    moved = drawn.shifts[KNOWN.ranges[0]]
-    assert 0 <= moved <= 214
-    assert [new[f"10.244.1.{last}"] for last in (2, 9, 40)] == [
-        f"10.244.1.{last + moved}" for last in (2, 9, 40)
-    ]
+    for node, last in zip(KNOWN.ranges, drawn.last, strict=True):
+        moved = [int(new[f"{node.prefix}.{number}"].removeprefix(f"{node.prefix}.")) for number in node.used]
+        assert all(2 <= number <= 254 for number in moved) and last == moved[-1]
+        assert [(number - moved[0]) % 253 for number in moved] == [
+            number - node.used[0] for number in node.used
+        ]
     assert BETWEEN not in "".join(drawn.words)
 
 
 def test_chances_differ() -> None:
     drawn = [KNOWN.drawn(Chance((number,))) for number in range(40)]
     assert len({tuple(one.words) for one in drawn}) == 40
-    assert len({one.shifts[KNOWN.ranges[0]] for one in drawn}) > 25
+    assert len({tuple(one.last) for one in drawn}) > 35
     assert KNOWN.drawn(Chance((7,))) == drawn[7]

@@ -146,7 +146,7 @@ class Back:
         known = renewal.identities
         self._words = dict(zip(drawn.words, known.words(), strict=True))
         self._words |= dict(zip(map(str, drawn.ports), map(str, known.ports), strict=True))
-        self._shifts = {range.prefix: shift for range, shift in drawn.shifts.items()}
+        self._shifts = {node.prefix: (node, shift) for node, shift in drawn.shifts.items()}
 
     def __call__(self, text: str) -> str:
         said = _WORD.sub(lambda match: self._word(match[0]), text)
@@ -158,8 +158,10 @@ class Back:
             return self._words[word]
         prefix, dot, last = word.rpartition(".")
         # Addresses given later have moved, too.
-        moved = dot and last != "0" and prefix in self._shifts
-        return f"{prefix}.{int(last) - self._shifts[prefix]}" if moved else word
+        if not dot or prefix not in self._shifts or last == "0":
+            return word
+        node, shift = self._shifts[prefix]
+        return f"{prefix}.{node.moved(int(last), -shift)}"
 
 
 def plain(text: str) -> str:

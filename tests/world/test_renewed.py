@@ -9,6 +9,8 @@ import subprocess
 import sys
 from base64 import b64encode
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
 import pytest
@@ -17,9 +19,12 @@ from sregym_env.cluster.identity import ADMIN
 from sregym_env.runtime.chance import Chance
 from sregym_env.sim.apiserver.allocation import NODE_PORTS
 from sregym_env.sim.bringup.deploy import bare_cluster, deployed_world
+from sregym_env.sim.bringup.plan import PUBLISHED, cluster_of
 from sregym_env.sim.bringup.renewal import _DECLARED, _PARTS, Renewal, prepared, renewed
 from sregym_env.sim.bringup.renewal.identities import Drawn
 from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.sim.network.addressing import present
+from sregym_env.sim.network.connections import connect
 from sregym_env.sim.world import SimWorld
 from sregym_env.tools.workstation import Workstation
 from tests.world.renewing import SECRET_WORD, Back, busy_world, plain, unchanged
@@ -59,12 +64,12 @@ def test_a_world_renewed_back_is_the_same(renewal: Renewal) -> None:
     there = prepared(renewal.with_identities(drawn, {}))
     back = dict(zip(drawn.words, renewal.identities.words(), strict=True))
     ports = dict(zip(drawn.ports, renewal.identities.ports, strict=True))
-    shifts = {range.memory: shift for range, shift in drawn.shifts.items()}
+    shifts = {node.memory: shift for node, shift in drawn.shifts.items()}
     assert there.world.digest() != renewal.world.digest()
     before = Drawn(
         [back[word] for word in there.identities.words()],
         [ports[port] for port in there.identities.ports],
-        {range: -shifts[range.memory] for range in there.identities.ranges},
+        {node: -shifts[node.memory] for node in there.identities.ranges},
     )
     assert there.with_identities(before, {}).digest() == renewal.world.digest()
 
@@ -90,7 +95,7 @@ def _identities(world: EmbeddedWorld) -> Iterator[str]:
             yield from (value for label, value in labels.items() if label.endswith("-hash"))
     for service in world.store.list("services"):
         address = service["spec"].get("clusterIP", "")
-        if address.count(".") == 3 and not address.startswith("10.96.0."):
+        if address.count(".") == 3 and not address.endswith((".0.1", ".0.10")):
             yield address
         ports = (port.get("nodePort") for port in service["spec"].get("ports", ()))
         yield from (f'"nodePort":{port}' for port in ports if port and str(port) not in declared)
@@ -114,7 +119,7 @@ def test_every_part_of_a_world_is_thought_of() -> None:
 def test_addresses_move_together(busy: Renewal) -> None:
     drawn = busy.identities.drawn(chance())
     made = busy.with_identities(drawn, {})
-    shifts = {range.prefix: shift for range, shift in drawn.shifts.items()}
+    shifts = {node.prefix: (node, shift) for node, shift in drawn.shifts.items()}
     names = dict(zip(busy.identities.words(), drawn.words, strict=True))
     after = {pod["metadata"]["uid"]: pod for pod in made.store.list("pods")}
     moved = 0
@@ -122,9 +127,36 @@ def test_addresses_move_together(busy: Renewal) -> None:
         if not pod["spec"].get("hostNetwork") and pod["status"].get("podIP"):
             prefix, _, last = pod["status"]["podIP"].rpartition(".")
             other = after[names[pod["metadata"]["uid"]]]
-            assert other["status"]["podIP"] == f"{prefix}.{int(last) + shifts[prefix]}"
-            moved += shifts[prefix] > 0
+            node, shift = shifts[prefix]
+            assert other["status"]["podIP"] == f"{prefix}.{node.moved(int(last), shift)}"
+            moved += shift > 0
     assert moved > 20
+
+
+def test_a_network_of_another_size_and_names_of_machines() -> None:
+    plan = replace(PUBLISHED, service_cidr="10.100.16.0/21")
+    kept = prepared(cluster_of(plan, seed=-1), ["sre-worker2"])
+    made = kept.draw(chance(12), {"sre-worker2": "ip-10-0-7-91"})
+    network = IPv4Network(plan.service_cidr)
+    before = {s["metadata"]["name"]: s["spec"]["clusterIP"] for s in kept.world.store.list("services")}
+    after = {s["metadata"]["name"]: s["spec"]["clusterIP"] for s in made.store.list("services")}
+    assert all(IPv4Address(address) in network for address in after.values())
+    assert {name for name in before if before[name] != after[name]} == {"metrics-server"}
+    assert made.store.get("nodes", "", "ip-10-0-7-91") is not None
+    made.reseed(5)
+    Workstation(made, ADMIN).run("kubectl -n kube-system delete pod --all")
+    made.advance(120)
+    here = [p for p in made.store.list("pods", "kube-system") if p["spec"]["nodeName"] == "ip-10-0-7-91"]
+    assert here and all(pod["status"]["phase"] == "Running" for pod in here)
+    assert b"sre-worker2" not in pickle.dumps(made)
+
+
+def test_endpoints_stay_in_order(busy: Renewal) -> None:
+    for number in range(12):
+        for endpoints in busy.draw(chance(number)).store.list("endpoints"):
+            for subset in endpoints.get("subsets", ()):
+                addresses = [IPv4Address(entry["ip"]) for entry in subset.get("addresses", ())]
+                assert addresses == sorted(addresses)
 
 
 def test_order_of_equal_pods_is_kept(busy: Renewal) -> None:
@@ -227,6 +259,27 @@ def test_users_are_served_as_before(number: int) -> None:
         assert health.success_ratio > 0.999 and health.requests > 0
     assert {pod["metadata"]["name"] for pod in world.store.list("pods", NAMESPACE)} == names
     assert not world.alerts()
+
+
+def test_what_the_network_derived_is_what_it_would_derive(busy: Renewal) -> None:
+    made = busy.draw(chance(11))
+    assert made.view is not None and made.view.epoch == made.epoch
+    anew = made.fork()
+    anew.view = None
+    hosts = [
+        (
+            f"{service['metadata']['name']}.{service['metadata']['namespace']}",
+            service["spec"]["ports"][0]["port"],
+        )
+        for service in made.store.list("services")
+    ]
+    hosts += [(process.ip, process.listening[0]) for process in made.processes.values() if process.listening]
+    addresses = {process.ip for process in busy.world.processes.values() if not process.host_network}
+    hosts += [(address, 80) for address in sorted(addresses)]
+    for source in list(made.processes.values())[::3]:
+        for host, port in hosts:
+            assert connect(made, source, host, port) == connect(anew, source, host, port)
+    assert present(anew).cache.items() <= present(made).cache.items()
 
 
 # --- values ---------------------------------------------------------------------------------------------------
@@ -341,7 +394,9 @@ def test_tokens_of_service_accounts_are_renewed() -> None:
         "metadata: {name: token, annotations: {kubernetes.io/service-account.name: default}}\nEOF"
     )
     world.advance(5)
-    made = Workstation(renewed(world, chance(10)), ADMIN)
+    renewal = prepared(world)
+    assert renewal.with_identities(unchanged(renewal), {}).digest() == world.digest()
+    made = Workstation(renewal.draw(chance(10)), ADMIN)
     read = "kubectl get secret token -o jsonpath='{.data.token}' | base64 -d | cut -d. -f"
     old, new = desk.run(f"{read}1-3").text, made.run(f"{read}1-3").text
     assert [len(part) for part in new.split(".")] == [len(part) for part in old.split(".")]

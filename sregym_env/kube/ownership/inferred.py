@@ -170,12 +170,16 @@ def made_by(resource: Resource, obj: Manifest) -> tuple[Entry, ...]:
     fields = difference(fields, UNOWNED)
     if not fields:
         return ()
-    metadata = obj["metadata"]
-    return (
-        Entry(
-            _maker(resource, obj), "Update", obj["apiVersion"], fields, metadata.get("creationTimestamp", "")
-        ),
-    )
+    return (Entry(_maker(resource, obj), "Update", obj["apiVersion"], fields, _written(resource, obj)),)
+
+
+def _written(resource: Resource, obj: Manifest) -> str:
+    """When its maker wrote an object last: Leases are renewed, others are made once."""
+    if resource.key == "leases.coordination.k8s.io":
+        renewed = (obj.get("spec") or {}).get("renewTime")
+        if renewed:
+            return str(renewed)[:19] + "Z"
+    return str(obj["metadata"].get("creationTimestamp", ""))
 
 
 def _shape(resource: Resource, obj: Manifest) -> shapes.Shape:
@@ -315,7 +319,7 @@ def _times(status: Manifest) -> list[str]:
     """When the parts of a status last changed, as far as it says so itself."""
     found = []
     for condition in status.get("conditions") or ():
-        for name in ("lastUpdateTime", "lastTransitionTime"):
+        for name in ("lastUpdateTime", "lastTransitionTime", "lastHeartbeatTime"):
             if condition.get(name):
                 found.append(str(condition[name]))
     for container in status.get("containerStatuses") or ():

@@ -16,6 +16,11 @@ _BLIND: tuple[tuple[str, str, Callable[[Knowledge], Script]], ...] = (
     ("restart_everything", "restarts every workload and the cluster's DNS", blind.restart_everything),
     ("delete_every_pod", "deletes every pod", blind.delete_every_pod),
     ("undo_every_rollout", "`kubectl rollout undo` of every workload", blind.undo_every_rollout),
+    (
+        "roll_everything_back",
+        "takes every Deployment back to its revision of ten hours ago",
+        blind.roll_everything_back,
+    ),
     ("scale_to_one", "gives every workload one replica", blind.scale_everything(1)),
     ("scale_to_three", "gives every workload three replicas", blind.scale_everything(3)),
     ("delete_policies", "deletes network policies, quotas and limit ranges", blind.delete_policies),
@@ -126,10 +131,23 @@ def _reading() -> Iterator[Shortcut]:
         repairs.live_normalise,
     )
     yield _shortcut(
-        "live_normalise_all",
+        "undo_the_unavailable",
         "reading",
-        "the same, and restores what is missing, nodes, DNS; restarts all",
-        repairs.live_normalise_all,
+        "undoes the rollouts of what is not available",
+        repairs.undo_the_unavailable,
+    )
+    yield _shortcut(
+        "roll_back_the_unavailable",
+        "reading",
+        "takes what is not available back to the last revision that stood for three hours",
+        repairs.roll_back_the_unavailable,
+    )
+    yield _shortcut(
+        "triage",
+        "reading",
+        "creates what is missing, rolls back what is unavailable, lifts cordons, taints, denials and blocks, cleans the rest",
+        repairs.triage,
+        remembers=True,
     )
 
 
@@ -154,9 +172,9 @@ def _diagnoses() -> Iterator[Shortcut]:
 def _combinations() -> Iterator[Shortcut]:
     whole: dict[str, Callable[[Knowledge], Script]] = {
         "normalise": blind.normalise,
-        "live": repairs.live_normalise_all,
+        "triage": repairs.triage,
         "elsewhere": blind.everything_elsewhere,
-        "undo": blind.undo_every_rollout,
+        "rollback": repairs.roll_back_the_unavailable,
     }
     for cue in _BLAMING:
         for name, repair in whole.items():
@@ -165,7 +183,7 @@ def _combinations() -> Iterator[Shortcut]:
                 "combination",
                 f"`{cue}`, stuffed, then {name} for everything",
                 _all(by_name(cue), diagnoses.stuffed, repair),
-                remembers=name == "elsewhere",
+                remembers=name in ("elsewhere", "triage"),
             )
         yield _shortcut(
             f"{cue}+stuffed+cleaned",

@@ -143,7 +143,10 @@ class Step:
 
 
 def steps(env: SREGymEnv, shortcut: Shortcut, known: Knowledge) -> Iterator[Step]:
-    """Type the script to its end, or to that of the episode, and hand in."""
+    """Type the script to its end, or to that of the episode, and hand in what was repaired.
+
+    Who repairs nothing is spared the verdict on that: it would be paid the same.
+    """
     script = shortcut.script(known)
     observation: str | None = None
     over = False
@@ -151,7 +154,8 @@ def steps(env: SREGymEnv, shortcut: Shortcut, known: Knowledge) -> Iterator[Step
         try:
             line = next(script) if observation is None else script.send(observation)
         except StopIteration:
-            line = "submit mitigation"
-        observation, reward, terminated, truncated, info = env.step(line)
+            line = "submit mitigation" if shortcut.group != "diagnosis" else ""
+        played = env.step(line) if line else env.finish("max_steps")
+        observation, reward, terminated, truncated, info = played
         over = terminated or truncated
         yield Step(line, observation, reward, info)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from sregym_env.cluster.app import App
-from sregym_env.rollouts.shortcuts.blind import conventions
 from sregym_env.rollouts.shortcuts.cues import Blamed
-from sregym_env.rollouts.shortcuts.lines import WORKLOADS, fed, piped, restart
+from sregym_env.rollouts.shortcuts.lines import fed, piped, restart, roll_back
 from sregym_env.rollouts.shortcuts.shortcut import SETTLE, Knowledge, Script
 
 Repair = Callable[[Blamed, Knowledge], Iterator[str]]
@@ -67,13 +65,8 @@ def cleaned(blamed: Blamed, known: Knowledge) -> Iterator[str]:
     if blamed.kind in ("NetworkPolicy", "ResourceQuota", "LimitRange"):
         yield from deleted(blamed, known)
         return
-    programs = {"Service": LIVE_SERVICES, "Deployment": LIVE_WORKLOADS, "StatefulSet": LIVE_WORKLOADS}
-    for kind in dict.fromkeys((blamed.kind, "Deployment", "Service")):
-        if kind in programs:
-            only = f'if .kind == "List" then . else {{kind: "List", apiVersion: "v1", items: [.]}} end | {programs[kind]}'
-            yield from piped(
-                f"{kind.lower()} {blamed.name}", f"-n {known.namespace}", only, source(known.app)
-            )
+    both = f"service/{blamed.name} deployment/{blamed.name}"
+    yield from piped(both, f"-n {known.namespace}", LIVE)
 
 
 REPAIRS: Mapping[str, Repair] = {
@@ -89,96 +82,109 @@ REPAIRS: Mapping[str, Repair] = {
 
 # --- live normalising -----------------------------------------------------------------------------
 
-LIVE_WORKLOADS = """
-.items[] |= ($k.good[.metadata.name] as $good | $k.main[.metadata.name] as $main
-  | ((.status.availableReplicas // 0) < (.spec.replicas // 1) or (.spec.replicas // 1) < 1) as $red
-  | .spec.replicas = ([.spec.replicas // 1, 1] | max)
-  | .spec.template.spec |= (
-      del(.hostAliases, .dnsConfig) | .dnsPolicy = "ClusterFirst"
-      | (if $red then del(.initContainers, .nodeSelector, .nodeName, .affinity, .serviceAccountName, .serviceAccount,
-            .topologySpreadConstraints, .priorityClassName) | .terminationGracePeriodSeconds = 30
-          | .volumes |= (. // [] | map(if .persistentVolumeClaim then .persistentVolumeClaim.claimName |= sub("-broken$"; "")
-              else . end))
-          | (if ([.containers[] | select(.name == $main)] | length) > 0
-              then .containers |= map(select(.name == $main)) else . end)
-        else . end)
-      | .containers |= map(
-          (if $good and (.image as $i | $good | index($i) | not) and .name == $main then .image = $good[-1] else . end)
-          | (if .name == $main then (.env // []) as $env
-              | .env = ($env | map(select((.name | IN($k.flags[])) | not))) else . end)
-          | (if $red then del(.livenessProbe, .readinessProbe, .startupProbe, .envFrom)
-               | .resources = $k.resources[.name]
-               | .env |= (. // [] | map(select(.valueFrom == null)))
-               | (if $k.command[.name] then .command = $k.command[.name] else . end)
-             elif (.resources.limits.cpu // "1" | endswith("m")) then .resources.limits.cpu = "1" else . end)
-          | with_entries(select(.value != null))))
-  | (if .spec.template.spec.volumes == [] then del(.spec.template.spec.volumes) else . end))
+LIVE = """
+[.items[] | select(.kind == "Deployment" or .kind == "StatefulSet")] as $w
+| .items[] |= (
+  if .kind == "Service" then
+    .metadata.name as $n | ([$w[] | select(.metadata.name == $n)] | first) as $d
+    | if $d and ((.spec.selector // {}) | length) > 0 then
+        [$d.spec.template.spec.containers[].ports[]?] as $open
+        | .spec.selector = $d.spec.selector.matchLabels
+        | .spec.internalTrafficPolicy = "Cluster"
+        | .spec.ports |= map(. as $p | if ([$open[] | select(.containerPort == $p.targetPort or .name == $p.targetPort)] | length) > 0
+            then . elif ([$open[] | select(.containerPort == $p.port)] | length) > 0 then .targetPort = .port
+            elif ($open | length) > 0 then .targetPort = $open[0].containerPort else . end)
+      else . end
+  else
+    ((.status.availableReplicas // 0) < (.spec.replicas // 1)) as $red
+    | .spec.replicas = ([.spec.replicas // 1, 1] | max)
+    | .spec.template.spec |= (
+        del(.hostAliases, .dnsConfig) | .dnsPolicy = "ClusterFirst"
+        | (.containers[0].ports // [] | map(.containerPort)) as $first
+        | (if $red then del(.initContainers, .nodeSelector, .nodeName, .affinity, .serviceAccountName, .serviceAccount)
+            | .terminationGracePeriodSeconds = 30
+            | (if .volumes then .volumes |= map(if .configMap then .configMap.optional = true else . end) else . end)
+            | .containers = [.containers[0]] + [.containers[1:][] | select([.ports[]?.containerPort | select(IN($first[]))] == [])]
+          else . end)
+        | .containers |= map(
+            ([.ports[]?.containerPort] | first) as $port
+            | (if ((.resources.limits.cpu // "1") | test("^[1-9][0-9]?m$")) then .resources.limits.cpu = "1" else . end)
+            | (if $red then
+                with_entries(if (.key | IN("livenessProbe", "readinessProbe", "startupProbe")) and $port
+                  then .value |= (del(.httpGet, .grpc, .exec) | .tcpSocket = {port: $port}) else . end)
+                | (if .envFrom then .envFrom |= map(if .secretRef then .secretRef.optional = true
+                     else .configMapRef.optional = true end) else . end)
+                | (if .env then .env |= map(if .valueFrom.secretKeyRef then .valueFrom.secretKeyRef.optional = true
+                     elif .valueFrom.configMapKeyRef then .valueFrom.configMapKeyRef.optional = true else . end) else . end)
+                | (if ((.resources.requests.memory // "1Mi") | test("^[0-9]{4,}Mi$|^[0-9]{2,}Gi$"))
+                     then .resources.requests.memory = (.resources.limits.memory // "128Mi") else . end)
+                | (if ((.resources.limits.memory // "1Gi") | test("^[0-9]{1,2}Mi$"))
+                     then .resources.limits.memory = "512Mi" else . end)
+              else . end)))
+  end)
 """
-"""What is not available loses everything unusual; images that are no good builds become the last good one."""
+"""Services select and reach the workload of their name; what is not available loses whatever is unusual, and what it
+cannot find becomes optional."""
 
-LIVE_SERVICES = """
-.items[] |= ((.spec.selector // {}) as $s | .spec.internalTrafficPolicy = "Cluster"
-  | if ($s | length) > 0 then
-      .spec.selector = ($s | to_entries | (map(select(.key | IN($k.labels[])))) as $own
-        | (if ($own | length) > 0 then $own else .[:1] end) | from_entries)
-      | $k.ports[.metadata.name] as $p
-      | .spec.ports |= map(if $p and ($p | length) == 1 then .targetPort = $p[0] else .targetPort = .port end)
-    else . end)
-"""
-"""A Service selects by the application's own label alone, and forwards to the port that its program has."""
+_RED = "jq -r '.items[] | select((.status.availableReplicas // 0) < (.spec.replicas // 1)) | .metadata.name'"
 
+_DENYING = (
+    "jq -r '.items[] | select(((.spec.ingress // []) | length) == 0 and ((.spec.egress // []) | length) == 0 "
+    "and ((.spec.podSelector.matchLabels // {}) | length) > 0) | .metadata.name'"
+)
+"""Policies that name pods and allow nothing."""
 
-def source(app: App) -> Mapping[str, Any]:
-    """What reading the application's source tells a normaliser: good builds, main containers, flags, labels, ports."""
-    commands, labels, resources = {}, {}, {}
-    for key, constant in conventions(app.manifests).items():
-        for container in constant.get("spec", {}).get("containers", ()):
-            resources[container["name"]] = container.get("resources")
-            if container.get("command"):
-                commands[container["name"]] = container["command"]
-        if key.startswith("Service/"):
-            labels.update(dict.fromkeys(constant["selector"] or ()))
-    return {
-        "good": {c.name: good_builds(app, c.name) for c in app.components if good_builds(app, c.name)},
-        "main": {c.name: c.container for c in app.components},
-        "flags": [c.flag for c in app.components if c.flag],
-        "command": commands,
-        "resources": resources,
-        "labels": list(labels),
-        "ports": {c.service: [c.port] for c in app.components if c.service and c.port},
-    }
-
-
-def good_builds(app: App, component: str) -> list[str]:
-    """The working images of a component, the one that is published last."""
-    found = list(app.by_name[component].releases)
-    for key, constant in conventions(app.manifests).items():
-        for container in constant.get("spec", {}).get("containers", ()):
-            if key.endswith(f"/{component}") and container["name"] == app.by_name[component].container:
-                found.append(container["image"])
-    return list(dict.fromkeys(found))
+_REFUSING = (
+    'jq -r \'if ([.items[] | select(.kind == "Deployment") | .status.conditions[]? | select(.type == "ReplicaFailure")] '
+    '| length) > 0 then [.items[] | select(.kind == "ResourceQuota")] | sort_by(.metadata.creationTimestamp) | last | .metadata.name '
+    "else empty end'"
+)
+"""The newest quota, where pods are refused."""
 
 
 def live_normalise(known: Knowledge) -> Script:
-    """Read every object, and write it back clean: the red ones bare, the rest nearly as they are."""
+    """Read every object, and write it back clean: the unavailable ones bare, the rest nearly as they are."""
     for namespace in known.app.namespaces:
-        yield f"kubectl delete resourcequotas,limitranges,networkpolicies --all -n {namespace}"
-        yield from piped("services", f"-n {namespace}", LIVE_SERVICES, source(known.app))
-        yield from piped(WORKLOADS, f"-n {namespace}", LIVE_WORKLOADS, source(known.app))
+        yield from piped("services,deployments,statefulsets", f"-n {namespace}", LIVE)
     yield SETTLE
 
 
-def live_normalise_all(known: Knowledge) -> Script:
-    """The same after everything missing has been created, nodes opened, DNS reset, and all restarted."""
+def undo_the_unavailable(known: Knowledge) -> Script:
+    """Back to the revision before, for what is not available."""
+    for namespace in known.app.namespaces:
+        yield (
+            f"for each in $(kubectl get deployments -n {namespace} -o json | {_RED}); "
+            f"do kubectl rollout undo deployment $each -n {namespace}; done"
+        )
+    yield SETTLE
+
+
+def roll_back_the_unavailable(known: Knowledge) -> Script:
+    """Back to the last revision that has stood for three hours, for what is not available."""
+    for namespace in known.app.namespaces:
+        yield from roll_back(namespace, 3, every=False)
+    yield SETTLE
+
+
+def triage(known: Knowledge) -> Script:
+    """Roll back what is unavailable; lift what blocks nodes, names and pods; then clean what is still not well."""
     yield from restore_missing(known)
+    for namespace in known.app.namespaces:
+        yield from roll_back(namespace, 3, every=False)
+        policies = f"kubectl get networkpolicies -n {namespace} -o json | {_DENYING}"
+        yield f"{policies} | xargs -r kubectl delete networkpolicy -n {namespace}"
+        quotas = f"kubectl get deployments,resourcequotas -n {namespace} -o json | {_REFUSING}"
+        yield f"{quotas} | xargs -r kubectl delete resourcequota -n {namespace}"
+    yield "sleep 120"
     yield from live_normalise(known)
     yield from restart(known.app)
     yield SETTLE
 
 
 def restore_missing(known: Knowledge) -> Iterator[str]:
-    """Create what is published and not there; lift every cordon, taint and block of a name."""
-    yield from fed("kubectl create -f -", known.app.manifests)
+    """Create what is remembered and not there; lift every cordon, taint and block of a name."""
+    there = known.elsewhere
+    yield from fed("kubectl create -f -", there.objects if there else known.app.manifests)
     yield (
         "kubectl get nodes -o json | jq '.items[].spec |= (del(.unschedulable) | if .taints then .taints |= "
         'map(select(.key | startswith("node-role"))) else . end)\' | kubectl replace -f -'

@@ -165,6 +165,7 @@ def _create(request: _Request, ctx: Call, files: Files, base: str) -> ExecResult
                 if _excluded(request, member):
                     continue
                 _add(archive, member, entry)
+                ctx.charge(1000 + (len(entry.content) if isinstance(entry, FileEntry) else 0))
                 shown.append(f"{member}/" if isinstance(entry, DirectoryEntry) else member)
                 if made.tell() > MAX_BYTES or len(shown) > MAX_MEMBERS:
                     raise _Failed(f"{request.file}: Cannot write: No space left on device")

@@ -257,7 +257,8 @@ def _schema(world: SimWorld, name: str, level: str, precedence: int, method: str
 
 def _configuration(world: SimWorld) -> list[Manifest]:
     """What kubeadm and the API server publish for clients and for servers of aggregated APIs."""
-    authority = base64.b64encode(pki.AUTHORITY.encode()).decode()
+    root = pki.authority(world.plan)
+    authority = base64.b64encode(root.encode()).decode()
     server = f"https://{world.plan.first.address}:6443"
     kubeconfig = (
         "apiVersion: v1\nclusters:\n- cluster:\n    certificate-authority-data: "
@@ -265,9 +266,9 @@ def _configuration(world: SimWorld) -> list[Manifest]:
         "kind: Config\npreferences: {}\nusers: null\n"
     )
     authentication = {
-        "client-ca-file": pki.AUTHORITY,
+        "client-ca-file": root,
         "requestheader-allowed-names": '["front-proxy-client"]',
-        "requestheader-client-ca-file": pki.AUTHORITY,
+        "requestheader-client-ca-file": root,
         "requestheader-extra-headers-prefix": '["X-Remote-Extra-"]',
         "requestheader-group-headers": '["X-Remote-Group"]',
         "requestheader-username-headers": '["X-Remote-User"]',

@@ -99,7 +99,7 @@ def exact_size(image: Image, reference: str) -> int:
     return image.size + keyed_bits("image-size", canonical(name), 0) % (image.size // 40 + 1)
 
 
-def pull_error(images: Mapping[str, Image], reference: str) -> str:
+def pull_error(images: Mapping[str, Image], reference: str, resolver: str) -> str:
     """What containerd says of a reference that no registry serves."""
     full = canonical(reference)
     host, _, path = full.partition("/")
@@ -108,7 +108,7 @@ def pull_error(images: Mapping[str, Image], reference: str) -> str:
     known_host = host in _REGISTRIES or any(canonical(known).startswith(f"{host}/") for known in images)
     if not known_host:
         name, _, tag = path.rpartition(":")
-        lookup = f"dial tcp: lookup {host.partition(':')[0]} on 172.18.0.1:53: no such host"
+        lookup = f"dial tcp: lookup {host.partition(':')[0]} on {resolver}:53: no such host"
         return (
             f"rpc error: code = Unknown desc = {prefix}failed to do request: "
             f'Head "https://{host}/v2/{name}/manifests/{tag}": {lookup}'

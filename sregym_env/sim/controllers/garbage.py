@@ -18,7 +18,8 @@ from sregym_env.sim.world.store import Change, Key
 
 FOREGROUND = "foregroundDeletion"
 ORPHAN = "orphan"
-NEVER_OWNED = frozenset({"events", "leases.coordination.k8s.io", "nodes", "namespaces"})
+NEVER_OWNED = frozenset({"events", "nodes", "namespaces"})
+NEVER_OWNING = frozenset({"events", "namespaces"})
 
 
 def owner_key(resource: str, namespace: str, name: str, uid: str) -> Key:
@@ -166,6 +167,6 @@ def _key_of(world: SimWorld, namespace: str, owner: dict[str, Any]) -> Key:
 
 CONTROLLER = Controller(
     "garbage-collector",
-    {CUSTOM: _wake, **{r.key: _wake for r in BUILTIN.preferred() if r.key not in NEVER_OWNED}},
+    {CUSTOM: _wake, **{r.key: _wake for r in BUILTIN.preferred() if r.key not in NEVER_OWNING}},
     retried("garbage-collector", reconcile),
 )

@@ -88,7 +88,9 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
 def _rests(world: SimWorld, key: Key, status: Mapping[str, Any]) -> bool:
     """Whether looking again would find the same."""
     known: Memory = world.memory.get(_slots(key)[0], ())[-REST:]
-    settled = status.get("desiredReplicas") == status.get("currentReplicas") and bool(status.get("currentMetrics"))
+    settled = status.get("desiredReplicas") == status.get("currentReplicas") and bool(
+        status.get("currentMetrics")
+    )
     if not settled or len(known) < REST or len({number for _, number in known}) > 1:
         return False
     last = history(world).last()

@@ -22,8 +22,6 @@ ROOT_CA_DESCRIPTION = (
     "the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of "
     "Kubernetes clusters."
 )
-CERTIFICATE = pki.AUTHORITY
-"""The cluster's root certificate."""
 
 
 def reconcile(world: SimWorld, key: Key) -> int | None:
@@ -36,7 +34,7 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
         account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": _metadata(name, ACCOUNT)}
         apiserver.create(world, "serviceaccounts", account)
     current = world.store.get("configmaps", name, ROOT_CA)
-    wanted: Manifest = {"ca.crt": CERTIFICATE}
+    wanted: Manifest = {"ca.crt": pki.authority(world.plan)}
     if current is None:
         metadata = {
             **_metadata(name, ROOT_CA),

@@ -10,7 +10,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.sim import apiserver
 from sregym_env.sim.apiserver import tokens
 from sregym_env.sim.controllers.retry import retried
-from sregym_env.sim.controllers.serviceaccount import CERTIFICATE
+from sregym_env.sim.network import pki
 from sregym_env.sim.world import Controller, SimWorld
 from sregym_env.sim.world.store import Change, Key
 
@@ -44,7 +44,7 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
 
 def _data(world: SimWorld, key: Key, account: Manifest) -> dict[str, str]:
     token = tokens.lasting(world, account, key[1])
-    values = {"ca.crt": CERTIFICATE, "namespace": key[0], "token": token}
+    values = {"ca.crt": pki.authority(world.plan), "namespace": key[0], "token": token}
     return {name: base64.b64encode(value.encode()).decode() for name, value in values.items()}
 
 

@@ -90,18 +90,26 @@ def _writer(world: SimWorld, pace: Pace, obj: Manifest) -> Writer | None:
     nodes = _nodes(world.store.list("nodes"))
     metadata = obj["metadata"]
     name = (metadata.get("namespace", ""), metadata["name"])
-    places = _places(world.plan.key, pace.per_hour // FRAMES_AN_HOUR)
+    key = world.plan.key
+    places = _places(key, pace.per_hour // FRAMES_AN_HOUR)
+    # Leaders have the same places in every frame; the others share what is left, in frames of their own.
     free = len(leaders)
+    left = max(1, len(places) - free)
+    lap = LEASE_PERIOD // FRAME
+
+    def place(residue: int, turn: int) -> int:
+        shift = keyed_bits(key, "shift", residue % lap)
+        return places[(free + (turn + shift) % left) % len(places)]
+
     if name in leaders:
         return Writer(1, 0, places[leaders[name] % len(places)])
     if name in steady:
-        lap, residue = divmod(steady[name], LEASE_PERIOD // FRAME)
-        return Writer(LEASE_PERIOD // FRAME, residue, places[(free + lap) % len(places)])
+        turn, residue = divmod(steady[name], lap)
+        return Writer(lap, residue, place(residue, turn))
     if name in nodes:
         every = STATUS_PERIOD // FRAME
-        laps = -(-len(steady) * FRAME // LEASE_PERIOD)
-        residue = keyed_bits(world.plan.key, "status", len(nodes)) + nodes[name] * every // len(nodes)
-        return Writer(every, residue % every, places[(free + laps) % len(places)])
+        residue = keyed_bits(key, "status", len(nodes)) + nodes[name] * every // len(nodes)
+        return Writer(every, residue % every, place(residue % every, -(-len(steady) // lap)))
     return None
 
 

@@ -40,7 +40,7 @@ class KubeApiserver(Daemon):
 
     def certificate(self, ctx: ProcessContext, port: int) -> str:
         """The certificate that kubeadm made for it."""
-        return pki.API_SERVER if port == PORT else ""
+        return pki.api_server(ctx.world.plan, ctx.now()) if port == PORT else ""
 
     def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
         """One request to the API."""

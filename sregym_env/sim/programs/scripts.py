@@ -7,11 +7,13 @@ it is then, and a world with such a pod can be forked like any other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.runtime import effort
 from sregym_env.shell.shell import Shell, StopScript
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import consoles, httpd, steady, terminal, toolbox
@@ -25,11 +27,14 @@ REPLAYS = 6
 FOREVER = 10.0 * 365 * 86_400
 
 
-LEAST_WAIT = 0.2
+LEAST_WAIT = 1.0
 """Seconds between two turns of a loop that has slept so often: one that hardly sleeps gets no more of the processor."""
 
 COMMANDS = 5_000
 """Commands that a script may run between two sleeps; one that needs more computes for ever, and sees nothing happen."""
+
+SHARE = 120_000.0
+"""What all its programs may do in that time (units of ``runtime/effort.py``)."""
 
 SPINS = "spins"
 """Key of a process's state: that it uses a whole core."""
@@ -109,7 +114,8 @@ class Script(Quiet):
         argv = list(ctx.process.argv)
         if argv[0] not in ("sh", "bash") and not argv[0].endswith(("/sh", "/bash")):
             argv = ["sh", *argv]
-        result = shell.call(argv)
+        with _share():
+            result = shell.call(argv)
         toolbox.save(ctx, shell, before)
         if shell.exhausted == "memory":
             self._print(ctx, result.stdout, printed)
@@ -151,6 +157,14 @@ class Script(Quiet):
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
         """Next to nothing, but for one that never sleeps."""
         return Usage(1.0 if ctx.process.state.get(SPINS) else 0.0005, ctx.process.memory)
+
+
+@contextmanager
+def _share() -> Iterator[None]:
+    """Give a script its share of the processor and no more, whoever pays for it."""
+    with effort.bounded(own=SHARE) as share:
+        yield
+    effort.note(share.used)
 
 
 def _steady(ctx: ProcessContext) -> bool:
@@ -328,7 +342,8 @@ class Applet(Quiet):
         shell.limits = replace(shell.limits, commands=COMMANDS)
         before = shell.files.tree()
         argv = list(ctx.process.argv)
-        result = shell.call(argv) if shell.has(argv[0]) else ExecResult(exit_code=0)
+        with _share():
+            result = shell.call(argv) if shell.has(argv[0]) else ExecResult(exit_code=0)
         if shell.exhausted == "memory":
             _out_of_memory(ctx)
             return

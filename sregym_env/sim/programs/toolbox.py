@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.durations import rfc3339
-from sregym_env.runtime.clock import EPOCH, SECOND
+from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.shell.files import FileEntry, Files
 from sregym_env.shell.shell import Shell, ShellCommand
@@ -179,8 +179,10 @@ def _synthetic(ctx: ProcessContext) -> dict[str, str]:
 
 
 def _host_uptime(ctx: ProcessContext) -> float:
-    # The age that ``bringup.deploy`` gives the cluster; this room does not see that one.
-    return (ctx.now() - (EPOCH - 41 * 86_400 * SECOND)) / SECOND
+    plan, node = ctx.world.plan, ctx.process.node
+    machine = plan.machine(node)
+    joined = plan.born + (0 if machine is None else machine.joins)
+    return (ctx.now() - int(ctx.world.memory.get(f"node.booted:{node}", joined))) / SECOND
 
 
 # --- commands about the machine and its processes ------------------------------------------------------

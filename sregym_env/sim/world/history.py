@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sregym_env.sim.world.process import ProcessKey
 from sregym_env.sim.world.shared import SharedLog
@@ -15,8 +16,7 @@ KEPT_SEGMENTS = 4000
 """At most one segment per second: more than an hour of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class JourneyState:
+class JourneyState(NamedTuple):
     """How one journey fares while a segment holds."""
 
     name: str
@@ -27,8 +27,7 @@ class JourneyState:
     """(error text, share of the requests)."""
 
 
-@dataclass(frozen=True, slots=True)
-class ComponentState:
+class ComponentState(NamedTuple):
     """What one workload serves while a segment holds. ``ok`` is the share of requests that succeed there."""
 
     namespace: str
@@ -38,8 +37,7 @@ class ComponentState:
     latency: float
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
+class Load(NamedTuple):
     """Requests per second per operation at one run of a process."""
 
     process: ProcessKey

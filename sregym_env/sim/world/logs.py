@@ -13,6 +13,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from sregym_env.kube.durations import rfc3339
+from sregym_env.runtime import effort
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import keyed_unit
@@ -20,6 +21,9 @@ from sregym_env.sim.world.shared import SharedLog
 
 FILE_BYTES = 10 * 1024 * 1024
 """Size at which the kubelet begins a new file (``containerLogMaxSize``); only the newest one is read through the API."""
+
+LINE_EFFORT = 1.0
+"""What a line that is written costs (units of ``runtime/effort.py``)."""
 
 FRAME_BYTES = len("2026-08-06T10:00:05.123456789Z stdout F ") + 1
 """What the container runtime writes around every line."""
@@ -120,7 +124,9 @@ class ContainerLog:
 
     def write(self, time: int, text: str) -> None:
         """Add lines at an instant; ``text`` may hold several."""
-        for line in text.rstrip("\n").split("\n"):
+        lines = text.rstrip("\n").split("\n")
+        effort.note(LINE_EFFORT * len(lines))
+        for line in lines:
             self._entries.append(Line(time, line))
             self._bytes += len(line) + FRAME_BYTES
 

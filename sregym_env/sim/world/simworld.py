@@ -35,9 +35,12 @@ LogKey = tuple[str, str, int]
 """(pod UID, container name, restart count)."""
 
 
-LOOKING = "look.every"
-"""``memory`` key of how often what follows from changes is looked at, microseconds, where that is not once a second:
-in a past of which nobody sees the seconds."""
+LOOKING = "look.from"
+"""``memory`` key of the instant before which nobody looks at what users and probes make of changes, microseconds: in a
+past of which nobody will see the seconds. What runs is what would run; only its steady states are not recorded."""
+
+GRAIN = "look.grain"
+"""``memory`` key of how often, at most, users and probes are looked at after changes, microseconds; a second by itself."""
 
 EVENT_EFFORT = 30.0
 """What an event costs beside the writes, looks and scripts that it brings about (units of ``runtime/effort.py``)."""
@@ -287,15 +290,14 @@ class SimWorld:
         return copy
 
     def refilled(self, parts: Mapping[str, Any], tables: Mapping[str, dict[Key, Manifest]]) -> Self:
-        """A fork with other values in place of some fields and other tables in place of some of its store's.
+        """A fork with other values in place of some fields, by name, and other tables in place of some of its store's.
 
-        ``parts`` are fields by name. Nothing is derived from them yet, and the store remembers no changes."""
+        The store remembers no changes. Without a ``view`` among the fields the network derives one anew."""
         copy = self.fork()
         copy.store.refill(tables)
-        for name, value in parts.items():
+        for name, value in {"view": None, **parts}.items():
             setattr(copy, name, value)
         copy._programs = _programs_of(copy._machinery, copy._app)
-        copy.view = None
         return copy
 
     def __getstate__(self) -> dict[str, Any]:
@@ -435,8 +437,8 @@ class SimWorld:
         if "traffic.due" not in self.memory:
             self.memory["traffic.due"] = True
             # The next whole second, however many changes come before it: a rollout costs one look a second.
-            every = self.memory.get(LOOKING, SECOND)
-            due = self.clock - self.clock % every + every
+            grain = self.memory.get(GRAIN, SECOND)
+            due = max(self.clock - self.clock % grain + grain, self.memory.get(LOOKING, 0))
             self.queue.push(due, "traffic")
             # A world made of a few parts, as in tests, may have no kubelets.
             if "kubelet.look" in self._machinery.handlers:

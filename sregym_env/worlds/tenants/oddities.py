@@ -26,7 +26,7 @@ class Place:
     spaces: Mapping[str, int]
     """Namespaces of neighbours, and since when each exists."""
     own: str
-    """The application's namespace."""
+    """The application's namespace; empty where its quota leaves no room for what is not its own."""
     since: int
     """Since when that exists."""
     span: Span
@@ -42,7 +42,9 @@ class Place:
 
     def namespace(self, chance: Chance, share: float = 0.35) -> str:
         """The application's namespace with a probability, else a neighbour's or ``default``."""
-        return self.own if chance.yes("own", share) else chance.choice("foreign", self.foreign)
+        if self.own and chance.yes("own", share):
+            return self.own
+        return chance.choice("foreign", self.foreign)
 
     def ago(self, age: float) -> int:
         """The time that lies so many microseconds back."""
@@ -62,7 +64,7 @@ class Place:
         return Story(tuple(deeds), story.images, story.pods)
 
     def _exists(self, namespace: str) -> int:
-        return self.since if namespace == self.own else self.spaces.get(namespace, 0)
+        return self.since if namespace and namespace == self.own else self.spaces.get(namespace, 0)
 
 
 def _spaces(deed: Deed) -> list[str]:
@@ -145,9 +147,12 @@ def _ended_pods(place: Place, chance: Chance) -> Story:
     for index in range(chance.between("count", 1, 3)):
         mine = chance.at(index)
         name = f"{mine.choice('chore', _CHORES)}-{_suffix(mine)}"
-        code = 0 if mine.yes("completed", 0.6) else mine.choice("code", (1, 1, 2, 137))
+        namespace = place.namespace(mine)
+        # Alerting rules watch the application's namespace: a failed pod would not stay there unnoticed.
+        well = namespace == place.own or mine.yes("completed", 0.5)
+        code = 0 if well else mine.choice("code", (1, 1, 2, 137))
         script = f"echo {name}; sleep {mine.between('seconds', 2, 200)}; exit {code}"
-        pod = _pod(place.namespace(mine), name, script)
+        pod = _pod(namespace, name, script)
         stories.append(_one(place.some_time(mine), "kubectl-run", pod))
     return joined(stories)
 
@@ -156,7 +161,7 @@ def _evicted_pod(place: Place, chance: Chance) -> Story:
     """A pod that wrote more than its volume may hold, and was evicted."""
     name = f"{chance.choice('chore', _CHORES)}-{_suffix(chance)}"
     namespace = chance.choice("namespace", place.foreign)
-    pod = _pod(namespace, name, "head -c 3000000 /dev/zero > /scratch/dump; sleep 100000")
+    pod = _pod(namespace, name, "head -c 3000000 /dev/zero > /scratch/dump; sleep infinity")
     spec = pod["spec"]
     container = {**spec["containers"][0], "volumeMounts": [{"name": "scratch", "mountPath": "/scratch"}]}
     volume = {"name": "scratch", "emptyDir": {"sizeLimit": "1Mi"}}
@@ -428,7 +433,7 @@ def _switched_off(place: Place, chance: Chance) -> Story:
     """A Deployment of which no pod is wanted."""
     stem = chance.choice("stem", (*place.names, "portal", "api", "landing"))
     name = f"{stem}-{chance.choice('end', ('canary', 'old', 'green', 'preview', 'maintenance'))}"
-    made = _idle(place.namespace(chance, 0.5), name, 0)
+    made = _idle(chance.choice("foreign", place.foreign), name, 0)
     return _one(place.some_time(chance), _by(chance), made)
 
 

@@ -284,8 +284,9 @@ class _Part:
             path = "/spec/template/spec/containers/0/image"
             step = Step(path, self.builds[index], self.builds[index + 1])
             change = Change("image", target, manager_of("image", habits.tool, chance), (step,))
-            time = max(span.ago(age), earliest + index * 20 * MINUTE)
-            found.append(Deed(min(time, span.present - 10 * MINUTE), Alter(change)))
+            # What would come after the present has not been done yet.
+            time = max(min(span.ago(age), span.present - 10 * MINUTE), earliest + index * 20 * MINUTE)
+            found.append(Deed(time, Alter(change)))
         return found
 
 
@@ -306,7 +307,7 @@ def last_change(chance: Chance) -> int:
 
 def _part(namespace: str, name: str, role: str, chance: Chance, habits: Habits, release: str) -> _Part:
     stores = {store.name: store for store in software.STORES}
-    revisions = chance.weighted("revisions", {1: 0.62, 2: 0.24, 3: 0.10, 4: 0.04})
+    revisions = chance.weighted("revisions", {1: 0.72, 2: 0.19, 3: 0.07, 4: 0.02})
     if role in stores:
         what = stores[role]
         revisions = min(revisions, 2)

@@ -18,7 +18,13 @@ STYLES = {"recommended": 0.5, "app": 0.25, "both": 0.12, "none": 0.13}
 EXTENDED = 0.25
 """Share of namespaces in which pods are selected by one label more."""
 
-_TIERS = {"web": "frontend", "grpc_service": "backend", "mongodb": "database", "memcached": "cache", "store": "database"}
+_TIERS = {
+    "web": "frontend",
+    "grpc_service": "backend",
+    "mongodb": "database",
+    "memcached": "cache",
+    "store": "database",
+}
 
 _POD_NOTES = (
     ("prometheus.io/scrape", "true"),
@@ -45,7 +51,13 @@ def draw(draft: Draft, chance: Chance) -> None:
     for namespace in draft.namespaces:
         team = own.at(namespace)
         for work in draft.inside(namespace):
-            _labelled(draft, work, team.at(work.name), team.weighted("labels", STYLES), words.team(chance, namespace))
+            _labelled(
+                draft,
+                work,
+                team.at(work.name),
+                team.weighted("labels", STYLES),
+                words.team(chance, namespace),
+            )
         if team.yes("extended", EXTENDED):
             _extended(draft, team, namespace)
     _namespaces(draft, chance)
@@ -70,7 +82,10 @@ def _labelled(draft: Draft, work: Work, chance: Chance, style: str, team: str) -
             labels["tier"] = _TIERS.get(work.component.kind, "backend")
     if chance.yes("team", 0.3):
         labels["team"] = team
-    own, pods = work.manifest["metadata"].setdefault("labels", {}), work.template["metadata"].setdefault("labels", {})
+    own, pods = (
+        work.manifest["metadata"].setdefault("labels", {}),
+        work.template["metadata"].setdefault("labels", {}),
+    )
     for key, value in labels.items():
         own.setdefault(key, value)
         pods.setdefault(key, value)
@@ -78,7 +93,9 @@ def _labelled(draft: Draft, work: Work, chance: Chance, style: str, team: str) -
         key, value = chance.choice("pod notes", _POD_NOTES)
         work.template["metadata"].setdefault("annotations", {})[key] = value
     if chance.yes("checksum", 0.12):
-        work.template["metadata"].setdefault("annotations", {})["checksum/config"] = words.text(chance, "sum", 64)
+        work.template["metadata"].setdefault("annotations", {})["checksum/config"] = words.text(
+            chance, "sum", 64
+        )
     if chance.yes("note", 0.15):
         key, value = chance.choice("notes", _NOTES)
         work.manifest["metadata"].setdefault("annotations", {})[key] = value
@@ -87,7 +104,9 @@ def _labelled(draft: Draft, work: Work, chance: Chance, style: str, team: str) -
 def _extended(draft: Draft, chance: Chance, namespace: str) -> None:
     """Select the pods of every workload, and have its Services select them, by one label more."""
     key = chance.choice("key", ("app.kubernetes.io/instance", "environment", "release", "track"))
-    value = {"app.kubernetes.io/instance": draft.app.name, "environment": "prod", "release": "stable"}.get(key, "main")
+    value = {"app.kubernetes.io/instance": draft.app.name, "environment": "prod", "release": "stable"}.get(
+        key, "main"
+    )
     works = draft.inside(namespace)
     if any(key in work.template["metadata"]["labels"] for work in works):
         return
@@ -119,8 +138,12 @@ def _namespaces(draft: Draft, chance: Chance) -> None:
 def _marker(draft: Draft, chance: Chance) -> Callable[[Manifest], None]:
     """What the delivery tool leaves on an object."""
     tool = chance.weighted("tool", TOOLS)
-    release = chance.choice("release", (draft.app.name, f"{draft.app.name}-prod", "backend", f"prod-{draft.app.name}"))
-    version = f"{chance.between('major', 0, 6)}.{chance.between('minor', 0, 30)}.{chance.between('patch', 0, 9)}"
+    release = chance.choice(
+        "release", (draft.app.name, f"{draft.app.name}-prod", "backend", f"prod-{draft.app.name}")
+    )
+    version = (
+        f"{chance.between('major', 0, 6)}.{chance.between('minor', 0, 30)}.{chance.between('patch', 0, 9)}"
+    )
 
     def mark(manifest: Manifest) -> None:
         metadata = manifest["metadata"]

@@ -19,7 +19,8 @@ def draw(draft: Draft, chance: Chance) -> None:
             continue
         ending = own.choice("ending", ("-pdb", "", "-budget"))
         for work in draft.inside(namespace):
-            if own.yes(work.name, SHARE / 0.55):
+            # A budget cannot tell how many pods a DaemonSet should have.
+            if work.kind != "DaemonSet" and own.yes(work.name, SHARE / 0.55):
                 spec = {**_allowance(work, own), "selector": {"matchLabels": dict(work.labels)}}
                 draft.end_with(
                     words.named("PodDisruptionBudget", work.name + ending, namespace, "policy/v1", spec=spec)

@@ -90,6 +90,12 @@ class Work:
         return self.kind == "Deployment" and self.component.stateless and not self.component.volume
 
     @property
+    def registry(self) -> bool:
+        """Whether others tell it at their start where they are, and it forgets: who is told while one pod takes the
+        other's place is told for nothing, so that must be a matter of a second."""
+        return self.component.kind == "registry"
+
+    @property
     def ports(self) -> frozenset[int]:
         """Ports that its pods take, as far as the application says."""
         listed = (p["containerPort"] for c in self.pod["containers"] for p in c.get("ports") or ())

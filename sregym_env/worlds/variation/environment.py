@@ -77,7 +77,12 @@ def draw(draft: Draft, chance: Chance) -> None:
             _variables(work, each)
             _resolver(work, each)
             if each.yes("scratch", 0.12):
-                _mount(work, "scratch", {"emptyDir": _scratch(each)}, f"/{each.choice('path', ('scratch', 'var/cache/app'))}")
+                _mount(
+                    work,
+                    "scratch",
+                    {"emptyDir": _scratch(each)},
+                    f"/{each.choice('path', ('scratch', 'var/cache/app'))}",
+                )
             if links:
                 work.pod["enableServiceLinks"] = False
 
@@ -166,7 +171,9 @@ def _information(draft: Draft, chance: Chance, namespace: str, works: tuple[Work
         name = f"{draft.app.name}-{chance.choice('secret name', ('client-tls', 'signing-keys', 'license'))}"
         value = b64encode(words.text(chance, "mounted value", 40).encode()).decode()
         draft.start_with(words.named("Secret", name, namespace, type="Opaque", data={"content": value}))
-        _mount(chance.choice("secret by", works), "sealed", {"secret": {"secretName": name}}, "/etc/app-secrets")
+        _mount(
+            chance.choice("secret by", works), "sealed", {"secret": {"secretName": name}}, "/etc/app-secrets"
+        )
 
 
 def _mount(work: Work, name: str, source: Manifest, path: str) -> None:

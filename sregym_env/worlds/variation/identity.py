@@ -59,13 +59,13 @@ def _pull_secret(draft: Draft, chance: Chance, namespace: str) -> str:
     )
     if not hosts or not chance.yes("pull", 0.6):
         return ""
-    name = chance.choice("pull name", ("regcred", "registry-pull", "image-pull-secret", f"{draft.app.name}-registry"))
+    name = chance.choice(
+        "pull name", ("regcred", "registry-pull", "image-pull-secret", f"{draft.app.name}-registry")
+    )
     login = b64encode(f"{words.team(chance, namespace)}:{words.text(chance, 'token', 20)}".encode()).decode()
     config = orjson.dumps({"auths": {host: {"auth": login} for host in hosts}})
     data = {".dockerconfigjson": b64encode(config).decode()}
-    draft.start_with(
-        words.named("Secret", name, namespace, type="kubernetes.io/dockerconfigjson", data=data)
-    )
+    draft.start_with(words.named("Secret", name, namespace, type="kubernetes.io/dockerconfigjson", data=data))
     return name
 
 

@@ -32,7 +32,9 @@ def draw(draft: Draft, chance: Chance) -> None:
             )
         for stem in words.some(own, "secrets", _SECRETS, 0.9):
             value = b64encode(words.text(own.at(stem), "value", 32).encode()).decode()
-            made = words.named("Secret", _name(draft, own, stem), namespace, type="Opaque", data={"value": value})
+            made = words.named(
+                "Secret", _name(draft, own, stem), namespace, type="Opaque", data={"value": value}
+            )
             draft.start_with(made)
         for stem in words.some(own, "tasks", _TASKS, 0.6):
             draft.end_with(_task(_name(draft, own, stem), namespace, own.at(stem)))
@@ -41,7 +43,11 @@ def draw(draft: Draft, chance: Chance) -> None:
 def _name(draft: Draft, chance: Chance, stem: str) -> str:
     """Some teams begin every name with the application's, some tools end them in a hash."""
     name = f"{draft.app.name}-{stem}" if chance.yes("prefixed", 0.4) else stem
-    return f"{name}-{words.text(chance.at(stem), 'hash', 10, words.SUFFIX)}" if chance.yes("hashed", 0.2) else name
+    return (
+        f"{name}-{words.text(chance.at(stem), 'hash', 10, words.SUFFIX)}"
+        if chance.yes("hashed", 0.2)
+        else name
+    )
 
 
 def _key(chance: Chance, stem: str) -> str:

@@ -49,6 +49,8 @@ def draw(draft: Draft, chance: Chance) -> None:
         if "readinessProbe" in kept or own.yes("readiness", READINESS):
             shape = container.get("readinessProbe") or handler
             container["readinessProbe"] = _timed(shape, own.at("readiness"), style, _READINESS)
+            if work.registry and "strategy" not in work.spec:
+                container["readinessProbe"].pop("initialDelaySeconds", None)
         else:
             container.pop("readinessProbe", None)
         if own.yes("liveness", LIVENESS):

@@ -48,8 +48,12 @@ def _range(draft: Draft, chance: Chance, namespace: str) -> Manifest:
         item["max"] = {"cpu": chance.choice("cpu", ("8", "12", "16"))}
     limits = [item]
     if chance.yes("claims", 0.3):
-        limits.append({"type": "PersistentVolumeClaim", "max": {"storage": chance.choice("storage", ("50Gi", "100Gi"))}})
-    name = chance.choice("range name", ("default-limits", "limit-range", "container-defaults", f"{namespace}-limits"))
+        limits.append(
+            {"type": "PersistentVolumeClaim", "max": {"storage": chance.choice("storage", ("50Gi", "100Gi"))}}
+        )
+    name = chance.choice(
+        "range name", ("default-limits", "limit-range", "container-defaults", f"{namespace}-limits")
+    )
     return words.named("LimitRange", name, namespace, spec={"limits": limits})
 
 
@@ -60,7 +64,9 @@ def _quota(draft: Draft, chance: Chance, namespace: str, ranged: bool) -> Manife
     if ranged and chance.yes("cpu", 0.6):
         # Only where what says nothing of CPU gets its share anyway.
         hard["requests.cpu"] = str(round(cpu * loose / 1000) + 4)
-    there = Counter(m["kind"] for kind in COUNTED for m in draft.of(kind) if m["metadata"].get("namespace") == namespace)
+    there = Counter(
+        m["kind"] for kind in COUNTED for m in draft.of(kind) if m["metadata"].get("namespace") == namespace
+    )
     for kind, resource in COUNTED.items():
         if chance.yes(resource, 0.4):
             hard[resource] = str(round((there[kind] + OWN) * loose) + ROOM)
@@ -81,7 +87,9 @@ def _largest(draft: Draft, namespace: str) -> tuple[int, int]:
         count = 40 if work.kind == "DaemonSet" else 2 * max(work.replicas, most.get(work.name, 0))
         pods += count
         cpu += count * _asked(work)
-    others = sum(1 for component in draft.app.components if draft.app.namespace_of(component.name) == namespace)
+    others = sum(
+        1 for component in draft.app.components if draft.app.namespace_of(component.name) == namespace
+    )
     return pods + 3 * others, cpu + 3 * others * DEFAULT_CPU["request"]
 
 

@@ -71,9 +71,7 @@ def _cpu(draft: Draft, work: Work, chance: Chance, style: str, left: int) -> Man
     return made
 
 
-def _memory(
-    draft: Draft, work: Work, chance: Chance, style: str, declared: Manifest, made: Manifest
-) -> None:
+def _memory(draft: Draft, work: Work, chance: Chance, style: str, declared: Manifest, made: Manifest) -> None:
     named = [kind for kind in ("requests", "limits") if (declared.get(kind) or {}).get("memory")]
     if not named and (draft.asked_per_request(work.component) or not work.component.memory):
         return

@@ -43,7 +43,7 @@ def draw(draft: Draft, chance: Chance) -> None:
                 spec["strategy"] = strategy
             if seconds := own.weighted("progress", PROGRESS):
                 spec["progressDeadlineSeconds"] = seconds
-        if seconds := own.weighted("ready", READY_SECONDS):
+        if (seconds := own.weighted("ready", READY_SECONDS)) and not work.registry:
             spec["minReadySeconds"] = seconds
         if seconds := own.weighted("grace", GRACE):
             work.pod["terminationGracePeriodSeconds"] = seconds
@@ -64,6 +64,8 @@ def _strategy(work: Work, chance: Chance) -> Manifest | None:
         if "strategy" in work.spec and chance.yes("said otherwise", 0.2):
             return {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
         return None
+    if work.registry:
+        return {"type": "Recreate"} if chance.yes("recreate", 0.6) else None
     style = chance.weighted("strategy", _SURGES)
     if style == "recreate":
         return {"type": "Recreate"}

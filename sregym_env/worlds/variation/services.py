@@ -25,9 +25,7 @@ def draw(draft: Draft, chance: Chance) -> None:
         if work is None:
             continue
         own = chance.at("services", metadata["name"])
-        port = next(
-            (p for p in service["spec"]["ports"] if p["port"] == work.component.offered_port), None
-        )
+        port = next((p for p in service["spec"]["ports"] if p["port"] == work.component.offered_port), None)
         if port is not None and own.yes("protocol", 0.2) and work.component.kind in _PROTOCOLS:
             port["appProtocol"] = _PROTOCOLS[work.component.kind]
         if port is not None and own.yes("named", 0.2) and not draft.asked_anew(work.component):

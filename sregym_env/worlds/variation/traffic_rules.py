@@ -58,7 +58,9 @@ def _outward(draft: Draft, chance: Chance, namespace: str) -> None:
         name = chance.choice("name", ("restrict-egress", "namespace-egress", "egress-baseline"))
         draft.start_with(_policy(name, namespace, **everything, egress=list(rules.values())))
         return
-    draft.start_with(_policy(chance.choice("default", ("default-deny-egress", "deny-egress")), namespace, **everything))
+    draft.start_with(
+        _policy(chance.choice("default", ("default-deny-egress", "deny-egress")), namespace, **everything)
+    )
     prefix = chance.choice("prefix", ("allow-", "egress-"))
     for what, rule in rules.items():
         draft.start_with(_policy(f"{prefix}{what}", namespace, **everything, egress=[rule]))

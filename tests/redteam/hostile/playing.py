@@ -44,7 +44,9 @@ class Cost:
 @cache
 def staged() -> SREGymEnv:
     """An environment whose episode has begun; attempts are played in its forks."""
-    env = SREGymEnv(fault="wrong_binary", target="geo", variation=False, max_commands=200, time_limit=10 * 86_400)
+    env = SREGymEnv(
+        fault="wrong_binary", target="geo", variation=False, max_commands=200, time_limit=10 * 86_400
+    )
     env.reset(seed=5)
     return env
 
@@ -86,8 +88,11 @@ def counted() -> Iterator[list[effort.Effort]]:
 
     @contextmanager
     def bounded(own: float = effort.OWN, world: float = effort.WORLD) -> Iterator[effort.Effort]:
+        outer = effort.present()
         with plain(own, world) as found:
-            opened.append(found)
+            # What is opened within another is noted there as well.
+            if outer is None:
+                opened.append(found)
             yield found
 
     with pytest.MonkeyPatch.context() as patch:

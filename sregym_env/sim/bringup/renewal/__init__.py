@@ -8,18 +8,34 @@ Time, chance to come, images and what follows from the declaration of the applic
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
+from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.sim.bringup.renewal import identities
 from sregym_env.sim.bringup.renewal.identities import NODE_PORT_FIELDS, Drawn, Identities
 from sregym_env.sim.bringup.renewal.mould import Mould, Walk
 from sregym_env.sim.bringup.renewal.script import BETWEEN, Reader, Script
 from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.sim.network.addressing import Present, present
+from sregym_env.sim.world.store import Key
 
-_PARTS = ("queue", "processes", "logs", "runtime", "volumes", "disturbances", "memory", "_due")
-"""Fields of a world that hold identities, beside its store."""
+_PARTS = (
+    "queue",
+    "processes",
+    "logs",
+    "runtime",
+    "volumes",
+    "disturbances",
+    "memory",
+    "_due",
+    "streams",
+    "view",
+)
+"""Fields of a world that hold identities, beside its store. What the network has derived is no state, but deriving
+it anew takes as long as all the rest."""
 
 _DECLARED = ("_app", "images")
 """Fields that hold opaque texts of the application, too, but no identities."""
@@ -50,25 +66,25 @@ class Renewal:
         if unknown or any(BETWEEN in text for text in texts.values()):
             raise ValueError(f"not prepared for these texts: {unknown}")
         words = [*drawn.words, *(texts.get(text, text) for text in self.texts)]
-        tables, parts = self.mould.cast([*self.script.written(words), *drawn.ports])
+        tables, parts = self.mould.cast([*self.script.written(words), *drawn.ports, *drawn.last])
         kept = self.world
         # What is the very same is shared, and the world's to copy before it writes.
         tables = {name: table for name, table in tables.items() if table is not kept.store.tables[name]}
+        view = parts["view"]
         parts = {name: part for name, part in parts.items() if part is not getattr(kept, name)}
+        parts["view"] = view
         if "_app" in parts:
             # Elsewhere lies another.
             parts["_app"] = replace(parts["_app"], place="")
-        made = kept.refilled(parts, tables)
-        for range, shift in drawn.shifts.items():
-            if shift:
-                made.memory[range.memory] += shift
-        return made
+        _order(tables.get("endpoints", {}), kept)
+        return kept.refilled(parts, tables)
 
 
 def prepared(world: EmbeddedWorld, texts: Collection[str] = ()) -> Renewal:
     """A settled world, prepared for renewals in which ``texts`` (letters, digits and signs that JSON need not quote)
     may be replaced as well. What the declaration of its application says is kept, but for these texts."""
     kept = world.fork()
+    kept.view = _lasting(kept)
     fields = (*_PARTS, *_DECLARED) if texts else _PARTS
     parts = {name: getattr(kept, name) for name in fields}
     walk = Walk((dict(kept.store.tables), parts))
@@ -80,6 +96,8 @@ def prepared(world: EmbeddedWorld, texts: Collection[str] = ()) -> Renewal:
     gaps = {text: index for index, text in enumerate(pieces)}
     ports = {port: len(gaps) + index for index, port in enumerate(known.ports)}
     numbers = dict.fromkeys(NODE_PORT_FIELDS, ports) if ports else {}
+    first = len(gaps) + len(ports)
+    numbers |= {node.memory: {node.last: first + index} for index, node in enumerate(known.ranges)}
     return Renewal(kept, known, ordered, reader.script(pieces.values()), walk.mould(gaps, numbers))
 
 
@@ -87,6 +105,34 @@ def renewed(world: EmbeddedWorld, chance: Chance, texts: Mapping[str, str] | Non
     """The same world with other identities and other ``texts``, by what they replace. To make several of one world,
     prepare it once."""
     return prepared(world, texts or ()).draw(chance, texts)
+
+
+def _order(endpoints: Mapping[Key, Manifest], kept: EmbeddedWorld) -> None:
+    """Put the addresses of Endpoints that were just made in order, as their controller has them."""
+    for key, made in endpoints.items():
+        old = kept.store.tables["endpoints"][key]
+        for subset, before in zip(made.get("subsets") or (), old.get("subsets") or (), strict=True):
+            for field in ("addresses", "notReadyAddresses"):
+                listed: list[Manifest] = subset.get(field) or []
+                if len(listed) > 1 and listed is not before[field] and _in_order(before[field]):
+                    listed.sort(key=_numeric)
+
+
+def _in_order(listed: Sequence[Manifest]) -> bool:
+    return all(_numeric(one) <= _numeric(other) for one, other in pairwise(listed))
+
+
+def _numeric(entry: Manifest) -> tuple[int, ...]:
+    return tuple(int(number) for number in entry["ip"].split("."))
+
+
+def _lasting(world: EmbeddedWorld) -> Present:
+    """What the network derives, without the names that addresses have in reverse, which are not renewed."""
+    view = present(world)
+    names = {
+        key: answer for key, answer in view.names.items() if not any("arpa" in str(part) for part in key)
+    }
+    return replace(view, names=names)
 
 
 def _reader(known: Identities, texts: tuple[str, ...]) -> Reader:

@@ -11,6 +11,7 @@ import struct
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import shake_256
+from ipaddress import IPv4Network
 
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
@@ -34,6 +35,7 @@ _CONTAINERS = re.compile(rf"containerd://([0-9a-f]{{64}}){AFTER}")
 _TOKEN_VOLUMES = re.compile(rf"kube-api-access-({SUFFIX}){AFTER}")
 _HASHED = re.compile(rf"-({HASH}){AFTER}")
 _SUFFIXED = re.compile(rf"-({SUFFIX}){AFTER}")
+_PORTS = re.compile(r'odePort\\?": ?(\d{5})')
 _NAME_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789-."
 _WORDS = re.compile(r"[0-9A-Za-z]+")
 
@@ -43,13 +45,14 @@ NODE_PORT_FIELDS = ("nodePort", "healthCheckNodePort")
 LONGEST_STEM = 58
 """The API server adds a suffix to so many letters of ``generateName`` at most."""
 
-_FIRST_ADDRESS, _LAST_ADDRESS = 2, 254
-"""What the kubelets' sandboxes give to pods of a node's range."""
+_FIRST_ADDRESS, _ADDRESSES = 2, 253
+"""What the kubelets' sandboxes give to pods of a node's range, in turn: 2 to 254."""
+
 _STATIC = 256
 """So many of the lowest service addresses are never drawn."""
 
 _DRAWN = 65_000
-"""Above them, so many are."""
+"""Above them, so many are, as far as the range reaches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +63,14 @@ class Range:
     """The first three numbers."""
     memory: str
     """Key in the world's memory under which the last address given stands."""
+    last: int
+    """The last address given; 0 before the first."""
     used: tuple[int, ...]
     """Last numbers, sorted."""
+
+    def moved(self, number: int, shift: int) -> int:
+        """A last number, moved on by some places in the order in which they are given."""
+        return _FIRST_ADDRESS + (number - _FIRST_ADDRESS + shift) % _ADDRESSES if number else 0
 
 
 def addresses(first: Collection[str]) -> str:
@@ -75,8 +84,8 @@ def addresses(first: Collection[str]) -> str:
 class Identities:
     """Everything that a world has drawn and that another one like it would have drawn differently.
 
-    Siblings are names that differ in a suffix or hash only. Theirs keep their order, as does the order of addresses:
-    it decides which of several equal pods goes first.
+    Siblings are names that differ in a suffix or hash only. Theirs keep their order: it decides which of several equal
+    pods goes first.
     """
 
     uids: tuple[str, ...]
@@ -95,15 +104,13 @@ class Identities:
     """Node ports that somebody has chosen."""
     kept_services: frozenset[str]
     """Cluster IPs that somebody has chosen."""
-    network: str
-    """The first two numbers of cluster IPs."""
+    network: IPv4Network
+    """Of cluster IPs."""
 
     @property
     def first_numbers(self) -> frozenset[str]:
         """What addresses begin with."""
-        return frozenset(
-            prefix.partition(".")[0] for prefix in (self.network, *(r.prefix for r in self.ranges))
-        )
+        return _first_numbers((str(self.network), *(known.prefix for known in self.ranges)))
 
     def words(self) -> list[str]:
         """All of them but the node ports, in the order in which others are drawn."""
@@ -113,13 +120,14 @@ class Identities:
             *(suffix for siblings in self.suffixes for suffix in siblings),
             *(word for siblings in self.hashes for word in siblings),
             *self.services,
-            *(f"{range.prefix}.{number}" for range in self.ranges for number in range.used),
+            *(f"{known.prefix}.{number}" for known in self.ranges for number in known.used),
         ]
 
     def drawn(self, chance: Chance) -> Drawn:
         """Others."""
         source = _Source(chance)
-        shifts = [self._shift(range, source) for range in self.ranges]
+        # Moved together, so that addresses given later are as far from these as they would have been.
+        shifts = {known: next(source.numbers(known.memory)) % _ADDRESSES for known in self.ranges}
         words = [
             *(uid_of(digits) for digits in source.digits("uid", len(self.uids), 32)),
             *self._digits(source),
@@ -127,32 +135,25 @@ class Identities:
             *_in_order(self.hashes, source.numbers("hash"), _hash),
             *self._services(source),
             *(
-                f"{range.prefix}.{number + shift}"
-                for range, shift in zip(self.ranges, shifts, strict=True)
-                for number in range.used
+                f"{known.prefix}.{known.moved(number, shift)}"
+                for known, shift in shifts.items()
+                for number in known.used
             ),
         ]
-        return Drawn(words, self._ports(source), dict(zip(self.ranges, shifts, strict=True)))
+        return Drawn(words, self._ports(source), shifts)
 
     def _digits(self, source: _Source) -> Iterator[str]:
         longest = max(map(len, self.digits), default=0)
         found = source.digits("digits", len(self.digits), longest)
         return (new[: len(old)] for old, new in zip(self.digits, found, strict=True))
 
-    @staticmethod
-    def _shift(range: Range, source: _Source) -> int:
-        # Moved together, so that addresses given later are as far from these as they would have been.
-        if not range.used:
-            return 0
-        room = _LAST_ADDRESS - range.used[-1]
-        return next(source.numbers(range.memory)) % (room + 1)
-
     def _services(self, source: _Source) -> list[str]:
         found: dict[str, None] = {}
         numbers = source.numbers("service")
+        first = int(self.network.network_address) + _STATIC
+        count = min(_DRAWN, self.network.num_addresses - 2 * _STATIC)
         while len(found) < len(self.services):
-            high, low = divmod(_STATIC + next(numbers) % _DRAWN, 256)
-            address = f"{self.network}.{high}.{low}"
+            address = ".".join(map(str, (first + next(numbers) % count).to_bytes(4)))
             if address not in self.kept_services:
                 found[address] = None
         return list(found)
@@ -174,7 +175,12 @@ class Drawn:
     words: list[str]
     ports: list[int]
     shifts: dict[Range, int]
-    """By how much the last number of each address has grown."""
+    """By how many places the addresses of each node have moved."""
+
+    @property
+    def last(self) -> list[int]:
+        """The last address given, by node."""
+        return [known.moved(known.last, shift) for known, shift in self.shifts.items()]
 
 
 class _Source:
@@ -226,13 +232,17 @@ def found(world: EmbeddedWorld, text: str, static: str) -> Identities:
     chosen by somebody and is no identity.
     """
     ranges = _ranges(world)
-    network = world.plan.service_cidr.rsplit(".", 2)[0]
-    pattern = re.compile(BEFORE + addresses({prefix.partition(".")[0] for prefix in (network, *ranges)}))
+    network = IPv4Network(world.plan.service_cidr)
+    pattern = re.compile(BEFORE + addresses(_first_numbers((str(network), *ranges))))
     chosen = {*_WORDS.findall(static), *_UIDS.findall(static), *_seen(pattern, static)}
     names = _Names(world)
     names.look(text)
     services, used = _addresses(_seen(pattern, text) - chosen, network)
-    ports = {port for port in _node_ports(world) if str(port) not in chosen}
+    ports = {*_node_ports(world)}
+    # What stands in a manifest that was applied was asked for.
+    kept = {port for port in ports if str(port) in chosen} | ports.intersection(
+        map(int, _PORTS.findall(text))
+    )
     return Identities(
         uids=tuple(sorted({*_UIDS.findall(text)} - chosen)),
         digits=tuple(sorted({*_CONTAINERS.findall(text), *_machine_ids(world)} - chosen)),
@@ -240,30 +250,40 @@ def found(world: EmbeddedWorld, text: str, static: str) -> Identities:
         hashes=names.groups(names.hashes, chosen),
         services=services,
         ranges=tuple(
-            Range(prefix, memory, _reached(used.get(prefix, ()), world.memory.get(memory, 0)))
+            Range(prefix, memory, last, tuple(sorted(used.get(prefix, ()))))
             for prefix, memory in ranges.items()
+            if (last := world.memory.get(memory, 0))
         ),
-        ports=tuple(sorted(ports)),
-        kept_ports=frozenset({*_node_ports(world)} - ports),
-        kept_services=frozenset(word for word in chosen if word.startswith(f"{network}.")),
+        ports=tuple(sorted(ports - kept)),
+        kept_ports=frozenset(kept),
+        kept_services=frozenset(word for word in chosen if "." in word),
         network=network,
     )
+
+
+def _first_numbers(networks: Iterable[str]) -> frozenset[str]:
+    return frozenset(network.partition(".")[0] for network in networks)
 
 
 def _seen(pattern: re.Pattern[str], text: str) -> set[str]:
     return {match[0].replace("-", ".") for match in pattern.finditer(text)}
 
 
-def _addresses(known: Iterable[str], network: str) -> tuple[tuple[str, ...], dict[str, list[int]]]:
-    """Cluster IPs, and the last numbers of other addresses by their first three."""
+def _addresses(known: Iterable[str], network: IPv4Network) -> tuple[tuple[str, ...], dict[str, list[int]]]:
+    """Cluster IPs, and the last numbers of addresses that a pod may have, by the first three."""
     services: list[str] = []
     others: dict[str, list[int]] = {}
+    first = int(network.network_address)
     for address in sorted(known):
-        prefix, _, last = address.rpartition(".")
-        if not address.startswith(f"{network}."):
-            others.setdefault(prefix, []).append(int(last))
-        elif int(prefix.rpartition(".")[2]) * 256 + int(last) >= _STATIC:
-            services.append(address)
+        numbers = [int(number) for number in address.split(".")]
+        if max(numbers) > 255:
+            continue
+        place = int.from_bytes(numbers) - first
+        if 0 <= place < network.num_addresses:
+            if place >= _STATIC:
+                services.append(address)
+        elif 0 <= numbers[3] - _FIRST_ADDRESS < _ADDRESSES:
+            others.setdefault(address.rpartition(".")[0], []).append(numbers[3])
     return tuple(services), others
 
 
@@ -274,11 +294,6 @@ def _ranges(world: EmbeddedWorld) -> dict[str, str]:
         for node in world.store.list("nodes")
         if node["spec"].get("podCIDR")
     }
-
-
-def _reached(numbers: Iterable[int], last: int) -> tuple[int, ...]:
-    known = {*numbers, last}
-    return tuple(sorted(number for number in known if _FIRST_ADDRESS <= number <= _LAST_ADDRESS))
 
 
 def _node_ports(world: EmbeddedWorld) -> Iterator[int]:

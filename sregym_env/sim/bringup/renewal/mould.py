@@ -10,10 +10,11 @@ import pickle
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copyreg import dispatch_table
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cache
+from functools import cache, partial
 from io import BytesIO
+from struct import pack
 from types import BuiltinFunctionType, FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 _PLAIN = frozenset((int, float, bool, type(None), bytes, type, FunctionType, BuiltinFunctionType))
 """Types of what is made of nothing else."""
@@ -29,20 +30,21 @@ class Mould:
 
     def cast(self, filling: list[Any]) -> Any:
         """The value with these in its gaps."""
-        source = pickle.Unpickler(BytesIO(self.pickled))
         # A method of a list, so that no Python code runs for each gap.
-        source.persistent_load = [*filling, *self.shared].__getitem__  # type: ignore[method-assign]
-        return source.load()
+        return _Caster(BytesIO(self.pickled), [*filling, *self.shared].__getitem__).load()
 
 
-class _Part(NamedTuple):
-    """A value and what it is made of."""
+class _Caster(pickle.Unpickler):
+    """Restores a value with what a function says of persistent ids."""
 
-    value: Any
-    maker: Callable[..., Any]
-    """The type of a container, or what makes the value of its pieces."""
-    pieces: Sequence[Any]
-    """Keys and values in turn where it is a dictionary."""
+    def __init__(self, pickled: BytesIO, held: Callable[[int], Any]) -> None:
+        super().__init__(pickled)
+        self.persistent_load = held  # type: ignore[method-assign]
+
+
+_Part = tuple[Any, Callable[..., Any], Sequence[Any]]
+"""A value; the type of a container, or what makes the value of its pieces; and the pieces: keys and values in turn
+where it is a dictionary."""
 
 
 class Walk:
@@ -66,7 +68,7 @@ class Walk:
     def holding(self, text: str) -> Iterator[Mapping[Any, Any]]:
         """The dictionaries that directly hold a string."""
         for holder in dict.fromkeys(self._holders.get(text, ())):
-            value = self._parts[holder].value
+            value = self._parts[holder][0]
             if type(value) is dict:
                 yield value
 
@@ -88,28 +90,27 @@ class Walk:
                 continue
             here = id(value)
             parts[here] = part
-            for piece in part.pieces:
+            for piece in part[2]:
                 kind = type(piece)
                 if kind is str:
-                    known = holders.get(piece)
-                    if known is None:
+                    if piece in holders:
+                        holders[piece].append(here)
+                    else:
                         holders[piece] = [here]
-                    else:
-                        known.append(here)
                 elif kind not in _PLAIN:
-                    met = around.get(id(piece))
-                    if met is None:
-                        around[id(piece)] = [here]
-                        open_.append(piece)
+                    there = id(piece)
+                    if there in around:
+                        around[there].append(here)
                     else:
-                        met.append(here)
+                        around[there] = [here]
+                        open_.append(piece)
 
     def _touched(self, begin: set[int], numbers: Mapping[str, Mapping[int, int]]) -> set[int]:
         """Parts that hold a gap, directly or not."""
         for name, known in numbers.items():
             for holder in self._holders.get(name, ()):
-                part = self._parts[holder]
-                if part.maker is dict and part.value.get(name) in known:
+                value, maker, _ = self._parts[holder]
+                if maker is dict and value.get(name) in known:
                     begin.add(holder)
         touched = set(begin)
         open_ = list(begin)
@@ -123,6 +124,7 @@ class Walk:
 
 _NONE, _TRUE, _FALSE = pickle.NONE, pickle.NEWTRUE, pickle.NEWFALSE
 _SMALL = 256
+_BOUND = 1 << 31
 
 
 class _Writer:
@@ -171,6 +173,12 @@ class _Writer:
         elif kind is bool:
             self._out.append(_TRUE if value else _FALSE)
             return
+        elif kind is float:
+            self._out.append(pickle.BINFLOAT + pack(">d", value))
+            return
+        elif kind is int and -_BOUND <= value < _BOUND:
+            self._out.append(pickle.BININT + value.to_bytes(4, "little", signed=True))
+            return
         else:
             slot = id(value)
         again = self._again.get(slot)
@@ -190,6 +198,7 @@ class _Writer:
         self._remember(slot)
 
     def _remember(self, slot: Any) -> None:
+        # As many as have been remembered: nothing is remembered twice.
         number = len(self._again)
         self._out.append(pickle.MEMOIZE)
         short = number < _SMALL
@@ -198,23 +207,34 @@ class _Writer:
         )
 
     def _make(self, slot: int) -> None:
-        part = self._parts[slot]
-        maker = part.maker
+        value, maker, pieces = self._parts[slot]
         if maker is dict or maker is list:
-            self._fill(part, slot)
+            self._fill(value, pieces, slot)
             return
-        if maker is not tuple:
-            self._say(maker)
-        if maker is set or maker is frozenset:
-            self._out.append(pickle.MARK)
-            self._enclose(part.pieces)
-            self._out.append(pickle.TUPLE)
+        if maker is tuple:
+            self._enclose(pieces)
+        elif isinstance(maker, type) and (names := _constructed(maker)):
+            self._build(maker, names, pieces)
         else:
-            self._enclose(part.pieces)
-        if maker is not tuple:
+            self._say(_tuples(maker) if _is_named(maker) else maker)
+            self._enclose(pieces)
+            if _is_named(maker) or maker in (set, frozenset):
+                # These are made of all pieces at once.
+                self._out.append(pickle.TUPLE1)
             self._out.append(pickle.REDUCE)
         if len(self._around[slot]) > 1:
             self._remember(slot)
+
+    def _build(self, kind: type, names: Sequence[str], pieces: Sequence[Any]) -> None:
+        """Make an instance whose class lets nobody set its fields: as one of another class, which it leaves last."""
+        self._say(_blank(kind))
+        self._out += (pickle.EMPTY_TUPLE, pickle.NEWOBJ, pickle.NONE, pickle.EMPTY_DICT, pickle.MARK)
+        for name, piece in zip(names, pieces, strict=True):
+            self._say(name)
+            self._say(piece)
+        self._say("__class__")
+        self._say(kind)
+        self._out += (pickle.SETITEMS, pickle.TUPLE2, pickle.BUILD)
 
     def _enclose(self, pieces: Iterable[Any]) -> None:
         self._out.append(pickle.MARK)
@@ -222,16 +242,16 @@ class _Writer:
             self._say(piece)
         self._out.append(pickle.TUPLE)
 
-    def _fill(self, part: _Part, slot: int) -> None:
-        is_dict = part.maker is dict
+    def _fill(self, value: Any, pieces: Sequence[Any], slot: int) -> None:
+        is_dict = type(value) is dict
         self._out.append(pickle.EMPTY_DICT if is_dict else pickle.EMPTY_LIST)
         if len(self._around[slot]) > 1:
             self._remember(slot)
         self._out.append(pickle.MARK)
-        if is_dict and not self._numbers.keys().isdisjoint(part.value):
-            self._numbered(part.value)
+        if is_dict and not self._numbers.keys().isdisjoint(value):
+            self._numbered(value)
         else:
-            for piece in part.pieces:
+            for piece in pieces:
                 self._say(piece)
         self._out.append(pickle.SETITEMS if is_dict else pickle.APPENDS)
 
@@ -243,24 +263,27 @@ class _Writer:
             if gap is None:
                 self._say(value)
             else:
-                self._refer((name, value), gap)
+                self._out.append(pickle.BININT + gap.to_bytes(4, "little") + pickle.BINPERSID)
 
 
 def _apart(value: Any) -> _Part | None:
     """What a value is made of. None where it is found by its name."""
-    kind = type(value)
+    kind: Any = type(value)
     if kind is dict:
-        return _Part(value, kind, [piece for item in value.items() for piece in item])
+        pieces: list[Any] = []
+        for item in value.items():
+            pieces += item
+        return value, dict, pieces
     if kind is list or kind is tuple:
-        return _Part(value, kind, value)
+        return value, kind, value
     if kind is frozenset or kind is set:
-        return _Part(value, kind, sorted(value, key=repr))
+        return value, kind, sorted(value, key=repr)
     if kind in _PLAIN or kind is str:
         return None
-    if isinstance(value, tuple) and hasattr(kind, "_fields"):
-        return _Part(value, kind, tuple(value))
-    if is_dataclass(kind) and (names := _constructed(kind)) is not None:
-        return _Part(value, kind, [getattr(value, name) for name in names])
+    if _is_named(kind):
+        return value, kind, tuple(value)
+    if names := _constructed(kind):
+        return value, kind, [getattr(value, name) for name in names]
     reduce = dispatch_table.get(kind)
     reduced = value.__reduce_ex__(pickle.HIGHEST_PROTOCOL) if reduce is None else reduce(value)
     if isinstance(reduced, str):
@@ -269,15 +292,35 @@ def _apart(value: Any) -> _Part | None:
     state, items, pairs = (*rest, None, None, None)[:3]
     listed = None if items is None else list(items)
     paired = None if pairs is None else list(pairs)
-    return _Part(value, _rebuilt, [maker, arguments, state, listed, paired])
+    return value, _rebuilt, [maker, arguments, state, listed, paired]
+
+
+def _is_named(kind: Any) -> bool:
+    """Whether it is a class of tuples with named fields."""
+    return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")
 
 
 @cache
-def _constructed(kind: Hashable) -> tuple[str, ...] | None:
-    """Names of the fields of a dataclass that its constructor takes as they are; None where it does more."""
-    declared = fields(kind)  # type: ignore[arg-type]
-    plain = all(field.init and not field.kw_only for field in declared)
-    return tuple(field.name for field in declared) if plain and not hasattr(kind, "__post_init__") else None
+def _tuples(kind: Hashable) -> Callable[..., Any]:
+    """What makes a tuple of a class of one without names; the class itself takes twice as long."""
+    return partial(tuple.__new__, kind)  # type: ignore[arg-type]
+
+
+@cache
+def _constructed(kind: Hashable) -> tuple[str, ...]:
+    """Names of all fields of a dataclass; none where an instance is more than its fields."""
+    if not is_dataclass(kind) or kind.__bases__ != (object,):
+        return ()
+    slots = getattr(kind, "__slots__", None)
+    names = tuple(field.name for field in fields(kind))
+    return names if slots is None or slots == names else ()
+
+
+@cache
+def _blank(kind: Hashable) -> type:
+    """A class whose instances have the same room for fields, and which lets everybody set them."""
+    space = {"__slots__": kind.__slots__} if hasattr(kind, "__slots__") else {}
+    return type("Blank", (), space)
 
 
 def _rebuilt(

@@ -116,7 +116,7 @@ def _finish(sync: Sync, reference: str, container: Container, pull: Pull) -> boo
         add(world, sync.record.node, reference)
         sync.put(evolve(container, pull=None, pull_failures=0))
         return True
-    error = images.pull_error(world.images, reference)
+    error = images.pull_error(world.images, reference, world.plan.upstream)
     sync.event("Warning", "Failed", f'Failed to pull image "{reference}": {error}', container)
     sync.event("Warning", "Failed", "Error: ErrImagePull", container)
     due = sync.now + min(ERROR_SHOWN, _delay(pull.failures))
