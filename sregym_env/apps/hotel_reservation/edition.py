@@ -38,8 +38,8 @@ Login = Literal["compiled", "config", "environment", "secret"]
 """Where the clients of a guarded database have their account from: their program, their configuration file, their
 environment, or a Secret in it."""
 
-Host = Literal["short", "namespaced", "full"]
-"""How addresses name a Service: alone, with its namespace, or fully qualified."""
+Host = Literal["short", "namespaced", "full", "local"]
+"""How addresses name a Service: alone, with its namespace, fully qualified, or not at all but on one machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,8 @@ class Edition:
     """The MongoDB release that refuses the data files."""
     accounts: Mapping[str, tuple[Account, Account]] = field(default_factory=dict)
     """The client's and the administrator's account of every guarded database."""
+    settings_map: str = ""
+    """The ConfigMap with the configuration file that the Go services mount; empty where the one in their image holds."""
     login: Login = "compiled"
     expanded: bool = False
     """Whether the database's init script takes the accounts from its environment, and that from a Secret."""
@@ -135,6 +137,8 @@ class Edition:
         """The name under which clients look a component up."""
         if self.host == "short":
             return component
+        if self.host == "local":
+            return "localhost"
         return f"{component}.{NAMESPACE}" + (".svc.cluster.local" if self.host == "full" else "")
 
     def database(self, name: str) -> str:

@@ -85,6 +85,7 @@ def edition(chance: Chance) -> Edition:
         **_images(chance.at("images")),
         wrong_port=chance.choice("wrong-port", (27777, 27071, 27018, 28017, 37017, 27107)),
         accounts={name: _accounts(chance.at("accounts", name), name) for name in GUARDED},
+        settings_map=chance.choice("settings-map", _SETTINGS_MAPS) if chance.yes("mounted", 0.3) else "",
         login=chance.weighted("login", _LOGINS),
         expanded=chance.yes("expanded", 0.35),
         databases=_databases(chance),
@@ -105,6 +106,7 @@ def edition(chance: Chance) -> Edition:
 
 
 _HOSTS: Mapping[Host, float] = {"short": 0.6, "namespaced": 0.15, "full": 0.25}
+_SETTINGS_MAPS = ("hotel-config", "services-config", "app-config", "go-services", "backend-config")
 _LABELS = {"io.kompose.service": 0.4, "app": 0.3, "app.kubernetes.io/name": 0.2, "service": 0.1}
 _LOGINS: Mapping[Login, float] = {"compiled": 0.1, "config": 0.3, "environment": 0.2, "secret": 0.4}
 
@@ -399,11 +401,12 @@ def _probes(chance: Chance, ports: Mapping[str, int], health: bool) -> dict[str,
     """How components are asked whether they are well: by what each of them really answers."""
     found: dict[str, Manifest] = {}
     ping = ["mongo", "--quiet", "--eval", "db.adminCommand('ping').ok"]
-    by_ping, by_health = chance.yes("ping", 0.12), chance.yes("health", 0.75)
+    by_ping = chance.sample("pinged", DATABASES, 2) if chance.yes("ping", 0.15) else ()
+    by_health = chance.yes("health", 0.75)
     for name, port in ports.items():
-        kind = name.partition("-")[0]
         found[name] = {"tcpSocket": {"port": port}}
-        if kind == "mongodb" and by_ping:
+        # A shell for every look costs a database more than the rest of its day: few do it.
+        if name.removeprefix("mongodb-") in by_ping and name.startswith("mongodb-"):
             found[name] = {"exec": {"command": ping}}
         elif name in GO_PORTS and name != "frontend" and health and by_health:
             found[name] = {"grpc": {"port": port}}

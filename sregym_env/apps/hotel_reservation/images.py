@@ -7,11 +7,12 @@ application. CPU times per step are orders of magnitude of small Go handlers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import orjson
 
 from sregym_env.apps.hotel_reservation import data
-from sregym_env.apps.hotel_reservation.edition import GUARDED, STORED_BY, Edition
+from sregym_env.apps.hotel_reservation.edition import GUARDED, PUBLISHED, STORED_BY, Edition
 from sregym_env.cluster.app import Binary, Image
 from sregym_env.runtime.frozen import evolve
 from sregym_env.sim.programs.defaults import MIB
@@ -67,6 +68,15 @@ def configuration(edition: Edition) -> dict[str, str]:
             config[f"{STORED_BY[name]}MongoUser"] = client.user
             config[f"{STORED_BY[name]}MongoPassword"] = client.password
     return config
+
+
+def configuration_text(edition: Edition) -> str:
+    """The configuration file."""
+    return orjson.dumps(configuration(edition), option=orjson.OPT_INDENT_2).decode() + "\n"
+
+
+_DEVELOPMENT_TEXT = configuration_text(replace(PUBLISHED, host="local"))
+"""What lies in images whose services are given their configuration: that of a developer's machine."""
 
 
 def _service(name: str, memory: int, **more: object) -> GoSettings:
@@ -415,7 +425,7 @@ def _jaeger(reference: str) -> Image:
 def images(edition: Edition) -> tuple[Image, ...]:
     """Everything the application's manifests refer to, and the published builds that are known not to work."""
     services = [_built(edition, settings) for settings in _SERVICES]
-    config = orjson.dumps(configuration(edition), option=orjson.OPT_INDENT_2).decode() + "\n"
+    config = configuration_text(edition) if not edition.settings_map else _DEVELOPMENT_TEXT
     application = edition.application
     return (
         *(_application(each, services, config) for each in (*application.all, *application.copies)),

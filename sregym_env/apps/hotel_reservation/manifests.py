@@ -17,6 +17,7 @@ from sregym_env.apps.hotel_reservation.edition import (
     STORED_BY,
     Edition,
 )
+from sregym_env.apps.hotel_reservation.images import CONFIG_PATH, configuration_text
 from sregym_env.apps.hotel_reservation.scripts import EXPANDED, mongo_accounts, payload, workload
 from sregym_env.cluster.app import Account
 from sregym_env.kube.types import Manifest
@@ -40,6 +41,7 @@ def manifests(edition: Edition) -> tuple[Manifest, ...]:
     return (
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}},
         *_config_maps(edition),
+        *_settings(edition),
         *_secrets(edition),
         *(_claim(edition, name) for name in DATABASES),
         *_consul(edition),
@@ -159,6 +161,20 @@ def _config_maps(edition: Edition) -> tuple[Manifest, ...]:
     )
 
 
+def _settings(edition: Edition) -> Iterator[Manifest]:
+    """The configuration file of the Go services, where it is not the one in their image."""
+    if edition.settings_map:
+        yield {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": edition.settings_map, "namespace": NAMESPACE},
+            "data": {_FILE: configuration_text(edition)},
+        }
+
+
+_FILE = CONFIG_PATH.rpartition("/")[2]
+
+
 def _secrets(edition: Edition) -> Iterator[Manifest]:
     """The accounts of the guarded databases, where clients or init scripts take them from Secrets."""
     for name, (client, administrator) in edition.accounts.items():
@@ -209,6 +225,11 @@ def _go_service(edition: Edition, name: str) -> tuple[Manifest, ...]:
     env += _login(edition, name)
     own, served = _served(edition, name, "http" if name == "frontend" else "grpc")
     metrics = edition.metrics.get(name)
+    mounts: Manifest = {}
+    volumes: tuple[Manifest, ...] = ()
+    if edition.settings_map:
+        mounts["volumeMounts"] = [{"name": "settings", "mountPath": CONFIG_PATH, "subPath": _FILE}]
+        volumes = ({"name": "settings", "configMap": {"name": edition.settings_map}},)
     container = _container(
         f"hotel-reserv-{name}",
         edition.application.runs,
@@ -216,10 +237,11 @@ def _go_service(edition: Edition, name: str) -> tuple[Manifest, ...]:
         command=[name],
         env=env,
         imagePullPolicy="IfNotPresent",
+        **mounts,
         **_probed(edition, name),
     )
     ports = [served] if metrics is None else [served, _port(metrics, name="metrics")]
-    return _deployment(edition, name, container), _service(edition, name, ports)
+    return _deployment(edition, name, container, volumes=volumes), _service(edition, name, ports)
 
 
 def _mongodb(edition: Edition, name: str) -> tuple[Manifest, ...]:

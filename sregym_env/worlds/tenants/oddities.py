@@ -64,7 +64,7 @@ class Place:
         return Story(tuple(deeds), story.images, story.pods)
 
     def _exists(self, namespace: str) -> int:
-        return self.since if namespace == self.own else self.spaces.get(namespace, 0)
+        return self.since if namespace and namespace == self.own else self.spaces.get(namespace, 0)
 
 
 def _spaces(deed: Deed) -> list[str]:

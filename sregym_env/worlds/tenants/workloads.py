@@ -284,8 +284,9 @@ class _Part:
             path = "/spec/template/spec/containers/0/image"
             step = Step(path, self.builds[index], self.builds[index + 1])
             change = Change("image", target, manager_of("image", habits.tool, chance), (step,))
-            time = max(span.ago(age), earliest + index * 20 * MINUTE)
-            found.append(Deed(min(time, span.present - 10 * MINUTE), Alter(change)))
+            # What would come after the present has not been done yet.
+            time = max(min(span.ago(age), span.present - 10 * MINUTE), earliest + index * 20 * MINUTE)
+            found.append(Deed(time, Alter(change)))
         return found
 
 
