@@ -528,7 +528,8 @@ def _env(draw: _Draw) -> Change | None:
 def _resources(draw: _Draw) -> Change | None:
     """A CPU request goes up or down, or a limit is wider."""
     found = _container(draw)
-    if found is None or _limited(draw):
+    # An autoscaler measures use against requests: it would answer.
+    if found is None or _limited(draw) or _scaler(draw) is not None:
         return None
     workload, index, container = found
     resources = container.get("resources") or {}

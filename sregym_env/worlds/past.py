@@ -322,7 +322,14 @@ def later_traces(app: App, chance: Chance, start: int, span: Span) -> list[Deed]
 
 
 def _releases(app: App, deeds: Sequence[Deed], start: int) -> list[Deed]:
-    """Helm's records of the application: one of its installation and one of every change that Helm has made."""
+    """Helm's records of the application: one of its installation and one of every change that Helm has made.
+
+    Where a quota counts Secrets there is no room for them: Helm keeps its records elsewhere.
+    """
+    if any(
+        "secrets" in key for m in app.manifests if m["kind"] == "ResourceQuota" for key in m["spec"]["hard"]
+    ):
+        return []
     marked = next(
         m for m in app.manifests if "meta.helm.sh/release-name" in (m["metadata"].get("annotations") or {})
     )

@@ -110,6 +110,9 @@ class Release:
             name = before["metadata"]["name"]
             patch = {"metadata": {"labels": {"status": "superseded", "modifiedAt": str(now // 1_000_000)}}}
             world.cluster.patch("secrets", name, patch, namespace=self.namespace, field_manager="helm")
+        if self.number > KEPT_RELEASES:
+            old = f"sh.helm.release.v1.{self.delivery.release}.v{self.number - KEPT_RELEASES}"
+            world.cluster.delete("secrets", old, self.namespace)
         made = delivery.release_secret(self.delivery, self.namespace, self.number, now, deployed=True)
         world.cluster.create(made, field_manager="helm")
 
@@ -192,6 +195,9 @@ def live_through(world: EmbeddedWorld, deeds: Iterable[Deed], until: int) -> Non
             deed.act.do(world)
     world.run_until(until)
 
+
+KEPT_RELEASES = 10
+"""``helm --history-max``."""
 
 SETTLING = 5 * MINUTE
 """How long before the present the last deed is done at the latest, so that everything is up again."""
