@@ -27,6 +27,11 @@ from sregym_env.shell.limits import MemoryExceeded, TimeExceeded
 
 STEPS = 250_000
 """Statements and calls that one program may execute."""
+CHARACTER_EFFORT = 0.001
+PIECE_EFFORT = 0.3
+SHORT = 200
+"""What a character of a text longer than ``SHORT`` costs that something is done with, and a piece that one is divided
+into (units of ``runtime/effort.py``)."""
 STEP_EFFORT = 2.5
 """What each of them costs (units of ``runtime/effort.py``)."""
 
@@ -162,6 +167,11 @@ class Machine:
 
     def split(self, line: str, separator: str) -> list[Any]:
         """The fields of a text."""
+        found = self._split(line, separator)
+        effort.spend(PIECE_EFFORT * len(found))
+        return found
+
+    def _split(self, line: str, separator: str) -> list[Any]:
         if separator == " ":
             return [Input(part) for part in line.split()]
         if not line:
@@ -249,10 +259,16 @@ class Machine:
         return value
 
     def _text(self, node: Node) -> str:
-        return text(self._scalar(self.value(node)), text(self.globals["CONVFMT"]))
+        found = text(self._scalar(self.value(node)), text(self.globals["CONVFMT"]))
+        if len(found) > SHORT:
+            effort.spend(CHARACTER_EFFORT * len(found))
+        return found
 
     def _number(self, node: Node) -> float:
-        return number(self._scalar(self.value(node)))
+        given = self._scalar(self.value(node))
+        if isinstance(given, str) and len(given) > SHORT:
+            effort.spend(PIECE_EFFORT * len(given))
+        return number(given)
 
     def _key(self, keys: tuple[Node, ...]) -> str:
         return text(self.globals["SUBSEP"]).join(map(self._text, keys))
@@ -294,6 +310,7 @@ class Machine:
                     if step is not None:
                         self.statement(step)
             case ("each", name, array, body):
+                effort.spend(0.1 * PIECE_EFFORT * len(self.array(array)))
                 for key in list(self.array(array)):
                     self.put(name, Input(key))
                     if not self._repeat(body):
@@ -565,6 +582,7 @@ class Machine:
         new, count = _replaced(
             self._regex(arguments[0]), self._text(place), lambda found: _replacement(form, found[0]), limit
         )
+        effort.spend(PIECE_EFFORT * count)
         if count:
             self._store(place, new)
         return float(count)
