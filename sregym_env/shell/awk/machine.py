@@ -32,6 +32,8 @@ PIECE_EFFORT = 0.3
 SHORT = 200
 """What a character of a text longer than ``SHORT`` costs that something is done with, and a piece that one is divided
 into (units of ``runtime/effort.py``)."""
+MATCH_EFFORT = 1.5
+"""What it costs to replace a match (units of ``runtime/effort.py``)."""
 STEP_EFFORT = 2.5
 """What each of them costs (units of ``runtime/effort.py``)."""
 
@@ -582,7 +584,6 @@ class Machine:
         new, count = _replaced(
             self._regex(arguments[0]), self._text(place), lambda found: _replacement(form, found[0]), limit
         )
-        effort.spend(PIECE_EFFORT * count)
         if count:
             self._store(place, new)
         return float(count)
@@ -692,10 +693,14 @@ def _replaced(
         parts += (line[position : found.start()], replace(found))
         position = found.end()
         count += 1
+        effort.spend(MATCH_EFFORT)
         if count == limit:
             break
     parts.append(line[position:])
-    return "".join(parts), count
+    made = "".join(parts)
+    if len(made) > LONGEST:
+        raise MemoryExceeded("awk: fatal: more_blocks: cannot allocate memory: Cannot allocate memory")
+    return made, count
 
 
 def _replacement(form: str, whole: str, groups: Any = None) -> str:
