@@ -220,7 +220,11 @@ class Machine:
         self._join()
 
     def _join(self) -> None:
-        self.record = text(self.globals["OFS"]).join(map(text, self._columns()))
+        columns = self._columns()
+        effort.spend(PIECE_EFFORT * len(columns) + CHARACTER_EFFORT * len(self.record))
+        self.record = text(self.globals["OFS"]).join(map(text, columns))
+        if len(self.record) > LONGEST:
+            raise MemoryExceeded("awk: fatal: more_blocks: cannot allocate memory: Cannot allocate memory")
 
     # --- variables ---
 
