@@ -118,7 +118,9 @@ def _builds(app: App) -> Iterator[str]:
     """References that end in a tag of the team's own making."""
     for component in app.components:
         if component.stateless:
-            yield from (reference for reference in component.releases if _tag(reference))
+            # Those that do not work as well: no working one may come to bear the name of one of them.
+            known = (*component.releases, *component.builds.values())
+            yield from (reference for reference in known if _tag(reference))
 
 
 def _tag(reference: str) -> str:
