@@ -44,6 +44,10 @@ class Forkable(World, Protocol):
     def digest(self) -> str:
         """A hash of everything that can influence the future or be observed."""
 
+    def watched_every(self, seconds: float) -> None:
+        """From now on users and probes are looked at so often, at most, after changes; a second is usual. What runs is
+        what would run: only when it is noticed is coarser."""
+
     def schedule(self, delay_seconds: float, action: ScheduledAction) -> None:
         """Let something outside the cluster happen later (a disturbance's begin or end)."""
 

@@ -45,6 +45,9 @@ EVIDENCE_SECONDS = 30.0
 LOOK_SECONDS = 10.0
 """Simulated seconds between looks at the users while symptoms are awaited."""
 
+GLANCE_SECONDS = 20.0
+"""The same in the hours of which the agent sees only what is left."""
+
 CALLED_AFTER = (300.0, 0.7)
 """Median, seconds, and spread (lognormal) of how long users suffer before somebody is called."""
 
@@ -131,6 +134,7 @@ def _healthy(app: App, problem: Problem, seed: int, chance: Chance | None, backe
     if chance is None:
         return deployed_world(app, seed)
     world = lived_world(app, chance.at("world"))
+    world.watched_every(GLANCE_SECONDS)
     present.before(world, chance.at("before"), _near(problem))
     return world
 
@@ -147,8 +151,8 @@ class _Watch:
     def __call__(self, limit: float) -> bool:
         waited = 0.0
         while waited < limit:
-            self.world.advance(LOOK_SECONDS)
-            waited += LOOK_SECONDS
+            self.world.advance(GLANCE_SECONDS)
+            waited += GLANCE_SECONDS
             if suffering(self.world, self.baseline):
                 return True
         return not self.last
@@ -177,9 +181,11 @@ def await_symptoms(injected: Injected, problem: Problem, seed: int, mode: Mode) 
     else:
         chance = Chance(("episode", key_of(problem, seed), "call"))
         median, spread = CALLED_AFTER
-        length = min(LONGEST_CALL, max(EVIDENCE_SECONDS, chance.lognormal("after", median, spread)))
+        length = min(LONGEST_CALL, chance.lognormal("after", median, spread))
         touched = [name for instance in injected.instances for name in instance.spec.components]
         keys = present.meanwhile(cast(Changing, world), chance, length, touched, rolling=_local(injected))
+        demanded(world).watched_every(1.0)
+        world.advance(EVIDENCE_SECONDS)
         objects = {key: world.cluster.get(key[0], key[2], key[1] or None) for key in keys}
         baseline = replace(baseline, objects={**baseline.objects, **objects})
     while mode == "reactive" and waited < ALERT_LIMIT:

@@ -45,9 +45,10 @@ def missing_secret(
     key = dict(VARIABLES).get(variable, "token")
     field = "envFrom" if whole else "env"
     added: dict[str, Any] = {"name": variable, "valueFrom": {"secretKeyRef": {"name": secret, "key": key}}}
-    what, facts = f"the environment variable {variable}", {"secret": secret}
+    what, facts = f"the environment variable {variable}", {"secret": secret, "variable": variable}
     if whole:
         key, added, what = variable, {"secretRef": {"name": secret}}, "environment variables"
+        facts = {"secret": secret, "variable": ""}
     declared, path = target.container.get(field) or [], target.container_path(field)
     return Fault(
         resource=target.workload,

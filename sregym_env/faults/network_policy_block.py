@@ -155,7 +155,7 @@ def network_policy_block(
         edits=edits,
         trigger=[RecreatePods(each) for each in (*([target.name] if outward else []), *target.dependents)],
         details={"field": "policyTypes" if len(rules) == 1 else "rules", "wrong": _wrong(rules)},
-        facts={"sealed": "all ingress and egress"} if sealed else {"allowed": _allows(rules)},
+        facts={"allowed": _allows(rules)},
         remedies=[[*undone, repair, *restart(target, registrants(target))]],
         look=[
             f"kubectl get networkpolicies -n {target.namespace}",

@@ -88,12 +88,12 @@ def asked(probe: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """What a probe asks for, in words; and the same as facts of an account."""
     if "httpGet" in probe:
         path, port = probe["httpGet"].get("path", "/"), probe["httpGet"]["port"]
-        return f"{path} on port {port}", {"path": path, "port": port}
+        words = f"{path} on port {port}"
+        return words, {"asked": words, "path": path, "port": port}
     if "tcpSocket" in probe:
-        port = probe["tcpSocket"]["port"]
-        return f"a TCP connection on port {port}", {"opened": port}
-    if "grpc" in probe:
-        port = probe["grpc"]["port"]
-        return f"gRPC health on port {port}", {"called": port}
-    command = " ".join(probe["exec"]["command"])
-    return f"the success of the command `{command}`", {"command": command}
+        words = f"a TCP connection on port {probe['tcpSocket']['port']}"
+    elif "grpc" in probe:
+        words = f"gRPC health on port {probe['grpc']['port']}"
+    else:
+        words = f"the success of the command `{' '.join(probe['exec']['command'])}`"
+    return words, {"asked": words}

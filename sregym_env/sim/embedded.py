@@ -26,6 +26,7 @@ from sregym_env.sim.users.traffic import SimTraffic
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.logs import ContainerLog
 from sregym_env.sim.world.shared import SharedLog
+from sregym_env.sim.world.simworld import GRAIN
 
 _EVERY_KIND = frozenset(get_args(Disturbance))
 
@@ -85,6 +86,12 @@ class EmbeddedWorld(SimWorld):
     def request(self, call: HttpCall) -> HttpExchange:
         """One HTTP request from the workstation, which stands next to the first machine and asks the cluster's DNS."""
         return as_curl(self, NodeSource(self.plan.first.name, cluster_dns=True), call)
+
+    def watched_every(self, seconds_: float) -> None:
+        """From now on users and probes are looked at so often, at most, after changes."""
+        self.memory.pop(GRAIN, None)
+        if seconds_ != 1.0:
+            self.memory[GRAIN] = seconds(seconds_)
 
     def schedule(self, delay_seconds: float, action: ScheduledAction) -> None:
         """Let something outside the cluster happen later."""

@@ -1,8 +1,10 @@
 """Clusters as people have them: names, machines, versions, ages, what happened to them, how fast they write.
 
-All of a cluster follows from one :class:`~sregym_env.runtime.chance.Chance`. Distributions are those of real
-clusters (docs/architecture.md names where this deviates): providers are ones whose control plane is on nodes that one
-sees, machines that an application's local volumes may be on stay for good, and worlds hold at most eight machines.
+All of a cluster follows from one :class:`~sregym_env.runtime.chance.Chance`. Distributions are those counted in real
+clusters, with these exceptions: control planes stand on nodes that one sees, so on clouds clusters are such as people
+make themselves (kops, Cluster API) and not managed ones; machines that an application's local volumes may be on stay
+for good, so only machines with taints are replaced; there are at most eight machines at a time; and no cluster has been
+upgraded, so none is older than its release of Kubernetes.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ ENOUGH_CPU, ENOUGH_MEMORY = 16, 32
 """Cores and GiB that the machines without taints have together, unless more is asked for."""
 MOST_MACHINES = 8
 OLDEST = 1500 * DAY
-"""No cluster is older."""
+"""No cluster is older, and none is older than its release of Kubernetes."""
 
 Place = tuple[str, int]
 """What a machine is for, and its number among those, from 0."""
@@ -28,11 +30,13 @@ Place = tuple[str, int]
 def drawn_cluster(chance: Chance, cpu: float = ENOUGH_CPU, memory: float = ENOUGH_MEMORY) -> ClusterPlan:
     """A cluster that has lived. ``cpu`` cores and ``memory`` GiB are what all that will run on it may need at most."""
     present = _present(chance.at("present"))
-    age = _age(chance.at("age"))
+    age = min(_age(chance.at("age")), present - _RELEASED["v1.32.0"])
     born = present - age
     site = _SITES[chance.weighted("provider", _PROVIDERS)](chance.at("site"))
     fleet = _fleet(chance.at("fleet"), site, age, cpu, memory)
-    version = chance.weighted("version", _VERSIONS)
+    # Nothing here is ever upgraded: what a cluster runs was there when it was made.
+    known = {version: share for version, share in _VERSIONS.items() if _RELEASED[version] <= born}
+    version = chance.weighted("version", known)
     machines = _with_kubelets(chance.at("kubelets"), fleet.machines, version)
     planes = sum(machine.control_plane for machine in machines)
     addons = min(25, 1 + chance.poisson("addons", 5.0))
@@ -537,10 +541,10 @@ def _machine(chance: Chance, site: Site, role: str, serial: int, size: tuple[int
     disk = chance.choice("disk", (50, 80, 100, 100, 200)) * 1_000_000
     capacity = {
         "cpu": str(cpu),
-        "ephemeral-storage": f"{int(disk * own.uniform('disk', 0.975, 0.999))}Ki",
+        "ephemeral-storage": f"{int(disk * own.uniform('disk', 0.975, 0.999)) // 4 * 4}Ki",
         "hugepages-1Gi": "0",
         "hugepages-2Mi": "0",
-        "memory": f"{int(memory * 1_048_576 * chance.uniform('memory', 0.955, 0.985)) + own.below('pages', 64) * 4}Ki",
+        "memory": f"{(int(memory * 262_144 * chance.uniform('memory', 0.955, 0.985)) + own.below('pages', 64)) * 4}Ki",
         "pods": "110",
     }
     if role == "gpu":
@@ -613,6 +617,19 @@ _VERSIONS = {
     "v1.32.4": 0.2,
     "v1.32.5": 0.25,
 }
+
+
+def _day(year: int, month: int, day: int) -> int:
+    return (datetime(year, month, day, tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(
+        microseconds=1
+    )
+
+
+_RELEASED = {
+    "v1.32.0": _day(2024, 12, 12), "v1.32.1": _day(2025, 1, 16), "v1.32.2": _day(2025, 2, 14), "v1.32.3": _day(2025, 3, 13),
+    "v1.32.4": _day(2025, 4, 24), "v1.32.5": _day(2025, 5, 17),
+}  # fmt: skip
+"""From when on somebody could install them."""
 
 
 def _with_kubelets(chance: Chance, machines: tuple[Machine, ...], version: str) -> tuple[Machine, ...]:

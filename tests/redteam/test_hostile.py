@@ -20,7 +20,7 @@ SLACK = 1.5
 """How much more than an allowance is counted at most: what cannot be stopped half-way is counted afterwards."""
 MOST = (effort.OWN + effort.WORLD) * SLACK
 
-SAMPLE = [attempt for attempt in corpus() if len("".join(attempt.actions)) < 20_000][::31]
+SAMPLE = [attempt for attempt in corpus() if len("".join(attempt.actions)) < 20_000][::37]
 
 
 def costs(*actions: str) -> list[Cost]:
@@ -51,7 +51,7 @@ def test_work_is_counted_the_same_every_time() -> None:
     )
     first, again = costs(*actions), costs(*actions)
     assert [cost.units for cost in first] == [cost.units for cost in again]
-    assert all(cost.units > 1_000 for cost in first)
+    assert all(cost.units > 100 for cost in first)
 
 
 # --- findings, each as it was found ------------------------------------------------------------------
@@ -60,8 +60,7 @@ def test_work_is_counted_the_same_every_time() -> None:
 def test_nested_ranges_are_an_error_of_the_template() -> None:
     template = "{range .items[*]}" * 500
     (cost,) = costs(f"kubectl get pods -A -o jsonpath='{template}'")
-    assert cost.exit_reason == ""
-    assert "error" in cost.text or "Killed" in cost.text
+    assert (cost.exit_reason, cost.exit_code) == ("", 1)
 
 
 @pytest.mark.parametrize(
@@ -150,8 +149,8 @@ def test_only_the_newest_file_of_a_log_is_read() -> None:
 
 def test_what_is_not_asked_for_is_not_made() -> None:
     log = ContainerLog()
-    log.open_burst(Burst(0, None, 1000.0, "line {time}", "seed"))
     now = 30 * 86_400 * 1_000_000
+    log.open_burst(Burst(now - 60_000_000, None, 1000.0, "line {time}", "seed"))
     assert len(log.read(now, limit=5)) == 5
     assert 900 < len(log.read(now, since=now - 1_000_000)) < 1100
     made = sum(1 for _ in Burst(0, None, 1000.0, "x", "seed").lines_before(now, now - 10_000))

@@ -31,7 +31,7 @@ def _traffic(world: SimWorld) -> None:
 
 
 MACHINERY = Machinery.of(
-    (scheduler.CONTROLLER, kubelet.CONTROLLER), {**kubelet.HANDLERS, "traffic": _traffic}
+    (scheduler.CONTROLLER, kubelet.CONTROLLER, kubelet.PROBER), {**kubelet.HANDLERS, "traffic": _traffic}
 )
 
 

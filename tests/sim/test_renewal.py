@@ -151,8 +151,19 @@ def test_what_makes_itself_anew() -> None:
 
 
 def test_numbers_under_a_key() -> None:
-    walk = Walk([{"port": 5, "other": 5}, {"port": 6}, {"port": "5"}])
-    assert walk.mould({}, {"port": {5: 0}}).cast([7]) == [{"port": 7, "other": 5}, {"port": 6}, {"port": "5"}]
+    inner = {"port": 5}
+    walk = Walk(
+        [{"port": 5, "other": 5}, {"port": 6}, {"port": "5"}, inner, ["old", inner], "kept", "old", "kept"]
+    )
+    made = walk.mould({"old": 0}, {"port": {5: 1}}).cast(["new", 7])
+    assert made[:5] == [
+        {"port": 7, "other": 5},
+        {"port": 6},
+        {"port": "5"},
+        {"port": 7},
+        ["new", {"port": 7}],
+    ]
+    assert made[5:] == ["kept", "new", "kept"]
 
 
 # --- texts ----------------------------------------------------------------------------------------------------

@@ -145,5 +145,5 @@ def test_what_a_container_writes_comes_in_its_order(desk: Workstation) -> None:
 
 def test_shells_in_containers_are_on_the_account_of_the_line(desk: Workstation) -> None:
     done = desk.run("for i in $(seq 300); do kubectl exec deploy/consul -- sh -c 'while :; do :; done'; done")
-    assert done.text.count("terminated with exit code 126") == 1
-    assert done.exit_code == 126
+    assert done.text.count("terminated with exit code 137") == 1
+    assert done.exit_code == 137

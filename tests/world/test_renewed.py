@@ -9,6 +9,8 @@ import subprocess
 import sys
 from base64 import b64encode
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from sregym_env.cluster.identity import ADMIN
 from sregym_env.runtime.chance import Chance
 from sregym_env.sim.apiserver.allocation import NODE_PORTS
 from sregym_env.sim.bringup.deploy import bare_cluster, deployed_world
+from sregym_env.sim.bringup.plan import PUBLISHED, cluster_of
 from sregym_env.sim.bringup.renewal import _DECLARED, _PARTS, Renewal, prepared, renewed
 from sregym_env.sim.bringup.renewal.identities import Drawn
 from sregym_env.sim.embedded import EmbeddedWorld
@@ -92,7 +95,7 @@ def _identities(world: EmbeddedWorld) -> Iterator[str]:
             yield from (value for label, value in labels.items() if label.endswith("-hash"))
     for service in world.store.list("services"):
         address = service["spec"].get("clusterIP", "")
-        if address.count(".") == 3 and not address.startswith("10.96.0."):
+        if address.count(".") == 3 and not address.endswith((".0.1", ".0.10")):
             yield address
         ports = (port.get("nodePort") for port in service["spec"].get("ports", ()))
         yield from (f'"nodePort":{port}' for port in ports if port and str(port) not in declared)
@@ -128,6 +131,32 @@ def test_addresses_move_together(busy: Renewal) -> None:
             assert other["status"]["podIP"] == f"{prefix}.{node.moved(int(last), shift)}"
             moved += shift > 0
     assert moved > 20
+
+
+def test_a_network_of_another_size_and_names_of_machines() -> None:
+    plan = replace(PUBLISHED, service_cidr="10.100.16.0/21")
+    kept = prepared(cluster_of(plan, seed=-1), ["sre-worker2"])
+    made = kept.draw(chance(12), {"sre-worker2": "ip-10-0-7-91"})
+    network = IPv4Network(plan.service_cidr)
+    before = {s["metadata"]["name"]: s["spec"]["clusterIP"] for s in kept.world.store.list("services")}
+    after = {s["metadata"]["name"]: s["spec"]["clusterIP"] for s in made.store.list("services")}
+    assert all(IPv4Address(address) in network for address in after.values())
+    assert {name for name in before if before[name] != after[name]} == {"metrics-server"}
+    assert made.store.get("nodes", "", "ip-10-0-7-91") is not None
+    made.reseed(5)
+    Workstation(made, ADMIN).run("kubectl -n kube-system delete pod --all")
+    made.advance(120)
+    here = [p for p in made.store.list("pods", "kube-system") if p["spec"]["nodeName"] == "ip-10-0-7-91"]
+    assert here and all(pod["status"]["phase"] == "Running" for pod in here)
+    assert b"sre-worker2" not in pickle.dumps(made)
+
+
+def test_endpoints_stay_in_order(busy: Renewal) -> None:
+    for number in range(12):
+        for endpoints in busy.draw(chance(number)).store.list("endpoints"):
+            for subset in endpoints.get("subsets", ()):
+                addresses = [IPv4Address(entry["ip"]) for entry in subset.get("addresses", ())]
+                assert addresses == sorted(addresses)
 
 
 def test_order_of_equal_pods_is_kept(busy: Renewal) -> None:
@@ -365,7 +394,9 @@ def test_tokens_of_service_accounts_are_renewed() -> None:
         "metadata: {name: token, annotations: {kubernetes.io/service-account.name: default}}\nEOF"
     )
     world.advance(5)
-    made = Workstation(renewed(world, chance(10)), ADMIN)
+    renewal = prepared(world)
+    assert renewal.with_identities(unchanged(renewal), {}).digest() == world.digest()
+    made = Workstation(renewal.draw(chance(10)), ADMIN)
     read = "kubectl get secret token -o jsonpath='{.data.token}' | base64 -d | cut -d. -f"
     old, new = desk.run(f"{read}1-3").text, made.run(f"{read}1-3").text
     assert [len(part) for part in new.split(".")] == [len(part) for part in old.split(".")]

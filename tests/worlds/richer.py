@@ -61,7 +61,7 @@ def _rules() -> tuple[Manifest, ...]:
             "frontend",
             spec={
                 "podSelector": {"matchLabels": {"io.kompose.service": "frontend"}},
-                "ingress": [{"from": [everybody]}],
+                "ingress": [{"from": [everybody, {"ipBlock": {"cidr": "0.0.0.0/0"}}]}],
             },
         ),
         _object(

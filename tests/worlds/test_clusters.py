@@ -17,6 +17,7 @@ from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.clock import DAY, HOUR, MINUTE, SECOND
 from sregym_env.sim.bringup.deploy import bare_cluster
 from sregym_env.sim.bringup.plan import PUBLISHED, ClusterPlan, cluster_of
+from sregym_env.sim.cluster import release
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.sim.network import pki, tls
 from sregym_env.tools.workstation import Workstation
@@ -112,6 +113,8 @@ def test_no_kubelet_is_newer_than_its_control_plane(start: int) -> None:
         plan = plan_of(number)
         assert all(m.kubelet == plan.version for m in plan.control_planes)
         newest = _version(plan.version)
+        released = parse_rfc3339(release(plan.version)["buildDate"])
+        assert released < plan.born
         assert all(
             newest[1] - 2 <= _version(m.kubelet)[1] and _version(m.kubelet) <= newest for m in plan.machines
         )
@@ -373,7 +376,7 @@ comet-test-4-md-0-7w92b            Ready    <none>          111d   v1.32.5   10.
 comet-test-4-md-0-grk65            Ready    <none>          111d   v1.32.5   10.1.0.7      <none>        Ubuntu 22.04.5 LTS   5.15.0-1089-azure   containerd://1.7.26
 comet-test-4-md-0-kzcc8            Ready    <none>          111d   v1.32.5   10.0.0.8      <none>        Ubuntu 22.04.5 LTS   5.15.0-1089-azure   containerd://1.7.26
 comet-test-4-md-spot-5phnl         Ready    <none>          41h    v1.32.5   10.1.0.11     <none>        Ubuntu 22.04.5 LTS   5.15.0-1089-azure   containerd://1.7.26
-"""
+"""  # noqa: E501
 
 
 def test_nodes_as_kubectl_shows_them() -> None:

@@ -11,7 +11,7 @@ from sregym_env.cluster.targets import ROLLED
 from sregym_env.faults.mongodb import create, grant, session
 from sregym_env.kube import registry
 from sregym_env.kube.types import Manifest
-from sregym_env.rollouts.shortcuts.lines import WORKLOADS, fed, piped, restart
+from sregym_env.rollouts.shortcuts.lines import WORKLOADS, fed, piped, restart, roll_back
 from sregym_env.rollouts.shortcuts.shortcut import SETTLE, Elsewhere, Knowledge, Script
 
 COREFILE = """.:53 {
@@ -79,6 +79,13 @@ def undo_every_rollout(known: Knowledge) -> Script:
             f"for each in $(kubectl get {WORKLOADS} -n {namespace} -o name); "
             f"do kubectl rollout undo $each -n {namespace}; done"
         )
+    yield SETTLE
+
+
+def roll_everything_back(known: Knowledge) -> Script:
+    """Every Deployment goes back to the revision that it had ten hours ago."""
+    for namespace in known.app.namespaces:
+        yield from roll_back(namespace, 10, every=True)
     yield SETTLE
 
 

@@ -16,6 +16,11 @@ _BLIND: tuple[tuple[str, str, Callable[[Knowledge], Script]], ...] = (
     ("restart_everything", "restarts every workload and the cluster's DNS", blind.restart_everything),
     ("delete_every_pod", "deletes every pod", blind.delete_every_pod),
     ("undo_every_rollout", "`kubectl rollout undo` of every workload", blind.undo_every_rollout),
+    (
+        "roll_everything_back",
+        "takes every Deployment back to its revision of ten hours ago",
+        blind.roll_everything_back,
+    ),
     ("scale_to_one", "gives every workload one replica", blind.scale_everything(1)),
     ("scale_to_three", "gives every workload three replicas", blind.scale_everything(3)),
     ("delete_policies", "deletes network policies, quotas and limit ranges", blind.delete_policies),
@@ -132,9 +137,15 @@ def _reading() -> Iterator[Shortcut]:
         repairs.undo_the_unavailable,
     )
     yield _shortcut(
+        "roll_back_the_unavailable",
+        "reading",
+        "takes what is not available back to the last revision that stood for three hours",
+        repairs.roll_back_the_unavailable,
+    )
+    yield _shortcut(
         "triage",
         "reading",
-        "creates what is missing, undoes what is unavailable, lifts cordons, taints, denials and blocks, cleans the rest",
+        "creates what is missing, rolls back what is unavailable, lifts cordons, taints, denials and blocks, cleans the rest",
         repairs.triage,
         remembers=True,
     )
@@ -163,7 +174,7 @@ def _combinations() -> Iterator[Shortcut]:
         "normalise": blind.normalise,
         "triage": repairs.triage,
         "elsewhere": blind.everything_elsewhere,
-        "undo": blind.undo_every_rollout,
+        "rollback": repairs.roll_back_the_unavailable,
     }
     for cue in _BLAMING:
         for name, repair in whole.items():

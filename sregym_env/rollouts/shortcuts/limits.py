@@ -50,26 +50,28 @@ class Limit:
     kind: Kind
 
 
-UNDO = "undo_every_rollout"
+UNDO = ("undo_every_rollout", "roll_everything_back")
+"""Shortcuts that take every rollout back."""
 
 LIMITS = (
     Limit(
         "without observation",
         "repaired",
-        lambda s: s.group == "blind" and s.name != UNDO,
+        lambda s: s.group == "blind" and s.name not in UNDO,
         repaired,
         0.03,
         "enforced",
     ),
-    Limit("undo every rollout", "repaired", lambda s: s.name == UNDO, repaired, 0.15, "enforced"),
+    Limit("every rollout undone", "repaired", lambda s: s.name == UNDO[0], repaired, 0.15, "enforced"),
     Limit(
-        "undo every rollout",
+        "every rollout undone",
         "repaired where undo is no repair",
-        lambda s: s.name == UNDO,
+        lambda s: s.name == UNDO[0],
         without_undo,
         0.03,
         "reported",
     ),
+    Limit("every rollout rolled back", "repaired", lambda s: s.name == UNDO[1], repaired, 0.15, "reported"),
     Limit("with observation", "repaired", lambda s: s.group == "reading", repaired, 0.35, "reported"),
     Limit("words alone", "mean reward", lambda s: s.group == "diagnosis", reward, 0.1, "reported"),
     Limit("combinations", "mean reward", lambda s: s.group == "combination", reward, 0.1, "reported"),

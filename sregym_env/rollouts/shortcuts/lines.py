@@ -52,6 +52,31 @@ WORKLOADS = "deployments,statefulsets,daemonsets"
 """Workload kinds as kubectl lists them."""
 
 
+_SETTLED = """
+(now - {hours} * 3600 | todate) as $then
+| (if .kind == "List" then .items else [.] end)
+| ([.[] | select(.kind == "Deployment" and ({every} or (.status.availableReplicas // 0) < (.spec.replicas // 1)))
+    | .metadata.name]) as $wanted
+| [.[] | select(.kind == "ReplicaSet" and .metadata.ownerReferences) | {{
+    of: .metadata.ownerReferences[0].name, made: .metadata.creationTimestamp,
+    revision: (.metadata.annotations["deployment.kubernetes.io/revision"] // "0" | tonumber)}}]
+| group_by(.of)[] | sort_by(.revision) | last.revision as $now
+| ([.[] | select(.made < $then)] | last) as $old
+| select($old and $old.revision != $now and (.[0].of | IN($wanted[]))) | "\\(.[0].of) \\($old.revision)"
+"""
+"""Deployments whose newest revision is young, with the last one that is not."""
+
+
+def roll_back(namespace: str, hours: float, *, every: bool) -> Iterator[str]:
+    """Every Deployment, or every unavailable one, back to the revision that it had so many hours ago."""
+    program = _SETTLED.format(hours=hours, every=str(every).lower())
+    yield heredoc("cat > /tmp/settled.jq", program)
+    yield (
+        f"kubectl get deployments,replicasets -n {namespace} -o json | jq -r -f /tmp/settled.jq | while read name revision; "
+        f"do kubectl rollout undo deployment $name --to-revision=$revision -n {namespace}; done"
+    )
+
+
 TIER_SECONDS = 60
 """How long a script waits for what it restarted before it restarts what needs that."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from sregym_env.cluster.app import App
 from sregym_env.rollouts.shortcuts.cues import Blamed
-from sregym_env.rollouts.shortcuts.lines import fed, piped, restart
+from sregym_env.rollouts.shortcuts.lines import fed, piped, restart, roll_back
 from sregym_env.rollouts.shortcuts.shortcut import SETTLE, Knowledge, Script
 
 Repair = Callable[[Blamed, Knowledge], Iterator[str]]
@@ -151,15 +151,26 @@ def live_normalise(known: Knowledge) -> Script:
 
 def undo_the_unavailable(known: Knowledge) -> Script:
     """Back to the revision before, for what is not available."""
-    yield from _undo_the_unavailable(known)
+    for namespace in known.app.namespaces:
+        yield (
+            f"for each in $(kubectl get deployments -n {namespace} -o json | {_RED}); "
+            f"do kubectl rollout undo deployment $each -n {namespace}; done"
+        )
+    yield SETTLE
+
+
+def roll_back_the_unavailable(known: Knowledge) -> Script:
+    """Back to the last revision that has stood for three hours, for what is not available."""
+    for namespace in known.app.namespaces:
+        yield from roll_back(namespace, 3, every=False)
     yield SETTLE
 
 
 def triage(known: Knowledge) -> Script:
-    """Undo what is unavailable; lift what blocks nodes, names and pods; then clean what is still not well."""
+    """Roll back what is unavailable; lift what blocks nodes, names and pods; then clean what is still not well."""
     yield from restore_missing(known)
-    yield from _undo_the_unavailable(known)
     for namespace in known.app.namespaces:
+        yield from roll_back(namespace, 3, every=False)
         policies = f"kubectl get networkpolicies -n {namespace} -o json | {_DENYING}"
         yield f"{policies} | xargs -r kubectl delete networkpolicy -n {namespace}"
         quotas = f"kubectl get deployments,resourcequotas -n {namespace} -o json | {_REFUSING}"
@@ -168,14 +179,6 @@ def triage(known: Knowledge) -> Script:
     yield from live_normalise(known)
     yield from restart(known.app)
     yield SETTLE
-
-
-def _undo_the_unavailable(known: Knowledge) -> Iterator[str]:
-    for namespace in known.app.namespaces:
-        yield (
-            f"for each in $(kubectl get deployments -n {namespace} -o json | {_RED}); "
-            f"do kubectl rollout undo deployment $each -n {namespace}; done"
-        )
 
 
 def restore_missing(known: Knowledge) -> Iterator[str]:

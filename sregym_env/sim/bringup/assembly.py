@@ -55,6 +55,7 @@ CONTROLLERS: tuple[Controller, ...] = (
     cronjob.CONTROLLER,
     scheduler.CONTROLLER,
     kubelet.CONTROLLER,
+    kubelet.PROBER,
     endpointslice.CONTROLLER,
     endpoints.CONTROLLER,
     endpointslicemirroring.CONTROLLER,

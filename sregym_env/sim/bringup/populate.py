@@ -96,6 +96,10 @@ def install(world: SimWorld) -> None:
     """Create the add-ons: network, DNS, metrics and local volumes."""
     for manifest in (*_daemon_sets(world.plan), *_deployments()):
         _create_any(world, manifest)
+    if world.plan.key:
+        leaders.contest(
+            world, "openebs", "openebs.io-local", {"openebs.io/component-name": "openebs-localpv-provisioner"}
+        )
 
 
 _KEYS = {

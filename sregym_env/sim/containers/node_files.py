@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import NamedTuple
+
+from sregym_env.sim.world.plan import OS_IMAGE, ClusterPlan
 
 _OS_RELEASE = """PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"
 NAME="Debian GNU/Linux"
@@ -15,6 +18,22 @@ HOME_URL="https://www.debian.org/"
 SUPPORT_URL="https://www.debian.org/support"
 BUG_REPORT_URL="https://bugs.debian.org/"
 """
+
+_FAMILIES = {"Ubuntu": "ubuntu", "Debian": "debian", "Rocky": "rocky", "Amazon": "amzn", "Flatcar": "flatcar",
+             "Talos": "talos", "Container-Optimized": "cos"}  # fmt: skip
+
+
+def _os_release(os_image: str) -> str:
+    if os_image == OS_IMAGE:
+        return _OS_RELEASE
+    words = os_image.split()
+    number = next((word.strip("()v") for word in words if word.strip("()v")[:1].isdigit()), "")
+    family = _FAMILIES.get(words[0], "linux")
+    lines = [f'PRETTY_NAME="{os_image}"', f'NAME="{words[0]}"', f"ID={family}"]
+    if number:
+        lines.append(f'VERSION_ID="{number}"')
+    return "\n".join(lines) + "\n"
+
 
 _KUBELET = """apiVersion: kubelet.config.k8s.io/v1beta1
 authentication:
@@ -29,7 +48,7 @@ authorization:
   mode: Webhook
 cgroupDriver: systemd
 clusterDNS:
-- 10.96.0.10
+- {dns}
 clusterDomain: cluster.local
 containerRuntimeEndpoint: unix:///run/containerd/containerd.sock
 kind: KubeletConfiguration
@@ -53,29 +72,48 @@ _DIRECTORIES = (
 ).split()
 
 
+class Setup(NamedTuple):
+    """What the files of a machine depend on."""
+
+    node: str
+    os_image: str
+    dns: str
+    """The address of the cluster's DNS."""
+    resolver: str
+    """The name server of the machine itself."""
+
+
+def setup(plan: ClusterPlan, node: str) -> Setup:
+    """How a machine of a cluster is set up."""
+    machine = plan.machine(node)
+    image = OS_IMAGE if machine is None else machine.os_image
+    return Setup(node, image, plan.dns_address, plan.upstream if plan.key else "192.0.2.53")
+
+
 @lru_cache(maxsize=64)
-def machine_files(node: str) -> Mapping[str, str]:
+def machine_files(machine: Setup) -> Mapping[str, str]:
     """Text by path below the root; a path with a slash at its end is a directory."""
+    node = machine.node
     directories = {f"{path}/": "" for path in _DIRECTORIES}
     return {
         **directories,
         "etc/hostname": f"{node}\n",
         "etc/hosts": f"127.0.0.1\tlocalhost\n127.0.1.1\t{node}\n",
-        "etc/os-release": _OS_RELEASE,
-        "etc/resolv.conf": "nameserver 192.0.2.53\n",
+        "etc/os-release": _os_release(machine.os_image),
+        "etc/resolv.conf": f"nameserver {machine.resolver}\n",
         "etc/containerd/config.toml": _CONTAINERD,
-        "var/lib/kubelet/config.yaml": _KUBELET,
+        "var/lib/kubelet/config.yaml": _KUBELET.format(dns=machine.dns),
     }
 
 
 @lru_cache(maxsize=256)
-def below(node: str, path: str) -> Mapping[str, str]:
+def below(machine: Setup, path: str) -> Mapping[str, str]:
     """What a node's disk holds below a directory, by relative path."""
     prefix = path.strip("/")
     if not prefix:
-        return machine_files(node)
+        return machine_files(machine)
     found = {}
-    for name, text in machine_files(node).items():
+    for name, text in machine_files(machine).items():
         if name.startswith(f"{prefix}/") and len(name) > len(prefix) + 1:
             found[name[len(prefix) + 1 :]] = text
     return found

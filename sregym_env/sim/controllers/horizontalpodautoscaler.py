@@ -82,12 +82,14 @@ def reconcile(world: SimWorld, key: Key) -> int | None:
     status["currentReplicas"] = scale["status"]["replicas"]
     listed = _rescale(world, scaler, status, listed, resource, target, scale)
     _write(world, key, {**status, "conditions": listed})
-    return None if _rests(world, key, status) else SYNC
+    return None if _rests(world, scaler, status) else SYNC
 
 
-def _rests(world: SimWorld, key: Key, status: Mapping[str, Any]) -> bool:
-    """Whether looking again would find the same."""
-    known: Memory = world.memory.get(_slots(key)[0], ())[-REST:]
+def _rests(world: SimWorld, scaler: Manifest, status: Mapping[str, Any]) -> bool:
+    """Whether looking again would find the same: what is asked for within the bounds does not change any more."""
+    least, most = scaler["spec"].get("minReplicas", 1), scaler["spec"]["maxReplicas"]
+    asked: Memory = world.memory.get(_slots(_key(scaler))[0], ())[-REST:]
+    known = [(time, min(max(number, least), most)) for time, number in asked]
     settled = status.get("desiredReplicas") == status.get("currentReplicas") and bool(
         status.get("currentMetrics")
     )

@@ -39,6 +39,9 @@ LOOKING = "look.from"
 """``memory`` key of the instant before which nobody looks at what users and probes make of changes, microseconds: in a
 past of which nobody will see the seconds. What runs is what would run; only its steady states are not recorded."""
 
+GRAIN = "look.grain"
+"""``memory`` key of how often, at most, users and probes are looked at after changes, microseconds; a second by itself."""
+
 EVENT_EFFORT = 30.0
 """What an event costs beside the writes, looks and scripts that it brings about (units of ``runtime/effort.py``)."""
 
@@ -434,7 +437,8 @@ class SimWorld:
         if "traffic.due" not in self.memory:
             self.memory["traffic.due"] = True
             # The next whole second, however many changes come before it: a rollout costs one look a second.
-            due = max(self.clock - self.clock % SECOND + SECOND, self.memory.get(LOOKING, 0))
+            grain = self.memory.get(GRAIN, SECOND)
+            due = max(self.clock - self.clock % grain + grain, self.memory.get(LOOKING, 0))
             self.queue.push(due, "traffic")
             # A world made of a few parts, as in tests, may have no kubelets.
             if "kubelet.look" in self._machinery.handlers:

@@ -9,6 +9,8 @@ from sregym_env.cluster.edits import ObjectRef
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.clock import DAY, MINUTE, seconds
+from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.sim.machines import leaders
 from sregym_env.worlds.changes import Change, Step
 from sregym_env.worlds.tenants import delivery, software
 from sregym_env.worlds.tenants.deeds import Alter, Deed, Install, Story
@@ -112,6 +114,17 @@ ADD_ONS = (
 )  # fmt: skip
 """What is installed where; shares are those of surveys, halved for what others stand in for."""
 
+ELECTIONS = {
+    "ingress-nginx-controller": ("", "ingress-nginx-leader"),
+    "cert-manager": ("kube-system", "cert-manager-controller"),
+    "external-secrets": ("", "external-secrets-controller"),
+    "kyverno-admission-controller": ("", "kyverno"),
+    "keda-operator": ("", "operator.keda.sh"),
+    "source-controller": ("", "source-controller-leader-election"),
+    "kustomize-controller": ("", "kustomize-controller-leader-election"),
+}
+"""(namespace, empty for their own, and name) of the Lease by which pods of a workload elect a leader."""
+
 DELIVERERS = {
     ARGO: AddOn("argocd", ("argocd",), 1.0, (
         _piece("argocd-server", "quay.io/argoproj/argocd", "v2.9.6 v2.10.9 v2.11.4 v2.12.3", 8080,
@@ -125,6 +138,21 @@ DELIVERERS = {
                '{"level":"info","logger":"setup","msg":"starting manager"}', memory=38))),
 }  # fmt: skip
 """The add-on that does the delivering where a tool needs one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Elect:
+    """Pods of an add-on elect a leader from now on."""
+
+    namespace: str
+    lease: str
+    labels: tuple[tuple[str, str], ...]
+    pods: str
+    """The pods' namespace."""
+
+    def do(self, world: EmbeddedWorld) -> None:
+        """Let them."""
+        leaders.contest(world, self.namespace, self.lease, dict(self.labels), self.pods)
 
 
 def pods_of(add_on: AddOn, nodes: int) -> int:
@@ -170,13 +198,18 @@ def installed(add_on: AddOn, chance: Chance, span: Span, tool: str, namespace: s
         objects = tuple(how.marked(m) for m in _objects(piece, add_on, namespace, was))
         time = start + seconds(index * chance.uniform("pace", 2.0, 20.0) + 0.4)
         deeds.append(Deed(time, Install(objects, helm)))
+        if piece.what.name in ELECTIONS:
+            where, lease = ELECTIONS[piece.what.name]
+            deeds.append(
+                Deed(time, Elect(where or namespace, lease, tuple(_labels(piece, add_on).items()), namespace))
+            )
         if upgraded:
-            due = max(span.ago(age), time + 30 * MINUTE) + seconds(index * 1.7)
+            due = max(min(span.ago(age), span.present - 20 * MINUTE), time + 30 * MINUTE) + seconds(
+                index * 1.7
+            )
             step = Step("/spec/template/spec/containers/0/image", was, now)
             target = delivery_target(piece, namespace)
-            deeds.append(
-                Deed(min(due, span.present - 20 * MINUTE), Alter(Change("image", target, helm, (step,))))
-            )
+            deeds.append(Deed(due, Alter(Change("image", target, helm, (step,)))))
     return Story(tuple(deeds), images, len(add_on.pieces))
 
 
@@ -187,9 +220,13 @@ def delivery_target(piece: Piece, namespace: str) -> ObjectRef:
     )
 
 
+def _labels(piece: Piece, add_on: AddOn) -> dict[str, str]:
+    return {"app.kubernetes.io/name": piece.what.name, "app.kubernetes.io/instance": add_on.release}
+
+
 def _objects(piece: Piece, add_on: AddOn, namespace: str, image: str) -> list[Manifest]:
     name, what = piece.what.name, piece.what
-    labels = {"app.kubernetes.io/name": name, "app.kubernetes.io/instance": add_on.release}
+    labels = _labels(piece, add_on)
     metadata = {"name": name, "namespace": namespace, "labels": labels}
     port = what.ports[0]
     probe = {"httpGet": {"path": what.path, "port": port}}

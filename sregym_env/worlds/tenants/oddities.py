@@ -64,7 +64,7 @@ class Place:
         return Story(tuple(deeds), story.images, story.pods)
 
     def _exists(self, namespace: str) -> int:
-        return self.since if namespace == self.own else self.spaces.get(namespace, 0)
+        return self.since if namespace and namespace == self.own else self.spaces.get(namespace, 0)
 
 
 def _spaces(deed: Deed) -> list[str]:
@@ -188,36 +188,27 @@ def _bare_pod(place: Place, chance: Chance) -> Story:
 
 
 def _broken_sandbox(place: Place, chance: Chance) -> Story:
-    """An experiment of somebody else that never ran, or does not any more."""
+    """An experiment of somebody else that never ran, or does not any more, or ends every few days.
+
+    A container that fails every five minutes would cost as much as all the rest of its world, for as long as it
+    lives; none is left here.
+    """
     namespace = chance.choice("foreign", place.foreign)
     name = f"{chance.choice('name', _TRIALS)}-{chance.choice('kind', ('test', 'poc', 'demo', 'sandbox', 'spike'))}"
-    how = chance.weighted("how", {"unschedulable": 0.55, "error": 0.25, "crash": 0.12, "image": 0.08})
+    how = chance.weighted("how", {"unschedulable": 0.5, "error": 0.3, "ends": 0.2})
     labels = {"app": name}
     container: Manifest = {"name": name, "image": BUSYBOX, "command": ["sh", "-c", "sleep infinity"]}
     pod: Manifest = {"containers": [container]}
     time = place.ago(chance.lognormal("age", 45.0, 0.8) * DAY)
-    # A loop of restarts costs as much as what it does: it is hours old, and not months.
-    recent = place.ago(chance.uniform("recent", 25.0, 70.0) * MINUTE)
     if how == "unschedulable":
-        pod["nodeSelector"] = chance.choice(
-            "selector", ({"gpu": "true"}, {"nodepool": "highmem"}, {"kubernetes.io/arch": "arm64"})
-        )
+        pod["nodeSelector"] = chance.choice("selector", _ABSENT)
     elif how == "error":
-        return _one(
-            time,
-            _by(chance),
-            _pod(namespace, f"{name}-{_suffix(chance)}", "echo no such table: runs; exit 1"),
-        )
-    elif how == "crash":
-        container["command"] = [
-            "sh",
-            "-c",
-            f"echo {chance.choice('error', _WORDS)}; exit {chance.choice('code', (1, 2, 3))}",
-        ]
-        time = recent
+        script = f"echo {chance.choice('error', _WORDS)}; exit {chance.choice('code', (1, 1, 2, 3))}"
+        return _one(time, _by(chance), _pod(namespace, f"{name}-{_suffix(chance)}", script))
     else:
-        container["image"] = f"{name}:{chance.choice('tag', ('latest', 'wip', 'test', '0.0.1'))}"
-        time = recent
+        days = max(chance.choice("days", (1, 2, 3, 5)), (place.span.present - time) // DAY // 14)
+        seconds = days * 86_400 + chance.below("odd", 86_400)
+        container["command"] = ["sh", "-c", f"sleep {seconds}; echo {chance.choice('error', _WORDS)}; exit 1"]
     spec = {
         "replicas": 1,
         "selector": {"matchLabels": labels},
@@ -226,6 +217,8 @@ def _broken_sandbox(place: Place, chance: Chance) -> Story:
     return _one(time, _by(chance), _object("apps/v1", "Deployment", namespace, name, spec=spec))
 
 
+_ABSENT = ({"gpu": "true"}, {"nodepool": "highmem"}, {"kubernetes.io/arch": "s390x"}, {"disk": "nvme"})
+"""Node labels that no machine has."""
 _TRIALS = (
     "llm",
     "spark",

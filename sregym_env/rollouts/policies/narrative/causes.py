@@ -19,8 +19,8 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
     "wrong_selector": (
         "Service {name} has no endpoints: its selector asks for {extra}, a label that none of its pods carries.",
         "The selector of Service {name} contains {extra}. No pod has that label and the Service selects no pods at all.",
-        "Somebody added {extra} to the selector of Service {name}; the selector matches no pod and the Service has no "
-        "endpoints.",
+        "The selector of Service {name} was changed to ask for {extra}; the selector matches no pod and the Service has "
+        "no endpoints.",
         "A wrong selector on Service {name} ({extra}) leaves it without endpoints although the pods of {the} run.",
     ),
     "extra_endpoints": (
@@ -93,6 +93,7 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "The pods of {component} run and are never Ready: the readiness probe of {workload} goes to {path} on port "
         "{port}, where nothing answers.",
         "{Workload} has a readiness probe on {path}, port {port}. Nothing serves that, and the probe always fails.",
+        "The readinessProbe of {workload} asks for {asked}, which {component} does not have: its pods never become Ready.",
     ),
     "failing_liveness_probe": (
         "The livenessProbe of {workload} asks for {path} on port {port}, which {component} does not serve; the kubelet "
@@ -101,6 +102,8 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "{Component} is killed although it works: the liveness probe of {workload} goes to {path} on port {port}, where "
         "nothing answers.",
         "{Workload} has a liveness probe on {path}, port {port}. Nothing serves that, and each failure restarts it.",
+        "The livenessProbe of {workload} asks for {asked}, which {component} does not have; the kubelet kills the container "
+        "over and over.",
     ),
     "missing_volume_claim": (
         "{Workload} references the PersistentVolumeClaim {wrong}, which does not exist; its pods stay Pending.",
@@ -109,11 +112,11 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "A wrong claim name, {wrong}, in the volumes of {workload} keeps {component} Pending.",
     ),
     "volume_node_conflict": (
-        "The nodeSelector of {workload} pins it to {other}, where its volume is not: a volume node affinity conflict "
+        "The {pinned} of {workload} pins it to {other}, where its volume is not: a volume node affinity conflict "
         "keeps its pods Pending.",
-        "{Workload} must run on {other} by its nodeSelector, and its volume lies on another node. No node satisfies "
+        "{Workload} must run on {other} by its {pinned}, and its volume lies on another node. No node satisfies "
         "both.",
-        "The pods of {component} are Pending with a volume node affinity conflict: the nodeSelector of {workload} says "
+        "The pods of {component} are Pending with a volume node affinity conflict: the {pinned} of {workload} says "
         "{other}, where its data are not.",
     ),
     "excessive_resource_request": (
@@ -145,11 +148,10 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "New pods of {component} are forbidden by the ResourceQuota {name}, for they declare no memory.",
     ),
     "network_policy_isolation": (
-        "NetworkPolicy {name} selects the pods of {component} and allows neither ingress nor egress; their connections "
-        "time out.",
-        "The pods of {component} are cut off by the NetworkPolicy {name}, which denies them all ingress and egress.",
-        "{Component} runs and cannot be reached: NetworkPolicy {name} blocks all of its traffic.",
-        "A NetworkPolicy called {name} isolates the pods of {component}. Nothing gets in and nothing gets out.",
+        "NetworkPolicy {name} selects the pods of {component} and allows {allowed}; their connections time out.",
+        "The pods of {component} are cut off by the NetworkPolicy {name}, which allows {allowed}.",
+        "The NetworkPolicy {name} blocks connections of {component}, which runs: it allows {allowed}.",
+        "A NetworkPolicy called {name} isolates the pods of {component} from what they need. It allows {allowed}.",
     ),
     "bypassed_cluster_dns": (
         "The pods of {workload} have dnsPolicy {wrong} and ask {nameserver}, which does not know the cluster's names.",
@@ -158,12 +160,13 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "Looking up service names fails in {component}: its dnsConfig sends all questions to {nameserver} (dnsPolicy "
         "{wrong}).",
         "{Component} does not use the cluster's name server. Its dnsPolicy is {wrong} and its nameserver {nameserver}.",
+        "The pods of {workload} have dnsPolicy {wrong}: the name server that they ask does not know the cluster's names.",
     ),
     "dns_record_blocked": (
-        "CoreDNS answers NXDOMAIN for {host}: its Corefile contains a template block for that name.",
-        "The Corefile in ConfigMap kube-system/coredns has a template that returns NXDOMAIN for {host}; the existing "
-        "Service {service} cannot be looked up.",
-        "Clients cannot resolve Service {service}: a template block in the Corefile of CoreDNS denies {host}.",
+        "CoreDNS answers NXDOMAIN for {host}: its Corefile contains a rule for that name.",
+        "The Corefile in ConfigMap kube-system/coredns has a rule by which {host} is NXDOMAIN; the existing Service {service} "
+        "cannot be looked up.",
+        "Clients cannot resolve Service {service}: a rule in the Corefile of CoreDNS denies {host}.",
     ),
     "port_conflict": (
         "{Workload} has an extra container, {wrong}, that listens on port {port} like the main one; the two conflict and "

@@ -28,7 +28,7 @@ TRIES = 24
 _PLACES = frozenset(
     {
         "component", "Component", "components", "Components", "workload", "Workload", "the", "namespace", "clients",
-        "meaning", "proper", "service", "name", "stranger",
+        "meaning", "proper", "service", "name", "stranger", "allowed", "pinned",
     }
 )  # fmt: skip
 """Facts that are names of what everybody can list, or words: nothing that must have been found out."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from sregym_env.runtime import effort
 from sregym_env.shell import patterns
 from sregym_env.shell.commands.jq.machine import Builtin, Machine, PathBuiltin, Places, Scope, Values
 from sregym_env.shell.commands.jq.operators import (
@@ -1012,13 +1013,21 @@ def _compiled(pattern: Any, flags: Any) -> tuple[Any, bool]:
         raise JqError(f"{text} (at offset 0) is not a valid regex: {error}") from None
 
 
+MATCH_EFFORT = 3.0
+"""What a match and what is made of it cost (units of ``runtime/effort.py``)."""
+
+
 def _matches(value: Any, pattern: Any, flags: Any, everywhere: bool = False) -> list[Any]:
     subject = _text(value, "cannot be matched, as it is not a string")
     compiled, asked = _compiled(pattern, flags)
     if not (everywhere or asked):
         found = compiled.search(subject)
         return [] if found is None else [found]
-    return list(compiled.finditer(subject))
+    found = []
+    for match in compiled.finditer(subject):
+        effort.spend(MATCH_EFFORT)
+        found.append(match)
+    return found
 
 
 def _described_match(found: Any) -> dict[str, Any]:

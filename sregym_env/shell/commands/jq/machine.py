@@ -177,9 +177,11 @@ class Machine:
     def _pipe(self, node: Node, value: Any, scope: Scope) -> Values:
         left, right = node[1], node[2]
         for middle in self.run(left, value, scope):
+            self.tick()
             yield from self.run(right, middle, scope)
 
     def _comma(self, node: Node, value: Any, scope: Scope) -> Values:
+        self.tick()
         yield from self.run(node[1], value, scope)
         yield from self.run(node[2], value, scope)
 

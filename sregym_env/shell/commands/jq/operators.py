@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import quote as percent
 
+from sregym_env.runtime import effort
 from sregym_env.shell.commands.jq.values import (
     JqError,
     clipped,
@@ -21,6 +22,9 @@ from sregym_env.shell.commands.jq.values import (
     type_name,
 )
 from sregym_env.shell.limits import MemoryExceeded
+
+COPY_EFFORT = 0.004
+"""What a character or a member that is copied costs (units of ``runtime/effort.py``)."""
 
 LONGEST = 8 * 1024 * 1024
 """Characters in one string and items in one array."""
@@ -136,9 +140,11 @@ def _sum(left: Any, right: Any) -> Any:
     if type(left) is type(right) and isinstance(left, str | list):
         if len(left) + len(right) > LONGEST:
             raise MemoryExceeded("jq: error: cannot allocate memory")
+        effort.spend(COPY_EFFORT * (len(left) + len(right)))
         total: Any = left + right
         return total
     if isinstance(left, dict) and isinstance(right, dict):
+        effort.spend(10 * COPY_EFFORT * (len(left) + len(right)))
         return {**left, **right}
     raise JqError(f"{described(left)} and {described(right)} cannot be added")
 
@@ -210,6 +216,7 @@ def placed(value: Any, path: list[Any], at: int, change: Callable[[Any], Any]) -
         if value is not None and not isinstance(value, dict):
             raise JqError(f'Cannot index {type_name(value)} with "{key}"')
         members = dict(value or {})
+        effort.spend(5 * COPY_EFFORT * len(members))
         members[key] = placed(members.get(key), path, at + 1, change)
         return members
     if isinstance(key, dict):
@@ -226,6 +233,7 @@ def placed(value: Any, path: list[Any], at: int, change: Callable[[Any], Any]) -
     if value is not None and not isinstance(value, list):
         raise JqError(f"Cannot index {type_name(value)} with number")
     elements = list(value or [])
+    effort.spend(COPY_EFFORT * len(elements))
     index = math.floor(key)
     if index < 0:
         index += len(elements)

@@ -9,6 +9,14 @@ from typing import Any
 
 import orjson
 
+from sregym_env.runtime import effort
+from sregym_env.shell.limits import MemoryExceeded
+
+MEMBERS = 2_000_000
+"""Members that a value which is written may have, all levels together."""
+MEMBER_EFFORT = 0.3
+"""What each of them costs (units of ``runtime/effort.py``)."""
+
 LARGEST = 1.7976931348623157e308
 _EXACT = 1 << 53
 
@@ -158,6 +166,21 @@ def number_text(value: int | float) -> str:
     return f"{sign}{digits[:point]}.{digits[point:]}"
 
 
+def _weigh(value: Any, left: list[int]) -> None:
+    """Raises MemoryExceeded for a value that is too large to be written: one may hold another many times over."""
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, list):
+        return
+    left[0] -= len(value)
+    effort.spend(MEMBER_EFFORT * len(value))
+    if left[0] < 0:
+        raise MemoryExceeded("jq: error: cannot allocate memory")
+    for item in value:
+        if isinstance(item, dict | list):
+            _weigh(item, left)
+
+
 def _odd(value: Any) -> bool:
     """Whether a value holds numbers that the quick printer may spell differently: floats and very large ones."""
     if isinstance(value, dict):
@@ -171,6 +194,7 @@ def dump(value: Any, indent: str = "", *, sort: bool = False, ascii_only: bool =
     """A value as JSON text; ``indent`` empty is the compact form."""
     if isinstance(value, str) and not ascii_only:
         return quoted(value)
+    _weigh(value, [MEMBERS])
     if not ascii_only and indent in ("", "  ") and not _odd(value):
         flags = (orjson.OPT_INDENT_2 if indent else 0) | (orjson.OPT_SORT_KEYS if sort else 0)
         try:

@@ -22,7 +22,18 @@ from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.sim.network.addressing import Present, present
 from sregym_env.sim.world.store import Key
 
-_PARTS = ("queue", "processes", "logs", "runtime", "volumes", "disturbances", "memory", "_due", "view")
+_PARTS = (
+    "queue",
+    "processes",
+    "logs",
+    "runtime",
+    "volumes",
+    "disturbances",
+    "memory",
+    "_due",
+    "streams",
+    "view",
+)
 """Fields of a world that hold identities, beside its store. What the network has derived is no state, but deriving
 it anew takes as long as all the rest."""
 

@@ -12,6 +12,7 @@ from copyreg import dispatch_table
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, partial
 from io import BytesIO
+from struct import pack
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
@@ -29,10 +30,16 @@ class Mould:
 
     def cast(self, filling: list[Any]) -> Any:
         """The value with these in its gaps."""
-        source = pickle.Unpickler(BytesIO(self.pickled))
         # A method of a list, so that no Python code runs for each gap.
-        source.persistent_load = [*filling, *self.shared].__getitem__  # type: ignore[method-assign]
-        return source.load()
+        return _Caster(BytesIO(self.pickled), [*filling, *self.shared].__getitem__).load()
+
+
+class _Caster(pickle.Unpickler):
+    """Restores a value with what a function says of persistent ids."""
+
+    def __init__(self, pickled: BytesIO, held: Callable[[int], Any]) -> None:
+        super().__init__(pickled)
+        self.persistent_load = held  # type: ignore[method-assign]
 
 
 _Part = tuple[Any, Callable[..., Any], Sequence[Any]]
@@ -117,6 +124,7 @@ class Walk:
 
 _NONE, _TRUE, _FALSE = pickle.NONE, pickle.NEWTRUE, pickle.NEWFALSE
 _SMALL = 256
+_BOUND = 1 << 31
 
 
 class _Writer:
@@ -165,6 +173,12 @@ class _Writer:
         elif kind is bool:
             self._out.append(_TRUE if value else _FALSE)
             return
+        elif kind is float:
+            self._out.append(pickle.BINFLOAT + pack(">d", value))
+            return
+        elif kind is int and -_BOUND <= value < _BOUND:
+            self._out.append(pickle.BININT + value.to_bytes(4, "little", signed=True))
+            return
         else:
             slot = id(value)
         again = self._again.get(slot)
@@ -184,6 +198,7 @@ class _Writer:
         self._remember(slot)
 
     def _remember(self, slot: Any) -> None:
+        # As many as have been remembered: nothing is remembered twice.
         number = len(self._again)
         self._out.append(pickle.MEMOIZE)
         short = number < _SMALL
@@ -248,7 +263,7 @@ class _Writer:
             if gap is None:
                 self._say(value)
             else:
-                self._refer((name, value), gap)
+                self._out.append(pickle.BININT + gap.to_bytes(4, "little") + pickle.BINPERSID)
 
 
 def _apart(value: Any) -> _Part | None:

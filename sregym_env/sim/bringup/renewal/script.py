@@ -7,6 +7,7 @@ from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import shake_256
 from itertools import accumulate
 from typing import Any
@@ -164,7 +165,10 @@ class Reader:
         pieces = self.pieces(claims)
         if pieces is None or not head:
             return None
-        number = self._words[token] = self._derive([f"{head}\n", *pieces], _signed)
+        # Any word tells the signing key of one world from that of another.
+        number = self._words[token] = self._derive(
+            [0, f"\n{head}\n", *pieces], partial(_signed, token, claims)
+        )
         return number
 
     def _derive(self, pieces: Pieces, encoded: Callable[[str], str]) -> int:
@@ -209,13 +213,15 @@ def _decoded_url(part: str) -> str:
         return ""
 
 
-def _signed(text: str) -> str:
-    """A token with this head and these claims. Nobody checks its signature: real ones take milliseconds."""
-    head, _, claims = text.partition("\n")
+def _signed(old: str, before: str, text: str) -> str:
+    """A token made of a key's name, the head and the claims in lines; the old one where these are the claims it had.
+    Nobody checks its signature: a real one takes milliseconds."""
+    key, head, claims = text.split("\n", 2)
+    if claims == before:
+        return old
     fields: dict[str, Any] = orjson.loads(head)
     if _KEY_ID in fields:
-        issuer = orjson.loads(claims).get("iss", "")
-        fields[_KEY_ID] = _url(shake_256(f"{_KEY_ID}:{issuer}".encode()).digest(32))
+        fields[_KEY_ID] = _url(shake_256(key.encode()).digest(32))
     signed = f"{_url(orjson.dumps(fields))}.{_url(claims.encode())}"
     return f"{signed}.{_url(shake_256(signed.encode()).digest(_SIGNATURE_BYTES))}"
 

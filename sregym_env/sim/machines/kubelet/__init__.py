@@ -75,6 +75,9 @@ def _exit(world: SimWorld, key: ProcessKey, restart: int, code: int, reason: str
         exited(world, key, code, reason, restart=restart)
 
 
+PROBER = probes.CONTROLLER
+"""The control loop that repeats probes of which nothing but the same is expected."""
+
 HANDLERS: Mapping[str, Handler] = {"kubelet.look": _look, "program.exit": _exit}
 """``kubelet.look`` is queued by the world within a second of any change (``SimWorld.touch``)."""
 

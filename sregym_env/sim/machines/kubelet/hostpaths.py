@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sregym_env.kube.types import Manifest
-from sregym_env.sim.containers.node_files import machine_files
+from sregym_env.sim.containers.node_files import machine_files, setup
 from sregym_env.sim.world import SimWorld
 
 DIRECTORY, FILE, SOCKET, CHARACTER, BLOCK = "Directory", "File", "Socket", "CharDevice", "BlockDevice"
@@ -86,7 +86,7 @@ def kind_of(world: SimWorld, node: str, path: str) -> str:
     known = made.get(plain) or _SPECIAL.get(plain)
     if known:
         return known
-    files = machine_files(node)
+    files = machine_files(setup(world.plan, node))
     if plain in files:
         return FILE
     below = plain + "/"

@@ -16,8 +16,9 @@ from sregym_env.runtime.frozen import evolve
 from sregym_env.sim.machines.kubelet import runtime
 from sregym_env.sim.machines.kubelet.state import Container, PodRecord, Probe, ProbeKind
 from sregym_env.sim.machines.kubelet.sync import Sync
-from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world import Controller, SimWorld
 from sregym_env.sim.world.program import HttpRequest
+from sregym_env.sim.world.store import Key
 
 KINDS: tuple[ProbeKind, ...] = ("startup", "liveness", "readiness")
 _FIELDS: Mapping[ProbeKind, str] = {
@@ -99,18 +100,73 @@ def _next(phase: int, period: int, now: int) -> int:
 def wake_settled(world: SimWorld) -> None:
     """Something changed: have every container with probes probed again at its next turn."""
     now = world.clock
+    chancy = not all(isinstance(each, DiskReadErrors) for each in world.disturbances)
     for record in world.runtime.values():
         if not isinstance(record, PodRecord):
             continue
-        turns = [
-            probe.next_at
-            for container in record.containers.values()
-            if container.probes and container.alive
-            for kind, probe in container.probes.items()
-            if (kind == "startup") != container.started
-        ]
+        turns = []
+        steady = not chancy
+        for container in record.containers.values():
+            if not container.probes or not container.alive:
+                continue
+            for kind, probe in container.probes.items():
+                if (kind == "startup") != container.started:
+                    turns.append(probe.next_at)
+                    steady = steady and kind != "startup" and probe.passed and probe.streak > 0
         if turns:
-            world.wake("kubelet", (record.namespace, record.name), max(0, min(turns) - now))
+            who = PROBER if steady else "kubelet"
+            world.wake(who, (record.namespace, record.name), max(0, min(turns) - now))
+
+
+PROBER = "prober"
+"""The control loop that repeats probes of which nothing but the same is expected."""
+
+
+def repeat(world: SimWorld, key: Key) -> int | None:
+    """Repeat the probes of a pod whose verdicts stand; microseconds until the next one's turn.
+
+    As long as they say the same the pod's status stays as it is; the first that does not is the kubelet's to run.
+    """
+    pod = world.store.get("pods", *key)
+    if pod is None or f"node.down:{pod['spec'].get('nodeName', '')}" in world.memory:
+        return None
+    record = world.runtime.get(pod["metadata"]["uid"])
+    if not isinstance(record, PodRecord):
+        return None
+    specs = {
+        spec["name"]: spec for kind in ("initContainers", "containers") for spec in pod["spec"].get(kind, ())
+    }
+    due: int | None = None
+    for name, container in record.containers.items():
+        if not container.probes or not container.alive or name not in specs:
+            continue
+        probes = dict(container.probes)
+        for kind, probe in container.probes.items():
+            if (kind == "startup") == container.started:
+                continue
+            config = specs[name].get(_FIELDS[kind])
+            if config is None:
+                continue
+            if not _settled(world, probe, kind, config):
+                world.wake("kubelet", key, 0)
+                return None
+            if probe.next_at > world.clock:
+                if probe.epoch != world.epoch:
+                    due = probe.next_at if due is None else min(due, probe.next_at)
+                continue
+            if not check(world, pod, record, name, config)[0]:
+                world.wake("kubelet", key, 0)
+                return None
+            period = config.get("periodSeconds", 10) * SECOND
+            after = _next(probe.next_at, period, world.clock)
+            probes[kind] = Probe(after, True, probe.streak + 1, world.epoch)
+        if probes != container.probes:
+            record = record.with_container(evolve(container, probes=probes))
+    world.runtime[record.uid] = record
+    return None if due is None else max(0, due - world.clock)
+
+
+CONTROLLER = Controller(PROBER, {}, repeat)
 
 
 def check(
