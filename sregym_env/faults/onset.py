@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from sregym_env.cluster import apply as edits_apply
 from sregym_env.cluster.api import Cluster, World
 from sregym_env.cluster.apply import Undo
-from sregym_env.cluster.edits import Cycle, Edit, ObjectRef, RecreatePods, Redeploy, Rollout
+from sregym_env.cluster.edits import Create, Cycle, Edit, ObjectRef, RecreatePods, Redeploy, Rollout
 from sregym_env.cluster.targets import ROLLED, SCALED
 from sregym_env.errors import SREGymError
 from sregym_env.faults.fault import FaultInstance
@@ -24,6 +24,7 @@ from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.clock import SECOND
+from sregym_env.worlds.changes import delivery, drawn, manager_of
 
 Hurts = Callable[[float], bool]
 """Lets up to so many seconds pass, until the users suffer; whether they do."""
@@ -37,23 +38,19 @@ EVENT_LOOK = 60.0
 LAST_LOOK = 240.0
 """The same when no event is left: crash loops and throttled queues take their time."""
 
-WAITING = (7200.0, 1.3)
+WAITING = (36000.0, 1.2)
 """Median, seconds, and spread (lognormal) of how long a change that nobody sees waits for the event by which it bites."""
 
 STALLED = (420.0, 0.6)
 """The same for a rollout that does not get ahead, which somebody sees sooner or later, and between two events."""
 
-LONGEST_WAIT = 30 * 86400.0
+LONGEST_WAIT = 4 * 86400.0
 
-MANAGERS = {
-    "kubectl-edit": 0.26,
-    "kubectl-patch": 0.18,
-    "kubectl-client-side-apply": 0.24,
-    "argocd-controller": 0.12,
-    "helm": 0.12,
-    "kustomize-controller": 0.08,
-}
-"""Field managers of changes to live objects, and how often they are met."""
+CREATORS = {"kubectl-client-side-apply": 0.5, "kubectl-create": 0.35, "OpenAPI-Generator": 0.15}
+"""Field managers of objects that are created by hand, and how often they are met (estimates)."""
+
+SCALERS = {"kubectl": 0.4, "kube-downscaler": 0.35, "node-fetch": 0.15, "OpenAPI-Generator": 0.1}
+"""The same of who scales down and up."""
 
 RETRIED = 0.62
 """How often somebody has restarted or rolled the faulty workload once more before anybody is called, so that the
@@ -81,7 +78,7 @@ def strike(world: World, instance: FaultInstance) -> Onset:
 
     Where a part of it cannot be made, the parts before it are taken back, and the error goes on.
     """
-    changes = _made(world, instance, [_recreated(edit) for edit in instance.fault.edits], "")
+    changes = _made(world, instance, [_recreated(edit) for edit in instance.fault.edits], None)
     try:
         # Last of all: clients that restart before the fault is in would find everything well.
         for edit in instance.fault.trigger:
@@ -102,8 +99,7 @@ def befall(
     ``patient`` lets hours and days lie between the change and the events; a world whose time is real has no such
     patience. Whether the users suffer in the end is for the caller to see.
     """
-    manager = chance.weighted("manager", MANAGERS)
-    changes = _made(world, instance, instance.fault.edits, manager)
+    changes = _made(world, instance, instance.fault.edits, _Authors(world, chance.at("author")))
     try:
         if not hurts(FIRST_LOOK):
             _wait_for_trouble(world, instance, chance, hurts, patient)
@@ -112,7 +108,7 @@ def befall(
         if sound and patient and chance.yes("retried", RETRIED):
             world.advance(chance.uniform("retried.after", 20.0, 240.0))
             for target in sound:
-                restart(world.cluster, target)
+                _rolled_again(world, target, chance.at("again", target.name))
             sound = ()
     except SREGymError:
         instance.heal(world, changes)
@@ -120,12 +116,38 @@ def befall(
     return Onset(changes, sound)
 
 
-def _made(world: World, instance: FaultInstance, edits: Sequence[Edit], manager: str) -> tuple[Undo, ...]:
+class _Authors:
+    """Who makes which edit: whoever makes such changes of the application, as of innocent ones."""
+
+    def __init__(self, world: World, chance: Chance) -> None:
+        self._tool = delivery(world.app)
+        self._chance = chance
+
+    def of(self, edit: Edit) -> str:
+        """The field manager of an edit."""
+        if isinstance(edit, Create):
+            by_hand = self._chance.yes("created", 0.5)
+            return self._chance.weighted("creator", CREATORS) if by_hand else self._tool
+        return manager_of("env" if isinstance(edit, Rollout) else "service", self._tool, self._chance)
+
+
+def _rolled_again(world: World, target: ObjectRef, chance: Chance) -> None:
+    """Somebody tries again: one more revision of a workload, by a restart or by one more delivery that only marks it."""
+    again = drawn(world.app, chance, components=(target.name,), kinds=("annotation",))
+    if again is None or not again.rolls or chance.yes("restart", 0.4):
+        restart(world.cluster, target)
+    else:
+        again.make(world)
+
+
+def _made(
+    world: World, instance: FaultInstance, edits: Sequence[Edit], authors: _Authors | None
+) -> tuple[Undo, ...]:
     """The fault's edits and disturbances, made; all taken back where one cannot be."""
     changes: list[Undo] = []
     try:
         for edit in edits:
-            changes.append(edits_apply.apply(world, edit, manager))
+            changes.append(edits_apply.apply(world, edit, "" if authors is None else authors.of(edit)))
         for disturbance in instance.fault.disturbances:
             world.nodes.apply(disturbance)
     except SREGymError:
@@ -179,12 +201,13 @@ def _scaled_down_and_up(world: World, target: ObjectRef, chance: Chance) -> None
     """
     cluster = world.cluster
     wanted = cluster.get(target.resource, target.name, target.namespace)["spec"].get("replicas", 1)
-    _scale(cluster, target, 0)
+    scaler = chance.at("window").weighted("by", SCALERS)
+    _scale(cluster, target, 0, scaler)
     world.advance(chance.at("window", target.name).uniform("length", 45.0, 400.0))
-    _scale(cluster, target, wanted)
+    _scale(cluster, target, wanted, scaler)
 
 
-def _scale(cluster: Cluster, target: ObjectRef, replicas: int) -> None:
+def _scale(cluster: Cluster, target: ObjectRef, replicas: int, manager: str) -> None:
     patch = {"spec": {"replicas": replicas}}
     cluster.patch(
         target.resource,
@@ -193,7 +216,7 @@ def _scale(cluster: Cluster, target: ObjectRef, replicas: int) -> None:
         namespace=target.namespace,
         type="merge",
         subresource="scale",
-        field_manager="kubectl",
+        field_manager=manager,
     )
 
 

@@ -376,7 +376,7 @@ comet-test-4-md-0-7w92b            Ready    <none>          111d   v1.32.5   10.
 comet-test-4-md-0-grk65            Ready    <none>          111d   v1.32.5   10.1.0.7      <none>        Ubuntu 22.04.5 LTS   5.15.0-1089-azure   containerd://1.7.26
 comet-test-4-md-0-kzcc8            Ready    <none>          111d   v1.32.5   10.0.0.8      <none>        Ubuntu 22.04.5 LTS   5.15.0-1089-azure   containerd://1.7.26
 comet-test-4-md-spot-5phnl         Ready    <none>          41h    v1.32.5   10.1.0.11     <none>        Ubuntu 22.04.5 LTS   5.15.0-1089-azure   containerd://1.7.26
-"""  # noqa: E501
+"""
 
 
 def test_nodes_as_kubectl_shows_them() -> None:
