@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from sregym_env.cluster.app import App
 from sregym_env.errors import AppError
 from sregym_env.runtime.chance import Chance
+from sregym_env.runtime.clock import HOUR
 from sregym_env.sim.bringup.plan import cluster_of
 from sregym_env.sim.bringup.renewal import Renewal, prepared
 from sregym_env.sim.embedded import EmbeddedWorld
@@ -28,6 +29,9 @@ ATTEMPTS = 4
 
 LATER_SECONDS = (300.0, 3 * 3600.0)
 """How long an episode's world has lived on by itself since its base world was made."""
+
+RESTLESS_PAST = 3 * HOUR
+"""How long ago an application is installed at most that never rests, microseconds."""
 
 SECRET_LENGTH = 8
 """Passwords from this length on are drawn anew; a shorter one might be part of something else."""
@@ -87,6 +91,8 @@ def _made(app: App, number: int) -> EmbeddedWorld:
         chance = Chance(("base", app.name, number, attempt))
         plan = drawn_cluster(chance.at("cluster"))
         world = cluster_of(plan)
+        if _is_restless(app):
+            world.run_until(plan.present - RESTLESS_PAST)
         try:
             live(world, vary(app, chance.at("variation")), chance.at("past"), plan.present)
         except AppError as error:
@@ -97,6 +103,11 @@ def _made(app: App, number: int) -> EmbeddedWorld:
         f"application {app.name}: none of {ATTEMPTS} worlds that were drawn for it is healthy, the last because "
         f"{refused}; play with variation=False, or see which draw of the application harms it"
     )
+
+
+def _is_restless(app: App) -> bool:
+    """Whether an operator of the application's own acts by the clock, so that every hour of its past is dear."""
+    return any(manifest["kind"] == "CustomResourceDefinition" for manifest in app.manifests)
 
 
 # --- opaque texts -----------------------------------------------------------------------------------------
