@@ -21,7 +21,9 @@ from sregym_env.runtime.chance import Chance
 SLIPS: Mapping[str, Any] = {
     "": lambda key, value: {},
     "emptied": lambda key, value: {key: ""},
-    "lower": lambda key, value: {key[:1].lower() + key[1:]: value, key.lower(): value},
+    "lower": lambda key, value: {
+        slipped: value for slipped in (key[:1].lower() + key[1:], key.lower()) if slipped != key
+    },
     "snake": lambda key, value: {re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).lower(): value},
     "kebab": lambda key, value: {re.sub(r"(?<=[a-z])(?=[A-Z])", "-", key).lower(): value},
     "environment": lambda key, value: {re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).upper(): value},
