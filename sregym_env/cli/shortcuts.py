@@ -52,7 +52,7 @@ def measure(
     terminal.print_table(lines(result["policies"]))
     out = terminal.console()
     out.print()
-    terminal.print_table(worst(result["limits"]))
+    terminal.print_table(worst(result))
     for each in result["unplayed"]:
         out.print(f"not played: {each['pair']} seed {each['seed']}: {each['error']}", markup=False)
     _write(json_file, result)

@@ -115,10 +115,16 @@ def _passwords(app: App) -> Iterator[str]:
 
 
 def _builds(app: App) -> Iterator[str]:
-    """References that end in a tag of the team's own making."""
-    for component in app.components:
-        if component.stateless:
-            yield from (reference for reference in component.releases if _tag(reference))
+    """References that end in a tag of the team's own making: everything in the repositories of its own builds, the
+    builds that do not work among it, so that none takes another's name."""
+    own = {_repository(build) for each in app.components if each.stateless for build in each.releases}
+    for image in app.images:
+        if _repository(image.reference) in own and _tag(image.reference):
+            yield image.reference
+
+
+def _repository(reference: str) -> str:
+    return reference.removesuffix(_tag(reference)).removesuffix(":")
 
 
 def _tag(reference: str) -> str:

@@ -27,6 +27,7 @@ from tests.architecture.modulestate import (
 CHANGED = {
     "deploy._clusters": "settled worlds, made of (variant) alone and never written to",
     "deploy._settled": "settled worlds, made of (application, variant) alone and never written to",
+    "lived._bases": "base worlds, made of (application, number) alone and never written to",
     "staging._staged": "staged problems, made of (problem, variant, mode) alone and never played in; behind a lock",
     "inferred._shown": "what clients see of an object, by the object's identity, which is kept beside it",
     "inferred._presented": "the same",
@@ -53,6 +54,8 @@ HELD = {
     "Printed": "a constant without fields",
     "Schema": "pyarrow's columns of a table, which never change",
     "Typer": "the command line's own declaration",
+    "ContextVar": "what an action may cost, known to the thread that carries it out alone",
+    "NormalDist": "a constant",
     "lock": "guards the staged problems",
 }
 """Classes of what is held besides plain values, and why that is no state."""

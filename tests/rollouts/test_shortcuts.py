@@ -306,10 +306,11 @@ def test_the_table_counts_what_counts() -> None:
 
 
 def test_the_worst_policy_stands_for_a_limit() -> None:
-    played = outcomes("nothing", 10, 2) + outcomes("wait", 10, 9)
+    played = outcomes("nothing", 10, 2) + outcomes("wait", 10, 9, reward=0.6)
     result = report(chosen(("nothing", "wait")), played)
-    (only,) = worst(result["limits"])
+    (only,) = worst(result)
     assert (only["worst policy"], only["verdict"]) == ("wait", "BROKEN by 2 of 2") and not result["kept"]
+    assert only["mostly"] == "fault 10/10"
 
 
 def test_worlds_have_seeds_of_their_own() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -79,8 +80,9 @@ def lines(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def worst(limits: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Per limit, the policy that reached most."""
+def worst(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """Per limit of a report, the policy that reached most, and on which faults."""
+    limits: list[dict[str, Any]] = result["limits"]
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for each in limits:
         key = (each["limit"], each["kind"])
@@ -93,9 +95,19 @@ def worst(limits: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
             "worst policy": each["policy"],
             "reached": _shown(each["reached"], 1, 3),
             "verdict": _verdict(limits, each),
+            "mostly": mostly(result["outcomes"], each["policy"]),
         }
         for each in found.values()
     ]
+
+
+def mostly(outcomes: Sequence[dict[str, Any]], policy: str, count: int = 4) -> str:
+    """The faults on which a policy earned most often, with how often."""
+    won = Counter(each["fault"] for each in outcomes if each["policy"] == policy and each["reward"] > 0)
+    played = Counter(each["fault"] for each in outcomes if each["policy"] == policy)
+    ordered = sorted(won.items(), key=lambda item: (-item[1], item[0]))
+    told = [f"{fault} {times}/{played[fault]}" for fault, times in ordered[:count]]
+    return ", ".join(told + [f"{len(ordered) - count} more"] * (len(ordered) > count))
 
 
 def _verdict(limits: Sequence[dict[str, Any]], worst_one: dict[str, Any]) -> str:

@@ -27,6 +27,13 @@ from sregym_env.shell.limits import MemoryExceeded, TimeExceeded
 
 STEPS = 250_000
 """Statements and calls that one program may execute."""
+CHARACTER_EFFORT = 0.001
+PIECE_EFFORT = 0.3
+SHORT = 200
+"""What a character of a text longer than ``SHORT`` costs that something is done with, and a piece that one is divided
+into (units of ``runtime/effort.py``)."""
+MATCH_EFFORT = 1.5
+"""What it costs to replace a match (units of ``runtime/effort.py``)."""
 STEP_EFFORT = 2.5
 """What each of them costs (units of ``runtime/effort.py``)."""
 
@@ -162,6 +169,11 @@ class Machine:
 
     def split(self, line: str, separator: str) -> list[Any]:
         """The fields of a text."""
+        found = self._split(line, separator)
+        effort.spend(PIECE_EFFORT * len(found))
+        return found
+
+    def _split(self, line: str, separator: str) -> list[Any]:
         if separator == " ":
             return [Input(part) for part in line.split()]
         if not line:
@@ -208,7 +220,11 @@ class Machine:
         self._join()
 
     def _join(self) -> None:
-        self.record = text(self.globals["OFS"]).join(map(text, self._columns()))
+        columns = self._columns()
+        effort.spend(PIECE_EFFORT * len(columns) + CHARACTER_EFFORT * len(self.record))
+        self.record = text(self.globals["OFS"]).join(map(text, columns))
+        if len(self.record) > LONGEST:
+            raise MemoryExceeded("awk: fatal: more_blocks: cannot allocate memory: Cannot allocate memory")
 
     # --- variables ---
 
@@ -249,10 +265,16 @@ class Machine:
         return value
 
     def _text(self, node: Node) -> str:
-        return text(self._scalar(self.value(node)), text(self.globals["CONVFMT"]))
+        found = text(self._scalar(self.value(node)), text(self.globals["CONVFMT"]))
+        if len(found) > SHORT:
+            effort.spend(CHARACTER_EFFORT * len(found))
+        return found
 
     def _number(self, node: Node) -> float:
-        return number(self._scalar(self.value(node)))
+        given = self._scalar(self.value(node))
+        if isinstance(given, str) and len(given) > SHORT:
+            effort.spend(PIECE_EFFORT * len(given))
+        return number(given)
 
     def _key(self, keys: tuple[Node, ...]) -> str:
         return text(self.globals["SUBSEP"]).join(map(self._text, keys))
@@ -294,6 +316,7 @@ class Machine:
                     if step is not None:
                         self.statement(step)
             case ("each", name, array, body):
+                effort.spend(0.1 * PIECE_EFFORT * len(self.array(array)))
                 for key in list(self.array(array)):
                     self.put(name, Input(key))
                     if not self._repeat(body):
@@ -674,10 +697,14 @@ def _replaced(
         parts += (line[position : found.start()], replace(found))
         position = found.end()
         count += 1
+        effort.spend(MATCH_EFFORT)
         if count == limit:
             break
     parts.append(line[position:])
-    return "".join(parts), count
+    made = "".join(parts)
+    if len(made) > LONGEST:
+        raise MemoryExceeded("awk: fatal: more_blocks: cannot allocate memory: Cannot allocate memory")
+    return made, count
 
 
 def _replacement(form: str, whole: str, groups: Any = None) -> str:

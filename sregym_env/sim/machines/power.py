@@ -76,8 +76,19 @@ def happen(world: SimWorld, upkeep: Upkeep) -> None:
             nodes.create(world, machine)
     elif upkeep.kind == "leave":
         leave(world, name)
-    else:
+    elif upkeep.kind == "uncordon" or not _holds_data(world, name):
+        # Who closes a machine for good looks first whether pods must come back to it.
         cordon(world, name, upkeep.kind == "cordon")
+
+
+def _holds_data(world: SimWorld, name: str) -> bool:
+    """Whether volumes lie on a machine."""
+    return any(
+        name in expression.get("values", ())
+        for volume in world.store.list("persistentvolumes")
+        for term in volume["spec"].get("nodeAffinity", {}).get("required", {}).get("nodeSelectorTerms", ())
+        for expression in term.get("matchExpressions", ())
+    )
 
 
 def cordon(world: SimWorld, name: str, closed: bool = True) -> None:

@@ -66,6 +66,7 @@ RULES = (
     Rule("not ready", "unready", "symptom"),
     Rule("most Warnings", "warnings", "symptom"),
     Rule("manual manager", "manual", "artefact"),
+    Rule("changed and made by nobody", "unmade", "artefact"),
     Rule("rarest manager", "rare_manager", "artefact"),
     Rule("most managers", "managers", "artefact"),
     Rule("lacks tool marks", "untooled", "artefact"),

@@ -48,6 +48,12 @@ MANUAL: Final = frozenset(
 )
 """Field managers that people leave behind, and not pipelines."""
 
+CHANGING: Final = frozenset(
+    "kubectl-edit kubectl-patch kubectl-set kubectl-scale kubectl-rollout kubectl-label kubectl-annotate "
+    "kubectl-autoscale".split()
+)
+"""Field managers that change what is there, and make nothing."""
+
 TOOLS: Final = (
     "kubectl.kubernetes.io/last-applied-configuration",
     "meta.helm.sh/",
@@ -120,6 +126,7 @@ def scene(staged: Staged, pair: str, seed: int) -> Scene:
                     "warnings": float(pods.warnings[key]),
                     "managers": float(len(names)),
                     "manual": float(bool(names & MANUAL)),
+                    "unmade": float(bool(names) and names <= CHANGING),
                     "rare_manager": 1 / min((managers[name] for name in names), default=len(objects)),
                     "untooled": float(tooled[key[0]] and not _tooled(metadata)),
                     "odd_time": _oddness(made, created),
