@@ -85,14 +85,14 @@ def installed_at(chance: Chance, span: Span) -> int:
 
 
 def _place(app: App, neighbours: Neighbourhood, start: int, span: Span) -> Place:
-    """Where oddities may lie: not where a quota would refuse them, or where they would use up its room."""
+    """Where oddities may lie: not where rules would refuse or cut off what they are, or where they would use up room."""
     spaces, full = {}, {m["metadata"].get("namespace") for m in app.manifests if m["kind"] == "ResourceQuota"}
     for deed in neighbours.story.deeds:
         for manifest in deed.act.manifests if isinstance(deed.act, Install) else ():
             name = manifest["metadata"]["name"]
             if manifest["kind"] == "Namespace" and name in neighbours.tenants:
                 spaces[name] = deed.time + MINUTE
-            elif manifest["kind"] == "ResourceQuota":
+            elif manifest["kind"] in ("ResourceQuota", "LimitRange", "NetworkPolicy"):
                 full.add(manifest["metadata"]["namespace"])
     open_spaces = {name: since for name, since in spaces.items() if name not in full}
     names = tuple(c.name for c in app.components if c.kind != "load")
@@ -392,7 +392,22 @@ def maintenance(world: EmbeddedWorld, chance: Chance, start: int, span: Span) ->
         time + round(chance.uniform(f"care{index}", 5.0, 11.0) * MINUTE) for index, time in enumerate(moved)
     ]
     care = [time for time in times if start + STARTING < time < span.present - QUIET]
+    deeds += _spared(world, start)
     return [*deeds, *(Deed(time, Care()) for time in (*care, span.present - QUIET + MINUTE))]
+
+
+def _spared(world: EmbeddedWorld, start: int) -> list[Deed]:
+    """Machines that will be closed or taken away are closed while the application is installed: its volumes stay where
+    they are made, and there they would be out of reach."""
+    plan = world.plan
+    found = []
+    for upkeep in plan.upkeep:
+        time = plan.born + upkeep.at
+        if upkeep.kind in ("cordon", "leave") and time > start:
+            found.append(Deed(max(start - 2 * MINUTE, world.now()), Cordon(upkeep.subject, True)))
+            if time > start + STARTING:
+                found.append(Deed(start + STARTING, Cordon(upkeep.subject, False)))
+    return found
 
 
 def _drain(world: EmbeddedWorld, chance: Chance, span: Span) -> list[Deed]:

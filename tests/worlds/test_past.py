@@ -231,6 +231,20 @@ def test_nothing_of_a_neighbour_concerns_the_application() -> None:
                 assert not any(selector.items() <= labels.items() for labels in own)
 
 
+def test_data_lie_where_pods_may_go() -> None:
+    """A machine that is closed holds no volume of the application: its database could never start again."""
+    for item in lived():
+        nodes = {
+            n["metadata"]["labels"]["kubernetes.io/hostname"]: n for n in item.world.cluster.list("nodes")
+        }
+        for volume in item.world.cluster.list("persistentvolumes"):
+            if volume["spec"].get("claimRef", {}).get("namespace") != APP.namespace:
+                continue
+            terms = volume["spec"]["nodeAffinity"]["required"]["nodeSelectorTerms"]
+            host = terms[0]["matchExpressions"][0]["values"][0]
+            assert not nodes[host]["spec"].get("unschedulable")
+
+
 def test_a_past_is_a_value() -> None:
     """The same chance gives the same world to the bit, another one another world."""
     digests = []

@@ -125,7 +125,7 @@ class Cordon:
     closed: bool
 
     def do(self, world: EmbeddedWorld) -> None:
-        """``kubectl cordon`` and ``uncordon``. A node that has gone meanwhile needs neither."""
+        """``kubectl cordon`` and ``uncordon``. A node that is not there needs neither."""
         if any(node["metadata"]["name"] == self.node for node in world.cluster.list("nodes")):
             spec = {"unschedulable": True if self.closed else None}
             world.cluster.patch("nodes", self.node, {"spec": spec}, field_manager="kubectl")
