@@ -19,7 +19,9 @@ NAMESPACE = "hotel-reservation"
 @lru_cache(maxsize=64)
 def subject(fault: str, target: str, app: str = APP) -> Subject:
     """A pair with its symptoms showing."""
-    return Subject(problems.pair(app, fault, target, {}), seed=5)
+    # What is typed against it knows the published names.
+    played = problems.pair(app, fault, target, {}).model_copy(update={"variation": False})
+    return Subject(played, seed=5)
 
 
 def typed(world: World, commands: Sequence[str]) -> list[str]:

@@ -1,6 +1,7 @@
 """Golden transcripts: what an engineer types in an incident and what the cluster answers.
 
-A transcript is a text file. Its head names the seed and the problem, or the fault and its target; then every line that begins with ``$``
+A transcript is a text file. Its head names the seed and the problem, or the fault and its target, and whether the world
+is the published one; then every line that begins with ``$``
 is typed on the workstation (a here-document continues until its delimiter), and what follows is the answer.
 ``python -m tests.transcripts.transcript`` types every transcript again and rewrites the answers.
 """
@@ -18,7 +19,7 @@ import gymnasium as gym
 import sregym_env  # noqa: F401  (registers the environments)
 
 FOLDER = Path(__file__).parent
-_HEAD = re.compile(r"# (problem|fault|target|seed): (.+)")
+_HEAD = re.compile(r"# (problem|fault|target|seed|world): (.+)")
 _HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1")
 
 
@@ -33,6 +34,8 @@ class Transcript:
     fault: str
     target: str
     seed: int
+    published: bool
+    """Whether it is played in the application as published, without a past."""
     notes: tuple[str, ...]
     commands: tuple[str, ...]
     text: str
@@ -52,6 +55,7 @@ def load(path: Path) -> Transcript:
         fault=head.get("fault", ""),
         target=head.get("target", ""),
         seed=int(head["seed"]),
+        published=head.get("world") == "published",
         notes=tuple(line for line in top if line not in named),
         commands=tuple(_commands(text)),
         text=text,
@@ -74,14 +78,15 @@ def _commands(text: str) -> Iterator[str]:
 
 
 def _environment(transcript: Transcript) -> gym.Env[str, str]:
+    arguments = {"max_commands": 200, "variation": not transcript.published}
     if transcript.problem:
-        return gym.make(f"SREGym/{transcript.problem}-v0", max_commands=200)
+        return gym.make(f"SREGym/{transcript.problem}-v0", **arguments)
     return gym.make(
         "SREGym/Pair-v0",
         app="hotel-reservation",
         fault=transcript.fault,
         target=transcript.target,
-        max_commands=200,
+        **arguments,
     )
 
 
