@@ -1,4 +1,4 @@
-"""Worlds in which an application is deployed, settled and serving: made once, forked for every episode.
+"""Worlds in which an application is deployed as published, settled and serving: made once, forked for every episode.
 
 Bringing a cluster and an application up takes tens of milliseconds; forking the result takes a fraction of
 one. A small number of settled worlds per application differ in names, addresses, placement and timing; the
