@@ -4,7 +4,9 @@ import gymnasium as gym
 
 import sregym_env  # noqa: F401  (registers the environments)
 
-env = gym.make("SREGym/wrong_service_selector_hotel_reservation-v0")
+# The application as published, so that what is typed is known beforehand. Without `variation=False` every seed is a
+# world of its own, in which only looking helps.
+env = gym.make("SREGym/wrong_service_selector_hotel_reservation-v0", variation=False)
 observation, info = env.reset(seed=7)
 print(observation, "\n")
 

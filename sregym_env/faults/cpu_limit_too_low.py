@@ -29,10 +29,10 @@ def _rate(target: ComponentTarget) -> float:
 
 
 def _starving(target: ComponentTarget, chance: Chance) -> str:
-    """A small part of what one pod uses: ``m`` where somebody meant ten times as much, or a decimal too small."""
+    """A small part of what one pod uses, in the form in which the API gives it back."""
     used = _rate(target) / target.replicas * REQUEST
     millis = max(1, round(used * chance.uniform("share", 0.08, 0.32)))
-    return chance.choice("form", (f"{millis}m", f"{millis}m", f"0.{millis:03d}".rstrip("0")))
+    return f"{millis}m"
 
 
 @fault(

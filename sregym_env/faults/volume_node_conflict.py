@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sregym_env.cluster.targets import VolumeTarget, volumes
-from sregym_env.faults.commands import mend, restore
+from sregym_env.faults.commands import mend, restore, show
 from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, fault
 from sregym_env.faults.revisions import revision
@@ -54,7 +54,7 @@ def volume_node_conflict(
         details={"field": field, "wrong": wanted},
         facts={"volume": target.name, "node": target.node, "other": other, "pinned": field},
         remedies=[mend(target, restore(target.workload, path, declared))],
-        look=[f"kubectl get pvc -n {target.namespace}", "kubectl get pv"],
+        look=[f"kubectl get pvc -n {target.namespace}", "kubectl get pv", show(target)],
     )
 
 

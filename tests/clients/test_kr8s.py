@@ -251,7 +251,7 @@ def test_services_are_proxied(api: Any) -> None:
 
 
 def test_an_incident_is_seen_and_repaired(server: Served) -> None:
-    env = SREGymEnv(fault="scale_to_zero", target="geo", raise_errors=True)
+    env = SREGymEnv(fault="scale_to_zero", target="geo", raise_errors=True, variation=False)
     env.reset(seed=1)
     world = env.episode.world
     assert isinstance(world, EmbeddedWorld)

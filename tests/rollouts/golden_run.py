@@ -56,7 +56,7 @@ class Hostile:
 
 def played(problem: str, policy: Policy, seed: int = 4) -> Rollout:
     """One episode."""
-    return run_episode(SREGymEnv(problem, raise_errors=True), policy, seed=seed)
+    return run_episode(SREGymEnv(problem, raise_errors=True, variation=False), policy, seed=seed)
 
 
 @lru_cache(maxsize=1)

@@ -290,7 +290,7 @@ def test_episodes_without_steps_are_chosen_last(run: list[Rollout]) -> None:
 
 
 def test_looking_changes_nothing_and_sees_the_incident_come_and_go() -> None:
-    env = SREGymEnv(PROBLEMS[0], raise_errors=True)
+    env = SREGymEnv(PROBLEMS[0], raise_errors=True, variation=False)
     rollout = run_episode(env, ExpertPolicy(), seed=4, digests=True)
     samples = Samples()
     assert replay(rollout.record, rollout.labels, samples.look).differences == ()

@@ -47,7 +47,9 @@ class Desk:
 
 
 def staged(fault: str = "scale_to_zero", target: str = "geo", **options: Any) -> SREGymEnv:
-    env = SREGymEnv(fault=fault, target=target, raise_errors=True, max_commands=1000, **options)
+    env = SREGymEnv(
+        fault=fault, target=target, raise_errors=True, max_commands=1000, variation=False, **options
+    )
     env.reset(seed=1)
     return env
 

@@ -114,11 +114,18 @@ def values(way: str, known: Mapping[str, str]) -> tuple[str, ...]:
 
 def printed(value: str, seen: str) -> bool:
     """Whether a value stands in what was printed, as a word of its own; a label also in the way YAML writes it."""
+    asked = _ASKED.fullmatch(value)
+    if asked is not None and not asked[1].startswith("/"):
+        # A way to ask a port: what is printed of it is the port.
+        value = asked[2]
     for form in (value, value.replace("=", ": "), *_separate(value)):
         before = "" if form.startswith("/") else r"(?<![\w.])"
         if re.search(rf"{before}{re.escape(form)}(?!\w)", seen):
             return True
     return False
+
+
+_ASKED = re.compile(r"(.*) on port (\d+)")
 
 
 def _separate(value: str) -> tuple[str, ...]:
