@@ -18,7 +18,7 @@ def serve(
     copies: int,
     seed: int,
     noise: bool,
-    variation: bool,
+    variation: bool = True,
     port: int,
     desk_port: int,
     speed: float,

@@ -218,6 +218,12 @@ class App:
         """Where a component lives. Raises KeyError."""
         return self.by_name[component].namespace or self.namespace
 
+    def heals(self, pod: str) -> bool:
+        """Whether the application is as it was when such a pod has been lost and made anew. Without a registry's pod it
+        is not: who had registered there is forgotten until it starts again."""
+        registries = (component.name for component in self.components if component.kind == "registry")
+        return not any(pod.startswith(f"{name}-") for name in registries)
+
     @cached_property
     def by_name(self) -> Mapping[str, Component]:
         """Components by name."""

@@ -71,10 +71,12 @@ class Injected:
             instance.heal(world, onset.changes)
 
 
-def key_of(problem: Problem, seed: int) -> str:
-    """What everything that is drawn for an episode depends on: the problem without its noise, and the seed."""
+def key_of(problem: Problem, seed: int, attempt: int = 0) -> str:
+    """What everything that is drawn for an episode depends on: the problem without its noise, the seed, and how many
+    worlds that were drawn for it before were none in which the users are served first and hurt then."""
     quiet = problem.model_copy(update={"noise": False})
-    return blake2b(f"{quiet.model_dump_json()}\x1f{seed}".encode(), digest_size=16).hexdigest()
+    text = f"{quiet.model_dump_json()}\x1f{seed}" + (f"\x1f{attempt}" if attempt else "")
+    return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def prepare(problem: Problem, seed: int) -> None:
@@ -84,14 +86,14 @@ def prepare(problem: Problem, seed: int) -> None:
         base_world(apps.app(problem.app), base_of(chance.at("world")))
 
 
-def inject(problem: Problem, seed: int, backend: Backend | None = None) -> Injected:
+def inject(problem: Problem, seed: int, backend: Backend | None = None, *, attempt: int = 0) -> Injected:
     """A fresh world, of the embedded cluster unless a backend is given, in which the faults have just come.
 
     Raises ProblemError where the backend cannot make a disturbance that a fault or the noise consists of, and
     StagingError where the users were not served before.
     """
     app = apps.app(problem.app)
-    chance = Chance(("episode", key_of(problem, seed))) if problem.variation else None
+    chance = Chance(("episode", key_of(problem, seed, attempt))) if problem.variation else None
     patient = backend is None and chance is not None
     world = _healthy(app, problem, seed, chance, backend)
     inventory = Inventory.of(world)
@@ -164,7 +166,9 @@ def suffering(world: World, baseline: Baseline) -> bool:
     return bool(failing_journeys(health, world.app.slo, baseline, LOOK_SECONDS))
 
 
-def await_symptoms(injected: Injected, problem: Problem, seed: int, mode: Mode) -> Injected:
+def await_symptoms(
+    injected: Injected, problem: Problem, seed: int, mode: Mode, *, attempt: int = 0
+) -> Injected:
     """Let time pass until users suffer and somebody is called (in reactive mode: an alert fires).
 
     Innocent changes may be made meanwhile; what they change becomes part of the baseline.
@@ -179,7 +183,7 @@ def await_symptoms(injected: Injected, problem: Problem, seed: int, mode: Mode) 
     if injected.before is None or not problem.variation:
         world.advance(EVIDENCE_SECONDS)
     else:
-        chance = Chance(("episode", key_of(problem, seed), "call"))
+        chance = Chance(("episode", key_of(problem, seed, attempt), "call"))
         median, spread = CALLED_AFTER
         length = min(LONGEST_CALL, chance.lognormal("after", median, spread))
         touched = [name for instance in injected.instances for name in instance.spec.components]

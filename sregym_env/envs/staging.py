@@ -22,7 +22,7 @@ from sregym_env.cluster.oncall import ONCALL
 from sregym_env.envs.briefing import Mode
 from sregym_env.envs.injection import await_symptoms, demand_suffering, inject, key_of, noise_seed
 from sregym_env.envs.staged import Solution, Staged
-from sregym_env.errors import ClusterError
+from sregym_env.errors import ClusterError, StagingError
 from sregym_env.faults.fault import FaultInstance
 from sregym_env.faults.onset import Onset, remedies
 from sregym_env.faults.problems import Problem
@@ -33,6 +33,9 @@ from sregym_env.tools.workstation import Workstation
 
 KEPT = 64
 """Staged problems kept per process."""
+
+ATTEMPTS = 3
+"""How often a world is drawn for a problem and a seed, at most."""
 
 _PUBLISHED_SEED = -1000 * VARIANTS
 """Published worlds are staged with seeds that no episode has, so that no episode draws the same identifiers again."""
@@ -144,8 +147,19 @@ def _keep(key: _Key, made: Staged) -> Staged:
 
 
 def _stage(problem: Problem, seed: int, mode: Mode, backend: Backend | None = None) -> Staged:
-    """A problem in a world of its own, not named for an episode yet."""
-    injected = inject(problem, seed, backend)
+    """A problem in a world of its own, not named for an episode yet.
+
+    A drawn world that does not serve its users, or in which they do not notice the faults, is drawn anew.
+    """
+    last = ATTEMPTS - 1 if problem.variation and backend is None else 0
+    for attempt in range(last):
+        with suppress(StagingError):
+            return _attempt(problem, seed, mode, backend, attempt)
+    return _attempt(problem, seed, mode, backend, last)
+
+
+def _attempt(problem: Problem, seed: int, mode: Mode, backend: Backend | None, attempt: int) -> Staged:
+    injected = inject(problem, seed, backend, attempt=attempt)
     world = injected.world
     staged = Staged(
         task_id="",
@@ -161,13 +175,14 @@ def _stage(problem: Problem, seed: int, mode: Mode, backend: Backend | None = No
         injections=() if forkable(world) else tuple(map(Injection, injected.instances, injected.onsets)),
     )
     try:
-        injected = await_symptoms(injected, problem, seed, mode)
+        injected = await_symptoms(injected, problem, seed, mode, attempt=attempt)
         demand_suffering(problem, world, injected.baseline)
     # A cluster that goes on must not keep the faults of an episode that never began.
     except Exception:
         cleared(staged)
         raise
-    return replace(staged, baseline=injected.baseline)
+    # Innocent changes may have been declared meanwhile.
+    return replace(staged, app=world.app, baseline=injected.baseline)
 
 
 def _opaque(salt: str, *parts: str) -> str:

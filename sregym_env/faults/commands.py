@@ -94,6 +94,13 @@ def restart(target: InApp, components: Iterable[str]) -> list[str]:
     return [*restarts, *replaced, *waits]
 
 
+def restart_short(namespace: str) -> str:
+    """Restart every Deployment of a namespace that lacks pods."""
+    short = 'awk \'{split($2, a, "/"); if (a[1] < a[2]) print "deployment/" $1}\''
+    listed = f"kubectl get deployments -n {namespace} --no-headers"
+    return f"{listed} | {short} | xargs -r kubectl rollout restart -n {namespace}"
+
+
 STATEFUL = "statefulsets.apps"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sregym_env.cluster.edits import Create, ObjectRef, RecreatePods
 from sregym_env.cluster.targets import ComponentTarget, components, declares_memory
 from sregym_env.faults.choices import fresh, one_of
-from sregym_env.faults.commands import delete, makers, restart
+from sregym_env.faults.commands import delete, makers, restart, restart_short
 from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, fault
 from sregym_env.runtime.chance import Chance
@@ -79,7 +79,8 @@ def namespace_memory_limit(
         ],
         trigger=[RecreatePods(target.name)],
         details={"field": "quota", "wrong": memory},
-        remedies=[[delete(quota), *restart(target, [target.name])]],
+        # Whatever has lost a pod meanwhile waits as long as its controller does; a new revision does not.
+        remedies=[[delete(quota), *restart(target, [target.name]), restart_short(target.namespace)]],
         look=[
             f"kubectl describe resourcequota -n {target.namespace}",
             makers(target),

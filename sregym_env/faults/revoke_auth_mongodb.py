@@ -16,7 +16,8 @@ def _instead(target: ComponentTarget, chance: Chance) -> tuple[str, ...]:
     own = target.component.database
     stem = own.removesuffix("-db")
     role = chance.choice("same", ("readWrite", "readWrite", "read", "dbAdmin"))
-    near = (f"{stem}_db", stem, f"{stem}db", f"{own}s", f"{stem}-prod", f"{own}-replica", f"{stem}-stage")
+    names = (f"{stem}_db", stem, f"{stem}db", f"{own}s", f"{stem}-prod", f"{own}-replica", f"{stem}-stage")
+    near = [name for name in names if name != own]
     siblings = [c.database for c in target.app.components if c.database and c.database != own]
     forms: list[tuple[str, ...]] = [
         (),

@@ -10,8 +10,8 @@ from sregym_env.faults.revisions import revision
 
 
 def _siblings(target: ComponentTarget) -> list[str]:
-    """Commands of the components that run the same image and serve elsewhere, in the app's order."""
-    image = target.container["image"]
+    """Commands of the components that run a build of the same image and serve elsewhere, in the app's order."""
+    image = _repository(target)
     others = [
         ComponentTarget(target.inventory, c)
         for c in target.app.components
@@ -20,8 +20,15 @@ def _siblings(target: ComponentTarget) -> list[str]:
     return [
         other.container["command"][0]
         for other in others
-        if other.component.container and other.container["image"] == image and "command" in other.container
+        if other.component.container and "command" in other.container and _repository(other) == image
     ]
+
+
+def _repository(target: ComponentTarget) -> str:
+    """Its image without the tag: builds of one program differ in that."""
+    image: str = target.container["image"].partition("@")[0]
+    path, colon, tag = image.rpartition(":")
+    return path if colon and "/" not in tag else image
 
 
 @fault(

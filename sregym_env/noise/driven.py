@@ -127,6 +127,7 @@ class DrivenWorld:
             for pod in self._world.cluster.list("pods", namespace)
             if "deletionTimestamp" not in pod["metadata"]
             and pod.get("status", {}).get("phase") not in ("Succeeded", "Failed")
+            and self._world.app.heals(pod["metadata"]["name"])
         ]
         return names[int(draw * len(names))] if names else ""
 

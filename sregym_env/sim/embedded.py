@@ -165,6 +165,7 @@ def _pod(world: EmbeddedWorld, namespace: str, draw: float) -> str:
         for pod in world.store.list("pods", namespace)
         if "deletionTimestamp" not in pod["metadata"]
         and pod.get("status", {}).get("phase") not in ("Succeeded", "Failed")
+        and world.app.heals(pod["metadata"]["name"])
     ]
     return names[int(draw * len(names))] if names else ""
 

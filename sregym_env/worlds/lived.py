@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from sregym_env.cluster.app import App
 from sregym_env.errors import AppError
+from sregym_env.kube.status import StatusError
 from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.clock import HOUR
 from sregym_env.sim.bringup.plan import cluster_of
@@ -95,7 +96,7 @@ def _made(app: App, number: int) -> EmbeddedWorld:
             world.run_until(plan.present - RESTLESS_PAST)
         try:
             live(world, vary(app, chance.at("variation")), chance.at("past"), plan.present)
-        except AppError as error:
+        except (AppError, StatusError) as error:
             refused = str(error)
         else:
             return world

@@ -64,7 +64,7 @@ What was really wrong
 
 def played(typed: str, *arguments: str) -> str:
     """What is printed to somebody who types this."""
-    result = CliRunner().invoke(app, ["play", PROBLEM, *arguments], input=typed)
+    result = CliRunner().invoke(app, ["play", PROBLEM, "--published", *arguments], input=typed)
     assert result.exit_code == 0, result.output
     return result.output
 

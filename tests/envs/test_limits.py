@@ -17,8 +17,9 @@ FAULT: dict[str, Any] = {"fault": "network_policy_block", "target": "recommendat
 
 
 def made(**more: Any) -> SREGymEnv:
-    """An environment whose own defects raise, at its first observation."""
-    env = SREGymEnv(**{**FAULT, **more}, raise_errors=True)
+    """An environment whose own defects raise, at its first observation; in the published world, where it is known what
+    each repair brings back."""
+    env = SREGymEnv(**{**FAULT, **more}, raise_errors=True, variation=False)
     env.reset(seed=5)
     return env
 

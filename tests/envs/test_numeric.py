@@ -24,7 +24,9 @@ HOTEL = "hotel-reservation"
 
 def view(fault: str, target: str, **arguments: Any) -> NumericView:
     """A view of a pair, at its beginning."""
-    env = NumericView(SREGymEnv(fault=fault, app=HOTEL, target=target, **arguments))
+    env = NumericView(
+        SREGymEnv(**{"fault": fault, "app": HOTEL, "target": target, "variation": False, **arguments})
+    )
     env.reset(seed=3)
     return env
 
@@ -102,10 +104,12 @@ def test_one_layout_holds_for_every_problem_and_names_every_number() -> None:
 
 
 def test_another_application_is_another_view() -> None:
-    env = NumericView(SREGymEnv(fault="scale_to_zero", app="parcel-tracking"))
+    env = NumericView(SREGymEnv(fault="scale_to_zero", app="parcel-tracking", variation=False))
     with pytest.raises(UsageError, match=r"NumericView\(app='parcel-tracking'\)"):
         env.reset(seed=1)
-    env = NumericView(SREGymEnv(fault="scale_to_zero", app="parcel-tracking"), app="parcel-tracking")
+    env = NumericView(
+        SREGymEnv(fault="scale_to_zero", app="parcel-tracking", variation=False), app="parcel-tracking"
+    )
     observation, info = env.reset(seed=1)
     assert env.observation_space.contains(observation)
     for entry in range(0, len(env.menu.choices), 97):
@@ -259,7 +263,7 @@ def menu_components() -> set[str]:
 
 def test_the_mask_tells_what_is_admissible_and_not_what_helps() -> None:
     env = view("scale_to_zero", "geo")
-    healthy = NumericView(SREGymEnv(fault="network_policy_block", app=HOTEL, target="user"))
+    healthy = NumericView(SREGymEnv(fault="network_policy_block", app=HOTEL, target="user", variation=False))
     assert env.action_mask.tolist() == healthy.reset(seed=1)[1]["action_mask"].tolist()
     assert env.action_mask.all()
     before = env.sre.episode.seconds

@@ -28,9 +28,10 @@ def test_a_fault_that_hurts_nobody_is_no_episode() -> None:
 
 
 def test_the_environment_says_so_at_reset() -> None:
-    harmless = pair("parcel-tracking", "liveness_probe_misconfiguration", "edge", {"port": 8080})
+    probe = {"tcpSocket": {"port": 8080}}
+    harmless = pair("parcel-tracking", "liveness_probe_misconfiguration", "edge", {"probe": probe})
     with pytest.raises(StagingError, match="parcel-tracking/liveness_probe_misconfiguration/edge"):
-        SREGymEnv(problem=harmless.model_dump()).reset(seed=1)
+        SREGymEnv(problem=harmless.model_dump(), variation=False).reset(seed=1)
 
 
 def test_a_healthy_system_may_be_played() -> None:
@@ -59,7 +60,8 @@ def test_an_application_that_does_not_serve_its_users_is_no_episode(monkeypatch:
     broken = unserved()
     monkeypatch.setattr(apps, "app", lambda name: broken)
     with pytest.raises(StagingError) as caught:
-        injection.inject(pair("parcel-tracking", "scale_to_zero", "ledger"), 0)
+        played = pair("parcel-tracking", "scale_to_zero", "ledger").model_copy(update={"variation": False})
+        injection.inject(played, 0)
     told = str(caught.value)
     assert "not served before any fault" in told and "track: 0.0% succeed" in told
     assert "sregym validate --app parcel-tracking" in told

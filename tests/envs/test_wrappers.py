@@ -202,7 +202,9 @@ def test_the_last_step_tells_of_its_action_and_of_the_end() -> None:
 
 
 def test_the_limit_grades_the_repair_where_the_environment_does() -> None:
-    env = StepLimit(SREGymEnv(problem="network_policy_block", stage="mitigation", grade_at_limit=True), 1)
+    env = StepLimit(
+        SREGymEnv(problem="network_policy_block", stage="mitigation", grade_at_limit=True, variation=False), 1
+    )
     env.reset(seed=1)
     _, reward, terminated, truncated, info = env.step(
         "kubectl delete networkpolicy --all -n hotel-reservation"
