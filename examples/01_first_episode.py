@@ -11,12 +11,13 @@ observation, info = env.reset(seed=7)
 print(observation, "\n")
 
 NAMESPACE = "-n hotel-reservation"
-REMOVE_LABEL = '[{"op": "remove", "path": "/spec/selector/current_service_name"}]'
+REMOVE_LABEL = '[{"op": "remove", "path": "/spec/selector/k8s-app"}]'
 ACTIONS = [
     f"kubectl get endpoints frontend {NAMESPACE}",
     f"kubectl get service frontend {NAMESPACE} -o jsonpath='{{.spec.selector}}'",
+    f"kubectl get pods {NAMESPACE} -l k8s-app=hotel",
     'submit diagnosis "The selector of the Service frontend requires the label '
-    "current_service_name=frontend, which no pod has. The Service has no endpoints and every request "
+    "k8s-app=hotel, which no pod has. The Service has no endpoints and every request "
     'to the frontend is refused, so all users are affected."',
     f"kubectl patch service frontend {NAMESPACE} --type=json -p='{REMOVE_LABEL}'",
     f"kubectl get endpoints frontend {NAMESPACE}",

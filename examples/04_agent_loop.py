@@ -17,17 +17,17 @@ def model(messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> dict[s
     turn = sum(message["role"] == "assistant" for message in messages)
     script: list[tuple[str, dict[str, Any]]] = [
         ("kubectl", {"command": "get deployments -n hotel-reservation"}),
-        ("kubectl", {"command": "get pods -n hotel-reservation -l io.kompose.service=mongodb-rate"}),
+        ("kubectl", {"command": "get pods -n hotel-reservation -l app=mongodb-rate"}),
         (
             "submit_diagnosis",
-            {"text": "The memory limit of mongodb-rate (10Mi) is too low: it is OOMKilled."},
+            {"text": "The memory limit of mongodb-rate (25Mi) is too low: it is OOMKilled."},
         ),
         (
             "shell",
             {
-                "command": "kubectl patch deployment mongodb-rate -n hotel-reservation --type=json -p='"
-                '[{"op": "remove", "path": "/spec/template/spec/containers/0/resources/limits/memory"}]'
-                "' && kubectl rollout status deployment/mongodb-rate -n hotel-reservation"
+                "command": "kubectl set resources deployment mongodb-rate -n hotel-reservation "
+                "--requests=memory=384Mi --limits=memory=768Mi && "
+                "kubectl rollout status deployment/mongodb-rate -n hotel-reservation"
             },
         ),
         ("submit_mitigation", {}),
@@ -55,3 +55,4 @@ while not (terminated or truncated):
     print(f"> {call['function']['name']} {call['function']['arguments']}\n{observation}\n")
 
 print(f"reward {reward:.2f}: mitigation {info['Mitigation']}, diagnosis {info['Diagnosis']}")
+assert info["is_success"]

@@ -38,7 +38,7 @@ def sregym(
 ) -> Task:
     """The task: a suite, or its part in a split by fault family, each problem with so many seeds.
 
-    Further arguments are the environment's (``noise``, ``stage``, ``max_commands``...).
+    Further arguments are the environment's (``noise``, ``variation``, ``stage``, ``max_commands``...).
     """
     samples = [
         Sample(id=row["task"], input="", metadata={"problem": row["problem"], "seed": row["seed"]})

@@ -105,7 +105,7 @@ class SREGymTools:
 class SREGymSpec:
     """What a trainer wants, as one object: the dataset, the environment's factory.
 
-    ``arguments`` are the environment's (``reward``, ``judge``, ``noise``, ``max_commands``...).
+    ``arguments`` are the environment's (``reward``, ``judge``, ``noise``, ``variation``, ``max_commands``...).
     """
 
     def __init__(
