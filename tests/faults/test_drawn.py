@@ -33,6 +33,7 @@ DRAWS = 20
 LEAST: Mapping[str, int] = {
     # Builds that do not work are the application's: another member of its family has other ones.
     "faulty_image": 1,
+    "cpu_limit_too_low": 5,
     "incompatible_image": 1,
     "volume_node_conflict": 5,
     "wrong_binary": 6,
