@@ -33,11 +33,10 @@ DRAWS = 20
 LEAST: Mapping[str, int] = {
     # Builds that do not work are the application's: another member of its family has other ones.
     "faulty_image": 1,
-    "cpu_limit_too_low": 5,
     "incompatible_image": 1,
     "volume_node_conflict": 5,
     "wrong_binary": 6,
-    "cpu_limit_too_low": 8,
+    "cpu_limit_too_low": 5,
 }
 """Different draws that so many chances give at least, where it is fewer than :data:`USUAL`."""
 
