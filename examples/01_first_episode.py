@@ -4,9 +4,8 @@ import gymnasium as gym
 
 import sregym_env  # noqa: F401  (registers the environments)
 
-# The application as published, so that what is typed is known beforehand. Without `variation=False` every seed is a
-# world of its own, in which only looking helps.
-env = gym.make("SREGym/wrong_service_selector_hotel_reservation-v0", variation=False)
+# Every seed is a world of its own, so what is typed suits this one.
+env = gym.make("SREGym/wrong_service_selector_hotel_reservation-v0")
 observation, info = env.reset(seed=7)
 print(observation, "\n")
 

@@ -295,7 +295,7 @@ def test_a_policy_leaves_out_and_the_record_does_not() -> None:
 
     with ScriptedServer(brain) as server:
         options = {"model": "m", "base_url": server.base_url(), "mode": "text", "context_chars": 12_000}
-        record = played(policy("llm", options)).record
+        record = played(policy("llm", options), variation=False).record
         sent = [sum(len(text) for _, text in heard.messages) for heard in server.heard]
         assert "left out to save room" in str(server.heard[-1].messages)
     assert max(sent) <= 16_000 < sum(len(message.content) for message in record.messages)

@@ -108,11 +108,16 @@ def test_owners_of_fields_do_not_date_the_fault(fault: str, target: str) -> None
     for key, (obj, shown) in owners(world).items():
         created = obj["metadata"].get("creationTimestamp", "")
         told = repr(obj.get("status"))
+        if key[0] == "leases.coordination.k8s.io":
+            # Renewed by the clock, whatever is wrong.
+            continue
         for entry in shown:
             if entry.get("subresource") != "status":
                 assert entry["time"] == created, key
             else:
-                assert entry["time"] == created or entry["time"] in told, key
+                # Heartbeats come by the clock, whatever is wrong.
+                beats = key[0] == "nodes" and entry["manager"] == "kubelet"
+                assert beats or entry["time"] == created or entry["time"] in told, key
         before = HEALTHY[0].get(key)
         if before is not None and key[0] not in ("events", "events.events.k8s.io"):
             ours, theirs = (
