@@ -52,7 +52,7 @@ CREATORS = {"kubectl-client-side-apply": 0.5, "kubectl-create": 0.35, "OpenAPI-G
 SCALERS = {"kubectl": 0.4, "kube-downscaler": 0.35, "node-fetch": 0.15, "OpenAPI-Generator": 0.1}
 """The same of who scales down and up."""
 
-RETRIED = 0.62
+RETRIED = 0.8
 """How often somebody has restarted or rolled the faulty workload once more before anybody is called, so that the
 revision before the last one is as faulty as the last."""
 
