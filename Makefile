@@ -49,7 +49,7 @@ sample: $(READY)  ## Check a stratified sample of the pairs; what no understandi
 	$(BIN)/sregym validate --sample 30 --jobs 2
 	$(BIN)/sregym shortcuts --sample 6 --group blind --workers 2
 
-shortcuts: $(READY)  ## Play every policy that understands nothing over all pairs; audit 692 worlds (40 minutes).
+shortcuts: $(READY)  ## Play every policy that understands nothing over all pairs; audit 692 worlds (an hour or two).
 	$(BIN)/sregym shortcuts --workers 2
 	$(BIN)/sregym shortcuts --audit 692 --workers 2
 
