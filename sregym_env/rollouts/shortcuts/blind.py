@@ -13,29 +13,8 @@ from sregym_env.kube import registry
 from sregym_env.kube.types import Manifest
 from sregym_env.rollouts.shortcuts.lines import WORKLOADS, fed, piped, restart, roll_back
 from sregym_env.rollouts.shortcuts.shortcut import SETTLE, Elsewhere, Knowledge, Script
+from sregym_env.sim.bringup.populate import COREFILE
 
-COREFILE = """.:53 {
-    errors
-    health {
-       lameduck 5s
-    }
-    ready
-    kubernetes cluster.local in-addr.arpa ip6.arpa {
-       pods insecure
-       fallthrough in-addr.arpa ip6.arpa
-       ttl 30
-    }
-    prometheus :9153
-    forward . /etc/resolv.conf {
-       max_concurrent 1000
-    }
-    cache 30
-    loop
-    reload
-    loadbalance
-}
-"""
-"""CoreDNS as kubeadm configures it."""
 
 _POLICIES = "networkpolicies,resourcequotas,limitranges"
 
