@@ -15,7 +15,6 @@ from sregym_env.rollouts.shortcuts.lines import WORKLOADS, fed, piped, restart, 
 from sregym_env.rollouts.shortcuts.shortcut import SETTLE, Elsewhere, Knowledge, Script
 from sregym_env.sim.bringup.populate import COREFILE
 
-
 _POLICIES = "networkpolicies,resourcequotas,limitranges"
 
 _NODES = """
