@@ -136,6 +136,8 @@ def attempt(world: SimWorld, process: Process, path: str) -> str:
 
 def chance(world: SimWorld, process: Process, name: str) -> float:
     """The next number in [0, 1) of a process's own stream."""
+    if world.inquiry is not None:
+        world.inquiry.fleeting = True
     return world.streams.unit(f"process/{process.namespace}/{process.container}/{name}")
 
 

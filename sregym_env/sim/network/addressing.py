@@ -5,6 +5,8 @@ Indexes are derived from the store's sorted lists (:mod:`sregym_env.sim.world.de
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import is_
 from typing import Any, NamedTuple
@@ -12,6 +14,7 @@ from typing import Any, NamedTuple
 from sregym_env.kube.types import Manifest
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.derived import DerivedFrom, DerivedFromEach
+from sregym_env.sim.world.inquiry import Inquiry, Reads
 from sregym_env.sim.world.process import Process, ProcessKey
 from sregym_env.sim.world.store import Key, Objects
 
@@ -52,6 +55,17 @@ class Endpoint(NamedTuple):
     hostname: str
 
 
+HostPort = tuple[str, int]
+"""A pod's address and the port of its container."""
+
+
+class Known(NamedTuple):
+    """An answer of the network, and everything that was read for it: it holds while that reads the same."""
+
+    answer: Any
+    reads: Reads
+
+
 @dataclass(slots=True)
 class Present:
     """What is derived from one state of a world (one ``epoch``)."""
@@ -62,37 +76,33 @@ class Present:
     by_pod: dict[str, list[Process]]
     by_node: dict[str, list[Process]]
     """Processes on the machines' own network, by node name."""
-    wiring: list[tuple[Any, ...]]
     pods: Objects
-    """Every pod; ``shapes`` says of each what matters to the network."""
-    shapes: list[tuple[Any, ...]]
     by_ip: dict[str, Key]
     """Keys of the pods that have an address of their own."""
-    topology: tuple[Any, ...]
-    """Everything that decides where a connection leads; while it stays equal, ``cache`` stays valid, in this
-    world and in forks of it."""
-    cache: dict[Any, Any]
-    """Answers of the layers above, by their own keys."""
+    ground: tuple[Any, ...]
+    """What any answer may depend on: while it stays equal, answers can outlive a change of the world."""
     naming: tuple[Any, ...]
-    """The part of the topology that decides what names resolve to; ``names`` stays valid while it stays equal."""
-    names: dict[Any, Any]
-    """Answers of name resolution, by their own keys."""
+    """What decides what the cluster's DNS says."""
+    cache: dict[Any, Known]
+    """Answers of the layers above that hold now, by their own keys; shared by forks while nothing happens."""
+    before: Mapping[Any, Known]
+    """Answers of earlier states of the same ground, which may still hold."""
+    claimed: dict[tuple[str, int, str], HostPort] | None = None
+    """What :func:`host_port` found out."""
 
 
 _POLICIES = "networkpolicies.networking.k8s.io"
-_DECIDING = ("services", SLICES, "endpoints", "nodes", "namespaces", _POLICIES)
-"""Resources whose every change may lead connections elsewhere."""
+_GROUND = ("services", "nodes", "namespaces", _POLICIES)
+
+REMEMBERED = 4096
+"""Answers of earlier states that are kept."""
 
 
-def _topology(
-    world: SimWorld, shapes: list[tuple[Any, ...]], wiring: list[tuple[Any, ...]]
-) -> tuple[Any, ...]:
-    """What connections depend on, made of parts that most writes leave as they are (so comparing is cheap)."""
+def _ground(world: SimWorld) -> tuple[Any, ...]:
+    """Resources whose every change may lead connections elsewhere (so lists are compared), and the machines."""
     store = world.store
     return (
-        [store.list(resource) for resource in _DECIDING],
-        shapes,
-        wiring,
+        [store.list(resource) for resource in _GROUND],
         world.disturbances,
         [
             name
@@ -102,13 +112,12 @@ def _topology(
     )
 
 
-def _naming(world: SimWorld, topology: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What name resolution depends on: it outlives pods that come and go behind ordinary Services."""
+def _naming(world: SimWorld, ground: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What the cluster's DNS depends on: it outlives pods that come and go behind ordinary Services."""
     store = world.store
     headless = _headless(store.list("services"))
-    policies = store.list(_POLICIES)
     return (
-        [store.list(resource) for resource in ("services", "nodes", "namespaces", _POLICIES)],
+        ground,
         [
             piece
             for service, pieces in _by_service(store.list(SLICES)).items()
@@ -116,52 +125,30 @@ def _naming(world: SimWorld, topology: tuple[Any, ...]) -> tuple[Any, ...]:
             if service[0] == "kube-system" or service in headless
             for piece in pieces
         ],
-        [
-            (process.key, process.ip, process.listening, process.state.get("corefile"))
-            for process in world.processes.values()
-            if "corefile" in process.state
-        ],
-        # Only a policy makes it matter who asks.
-        topology[1] if policies else None,
-        topology[3:],
+        [_wire(process) for process in world.processes.values() if "corefile" in process.state],
     )
 
 
-def _shape(pod: Manifest) -> tuple[Any, ...]:
-    """What of a pod matters to the network: not its conditions or container states."""
+def _shape(pod: Manifest | None) -> tuple[Any, ...] | None:
+    """What of a pod matters to the network and to who counts it: not its conditions or container states."""
+    if pod is None:
+        return None
     metadata, status = pod["metadata"], pod.get("status", {})
     return (
         metadata["name"],
         metadata.get("namespace", ""),
         metadata.get("uid"),
         metadata.get("labels"),
+        metadata.get("ownerReferences"),
         pod["spec"],
         status.get("podIP"),
         status.get("phase") in ("Succeeded", "Failed"),
     )
 
 
-def _shapes(pods: Objects, known: Present | None) -> list[tuple[Any, ...]]:
-    """The shapes of all pods; those of the view before where no pod has changed its shape."""
-    if known is None or len(known.pods) != len(pods):
-        return [_shape(pod) for pod in pods]
-    if known.pods is pods:
-        return known.shapes
-    shapes = [
-        shape if pod is before else _shape(pod)
-        for pod, before, shape in zip(pods, known.pods, known.shapes, strict=True)
-    ]
-    return known.shapes if shapes == known.shapes else shapes
-
-
-def _wiring(running: list[Process], known: Present | None) -> list[tuple[Any, ...]]:
-    """What of the processes matters to connections, taken from the view before where a process is still the same."""
-    before = {} if known is None else dict(zip(map(id, known.running), known.wiring, strict=True))
-    return [
-        before.get(id(process))
-        or (process.key, process.ip, process.listening, process.hostname, process.state.get("corefile"))
-        for process in running
-    ]
+def _wire(process: Process) -> tuple[Any, ...]:
+    """What of a process matters to connections."""
+    return process.key, process.ip, process.listening, process.hostname, process.state.get("corefile")
 
 
 def present(world: SimWorld) -> Present:
@@ -174,29 +161,109 @@ def present(world: SimWorld) -> Present:
 
 
 def _derived(world: SimWorld, known: Present | None) -> Present:
-    """The view of the world now, made of what is still right in the one before."""
+    """The view of the world now, made of what may still be right in the one before."""
     running = list(world.processes.values())
     if known is not None and len(known.running) == len(running) and all(map(is_, known.running, running)):
-        running, by_pod, by_node, wiring = known.running, known.by_pod, known.by_node, known.wiring
+        running, by_pod, by_node = known.running, known.by_pod, known.by_node
     else:
         by_pod, by_node = {}, {}
         for process in running:
             by_pod.setdefault(process.key[0], []).append(process)
             if process.host_network:
                 by_node.setdefault(process.node, []).append(process)
-        wiring = _wiring(running, known)
     pods = world.store.list("pods")
-    shapes = _shapes(pods, known)
-    by_ip = known.by_ip if known is not None and known.shapes is shapes else _pods_by_ip(pods)
-    topology = _topology(world, shapes, wiring)
-    if known is not None and known.topology == topology:
-        cache, naming, names = known.cache, known.naming, known.names
-    else:
-        cache, naming = {}, _naming(world, topology)
-        names = known.names if known is not None and known.naming == naming else {}
-    return Present(
-        world.epoch, running, by_pod, by_node, wiring, pods, shapes, by_ip, topology, cache, naming, names
-    )
+    by_ip = known.by_ip if known is not None and known.pods is pods else _pods_by_ip(pods)
+    ground = _ground(world)
+    naming = _naming(world, ground)
+    before: Mapping[Any, Known] = {}
+    if known is not None and known.ground == ground:
+        ground = known.ground
+        naming = known.naming if known.naming == naming else naming
+        before = known.cache
+        if known.before and len(known.before) < REMEMBERED:
+            before = {**known.before, **known.cache}
+    return Present(world.epoch, running, by_pod, by_node, pods, by_ip, ground, naming, {}, before)
+
+
+# --- answers that outlive a change -------------------------------------------------------------------------
+
+
+def learned(world: SimWorld, key: Any, find: Callable[[], Any]) -> Any:
+    """The answer to a question about the network, found anew only if something that was read for it has changed.
+
+    ``find`` must change nothing.
+    """
+    view = present(world)
+    known = view.cache.get(key)
+    if known is None:
+        known = view.before.get(key)
+        if known is None or not holds(world, known.reads):
+            with inquiring(world) as inquiry:
+                answer = find()
+            known = Known(answer, inquiry.reads)
+            if inquiry.fleeting:
+                if world.inquiry is not None:
+                    world.inquiry.fleeting = True
+                return answer
+        view.cache[key] = known
+    if world.inquiry is not None:
+        world.inquiry.reads.update(known.reads)
+    return known.answer
+
+
+@contextmanager
+def inquiring(world: SimWorld) -> Iterator[Inquiry]:
+    """Have everything noted that is read of the world meanwhile."""
+    outer, world.inquiry = world.inquiry, Inquiry()
+    try:
+        yield world.inquiry
+    finally:
+        world.inquiry = outer
+
+
+def holds(world: SimWorld, reads: Reads) -> bool:
+    """Whether everything still reads the same."""
+    return all(_READERS[how](world, of) == said for (how, of), said in reads.items())
+
+
+def note(world: SimWorld, how: str, of: Any = None) -> None:
+    """Note that an answer depends on what this reader says of something: a process, a volume, the ``ground`` ..."""
+    if world.inquiry is not None:
+        reads = world.inquiry.reads
+        if (how, of) not in reads:
+            reads[how, of] = _READERS[how](world, of)
+
+
+def _at(world: SimWorld, ip: str) -> Manifest | None:
+    key = present(world).by_ip.get(ip)
+    return None if key is None else world.store.get("pods", *key)
+
+
+def _behind(world: SimWorld, service: Key) -> list[Manifest] | Manifest | None:
+    """The slices of a Service, or, where there are none, its Endpoints."""
+    return _by_service(world.store.list(SLICES)).get(service) or world.store.get("endpoints", *service)
+
+
+def _offering(world: SimWorld) -> list[Process]:
+    """The processes that make requests of their own accord."""
+    return [each for each in world.processes.values() if hasattr(world.programs[each.program], "offers")]
+
+
+_READERS: Mapping[str, Callable[[SimWorld, Any], Any]] = {
+    "pod": lambda world, key: _shape(world.store.get("pods", *key)),
+    "address": lambda world, ip: _shape(_at(world, ip)),
+    "processes": lambda world, uid: [_wire(each) for each in present(world).by_pod.get(uid, ())],
+    "machine": lambda world, node: [_wire(each) for each in present(world).by_node.get(node, ())],
+    "behind": _behind,
+    "port": lambda world, slot: _claimed(world).get(slot),
+    "naming": lambda world, _: present(world).naming,
+    "ground": lambda world, _: present(world).ground,
+    "app": lambda world, _: world._app,
+    "offering": lambda world, _: _offering(world),
+    "process": lambda world, key: world.processes.get(key),
+    "volume": lambda world, name: world.volumes.get(name),
+}
+"""What answers are made of, apart from the ground they stand on."""
 
 
 def _services_by_ip(services: list[Manifest]) -> dict[str, Manifest]:
@@ -224,10 +291,6 @@ def _node_ports(services: list[Manifest]) -> dict[int, tuple[Manifest, Manifest]
     }
 
 
-HostPort = tuple[str, int]
-"""A pod's address and the port of its container."""
-
-
 def _host_ports(pods: Objects) -> dict[tuple[str, int, str], HostPort]:
     """What the CNI's port mapping forwards: (node, port, protocol) to a pod that has claimed it."""
     found: dict[tuple[str, int, str], HostPort] = {}
@@ -246,11 +309,15 @@ def _host_ports(pods: Objects) -> dict[tuple[str, int, str], HostPort]:
 
 def host_port(world: SimWorld, node: str, port: int, protocol: str) -> HostPort | None:
     """Where a node forwards a port that a pod there has claimed with ``hostPort``, or None."""
+    note(world, "port", (node, port, protocol))
+    return _claimed(world).get((node, port, protocol))
+
+
+def _claimed(world: SimWorld) -> dict[tuple[str, int, str], HostPort]:
     view = present(world)
-    table = view.cache.get("host ports")
-    if table is None:
-        table = view.cache["host ports"] = _host_ports(view.pods)
-    return table.get((node, port, protocol))
+    if view.claimed is None:
+        view.claimed = _host_ports(view.pods)
+    return view.claimed
 
 
 def _pods_by_ip(pods: Objects) -> dict[str, Key]:
@@ -311,8 +378,8 @@ def node_port(world: SimWorld, port: int) -> tuple[Manifest, Manifest] | None:
 
 def pod_at(world: SimWorld, ip: str) -> Manifest | None:
     """The pod that has this address now."""
-    key = present(world).by_ip.get(ip)
-    return None if key is None else world.store.get("pods", *key)
+    note(world, "address", ip)
+    return _at(world, ip)
 
 
 def node_at(world: SimWorld, ip: str) -> str | None:
@@ -330,13 +397,21 @@ def node_address(world: SimWorld, node: str) -> str:
 
 def pod_of(world: SimWorld, process: Process) -> Manifest | None:
     """The pod object a process belongs to, if it is still there."""
+    note(world, "pod", (process.namespace, process.pod))
     pod = world.store.get("pods", process.namespace, process.pod)
     return pod if pod is not None and pod["metadata"].get("uid") == process.key[0] else None
 
 
 def pod_processes(world: SimWorld, uid: str) -> list[Process]:
     """Running processes of a pod."""
+    note(world, "processes", uid)
     return present(world).by_pod.get(uid, [])
+
+
+def machine_processes(world: SimWorld, node: str) -> list[Process]:
+    """Running processes on a machine's own network."""
+    note(world, "machine", node)
+    return present(world).by_node.get(node, [])
 
 
 def source_key(source: Source) -> ProcessKey:
@@ -357,6 +432,7 @@ def endpoints(world: SimWorld, namespace: str, service: str, port: Manifest | No
     EndpointSlices are read; a Service without any (one without a selector whose Endpoints are kept by hand)
     is read from its Endpoints.
     """
+    note(world, "behind", (namespace, service))
     slices = _by_service(world.store.list(SLICES)).get((namespace, service))
     if slices:
         name = None if port is None else port.get("name", "")

@@ -79,11 +79,8 @@ def connect(
     world: SimWorld, source: Source, host: str, port: int, protocol: Literal["TCP", "UDP"] = "TCP"
 ) -> Connection:
     """Where connections from ``source`` to ``host:port`` lead right now."""
-    cache = addressing.present(world).cache
     key = (addressing.source_key(source), host, port, protocol)
-    found: Connection | None = cache.get(key)
-    if found is None:
-        found = cache[key] = _connect(world, source, host, port, protocol)
+    found: Connection = addressing.learned(world, key, lambda: _connect(world, source, host, port, protocol))
     return found
 
 
@@ -118,7 +115,11 @@ class _Route:
         self.world = world
         self.source = source
         self.protocol = protocol
-        pod = addressing.pod_of(world, source) if isinstance(source, Process) else None
+        pod = None
+        if isinstance(source, Process):
+            pod = addressing.pod_of(world, source)
+            # Its address is among what its own processes say.
+            addressing.pod_processes(world, source.key[0])
         self.here: PodName = NO_POD
         if isinstance(source, Process) and not source.host_network:
             self.here = (source.namespace, source.pod)
@@ -210,7 +211,7 @@ class _Route:
         link = path(self.world, self.source.node, self.here, node, NO_POD)
         if not link.up or not allowed(self.world, self.peer, Peer(ip, node), number, self.protocol):
             return self._lost(address, port)
-        for process in addressing.present(self.world).by_node.get(node, ()):
+        for process in addressing.machine_processes(self.world, node):
             if number in process.listening:
                 return self._accepted(process, ip, number, link)
         return self._refused(address, port, ip, number)
@@ -222,7 +223,7 @@ class _Route:
         if isinstance(source, Process) and not source.host_network:
             processes = addressing.pod_processes(self.world, source.key[0])
         else:
-            processes = addressing.present(self.world).by_node.get(source.node, [])
+            processes = addressing.machine_processes(self.world, source.node)
         link = path(self.world, source.node, self.here, source.node, self.here)
         for process in processes:
             if port in process.listening:

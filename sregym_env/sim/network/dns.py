@@ -185,15 +185,9 @@ def hosts_entries(world: SimWorld, source: Source) -> tuple[tuple[str, tuple[str
 
 def resolve(world: SimWorld, source: Source, host: str) -> Resolution:
     """Resolve ``host`` as a program of ``source`` would."""
-    cache = addressing.present(world).names
     key = ("dns", addressing.source_key(source), host)
-    pod = addressing.pod_of(world, source) if isinstance(source, Process) else None
-    spec = None if pod is None else pod["spec"]
-    known: tuple[Manifest | None, Resolution] | None = cache.get(key)
-    # What naming depends on leaves the client's own pod out, whose spec says how it asks.
-    if known is None or (known[0] is not spec and known[0] != spec):
-        known = cache[key] = (spec, _resolve(world, source, host))
-    return known[1]
+    found: Resolution = addressing.learned(world, key, lambda: _resolve(world, source, host))
+    return found
 
 
 def _resolve(world: SimWorld, source: Source, host: str) -> Resolution:
@@ -295,6 +289,7 @@ def ask(world: SimWorld, source: Source, name: str, server: str) -> tuple[Answer
         if isinstance(source, Process) and not _may_leave(world, source, server):
             return Answer("TIMEOUT"), QUERY_TIMEOUT
         return public_answer(name), 0.012
+    addressing.note(world, "naming")
     found, rtt, refused = _server_process(world, source, server)
     if found is None:
         return Answer("TIMEOUT", refused=refused), rtt
@@ -319,11 +314,10 @@ def _peer(world: SimWorld, source: Source) -> Peer:
 
 def _server_process(world: SimWorld, source: Source, server: str) -> tuple[Process | None, float, bool]:
     """The DNS process behind an address: (process, round trip or time lost, whether packets were rejected)."""
-    cache = addressing.present(world).names
     key = ("dns server", addressing.source_key(source), server)
-    found: tuple[Process | None, float, bool] | None = cache.get(key)
-    if found is None:
-        found = cache[key] = _find_server(world, source, server)
+    found: tuple[Process | None, float, bool] = addressing.learned(
+        world, key, lambda: _find_server(world, source, server)
+    )
     return found
 
 

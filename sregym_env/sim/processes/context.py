@@ -9,9 +9,11 @@ from typing import Any
 from sregym_env.cluster.app import Image
 from sregym_env.runtime.clock import MILLISECOND, seconds
 from sregym_env.sim.containers import view
+from sregym_env.sim.network import addressing
 from sregym_env.sim.network.connections import Connection, connect
 from sregym_env.sim.processes.flow import Evaluation, Pressure
 from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.inquiry import Settling
 from sregym_env.sim.world.process import Process, ProcessKey
 from sregym_env.sim.world.program import Call, Failure, Flow
 
@@ -26,10 +28,16 @@ class ProcessContext:
         self.process = process
         self._evaluation = evaluation
 
+    def unnoted(self) -> None:
+        """Say that what is found out now follows from something that nobody notes: the clock, a file."""
+        if self.world.inquiry is not None:
+            self.world.inquiry.fleeting = True
+
     # --- time and chance --------------------------------------------------------------------------
 
     def now(self) -> int:
         """Microseconds since the Unix epoch."""
+        self.unnoted()
         return self.world.clock
 
     def chance(self, name: str) -> float:
@@ -45,10 +53,12 @@ class ProcessContext:
 
     def read(self, path: str) -> str:
         """A file as the process sees it. Raises FileNotFoundError or OSError(EIO)."""
+        self.unnoted()
         return view.attempt(self.world, self.process, path)
 
     def list_dir(self, path: str) -> list[str]:
         """Names in a directory, sorted. Raises FileNotFoundError."""
+        self.unnoted()
         root = path.rstrip("/") + "/"
         mount = view.mount_of(self.process, path.rstrip("/"))
         names: set[str] = set()
@@ -71,11 +81,16 @@ class ProcessContext:
         """The frozen content of the volume mounted at ``path``; None if empty. Raises OSError(EIO)."""
         mount = view.mount_of(self.process, path)
         if mount is None:
-            return self.world.volumes.get(f"{view.overlay_key(self.process)}{path}")
+            return self.stored(f"{view.overlay_key(self.process)}{path}")
         fraction = view.failing_fraction(self.world, self.process, mount)
         if fraction and self.chance("disk") < fraction:
             raise OSError(errno.EIO, "Input/output error", path)
-        return self.world.volumes.get(view.storage_key(self.process, mount))
+        return self.stored(view.storage_key(self.process, mount))
+
+    def stored(self, name: str) -> Any:
+        """The frozen content of a volume by its own name, the disk aside; None if empty."""
+        addressing.note(self.world, "volume", name)
+        return self.world.volumes.get(name)
 
     def write_volume(self, path: str, content: Any) -> None:
         """Replace the content of the volume mounted at ``path`` (or of that part of the root file system)."""
@@ -182,6 +197,7 @@ class ProcessContext:
         """The process that answers at an address, through its own eyes; None where nobody does."""
         for leg in self.connect(host, port).legs:
             if leg.outcome == "ok" and leg.process is not None:
+                addressing.note(self.world, "process", leg.process)
                 found = self.world.processes.get(leg.process)
                 if found is not None:
                     return ProcessContext(self.world, found)
@@ -215,9 +231,16 @@ def note_state(world: SimWorld, process: Process, state: Mapping[str, Any]) -> N
 
     A name ``mapping.key`` changes one entry of a mapping.
     """
-    items = tuple(sorted(state.items()))
+    entry = (process.key, process.restart, tuple(sorted(state.items())))
+    if world.inquiry is None:
+        let_settle(world, entry)
+    else:
+        world.inquiry.settling.append(entry)
+
+
+def let_settle(world: SimWorld, entry: Settling) -> None:
+    """Have changed what an evaluation left to be changed."""
     pending = world.memory.get("program.settle", ())
-    entry = (process.key, process.restart, items)
     if entry not in pending:
         world.memory["program.settle"] = (*pending, entry)
         if not pending:

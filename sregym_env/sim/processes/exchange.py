@@ -105,6 +105,7 @@ def http_get(
     patience = timeout or CONNECT_TIMEOUT
     leg = connection.legs[0]
     if len(connection.legs) > 1:
+        _chanced(world)
         leg = pick(connection, world.streams.unit(f"dial:{'/'.join(addressing.source_key(source))}"))
     lookup = min(connection.resolution.latency, patience)
     base = Exchange(
@@ -120,6 +121,12 @@ def http_get(
         spent = min(patience, leg.latency if phase == "lookup" else lookup + leg.latency)
         return evolve(base, phase=phase, connect_seconds=spent, total_seconds=spent)
     return _exchange(world, source, connection, leg, request, patience, base, tls)
+
+
+def _chanced(world: SimWorld) -> None:
+    """Note that chance had a part in an answer."""
+    if world.inquiry is not None:
+        world.inquiry.fleeting = True
 
 
 def _dialled(connection: Connection, leg: Leg) -> str:
@@ -139,10 +146,13 @@ def _exchange(
     tls: Tls | None,
 ) -> Exchange:
     assert leg.process is not None
+    addressing.note(world, "process", leg.process)
     process = world.processes[leg.process]
     connected = base.lookup_seconds + leg.latency
     waiting = evolve(base, connect_seconds=min(connected, patience), phase="wait")
     lost, extra = retransmissions(leg.loss, patience)
+    if lost:
+        _chanced(world)
     if lost and world.streams.unit(f"loss:{'/'.join(addressing.source_key(source))}") < lost:
         return _gave_up(waiting, connection, patience)
     if not leg.answers or connected >= patience:
@@ -220,6 +230,8 @@ def probe_tcp(world: SimWorld, node: str, host: str, port: int, timeout: float =
         lost, _ = retransmissions(leg.loss, timeout)
         unlucky, _ = late(leg.latency, leg.jitter, timeout)
         failing = 1.0 - (1.0 - lost) * (1.0 - unlucky)
+        if failing:
+            _chanced(world)
         if not failing or world.streams.unit(f"probe:{node}:{host}:{port}") >= failing:
             return ""
         return f"dial tcp {joined(host, port)}: i/o timeout"
@@ -274,6 +286,7 @@ def probe_grpc(
     late_text = f"timeout: health rpc did not complete within {limit}"
     if not leg.answers or leg.latency > timeout:
         return False, late_text
+    addressing.note(world, "process", leg.process)
     call = Call("grpc.health.v1.Health/Check", (("service", service),))
     flow = evaluation(world).serve(world.processes[leg.process], call, leg.port)
     if flow.latency > timeout:

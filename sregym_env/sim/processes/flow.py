@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sregym_env.sim.network import addressing
 from sregym_env.sim.network.addressing import Source
 from sregym_env.sim.network.connections import CONNECT_TIMEOUT, Leg, connect
 from sregym_env.sim.network.links import late, retransmissions
@@ -139,6 +140,7 @@ class Evaluation:
             if leg.outcome == "timeout" and leg.latency > patience:
                 return _failed("timeout", leg.text, patience)
             return _failed(leg.outcome, leg.text, min(leg.latency, patience))
+        addressing.note(self.world, "process", leg.process)
         process = self.world.processes.get(leg.process)
         if process is None:
             return _failed(

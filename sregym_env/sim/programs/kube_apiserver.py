@@ -44,6 +44,7 @@ class KubeApiserver(Daemon):
 
     def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
         """One request to the API."""
+        ctx.unnoted()
         if port != PORT:
             return None
         try:

@@ -35,9 +35,9 @@ def stored_or_empty(ctx: ProcessContext) -> MongoData:
     """The data as the running server knows it, without touching the disk."""
     mount = view.mount_of(ctx.process, DATA)
     if mount is None:
-        content = ctx.world.volumes.get(f"{view.overlay_key(ctx.process)}{DATA}")
+        content = ctx.stored(f"{view.overlay_key(ctx.process)}{DATA}")
     else:
-        content = ctx.world.volumes.get(view.storage_key(ctx.process, mount))
+        content = ctx.stored(view.storage_key(ctx.process, mount))
     found = None if content is None else content.get(DATA_KEY)
     return found if isinstance(found, MongoData) else MongoData(server_version(ctx).rpartition(".")[0])
 

@@ -18,12 +18,13 @@ from sregym_env.runtime.clock import SECOND, seconds
 from sregym_env.sim.network import addressing
 from sregym_env.sim.network.addressing import NodeSource
 from sregym_env.sim.network.connections import CONNECT_TIMEOUT, connect
-from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.processes.context import ProcessContext, let_settle
 from sregym_env.sim.processes.context import evaluation as fresh_evaluation
 from sregym_env.sim.processes.flow import Evaluation, Pressure, Visit
 from sregym_env.sim.users.components import app_of, workload_of
 from sregym_env.sim.world import Handler, LogKey, SimWorld
 from sregym_env.sim.world.history import HISTORY, ComponentState, JourneyState, Load, Segment, history, window
+from sregym_env.sim.world.inquiry import Settling
 from sregym_env.sim.world.logs import Burst
 from sregym_env.sim.world.process import Process, ProcessKey
 from sregym_env.sim.world.program import Call, Failure, Flow
@@ -63,18 +64,25 @@ class Doom:
 # --- looking --------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What becomes of everything that is offered, and what that does."""
+
+    journeys: tuple[JourneyState, ...]
+    components: tuple[ComponentState, ...]
+    loads: tuple[Load, ...]
+    lines: tuple[tuple[LogKey, tuple[tuple[str, float], ...]], ...]
+    """Lines that requests write, per run of a container: (template, per second)."""
+    doomed: tuple[Doom, ...]
+    settling: tuple[Settling, ...]
+
+
 def look(world: SimWorld) -> None:
     """Handler of the ``traffic`` event: evaluate the present and act on it."""
     world.memory.pop("traffic.due", None)
-    evaluation, states = evaluate(world)
-    by_process = _by_process(evaluation)
-    segment = Segment(
-        world.clock,
-        states,
-        _components(world, by_process),
-        _loads(evaluation, by_process),
-        () if world.unread else _probes(world),
-    )
+    outcome: Outcome = addressing.learned(world, "traffic", lambda: _outcome(world))
+    probes = () if world.unread else addressing.learned(world, "blackbox", lambda: _probes(world))
+    segment = Segment(world.clock, outcome.journeys, outcome.components, outcome.loads, probes)
     previous = history(world)
     last = previous.last()
     if last is None or not last.same_as(segment):
@@ -84,8 +92,24 @@ def look(world: SimWorld) -> None:
         world.memory[HISTORY] = grown
     _wake_scalers(world)
     if not world.unread:
-        _write_logs(world, evaluation)
-    _doom(world, evaluation)
+        _write_logs(world, outcome.lines)
+    _doom(world, outcome.doomed)
+    for entry in outcome.settling:
+        let_settle(world, entry)
+
+
+def _outcome(world: SimWorld) -> Outcome:
+    evaluation, journeys = evaluate(world)
+    by_process = _by_process(evaluation)
+    assert world.inquiry is not None
+    return Outcome(
+        journeys,
+        _components(world, by_process),
+        _loads(evaluation, by_process),
+        _lines(evaluation),
+        _doomed(evaluation),
+        tuple(dict.fromkeys(world.inquiry.settling)),
+    )
 
 
 def _wake_scalers(world: SimWorld) -> None:
@@ -116,6 +140,8 @@ def offered(world: SimWorld) -> Iterator[tuple[Process, Offer]]:
     What a generator offers that is none of the application's load is traffic like any other, but nobody's
     journey: it has no name.
     """
+    for what in ("app", "offering", "ground"):
+        addressing.note(world, what)
     for process in world.processes.values():
         offers: Callable[..., tuple[Offer, ...]] | None = getattr(
             world.programs[process.program], "offers", None
@@ -129,7 +155,7 @@ def offered(world: SimWorld) -> Iterator[tuple[Process, Offer]]:
 def _are_users(world: SimWorld, process: Process) -> bool:
     """Whether a load generator belongs to the application's own load."""
     app = app_of(world)
-    pod = world.store.get("pods", process.namespace, process.pod)
+    pod = addressing.pod_of(world, process)
     if app is None or pod is None or process.namespace not in app.namespaces:
         return False
     component = app.by_name.get(workload_of(world, pod)[1])
@@ -297,8 +323,8 @@ def _probed(app: App) -> list[tuple[str, str, int]]:
 # --- consequences ---------------------------------------------------------------------------------------
 
 
-def _write_logs(world: SimWorld, evaluation: Evaluation) -> None:
-    """Open and close the streams of lines that the requests of this state write."""
+def _lines(evaluation: Evaluation) -> tuple[tuple[LogKey, tuple[tuple[str, float], ...]], ...]:
+    """The lines that the requests of this state write, per second."""
     wanted: dict[LogKey, dict[str, float]] = {}
     for visit in evaluation.visits.values():
         if visit.rate > 0.0 and visit.logs:
@@ -306,11 +332,15 @@ def _write_logs(world: SimWorld, evaluation: Evaluation) -> None:
             lines = wanted.setdefault((*process.key, process.restart), {})
             for template, share in visit.logs.items():
                 lines[template] = lines.get(template, 0.0) + visit.rate * share
-    now_open = tuple(
+    return tuple(
         # Rounded, so that the last digits of a sum do not close and open every stream.
         (key, tuple((template, round(rate, 4)) for template, rate in lines.items() if rate >= 1e-4))
         for key, lines in wanted.items()
     )
+
+
+def _write_logs(world: SimWorld, now_open: tuple[tuple[LogKey, tuple[tuple[str, float], ...]], ...]) -> None:
+    """Open and close the streams of lines that the requests of this state write."""
     was_open = world.memory.get(BURSTS, ())
     if now_open == was_open:
         return
@@ -327,10 +357,9 @@ def _write_logs(world: SimWorld, evaluation: Evaluation) -> None:
     world.memory[BURSTS] = now_open
 
 
-def _doom(world: SimWorld, evaluation: Evaluation) -> None:
+def _doom(world: SimWorld, doomed: tuple[Doom, ...]) -> None:
     """Have processes die that requests kill: the first such request comes after an exponential time."""
     before = {(doom.key, doom.restart): doom.rate for doom in world.memory.get(CRASHES, ())}
-    doomed = _doomed(evaluation)
     if doomed or before:
         world.memory[CRASHES] = doomed
     for doom in doomed:

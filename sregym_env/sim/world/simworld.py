@@ -22,6 +22,7 @@ from sregym_env.runtime.clock import MILLISECOND, SECOND, seconds
 from sregym_env.runtime.events import EventQueue
 from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import Streams
+from sregym_env.sim.world.inquiry import Inquiry
 from sregym_env.sim.world.logs import ContainerLog
 from sregym_env.sim.world.plan import PUBLISHED, SLOT, ClusterPlan
 from sregym_env.sim.world.process import Process, ProcessKey
@@ -95,7 +96,7 @@ def _no_api(world: SimWorld, user: User) -> Cluster:
     raise LookupError("this world has no API server")
 
 
-_TIED = frozenset(("__weakref__", "_logs_owned", "_programs", "view"))
+_TIED = frozenset(("__weakref__", "_logs_owned", "_programs", "inquiry", "view"))
 """Fields of a world that say something about this one object only, or follow from the others."""
 
 
@@ -166,6 +167,7 @@ class SimWorld:
         acting: the control loop that is at work, by name; empty while none is.
         epoch: grows with every change that could alter where a connection leads.
         view: what the network derived from the world at some epoch; forks start from it, and it is no state.
+        inquiry: while somebody looks for an answer, what has been read for it; no state either.
         unread: whether what is written only for people to read is left out, for there are none: container logs,
             Normal events, changes of Endpoints (connections follow EndpointSlices) and the blackbox exporter's
             probes. Nothing else goes another way for it, chance included.
@@ -183,6 +185,7 @@ class SimWorld:
         "disturbances",
         "epoch",
         "images",
+        "inquiry",
         "logs",
         "memory",
         "processes",
@@ -219,6 +222,7 @@ class SimWorld:
         self.memory: dict[str, Any] = {}
         self.epoch = 0
         self.view: Any = None
+        self.inquiry: Inquiry | None = None
         self._app = app
         self.acting = ""
         self.unread = False
@@ -282,6 +286,7 @@ class SimWorld:
         copy.memory = self.memory.copy()
         copy.epoch = self.epoch
         copy.view = self.view
+        copy.inquiry = None
         copy._app = self._app
         copy.acting = ""
         copy.unread = self.unread
@@ -310,6 +315,7 @@ class SimWorld:
         self._programs = _programs_of(self._machinery, self._app)
         self._logs_owned = set()
         self.view = None
+        self.inquiry = None
         _tie(self)
 
     def reseed(self, seed: int) -> None:

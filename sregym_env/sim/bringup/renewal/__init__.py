@@ -129,10 +129,8 @@ def _numeric(entry: Manifest) -> tuple[int, ...]:
 def _lasting(world: EmbeddedWorld) -> Present:
     """What the network derives, without the names that addresses have in reverse, which are not renewed."""
     view = present(world)
-    names = {
-        key: answer for key, answer in view.names.items() if not any("arpa" in str(part) for part in key)
-    }
-    return replace(view, names=names)
+    cache = {key: known for key, known in view.cache.items() if not any("arpa" in str(part) for part in key)}
+    return replace(view, cache=cache, before={})
 
 
 def _reader(known: Identities, texts: tuple[str, ...]) -> Reader:

@@ -17,6 +17,7 @@ from sregym_env.sim.machines.kubelet import runtime
 from sregym_env.sim.machines.kubelet.state import Container, PodRecord, Probe, ProbeKind
 from sregym_env.sim.machines.kubelet.sync import Sync
 from sregym_env.sim.world import Controller, SimWorld
+from sregym_env.sim.world.inquiry import Reads
 from sregym_env.sim.world.program import HttpRequest
 from sregym_env.sim.world.store import Key
 
@@ -80,7 +81,7 @@ def _settled(world: SimWorld, probe: Probe, kind: ProbeKind, config: Mapping[str
 def _look(
     sync: Sync, container: Container, kind: ProbeKind, config: Mapping[str, Any], probe: Probe
 ) -> Probe:
-    passed, text = check(sync.world, sync.pod, sync.record, container.name, config)
+    (passed, text), reads = _noted(sync.world, sync.pod, sync.record, container.name, config)
     if passed:
         streak = max(probe.streak, 0) + 1
         verdict = probe.passed or streak >= config.get("successThreshold", 1)
@@ -89,7 +90,16 @@ def _look(
         verdict = probe.passed and -streak < config.get("failureThreshold", 3)
         sync.event("Warning", "Unhealthy", f"{kind.capitalize()} probe failed: {text}", container)
     period = config.get("periodSeconds", 10) * SECOND
-    return Probe(_next(probe.next_at, period, sync.now), verdict, streak, sync.world.epoch)
+    return Probe(_next(probe.next_at, period, sync.now), verdict, streak, sync.world.epoch, reads)
+
+
+def _noted(
+    world: SimWorld, pod: Manifest, record: PodRecord, container: str, config: Mapping[str, Any]
+) -> tuple[tuple[bool, str], Reads]:
+    """The result of a probe, and what it follows from: nobody notes what a command looks at."""
+    if "exec" in config:
+        return check(world, pod, record, container, config), {}
+    return runtime.noted(world, lambda: check(world, pod, record, container, config))
 
 
 def _next(phase: int, period: int, now: int) -> int:
@@ -111,8 +121,11 @@ def wake_settled(world: SimWorld) -> None:
                 continue
             for kind, probe in container.probes.items():
                 if (kind == "startup") != container.started:
+                    passes = kind != "startup" and probe.passed and probe.streak > 0
+                    if passes and not chancy and probe.reads and runtime.holds(world, probe.reads):
+                        continue
                     turns.append(probe.next_at)
-                    steady = steady and kind != "startup" and probe.passed and probe.streak > 0
+                    steady = steady and passes
         if turns:
             who = PROBER if steady else "kubelet"
             world.wake(who, (record.namespace, record.name), max(0, min(turns) - now))
@@ -150,16 +163,19 @@ def repeat(world: SimWorld, key: Key) -> int | None:
             if not _settled(world, probe, kind, config):
                 world.wake("kubelet", key, 0)
                 return None
+            if probe.reads and runtime.holds(world, probe.reads):
+                continue
             if probe.next_at > world.clock:
                 if probe.epoch != world.epoch:
                     due = probe.next_at if due is None else min(due, probe.next_at)
                 continue
-            if not check(world, pod, record, name, config)[0]:
+            (passed, _), reads = _noted(world, pod, record, name, config)
+            if not passed:
                 world.wake("kubelet", key, 0)
                 return None
             period = config.get("periodSeconds", 10) * SECOND
             after = _next(probe.next_at, period, world.clock)
-            probes[kind] = Probe(after, True, probe.streak + 1, world.epoch)
+            probes[kind] = Probe(after, True, probe.streak + 1, world.epoch, reads)
         if probes != container.probes:
             record = record.with_container(evolve(container, probes=probes))
     world.runtime[record.uid] = record

@@ -5,17 +5,37 @@ The kubelet calls nothing of programs, processes and connections but these funct
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeVar
 
 from sregym_env.cluster.app import Image
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.types import Manifest
+from sregym_env.sim.network import addressing
 from sregym_env.sim.processes import exchange, lifecycle
+from sregym_env.sim.processes.context import let_settle
 from sregym_env.sim.programs import exec as container_exec
 from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.inquiry import Reads
 from sregym_env.sim.world.process import Process, ProcessKey
 from sregym_env.sim.world.program import HttpRequest
+
+T = TypeVar("T")
+
+
+def noted(world: SimWorld, find: Callable[[], T]) -> tuple[T, Reads]:
+    """What ``find`` finds out, and what that follows from; nothing where it could be otherwise the next time."""
+    with addressing.inquiring(world) as inquiry:
+        addressing.note(world, "ground")
+        found = find()
+    for entry in inquiry.settling:
+        let_settle(world, entry)
+    return found, {} if inquiry.fleeting or inquiry.settling else inquiry.reads
+
+
+def holds(world: SimWorld, reads: Reads) -> bool:
+    """Whether that still says the same."""
+    return addressing.holds(world, reads)
 
 
 def executable(world: SimWorld, image: Image, argv0: str) -> tuple[str, str] | None:

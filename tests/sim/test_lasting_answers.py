@@ -1,0 +1,132 @@
+"""Answers of the network that outlive a change of the world are those that would be found anew."""
+
+from __future__ import annotations
+
+import pytest
+
+from sregym_env.apps import app
+from sregym_env.cluster.disturbances import LinkLoss, PodFreeze
+from sregym_env.runtime.chance import Chance
+from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.sim.network.addressing import NodeSource, inquiring, learned, note, present
+from sregym_env.sim.network.connections import connect
+from sregym_env.sim.users import traffic
+from sregym_env.worlds.lived import base_world
+
+HOTEL = app("hotel-reservation")
+NAMESPACE = HOTEL.namespace
+
+
+def asked(world: EmbeddedWorld) -> dict[tuple[str, ...], object]:
+    """Where everybody's connections to every component lead."""
+    ends = [(each.name, each.port) for each in HOTEL.components if each.port]
+    clients = [process for process in world.processes.values() if process.namespace == NAMESPACE]
+    found: dict[tuple[str, ...], object] = {}
+    for name, port in ends:
+        host = f"{name}.{NAMESPACE}.svc.cluster.local"
+        found["node", name] = connect(world, NodeSource("", cluster_dns=True), host, port)
+        for client in clients:
+            found[client.pod, client.container, name] = connect(world, client, host, port)
+    return found
+
+
+def users(world: EmbeddedWorld) -> object:
+    """What becomes of what the users want."""
+    return learned(world, "traffic", lambda: traffic._outcome(world))
+
+
+def changes(world: EmbeddedWorld, chance: Chance) -> None:
+    """One of many things that happen to a cluster."""
+    cluster = world.cluster
+    name = chance.choice(
+        "component", [each.name for each in HOTEL.components if each.workload == "deployments.apps"]
+    )
+    pods = [pod for pod in cluster.list("pods", NAMESPACE) if pod["metadata"]["name"].startswith(name + "-")]
+    pod = pods[0]["metadata"]["name"] if pods else ""
+    kind = chance.choice("kind", KINDS)
+    if kind == "restart" and pod:
+        cluster.delete("pods", pod, NAMESPACE)
+    elif kind == "scale":
+        replicas = chance.between("replicas", 0, 2)
+        cluster.patch(
+            "deployments.apps", name, {"spec": {"replicas": replicas}}, namespace=NAMESPACE, type="merge"
+        )
+    elif kind == "labels" and pod:
+        labels = {"metadata": {"labels": {"io.kompose.service": "moved"}}}
+        cluster.patch("pods", pod, labels, namespace=NAMESPACE, type="merge")
+    elif kind == "port":
+        ports = {"spec": {"ports": [{"port": 9, "targetPort": 9}]}}
+        cluster.patch("services", name, ports, namespace=NAMESPACE, type="merge")
+    elif kind == "policy":
+        metadata = {"name": f"deny-{chance.below('suffix', 10**6)}", "namespace": NAMESPACE}
+        spec = {"podSelector": {"matchLabels": {"io.kompose.service": name}}, "policyTypes": ["Ingress"]}
+        policy = {
+            "apiVersion": "networking.k8s.io/v1",
+            "kind": "NetworkPolicy",
+            "metadata": metadata,
+            "spec": spec,
+        }
+        cluster.create(policy, namespace=NAMESPACE)
+    elif kind == "dns":
+        for server in cluster.list("pods", "kube-system", label_selector="k8s-app=kube-dns"):
+            cluster.delete("pods", server["metadata"]["name"], "kube-system")
+    elif kind == "freeze" and pod:
+        world.nodes.apply(PodFreeze(NAMESPACE, pod))
+    elif kind == "loss" and pod:
+        world.nodes.apply(LinkLoss(NAMESPACE, pod, 0.2))
+    elif kind == "heal":
+        for disturbance in world.disturbances:
+            world.nodes.heal(disturbance)
+
+
+KINDS = ("restart", "scale", "labels", "port", "policy", "dns", "freeze", "loss", "heal")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_whatever_happens_answers_that_last_are_right(seed: int) -> None:
+    world = base_world(HOTEL, seed)
+    chance = Chance(("lasting", seed))
+    asked(world)
+    for step in range(12):
+        changes(world, chance.at(step))
+        for seconds in (0.0, 0.5, 20.0):
+            world.advance(seconds)
+            anew = world.fork()
+            anew.view = None
+            assert asked(world) == asked(anew), (step, seconds)
+            assert users(world) == users(anew), (step, seconds)
+
+
+def test_most_answers_outlive_the_restart_of_one_pod() -> None:
+    world = base_world(HOTEL, 0)
+    before = asked(world)
+    changes(world, _that("restart"))
+    world.advance(0.05)
+    view = present(world)
+    asked(world)
+    kept = [key for key, known in view.cache.items() if view.before.get(key) is known]
+    assert len(kept) > 0.8 * len(before)
+
+
+def _that(kind: str) -> Chance:
+    return next(found for number in range(1000) if (found := Chance((number,))).choice("kind", KINDS) == kind)
+
+
+def test_what_chance_or_the_clock_has_a_part_in_is_found_anew() -> None:
+    world = base_world(HOTEL, 0)
+    process = next(iter(world.processes.values()))
+    found: list[int] = []
+
+    def find() -> int:
+        assert world.inquiry is not None
+        world.inquiry.fleeting = True
+        found.append(1)
+        return len(found)
+
+    assert [learned(world, "clock", find), learned(world, "clock", find)] == [1, 2]
+    with inquiring(world) as outer:
+        learned(world, "clock", find)
+        note(world, "process", process.key)
+    assert outer.fleeting
+    assert outer.reads == {("process", process.key): process}
+    assert world.inquiry is None
