@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from time import process_time
 from typing import Any
 
+from sregym_env.envs import staging
 from sregym_env.envs.env import SREGymEnv
 from sregym_env.envs.injection import prepare
 from sregym_env.faults.problems import Problem
@@ -229,6 +230,10 @@ def memory() -> Iterator[float]:
     """Megabytes that one more environment with its own seed takes, a few steps into its episode."""
     namespace = environment().episode.staged.app.namespace
     count = 20
+    for seed in range(count):
+        # Base worlds are the process's, whatever it plays.
+        SREGymEnv(raise_errors=True, **PROBLEM).reset(seed=UNSEEN + seed)
+    staging.forget()
     gc.collect()
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]

@@ -5,18 +5,21 @@ Indexes are derived from the store's sorted lists (:mod:`sregym_env.sim.world.de
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import is_
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from sregym_env.kube.types import Manifest
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.derived import DerivedFrom, DerivedFromEach
-from sregym_env.sim.world.inquiry import Inquiry, Reads
+from sregym_env.sim.world.inquiry import Inquiry, Read
 from sregym_env.sim.world.process import Process, ProcessKey
 from sregym_env.sim.world.store import Key, Objects
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 SLICES = "endpointslices.discovery.k8s.io"
 _SERVICE_LABEL = "kubernetes.io/service-name"
@@ -63,7 +66,7 @@ class Known(NamedTuple):
     """An answer of the network, and everything that was read for it: it holds while that reads the same."""
 
     answer: Any
-    reads: Reads
+    reads: tuple[Read, ...]
 
 
 @dataclass(slots=True)
@@ -87,6 +90,10 @@ class Present:
     """Answers of the layers above that hold now, by their own keys; shared by forks while nothing happens."""
     before: Mapping[Any, Known]
     """Answers of earlier states of the same ground, which may still hold."""
+    seen: dict[tuple[str, Any], Read]
+    """What was read of this state."""
+    seen_before: Mapping[tuple[str, Any], Read]
+    """What was read of earlier ones: what says the same is the same value."""
     claimed: dict[tuple[str, int, str], HostPort] | None = None
     """What :func:`host_port` found out."""
 
@@ -176,13 +183,17 @@ def _derived(world: SimWorld, known: Present | None) -> Present:
     ground = _ground(world)
     naming = _naming(world, ground)
     before: Mapping[Any, Known] = {}
+    seen: Mapping[tuple[str, Any], Read] = {}
     if known is not None and known.ground == ground:
         ground = known.ground
         naming = known.naming if known.naming == naming else naming
-        before = known.cache
-        if known.before and len(known.before) < REMEMBERED:
-            before = {**known.before, **known.cache}
-    return Present(world.epoch, running, by_pod, by_node, pods, by_ip, ground, naming, {}, before)
+        before = _merged(known.before, known.cache)
+        seen = _merged(known.seen_before, known.seen)
+    return Present(world.epoch, running, by_pod, by_node, pods, by_ip, ground, naming, {}, before, {}, seen)
+
+
+def _merged(before: Mapping[K, V], now: Mapping[K, V]) -> Mapping[K, V]:
+    return {**before, **now} if before and len(before) < REMEMBERED else now
 
 
 # --- answers that outlive a change -------------------------------------------------------------------------
@@ -200,14 +211,14 @@ def learned(world: SimWorld, key: Any, find: Callable[[], Any]) -> Any:
         if known is None or not holds(world, known.reads):
             with inquiring(world) as inquiry:
                 answer = find()
-            known = Known(answer, inquiry.reads)
+            known = Known(answer, tuple(inquiry.reads.values()))
             if inquiry.fleeting:
                 if world.inquiry is not None:
                     world.inquiry.fleeting = True
                 return answer
         view.cache[key] = known
     if world.inquiry is not None:
-        world.inquiry.reads.update(known.reads)
+        world.inquiry.reads.update((read[0], read) for read in known.reads)
     return known.answer
 
 
@@ -221,17 +232,33 @@ def inquiring(world: SimWorld) -> Iterator[Inquiry]:
         world.inquiry = outer
 
 
-def holds(world: SimWorld, reads: Reads) -> bool:
+def holds(world: SimWorld, reads: Iterable[Read]) -> bool:
     """Whether everything still reads the same."""
-    return all(_READERS[how](world, of) == said for (how, of), said in reads.items())
+    seen = present(world).seen
+    for read in reads:
+        now = seen.get(read[0]) or _read(world, read[0])
+        if now is not read and now[1] != read[1]:
+            return False
+    return True
 
 
 def note(world: SimWorld, how: str, of: Any = None) -> None:
     """Note that an answer depends on what this reader says of something: a process, a volume, the ``ground`` ..."""
     if world.inquiry is not None:
-        reads = world.inquiry.reads
-        if (how, of) not in reads:
-            reads[how, of] = _READERS[how](world, of)
+        what = (how, of)
+        world.inquiry.reads[what] = present(world).seen.get(what) or _read(world, what)
+
+
+def _read(world: SimWorld, what: tuple[str, Any]) -> Read:
+    """What a reader says now: the very same value as in the state before where it says the same."""
+    view = present(world)
+    how, of = what
+    read = (what, _READERS[how](world, of))
+    before = view.seen_before.get(what)
+    if before is not None and before[1] == read[1]:
+        read = before
+    view.seen[what] = read
+    return read
 
 
 def _at(world: SimWorld, ip: str) -> Manifest | None:

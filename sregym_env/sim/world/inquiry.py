@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-Reads = dict[tuple[str, Any], Any]
-"""What was read of a world: by which reader and of what, and what it said. Nobody changes one that is kept."""
+Read = tuple[tuple[str, Any], Any]
+"""Something that was read of a world: by which reader and of what, and what it said."""
 
 Settling = tuple[Any, ...]
 """What an evaluation leaves in the state of a process, a moment later."""
@@ -21,7 +21,8 @@ Settling = tuple[Any, ...]
 class Inquiry:
     """What was read, and what was left behind, while an answer was being found."""
 
-    reads: Reads = field(default_factory=dict)
+    reads: dict[tuple[str, Any], Read] = field(default_factory=dict)
+    """By their first halves."""
     settling: list[Settling] = field(default_factory=list)
     """What the evaluation would have changed: whoever uses the answer, changes it."""
     fleeting: bool = False

@@ -17,7 +17,7 @@ from sregym_env.sim.machines.kubelet import runtime
 from sregym_env.sim.machines.kubelet.state import Container, PodRecord, Probe, ProbeKind
 from sregym_env.sim.machines.kubelet.sync import Sync
 from sregym_env.sim.world import Controller, SimWorld
-from sregym_env.sim.world.inquiry import Reads
+from sregym_env.sim.world.inquiry import Read
 from sregym_env.sim.world.program import HttpRequest
 from sregym_env.sim.world.store import Key
 
@@ -95,10 +95,10 @@ def _look(
 
 def _noted(
     world: SimWorld, pod: Manifest, record: PodRecord, container: str, config: Mapping[str, Any]
-) -> tuple[tuple[bool, str], Reads]:
+) -> tuple[tuple[bool, str], tuple[Read, ...]]:
     """The result of a probe, and what it follows from: nobody notes what a command looks at."""
     if "exec" in config:
-        return check(world, pod, record, container, config), {}
+        return check(world, pod, record, container, config), ()
     return runtime.noted(world, lambda: check(world, pod, record, container, config))
 
 

@@ -16,24 +16,24 @@ from sregym_env.sim.processes import exchange, lifecycle
 from sregym_env.sim.processes.context import let_settle
 from sregym_env.sim.programs import exec as container_exec
 from sregym_env.sim.world import SimWorld
-from sregym_env.sim.world.inquiry import Reads
+from sregym_env.sim.world.inquiry import Read
 from sregym_env.sim.world.process import Process, ProcessKey
 from sregym_env.sim.world.program import HttpRequest
 
 T = TypeVar("T")
 
 
-def noted(world: SimWorld, find: Callable[[], T]) -> tuple[T, Reads]:
+def noted(world: SimWorld, find: Callable[[], T]) -> tuple[T, tuple[Read, ...]]:
     """What ``find`` finds out, and what that follows from; nothing where it could be otherwise the next time."""
     with addressing.inquiring(world) as inquiry:
         addressing.note(world, "ground")
         found = find()
     for entry in inquiry.settling:
         let_settle(world, entry)
-    return found, {} if inquiry.fleeting or inquiry.settling else inquiry.reads
+    return found, () if inquiry.fleeting or inquiry.settling else tuple(inquiry.reads.values())
 
 
-def holds(world: SimWorld, reads: Reads) -> bool:
+def holds(world: SimWorld, reads: tuple[Read, ...]) -> bool:
     """Whether that still says the same."""
     return addressing.holds(world, reads)
 

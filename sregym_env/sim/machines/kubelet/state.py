@@ -8,7 +8,7 @@ from typing import Literal
 
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.frozen import evolve
-from sregym_env.sim.world.inquiry import Reads
+from sregym_env.sim.world.inquiry import Read
 
 ProbeKind = Literal["startup", "liveness", "readiness"]
 Role = Literal["init", "main", "ephemeral"]
@@ -48,7 +48,7 @@ class Probe:
     """Equal results in a row: positive for successes, negative for failures."""
     epoch: int = -1
     """The world's epoch when it last ran."""
-    reads: Reads = field(default_factory=dict, compare=False)
+    reads: tuple[Read, ...] = field(default=(), compare=False)
     """What its last result follows from; empty where that is not known."""
 
 
