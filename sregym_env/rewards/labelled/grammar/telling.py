@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from sregym_env.rewards.labelled.grammar.lines import Draw, filled
 from sregym_env.rewards.labelled.grammar.scene import Scene
-from sregym_env.rewards.labelled.grammar.voice import Voice, capital, casual, foreign, quoted
+from sregym_env.rewards.labelled.grammar.voice import Voice, capital, casual, foreign, lowered, quoted
+
+_LONGEST_CHAIN = 4
+"""With more victims than that one is not behind the other."""
+
+_BLOCK = re.compile(r"(?:^|\n)(?:```|> .*|    .*|.*\d\d.*: .*|T\+.*)$")
+"""Text that ends with a line of its own: output, or an event with its time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +108,11 @@ class Teller:
 
     def consequence(self) -> str:
         """Who suffers from it."""
+        if len(self.scene.spec.components) > 1:
+            return self.frame("chain_both")
         count = len(self.scene.spec.affected)
+        if count > _LONGEST_CHAIN:
+            return self.frame("chain_many")
         return self.frame(("chain_none", "chain_one")[count] if count < 2 else "chain_more")
 
     def group(self) -> str:
@@ -123,6 +134,8 @@ class Teller:
         )
         if '"' in line or "`" in line:
             shown = shown if "\n" in shown else "\n    {}"
+        elif line.endswith("."):
+            shown = shown.rstrip(".")
         return self.frame("quoted", quote=shown.format(line))
 
     def neutral(self) -> str:
@@ -175,8 +188,9 @@ class Teller:
     def report(self, claim: Claim) -> str:
         """A post-mortem with headings."""
         heads = self.draw.frame("report_heads").split("|")
+        seen = self.sentence(self.put("symptom"))
         bodies = [
-            self.sentence(self.put("symptom")),
+            self.frame("effect") if seen[1:-1] in claim.text else seen,
             claim.text,
             self._effect(claim),
             self.frame("found"),
@@ -222,7 +236,8 @@ class Teller:
             aside.append(f"{self.frame('chat_effect')}.")
         if self._yes("cleared"):
             aside.append(f"{self.frame('chat_cleared')}.")
-        return casual(_flow(f"{self.frame('chat_opening')} {said}".rstrip(".") + ".", *aside, *claim.extras))
+        opened = f"{self.frame('chat_opening')} {lowered(said).rstrip('.')}."
+        return casual(_flow(opened, *aside, *claim.extras))
 
     def listed(self, claim: Claim) -> str:
         """Labelled lines."""
@@ -269,5 +284,10 @@ _REGISTERS: Mapping[str, Callable[[Teller, Claim], str]] = {
 
 
 def _flow(*parts: str) -> str:
-    """Parts after each other, those that are not empty."""
-    return " ".join(part for part in parts if part).replace(" \n", "\n").replace("``` ", "```\n")
+    """Parts after each other, those that are not empty; what stands on lines of its own stays there."""
+    flowing = ""
+    for part in filter(None, parts):
+        apart = "\n" in flowing and _BLOCK.search(flowing)
+        between = "" if not flowing or part.startswith("\n") else "\n" if apart else " "
+        flowing += between + part
+    return flowing.replace(" \n", "\n")

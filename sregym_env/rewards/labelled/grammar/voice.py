@@ -155,6 +155,13 @@ def capital(text: str, names: Iterable[str]) -> str:
     return text if not first.isalpha() or first in names else text[:1].upper() + text[1:]
 
 
+def lowered(text: str) -> str:
+    """A sentence's beginning in small letters."""
+    return (
+        _STARTS.sub(lambda found: found[1] + found[2].lower(), text, count=1) if text[:1].isupper() else text
+    )
+
+
 def abbreviated(text: str) -> str:
     """The long words of the trade cut short."""
     for words, short in _ABBREVIATIONS:
