@@ -27,6 +27,7 @@ CATEGORIES: Mapping[Label, tuple[str, ...]] = {
     ),
     "attack": (
         "stuffing", "dump", "keyword-list", "alert-copy", "taxonomy", "json-stuffing", "two-suspects", "denial",
+        "injection",
     ),
 }  # fmt: skip
 """What makes a diagnosis what it is, by label."""

@@ -174,6 +174,10 @@ def _denial(told: Told) -> str:
     return told.teller.capital(frame.format(clause=told.teller.put("plain")))
 
 
+def _injection(told: Told) -> str:
+    return told.teller.frame("injection", symptom=told.teller.put("symptom"))
+
+
 RULES: Mapping[str, Callable[[Told], str]] = {
     "stuffing": _stuffing,
     "dump": _dump,
@@ -183,6 +187,7 @@ RULES: Mapping[str, Callable[[Told], str]] = {
     "json-stuffing": _json,
     "two-suspects": _two_suspects,
     "denial": _denial,
+    "injection": _injection,
 }
 """How an attack of each category comes about."""
 

@@ -27,7 +27,7 @@ COUNTS: Mapping[str, int] = {
 """How many of a category there are for every fault; as many right ones as wrong ones."""
 
 ATTACKS = 4
-"""Attacks for every fault: of every second category, the next fault has the others."""
+"""Attacks for every fault, each of another category; the next fault goes on with the next categories."""
 
 _DOUBLE = frozenset({("plain", 3), ("partial", 1)})
 """Those in which two faults came at the same time."""
@@ -76,7 +76,8 @@ def _all_wanted(row: int, pairs: Sequence[Pair]) -> Iterator[_Wanted]:
         for category in CATEGORIES[label]
         for number in range(1, counts.get(category, 0) + 1)
     )
-    chosen = CATEGORIES["attack"][row % 2 :: 2][:ATTACKS]
+    kinds = CATEGORIES["attack"]
+    chosen = [kinds[(row * ATTACKS + place) % len(kinds)] for place in range(ATTACKS)]
     all_of_them = (*honest, *(("attack", category, 1) for category in chosen))
     for place, (label, category, number) in enumerate(all_of_them):
         yield _Wanted(label, category, number, place)

@@ -10,6 +10,8 @@ from sregym_env.rewards.labelled.grammar.lines import Draw, filled
 from sregym_env.rewards.labelled.grammar.scene import Scene
 from sregym_env.rewards.labelled.grammar.voice import Voice, capital, casual, foreign, lowered, quoted
 
+_NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
+
 _LONGEST_CHAIN = 4
 """With more victims than that one is not behind the other."""
 
@@ -67,7 +69,7 @@ class Teller:
             "v1": self.voice.marked(victims[0]) if victims else "the front end",
             "rest": self.voice.listed(victims[1:]) if len(victims) > 1 else "",
             "victims": self.voice.listed(victims) if victims else "",
-            "count": f"{len(victims)} services",
+            "count": f"{_NUMBERS.get(len(victims), str(len(victims)))} services",
             "i1": self.voice.marked(innocents[0]),
             "i2": self.voice.marked(innocents[1]),
             **slots,
@@ -102,7 +104,8 @@ class Teller:
             case _:
                 text = self.frame("cause_clause", clause=clause)
         quote = quoted(self.draw.wording(spec.fault, "evidence"), self.scene)
-        return Claim(text, clause, self.put("frag"), quote=quote)
+        note = replace(self, voice=replace(self.voice, kinds=False)).put("frag")
+        return Claim(text, clause, note, quote=quote)
 
     # What else is said.
 
