@@ -6,25 +6,26 @@ Whoever makes a judge looks at :func:`development` alone; :func:`held_out` is fo
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from sregym_env.rewards.labelled.diagnosis import Diagnosis, Part
+from sregym_env.rewards.labelled.diagnosis import Diagnosis
 from sregym_env.rewards.labelled.grammar.generate import generated
 from sregym_env.rewards.labelled.specs import specs
 
 
 def development() -> tuple[Diagnosis, ...]:
     """What may be looked at."""
-    return _parts()["dev"]
+    return _parts()[0]
 
 
 def held_out() -> tuple[Diagnosis, ...]:
     """What is for reports: a judge that was made with it has been measured with nothing."""
-    return _parts()["held-out"]
+    return _parts()[1]
 
 
 def fingerprint(diagnoses: Sequence[Diagnosis]) -> str:
@@ -37,14 +38,13 @@ def fingerprint(diagnoses: Sequence[Diagnosis]) -> str:
 
 
 @lru_cache(maxsize=1)
-def _parts() -> dict[Part, tuple[Diagnosis, ...]]:
+def _parts() -> tuple[tuple[Diagnosis, ...], tuple[Diagnosis, ...]]:
     everything = (*generated(), *written())
-    ids = {each.id for each in everything}
-    if len(ids) < len(everything):
-        raise ValueError("two labelled diagnoses have one id")
+    ids = Counter(each.id for each in everything)
+    if twice := [id for id, count in ids.items() if count > 1]:
+        raise ValueError(f"labelled diagnoses: the id {twice[0]} stands twice")
     dev = tuple(each for each in everything if each.part == "dev")
-    rest = tuple(each for each in everything if each.part == "held-out")
-    return {"dev": dev, "held-out": rest}
+    return dev, tuple(each for each in everything if each.part == "held-out")
 
 
 @lru_cache(maxsize=1)

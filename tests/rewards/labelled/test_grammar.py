@@ -22,6 +22,7 @@ from sregym_env.rewards.labelled.grammar.voice import (
     capital,
     casual,
     foreign,
+    has_abbreviations,
     lowered,
     quoted,
 )
@@ -120,6 +121,19 @@ def test_right_ones_name_the_place_and_wrong_places_do_not() -> None:
         named = any(re.search(rf"(?<![\w-]){name}(?![\w-])", each.text) for name in components)
         if each.label == "right":
             assert named, each.text
+
+
+def test_abbreviations_are_short() -> None:
+    assert all(has_abbreviations(each.text) for each in generated() if each.category == "abbreviation")
+
+
+def test_nobody_is_cleared_and_accused_at_once() -> None:
+    """Who speaks of two faults has a good word for neither."""
+    clears = re.compile(r"(?:problem of|suspected|not|checked|guess was|looked at) [`\"]?([\w-]+)")
+    for each in generated():
+        if len(each.pairs) == 2 and each.label == "right":
+            accused = {name for pair in each.pairs for name in specs()[pair].components}
+            assert not accused & {*clears.findall(each.text)}, each.text
 
 
 def test_partial_ones_are_silent_on_the_second_fault() -> None:

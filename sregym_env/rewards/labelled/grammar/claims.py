@@ -10,7 +10,7 @@ from sregym_env.faults.mechanisms import MECHANISMS
 from sregym_env.faults.spec import FaultSpec
 from sregym_env.rewards.labelled.grammar.scene import Scene
 from sregym_env.rewards.labelled.grammar.telling import Claim, Teller
-from sregym_env.rewards.labelled.grammar.voice import abbreviated
+from sregym_env.rewards.labelled.grammar.voice import abbreviated, has_abbreviations
 from sregym_env.rewards.labelled.specs import Pair
 from sregym_env.runtime.chance import Chance
 
@@ -39,6 +39,11 @@ class Told:
     def write(self, claim: Claim) -> str:
         """The text."""
         return self.teller.tell(self.register, claim)
+
+    def sparing(self, *others: Scene) -> Told:
+        """The same, without a good word for who else is accused."""
+        spared = tuple(name for other in others for name in other.spec.components)
+        return replace(self, teller=replace(self.teller, spared=spared))
 
     def about(self, scene: Scene) -> Told:
         """The same told of another scene."""
@@ -115,7 +120,7 @@ def _plain(told: Told) -> str:
         return told.write(told.teller.cause())
     other = told.teller.of(told.second).put("plain")
     text = told.teller.frame("both", clause=told.teller.put("plain"), other=other)
-    return told.write(Claim(text, certain=False, quote=told.teller.cause().quote))
+    return told.sparing(told.second).write(Claim(text, certain=False, quote=told.teller.cause().quote))
 
 
 def _paraphrase(told: Told) -> str:
@@ -153,8 +158,10 @@ def _timeline(told: Told) -> str:
 def _abbreviation(told: Told) -> str:
     claim = told.teller.cause()
     text = told.write(claim if told.chance.yes("long", 0.5) else replace(claim, text=f"{claim.note}."))
-    # Where a text has no long word, its namespace still can be cut short.
-    return short if (short := abbreviated(text)) != text else f"{text}\nns {told.scene.spec.namespace}"
+    short = abbreviated(text)
+    # Where nothing could be cut short, the namespace still can be named so.
+    where = "" if has_abbreviations(short) else f" (ns {told.scene.spec.namespace})"
+    return f"{short}{where}"
 
 
 # Wrong ones.
@@ -202,9 +209,10 @@ def _reserved(name: str) -> Callable[[Told], str]:
 
 
 def _blamed(told: Told) -> str:
-    other = told.teller.of(told.innocent()).put("plain")
+    innocent = told.innocent()
+    other = told.teller.of(innocent).put("plain")
     text = told.teller.frame("blamed_too", clause=told.teller.put("plain"), other=other)
-    return told.write(Claim(text, certain=False))
+    return told.sparing(innocent).write(Claim(text, certain=False))
 
 
 def _partial(told: Told) -> str:

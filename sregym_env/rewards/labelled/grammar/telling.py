@@ -44,6 +44,8 @@ class Teller:
     scene: Scene
     voice: Voice
     draw: Draw
+    spared: tuple[str, ...] = ()
+    """Components of which nothing good is said either, because the claim has to do with them too."""
 
     def at(self, name: str) -> Teller:
         """The same with other chance."""
@@ -240,7 +242,11 @@ class Teller:
         if self._yes("cleared"):
             aside.append(f"{self.frame('chat_cleared')}.")
         opened = f"{self.frame('chat_opening')} {lowered(said).rstrip('.')}."
-        return casual(_flow(opened, *aside, *claim.extras))
+        # What a machine printed is not the writer's to spell.
+        printed = [each for each in claim.extras if claim.quote and claim.quote in each]
+        return _flow(
+            casual(_flow(opened, *aside, *(each for each in claim.extras if each not in printed))), *printed
+        )
 
     def listed(self, claim: Claim) -> str:
         """Labelled lines."""
@@ -260,7 +266,12 @@ class Teller:
 
     def _innocents(self) -> list[str]:
         """Components that have no part in it, in some order."""
-        part = {*self.scene.spec.components, *self.scene.spec.affected, *self.scene.spec.aliases}
+        part = {
+            *self.spared,
+            *self.scene.spec.components,
+            *self.scene.spec.affected,
+            *self.scene.spec.aliases,
+        }
         part |= {
             need.on
             for name in self.scene.spec.components

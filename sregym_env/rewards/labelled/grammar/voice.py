@@ -61,6 +61,10 @@ _ABBREVIATIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ("requests", "reqs"),
     )
 )
+_SHORT_WORDS = re.compile(
+    r"(?<![\w-])(?:cm|deploy|svc|pvc|pv|netpol|rs|sa|ns|env|config|mem|dbs?|ctr|k8s|conn|reqs?|b/c|w/o|auth|img|init|cpu)(?![\w-])"
+)
+
 _CONTRACTIONS = (
     ("does not", "doesn't"),
     ("cannot", "can't"),
@@ -167,6 +171,11 @@ def abbreviated(text: str) -> str:
     for words, short in _ABBREVIATIONS:
         text = words.sub(short, text)
     return text
+
+
+def has_abbreviations(text: str) -> bool:
+    """Whether a text has short forms of long words."""
+    return _SHORT_WORDS.search(text) is not None
 
 
 def casual(text: str) -> str:
