@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.progress import Progress
 
@@ -27,7 +27,9 @@ from sregym_env.rewards.labelled.agreement import (
     used,
 )
 from sregym_env.rewards.labelled.collection import development, fingerprint, held_out
-from sregym_env.rewards.labelled.diagnosis import PARTS, Diagnosis
+from sregym_env.rewards.labelled.diagnosis import PARTS
+
+T = TypeVar("T")
 
 _ANSWER_CHARS = 120
 """How much of an answer's evidence is shown."""
@@ -49,7 +51,7 @@ def evaluate(
     with Progress(transient=True, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task(judge.name, total=len(diagnoses))
         outcomes = measured(judge, diagnoses, threads=threads, watch=lambda: progress.advance(task))
-    wrong = [each for each in outcomes if each.misjudged][:misses]
+    wrong = thinned([each for each in outcomes if each.misjudged], misses) if misses else ()
     if as_json:
         whole = {
             "part": part,
@@ -63,11 +65,11 @@ def evaluate(
     return good_enough(outcomes)
 
 
-def thinned(diagnoses: Sequence[Diagnosis], sample: int) -> tuple[Diagnosis, ...]:
+def thinned(items: Sequence[T], sample: int) -> tuple[T, ...]:
     """So many of them, spread evenly; all for 0."""
-    if not 0 < sample < len(diagnoses):
-        return tuple(diagnoses)
-    return tuple(diagnoses[place * len(diagnoses) // sample] for place in range(sample))
+    if not 0 < sample < len(items):
+        return tuple(items)
+    return tuple(items[place * len(items) // sample] for place in range(sample))
 
 
 def missed(outcome: Outcome) -> dict[str, Any]:

@@ -82,12 +82,14 @@ def measured(
 
 def kappa(pairs: Sequence[tuple[bool, bool]]) -> float:
     """Cohen's kappa of pairs of verdicts: 1 for agreement in everything, 0 for as much as chance gives or for no pairs."""
-    if not pairs:
-        return 0.0
-    agreed = sum(left == right for left, right in pairs) / len(pairs)
-    left, right = (sum(pair[side] for pair in pairs) / len(pairs) for side in (0, 1))
-    chance = left * right + (1 - left) * (1 - right)
-    return 1.0 if chance == 1 else (agreed - chance) / (1 - chance)
+    count = len(pairs)
+    agreed = sum(left == right for left, right in pairs)
+    left, right = (sum(pair[side] for pair in pairs) for side in (0, 1))
+    # In whole numbers, so that no agreement beyond chance is 0 and not nearly 0.
+    by_chance = left * right + (count - left) * (count - right)
+    if by_chance == count**2:
+        return 1.0 if pairs else 0.0
+    return (count * agreed - by_chance) / (count**2 - by_chance)
 
 
 def agreement(outcomes: Iterable[Outcome]) -> float:

@@ -41,6 +41,13 @@ def test_it_is_large_and_right_and_wrong_are_in_equal_parts() -> None:
     assert len(WHOLE) == len(generated()) + len(written())
 
 
+def test_the_page_on_judging_says_how_large_it_is() -> None:
+    page = (ROOT / "docs" / "judging.md").read_text("utf-8")
+    assert f"{len(generated()):,} are generated" in page
+    for names in (*CATEGORIES.values(), REGISTERS):
+        assert all(name in page for name in names)
+
+
 def test_ids_and_texts_are_all_different() -> None:
     assert len({each.id for each in WHOLE}) == len(WHOLE)
     assert len({folded(each.text) for each in WHOLE}) == len(WHOLE)
