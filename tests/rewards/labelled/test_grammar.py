@@ -30,7 +30,7 @@ from sregym_env.rewards.labelled.specs import specs
 from sregym_env.runtime.chance import Chance
 
 APP = apps.app("hotel-reservation")
-KINDS = {"plain": 4, "para": 4, "pron": 2, "noun": 2, "frag": 2, "symptom": 2, "evidence": 2, "near": 4}
+KINDS = {"plain": 6, "para": 4, "pron": 2, "noun": 2, "frag": 2, "symptom": 2, "evidence": 2, "near": 6}
 
 
 def told(pair: tuple[str, str], seed: int = 0, part: Part = "dev") -> Told:

@@ -23,6 +23,8 @@ class Told:
     register: str
     app: App
     specs: Mapping[Pair, FaultSpec]
+    number: int = 1
+    """Its number among the texts of its fault and category."""
     second: Scene | None = None
     """The other fault, where there are two."""
 
@@ -175,9 +177,9 @@ def _stated(told: Told) -> Claim:
 
 def _near_miss(told: Told) -> str:
     teller = told.teller
-    clause = teller.put("near")
-    name = "cause_clause"
-    return told.write(Claim(teller.frame(name, clause=clause), clause))
+    line = teller.draw.nth_wording(told.scene.spec.fault, "near", told.number)
+    clause = teller.voice.told(line, told.scene)
+    return told.write(Claim(teller.frame("cause_clause", clause=clause), clause))
 
 
 def _other_component(told: Told) -> str:

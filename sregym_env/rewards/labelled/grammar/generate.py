@@ -104,7 +104,7 @@ def _written(wanted: _Wanted, row: int, pairs: Sequence[Pair], app: App, seen: s
         other = None
         if (wanted.category, wanted.number) in _DOUBLE:
             other = second(specs()[pair], specs(), chance)
-        text = _text(wanted.category, id, register, pair, other, app, chance)
+        text = _text(wanted, id, register, pair, other, app, chance)
         if _folded(text) not in seen:
             seen.add(_folded(text))
             both = (pair,) if other is None else (pair, other)
@@ -114,14 +114,18 @@ def _written(wanted: _Wanted, row: int, pairs: Sequence[Pair], app: App, seen: s
 
 
 def _text(
-    category: str, id: str, register: str, pair: Pair, other: Pair | None, app: App, chance: Chance
+    wanted: _Wanted, id: str, register: str, pair: Pair, other: Pair | None, app: App, chance: Chance
 ) -> str:
-    scene = Scene(specs()[pair], app)
-    voice = Voice.drawn(chance.at("voice"), short=category == "abbreviation")
-    teller = Teller(scene, voice, Draw(chance, part_of(id)))
-    told = Told(teller, register, app, specs(), None if other is None else Scene(specs()[other], app))
-    rule = claims.RULES.get(category) or attacks.RULES[category]
-    return rule(told)
+    voice = Voice.drawn(chance.at("voice"), short=wanted.category == "abbreviation")
+    told = Told(
+        teller=Teller(Scene(specs()[pair], app), voice, Draw(chance, part_of(id))),
+        register=register,
+        app=app,
+        specs=specs(),
+        number=wanted.number,
+        second=None if other is None else Scene(specs()[other], app),
+    )
+    return (claims.RULES.get(wanted.category) or attacks.RULES[wanted.category])(told)
 
 
 def _folded(text: str) -> str:

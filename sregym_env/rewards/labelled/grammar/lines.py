@@ -63,6 +63,11 @@ class Draw:
         """One of the part's frames of a name."""
         return self.line(name, frames()[name])
 
+    def nth_wording(self, fault: str, kind: str, number: int) -> str:
+        """The part's wordings of a fault in turn, so that a few texts do not say the same."""
+        lines = half(wordings()[fault][kind], self.part)
+        return lines[number % len(lines)]
+
     def wording(self, fault: str, kind: str) -> str:
         """One of the part's wordings of a fault."""
         return self.line(f"{fault} {kind}", wordings()[fault][kind])
