@@ -183,6 +183,39 @@ def shortcuts(
     raise typer.Exit(0 if kept else 1)
 
 
+@app.command("judge-eval")
+def judge_eval(
+    part: Annotated[
+        str, typer.Option(help="dev, to look at, or held-out, for a report on a judge that is finished.")
+    ] = "dev",
+    model: Annotated[str, typer.Option(help="Of a model as the judge: its name; without, the rules.")] = "",
+    base_url: Annotated[str, typer.Option(help="Of a model as the judge: where it is served.")] = "",
+    api: Annotated[str, typer.Option(help="Of a model as the judge: the dialect that is spoken there.")] = "",
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", help="KEY=VALUE for the judge, such as votes=3; values are JSON or text."),
+    ] = None,
+    sample: Annotated[int, typer.Option(min=0, help="Only so many, spread evenly; 0 for all.")] = 0,
+    threads: Annotated[int, typer.Option(min=1, help="Diagnoses at a time, for a model.")] = 4,
+    misses: Annotated[int, typer.Option(min=0, help="Show so many that are misjudged.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Measure a judge with labelled diagnoses; fails where it is not good enough to be trained against."""
+    from sregym_env.cli.judging import chosen, evaluate
+
+    with _told_errors():
+        judge = chosen(model, base_url, api, option)
+        good = evaluate(
+            judge,
+            part,
+            sample=sample,
+            threads=threads if model else 1,
+            misses=misses,
+            as_json=as_json,
+        )
+    raise typer.Exit(0 if good else 1)
+
+
 @app.command()
 def bench(
     against: Annotated[

@@ -28,6 +28,7 @@ ALLOWED: Mapping[tuple[str, str], str] = {
     ("sregym_env.cli.commands", "sregym_env.rollouts.runner"): _QUICK_HELP,
     ("sregym_env.rollouts.bulk", "ray.data"): "Ray Data brings pandas; a worker of its own needs neither",
     ("sregym_env.cli.running", "sregym_env.rollouts.ray"): "Ray is an extra, and one process needs none",
+    ("sregym_env.cli.main", "sregym_env.cli.judging"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.cli.listing"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.cli.playing"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.cli.reporting"): _QUICK_HELP,

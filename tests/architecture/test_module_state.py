@@ -65,6 +65,8 @@ REMEMBERED = {
     "apps._installed", "data.geo", "data.numbers", "data.profiles", "data.rates", "data.recommendations",
     "data.reservations", "data.users", "goorder._order", "inferred._zeros", "library.library", "node_files.below",
     "node_files.machine_files", "protobuf._table", "schema._descriptions", "schema._structure",
+    # The labelled diagnoses' data, behind read-only views.
+    "lines.frames", "lines.wordings", "specs.specs",
     # What is installed beside this package, and what the healthy worlds of applications hold.
     "pairs.inventory_of",
     # Address ranges, which never change.

@@ -21,6 +21,7 @@ from sregym_env.llm.settings import EndpointSettings
 from sregym_env.rewards.asking import MAX_DIAGNOSIS_CHARS
 from sregym_env.rewards.judge import Judge, JudgeError, SpecJudge
 from sregym_env.rewards.judges import KEY_VARIABLE, judge
+from sregym_env.rewards.labelled.agreement import FALSE_PASSES, KAPPA
 from sregym_env.rewards.llm_judge import LLMJudge
 from sregym_env.rollouts.policies import ExpertPolicy
 from sregym_env.rollouts.record import EpisodeRecord
@@ -28,7 +29,6 @@ from sregym_env.rollouts.replay import replay
 from sregym_env.rollouts.runner import Rollout, run_episode
 from tests.llm.server import ScriptedServer, Trouble
 from tests.llm.wires import Heard, Said
-from tests.rewards.agreement import cases
 from tests.rewards.hotel_specs import APP, TARGET_PORT
 from tests.rewards.scripted import answer
 
@@ -347,6 +347,6 @@ def test_what_the_page_on_judging_shows_is_so(monkeypatch: pytest.MonkeyPatch) -
     named = re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`[^|]*) \|", page, re.MULTILINE)))
     own = {"votes", "attempts", "sampling", "cache"}
     assert {*named} == own | {*EndpointSettings.model_fields} - {"send_reasoning"}
-    assert f"holds {len(cases())} labelled" in page
+    assert f"at least {KAPPA}" in page
+    assert f"at most {100 * FALSE_PASSES:.0f} %" in page
     assert f"{MAX_DIAGNOSIS_CHARS:,} characters" in page
-    assert f"{sum(not case.right for case in cases())} wrong ones" in page
