@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.runtime import effort
 from sregym_env.shell.shell import Shell, StopScript
-from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.network import addressing
+from sregym_env.sim.processes.context import ProcessContext, let_settle
 from sregym_env.sim.programs import consoles, httpd, steady, terminal, toolbox
 from sregym_env.sim.programs.defaults import MIB, NEVER, Quiet
+from sregym_env.sim.world.inquiry import Read
 from sregym_env.sim.world.logs import Cycle
 from sregym_env.sim.world.program import HttpRequest, HttpResponse, Usage
 
@@ -40,6 +42,25 @@ SPINS = "spins"
 """Key of a process's state: that it uses a whole core."""
 
 
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A script that sleeps. Kept outside the process: one that goes on sleeping changes nothing that others see."""
+
+    printed: str
+    """What it has printed, all of it."""
+    turn: Turn | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn of a loop that waits for something: the next one is the same while what it has read stays so."""
+
+    printed: str
+    length: float
+    """Seconds."""
+    reads: tuple[Read, ...]
+
+
 class Script(Quiet):
     """``sh``, ``bash`` or an executable script file as a container's main process."""
 
@@ -60,7 +81,13 @@ class Script(Quiet):
         """Go on after a sleep, or end a script whose foreground server never returns."""
         kind, _, count = reason.partition(":")
         if kind == "slept":
-            self._run(ctx, int(count), str(ctx.world.memory.get(_printed_key(ctx), "")))
+            cut = ctx.world.memory.get(_cut_key(ctx), Cut(""))
+            if cut.turn is not None and addressing.holds(ctx.world, cut.turn.reads):
+                if cut.turn.printed:
+                    ctx.log(cut.turn.printed)
+                ctx.wake_in(cut.turn.length, reason)
+            else:
+                self._run(ctx, int(count), cut.printed)
 
     def _run(self, ctx: ProcessContext, done: int, printed: str) -> None:
         shell = toolbox.container_shell(ctx)
@@ -114,8 +141,10 @@ class Script(Quiet):
         argv = list(ctx.process.argv)
         if argv[0] not in ("sh", "bash") and not argv[0].endswith(("/sh", "/bash")):
             argv = ["sh", *argv]
-        with _share():
+        with _share(), addressing.inquiring(ctx.world) as inquiry:
             result = shell.call(argv)
+        for entry in inquiry.settling:
+            let_settle(ctx.world, entry)
         toolbox.save(ctx, shell, before)
         if shell.exhausted == "memory":
             self._print(ctx, result.stdout, printed)
@@ -126,24 +155,31 @@ class Script(Quiet):
             self._print(ctx, result.stdout, printed)
             ctx.update(**{SPINS: True})
             return
-        self._print(ctx, result.text, printed)
-        # Kept outside the process: a script that goes on sleeping changes nothing that others can see.
-        memory, key = ctx.world.memory, _printed_key(ctx)
+        fresh = self._print(ctx, result.text, printed)
+        memory, key = ctx.world.memory, _cut_key(ctx)
         memory.pop(key, None)
         if not waits:
             consoles.finish(ctx, result)
         elif waits[0] < FOREVER:
             # Every replay is longer than the one before; who sleeps so often is in a loop, and may start over.
             again = count > REPLAYS
+            length = max(waits[0], LEAST_WAIT) if again else waits[0]
             if not again:
-                memory[key] = result.text
-            ctx.wake_in(max(waits[0], LEAST_WAIT) if again else waits[0], f"slept:{0 if again else count}")
+                # What the first run printed may be more than a turn does.
+                same = done and not inquiry.fleeting and steady.waits(ctx.process.argv)
+                turn = Turn(fresh, length, tuple(inquiry.reads.values())) if same else None
+                memory[key] = Cut(result.text, turn)
+            ctx.wake_in(length, f"slept:{0 if again else count}")
 
-    def _print(self, ctx: ProcessContext, text: str, printed: str) -> None:
+    def _print(self, ctx: ProcessContext, text: str, printed: str) -> str:
+        """Write what was not printed before to the log; what that is."""
         fresh = consoles.printable(text)[_common(text, printed) :]
         fresh = terminal.as_shown(fresh) if ctx.process.tty else fresh
-        if fresh.strip("\n"):
-            ctx.log(fresh.lstrip("\n") if printed else fresh)
+        fresh = fresh.lstrip("\n") if printed else fresh
+        if not fresh.strip("\n"):
+            return ""
+        ctx.log(fresh)
+        return fresh
 
     def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
         """What a server of files that the script has started answers."""
@@ -151,7 +187,7 @@ class Script(Quiet):
 
     def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
         """A shell as process 1 has no handler for SIGTERM, so the signal is ignored."""
-        ctx.world.memory.pop(_printed_key(ctx), None)
+        ctx.world.memory.pop(_cut_key(ctx), None)
         return NEVER, 137
 
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
@@ -241,8 +277,8 @@ class _Background:
         return 0, ""
 
 
-def _printed_key(ctx: ProcessContext) -> str:
-    """Where the output of a cut script is kept until it runs again."""
+def _cut_key(ctx: ProcessContext) -> str:
+    """Where a script that sleeps is kept until it runs again."""
     process = ctx.process
     return f"script/{process.key[0]}/{process.container}/{process.restart}"
 

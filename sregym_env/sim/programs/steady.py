@@ -7,7 +7,7 @@ assignments, no files, no network, no clock.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from sregym_env.runtime.clock import SECOND
@@ -18,6 +18,8 @@ from sregym_env.sim.programs.toolbox import duration
 
 _SAME = frozenset("echo printf true : sleep".split())
 """Commands that do the same every time, given the same words."""
+_ASKING = frozenset(("nc", "nslookup"))
+"""Commands whose answer follows from where connections and names lead."""
 _MOVING = frozenset("RANDOM SECONDS EPOCHSECONDS EPOCHREALTIME LINENO BASHPID SRANDOM _ ?".split())
 """Variables that change by themselves."""
 _NOWHERE = frozenset(("/dev/null", "&1", "&2", "1", "2"))
@@ -58,6 +60,29 @@ def loop_of(argv: Sequence[str]) -> Loop | None:
     return Loop(_source(statements[:-1]), _source(body.statements))
 
 
+def waits(argv: Sequence[str]) -> bool:
+    """Whether a shell's command line begins with a loop that asks the network the same until it likes the answer, and
+    does the same between: ``until nc -z db 27017; do echo waiting; sleep 2; done``."""
+    if len(argv) != 3 or argv[1] != "-c" or argv[0].rpartition("/")[2] not in ("sh", "bash"):
+        return False
+    try:
+        statements = parsed(argv[2]).statements
+    except ScriptError:
+        return False
+    for statement in statements:
+        command = _only(statement)
+        if isinstance(command, tree.While):
+            asked, between = command.condition.statements, command.body.statements
+            return (
+                not command.redirections
+                and all(_is_same(each, _ASKING) for each in asked)
+                and all(_is_same(each) for each in between)
+            )
+        if not _is_same(statement):
+            return False
+    return False
+
+
 def _source(statements: Sequence[tree.Statement]) -> str:
     return "\n".join(statement.source for statement in statements)
 
@@ -91,13 +116,13 @@ def _plain_body(command: tree.While | tree.Count) -> tree.Script | None:
     return None if command.redirections else command.body
 
 
-def _is_same(statement: tree.Statement) -> bool:
-    """Whether a statement does the same whenever it is carried out."""
+def _is_same(statement: tree.Statement, names: Collection[str] = _SAME) -> bool:
+    """Whether a statement is one of these commands, and does the same whenever it is carried out."""
     command = _only(statement)
     if not isinstance(command, tree.Simple) or command.assignments or not command.words:
         return False
     first = command.words[0]
-    if not isinstance(first, tree.Word) or first.plain not in _SAME:
+    if not isinstance(first, tree.Word) or first.plain not in names:
         return False
     if not all(isinstance(word, tree.Word) and _is_constant(word) for word in command.words[1:]):
         return False

@@ -1,0 +1,45 @@
+"""A script that waits for a server is not run again while its question would get the same answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from sregym_env.apps import app
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs import scripts
+from sregym_env.worlds.lived import base_world
+
+HOTEL = app("hotel-reservation")
+NAMESPACE = HOTEL.namespace
+
+
+def test_a_waiting_loop_runs_again_when_the_answer_may_be_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = []
+    run = scripts.Script._run
+
+    def counted(script: scripts.Script, ctx: ProcessContext, done: int, printed: str) -> None:
+        runs.append(ctx.process.pod)
+        run(script, ctx, done, printed)
+
+    monkeypatch.setattr(scripts.Script, "_run", counted)
+    world = base_world(HOTEL, 0)
+    script = "until nc -z -w 2 later 80; do echo waiting; sleep 2; done; echo there; sleep 1000"
+    container = {"name": "main", "image": "busybox:1.36", "command": ["sh", "-c", script]}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "waiter"},
+        "spec": {"containers": [container]},
+    }
+    world.cluster.create(pod, namespace=NAMESPACE)
+    world.advance(120)
+    log = world.cluster.logs(NAMESPACE, "waiter")
+    assert log.count("waiting\n") == pytest.approx(58, abs=3)
+    assert len(set(log.splitlines())) == 2, "the question fails, and is asked again"
+    assert runs.count("waiter") == 2
+    geo = world.cluster.get("deployments.apps", "geo", NAMESPACE)["spec"]["selector"]["matchLabels"]
+    spec = {"selector": geo, "ports": [{"port": 80, "targetPort": HOTEL.by_name["geo"].port}]}
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "later"}, "spec": spec}
+    world.cluster.create(service, namespace=NAMESPACE)
+    world.advance(5)
+    assert world.cluster.logs(NAMESPACE, "waiter").endswith("there\n")
