@@ -8,6 +8,7 @@ from sregym_env.cluster.app import Binary, Image
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.sim.programs.servers import DaemonSettings
+from sregym_env.worlds.variation import words
 from sregym_env.worlds.variation.draft import MI, Draft, Work
 
 SIDECARS = 0.32
@@ -68,6 +69,8 @@ def draw(draft: Draft, chance: Chance) -> None:
         if own.yes("waits", 0.6):
             for work in draft.inside(namespace):
                 _waits(draft, work, own.at(work.name))
+    if draft.names:
+        _awaits_outside(draft, chance.at("containers"))
 
 
 def _sidecars(draft: Draft, chance: Chance, namespace: str) -> None:
@@ -125,6 +128,21 @@ def _waits(draft: Draft, work: Work, chance: Chance) -> None:
         first.append(_preparing(volume, chance))
     if first:
         work.pod["initContainers"] = [*first, *(work.pod.get("initContainers") or [])]
+
+
+def _awaits_outside(draft: Draft, chance: Chance) -> None:
+    """Pods that do not start before a name outside the cluster is known, as those of old systems are."""
+    # One more second in which a registry is away is one in which others register for nothing.
+    able = [work for work in draft.works if work.kind != "DaemonSet" and not work.registry]
+    for work in words.few(chance, "awaiting", able, chance.between("awaiting count", 1, 3)):
+        own = chance.at("outside", work.name)
+        host = own.choice("host", draft.names)
+        short = host.partition(".")[0]
+        name = own.choice("name", (f"wait-for-{short}", f"await-{short}", f"check-{short}", f"{short}-ready"))
+        script = f"until nslookup {host}; do echo waiting for {short}; sleep 2; done"
+        first = work.pod.get("initContainers") or []
+        if all(container["name"] != name for container in first):
+            work.pod["initContainers"] = [_script(name, script, own), *first]
 
 
 def _waiting(host: str, port: int, chance: Chance) -> Manifest:
