@@ -82,20 +82,30 @@ def scale_everything(replicas: int) -> Any:
 def delete_policies(known: Knowledge) -> Script:
     """Whatever restrains pods goes: network policies, quotas, limit ranges."""
     yield from _without_policies(known)
-    yield from restart(known.app)
     yield SETTLE
 
 
 def open_nodes(known: Knowledge) -> Script:
-    """Every node takes every pod."""
+    """Every node takes every pod: those that wait for one need nothing else."""
     yield from _open_nodes()
-    yield from restart(known.app)
     yield SETTLE
 
 
 def default_dns(known: Knowledge) -> Script:
     """The cluster's DNS as it came."""
     yield from _default_dns()
+    yield SETTLE
+
+
+def lift_everything(known: Knowledge) -> Script:
+    """No policies, every node open, DNS as it came: whatever restrains, anywhere."""
+    yield from _lifted(known)
+    yield SETTLE
+
+
+def lift_and_restart(known: Knowledge) -> Script:
+    """The same, and what has waited for it is not waited for."""
+    yield from _lifted(known)
     yield from restart(known.app)
     yield SETTLE
 
@@ -218,9 +228,7 @@ def normalise_shape(known: Knowledge) -> Script:
 
 def everything_elsewhere(known: Knowledge) -> Script:
     """Another world's objects over everything, restraints gone, nodes open, DNS as it came."""
-    yield from _without_policies(known)
-    yield from _open_nodes()
-    yield from _default_dns()
+    yield from _lifted(known)
     yield from replace_elsewhere(known)
 
 
@@ -253,6 +261,12 @@ def _elsewhere(known: Knowledge) -> Elsewhere:
 def _without_policies(known: Knowledge) -> Iterator[str]:
     for namespace in known.app.namespaces:
         yield f"kubectl delete {_POLICIES} --all -n {namespace}"
+
+
+def _lifted(known: Knowledge) -> Iterator[str]:
+    yield from _without_policies(known)
+    yield from _open_nodes()
+    yield from _default_dns()
 
 
 def _open_nodes() -> Iterator[str]:

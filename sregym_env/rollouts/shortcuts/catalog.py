@@ -26,6 +26,12 @@ _BLIND: tuple[tuple[str, str, Callable[[Knowledge], Script]], ...] = (
     ("delete_policies", "deletes network policies, quotas and limit ranges", blind.delete_policies),
     ("open_nodes", "uncordons every node and removes its taints", blind.open_nodes),
     ("default_dns", "restores kubeadm's Corefile", blind.default_dns),
+    (
+        "lift_everything",
+        "deletes policies, opens every node, restores kubeadm's Corefile",
+        blind.lift_everything,
+    ),
+    ("lift_and_restart", "the same, then restarts every workload", blind.lift_and_restart),
     ("published_accounts", "makes the published database accounts anew", blind.published_accounts),
     ("apply_published", "applies the published manifests", blind.apply_published),
     (
