@@ -10,7 +10,7 @@ cost: changes of the last five hours are few, because those of the present come 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sregym_env.cluster.app import App
@@ -18,6 +18,7 @@ from sregym_env.cluster.apply import recreate_pods
 from sregym_env.cluster.deploy import unavailable
 from sregym_env.cluster.edits import REMOVED, ObjectRef
 from sregym_env.errors import AppError
+from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.clock import DAY, HOUR, MINUTE, SECOND, seconds
 from sregym_env.sim.embedded import EmbeddedWorld
@@ -109,7 +110,25 @@ def _place(app: App, neighbours: Neighbourhood, start: int, span: Span) -> Place
     open_spaces = {name: since for name, since in spaces.items() if name not in full}
     names = tuple(c.name for c in app.components if c.kind != "load")
     own = "" if app.namespace in full else app.namespace
-    return Place(open_spaces, own, start + STARTING, span, neighbours.tool, names)
+    served = tuple(_served_workloads(app))
+    return Place(open_spaces, own, start + STARTING, span, neighbours.tool, names, served)
+
+
+def _served_workloads(app: App) -> Iterator[Manifest]:
+    """Deployments in the main namespace that keep nothing, and that a Service of the application's selects."""
+    here = [m for m in app.manifests if m["metadata"].get("namespace") == app.namespace]
+    selectors = [m["spec"].get("selector") or {} for m in here if m["kind"] == "Service"]
+    for manifest in here:
+        component = app.by_name.get(manifest["metadata"]["name"])
+        if (
+            manifest["kind"] == "Deployment"
+            and component is not None
+            and component.stateless
+            and component.kind != "load"
+        ):
+            labels = manifest["spec"]["template"]["metadata"].get("labels") or {}
+            if any(selector and selector.items() <= labels.items() for selector in selectors):
+                yield manifest
 
 
 def _check(world: EmbeddedWorld) -> None:

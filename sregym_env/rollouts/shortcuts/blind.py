@@ -117,6 +117,55 @@ def published_accounts(known: Knowledge) -> Script:
     yield SETTLE
 
 
+# --- one field of everything ----------------------------------------------------------------------
+
+_POD = ".items[].spec.template.spec |= "
+
+FIELDS: Mapping[str, str] = {
+    "no_init_containers": _POD + "del(.initContainers)",
+    "no_placement": _POD + "del(.nodeSelector, .nodeName, .affinity, .topologySpreadConstraints)",
+    "default_account": _POD + "del(.serviceAccountName, .serviceAccount)",
+    "own_names": _POD + 'del(.hostAliases, .dnsConfig) + {dnsPolicy: "ClusterFirst"}',
+    "optional_sources": _POD
+    + """(.containers[] |= (
+        (if .envFrom then .envFrom |= map(if .secretRef then .secretRef.optional = true
+            else .configMapRef.optional = true end) else . end)
+        | (if .env then .env |= map(if .valueFrom.secretKeyRef then .valueFrom.secretKeyRef.optional = true
+            elif .valueFrom.configMapKeyRef then .valueFrom.configMapKeyRef.optional = true else . end) else . end)))""",
+    "no_requests": _POD
+    + '(.containers[].resources |= if . then .requests = {cpu: "1m", memory: "1Mi"} else . end)',
+    "at_least_one": ".items[].spec |= if .replicas == 0 then .replicas = 1 else . end",
+}
+"""jq programs that make one field of every workload plain, by name."""
+
+
+def plain(*names: str) -> Any:
+    """A script that makes some fields of every workload plain; who has nothing unusual there is not changed."""
+
+    def script(known: Knowledge) -> Script:
+        for name in names:
+            for namespace in known.app.namespaces:
+                yield from piped(WORKLOADS, f"-n {namespace}", FIELDS[name])
+        yield SETTLE
+
+    return script
+
+
+def create_missing(known: Knowledge) -> Script:
+    """What is published and not there is made."""
+    yield from fed("kubectl create -f -", known.app.manifests)
+    yield SETTLE
+
+
+def published_services(known: Knowledge) -> Script:
+    """Every Service as it is published."""
+    services = [each for each in known.app.manifests if each["kind"] == "Service"]
+    yield from fed("kubectl create -f -", services)
+    for namespace in known.app.namespaces:
+        yield from piped("services", f"-n {namespace}", _SERVICES, conventions(services))
+    yield SETTLE
+
+
 # --- what is remembered ---------------------------------------------------------------------------
 
 
