@@ -110,11 +110,11 @@ def _place(app: App, neighbours: Neighbourhood, start: int, span: Span) -> Place
     open_spaces = {name: since for name, since in spaces.items() if name not in full}
     names = tuple(c.name for c in app.components if c.kind != "load")
     own = "" if app.namespace in full else app.namespace
-    served = tuple(_served_workloads(app))
+    served = tuple(served_workloads(app))
     return Place(open_spaces, own, start + STARTING, span, neighbours.tool, names, served)
 
 
-def _served_workloads(app: App) -> Iterator[Manifest]:
+def served_workloads(app: App) -> Iterator[Manifest]:
     """Deployments in the main namespace that keep nothing, and that a Service of the application's selects."""
     here = [m for m in app.manifests if m["metadata"].get("namespace") == app.namespace]
     selectors = [m["spec"].get("selector") or {} for m in here if m["kind"] == "Service"]

@@ -176,7 +176,8 @@ def _start(sync: Sync, spec: dict[str, Any], container: Container) -> Container:
     if found is None:
         return _not_started(sync, fresh, _RUNTIME_ERROR + _missing(argv[0]))
     if _architecture(sync) not in image.architectures:
-        return _foreign(sync, fresh, argv[0])
+        folder = "/usr/local/bin/" if found[0] in image.binaries else "/bin/"
+        return _foreign(sync, fresh, argv[0] if "/" in argv[0] else folder + argv[0])
     return _run(sync, spec, fresh, image, found, tuple(argv), env, ip)
 
 
