@@ -157,6 +157,8 @@ class Image:
     toolbox: Literal["busybox", "debian", "none"] = "busybox"
     """Which general commands ``kubectl exec`` finds beside the binaries."""
     user: int = 0
+    architectures: tuple[str, ...] = ("amd64", "arm64")
+    """Processors for which it is built. On others it is pulled all the same, and cannot be executed."""
 
 
 class Named(Protocol):

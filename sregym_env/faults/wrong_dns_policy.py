@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sregym_env.cluster.resolvers import PUBLIC_RESOLVERS
 from sregym_env.cluster.targets import ComponentTarget, components
 from sregym_env.faults.choices import one_of
 from sregym_env.faults.commands import mend, patch, show
@@ -11,18 +12,6 @@ from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, fault
 from sregym_env.faults.revisions import revision
 from sregym_env.runtime.chance import Chance
-
-PUBLIC = (
-    "8.8.8.8",
-    "8.8.4.4",
-    "1.1.1.1",
-    "1.0.0.1",
-    "9.9.9.9",
-    "208.67.222.222",
-    "208.67.220.220",
-    "114.114.114.114",
-)
-"""Name servers that answer anybody."""
 
 SEARCHES = (
     (),
@@ -36,7 +25,7 @@ SEARCHES = (
 
 
 def _servers(target: ComponentTarget, chance: Chance) -> tuple[str, ...]:
-    return tuple(chance.sample("servers", PUBLIC, chance.between("count", 1, 2)))
+    return tuple(chance.sample("servers", PUBLIC_RESOLVERS, chance.between("count", 1, 2)))
 
 
 def _looks_names_up(target: ComponentTarget) -> bool:

@@ -435,11 +435,16 @@ _SITES: dict[str, Callable[[Chance], Site]] = {
 
 _SIZES = ((4, 16), (8, 16), (8, 32), (16, 32), (16, 64))
 """(cores, GiB)."""
-_POOLS = {"infra": 0.30, "spot": 0.25, "gpu": 0.15, "spare": 0.12}
+_POOLS = {"infra": 0.30, "spot": 0.25, "gpu": 0.15, "arm": 0.35, "spare": 0.12, "retired": 0.50}
+"""Machines beside the workers, and the shares of clusters that have them. ``retired`` is a worker that is there no more
+for anybody: its disk is bad, so whoever opens all that is closed has pods that cannot start; on an ``arm`` machine
+start only those whose images are built for it. In reality a tenth of clusters has the one, and fewer the other; here
+they are many, because "open every node" must not be the answer."""
 _POOL_AGES = {
     "infra": (250.0, 0.8),
     "spot": (1.2, 0.6),
     "gpu": (30.0, 0.9),
+    "arm": (60.0, 1.0),
     "spare": (60.0, 1.0),
     "main": (90.0, 1.0),
 }
@@ -454,6 +459,7 @@ class _Fleet:
     leaving: tuple[tuple[str, str], ...]
     """(who leaves, who takes the place)."""
     spares: tuple[str, ...]
+    retired: tuple[str, ...]
 
     @property
     def staying(self) -> list[Machine]:
@@ -478,26 +484,29 @@ def _fleet(chance: Chance, site: Site, age: int, cpu: float, memory: float) -> _
     made[planes:] = [replace(machine, joins=_early(chance, site, machine.name)) for machine in made[planes:]]
     if gap >= 0:
         made[-1] = replace(made[-1], joins=_late(chance, site, "main", made[-1].name, age))
-    pools = [pool for pool, share in _POOLS.items() if plain and chance.yes(pool, share)]
+    # Disks of clusters that are hours old are good.
+    likely = {pool: share for pool, share in _POOLS.items() if pool != "retired" or age > 2 * DAY}
+    pools = [pool for pool, share in likely.items() if plain and chance.yes(pool, share)]
     pools = pools[: MOST_MACHINES - planes - workers]
     leaving: list[tuple[str, str]] = []
-    spares: list[str] = []
+    apart: dict[str, list[str]] = {"spare": [], "retired": []}
     serial = serials[-1] + 1
     for pool in pools:
-        heir = _machine(chance, site, pool, serial + 1, _pool_size(pool, size))
-        heir = replace(heir, joins=_late(chance, site, pool, heir.name, age))
+        role = "main" if pool == "retired" else pool
+        heir = _machine(chance, site, role, serial + 1, _pool_size(pool, size))
+        heir = replace(heir, joins=_late(chance, site, role, heir.name, age))
         # Only where no application's volumes can be does a machine leave for good.
-        if pool != "spare" and not leaving and heir.joins > DAY and chance.yes("replaced", 0.6):
+        if pool not in apart and not leaving and heir.joins > DAY and chance.yes("replaced", 0.6):
             old = _machine(chance, site, pool, serial, _pool_size(pool, size))
             made.append(replace(old, joins=_early(chance, site, old.name)))
             leaving.append((old.name, heir.name))
         made.append(heir)
         serial += 2
-        if pool == "spare":
-            spares.append(heir.name)
+        if pool in apart:
+            apart[pool].append(heir.name)
     made = [*made[:planes], *sorted(made[planes:], key=lambda machine: (machine.joins, machine.name))]
     placed = tuple(_placed(site, machine, index) for index, machine in enumerate(made))
-    return _Fleet(placed, tuple(leaving), tuple(spares))
+    return _Fleet(placed, tuple(leaving), tuple(apart["spare"]), tuple(apart["retired"]))
 
 
 def _installed(chance: Chance, fleet: _Fleet) -> int:
@@ -556,7 +565,7 @@ def _machine(chance: Chance, site: Site, role: str, serial: int, size: tuple[int
     if site.reserved:
         allocatable["cpu"] = f"{cpu * 1000 - 50 - 10 * cpu // 2}m"
     address = site.address(_rank(role, serial))
-    return Machine(
+    made = Machine(
         name=name,
         address=address,
         pod_cidr="",
@@ -571,13 +580,30 @@ def _machine(chance: Chance, site: Site, role: str, serial: int, size: tuple[int
         os_image=site.image.os_image,
         provider_id=site.provider_id(name, zone),
     )
+    return _as_arm(site, made, cpu) if role == "arm" else made
 
 
 _TAINTS = {
     "gpu": (("nvidia.com/gpu", "present", "NoSchedule"),),
     "spot": (("spot", "true", "NoSchedule"),),
     "infra": (("dedicated", "infra", "NoSchedule"),),
+    "arm": (("kubernetes.io/arch", "arm64", "NoSchedule"),),
 }
+
+_ARM_TYPES = {"aws": ("m7g.{}", {4: "xlarge", 8: "2xlarge", 16: "4xlarge"}), "gce": ("t2a-standard-{}", {}),
+              "azure": ("Standard_D{}ps_v5", {})}  # fmt: skip
+"""Types of machines with ARM processors by provider: the form, and what stands there for a number of cores."""
+
+
+def _as_arm(site: Site, machine: Machine, cpu: int) -> Machine:
+    """The same machine with a processor of the other architecture."""
+    labels = dict(machine.labels)
+    if site.provider in _ARM_TYPES:
+        form, sizes = _ARM_TYPES[site.provider]
+        kind = form.format(sizes.get(cpu, cpu))
+        labels["beta.kubernetes.io/instance-type"] = labels["node.kubernetes.io/instance-type"] = kind
+    kernel = machine.kernel.replace("amd64", "arm64").replace("x86_64", "aarch64")
+    return replace(machine, architecture="arm64", kernel=kernel, labels=tuple(sorted(labels.items())))
 
 
 def _labels(site: Site, role: str, zone: str, size: tuple[int, int]) -> tuple[tuple[str, str], ...]:
@@ -665,7 +691,9 @@ def _upkeep(chance: Chance, fleet: _Fleet, age: int) -> tuple[Upkeep, ...]:
     for name, heir in fleet.leaving:
         found.append(Upkeep(joined[heir] - int(chance.uniform("gone", 4.0, 18.0) * MINUTE), "leave", name))
     if age > 2 * DAY:
-        found += _reboots(chance, [machine for machine in fleet.staying if machine.joins <= HOUR], age)
+        # A machine whose disk is bad is not booted again before it has another.
+        steady = [m for m in fleet.staying if m.joins <= HOUR and m.name not in fleet.retired]
+        found += _reboots(chance, steady, age)
         for number in range(min(4, chance.poisson("failovers", 0.7))):
             component = chance.choice(f"who:{number}", ("kube-controller-manager", "kube-scheduler"))
             at = int(chance.uniform(f"failover:{number}", 0.02, 0.97) * (age - DAY)) + HOUR
@@ -673,7 +701,39 @@ def _upkeep(chance: Chance, fleet: _Fleet, age: int) -> tuple[Upkeep, ...]:
     for name in fleet.spares:
         ago = int(chance.uniform(f"cordoned:{name}", 1.0 / 24.0, 60.0) * DAY)
         found.append(Upkeep(age - min(ago, (age - joined[name]) * 9 // 10), "cordon", name))
+    found += [_retirement(chance.at("retired", name), name, joined[name], age) for name in fleet.retired]
     return tuple(sorted(found, key=lambda upkeep: (upkeep.at, upkeep.kind, upkeep.subject)))
+
+
+_HOLDS = (
+    ("node.example.com/quarantine", "disk"), ("maintenance", "hardware"), ("quarantine", "true"), ("node-health", "bad-disk"),
+    ("out-of-service", "storage"), ("drained", "rma"),
+)  # fmt: skip
+"""(key, value) of taints that people put on a machine that is not to be used."""
+_WHY = (
+    "root disk read-only", "disk replacement", "EXT4-fs error on root, remounted ro", "waiting for new disk", "I/O errors on sda1",
+    "do not uncordon: bad disk", "RMA", "read-only file system", "hardware fault", "bad blocks, vendor case open",
+)  # fmt: skip
+_WHY_KEYS = (
+    "maintenance",
+    "node-ops/reason",
+    "cordon-reason",
+    "ops/maintenance",
+    "fleet.example.com/maintenance",
+    "reason",
+)
+
+
+def _retirement(chance: Chance, name: str, joined: int, age: int) -> Upkeep:
+    """How a worker whose disk went bad was closed and emptied, and what was noted."""
+    ago = int(max(0.1, chance.lognormal("ago", 5.0, 1.2)) * DAY)
+    at = age - min(ago, (age - joined) * 9 // 10)
+    key, value = chance.choice("hold", _HOLDS)
+    taint = (key, value, "NoSchedule") if chance.yes("tainted", 0.5) else None
+    notes = {chance.choice("key", _WHY_KEYS): chance.choice("why", _WHY)}
+    if chance.yes("ticket", 0.4):
+        notes["ticket"] = f"OPS-{chance.between('number', 1100, 9800)}"
+    return Upkeep(at, "retire", name, taint=taint, notes=tuple(notes.items()))
 
 
 def _reboots(chance: Chance, machines: list[Machine], age: int) -> list[Upkeep]:

@@ -19,6 +19,7 @@ from sregym_env.sim.bringup.plan import cluster_of
 from sregym_env.sim.bringup.renewal import Renewal, prepared
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.worlds.clusters import drawn_cluster
+from sregym_env.worlds.nameserver import drawn_zone
 from sregym_env.worlds.past import live
 from sregym_env.worlds.variation.vary import vary
 
@@ -95,7 +96,9 @@ def _made(app: App, number: int) -> EmbeddedWorld:
         if _is_restless(app):
             world.run_until(plan.present - RESTLESS_PAST)
         try:
-            live(world, vary(app, chance.at("variation")), chance.at("past"), plan.present)
+            zone = drawn_zone(chance.at("zone"))
+            varied = vary(app, chance.at("variation"), () if zone is None else zone.names)
+            live(world, varied, chance.at("past"), plan.present, zone)
         except (AppError, StatusError) as error:
             refused = str(error)
         else:

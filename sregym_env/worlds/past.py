@@ -10,7 +10,7 @@ cost: changes of the last five hours are few, because those of the present come 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sregym_env.cluster.app import App
@@ -18,12 +18,14 @@ from sregym_env.cluster.apply import recreate_pods
 from sregym_env.cluster.deploy import unavailable
 from sregym_env.cluster.edits import REMOVED, ObjectRef
 from sregym_env.errors import AppError
+from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.clock import DAY, HOUR, MINUTE, SECOND, seconds
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.sim.world.simworld import LOOKING
 from sregym_env.worlds import changes
 from sregym_env.worlds.changes import Change, Step
+from sregym_env.worlds.nameserver import Serve, Zone
 from sregym_env.worlds.tenants.deeds import Cordon, Deed, Drain, Install, Release, live_through
 from sregym_env.worlds.tenants.delivery import HELM, Delivery
 from sregym_env.worlds.tenants.neighbours import Neighbourhood, neighbourhood
@@ -43,11 +45,14 @@ STARTING = 15 * MINUTE
 """How long the application has to itself when it is installed."""
 
 
-def live(world: EmbeddedWorld, app: App, chance: Chance, present: int | None = None) -> App:
+def live(
+    world: EmbeddedWorld, app: App, chance: Chance, present: int | None = None, zone: Zone | None = None
+) -> App:
     """Let a bare world live to ``present`` with ``app`` in it; what its application declares then.
 
-    ``present`` is in microseconds since the Unix epoch; without it, the present of the world's plan. Raises AppError
-    where the application is not healthy in the end.
+    ``present`` is in microseconds since the Unix epoch; without it, the present of the world's plan. ``zone`` is what
+    the cluster's name server answers beyond the cluster. Raises AppError where the application is not healthy in the
+    end.
     """
     span = Span(world.now(), world.plan.present if present is None else present)
     neighbours = neighbourhood(app, chance.at("neighbours"), span, len(world.cluster.list("nodes")))
@@ -59,6 +64,7 @@ def live(world: EmbeddedWorld, app: App, chance: Chance, present: int | None = N
         *history,
         *later_traces(app, chance.at("traces"), start, span),
         *maintenance(world, chance.at("maintenance"), start, span),
+        *_served(zone, chance.at("zone"), start, world.now()),
         *neighbours.story.deeds,
     ]
     if tool == HELM:
@@ -75,6 +81,13 @@ def live(world: EmbeddedWorld, app: App, chance: Chance, present: int | None = N
     live_through(world, [deed for deed in deeds if deed.time > reached], span.present)
     _check(world)
     return world.app
+
+
+def _served(zone: Zone | None, chance: Chance, start: int, now: int) -> list[Deed]:
+    """The name server's zone, there when the application is installed."""
+    if zone is None:
+        return []
+    return [Deed(max(start - round(chance.uniform("before", 0.2, 30.0) * HOUR), now), Serve(zone))]
 
 
 def installed_at(chance: Chance, span: Span) -> int:
@@ -97,13 +110,32 @@ def _place(app: App, neighbours: Neighbourhood, start: int, span: Span) -> Place
     open_spaces = {name: since for name, since in spaces.items() if name not in full}
     names = tuple(c.name for c in app.components if c.kind != "load")
     own = "" if app.namespace in full else app.namespace
-    return Place(open_spaces, own, start + STARTING, span, neighbours.tool, names)
+    served = tuple(served_workloads(app))
+    return Place(open_spaces, own, start + STARTING, span, neighbours.tool, names, served)
+
+
+def served_workloads(app: App) -> Iterator[Manifest]:
+    """Deployments in the main namespace that keep nothing, and that a Service of the application's selects."""
+    here = [m for m in app.manifests if m["metadata"].get("namespace") == app.namespace]
+    selectors = [m["spec"].get("selector") or {} for m in here if m["kind"] == "Service"]
+    for manifest in here:
+        component = app.by_name.get(manifest["metadata"]["name"])
+        if (
+            manifest["kind"] == "Deployment"
+            and component is not None
+            and component.stateless
+            and component.kind != "load"
+        ):
+            labels = manifest["spec"]["template"]["metadata"].get("labels") or {}
+            if any(selector and selector.items() <= labels.items() for selector in selectors):
+                yield manifest
 
 
 def _check(world: EmbeddedWorld) -> None:
-    """Raise AppError where the application does not serve."""
+    """Raise AppError where the application does not serve, or the cluster's own workloads are not available."""
     app = world.app
-    missing = [name for namespace in app.namespaces for name in unavailable(world.cluster, namespace)]
+    spaces = (*app.namespaces, "kube-system")
+    missing = [name for namespace in spaces for name in unavailable(world.cluster, namespace)]
     fares = world.traffic.health(60.0)
     hurt = [h.journey for h in fares if h.success_ratio < app.slo.success_ratio]
     if missing or hurt or not fares:
@@ -386,7 +418,7 @@ def maintenance(world: EmbeddedWorld, chance: Chance, start: int, span: Span) ->
     after everything that moves or restarts pods."""
     deeds = _drain(world, chance, span)
     plan = world.plan
-    moved = [plan.born + upkeep.at for upkeep in plan.upkeep if upkeep.kind in ("reboot", "leave")]
+    moved = [plan.born + upkeep.at for upkeep in plan.upkeep if upkeep.kind in ("reboot", "leave", "retire")]
     moved += [deed.time for deed in deeds if isinstance(deed.act, Cordon) and not deed.act.closed]
     times = [
         time + round(chance.uniform(f"care{index}", 5.0, 11.0) * MINUTE) for index, time in enumerate(moved)
@@ -403,7 +435,7 @@ def _spared(world: EmbeddedWorld, start: int) -> list[Deed]:
     found = []
     for upkeep in plan.upkeep:
         time = plan.born + upkeep.at
-        if upkeep.kind in ("cordon", "leave") and time > start:
+        if upkeep.kind in ("cordon", "leave", "retire") and time > start:
             found.append(Deed(max(start - 2 * MINUTE, world.now()), Cordon(upkeep.subject, True)))
             if time > start + STARTING:
                 found.append(Deed(start + STARTING, Cordon(upkeep.subject, False)))
@@ -416,7 +448,7 @@ def _drain(world: EmbeddedWorld, chance: Chance, span: Span) -> list[Deed]:
         for node in world.cluster.list("nodes")
         if not node["spec"].get("taints") and not node["spec"].get("unschedulable")
     ]
-    going = {upkeep.subject for upkeep in world.plan.upkeep if upkeep.kind in ("leave", "cordon")}
+    going = {upkeep.subject for upkeep in world.plan.upkeep if upkeep.kind in ("leave", "cordon", "retire")}
     workers = [name for name in workers if name not in going]
     if len(workers) < 3 or not chance.yes("drained", 0.35):
         return []

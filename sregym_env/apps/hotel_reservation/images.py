@@ -375,6 +375,7 @@ def _application(reference: str, services: Iterable[GoSettings], config: str) ->
             CONFIG_PATH: config,
             "/etc/os-release": 'NAME="Alpine Linux"\nID=alpine\nVERSION_ID=3.16.4\n',
         },
+        architectures=("amd64",),
     )
 
 

@@ -82,20 +82,30 @@ def scale_everything(replicas: int) -> Any:
 def delete_policies(known: Knowledge) -> Script:
     """Whatever restrains pods goes: network policies, quotas, limit ranges."""
     yield from _without_policies(known)
-    yield from restart(known.app)
     yield SETTLE
 
 
 def open_nodes(known: Knowledge) -> Script:
-    """Every node takes every pod."""
+    """Every node takes every pod: those that wait for one need nothing else."""
     yield from _open_nodes()
-    yield from restart(known.app)
     yield SETTLE
 
 
 def default_dns(known: Knowledge) -> Script:
     """The cluster's DNS as it came."""
     yield from _default_dns()
+    yield SETTLE
+
+
+def lift_everything(known: Knowledge) -> Script:
+    """No policies, every node open, DNS as it came: whatever restrains, anywhere."""
+    yield from _lifted(known)
+    yield SETTLE
+
+
+def lift_and_restart(known: Knowledge) -> Script:
+    """The same, and what has waited for it is not waited for."""
+    yield from _lifted(known)
     yield from restart(known.app)
     yield SETTLE
 
@@ -104,6 +114,55 @@ def published_accounts(known: Knowledge) -> Script:
     """The databases' accounts as they are published."""
     yield from _accounts(known.app)
     yield from restart(known.app)
+    yield SETTLE
+
+
+# --- one field of everything ----------------------------------------------------------------------
+
+_POD = ".items[].spec.template.spec |= "
+
+FIELDS: Mapping[str, str] = {
+    "no_init_containers": _POD + "del(.initContainers)",
+    "no_placement": _POD + "del(.nodeSelector, .nodeName, .affinity, .topologySpreadConstraints)",
+    "default_account": _POD + "del(.serviceAccountName, .serviceAccount)",
+    "own_names": _POD + 'del(.hostAliases, .dnsConfig) + {dnsPolicy: "ClusterFirst"}',
+    "optional_sources": _POD
+    + """(.containers[] |= (
+        (if .envFrom then .envFrom |= map(if .secretRef then .secretRef.optional = true
+            else .configMapRef.optional = true end) else . end)
+        | (if .env then .env |= map(if .valueFrom.secretKeyRef then .valueFrom.secretKeyRef.optional = true
+            elif .valueFrom.configMapKeyRef then .valueFrom.configMapKeyRef.optional = true else . end) else . end)))""",
+    "no_requests": _POD
+    + '(.containers[].resources |= if . then .requests = {cpu: "1m", memory: "1Mi"} else . end)',
+    "at_least_one": ".items[].spec |= if .replicas == 0 then .replicas = 1 else . end",
+}
+"""jq programs that make one field of every workload plain, by name."""
+
+
+def plain(*names: str) -> Any:
+    """A script that makes some fields of every workload plain; who has nothing unusual there is not changed."""
+
+    def script(known: Knowledge) -> Script:
+        for name in names:
+            for namespace in known.app.namespaces:
+                yield from piped(WORKLOADS, f"-n {namespace}", FIELDS[name])
+        yield SETTLE
+
+    return script
+
+
+def create_missing(known: Knowledge) -> Script:
+    """What is published and not there is made."""
+    yield from fed("kubectl create -f -", known.app.manifests)
+    yield SETTLE
+
+
+def published_services(known: Knowledge) -> Script:
+    """Every Service as it is published."""
+    services = [each for each in known.app.manifests if each["kind"] == "Service"]
+    yield from fed("kubectl create -f -", services)
+    for namespace in known.app.namespaces:
+        yield from piped("services", f"-n {namespace}", _SERVICES, conventions(services))
     yield SETTLE
 
 
@@ -218,9 +277,7 @@ def normalise_shape(known: Knowledge) -> Script:
 
 def everything_elsewhere(known: Knowledge) -> Script:
     """Another world's objects over everything, restraints gone, nodes open, DNS as it came."""
-    yield from _without_policies(known)
-    yield from _open_nodes()
-    yield from _default_dns()
+    yield from _lifted(known)
     yield from replace_elsewhere(known)
 
 
@@ -253,6 +310,12 @@ def _elsewhere(known: Knowledge) -> Elsewhere:
 def _without_policies(known: Knowledge) -> Iterator[str]:
     for namespace in known.app.namespaces:
         yield f"kubectl delete {_POLICIES} --all -n {namespace}"
+
+
+def _lifted(known: Knowledge) -> Iterator[str]:
+    yield from _without_policies(known)
+    yield from _open_nodes()
+    yield from _default_dns()
 
 
 def _open_nodes() -> Iterator[str]:

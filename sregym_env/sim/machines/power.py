@@ -12,9 +12,12 @@ from sregym_env.runtime.clock import MINUTE, seconds
 from sregym_env.sim import apiserver
 from sregym_env.sim.machines import heartbeats, leaders, nodes
 from sregym_env.sim.machines.kubelet import reboots
+from sregym_env.sim.machines.kubelet.directories import READ_ONLY
 from sregym_env.sim.world import Handler, SimWorld
 from sregym_env.sim.world.plan import ClusterPlan, Upkeep
 
+UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
+"""The taint that cordoned nodes get."""
 GONE_AFTER = 3 * MINUTE
 """From the beginning of a drain to the machine's end, so that pods end in their own time."""
 OUTAGE = 75.0
@@ -76,6 +79,8 @@ def happen(world: SimWorld, upkeep: Upkeep) -> None:
             nodes.create(world, machine)
     elif upkeep.kind == "leave":
         leave(world, name)
+    elif upkeep.kind == "retire":
+        retire(world, upkeep)
     elif upkeep.kind == "uncordon" or not _holds_data(world, name):
         # Who closes a machine for good looks first whether pods must come back to it.
         cordon(world, name, upkeep.kind == "cordon")
@@ -114,6 +119,31 @@ def leave(world: SimWorld, name: str) -> None:
     """Take a machine out of the cluster: drained, switched off and deleted. It does not come back."""
     drain(world, name)
     world.after(GONE_AFTER, "machine.gone", name)
+
+
+def retire(world: SimWorld, upkeep: Upkeep) -> None:
+    """A machine's root file system becomes read-only, and somebody drains it; it stays, for another disk.
+
+    What runs there and belongs to the machine goes on; no pod starts there any more. Nothing happens where volumes
+    lie: they would be out of reach.
+    """
+    name = upkeep.subject
+    if _holds_data(world, name) or world.store.get("nodes", "", name) is None:
+        return
+    world.memory[f"{READ_ONLY}{name}"] = world.now()
+    drain(world, name)
+    node = world.store.get("nodes", "", name)
+    assert node is not None, "a drain deletes no node"
+    spec, metadata = node["spec"], node["metadata"]
+    if upkeep.taint is not None:
+        key, value, effect = upkeep.taint
+        kept = [each for each in spec.get("taints") or () if each["key"] != UNSCHEDULABLE]
+        spec = {each: spec[each] for each in spec if each != "unschedulable"}
+        spec["taints"] = [*kept, {"effect": effect, "key": key, "value": value}]
+    annotations = {**(metadata.get("annotations") or {}), **dict(upkeep.notes)}
+    apiserver.update(
+        world, "nodes", {**node, "metadata": {**metadata, "annotations": annotations}, "spec": spec}
+    )
 
 
 def _gone(world: SimWorld, name: str) -> None:

@@ -12,6 +12,7 @@ from functools import lru_cache
 from ipaddress import ip_address
 from typing import Literal, NamedTuple
 
+from sregym_env.cluster.resolvers import PUBLIC_RESOLVERS
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.streams import keyed_bits
@@ -26,19 +27,6 @@ from sregym_env.sim.world.process import Process
 from sregym_env.sim.world.store import Change, Key
 
 CLUSTER_DOMAIN = "cluster.local"
-PUBLIC_RESOLVERS = frozenset(
-    (
-        "8.8.8.8",
-        "8.8.4.4",
-        "1.1.1.1",
-        "1.0.0.1",
-        "9.9.9.9",
-        "208.67.222.222",
-        "208.67.220.220",
-        "114.114.114.114",
-    )
-)
-"""Servers outside the cluster that answer anybody."""
 
 QUERY_TIMEOUT = 5.0
 ATTEMPTS = 2

@@ -65,7 +65,7 @@ class Machine:
     """When it joins the cluster, microseconds after the cluster's birth."""
 
 
-UpkeepKind = Literal["join", "leave", "reboot", "cordon", "uncordon", "failover"]
+UpkeepKind = Literal["join", "leave", "reboot", "cordon", "uncordon", "failover", "retire"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +75,16 @@ class Upkeep:
     at: int
     """Microseconds after the cluster's birth."""
     kind: UpkeepKind
-    """``failover``: the leader that ``subject`` names loses its lease, restarts and wins it again."""
+    """``failover``: the leader that ``subject`` names loses its lease, restarts and wins it again. ``retire``: the
+    machine's disk goes bad, so that its root file system is read-only, and it is closed and emptied."""
     subject: str
     """A machine's name, or of a failover the name of a component of the control plane."""
     seconds: float = 0.0
     """How long a reboot takes."""
+    taint: Taint | None = None
+    """By what a retired machine is closed; None: it is cordoned."""
+    notes: Pairs = ()
+    """Annotations that whoever retired it has left there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,8 @@ class Place:
     """The delivery tool of the cluster."""
     names: tuple[str, ...]
     """Names of the application's components."""
+    served: tuple[Manifest, ...] = ()
+    """Deployments in the application's namespace whose pods a Service selects."""
 
     @property
     def foreign(self) -> tuple[str, ...]:
@@ -430,6 +432,36 @@ def _switched_off(place: Place, chance: Chance) -> Story:
     return _one(place.some_time(chance), _by(chance), made)
 
 
+def _former_self(place: Place, chance: Chance) -> Story:
+    """What a component was before it became a Deployment, kept at nothing in case that goes wrong.
+
+    It has the component's labels and one more, so that the Service would select its pods: whoever gives it a replica
+    sends users to what has been retired. A StatefulSet, because alerting rules watch Deployments without replicas.
+    """
+    if not place.own or not place.served:
+        return Story()
+    model = chance.choice("of", place.served)
+    key, values = chance.choice(
+        "key", (("generation", ("1", "previous")), ("slot", ("idle", "old")), ("kind", ("stateful",)), ("release-line", ("v1", "legacy")))
+    )  # fmt: skip
+    own = {key: chance.choice("value", values)}
+    name, spec = model["metadata"]["name"], model["spec"]
+    labels = spec["template"]["metadata"]["labels"]
+    made = {
+        "replicas": 0,
+        "serviceName": name,
+        "selector": {"matchLabels": {**spec["selector"]["matchLabels"], **own}},
+        "template": {"metadata": {"labels": {**labels, **own}}, "spec": spec["template"]["spec"]},
+    }
+    called = (
+        f"{name}-{chance.choice('end', ('sts', 'old', 'v1', 'legacy', 'stateful', 'previous', 'retired'))}"
+    )
+    set_ = _object("apps/v1", "StatefulSet", place.own, called, spec=made)
+    return _one(
+        place.some_time(chance), _by(chance), {**set_, "metadata": {**set_["metadata"], "labels": own}}
+    )
+
+
 def _paused(place: Place, chance: Chance) -> Story:
     """A rollout that somebody has paused and that serves on."""
     name = f"{chance.choice('name', ('docs', 'landing', 'status-page', 'mock'))}-{chance.choice('end', ('site', 'web'))}"
@@ -560,6 +592,8 @@ ODDITIES: Mapping[str, tuple[float, Oddity]] = {
     "stuck": (0.05, _stuck),
     "orphaned set": (0.08, _orphaned_set),
     "switched off": (0.20, _switched_off),
+    # More than in reality: whoever gives everything that has no replica one must not be right.
+    "former self": (0.75, _former_self),
     "paused": (0.05, _paused),
     "healed scheduling": (0.12, _healed_scheduling),
     "healed pull": (0.08, _healed_pull),

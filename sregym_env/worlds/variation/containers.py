@@ -8,13 +8,17 @@ from sregym_env.cluster.app import Binary, Image
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.sim.programs.servers import DaemonSettings
+from sregym_env.worlds.variation import words
 from sregym_env.worlds.variation.draft import MI, Draft, Work
 
 SIDECARS = 0.32
 """Share of namespaces whose team puts something beside its containers."""
 
-WAITS = 0.2
-"""Share of components whose pods wait for what they need to start, in namespaces where that is done."""
+WAITS = 0.3
+"""Share of components that need something to start whose pods wait for it."""
+
+TEAMS_WAIT = 0.8
+"""Share of namespaces in which pods have init containers of this kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +69,11 @@ def draw(draft: Draft, chance: Chance) -> None:
         own = chance.at("containers", namespace)
         if own.yes("sidecars", SIDECARS):
             _sidecars(draft, own, namespace)
-        if own.yes("waits", 0.6):
+        if own.yes("waits", TEAMS_WAIT):
             for work in draft.inside(namespace):
                 _waits(draft, work, own.at(work.name))
+    if draft.names:
+        _awaits_outside(draft, chance.at("containers"))
 
 
 def _sidecars(draft: Draft, chance: Chance, namespace: str) -> None:
@@ -118,13 +124,28 @@ def _waits(draft: Draft, work: Work, chance: Chance) -> None:
         if dependency.essential and dependency.via == "service" and "start" in dependency.at
     ]
     first: list[Manifest] = []
-    if needed and chance.yes("wait", WAITS / 0.6):
+    if needed and chance.yes("wait", WAITS / TEAMS_WAIT):
         first.append(_waiting(*chance.choice("for", needed), chance))
     volume = _data(work)
-    if volume is not None and chance.yes("prepare", 0.3):
+    if volume is not None and chance.yes("prepare", 0.4):
         first.append(_preparing(volume, chance))
     if first:
         work.pod["initContainers"] = [*first, *(work.pod.get("initContainers") or [])]
+
+
+def _awaits_outside(draft: Draft, chance: Chance) -> None:
+    """Pods that do not start before a name outside the cluster is known, as those of old systems are."""
+    # One more second in which a registry is away is one in which others register for nothing.
+    able = [work for work in draft.works if work.kind != "DaemonSet" and not work.registry]
+    for work in words.few(chance, "awaiting", able, chance.between("awaiting count", 2, 4)):
+        own = chance.at("outside", work.name)
+        host = own.choice("host", draft.names)
+        short = host.partition(".")[0]
+        name = own.choice("name", (f"wait-for-{short}", f"await-{short}", f"check-{short}", f"{short}-ready"))
+        script = f"until nslookup {host}; do echo waiting for {short}; sleep 2; done"
+        first = work.pod.get("initContainers") or []
+        if all(container["name"] != name for container in first):
+            work.pod["initContainers"] = [_script(name, script, own), *first]
 
 
 def _waiting(host: str, port: int, chance: Chance) -> Manifest:

@@ -105,8 +105,10 @@ class Work:
 class Draft:
     """The application as far as it is drawn."""
 
-    def __init__(self, published: App, app: App) -> None:
-        """``app`` is the member of the family of ``published`` that varies further."""
+    def __init__(self, published: App, app: App, names: tuple[str, ...] = ()) -> None:
+        """``app`` is the member of the family of ``published`` that varies further; ``names`` are known outside."""
+        self.names = names
+        """Names that the cluster's name server knows beyond the cluster."""
         self.app = app
         self._published = published
         self.manifests: list[Manifest] = [orjson.loads(orjson.dumps(m)) for m in app.manifests]

@@ -11,7 +11,7 @@ from sregym_env.runtime.chance import Chance
 from sregym_env.worlds.variation import words
 from sregym_env.worlds.variation.draft import Draft, Work
 
-_ACCOUNTS = {"none": 0.45, "one": 0.25, "each": 0.3}
+_ACCOUNTS = {"none": 0.25, "one": 0.35, "each": 0.4}
 """Service accounts of a namespace: the default one, one for all, one for each."""
 
 

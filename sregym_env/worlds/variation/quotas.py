@@ -11,7 +11,7 @@ from sregym_env.runtime.chance import Chance
 from sregym_env.worlds.variation import words
 from sregym_env.worlds.variation.draft import Draft, Work
 
-QUOTA, LIMITS = 0.25, 0.15
+QUOTA, LIMITS = 0.32, 0.22
 """Shares of namespaces that have a quota, and a limit range."""
 
 COUNTED = {"Service": "services", "ConfigMap": "configmaps", "Secret": "secrets",

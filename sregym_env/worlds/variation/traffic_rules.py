@@ -11,7 +11,7 @@ from sregym_env.runtime.chance import Chance
 from sregym_env.worlds.variation import words
 from sregym_env.worlds.variation.draft import Draft, Work
 
-STYLES = {"none": 0.58, "outward": 0.14, "closed": 0.14, "single": 0.14}
+STYLES = {"none": 0.43, "outward": 0.19, "closed": 0.19, "single": 0.19}
 """Habits of teams: no policies; what may leave the namespace; nothing in or out by default; one for each of some
 components."""
 

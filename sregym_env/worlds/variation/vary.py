@@ -42,10 +42,13 @@ KNOBS = (
 """What draws, in order: each changes the draft, and looks only at what those before it leave."""
 
 
-def vary(app: App, chance: Chance) -> App:
-    """Another member of the family of ``app``, equally healthy. The same chance draws the same one."""
+def vary(app: App, chance: Chance, names: tuple[str, ...] = ()) -> App:
+    """Another member of the family of ``app``, equally healthy. The same chance draws the same one.
+
+    ``names`` are those outside the cluster that its name server knows: some of the pods need them.
+    """
     own = app if app.family is None else app.family(app, chance.at("family"))
-    draft = Draft(app, own)
+    draft = Draft(app, own, names)
     for knob in KNOBS:
         knob(draft, chance)
     return draft.finished()

@@ -175,7 +175,31 @@ def _start(sync: Sync, spec: dict[str, Any], container: Container) -> Container:
     found = runtime.executable(world, image, argv[0])
     if found is None:
         return _not_started(sync, fresh, _RUNTIME_ERROR + _missing(argv[0]))
+    if _architecture(sync) not in image.architectures:
+        folder = "/usr/local/bin/" if found[0] in image.binaries else "/bin/"
+        return _foreign(sync, fresh, argv[0] if "/" in argv[0] else folder + argv[0])
     return _run(sync, spec, fresh, image, found, tuple(argv), env, ip)
+
+
+def _architecture(sync: Sync) -> str:
+    node = sync.world.store.get("nodes", "", sync.record.node)
+    return "amd64" if node is None else str(node["status"]["nodeInfo"]["architecture"])
+
+
+def _foreign(sync: Sync, container: Container, program: str) -> Container:
+    """A program of another processor: the container is made and started, and the kernel does not execute what is in it.
+
+    So it is runc 1.2 that says so, where the program's output goes, and exits with 255.
+    """
+    world = sync.world
+    sync.event("Normal", "Started", f"Started container {container.name}", container)
+    _forget_old_runs(sync, container)
+    running = sync.put(evolve(container, state="running", started_at=sync.now))
+    world.log((sync.uid, container.name, container.restarts)).write(
+        world.clock, f"exec {program}: exec format error"
+    )
+    sync.look_again(sync.now + SECOND)
+    return ended(world, sync.record, running, 255, "")
 
 
 def _run(

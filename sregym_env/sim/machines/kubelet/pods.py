@@ -12,7 +12,7 @@ from sregym_env.runtime.frozen import evolve
 from sregym_env.sim import apiserver
 from sregym_env.sim.apiserver import events, guarded, identities
 from sregym_env.sim.containers import volumes
-from sregym_env.sim.machines.kubelet import admission, containers, hostpaths, sandbox, status
+from sregym_env.sim.machines.kubelet import admission, containers, directories, hostpaths, sandbox, status
 from sregym_env.sim.machines.kubelet.state import Container, PodRecord
 from sregym_env.sim.machines.kubelet.sync import Sync
 from sregym_env.sim.world import Controller, SimWorld
@@ -158,7 +158,7 @@ def _sync(sync: Sync) -> None:
     if _finished(sync):
         _stop_all(sync, _own_grace(sync))
         return
-    if not _volumes(sync) or not sandbox.ensure(sync):
+    if not directories.ensure(sync) or not _volumes(sync) or not sandbox.ensure(sync):
         return
     _refresh(sync)
     if _initialise(sync):
