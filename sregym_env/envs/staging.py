@@ -22,7 +22,7 @@ from sregym_env.cluster.oncall import ONCALL
 from sregym_env.envs.briefing import Mode
 from sregym_env.envs.injection import await_symptoms, demand_suffering, inject, key_of, noise_seed
 from sregym_env.envs.staged import Solution, Staged
-from sregym_env.errors import ClusterError, StagingError
+from sregym_env.errors import ClusterError, ProblemError
 from sregym_env.faults.fault import FaultInstance
 from sregym_env.faults.onset import Onset, remedies
 from sregym_env.faults.problems import Problem
@@ -149,11 +149,12 @@ def _keep(key: _Key, made: Staged) -> Staged:
 def _stage(problem: Problem, seed: int, mode: Mode, backend: Backend | None = None) -> Staged:
     """A problem in a world of its own, not named for an episode yet.
 
-    A drawn world that does not serve its users, or in which they do not notice the faults, is drawn anew.
+    A drawn world that does not serve its users, that lacks what a fault strikes, or in which nobody notices the
+    faults, is drawn anew.
     """
     last = ATTEMPTS - 1 if problem.variation and backend is None else 0
     for attempt in range(last):
-        with suppress(StagingError):
+        with suppress(ProblemError):
             return _attempt(problem, seed, mode, backend, attempt)
     return _attempt(problem, seed, mode, backend, last)
 

@@ -11,7 +11,7 @@ from sregym_env import apps
 from sregym_env.cluster.app import App
 from sregym_env.envs import injection, staging
 from sregym_env.envs.env import SREGymEnv
-from sregym_env.errors import StagingError
+from sregym_env.errors import ProblemError, StagingError
 from sregym_env.faults.problems import Problem, pair
 from sregym_env.kube.types import Manifest
 
@@ -75,3 +75,20 @@ def test_names_of_tasks_are_told_to_no_agent_and_salted() -> None:
     ids = [env.state()[name] for env in (plain, salted) for name in ("task_id", "episode_id")]
     assert len(set(ids)) == 4 and not set(ids) & {str(value) for value in info.values()}
     assert "task_id" not in info and "salt" not in plain.config()
+
+
+def test_a_world_that_lacks_what_is_struck_is_drawn_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+
+    def lacking(
+        problem: Problem, seed: int, backend: object = None, *, attempt: int = 0
+    ) -> injection.Injected:
+        drawn.append(attempt)
+        if attempt == 0:
+            raise ProblemError("no Service target 'geo' in this world")
+        return injection.inject(problem, seed, attempt=attempt)
+
+    monkeypatch.setattr(staging, "inject", lacking)
+    staging.forget()
+    staging.stage(pair(apps.DEFAULT, "missing_service", "geo"), 4)
+    assert drawn[:2] == [0, 1]
