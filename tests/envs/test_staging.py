@@ -85,10 +85,10 @@ def test_a_world_that_lacks_what_is_struck_is_drawn_anew(monkeypatch: pytest.Mon
     ) -> injection.Injected:
         drawn.append(attempt)
         if attempt == 0:
-            raise ProblemError("no Service target 'geo' in this world")
+            raise ProblemError("no service target in this world")
         return injection.inject(problem, seed, attempt=attempt)
 
     monkeypatch.setattr(staging, "inject", lacking)
     staging.forget()
-    staging.stage(pair(apps.DEFAULT, "missing_service", "geo"), 4)
+    staging.stage(pair(apps.DEFAULT, "missing_service", "mongodb-geo"), 4)
     assert drawn[:2] == [0, 1]
