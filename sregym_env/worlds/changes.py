@@ -12,7 +12,7 @@ clusters (rates: 45 % image bumps, 15 % settings, 8 % restarts, 8 % scalings, 10
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
@@ -48,6 +48,7 @@ Kind = Literal[
     "cronjob",
     "strategy",
     "undo",
+    "release",
 ]
 """What a change does."""
 
@@ -151,7 +152,7 @@ class Change:
         """Write it through the API; the change as it was made (:meth:`at`). Raises StatusError, as the API does."""
         made = self.at(world.now())
         if made.created is not None:
-            world.cluster.create(made.created, field_manager=made.manager)
+            world.cluster.create(sent(made.created, made.manager), field_manager=made.manager)
         elif made.kind == "scale":
             replicas = next(s.after for s in made.steps if s.path == "/spec/replicas")
             world.cluster.patch(
@@ -178,11 +179,32 @@ class Change:
         return {**live, "metadata": {**live["metadata"], "annotations": {**notes, LAST_APPLIED: text}}}
 
 
+def sent(manifest: Manifest, tool: str) -> Manifest:
+    """What a tool sends: ``kubectl apply`` adds what it has sent."""
+    if tool != APPLY:
+        return manifest
+    metadata = manifest["metadata"]
+    notes = {key: value for key, value in (metadata.get("annotations") or {}).items() if key != LAST_APPLIED}
+    bare = {**manifest, "metadata": {**metadata, "annotations": notes}}
+    text = orjson.dumps(bare, option=orjson.OPT_SORT_KEYS).decode() + "\n"
+    return {**manifest, "metadata": {**metadata, "annotations": {**notes, LAST_APPLIED: text}}}
+
+
 def happen(world: Changing, change: Change) -> Change:
     """Make a change and have the world's application declare it; the change as it was made."""
     made = change.make(world)
     world.app = applied(world.app, made)
     return made
+
+
+def happen_at_once(world: Changing, several: Sequence[Change]) -> None:
+    """Make changes of objects that are declared, each of one of its own."""
+    made = {change.target: change.make(world) for change in several}
+    found = []
+    for manifest in world.app.manifests:
+        change = made.get(ref(manifest, world.cluster.registry))
+        found.append(manifest if change is None else change.later(manifest))
+    world.app = replace(world.app, manifests=tuple(found), place="")
 
 
 def applied(app: App, change: Change) -> App:
@@ -246,6 +268,41 @@ def drawn(
             if change is not None:
                 return change
     return None
+
+
+MARKED = (
+    "Deployment", "StatefulSet", "DaemonSet", "Service", "ConfigMap", "Secret", "ServiceAccount", "PersistentVolumeClaim",
+    "NetworkPolicy", "PodDisruptionBudget", "HorizontalPodAutoscaler", "CronJob", "ResourceQuota", "LimitRange",
+)  # fmt: skip
+"""Kinds of objects that a release marks."""
+
+_CHART = "helm.sh/chart"
+
+
+def release(app: App, chance: Chance, share: float, spared: Collection[ObjectRef] = ()) -> list[Change]:
+    """A release of the application that changes marks only: a label of a share of its objects, by its delivery tool.
+
+    What is ``spared`` is not part of it. No selector asks for these labels, and no pod has them.
+    """
+    tool = delivery(app)
+    version = (
+        f"{chance.between('major', 0, 9)}.{chance.between('minor', 0, 30)}.{chance.between('patch', 0, 9)}"
+    )
+    mark = chance.choice("mark", ("app.kubernetes.io/version", "release", "example.com/config-revision"))
+    found = []
+    for manifest in app.manifests:
+        labels = manifest["metadata"].get("labels") or {}
+        chart = labels.get(_CHART, "")
+        name, value = (_CHART, f"{chart.rpartition('-')[0]}-{version}") if chart else (mark, version)
+        target = ref(manifest) if manifest["kind"] in MARKED else None
+        known = labels.get(name, REMOVED)
+        if target is None or target in spared or known == value:
+            continue
+        if not chance.at(*target.resource.split("."), target.name).yes("part", share):
+            continue
+        step = Step(_pointer("metadata", "labels", name), known, value)
+        found.append(Change("release", target, tool, (step,)))
+    return found
 
 
 def caused(app: App, change: Change, cause: str) -> Change:
@@ -312,6 +369,26 @@ _SHARE_BY_HAND: Mapping[str, float] = {
 }  # fmt: skip
 _USUALLY_BY_HAND = 0.15
 """Share of changes of other kinds that are made past the delivery tool (12 % of innocent objects show one)."""
+
+
+NODE_KEEPERS: Mapping[str, float] = {
+    "kubectl": 0.45,
+    "kubectl-edit": 0.15,
+    "kubectl-patch": 0.1,
+    "kubectl-label": 0.1,
+    "node-fetch": 0.08,
+    "OpenAPI-Generator": 0.12,
+}
+"""Who changes machines."""
+
+SYSTEM_KEEPERS: Mapping[str, float] = {
+    "kubectl-edit": 0.35,
+    "kubectl-client-side-apply": 0.3,
+    "kubectl-patch": 0.15,
+    "OpenAPI-Generator": 0.1,
+    "node-fetch": 0.1,
+}
+"""Who changes what belongs to the cluster (``kube-system``)."""
 
 
 def delivery(app: App) -> str:
