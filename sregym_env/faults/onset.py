@@ -46,6 +46,8 @@ from sregym_env.worlds.changes import (
     delivery,
     drawn,
     manager_of,
+    rescale,
+    scaler_of,
     sent,
 )
 
@@ -72,23 +74,11 @@ STALLED = (600.0, 0.8)
 
 LONGEST_WAIT = 3 * 86400.0
 
-CREATORS = {"kubectl-client-side-apply": 0.5, "kubectl-create": 0.35, "OpenAPI-Generator": 0.15}
-"""Field managers of objects that are created by hand, and how often they are met (estimates)."""
-
-BY_HAND = 0.3
-"""How often an object is created past the delivery tool."""
-
-SCALERS = {"kubectl": 0.45, "kube-downscaler": 0.3, "node-fetch": 0.15, "OpenAPI-Generator": 0.1}
-"""Who scales down and up past the delivery tool."""
-
-SCALED_BY_HAND = 0.25
-"""How often it is done past the delivery tool, which else delivers no replicas and then the old number."""
-
 RETRIED = 0.8
 """How often somebody has restarted or rolled the faulty workload once more before anybody is called, so that the
 revision before the last one is as faulty as the last."""
 
-RESTARTED = 0.2
+RESTARTED = 0.15
 """How often that is a restart; else it is delivered once more."""
 
 DELIVERIES = 8
@@ -141,7 +131,7 @@ def befall(
     changes = _made(world, instance, instance.fault.edits, authors)
     try:
         if not hurts(FIRST_LOOK):
-            _wait_for_trouble(world, instance, chance, hurts, pastime, authors)
+            _wait_for_trouble(world, instance, chance, hurts, pastime)
         rolled = [edit.target for edit in instance.fault.edits if isinstance(edit, Rollout)]
         sound = tuple(target for target in rolled if _history_stays(world.cluster, target))
         if sound and pastime is not None and chance.yes("retried", RETRIED):
@@ -159,18 +149,18 @@ class Authors:
     """Who makes which edit: whoever makes such changes innocently."""
 
     def __init__(self, world: World, chance: Chance) -> None:
-        self.tool = delivery(world.app)
+        self._tool = delivery(world.app)
         self._app = world.app
         self._chance = chance
 
     def of(self, edit: Edit) -> str:
         """The field manager of an edit."""
-        chance, tool = self._chance, self.tool
+        chance, tool = self._chance, self._tool
         match edit:
             case Restart():
                 return manager_of("restart", tool, chance)
             case Create():
-                return chance.weighted("creator", CREATORS) if chance.yes("created", BY_HAND) else tool
+                return manager_of("settings", tool, chance)
             case Rollout():
                 return manager_of("env", tool, chance)
             case JsonPatch(target=target) | MergePatch(target=target) | Substitute(target=target):
@@ -180,11 +170,6 @@ class Authors:
                 if target.namespace not in self._app.namespaces:
                     return chance.weighted("system", SYSTEM_KEEPERS)
         return manager_of("service", tool, chance)
-
-    def scaler(self) -> str:
-        """Who scales down and up."""
-        by_hand = self._chance.yes("scaled", SCALED_BY_HAND)
-        return self._chance.weighted("scaler", SCALERS) if by_hand else self.tool
 
 
 def _rolled_again(world: World, target: ObjectRef, chance: Chance, authors: Authors) -> None:
@@ -252,11 +237,10 @@ def _wait_for_trouble(
     chance: Chance,
     hurts: Hurts,
     pastime: Pastime | None,
-    authors: Authors,
 ) -> None:
     """Ordinary events, one after the other, until the users suffer."""
     stalled = any(isinstance(edit, Rollout) for edit in instance.fault.edits)
-    for number, event in enumerate(_events(world, instance, chance, authors)):
+    for number, event in enumerate(_events(world, instance, chance)):
         if pastime is not None:
             law = STALLED if stalled or number else WAITING
             wait = min(LONGEST_WAIT, chance.lognormal(f"wait.{number}", *law))
@@ -267,13 +251,11 @@ def _wait_for_trouble(
     hurts(LAST_LOOK)
 
 
-def _events(
-    world: World, instance: FaultInstance, chance: Chance, authors: Authors
-) -> Iterator[Callable[[], None]]:
+def _events(world: World, instance: FaultInstance, chance: Chance) -> Iterator[Callable[[], None]]:
     """What ordinary operation does sooner or later to those by whose restart the fault bites."""
     for edit in instance.fault.edits:
         if isinstance(edit, Rollout) and edit.target.resource in SCALED:
-            yield lambda target=edit.target: _scaled_down_and_up(world, target, chance, authors)  # type: ignore[misc]
+            yield lambda target=edit.target: _scaled_down_and_up(world, target, chance)  # type: ignore[misc]
     for edit in instance.fault.trigger:
         if isinstance(edit, RecreatePods):
             yield lambda name=edit.component: _restarted(world, instance, name, chance)  # type: ignore[misc]
@@ -287,32 +269,18 @@ def _quietly(world: World, edit: Edit) -> None:
     edits_apply.apply(world, edit)
 
 
-def _scaled_down_and_up(world: World, target: ObjectRef, chance: Chance, authors: Authors) -> None:
+def _scaled_down_and_up(world: World, target: ObjectRef, chance: Chance) -> None:
     """A window in which a workload is scaled down, as schedules and maintenance do, and up again after it.
 
     The Deployment's newest ReplicaSet gets all pods then: an older one that served on is no more.
     """
     cluster = world.cluster
     wanted = cluster.get(target.resource, target.name, target.namespace)["spec"].get("replicas", 1)
-    scaler = authors.scaler()
-    # A delivery tool writes the object as a whole.
-    way = "" if scaler == authors.tool else "scale"
-    _scale(cluster, target, 0, scaler, way)
+    tool = delivery(world.app)
+    by = scaler_of(tool, chance.at("window"))
+    rescale(cluster, target, 0, by, tool)
     world.advance(chance.at("window", target.name).uniform("length", 45.0, 400.0))
-    _scale(cluster, target, wanted, scaler, way)
-
-
-def _scale(cluster: Cluster, target: ObjectRef, replicas: int, manager: str, subresource: str) -> None:
-    patch = {"spec": {"replicas": replicas}}
-    cluster.patch(
-        target.resource,
-        target.name,
-        patch,
-        namespace=target.namespace,
-        type="merge",
-        subresource=subresource,
-        field_manager=manager,
-    )
+    rescale(cluster, target, wanted, by, tool)
 
 
 def _restarted(world: World, instance: FaultInstance, component: str, chance: Chance) -> None:

@@ -45,13 +45,11 @@ SEEN = 65 * MINUTE
 STARTING = 15 * MINUTE
 """How long the application has to itself when it is installed."""
 
-SCALED = (0.0, 0.22)
+SCALED = (0.0, 0.14)
 """Share of the workloads that have been scaled up and down again, from and to."""
 
 SCALINGS = (1.6, 0.8)
 """How often: median and spread (lognormal)."""
-
-SCALABLE = ("deployments.apps", "statefulsets.apps")
 
 
 def live(world: EmbeddedWorld, app: App, chance: Chance, present: int | None = None) -> App:
@@ -191,34 +189,14 @@ class Regret:
 
 @dataclass(frozen=True, slots=True)
 class Surge:
-    """One replica more for a moment that nobody saw."""
+    """A workload was scaled up for a moment (:func:`~sregym_env.worlds.changes.surge`)."""
 
     component: str
-    manager: str
+    chance: Chance
 
     def do(self, world: EmbeddedWorld) -> None:
-        """Scale up, and down again before a pod is made; nothing where an autoscaler would answer."""
-        app = world.app
-        component, namespace = app.by_name[self.component], app.namespace_of(self.component)
-        scaled = {
-            m["spec"]["scaleTargetRef"]["name"]
-            for m in app.manifests
-            if m["kind"] == "HorizontalPodAutoscaler" and m["metadata"].get("namespace") == namespace
-        }
-        if component.workload not in SCALABLE or self.component in scaled:
-            return
-        workload = world.cluster.get(component.workload, self.component, namespace)
-        replicas = workload["spec"].get("replicas", 1)
-        for count in (replicas + 1, replicas):
-            world.cluster.patch(
-                component.workload,
-                self.component,
-                {"spec": {"replicas": count}},
-                namespace=namespace,
-                type="merge",
-                subresource="scale",
-                field_manager=self.manager,
-            )
+        """Scale up, and down again."""
+        changes.surge(world, self.component, self.chance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,9 +353,9 @@ def later_traces(app: App, chance: Chance, start: int, span: Span) -> list[Deed]
         "restart": ("restart",),
         "note": ("label", "annotation", "strategy"),
         "remark": ("service", "configmap"),
-        "rules": ("budget", "policy", "quota", "autoscaler", "secret"),
+        "rules": ("budget", "policy", "quota", "autoscaler", "secret", "allowance", "settings"),
     }
-    rates = {"restart": 0.15, "note": 0.25, "remark": 0.15, "rules": 0.03, "regret": 0.015}
+    rates = {"restart": 0.14, "note": 0.45, "remark": 0.15, "rules": 0.05, "regret": 0.015}
     for component in app.components:
         for name, rate in rates.items():
             mine = chance.at(name, component.name)
@@ -403,13 +381,10 @@ def scalings(app: App, chance: Chance, start: int, span: Span) -> list[Deed]:
         if component.kind == "load" or not mine.yes("scaled", share):
             continue
         count = round(min(mine.lognormal("count", *SCALINGS), 40.0))
-        by = mine.weighted(
-            "by", {"kube-downscaler": 0.4, "kubectl": 0.35, "node-fetch": 0.1, changes.delivery(app): 0.15}
-        )
         for index in range(count):
             age = mine.at("age", index).lognormal("days", 20.0, 1.3) * DAY
             time = min(max(span.ago(age), start + STARTING), span.present - QUIET)
-            found.append(Deed(time, Surge(component.name, by)))
+            found.append(Deed(time, Surge(component.name, mine.at("by"))))
     return found
 
 

@@ -18,19 +18,31 @@ from sregym_env.runtime.chance import Chance
 from sregym_env.worlds import changes
 from sregym_env.worlds.changes import Changing
 
-STILL = ("label", "service", "configmap", "secret", "autoscaler", "policy", "quota", "strategy")
+STILL = (
+    "label", "service", "configmap", "secret", "autoscaler", "policy", "quota", "strategy", "budget", "allowance",
+    "ceiling", "settings",
+)  # fmt: skip
 """Kinds of changes that make no pod."""
+
+FOLLOWED = 0.35
+"""How often what has been rolled out is rolled out once more soon (a third of all deploys within four hours)."""
+
+SOON = (20.0, 120.0)
+"""Seconds after which it is."""
+
+SURGED = 0.4
+"""How often a workload that is rolled out is scaled up for it, and down again."""
 
 ROLLING = ("image", "env", "restart", "resources", "probe", "scale")
 """Kinds of changes that make pods."""
 
-MOSTLY = 0.6
+MOSTLY = 0.5
 """How often a change that is made meanwhile is of those for certain."""
 
 BEFORE = {0: 0.20, 1: 0.34, 2: 0.28, 3: 0.18}
 """How many changes lie in the hours before, and how often."""
 
-MEANWHILE = {0: 0.24, 1: 0.42, 2: 0.26, 3: 0.08}
+MEANWHILE = {0: 0.32, 1: 0.40, 2: 0.21, 3: 0.07}
 """How many are made between the onset and the call, while others work on."""
 
 APART = 5 * 3600.0
@@ -69,6 +81,8 @@ def before(world: Changing, chance: Chance, near: Collection[str]) -> None:
         found = changes.drawn(world.app, draw, components=_places(world.app, draw, near))
         if found is not None and not _forgets(world.app, found):
             _make(world, found)
+            for more in _followed(world, draw, found):
+                _make(world, more)
         median, spread = GAP
         world.advance(min(LONGEST_GAP, draw.lognormal("gap", median, spread)))
 
@@ -101,10 +115,27 @@ def meanwhile(
         if change is not None and not _forgets(world.app, change):
             changes.happen(world, change)
             found.append(_key(change.target))
+            for more in _followed(world, draw, change):
+                changes.happen(world, more)
+                found.append(_key(more.target))
         if number == 0 and chance.unit("released") < 1.0 - exp(-(seconds + CALLING) / RELEASES):
             found += _release(world, chance.at("release"), touched, spared)
     _wait(world, until)
     return found
+
+
+def _followed(world: Changing, chance: Chance, change: changes.Change) -> Iterator[changes.Change]:
+    """What comes with a rollout: it is scaled up and down again, and a fix of it follows."""
+    if not change.rolls or not change.component:
+        return
+    if chance.yes("surged", SURGED):
+        changes.surge(world, change.component, chance.at("surge"))
+    if chance.yes("followed", FOLLOWED):
+        world.advance(chance.uniform("follows", *SOON))
+        draw = chance.at("more")
+        more = changes.drawn(world.app, draw, components=(change.component,), kinds=ROLLING)
+        if more is not None:
+            yield more
 
 
 def _moments(chance: Chance, seconds: float) -> list[float]:

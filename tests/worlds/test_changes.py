@@ -17,8 +17,9 @@ from sregym_env.worlds.changes import WEIGHTS, Change
 from tests.worlds.richer import richer
 
 NAMES = tuple(c.name for c in APP.components)
-UNLIMITED = tuple(kind for kind in WEIGHTS if kind not in ("resources", "scale", "job", "cronjob"))
-"""Kinds that are possible where a quota is."""
+LIMITED = ("resources", "scale", "job", "cronjob", "allowance", "ceiling", "settings")
+UNLIMITED = tuple(kind for kind in WEIGHTS if kind not in LIMITED)
+"""Kinds that are possible where quotas and policies are."""
 
 
 @pytest.fixture(scope="module")
@@ -80,8 +81,12 @@ def assert_declared(world: EmbeddedWorld, change: Change) -> None:
 
 
 def contents(manifest: Manifest) -> Manifest:
+    """What people have written, without what ``kubectl apply`` remembers of it."""
     kept = cleaned(manifest)
-    metadata = {key: kept["metadata"].get(key) for key in ("labels", "annotations")}
+    notes = {
+        k: v for k, v in (kept["metadata"].get("annotations") or {}).items() if k != changes.LAST_APPLIED
+    }
+    metadata = {"labels": kept["metadata"].get("labels"), "annotations": notes}
     return {**{key: value for key, value in kept.items() if key != "metadata"}, "metadata": metadata}
 
 
