@@ -47,6 +47,7 @@ from sregym_env.worlds.changes import (
     drawn,
     manager_of,
     rescale,
+    same_hand,
     scaler_of,
     sent,
 )
@@ -150,11 +151,24 @@ class Authors:
 
     def __init__(self, world: World, chance: Chance) -> None:
         self._tool = delivery(world.app)
-        self._app = world.app
+        self._world = world
         self._chance = chance
 
     def of(self, edit: Edit) -> str:
         """The field manager of an edit."""
+        by = self._drawn(edit)
+        match edit:
+            case (
+                Rollout(target=target)
+                | JsonPatch(target=target)
+                | MergePatch(target=target)
+                | Substitute(target=target)
+            ):
+                if by != self._tool:
+                    return same_hand(self._world.cluster, target, by, self._chance)
+        return by
+
+    def _drawn(self, edit: Edit) -> str:
         chance, tool = self._chance, self._tool
         match edit:
             case Restart():
@@ -167,7 +181,7 @@ class Authors:
                 # No pipeline of an application delivers machines or what belongs to the cluster.
                 if target.resource == "nodes":
                     return chance.weighted("node", NODE_KEEPERS)
-                if target.namespace not in self._app.namespaces:
+                if target.namespace not in self._world.app.namespaces:
                     return chance.weighted("system", SYSTEM_KEEPERS)
         return manager_of("service", tool, chance)
 
@@ -277,7 +291,7 @@ def _scaled_down_and_up(world: World, target: ObjectRef, chance: Chance) -> None
     cluster = world.cluster
     wanted = cluster.get(target.resource, target.name, target.namespace)["spec"].get("replicas", 1)
     tool = delivery(world.app)
-    by = scaler_of(tool, chance.at("window"))
+    by = scaler_of(cluster, target, tool, chance.at("window"))
     rescale(cluster, target, 0, by, tool)
     world.advance(chance.at("window", target.name).uniform("length", 45.0, 400.0))
     rescale(cluster, target, wanted, by, tool)

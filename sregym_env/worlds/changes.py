@@ -27,6 +27,7 @@ from sregym_env.cluster.targets import SCALED
 from sregym_env.errors import ClusterError
 from sregym_env.kube import quantity, registry
 from sregym_env.kube.durations import rfc3339
+from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 
@@ -398,10 +399,9 @@ SCALED_BY_HAND = 0.2
 """How often that is done past the delivery tool, which else delivers another number and then the old one."""
 
 NODE_KEEPERS: Mapping[str, float] = {
-    "kubectl": 0.45,
-    "kubectl-edit": 0.15,
-    "kubectl-patch": 0.1,
-    "kubectl-label": 0.1,
+    "kubectl": 0.4,
+    "kubectl-edit": 0.25,
+    "kubectl-patch": 0.15,
     "node-fetch": 0.08,
     "OpenAPI-Generator": 0.12,
 }
@@ -438,9 +438,36 @@ def manager_of(kind: str, tool: str, chance: Chance) -> str:
     return tool
 
 
-def scaler_of(tool: str, chance: Chance) -> str:
+_ABLE = frozenset(
+    "kubectl kubectl-edit kubectl-patch kubectl-client-side-apply kube-downscaler Mozilla node-fetch OpenAPI-Generator".split()
+)
+"""Hands that can change anything, or anything of what they have a hand in."""
+
+
+def same_hand(cluster: Cluster, target: ObjectRef, hand: str, chance: Chance, subresource: str = "") -> str:
+    """Who changes an object past its delivery: mostly one who has before, where it shows one, and else ``hand``."""
+    try:
+        metadata = cluster.get(target.resource, target.name, target.namespace)["metadata"]
+    except StatusError:
+        return hand
+    entries = metadata.get("managedFields") or ()
+    known = [
+        entry["manager"]
+        for entry in entries
+        if entry["manager"] in _ABLE and entry.get("subresource", "") == subresource
+    ]
+    return chance.choice("hand", known) if known and chance.yes("same hand", SAME_HAND) else hand
+
+
+SAME_HAND = 0.8
+"""How often it is the same hand."""
+
+
+def scaler_of(cluster: Cluster, target: ObjectRef, tool: str, chance: Chance) -> str:
     """Who scales a workload away from what is declared, and back."""
-    return chance.weighted("scaler", SCALERS) if chance.yes("scaled by hand", SCALED_BY_HAND) else tool
+    if not chance.yes("scaled by hand", SCALED_BY_HAND):
+        return tool
+    return same_hand(cluster, target, chance.weighted("scaler", SCALERS), chance, "scale")
 
 
 def rescale(cluster: Cluster, target: ObjectRef, replicas: int, manager: str, tool: str) -> None:
@@ -468,7 +495,7 @@ def surge(world: World, component: str, chance: Chance) -> ObjectKey | None:
     if manifest is None or _scaler(_Draw(app, declared, chance, False)) is not None:
         return None
     tool = delivery(app)
-    by = scaler_of(tool, chance)
+    by = scaler_of(world.cluster, target, tool, chance)
     wanted = world.cluster.get(target.resource, target.name, namespace)["spec"].get("replicas", 1)
     for replicas in (wanted + 1, wanted):
         rescale(world.cluster, target, replicas, by, tool)
