@@ -42,7 +42,7 @@ MOSTLY = 0.5
 BEFORE = {0: 0.20, 1: 0.34, 2: 0.28, 3: 0.18}
 """How many changes lie in the hours before, and how often."""
 
-MEANWHILE = {0: 0.38, 1: 0.40, 2: 0.17, 3: 0.05}
+MEANWHILE = {0: 0.34, 1: 0.40, 2: 0.20, 3: 0.06}
 """How many are made between the onset and the call, while others work on."""
 
 APART = 5 * 3600.0
