@@ -75,7 +75,7 @@ STALLED = (600.0, 0.8)
 
 LONGEST_WAIT = 3 * 86400.0
 
-RETRIED = 0.8
+RETRIED = 0.88
 """How often somebody has restarted or rolled the faulty workload once more before anybody is called, so that the
 revision before the last one is as faulty as the last."""
 
