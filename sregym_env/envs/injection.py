@@ -8,7 +8,9 @@ published, struck as SREGym's injectors strike; so is a backend's own cluster, a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import blake2b
 from typing import cast
 
@@ -16,15 +18,16 @@ from sregym_env import apps, noise
 from sregym_env.cluster.api import World
 from sregym_env.cluster.app import App
 from sregym_env.cluster.deploy import Backend
+from sregym_env.cluster.edits import ObjectRef
 from sregym_env.cluster.forkable import demanded, forkable
-from sregym_env.cluster.inventory import Inventory
-from sregym_env.cluster.targets import ROLLED
+from sregym_env.cluster.inventory import Inventory, ObjectKey
 from sregym_env.envs.briefing import Mode
 from sregym_env.errors import ProblemError, SREGymError, StagingError
 from sregym_env.faults.fault import FaultInstance
 from sregym_env.faults.onset import Onset, befall, strike
 from sregym_env.faults.problems import Problem
 from sregym_env.faults.registry import declaration
+from sregym_env.kube.status import StatusError
 from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, capture
 from sregym_env.rewards.checks import failing_journeys
 from sregym_env.runtime.chance import Chance
@@ -52,6 +55,9 @@ CALLED_AFTER = (300.0, 0.7)
 """Median, seconds, and spread (lognormal) of how long users suffer before somebody is called."""
 
 LONGEST_CALL = 1500.0
+
+RESTRAINING = ("nodes", "resourcequotas", "limitranges")
+"""Kinds of objects that can keep every new pod from coming up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +117,7 @@ def inject(problem: Problem, seed: int, backend: Backend | None = None, *, attem
     _demand_service(problem, world, baseline)
     before = None if forkable(world) is None else demanded(world).fork()
     onsets: list[Onset] = []
+    changed: list[ObjectKey] = []
     injected = Injected(world, baseline, instances, (), before)
     try:
         for number, instance in enumerate(instances):
@@ -119,14 +126,39 @@ def inject(problem: Problem, seed: int, backend: Backend | None = None, *, attem
             else:
                 draw = chance.at("onset", number)
                 hurts = _Watch(world, baseline, number == len(instances) - 1)
-                onsets.append(befall(world, instance, draw, hurts, patient=patient))
+                pastime = partial(_pass, cast(Changing, world), instances, changed) if patient else None
+                onsets.append(befall(world, instance, draw, hurts, pastime))
         if problem.noise_on:
             world = noise.begin(world, noise_seed(problem, seed), problem.noise)
     except SREGymError:
         # The one that failed has taken itself back.
         replace(injected, instances=instances[: len(onsets)], onsets=tuple(onsets)).heal(world)
         raise
-    return Injected(world, baseline, instances, tuple(onsets), before)
+    return Injected(world, _refreshed(baseline, world, changed), instances, tuple(onsets), before)
+
+
+def _pass(
+    world: Changing,
+    instances: Sequence[FaultInstance],
+    changed: list[ObjectKey],
+    seconds: float,
+    chance: Chance,
+) -> None:
+    """Let time pass, with innocent changes meanwhile; what they change is added to ``changed``."""
+    touched = [name for instance in instances for name in instance.spec.components]
+    # What a fault has changed, and what no delivery could have written without putting it right.
+    spared = {ObjectRef(r, name, space or None) for each in instances for r, space, name in each.accepts()}
+    changed += present.meanwhile(world, chance, seconds, touched, rolling=_local(instances), spared=spared)
+
+
+def _refreshed(baseline: Baseline, world: World, changed: Sequence[ObjectKey]) -> Baseline:
+    """A baseline with what has been changed innocently since it was taken."""
+    objects = {}
+    for key in changed:
+        # What was changed may have ended since.
+        with suppress(StatusError):
+            objects[key] = world.cluster.get(key[0], key[2], key[1] or None)
+    return replace(baseline, objects={**baseline.objects, **objects})
 
 
 def _healthy(app: App, problem: Problem, seed: int, chance: Chance | None, backend: Backend | None) -> World:
@@ -186,12 +218,11 @@ def await_symptoms(
         chance = Chance(("episode", key_of(problem, seed, attempt), "call"))
         median, spread = CALLED_AFTER
         length = min(LONGEST_CALL, chance.lognormal("after", median, spread))
-        touched = [name for instance in injected.instances for name in instance.spec.components]
-        keys = present.meanwhile(cast(Changing, world), chance, length, touched, rolling=_local(injected))
+        changed: list[ObjectKey] = []
+        _pass(cast(Changing, world), injected.instances, changed, length, chance)
         demanded(world).watched_every(1.0)
         world.advance(EVIDENCE_SECONDS)
-        objects = {key: world.cluster.get(key[0], key[2], key[1] or None) for key in keys}
-        baseline = replace(baseline, objects={**baseline.objects, **objects})
+        baseline = _refreshed(baseline, world, changed)
     while mode == "reactive" and waited < ALERT_LIMIT:
         if any(alert.state == "firing" for alert in world.alerts()):
             break
@@ -200,10 +231,9 @@ def await_symptoms(
     return replace(injected, baseline=baseline)
 
 
-def _local(injected: Injected) -> bool:
-    """Whether the faults lie in workloads and Services: those in policies, quotas and nodes keep all pods from coming."""
-    kinds = {instance.fault.resource.resource for instance in injected.instances}
-    return kinds <= {*ROLLED, "services"}
+def _local(instances: Sequence[FaultInstance]) -> bool:
+    """Whether the faults leave pods of others alone: those in quotas and nodes keep all from coming."""
+    return not any(instance.fault.resource.resource in RESTRAINING for instance in instances)
 
 
 def _near(problem: Problem) -> tuple[str, ...]:

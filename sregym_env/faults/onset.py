@@ -10,12 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import orjson
 
 from sregym_env.cluster import apply as edits_apply
 from sregym_env.cluster.api import Cluster, World
 from sregym_env.cluster.apply import Undo
-from sregym_env.cluster.edits import Create, Cycle, Edit, ObjectRef, RecreatePods, Redeploy, Rollout
+from sregym_env.cluster.edits import (
+    Create,
+    Cycle,
+    Edit,
+    JsonPatch,
+    MergePatch,
+    ObjectRef,
+    RecreatePods,
+    Redeploy,
+    Restart,
+    Rollout,
+    Substitute,
+)
 from sregym_env.cluster.targets import ROLLED, SCALED
 from sregym_env.errors import SREGymError
 from sregym_env.faults.fault import FaultInstance
@@ -24,10 +38,25 @@ from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.clock import SECOND
-from sregym_env.worlds.changes import delivery, drawn, manager_of
+from sregym_env.worlds.changes import (
+    APPLY,
+    LAST_APPLIED,
+    NODE_KEEPERS,
+    SYSTEM_KEEPERS,
+    delivery,
+    drawn,
+    manager_of,
+    rescale,
+    same_hand,
+    scaler_of,
+    sent,
+)
 
 Hurts = Callable[[float], bool]
 """Lets up to so many seconds pass, until the users suffer; whether they do."""
+
+Pastime = Callable[[float, Chance], None]
+"""Lets so many seconds pass, and with them whatever else goes on in the cluster."""
 
 FIRST_LOOK = 90.0
 """Simulated seconds in which a change that bites at once is felt: a rollout and a few failed probes."""
@@ -38,23 +67,23 @@ EVENT_LOOK = 60.0
 LAST_LOOK = 240.0
 """The same when no event is left: crash loops and throttled queues take their time."""
 
-WAITING = (36000.0, 1.2)
+WAITING = (30000.0, 1.1)
 """Median, seconds, and spread (lognormal) of how long a change that nobody sees waits for the event by which it bites."""
 
-STALLED = (420.0, 0.6)
+STALLED = (600.0, 0.8)
 """The same for a rollout that does not get ahead, which somebody sees sooner or later, and between two events."""
 
-LONGEST_WAIT = 4 * 86400.0
+LONGEST_WAIT = 3 * 86400.0
 
-CREATORS = {"kubectl-client-side-apply": 0.5, "kubectl-create": 0.35, "OpenAPI-Generator": 0.15}
-"""Field managers of objects that are created by hand, and how often they are met (estimates)."""
-
-SCALERS = {"kubectl": 0.4, "kube-downscaler": 0.35, "node-fetch": 0.15, "OpenAPI-Generator": 0.1}
-"""The same of who scales down and up."""
-
-RETRIED = 0.8
+RETRIED = 0.88
 """How often somebody has restarted or rolled the faulty workload once more before anybody is called, so that the
 revision before the last one is as faulty as the last."""
+
+RESTARTED = 0.15
+"""How often that is a restart; else it is delivered once more."""
+
+DELIVERIES = 8
+"""How often a mark is drawn for that, until one makes a revision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,23 +121,24 @@ def strike(world: World, instance: FaultInstance) -> Onset:
 
 
 def befall(
-    world: World, instance: FaultInstance, chance: Chance, hurts: Hurts, *, patient: bool = True
+    world: World, instance: FaultInstance, chance: Chance, hurts: Hurts, pastime: Pastime | None = None
 ) -> Onset:
     """Let a fault come as such faults come, and ordinary events after it until the users suffer.
 
-    ``patient`` lets hours and days lie between the change and the events; a world whose time is real has no such
+    With a ``pastime`` hours and days lie between the change and the events; a world whose time is real has no such
     patience. Whether the users suffer in the end is for the caller to see.
     """
-    changes = _made(world, instance, instance.fault.edits, _Authors(world, chance.at("author")))
+    authors = Authors(world, chance.at("author"))
+    changes = _made(world, instance, instance.fault.edits, authors)
     try:
         if not hurts(FIRST_LOOK):
-            _wait_for_trouble(world, instance, chance, hurts, patient)
+            _wait_for_trouble(world, instance, chance, hurts, pastime)
         rolled = [edit.target for edit in instance.fault.edits if isinstance(edit, Rollout)]
         sound = tuple(target for target in rolled if _history_stays(world.cluster, target))
-        if sound and patient and chance.yes("retried", RETRIED):
+        if sound and pastime is not None and chance.yes("retried", RETRIED):
             world.advance(chance.uniform("retried.after", 20.0, 240.0))
             for target in sound:
-                _rolled_again(world, target, chance.at("again", target.name))
+                _rolled_again(world, target, chance.at("again", target.name), authors)
             sound = ()
     except SREGymError:
         instance.heal(world, changes)
@@ -116,38 +146,68 @@ def befall(
     return Onset(changes, sound)
 
 
-class _Authors:
-    """Who makes which edit: whoever makes such changes of the application, as of innocent ones."""
+class Authors:
+    """Who makes which edit: whoever makes such changes innocently."""
 
     def __init__(self, world: World, chance: Chance) -> None:
         self._tool = delivery(world.app)
+        self._world = world
         self._chance = chance
 
     def of(self, edit: Edit) -> str:
         """The field manager of an edit."""
-        if isinstance(edit, Create):
-            by_hand = self._chance.yes("created", 0.5)
-            return self._chance.weighted("creator", CREATORS) if by_hand else self._tool
-        return manager_of("env" if isinstance(edit, Rollout) else "service", self._tool, self._chance)
+        by = self._drawn(edit)
+        match edit:
+            case (
+                Rollout(target=target)
+                | JsonPatch(target=target)
+                | MergePatch(target=target)
+                | Substitute(target=target)
+            ):
+                if by != self._tool:
+                    return same_hand(self._world.cluster, target, by, self._chance)
+        return by
+
+    def _drawn(self, edit: Edit) -> str:
+        chance, tool = self._chance, self._tool
+        match edit:
+            case Restart():
+                return manager_of("restart", tool, chance)
+            case Create():
+                return manager_of("settings", tool, chance)
+            case Rollout():
+                return manager_of("env", tool, chance)
+            case JsonPatch(target=target) | MergePatch(target=target) | Substitute(target=target):
+                # No pipeline of an application delivers machines or what belongs to the cluster.
+                if target.resource == "nodes":
+                    return chance.weighted("node", NODE_KEEPERS)
+                if target.namespace not in self._world.app.namespaces:
+                    return chance.weighted("system", SYSTEM_KEEPERS)
+        return manager_of("service", tool, chance)
 
 
-def _rolled_again(world: World, target: ObjectRef, chance: Chance) -> None:
+def _rolled_again(world: World, target: ObjectRef, chance: Chance, authors: Authors) -> None:
     """Somebody tries again: one more revision of a workload, by a restart or by one more delivery that only marks it."""
-    again = drawn(world.app, chance, components=(target.name,), kinds=("annotation",))
-    if again is None or not again.rolls or chance.yes("restart", 0.4):
-        restart(world.cluster, target)
-    else:
-        again.make(world)
+    if not chance.yes("restart", RESTARTED):
+        for attempt in range(DELIVERIES):
+            draw = chance.at("delivery", attempt)
+            again = drawn(world.app, draw, components=(target.name,), kinds=("annotation",))
+            if again is not None and again.rolls:
+                replace(again, manager=authors.of(Rollout(target, {}))).make(world)
+                return
+    restart(world.cluster, target)
 
 
 def _made(
-    world: World, instance: FaultInstance, edits: Sequence[Edit], authors: _Authors | None
+    world: World, instance: FaultInstance, edits: Sequence[Edit], authors: Authors | None
 ) -> tuple[Undo, ...]:
     """The fault's edits and disturbances, made; all taken back where one cannot be."""
     changes: list[Undo] = []
     try:
         for edit in edits:
-            changes.append(edits_apply.apply(world, edit, "" if authors is None else authors.of(edit)))
+            author = "" if authors is None else authors.of(edit)
+            made = _with_input(world.cluster, edit) if author == APPLY else edit
+            changes.append(edits_apply.apply(world, made, author))
         for disturbance in instance.fault.disturbances:
             world.nodes.apply(disturbance)
     except SREGymError:
@@ -157,19 +217,48 @@ def _made(
     return tuple(changes)
 
 
+def _with_input(cluster: Cluster, edit: Edit) -> Edit:
+    """An edit as ``kubectl apply`` makes it, which keeps its input with the object."""
+    match edit:
+        case Create(manifest):
+            return Create(sent(manifest, APPLY))
+        case JsonPatch(target, path, value):
+            fields = {path: value}
+        case Rollout(target, changes):
+            fields = dict(changes)
+        case _:
+            return edit
+    live = cluster.get(target.resource, target.name, target.namespace)
+    known = (live["metadata"].get("annotations") or {}).get(LAST_APPLIED)
+    if known is None:
+        return edit
+    try:
+        config = edits_apply.changed(orjson.loads(known), fields)
+    except (IndexError, ValueError):
+        # What was applied has fewer entries: somebody has added some by hand.
+        return edit
+    text = orjson.dumps(config, option=orjson.OPT_SORT_KEYS).decode() + "\n"
+    return Rollout(target, {**fields, f"/metadata/annotations/{LAST_APPLIED.replace('/', '~1')}": text})
+
+
 def _recreated(edit: Edit) -> Edit:
     return Redeploy(edit.target, edit.changes) if isinstance(edit, Rollout) else edit
 
 
 def _wait_for_trouble(
-    world: World, instance: FaultInstance, chance: Chance, hurts: Hurts, patient: bool
+    world: World,
+    instance: FaultInstance,
+    chance: Chance,
+    hurts: Hurts,
+    pastime: Pastime | None,
 ) -> None:
     """Ordinary events, one after the other, until the users suffer."""
     stalled = any(isinstance(edit, Rollout) for edit in instance.fault.edits)
     for number, event in enumerate(_events(world, instance, chance)):
-        if patient:
+        if pastime is not None:
             law = STALLED if stalled or number else WAITING
-            world.advance(min(LONGEST_WAIT, chance.lognormal(f"wait.{number}", *law)))
+            wait = min(LONGEST_WAIT, chance.lognormal(f"wait.{number}", *law))
+            pastime(wait, chance.at("meanwhile", number))
         event()
         if hurts(EVENT_LOOK):
             return
@@ -201,23 +290,11 @@ def _scaled_down_and_up(world: World, target: ObjectRef, chance: Chance) -> None
     """
     cluster = world.cluster
     wanted = cluster.get(target.resource, target.name, target.namespace)["spec"].get("replicas", 1)
-    scaler = chance.at("window").weighted("by", SCALERS)
-    _scale(cluster, target, 0, scaler)
+    tool = delivery(world.app)
+    by = scaler_of(cluster, target, tool, chance.at("window"))
+    rescale(cluster, target, 0, by, tool)
     world.advance(chance.at("window", target.name).uniform("length", 45.0, 400.0))
-    _scale(cluster, target, wanted, scaler)
-
-
-def _scale(cluster: Cluster, target: ObjectRef, replicas: int, manager: str) -> None:
-    patch = {"spec": {"replicas": replicas}}
-    cluster.patch(
-        target.resource,
-        target.name,
-        patch,
-        namespace=target.namespace,
-        type="merge",
-        subresource="scale",
-        field_manager=manager,
-    )
+    rescale(cluster, target, wanted, by, tool)
 
 
 def _restarted(world: World, instance: FaultInstance, component: str, chance: Chance) -> None:

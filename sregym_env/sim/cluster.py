@@ -682,7 +682,8 @@ class SimCluster:
         judged = self._consult("UPDATE", kind, changed, old, subresource=subresource, dry_run=dry_run)
         if judged is not None and judged is not changed:
             changed = {**old, "status": judged.get("status") or {}}
-        changed = tracking.with_entries(changed, tracking.updated(self._world, kind, changed, old, tracked))
+        owners = tracking.updated(self._world, kind, changed, old, tracked)
+        changed = tracking.settled(kind, changed, old, owners)
         if dry_run or changed == old:
             return changed
         if kind.custom:

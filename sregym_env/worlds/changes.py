@@ -12,19 +12,22 @@ clusters (rates: 45 % image bumps, 15 % settings, 8 % restarts, 8 % scalings, 10
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 import orjson
 
-from sregym_env.cluster.api import World
+from sregym_env.cluster.api import Cluster, World
 from sregym_env.cluster.app import App, Component
 from sregym_env.cluster.apply import changed, ref
 from sregym_env.cluster.edits import REMOVED, ObjectRef
+from sregym_env.cluster.inventory import ObjectKey
+from sregym_env.cluster.targets import SCALED
 from sregym_env.errors import ClusterError
 from sregym_env.kube import quantity, registry
 from sregym_env.kube.durations import rfc3339
+from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 
@@ -47,7 +50,11 @@ Kind = Literal[
     "job",
     "cronjob",
     "strategy",
+    "allowance",
+    "ceiling",
+    "settings",
     "undo",
+    "release",
 ]
 """What a change does."""
 
@@ -70,6 +77,9 @@ WEIGHTS: Mapping[str, float] = {
     "resources": 0.04,
     "probe": 0.02,
     "strategy": 0.01,
+    "allowance": 0.04,
+    "ceiling": 0.02,
+    "settings": 0.04,
 }
 """How often which kind is made, where all are possible (estimates for what the counted estates do not tell apart)."""
 
@@ -151,7 +161,7 @@ class Change:
         """Write it through the API; the change as it was made (:meth:`at`). Raises StatusError, as the API does."""
         made = self.at(world.now())
         if made.created is not None:
-            world.cluster.create(made.created, field_manager=made.manager)
+            world.cluster.create(sent(made.created, made.manager), field_manager=made.manager)
         elif made.kind == "scale":
             replicas = next(s.after for s in made.steps if s.path == "/spec/replicas")
             world.cluster.patch(
@@ -178,11 +188,32 @@ class Change:
         return {**live, "metadata": {**live["metadata"], "annotations": {**notes, LAST_APPLIED: text}}}
 
 
+def sent(manifest: Manifest, tool: str) -> Manifest:
+    """What a tool sends: ``kubectl apply`` adds what it has sent."""
+    if tool != APPLY:
+        return manifest
+    metadata = manifest["metadata"]
+    notes = {key: value for key, value in (metadata.get("annotations") or {}).items() if key != LAST_APPLIED}
+    bare = {**manifest, "metadata": {**metadata, "annotations": notes}}
+    text = orjson.dumps(bare, option=orjson.OPT_SORT_KEYS).decode() + "\n"
+    return {**manifest, "metadata": {**metadata, "annotations": {**notes, LAST_APPLIED: text}}}
+
+
 def happen(world: Changing, change: Change) -> Change:
     """Make a change and have the world's application declare it; the change as it was made."""
     made = change.make(world)
     world.app = applied(world.app, made)
     return made
+
+
+def happen_at_once(world: Changing, several: Sequence[Change]) -> None:
+    """Make changes of objects that are declared, each of one of its own."""
+    made = {change.target: change.make(world) for change in several}
+    found = []
+    for manifest in world.app.manifests:
+        change = made.get(ref(manifest, world.cluster.registry))
+        found.append(manifest if change is None else change.later(manifest))
+    world.app = replace(world.app, manifests=tuple(found), place="")
 
 
 def applied(app: App, change: Change) -> App:
@@ -248,6 +279,41 @@ def drawn(
     return None
 
 
+MARKED = (
+    "Deployment", "StatefulSet", "DaemonSet", "Service", "ConfigMap", "Secret", "ServiceAccount", "PersistentVolumeClaim",
+    "NetworkPolicy", "PodDisruptionBudget", "HorizontalPodAutoscaler", "CronJob", "ResourceQuota", "LimitRange",
+)  # fmt: skip
+"""Kinds of objects that a release marks."""
+
+_CHART = "helm.sh/chart"
+
+
+def release(app: App, chance: Chance, share: float, spared: Collection[ObjectRef] = ()) -> list[Change]:
+    """A release of the application that changes marks only: a label of a share of its objects, by its delivery tool.
+
+    What is ``spared`` is not part of it. No selector asks for these labels, and no pod has them.
+    """
+    tool = delivery(app)
+    version = (
+        f"{chance.between('major', 0, 9)}.{chance.between('minor', 0, 30)}.{chance.between('patch', 0, 9)}"
+    )
+    mark = chance.choice("mark", ("app.kubernetes.io/version", "release", "example.com/config-revision"))
+    found = []
+    for manifest in app.manifests:
+        labels = manifest["metadata"].get("labels") or {}
+        chart = labels.get(_CHART, "")
+        name, value = (_CHART, f"{chart.rpartition('-')[0]}-{version}") if chart else (mark, version)
+        target = ref(manifest) if manifest["kind"] in MARKED else None
+        known = labels.get(name, REMOVED)
+        if target is None or target in spared or known == value:
+            continue
+        if not chance.at(*target.resource.split("."), target.name).yes("part", share):
+            continue
+        step = Step(_pointer("metadata", "labels", name), known, value)
+        found.append(Change("release", target, tool, (step,)))
+    return found
+
+
 def caused(app: App, change: Change, cause: str) -> Change:
     """A change that replaces pods, with the change cause that its author writes."""
     manifest = _find(app, change.target)
@@ -289,6 +355,11 @@ _PROJECTS = ("OPS", "PLAT", "SHOP", "CORE", "INFRA", "BOOK", "WEB", "SRE", "PAY"
 
 # --- who writes -----------------------------------------------------------------------------------------
 
+_MADE_BY_HAND: Mapping[str, float] = {
+    "kubectl-client-side-apply": 0.5,
+    "kubectl-create": 0.35,
+    "OpenAPI-Generator": 0.15,
+}
 _MANUAL: Mapping[str, Mapping[str, float]] = {
     "image": {"kubectl-set": 0.5, "kubectl-edit": 0.25, "kubectl-patch": 0.15, "Mozilla": 0.05, "node-fetch": 0.05},
     "env": {"kubectl-set": 0.35, "kubectl-edit": 0.4, "kubectl-patch": 0.15, "Mozilla": 0.05, "node-fetch": 0.05},
@@ -300,6 +371,7 @@ _MANUAL: Mapping[str, Mapping[str, float]] = {
     "job": {"kubectl-create": 0.8, "OpenAPI-Generator": 0.2},
     "cronjob": {"kubectl-create": 0.6, "OpenAPI-Generator": 0.4},
     "secret": {"external-secrets": 0.5, "kubectl-edit": 0.2, "kubectl-patch": 0.3},
+    **dict.fromkeys(("budget", "allowance", "ceiling", "settings"), _MADE_BY_HAND),
 }  # fmt: skip
 _BY_HAND: Mapping[str, float] = {
     "kubectl-edit": 0.55,
@@ -308,10 +380,41 @@ _BY_HAND: Mapping[str, float] = {
     "node-fetch": 0.07,
 }
 _SHARE_BY_HAND: Mapping[str, float] = {
-    "restart": 1.0, "scale": 0.8, "job": 0.7, "secret": 0.5, "label": 0.4, "annotation": 0.4
+    "restart": 1.0, "scale": 0.8, "job": 0.7, "secret": 0.5, "label": 0.4, "annotation": 0.4,
+    "strategy": 0.4, "budget": 0.3, "allowance": 0.3, "ceiling": 0.3, "settings": 0.3,
 }  # fmt: skip
 _USUALLY_BY_HAND = 0.15
 """Share of changes of other kinds that are made past the delivery tool (12 % of innocent objects show one)."""
+
+
+SCALERS: Mapping[str, float] = {
+    "kubectl": 0.45,
+    "kube-downscaler": 0.3,
+    "node-fetch": 0.15,
+    "OpenAPI-Generator": 0.1,
+}
+"""Who scales up and down past the delivery tool."""
+
+SCALED_BY_HAND = 0.2
+"""How often that is done past the delivery tool, which else delivers another number and then the old one."""
+
+NODE_KEEPERS: Mapping[str, float] = {
+    "kubectl": 0.4,
+    "kubectl-edit": 0.25,
+    "kubectl-patch": 0.15,
+    "node-fetch": 0.08,
+    "OpenAPI-Generator": 0.12,
+}
+"""Who changes machines."""
+
+SYSTEM_KEEPERS: Mapping[str, float] = {
+    "kubectl-edit": 0.35,
+    "kubectl-client-side-apply": 0.3,
+    "kubectl-patch": 0.15,
+    "OpenAPI-Generator": 0.1,
+    "node-fetch": 0.1,
+}
+"""Who changes what belongs to the cluster (``kube-system``)."""
 
 
 def delivery(app: App) -> str:
@@ -333,6 +436,70 @@ def manager_of(kind: str, tool: str, chance: Chance) -> str:
     if chance.yes("by hand", _SHARE_BY_HAND.get(kind, _USUALLY_BY_HAND)):
         return chance.weighted("manager", _MANUAL.get(kind, _BY_HAND))
     return tool
+
+
+_ABLE = frozenset(
+    "kubectl kubectl-edit kubectl-patch kubectl-client-side-apply kube-downscaler Mozilla node-fetch OpenAPI-Generator".split()
+)
+"""Hands that can change anything, or anything of what they have a hand in."""
+
+
+def same_hand(cluster: Cluster, target: ObjectRef, hand: str, chance: Chance, subresource: str = "") -> str:
+    """Who changes an object past its delivery: mostly one who has before, where it shows one, and else ``hand``."""
+    try:
+        metadata = cluster.get(target.resource, target.name, target.namespace)["metadata"]
+    except StatusError:
+        return hand
+    entries = metadata.get("managedFields") or ()
+    known = [
+        entry["manager"]
+        for entry in entries
+        if entry["manager"] in _ABLE and entry.get("subresource", "") == subresource
+    ]
+    return chance.choice("hand", known) if known and chance.yes("same hand", SAME_HAND) else hand
+
+
+SAME_HAND = 0.8
+"""How often it is the same hand."""
+
+
+def scaler_of(cluster: Cluster, target: ObjectRef, tool: str, chance: Chance) -> str:
+    """Who scales a workload away from what is declared, and back."""
+    if not chance.yes("scaled by hand", SCALED_BY_HAND):
+        return tool
+    return same_hand(cluster, target, chance.weighted("scaler", SCALERS), chance, "scale")
+
+
+def rescale(cluster: Cluster, target: ObjectRef, replicas: int, manager: str, tool: str) -> None:
+    """Give a workload another number of replicas. Who delivers it writes the object as a whole."""
+    cluster.patch(
+        target.resource,
+        target.name,
+        {"spec": {"replicas": replicas}},
+        namespace=target.namespace,
+        type="merge",
+        subresource="" if manager == tool else "scale",
+        field_manager=manager,
+    )
+
+
+def surge(world: World, component: str, chance: Chance) -> ObjectKey | None:
+    """Scale a component up and at once down again, so that no pod is made; the workload's key.
+
+    None where an autoscaler would answer, or nothing can be scaled.
+    """
+    app = world.app
+    declared, namespace = app.by_name[component], app.namespace_of(component)
+    target = ObjectRef(declared.workload, component, namespace)
+    manifest = _lookup(app, target) if declared.workload in SCALED else None
+    if manifest is None or _scaler(_Draw(app, declared, chance, False)) is not None:
+        return None
+    tool = delivery(app)
+    by = scaler_of(world.cluster, target, tool, chance)
+    wanted = world.cluster.get(target.resource, target.name, namespace)["spec"].get("replicas", 1)
+    for replicas in (wanted + 1, wanted):
+        rescale(world.cluster, target, replicas, by, tool)
+    return (target.resource, namespace, component)
 
 
 # --- what is changed ------------------------------------------------------------------------------------
@@ -999,6 +1166,83 @@ def _strategy(draw: _Draw) -> Change | None:
     return draw.change("strategy", workload, (path, declared, draw.chance.choice("value", others)))
 
 
+def _allowance(draw: _Draw) -> Change | None:
+    """A new NetworkPolicy that lets everybody in, where none is: the first step of many who mean to have some."""
+    workload = draw.workload
+    if workload is None or draw.past or _restrained(draw):
+        return None
+    labels = dict(workload["spec"]["selector"]["matchLabels"])
+    form = draw.chance.choice("form", ("allow-{}", "{}-ingress", "{}", "{}-policy", "np-{}"))
+    metadata = {"name": form.format(draw.component.name), "namespace": draw.namespace}
+    rule: Manifest = {}
+    if draw.chance.yes("peers", 0.5):
+        rule = {"from": [{"namespaceSelector": {}}, {"ipBlock": {"cidr": "0.0.0.0/0"}}]}
+    spec = {"podSelector": {"matchLabels": labels}, "policyTypes": ["Ingress"], "ingress": [rule]}
+    manifest = {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": metadata,
+        "spec": spec,
+    }
+    return _new(draw, "allowance", manifest)
+
+
+def _restrained(draw: _Draw) -> bool:
+    """Whether the namespace has policies: one more could be what another is meant to deny."""
+    return any(m["kind"] == "NetworkPolicy" and _is_near(draw, m) for m in draw.app.manifests)
+
+
+def _ceiling(draw: _Draw) -> Change | None:
+    """A new ResourceQuota that counts objects and leaves room for many more."""
+    if draw.past or draw.workload is None or _limited(draw):
+        return None
+    chance = draw.chance
+    app = draw.app.name.partition("-")[0]
+    name = chance.choice(
+        "name", ("object-counts", f"{app}-objects", "tenant-quota", "counts", f"{app}-ceiling")
+    )
+    most = chance.choice("most", (200, 300, 500, 1000))
+    counted = chance.choice(
+        "counted", ("count/configmaps", "count/secrets", "count/services", "count/jobs.batch")
+    )
+    metadata = {"name": name, "namespace": draw.namespace}
+    spec = {"hard": {counted: str(most)}}
+    return _new(
+        draw, "ceiling", {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": spec}
+    )
+
+
+_SPARE = (
+    "dashboard",
+    "alerts",
+    "runbook",
+    "migration-notes",
+    "smoke-test",
+    "limits",
+    "feature-docs",
+    "seed-data",
+)
+
+
+def _settings(draw: _Draw) -> Change | None:
+    """A new ConfigMap that people and scripts read, and no pod."""
+    if draw.past or draw.workload is None or _limited(draw):
+        return None
+    chance = draw.chance
+    what = chance.choice("what", _SPARE)
+    metadata = {"name": f"{draw.component.name}-{what}", "namespace": draw.namespace}
+    value = chance.choice("value", _REMARKS)
+    data = {f"{what}.yaml": f"# {value}\nversion: {chance.between('version', 1, 40)}\n"}
+    return _new(
+        draw, "settings", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+    )
+
+
+def _new(draw: _Draw, kind: Kind, manifest: Manifest) -> Change | None:
+    """A new object; none where one has its name."""
+    return None if _lookup(draw.app, ref(manifest)) is not None else draw.creation(kind, manifest)
+
+
 _DRAWS: Mapping[str, Callable[[_Draw], Change | None]] = {
     "image": _image,
     "env": _env,
@@ -1018,4 +1262,7 @@ _DRAWS: Mapping[str, Callable[[_Draw], Change | None]] = {
     "job": _job,
     "cronjob": _cronjob,
     "strategy": _strategy,
+    "allowance": _allowance,
+    "ceiling": _ceiling,
+    "settings": _settings,
 }

@@ -11,6 +11,7 @@ cost: changes of the last five hours are few, because those of the present come 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from sregym_env.cluster.app import App
@@ -18,6 +19,7 @@ from sregym_env.cluster.apply import recreate_pods
 from sregym_env.cluster.deploy import unavailable
 from sregym_env.cluster.edits import REMOVED, ObjectRef
 from sregym_env.errors import AppError
+from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.clock import DAY, HOUR, MINUTE, SECOND, seconds
@@ -26,7 +28,7 @@ from sregym_env.sim.world.simworld import LOOKING
 from sregym_env.worlds import changes
 from sregym_env.worlds.changes import Change, Step
 from sregym_env.worlds.nameserver import Serve, Zone
-from sregym_env.worlds.tenants.deeds import Cordon, Deed, Drain, Install, Release, live_through
+from sregym_env.worlds.tenants.deeds import Cordon, Deed, Drain, Install, Patch, Release, live_through
 from sregym_env.worlds.tenants.delivery import HELM, Delivery
 from sregym_env.worlds.tenants.neighbours import Neighbourhood, neighbourhood
 from sregym_env.worlds.tenants.oddities import Place, oddities
@@ -43,6 +45,12 @@ SEEN = 65 * MINUTE
 
 STARTING = 15 * MINUTE
 """How long the application has to itself when it is installed."""
+
+SCALED = (0.0, 0.14)
+"""Share of the workloads that have been scaled up and down again, from and to."""
+
+SCALINGS = (1.6, 0.8)
+"""How often: median and spread (lognormal)."""
 
 
 def live(
@@ -63,8 +71,11 @@ def live(
         *installation(first, chance.at("installation"), start, tool),
         *history,
         *later_traces(app, chance.at("traces"), start, span),
+        *scalings(app, chance.at("scalings"), start, span),
+        *marking(chance.at("marking"), start, span),
         *maintenance(world, chance.at("maintenance"), start, span),
         *_served(zone, chance.at("zone"), start, world.now()),
+        *upkeep(world, chance.at("upkeep"), start, span),
         *neighbours.story.deeds,
     ]
     if tool == HELM:
@@ -207,6 +218,44 @@ class Regret:
         changes.happen(world, changes.undo(made))
 
 
+@dataclass(frozen=True, slots=True)
+class Surge:
+    """A workload was scaled up for a moment (:func:`~sregym_env.worlds.changes.surge`)."""
+
+    component: str
+    chance: Chance
+
+    def do(self, world: EmbeddedWorld) -> None:
+        """Scale up, and down again."""
+        changes.surge(world, self.component, self.chance)
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A release that only marks objects anew (:func:`~sregym_env.worlds.changes.release`)."""
+
+    chance: Chance
+
+    def do(self, world: EmbeddedWorld) -> None:
+        """Write the marks."""
+        share = self.chance.uniform("share", 0.3, 0.95)
+        changes.happen_at_once(world, changes.release(world.app, self.chance, share))
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """A patch of an object that may have gone since."""
+
+    target: ObjectRef
+    patch: Manifest
+    manager: str
+
+    def do(self, world: EmbeddedWorld) -> None:
+        """Send it."""
+        with suppress(StatusError):
+            Patch(self.target, self.patch, self.manager).do(world)
+
+
 def lived_backwards(app: App, chance: Chance, start: int, span: Span) -> tuple[App, list[Deed]]:
     """The application as it was first installed, and the changes that have brought it to what is declared."""
     times = _change_times(app, chance, start, span)
@@ -333,10 +382,11 @@ def later_traces(app: App, chance: Chance, start: int, span: Span) -> list[Deed]
     found: list[Deed] = []
     kinds: dict[str, tuple[str, ...]] = {
         "restart": ("restart",),
-        "note": ("label", "annotation", "service", "configmap", "strategy"),
-        "rules": ("budget", "policy", "quota", "autoscaler", "secret"),
+        "note": ("label", "annotation", "strategy"),
+        "remark": ("service", "configmap"),
+        "rules": ("budget", "policy", "quota", "autoscaler", "secret", "allowance", "settings"),
     }
-    rates = {"restart": 0.05, "note": 0.08, "rules": 0.02, "regret": 0.015}
+    rates = {"restart": 0.14, "note": 0.45, "remark": 0.15, "rules": 0.05, "regret": 0.015}
     for component in app.components:
         for name, rate in rates.items():
             mine = chance.at(name, component.name)
@@ -351,6 +401,62 @@ def later_traces(app: App, chance: Chance, start: int, span: Span) -> list[Deed]
             )
             found.append(Deed(time, act))
     return found
+
+
+def scalings(app: App, chance: Chance, start: int, span: Span) -> list[Deed]:
+    """Workloads that were scaled up for an hour and down again, some of them often; each time counts in the generation."""
+    found: list[Deed] = []
+    share = chance.uniform("share", *SCALED)
+    for component in app.components:
+        mine = chance.at(component.name)
+        if component.kind == "load" or not mine.yes("scaled", share):
+            continue
+        count = round(min(mine.lognormal("count", *SCALINGS), 40.0))
+        for index in range(count):
+            age = mine.at("age", index).lognormal("days", 20.0, 1.3) * DAY
+            time = min(max(span.ago(age), start + STARTING), span.present - QUIET)
+            found.append(Deed(time, Surge(component.name, mine.at("by"))))
+    return found
+
+
+def marking(chance: Chance, start: int, span: Span) -> list[Deed]:
+    """Releases that have only marked objects anew."""
+    found = []
+    for index in range(chance.weighted("count", {0: 0.4, 1: 0.35, 2: 0.25})):
+        mine = chance.at(index)
+        time = in_office(span.ago(last_change(mine.at("age"))), mine, start, span)
+        time = min(max(time, start + STARTING), span.present - QUIET)
+        found.append(Deed(time, Marked(mine)))
+    return found
+
+
+def upkeep(world: EmbeddedWorld, chance: Chance, start: int, span: Span) -> list[Deed]:
+    """What was changed on machines and in ``kube-system`` without any effect."""
+    machines = [node["metadata"]["name"] for node in world.cluster.list("nodes")]
+    targets = [(ObjectRef("nodes", name), changes.NODE_KEEPERS, 0.3) for name in machines]
+    for resource in ("configmaps", "deployments.apps"):
+        targets.append((ObjectRef(resource, "coredns", "kube-system"), changes.SYSTEM_KEEPERS, 0.3))
+    found = []
+    for target, keepers, rate in targets:
+        mine = chance.at(target.resource, target.name)
+        if not mine.yes("changed", rate):
+            continue
+        name = mine.choice("note", tuple(NOTES))
+        notes = {name: mine.choice("value", NOTES[name])}
+        time = in_office(span.ago(last_change(mine.at("age"))), mine, start, span)
+        time = min(max(time, start), span.present - QUIET)
+        patch = {"metadata": {"annotations": notes}}
+        found.append(Deed(time, Touch(target, patch, mine.weighted("by", keepers))))
+    return found
+
+
+NOTES = {
+    "example.com/owner": ("platform", "infra", "sre", "ops"),
+    "example.com/ticket": ("OPS-2211", "INFRA-718", "PLAT-1093", "OPS-3127", "SRE-402"),
+    "example.com/reviewed": ("2025-10", "2025-12", "2026-02", "2026-03"),
+    "maintenance.example.com/window": ("sun-02", "tue-04", "sat-22"),
+}
+"""Annotations that nothing in a cluster reads."""
 
 
 def _releases(app: App, deeds: Sequence[Deed], start: int) -> list[Deed]:

@@ -6,9 +6,11 @@ Recency is evidence to weigh and not the answer: what changed last is mostly not
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from math import exp
 
 from sregym_env.cluster.api import World
 from sregym_env.cluster.app import App
+from sregym_env.cluster.edits import ObjectRef
 from sregym_env.cluster.inventory import ObjectKey
 from sregym_env.cluster.targets import ROLLED
 from sregym_env.kube.types import Manifest
@@ -16,14 +18,47 @@ from sregym_env.runtime.chance import Chance
 from sregym_env.worlds import changes
 from sregym_env.worlds.changes import Changing
 
-STILL = ("label", "service", "configmap", "secret", "autoscaler", "policy", "quota", "strategy")
+STILL = (
+    "label", "service", "configmap", "secret", "autoscaler", "policy", "quota", "strategy", "budget", "allowance",
+    "ceiling", "settings",
+)  # fmt: skip
 """Kinds of changes that make no pod."""
+
+FOLLOWED = 0.35
+"""How often what has been rolled out is rolled out once more soon (a third of all deploys within four hours)."""
+
+SOON = (20.0, 120.0)
+"""Seconds after which it is."""
+
+SURGED = 0.4
+"""How often a workload that is rolled out is scaled up for it, and down again."""
+
+ROLLING = ("image", "env", "restart", "resources", "probe", "scale")
+"""Kinds of changes that make pods."""
+
+MOSTLY = 0.5
+"""How often a change that is made meanwhile is of those for certain."""
 
 BEFORE = {0: 0.20, 1: 0.34, 2: 0.28, 3: 0.18}
 """How many changes lie in the hours before, and how often."""
 
-MEANWHILE = {0: 0.30, 1: 0.45, 2: 0.25}
-"""How many are made between the onset and the call."""
+MEANWHILE = {0: 0.34, 1: 0.40, 2: 0.20, 3: 0.06}
+"""How many are made between the onset and the call, while others work on."""
+
+APART = 5 * 3600.0
+"""Seconds from one change to the next in the long run."""
+
+MOST = 4
+"""How many changes are made at most in one stretch of time, however long."""
+
+RELEASES = 9 * 3600.0
+"""Seconds from one release of the application to the next, in the mean."""
+
+CALLING = 1800.0
+"""Seconds of that, more than pass, in which a release may come by the way."""
+
+RELEASED = (0.75, 1.0)
+"""Share of the application's objects that a release marks anew."""
 
 GAP = (2400.0, 1.1)
 """Median, seconds, and spread (lognormal) of the time from one change to the next."""
@@ -46,38 +81,89 @@ def before(world: Changing, chance: Chance, near: Collection[str]) -> None:
         found = changes.drawn(world.app, draw, components=_places(world.app, draw, near))
         if found is not None and not _forgets(world.app, found):
             _make(world, found)
+            for more in _followed(world, draw, found):
+                _make(world, more)
         median, spread = GAP
         world.advance(min(LONGEST_GAP, draw.lognormal("gap", median, spread)))
 
 
 def meanwhile(
-    world: Changing, chance: Chance, seconds: float, touched: Collection[str], *, rolling: bool = True
+    world: Changing,
+    chance: Chance,
+    seconds: float,
+    touched: Collection[str],
+    *,
+    rolling: bool = True,
+    spared: Collection[ObjectRef] = (),
 ) -> list[ObjectKey]:
     """Let time pass, with innocent changes of what does not need the components that are ``touched``.
 
-    Without ``rolling`` none of them makes pods: where no pod can come up, such a change would not be innocent.
-    Returns the objects that were changed.
+    Without ``rolling`` none of them makes pods: where no pod can come up, such a change would not be innocent. In
+    hours and days the application is released as well, but for its ``spared`` objects: a tool that delivers what
+    is declared would put them right. Returns the objects that were changed.
     """
     kinds = () if rolling else STILL
     until = world.now() + round(seconds * 1e6)
-    count = chance.weighted("count", MEANWHILE)
-    moments = sorted(chance.uniform(f"moment.{number}", 0.0, seconds * 0.9) for number in range(count))
-    found: list[ObjectKey] = []
     start = world.now()
-    for number, moment in enumerate(moments):
+    found: list[ObjectKey] = []
+    for number, moment in enumerate(_moments(chance, seconds)):
         _wait(world, start + round(moment * 1e6))
         safe = [name for name in _independent(world.app, touched) if _is_well(world, name)]
-        change = (
-            changes.drawn(world.app, chance.at("change", number), components=safe, kinds=kinds)
-            if safe
-            else None
-        )
+        draw = chance.at("change", number)
+        likely = ROLLING if rolling and draw.yes("rolling", MOSTLY) else kinds
+        change = changes.drawn(world.app, draw, components=safe, kinds=likely) if safe else None
         if change is not None and not _forgets(world.app, change):
             changes.happen(world, change)
-            target = change.target
-            found.append((target.resource, target.namespace or "", target.name))
+            found.append(_key(change.target))
+            for more in _followed(world, draw, change):
+                changes.happen(world, more)
+                found.append(_key(more.target))
+        if number == 0 and chance.unit("released") < 1.0 - exp(-(seconds + CALLING) / RELEASES):
+            found += _release(world, chance.at("release"), touched, spared)
     _wait(world, until)
     return found
+
+
+def _followed(world: Changing, chance: Chance, change: changes.Change) -> Iterator[changes.Change]:
+    """What comes with a rollout: it is scaled up and down again, and a fix of it follows."""
+    if not change.rolls or not change.component:
+        return
+    if chance.yes("surged", SURGED):
+        changes.surge(world, change.component, chance.at("surge"))
+    if chance.yes("followed", FOLLOWED):
+        world.advance(chance.uniform("follows", *SOON))
+        draw = chance.at("more")
+        more = changes.drawn(world.app, draw, components=(change.component,), kinds=ROLLING)
+        if more is not None:
+            yield more
+
+
+def _moments(chance: Chance, seconds: float) -> list[float]:
+    """When changes are made."""
+    if seconds < APART:
+        count = chance.weighted("count", MEANWHILE)
+    else:
+        count = max(1, min(MOST, chance.poisson("count", min(seconds / APART, 2.0 * MOST))))
+    return sorted(chance.uniform(f"moment.{number}", 0.0, seconds * 0.9) for number in range(count))
+
+
+def _release(
+    world: Changing, chance: Chance, touched: Collection[str], spared: Collection[ObjectRef]
+) -> list[ObjectKey]:
+    app = world.app
+    kept = set(spared)
+    for name in touched:
+        component, namespace = app.by_name[name], app.namespace_of(name)
+        kept.add(ObjectRef(component.workload, name, namespace))
+        kept.add(ObjectRef("services", component.service, namespace))
+        kept.add(ObjectRef("persistentvolumeclaims", component.volume, namespace))
+    released = changes.release(app, chance, chance.uniform("share", *RELEASED), kept)
+    changes.happen_at_once(world, released)
+    return [_key(change.target) for change in released]
+
+
+def _key(target: ObjectRef) -> ObjectKey:
+    return (target.resource, target.namespace or "", target.name)
 
 
 def _forgets(app: App, change: changes.Change) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.ownership import inferred
 from sregym_env.kube.ownership.fields import is_fields, paths
 from sregym_env.kube.status import StatusError
@@ -69,6 +70,36 @@ def test_writes_without_a_manager_are_not_recorded(cluster: SimCluster) -> None:
         ("kubectl-create", "Update", ""),
         ("me", "Update", ""),
     ]
+
+
+def test_an_owner_who_changes_a_value_writes_later(world: SimWorld, cluster: SimCluster) -> None:
+    cluster.create(config_map(a="1"), field_manager="helm")
+    world.advance(100)
+    changed = cluster.patch(
+        "configmaps", "settings", {"data": {"a": "2"}}, namespace="default", field_manager="helm"
+    )
+    (entry,) = changed["metadata"]["managedFields"]
+    assert entry["time"] == rfc3339(world.now())
+    world.advance(100)
+    again = cluster.patch(
+        "configmaps", "settings", {"data": {"a": "2"}}, namespace="default", field_manager="helm"
+    )
+    assert again == changed
+
+
+def test_a_change_that_the_server_takes_back_writes_nothing(world: SimWorld, cluster: SimCluster) -> None:
+    spec = {"selector": {"app": "web"}, "ports": [{"port": 80}]}
+    web = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": spec,
+    }
+    made = cluster.create(web, field_manager="helm")
+    world.advance(100)
+    # A Service keeps the address that it has been given, whoever leaves it out.
+    sent = {**web, "metadata": made["metadata"]}
+    assert cluster.replace(sent, field_manager="helm") == made
 
 
 def test_a_creator_owns_defaults_but_not_what_is_allocated(cluster: SimCluster) -> None:

@@ -8,6 +8,7 @@ from sregym_env.apps.hotel_reservation import APP
 from sregym_env.cluster.app import App
 from sregym_env.cluster.apply import cleaned, ref
 from sregym_env.cluster.deploy import deploy, unavailable
+from sregym_env.cluster.edits import ObjectRef
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.sim.bringup.deploy import bare_cluster
@@ -17,8 +18,9 @@ from sregym_env.worlds.changes import WEIGHTS, Change
 from tests.worlds.richer import richer
 
 NAMES = tuple(c.name for c in APP.components)
-UNLIMITED = tuple(kind for kind in WEIGHTS if kind not in ("resources", "scale", "job", "cronjob"))
-"""Kinds that are possible where a quota is."""
+LIMITED = ("resources", "scale", "job", "cronjob", "allowance", "ceiling", "settings")
+UNLIMITED = tuple(kind for kind in WEIGHTS if kind not in LIMITED)
+"""Kinds that are possible where quotas and policies are."""
 
 
 @pytest.fixture(scope="module")
@@ -80,8 +82,12 @@ def assert_declared(world: EmbeddedWorld, change: Change) -> None:
 
 
 def contents(manifest: Manifest) -> Manifest:
+    """What people have written, without what ``kubectl apply`` remembers of it."""
     kept = cleaned(manifest)
-    metadata = {key: kept["metadata"].get(key) for key in ("labels", "annotations")}
+    notes = {
+        k: v for k, v in (kept["metadata"].get("annotations") or {}).items() if k != changes.LAST_APPLIED
+    }
+    metadata = {"labels": kept["metadata"].get("labels"), "annotations": notes}
     return {**{key: value for key, value in kept.items() if key != "metadata"}, "metadata": metadata}
 
 
@@ -109,3 +115,47 @@ def test_draws_depend_on_the_chance_alone() -> None:
     assert len(kinds) >= 6
     assert len({change.component for change in found if change is not None}) >= 10
     assert len({change.manager for change in found if change is not None}) >= 5
+
+
+def test_a_release_marks_a_share_of_the_objects_and_spares_what_it_shall(
+    worlds: dict[str, EmbeddedWorld],
+) -> None:
+    world = worlds["rich"].fork()
+    spared = ObjectRef("services", NAMES[0], APP.namespace)
+    released = changes.release(world.app, Chance(("release",)), 0.8, (spared,))
+    objects = [m for m in world.app.manifests if m["kind"] in changes.MARKED]
+    assert 0.6 * len(objects) < len(released) < len(objects)
+    assert spared not in {change.target for change in released}
+    revisions = _revisions(world)
+    changes.happen_at_once(world, released)
+    world.advance(120.0)
+    assert healthy(world)
+    assert _revisions(world) == revisions
+    for change in released:
+        # A claim that is bound cannot be put again as it was declared.
+        if change.target.resource != "persistentvolumeclaims":
+            assert_declared(world, change)
+
+
+def test_a_surge_leaves_nothing_but_its_traces(worlds: dict[str, EmbeddedWorld]) -> None:
+    world = worlds["plain"].fork()
+    pods = {pod["metadata"]["uid"] for pod in world.cluster.list("pods", APP.namespace)}
+    before = world.cluster.get("deployments.apps", "search", APP.namespace)
+    assert changes.surge(world, "search", Chance(("surge",))) == (
+        "deployments.apps",
+        APP.namespace,
+        "search",
+    )
+    world.advance(60.0)
+    after = world.cluster.get("deployments.apps", "search", APP.namespace)
+    assert after["spec"] == before["spec"]
+    assert after["metadata"]["generation"] == before["metadata"]["generation"] + 2
+    assert after["status"]["observedGeneration"] == after["metadata"]["generation"]
+    assert {pod["metadata"]["uid"] for pod in world.cluster.list("pods", APP.namespace)} == pods
+
+
+def _revisions(world: EmbeddedWorld) -> dict[str, str]:
+    return {
+        d["metadata"]["name"]: d["metadata"]["annotations"]["deployment.kubernetes.io/revision"]
+        for d in world.cluster.list("deployments.apps", APP.namespace)
+    }

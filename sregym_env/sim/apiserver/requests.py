@@ -207,7 +207,7 @@ def _revised(
         new = prepared_for_update(kind, mutated, old)
     if resource == "services":
         new = allocation.with_addresses(world, new, old)
-    new = tracking.with_entries(new, owners)
+    new = tracking.settled(kind, new, old, owners)
     if new == old:
         # Nothing is written, but webhooks and policies are asked all the same.
         if not admitted and admission.is_guarded(world):

@@ -178,11 +178,27 @@ def updated(
 
 
 def _news(kind: Resource, old: Manifest, found: list[Manifest]) -> list[Manifest] | None:
-    """The list, or None where it says what is known, apart from times."""
-    known = old["metadata"].get("managedFields")
-    if known is None:
-        known = encode(inferred.records(kind, old))
-    return None if same_but_time(found, known) else found
+    """The list, or None where it says what is known.
+
+    A value that its owner changes makes the owner's time new, as upstream's ``managedFieldsUpdater`` has it.
+    """
+    return None if found == _known(kind, old) else found
+
+
+def _known(kind: Resource, old: Manifest) -> list[Manifest]:
+    recorded: list[Manifest] | None = old["metadata"].get("managedFields")
+    return encode(inferred.records(kind, old)) if recorded is None else recorded
+
+
+def settled(kind: Resource, new: Manifest, old: Manifest, owners: list[Manifest] | None) -> Manifest:
+    """An object that is to be stored, with the owners that :func:`updated` found.
+
+    Where admission and allocation have left nothing of the change, times are not worth a write either (upstream's
+    ``IgnoreManagedFieldsTimestampsTransformer``).
+    """
+    if owners is not None and same_but_time(owners, _known(kind, old)) and _bare(new) == _bare(old):
+        return old
+    return with_entries(new, owners)
 
 
 def _start(kind: Resource, old: Manifest, tracked: Tracking) -> tuple[Entry, ...] | None:
@@ -344,6 +360,7 @@ __all__ = [
     "manager_errors",
     "of_request",
     "of_scaling",
+    "settled",
     "updated",
     "with_entries",
 ]

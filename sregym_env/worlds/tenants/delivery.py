@@ -6,12 +6,10 @@ from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import orjson
-
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.streams import keyed_bits
-from sregym_env.worlds.changes import APPLY, LAST_APPLIED
+from sregym_env.worlds.changes import APPLY, LAST_APPLIED, sent
 
 HELM = "helm"
 ARGO = "argocd-controller"
@@ -62,17 +60,6 @@ class Delivery:
         return {**manifest, "metadata": found}
 
 
-def sent(manifest: Manifest, tool: str) -> Manifest:
-    """What a tool sends: ``kubectl apply`` adds what it has sent."""
-    if tool != APPLY:
-        return manifest
-    metadata = manifest["metadata"]
-    notes = {key: value for key, value in (metadata.get("annotations") or {}).items() if key != LAST_APPLIED}
-    bare = {**manifest, "metadata": {**metadata, "annotations": notes}}
-    text = orjson.dumps(bare, option=orjson.OPT_SORT_KEYS).decode() + "\n"
-    return {**manifest, "metadata": {**metadata, "annotations": {**notes, LAST_APPLIED: text}}}
-
-
 def delivery_of(chance: Chance, tool: str, release: str) -> Delivery:
     """How a tool delivers a release."""
     version = (
@@ -105,3 +92,18 @@ def release_secret(delivery: Delivery, namespace: str, number: int, time: int, *
         "type": "helm.sh/release.v1",
         "data": {"release": b64encode(inner).decode()},
     }
+
+
+__all__ = [
+    "APPLY",
+    "ARGO",
+    "FLUX",
+    "HELM",
+    "LAST_APPLIED",
+    "TERRAFORM",
+    "TOOLS",
+    "Delivery",
+    "delivery_of",
+    "release_secret",
+    "sent",
+]

@@ -120,7 +120,8 @@ def scene(staged: Staged, pair: str, seed: int) -> Scene:
                     "generation": float(metadata["generation"]) if "generation" in metadata else NAN,
                     "revision": _revision(metadata),
                     "replica_set": pods.newest_set.get(key, NAN),
-                    "pod": pods.newest_pod.get(key, NAN),
+                    # Who has no pods shows a symptom, and no age.
+                    "pod": pods.newest_pod.get(key, pods.newest_set.get(key, NAN)),
                     "restarts": pods.restarts.get(key, NAN),
                     "unready": pods.unready.get(key, NAN),
                     "warnings": float(pods.warnings[key]),
