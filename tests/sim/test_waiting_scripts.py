@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sregym_env.apps import app
+from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import scripts
 from sregym_env.worlds.lived import base_world
@@ -43,3 +44,21 @@ def test_a_waiting_loop_runs_again_when_the_answer_may_be_another(monkeypatch: p
     world.cluster.create(service, namespace=NAMESPACE)
     world.advance(5)
     assert world.cluster.logs(NAMESPACE, "waiter").endswith("there\n")
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["echo up; exec geo", "export A=1; geo", "echo up && exec /usr/bin/geo", "sleep 1; geo; echo down"],
+)
+def test_a_server_takes_the_place_of_the_script_that_starts_it(script: str) -> None:
+    world = deployed_world(HOTEL, 0)
+    container = {"command": ["sh", "-c", script]}
+    named = world.cluster.get("deployments.apps", "geo", NAMESPACE)["spec"]["template"]["spec"]["containers"][
+        0
+    ]
+    patch = {"spec": {"template": {"spec": {"containers": [{**container, "name": named["name"]}]}}}}
+    world.cluster.patch("deployments.apps", "geo", patch, namespace=NAMESPACE, type="strategic")
+    world.advance(120)
+    status = world.cluster.get("deployments.apps", "geo", NAMESPACE)["status"]
+    assert status["availableReplicas"] == status["updatedReplicas"] == 1
+    assert all(health.success_ratio == 1.0 for health in world.traffic.health(20))

@@ -14,8 +14,10 @@ from functools import partial
 
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.runtime import effort
+from sregym_env.runtime.frozen import evolve
 from sregym_env.shell.shell import Shell, StopScript
 from sregym_env.sim.network import addressing
+from sregym_env.sim.processes import lifecycle
 from sregym_env.sim.processes.context import ProcessContext, let_settle
 from sregym_env.sim.programs import consoles, httpd, steady, terminal, toolbox
 from sregym_env.sim.programs.defaults import MIB, NEVER, Quiet
@@ -94,6 +96,7 @@ class Script(Quiet):
         shell.limits = replace(shell.limits, commands=COMMANDS)
         count = 0
         waits: list[float] = []
+        servers: list[tuple[tuple[str, ...], dict[str, str]]] = []
 
         def sleep(argv: Sequence[str], stdin: str, _: Shell) -> ExecResult:
             nonlocal count
@@ -127,6 +130,12 @@ class Script(Quiet):
                 raise StopScript
             return result
 
+        def hand_over(argv: Sequence[str], stdin: str, inner: Shell) -> ExecResult:
+            if not background.inside:
+                servers.append((tuple(argv), inner.session.exported_variables()))
+                raise StopScript
+            return ExecResult()
+
         def wait_for_servers() -> None:
             if background.serving and "httpd" in ctx.process.state:
                 waits.append(FOREVER)
@@ -137,6 +146,8 @@ class Script(Quiet):
         shell.add_commands({"sleep": sleep, "nc": serve})
         if shell.has("httpd"):
             shell.add_commands({"httpd": serve_files})
+        # The image's own servers; its tools are commands already.
+        shell.add_commands({name: hand_over for name in ctx.image.binaries if not shell.has(name)})
         before = shell.files.tree()
         argv = list(ctx.process.argv)
         if argv[0] not in ("sh", "bash") and not argv[0].endswith(("/sh", "/bash")):
@@ -158,7 +169,9 @@ class Script(Quiet):
         fresh = self._print(ctx, result.text, printed)
         memory, key = ctx.world.memory, _cut_key(ctx)
         memory.pop(key, None)
-        if not waits:
+        if servers:
+            _become(ctx, *servers[0])
+        elif not waits:
             consoles.finish(ctx, result)
         elif waits[0] < FOREVER:
             # Every replay is longer than the one before; who sleeps so often is in a loop, and may start over.
@@ -193,6 +206,27 @@ class Script(Quiet):
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
         """Next to nothing, but for one that never sleeps."""
         return Usage(1.0 if ctx.process.state.get(SPINS) else 0.0005, ctx.process.memory)
+
+
+def _become(ctx: ProcessContext, argv: tuple[str, ...], exported: Mapping[str, str]) -> None:
+    """Let a server take the place of the script that has got to it, with or without ``exec``: it is all that is left."""
+    found = lifecycle.executable(ctx.world, ctx.image, argv[0])
+    assert found is not None
+    own = {name: value for name, value in exported.items() if name not in _THE_SHELLS}
+    process = evolve(
+        ctx.process,
+        binary=found[0],
+        program=found[1],
+        argv=argv,
+        env={**ctx.process.env, **own},
+        state={},
+        listening=(),
+    )
+    lifecycle.start(ctx.world, process)
+
+
+_THE_SHELLS = frozenset("HOME HOSTNAME OLDPWD PATH PWD SHLVL _".split())
+"""Variables that every shell sets."""
 
 
 @contextmanager
