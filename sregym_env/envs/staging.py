@@ -26,6 +26,7 @@ from sregym_env.errors import ClusterError, ProblemError
 from sregym_env.faults.fault import FaultInstance
 from sregym_env.faults.onset import Onset, remedies
 from sregym_env.faults.problems import Problem
+from sregym_env.runtime import garbage
 from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.bringup.deploy import VARIANTS
@@ -152,11 +153,14 @@ def _stage(problem: Problem, seed: int, mode: Mode, backend: Backend | None = No
     A drawn world that does not serve its users, that lacks what a fault strikes, or in which nobody notices the
     faults, is drawn anew.
     """
-    last = ATTEMPTS - 1 if problem.variation and backend is None else 0
-    for attempt in range(last):
-        with suppress(ProblemError):
-            return _attempt(problem, seed, mode, backend, attempt)
-    return _attempt(problem, seed, mode, backend, last)
+    if backend is not None:
+        return _attempt(problem, seed, mode, backend, 0)
+    last = ATTEMPTS - 1 if problem.variation else 0
+    with garbage.deferred():
+        for attempt in range(last):
+            with suppress(ProblemError):
+                return _attempt(problem, seed, mode, None, attempt)
+        return _attempt(problem, seed, mode, None, last)
 
 
 def _attempt(problem: Problem, seed: int, mode: Mode, backend: Backend | None, attempt: int) -> Staged:

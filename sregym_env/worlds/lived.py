@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from sregym_env.cluster.app import App
 from sregym_env.errors import AppError
 from sregym_env.kube.status import StatusError
+from sregym_env.runtime import garbage
 from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.clock import HOUR
 from sregym_env.sim.bringup.plan import cluster_of
@@ -81,8 +82,10 @@ def _base(app: App, number: int) -> _Base:
     known = _bases.get((app.name, number))
     # Another application may have the same name.
     if known is None or known.app is not app:
-        world = _made(app, number)
-        known = _bases[(app.name, number)] = _Base(app, prepared(world, list(_opaque(world.app))))
+        with garbage.deferred():
+            world = _made(app, number)
+            known = _bases[(app.name, number)] = _Base(app, prepared(world, list(_opaque(world.app))))
+        garbage.keep()
     return known
 
 

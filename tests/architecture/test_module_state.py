@@ -28,6 +28,8 @@ CHANGED = {
     "deploy._clusters": "settled worlds, made of (variant) alone and never written to",
     "deploy._settled": "settled worlds, made of (application, variant) alone and never written to",
     "lived._bases": "base worlds, made of (application, number) alone and never written to",
+    "garbage._deferring": "how many threads make worlds, for whom the process's collector waits; behind a lock",
+    "garbage._was_enabled": "whether that collector was at work before",
     "staging._staged": "staged problems, made of (problem, variant, mode) alone and never played in; behind a lock",
     "inferred._shown": "what clients see of an object, by the object's identity, which is kept beside it",
     "inferred._presented": "the same",
@@ -56,7 +58,7 @@ HELD = {
     "Typer": "the command line's own declaration",
     "ContextVar": "what an action may cost, known to the thread that carries it out alone",
     "NormalDist": "a constant",
-    "lock": "guards the staged problems",
+    "lock": "guards the staged problems, and who has the collector wait",
 }
 """Classes of what is held besides plain values, and why that is no state."""
 
