@@ -107,6 +107,7 @@ def test_every_part_of_a_world_is_thought_of() -> None:
         "streams",
         "epoch",
         "acting",
+        "audit",
         "unread",
         "_machinery",
         "_programs",

@@ -164,6 +164,9 @@ class SimWorld:
         images: every image that can be pulled, by reference.
         memory: small frozen facts that components of the simulation keep, by name.
         acting: the control loop that is at work, by name; empty while none is.
+        audit: the objects that requests through the API have written since somebody asked for an account of it, each
+            once, in the order in which they came; None where nobody has. What control loops and kubelets write by
+            themselves is not in it, and it influences nothing.
         epoch: grows with every change that could alter where a connection leads.
         view: what the network derived from the world at some epoch; forks start from it, and it is no state.
         unread: whether what is written only for people to read is left out, for there are none: container logs,
@@ -179,6 +182,7 @@ class SimWorld:
         "_machinery",
         "_programs",
         "acting",
+        "audit",
         "clock",
         "disturbances",
         "epoch",
@@ -221,6 +225,7 @@ class SimWorld:
         self.view: Any = None
         self._app = app
         self.acting = ""
+        self.audit: tuple[tuple[str, str, str], ...] | None = None
         self.unread = False
         self._due: dict[tuple[str, Key], int] = {}
         self._machinery = machinery
@@ -284,6 +289,7 @@ class SimWorld:
         copy.view = self.view
         copy._app = self._app
         copy.acting = ""
+        copy.audit = self.audit
         copy.unread = self.unread
         copy._due = self._due.copy()
         copy._machinery = self._machinery
