@@ -129,18 +129,6 @@ def _changed_config(world: World, baseline: Baseline, namespace: str, spec: Mani
             yield f"configmap/{name}: changed"
 
 
-def data(world: World, baseline: Baseline, accepted: Collection[ObjectKey] = ()) -> Check:
-    """Volumes were not thrown away: every claim is the one it was."""
-    lost = []
-    for key, before in baseline.objects.items():
-        if key[0] != "persistentvolumeclaims" or key in accepted:
-            continue
-        now = current(world, key)
-        if now is not None and now["metadata"].get("uid") != before["metadata"].get("uid"):
-            lost.append(f"persistentvolumeclaim/{key[2]}: another one, its data is gone")
-    return _check("data", lost, "kept", "volumes are kept")
-
-
 def system(world: World, baseline: Baseline, accepted: Collection[ObjectKey] = ()) -> Check:
     """The cluster's own components run as before: name resolution and networking were not bent."""
     changed = []

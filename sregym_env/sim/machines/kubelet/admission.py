@@ -7,8 +7,9 @@ from sregym_env.sim.containers import nodefit
 from sregym_env.sim.containers.resources import allocatable, pod_requests
 from sregym_env.sim.world import SimWorld
 
-
-_ELSEWHERE = "Pod was rejected: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector"
+_ELSEWHERE = (
+    "Pod was rejected: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector"
+)
 
 
 def refusal(world: SimWorld, pod: Manifest, node: Manifest) -> tuple[str, str] | None:
