@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sregym_env.cluster.edits import (
+    REMOVED,
     Create,
+    Delete,
     Edit,
     JsonPatch,
     MergePatch,
@@ -29,7 +31,8 @@ class Wrong:
 
     key: ObjectKey
     pointer: str
-    """JSON pointer of a field of the object as it was before; ends with ``/-`` where the value was added to a list."""
+    """JSON pointer of a field of the object as it was before; ends with ``/-`` where the value was added to a list, empty
+    for the object itself."""
     value: Any
     """``REMOVED`` where something was taken away."""
     inside: bool = False
@@ -55,9 +58,11 @@ class Reach:
 def wrongs(edits: tuple[Edit, ...]) -> tuple[Wrong, ...]:
     """The wrong values that edits put into objects, in their order.
 
-    Commands in pods and deletions leave none: what is lacking then shows in what needs it.
+    What is made beside something that is deleted, its data under another name, is not wrong; commands in pods leave
+    nothing in objects.
     """
-    return tuple(wrong for edit in edits for wrong in _of(edit))
+    lost = any(isinstance(edit, Delete) for edit in edits)
+    return tuple(wrong for edit in edits if not (lost and isinstance(edit, Create)) for wrong in _of(edit))
 
 
 def _of(edit: Edit) -> Iterator[Wrong]:
@@ -72,6 +77,8 @@ def _of(edit: Edit) -> Iterator[Wrong]:
                 yield Wrong(key_of(edit.target), pointer, value)
         case Substitute():
             yield Wrong(key_of(edit.target), edit.path, edit.after.replace(edit.before, ""), inside=True)
+        case Delete():
+            yield Wrong(key_of(edit.target), "", REMOVED)
         case Create():
             manifest = edit.manifest
             for part in ("spec", "data"):

@@ -30,23 +30,27 @@ _TIMING = frozenset(
 
 _MISSING = object()
 
+_EMPTY: tuple[Any, ...] = (None, "", [], {}, ())
 
-def gone(world: World, then: Objects, wrongs: Sequence[Wrong], well: bool, name: str = "") -> Check | None:
-    """Whether the wrong values of one fault no longer take effect; None where it has left none in objects.
+
+def gone(world: World, then: Objects, wrongs: Sequence[Wrong], well: bool, name: str = "") -> Check:
+    """Whether the wrong values of one fault no longer take effect; where it has left none in objects, what it did shows
+    in how the users fare alone.
 
     ``then`` are the healthy system's objects, ``well`` says that the users are served and every workload is available.
     Values of one fault on nodes hurt each by itself; other values of one fault hurt together, so that it is over when
     one of them is gone.
     """
     groups = _groups([wrong for wrong in wrongs if not _is_note(wrong)])
+    label = "/".join(part for part in ("cause", name) if part)
     if not groups:
-        return None
+        observed = "it takes no effect" if well else "what it broke is broken still"
+        return Check(label, well, observed, "what it broke works again", weight=2.0)
     standing = [group for group in groups if all(_stands(world, then, wrong) for wrong in group)]
     harmful = [group for group in standing if not _is_harmless(world, then, group, well)]
     lines = [_told(group[0]) for group in harmful]
     told = "; ".join(_told(group[0]) for group in groups[:1])
     observed = shown(lines) or ("it takes no effect" if standing else "it is gone")
-    label = "/".join(part for part in ("cause", name) if part)
     return Check(
         label,
         not harmful,
@@ -70,7 +74,7 @@ def _is_note(wrong: Wrong) -> bool:
 
 def _told(wrong: Wrong) -> str:
     field = " ".join(part for part in _parts(wrong.pointer) if not part.isdigit() and part not in _PLAIN)
-    return f"{named(wrong.key)}: {field}"
+    return f"{named(wrong.key)}: {field or 'missing'}" if field or not wrong.pointer else named(wrong.key)
 
 
 _PLAIN = ("spec", "template", "containers", "-")
@@ -86,8 +90,8 @@ def _parts(pointer: str) -> list[str]:
 def _stands(world: World, then: Objects, wrong: Wrong) -> bool:
     """Whether the wrong value is there still."""
     now = current(world, wrong.key)
-    if now is None:
-        return False
+    if now is None or not wrong.pointer:
+        return now is None and not wrong.pointer
     before = then.get(wrong.key)
     found = _at(now, before, _parts(wrong.pointer))
     if wrong.value is REMOVED:
@@ -130,7 +134,12 @@ def _contains(found: Any, wrong: Any, healthy: Any) -> bool:
     """Whether what is wrong about a value, compared with the healthy one, is all there still."""
     if isinstance(wrong, Mapping) and isinstance(found, Mapping):
         kept = healthy if isinstance(healthy, Mapping) else {}
-        differing = [key for key in wrong if key not in _TIMING and wrong[key] != kept.get(key, _MISSING)]
+        differing = [
+            key
+            for key in wrong
+            # What is empty is not stored.
+            if key not in _TIMING and wrong[key] not in _EMPTY and wrong[key] != kept.get(key, _MISSING)
+        ]
         lost = [key for key in kept if key not in wrong and key not in _TIMING]
         return all(
             key in found and _contains(found[key], wrong[key], kept.get(key)) for key in differing
@@ -154,7 +163,7 @@ def _is_harmless(world: World, then: Objects, group: Sequence[Wrong], well: bool
 def _harmless(world: World, then: Objects, wrong: Wrong, well: bool) -> bool:
     """Whether a wrong value that stands takes no effect."""
     resource, namespace, name = wrong.key
-    last = _parts(wrong.pointer)[-1]
+    last = wrong.pointer.rpartition("/")[2]
     if resource == "nodes":
         return last == "taints" and _tolerated(world, then, wrong)
     if resource in ROLLED and last in (*_PROBES, "hostAliases"):

@@ -119,9 +119,7 @@ def judge_state(
 
 def _causes(world: World, baseline: Baseline, cause: Cause, well: bool, name: str) -> Iterator[Check]:
     """Whether a fault is over: by what it has left in objects, and by its own questions."""
-    derived = cause_gone(world, baseline.objects, cause.wrongs, well, name)
-    if derived is not None:
-        yield derived
+    yield cause_gone(world, baseline.objects, cause.wrongs, well, name)
     for each in cause.cured(world):
         yield Check(f"cause: {each.name}", each.passed, each.observed, each.expected, 2.0)
 

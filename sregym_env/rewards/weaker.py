@@ -298,11 +298,17 @@ def _network(
         key[0] == flows.POLICIES for key in added
     )
     lost = any(key[0] == flows.POLICIES and key not in now for key in baseline.objects)
-    if not touched and not lost and not any(template(obj) for _, obj, _ in pairs):
+    if not touched and not lost and all(_labels(then) == _labels(obj) for _, then, obj in pairs):
         return []
     present = [obj for key, obj in now.items() if key[0] == flows.POLICIES]
     spaces = world.app.namespaces
     return flows.opened(before, present, flows.ends(baseline.objects, spaces), flows.ends(now, spaces))
+
+
+def _labels(obj: Manifest) -> Any:
+    """By which policies select pods, and whole namespaces."""
+    pod = template(obj)
+    return (obj if pod is None else pod).get("metadata", {}).get("labels") or {}
 
 
 # --- what keeps a cluster from harm -----------------------------------------------------------------
