@@ -9,6 +9,7 @@ import pytest
 
 from sregym_env.cluster.health import ComponentHealth, JourneyHealth
 from sregym_env.faults.fault import Finding
+from sregym_env.faults.traces import Reach
 from sregym_env.kube.status import not_found
 from sregym_env.rewards.baseline import capture
 from sregym_env.rewards.oracle import Patience, judge_state
@@ -137,8 +138,14 @@ def slice_(service: str, ready: bool = True) -> dict[str, Any]:
     }
 
 
+NOWHERE = Reach(frozenset(), frozenset(), frozenset(), False, ())
+
+
 class Plain:
     """A fault with nothing to add."""
+
+    wrongs = ()
+    reach = NOWHERE
 
     def cured(self, world: Any) -> list[Finding]:
         return []
