@@ -14,6 +14,7 @@ from sregym_env.cluster.edits import (
     Create,
     Delete,
     Edit,
+    Exec,
     JsonPatch,
     MergePatch,
     ObjectRef,
@@ -37,6 +38,9 @@ class Wrong:
     """``REMOVED`` where something was taken away."""
     inside: bool = False
     """Whether the value is a piece of the text that stands there."""
+    works: tuple[str, ...] = ()
+    """For what stands in no object: a command that fails, in the pods of the component that the key names, as long as
+    the value is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +62,7 @@ class Reach:
 def wrongs(edits: tuple[Edit, ...]) -> tuple[Wrong, ...]:
     """The wrong values that edits put into objects, in their order.
 
-    What is made beside something that is deleted, its data under another name, is not wrong; commands in pods leave
-    nothing in objects.
+    What is made beside something that is deleted, its data under another name, is not wrong.
     """
     lost = any(isinstance(edit, Delete) for edit in edits)
     return tuple(wrong for edit in edits if not (lost and isinstance(edit, Create)) for wrong in _of(edit))
@@ -77,6 +80,8 @@ def _of(edit: Edit) -> Iterator[Wrong]:
                 yield Wrong(key_of(edit.target), pointer, value)
         case Substitute():
             yield Wrong(key_of(edit.target), edit.path, edit.after.replace(edit.before, ""), inside=True)
+        case Exec() if edit.works:
+            yield Wrong(("", "", edit.component), "", REMOVED, works=edit.works)
         case Delete():
             yield Wrong(key_of(edit.target), "", REMOVED)
         case Create():

@@ -1,8 +1,8 @@
 """Whether the cause is gone: the wrong values that a fault has put into objects no longer take effect.
 
 It follows from the declaration. A wrong value that is no longer there takes no effect. One that is still there may be
-harmless, because what it asks for exists by now or something else outweighs it: then the users are served, and every pod
-comes up by it. Some values are never harmless as long as they stand, for what they harm does not show at once: a probe
+harmless, because what it asks for exists by now or something else outweighs it: then the users are served, every pod
+comes up by it, and that lasts. Some values are never harmless as long as they stand, for what they harm does not show at once: a probe
 that asks where nobody answers, a name that is sent astray, a node that takes no pods.
 """
 
@@ -12,9 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sregym_env.cluster.api import World
+from sregym_env.cluster.apply import execute
 from sregym_env.cluster.edits import REMOVED
 from sregym_env.cluster.targets import ROLLED
+from sregym_env.errors import ClusterError
 from sregym_env.faults.traces import Wrong
+from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.rewards.checks import current
 from sregym_env.rewards.objects import Objects, containers, named, pod_spec, shown, template
@@ -33,7 +36,7 @@ _MISSING = object()
 _EMPTY: tuple[Any, ...] = (None, "", [], {}, ())
 
 
-def gone(world: World, then: Objects, wrongs: Sequence[Wrong], well: bool, name: str = "") -> Check:
+def gone(world: World, then: Objects, wrongs: Sequence[Wrong], well: bool, name: str = "cause") -> Check:
     """Whether the wrong values of one fault no longer take effect; where it has left none in objects, what it did shows
     in how the users fare alone.
 
@@ -42,17 +45,16 @@ def gone(world: World, then: Objects, wrongs: Sequence[Wrong], well: bool, name:
     one of them is gone.
     """
     groups = _groups([wrong for wrong in wrongs if not _is_note(wrong)])
-    label = "/".join(part for part in ("cause", name) if part)
     if not groups:
         observed = "it takes no effect" if well else "what it broke is broken still"
-        return Check(label, well, observed, "what it broke works again", weight=2.0)
+        return Check(name, well, observed, "what it broke works again", weight=2.0)
     standing = [group for group in groups if all(_stands(world, then, wrong) for wrong in group)]
     harmful = [group for group in standing if not _is_harmless(world, then, group, well)]
     lines = [_told(group[0]) for group in harmful]
     told = "; ".join(_told(group[0]) for group in groups[:1])
     observed = shown(lines) or ("it takes no effect" if standing else "it is gone")
     return Check(
-        label,
+        name,
         not harmful,
         observed,
         f"no longer in force: {told}",
@@ -68,11 +70,13 @@ def _groups(wrongs: Sequence[Wrong]) -> list[list[Wrong]]:
 
 
 def _is_note(wrong: Wrong) -> bool:
-    """Whether a value is only something for people to read."""
-    return wrong.pointer.startswith("/metadata/annotations")
+    """Whether a value is only something for people to read, or only says how soon another one bites."""
+    return wrong.pointer.startswith("/metadata/annotations") or wrong.pointer.rpartition("/")[2] in _TIMING
 
 
 def _told(wrong: Wrong) -> str:
+    if wrong.works:
+        return f"{wrong.key[2]}: what its clients may do there"
     field = " ".join(part for part in _parts(wrong.pointer) if not part.isdigit() and part not in _PLAIN)
     return f"{named(wrong.key)}: {field or 'missing'}" if field or not wrong.pointer else named(wrong.key)
 
@@ -89,6 +93,8 @@ def _parts(pointer: str) -> list[str]:
 
 def _stands(world: World, then: Objects, wrong: Wrong) -> bool:
     """Whether the wrong value is there still."""
+    if wrong.works:
+        return not _works(world, wrong)
     now = current(world, wrong.key)
     if now is None or not wrong.pointer:
         return now is None and not wrong.pointer
@@ -102,6 +108,15 @@ def _stands(world: World, then: Objects, wrong: Wrong) -> bool:
     if wrong.pointer.endswith("/-"):
         return isinstance(found, list) and any(_contains(each, wrong.value, _MISSING) for each in found)
     return _contains(found, wrong.value, healthy)
+
+
+def _works(world: World, wrong: Wrong) -> bool:
+    """Whether a command that the wrong value makes fail succeeds in the component's pods."""
+    try:
+        execute(world, wrong.key[2], wrong.works, patience=0.0)
+    except (StatusError, ClusterError):
+        return False
+    return True
 
 
 def _plain(text: str) -> str:

@@ -40,10 +40,18 @@ def doings(world: World, called: Called) -> list[tuple[ObjectKey, Manifest | Non
         ]
     now = dict(everything(world))
     return [
-        (key, called.objects.get(key), now.get(key))
+        (key, then, obj)
         for key in dict.fromkeys((*called.objects, *now))
-        if called.objects.get(key) is not now.get(key)
+        if key[0] not in _DERIVED
+        and (then := called.objects.get(key)) is not (obj := now.get(key))
+        and not (then is not None and obj is not None and _wishes(then) == _wishes(obj))
     ]
+
+
+def _wishes(obj: Manifest) -> Manifest:
+    """An object without what tells how things are."""
+    metadata = {key: obj["metadata"].get(key) for key in ("labels", "annotations")}
+    return {**{key: value for key, value in obj.items() if key not in ("status", "metadata")}, **metadata}
 
 
 def added(doings: Iterable[tuple[ObjectKey, Manifest | None, Manifest | None]]) -> Objects:

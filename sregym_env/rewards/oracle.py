@@ -109,19 +109,24 @@ def judge_state(
         integrity.system(trial, baseline, accepted),
         collateral.check(harm),
     ]
-    for number, cause in enumerate(causes):
-        found.extend(_causes(trial, baseline, cause, well, f"{number + 1}" if len(causes) > 1 else ""))
+    over = list(_causes(trial, baseline, causes, well))
     # Recreating pods is destructive and slow, and where something has failed it cannot change the verdict.
-    lasts = all(check.passed for check in found)
-    found.append(_durability(trial, baseline, causes, patience) if lasts else _not_tried())
-    return conclude(found, harm)
+    if not all(check.passed for check in (*found, *over)):
+        return conclude([*found, *over, _not_tried()], harm)
+    lasts = _durability(trial, baseline, causes, patience)
+    if not lasts.passed:
+        # What seemed harmless was only not felt yet.
+        over = list(_causes(trial, baseline, causes, False))
+    return conclude([*found, *over, lasts], harm)
 
 
-def _causes(world: World, baseline: Baseline, cause: Cause, well: bool, name: str) -> Iterator[Check]:
-    """Whether a fault is over: by what it has left in objects, and by its own questions."""
-    yield cause_gone(world, baseline.objects, cause.wrongs, well, name)
-    for each in cause.cured(world):
-        yield Check(f"cause: {each.name}", each.passed, each.observed, each.expected, 2.0)
+def _causes(world: World, baseline: Baseline, causes: Sequence[Cause], well: bool) -> Iterator[Check]:
+    """Whether the faults are over: by what they have left in objects, and by their own questions."""
+    for number, cause in enumerate(causes, 1):
+        name = f"cause/{number}" if len(causes) > 1 else "cause"
+        yield cause_gone(world, baseline.objects, cause.wrongs, well, name)
+        for each in cause.cured(world):
+            yield Check(f"cause: {each.name}", each.passed, each.observed, each.expected, 2.0)
 
 
 class _Steady:

@@ -194,7 +194,7 @@ def _mitigation(preset: Preset, verdict: Verdict | None, untouched: Verdict | No
 
 def _causes_gone(verdict: Verdict) -> float:
     """The share of the causes that are gone: to hide what they do repairs nothing."""
-    causes = [check.held for check in verdict.checks if check.name.partition("/")[0] == CAUSE]
+    causes = [check.held for check in verdict.checks if check.name.startswith(CAUSE)]
     return sum(causes) / len(causes) if causes else 1.0
 
 
