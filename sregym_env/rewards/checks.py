@@ -66,7 +66,7 @@ def inventory(baseline: Baseline, now: Objects, accepted: Collection[ObjectKey] 
         not missing,
         f"missing: {shown(missing)}" if missing else "none missing",
         f"{len(baseline.objects)} baseline objects exist",
-        1.0,
+        complaints=tuple(missing),
     )
 
 
@@ -83,7 +83,13 @@ def replicas(baseline: Baseline, now: Objects) -> Check:
         elif key[0] in ("jobs.batch", "cronjobs.batch"):
             if obj is not None and obj["spec"].get("suspend") and not before["spec"].get("suspend"):
                 smaller.append(f"{named(key)}: suspended")
-    return Check("replicas", not smaller, shown(smaller) or "none reduced", "replicas >= baseline")
+    return Check(
+        "replicas",
+        not smaller,
+        shown(smaller) or "none reduced",
+        "replicas >= baseline",
+        complaints=tuple(smaller),
+    )
 
 
 def _floors(objects: Objects) -> dict[ObjectKey, int]:

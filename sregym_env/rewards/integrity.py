@@ -16,14 +16,13 @@ from sregym_env.cluster.targets import ROLLED
 from sregym_env.kube.types import Manifest
 from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, reached
 from sregym_env.rewards.checks import current
+from sregym_env.rewards.objects import shown
 from sregym_env.rewards.verdict import Check
 
 REACHED_SHARE = 0.5
 """A component that gets less than this share of its requests is bypassed."""
 
 SYSTEM = "kube-system"
-
-_SHOWN = 4
 
 
 def path(world: World, baseline: Baseline) -> Check:
@@ -162,6 +161,4 @@ def _content(obj: Manifest | None) -> tuple[Any, Any]:
 
 
 def _check(name: str, wrong: list[str], good: str, expected: str) -> Check:
-    shown = "; ".join(wrong[:_SHOWN])
-    more = f"; and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
-    return Check(name, not wrong, f"{shown}{more}" if wrong else good, expected)
+    return Check(name, not wrong, shown(wrong) or good, expected, complaints=tuple(wrong))

@@ -105,7 +105,7 @@ def judge_state(
         checks.nodes(trial, baseline, accepted),
         integrity.path(trial, baseline),
         integrity.users(trial, baseline),
-        stored.data(trial, baseline.objects, now, accepted),
+        stored.data(trial, baseline.objects, now, baseline.kept, accepted, well),
         integrity.system(trial, baseline, accepted),
         collateral.check(harm),
     ]
@@ -192,6 +192,9 @@ def _durability(world: World, baseline: Baseline, causes: Sequence[Cause], patie
         if stuck or not trouble:
             break
         trouble = _instability(world, baseline, patience.noise, noisy)
+    accepted = {key for cause in causes for key in cause.accepts()}
+    # What lay in memory, or beside a volume, is gone now.
+    trouble = trouble or stored.missing(world, baseline.kept, accepted, True)
     return Check(
         "durability",
         not trouble,
@@ -208,9 +211,7 @@ def _instability(world: World, baseline: Baseline, limit: float, noisy: bool) ->
     grace = checks.grace_of_liveness_probes(world)
     trouble.extend(_crash_looping(world, grace + (WINDOW_SECONDS if noisy else UNREST_SECONDS)))
     unmet = (checks.available(world, baseline), checks.endpoints(world, baseline))
-    trouble.extend(check.observed for check in unmet if not check.passed)
-    # Asked last: a database that has just come up again may still seed itself from what its volume holds.
-    return [*trouble, *stored.missing(world, baseline.kept)]
+    return [*trouble, *(check.observed for check in unmet if not check.passed)]
 
 
 def _not_tried() -> Check:

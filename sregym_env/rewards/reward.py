@@ -186,9 +186,13 @@ def _mitigation(preset: Preset, verdict: Verdict | None, untouched: Verdict | No
         return 1.0 if verdict.passed else 0.0
     if untouched is None:
         return 0.0
-    broken = {check.name for check in untouched.failed}
-    if any(check.name in INVARIANTS and check.name not in broken for check in verdict.failed):
-        return 0.0
+    # What a fault has broken itself is for its repair to put right; whoever only breaks it otherwise repairs nothing.
+    known = {check.name: check.complaints for check in untouched.failed}
+    for check in verdict.failed:
+        if check.name in INVARIANTS and (
+            check.name not in known or not set(check.complaints) <= set(known[check.name])
+        ):
+            return 0.0
     return progress(untouched, verdict) * _causes_gone(verdict)
 
 

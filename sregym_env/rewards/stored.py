@@ -17,12 +17,15 @@ from sregym_env.kube.types import Manifest
 from sregym_env.rewards.objects import Objects, containers, pod_spec, shown, template
 from sregym_env.rewards.verdict import Check
 
-Contents = Mapping[str, int]
-"""Entries by collection."""
+Contents = Mapping[str, tuple[int, str]]
+"""By collection: how many entries it has, and the identifier of the first one, which a copy keeps and a new one has not."""
 
-COUNT = "db.getCollectionNames().forEach(function(c){print('has',db.getCollection(c).count(),c)})"
+LISTING = (
+    "db.getCollectionNames().forEach(function(c){var d=db.getCollection(c).findOne();"
+    "print('has',db.getCollection(c).count(),c,d==null?'nothing':tojson(d._id))})"
+)
 
-_LINE = re.compile(r"^has (\d+) (\S+)$", re.MULTILINE)
+_LINE = re.compile(r"^has (\d+) (\S+) (.+)$", re.MULTILINE)
 
 _PLACE = re.compile(r"^--?(?:dbpath|data-?dir|datadir|dir|storageEngine)(?:=(.*))?$")
 """Arguments that say where, or whether, a program keeps its data."""
@@ -49,12 +52,12 @@ def _held(world: World, component: Component) -> Contents | None:
     for pod in _running(world, component, namespace):
         try:
             result = world.cluster.exec(
-                namespace, pod, [*command, "--eval", COUNT], container=component.container
+                namespace, pod, [*command, "--eval", LISTING], container=component.container
             )
         except (StatusError, ClusterError):
             continue
         if result.exit_code == 0:
-            return {name: int(count) for count, name in _LINE.findall(result.text)}
+            return {name: (int(count), first) for count, name, first in _LINE.findall(result.text)}
     return None
 
 
@@ -75,23 +78,41 @@ def _running(world: World, component: Component, namespace: str) -> Iterator[str
                     yield pod["metadata"]["name"]
 
 
-def missing(world: World, kept: Mapping[str, Contents]) -> list[str]:
-    """Of what databases held: collections that are gone or smaller, and databases that cannot be asked any more."""
+def missing(
+    world: World, kept: Mapping[str, Contents], accepted: Collection[ObjectKey], well: bool
+) -> list[str]:
+    """Of what databases held: collections that are gone, smaller or others under their names.
+
+    Databases that cannot be asked are told where all is ``well`` otherwise. Where a repair may make a claim anew, its data
+    may be as well.
+    """
     lost = []
     now = contents(world) if kept else {}
     for name, held in kept.items():
         left = now.get(name)
         if left is None:
-            lost.append(f"{name}: cannot be asked what it holds")
+            lost.extend([f"{name}: cannot be asked what it holds"] if well else [])
             continue
-        for collection, count in held.items():
-            if left.get(collection, 0) < count:
-                lost.append(f"{name}: {collection} has {left.get(collection, 0)} of {count} entries")
+        claim = ("persistentvolumeclaims", world.app.namespace_of(name), world.app.by_name[name].volume)
+        for collection, (count, first) in held.items():
+            entries, found = left.get(collection, (0, ""))
+            if entries < count:
+                lost.append(f"{name}: {collection} has {entries} of {count} entries")
+            elif found != first and count and claim not in accepted:
+                lost.append(f"{name}: {collection} is another one, its data is gone")
     return lost
 
 
-def data(world: World, then: Objects, now: Objects, accepted: Collection[ObjectKey] = ()) -> Check:
-    """Volumes were not thrown away, and everybody mounts the ones that it mounted ``then``."""
+def data(
+    world: World,
+    then: Objects,
+    now: Objects,
+    kept: Mapping[str, Contents],
+    accepted: Collection[ObjectKey] = (),
+    well: bool = True,
+) -> Check:
+    """Volumes were not thrown away, everybody mounts the ones that it mounted ``then``, and databases hold what they
+    ``kept``."""
     lost = []
     for key, before in then.items():
         obj = now.get(key)
@@ -103,7 +124,14 @@ def data(world: World, then: Objects, now: Objects, accepted: Collection[ObjectK
         elif before.get("spec") is not obj.get("spec") and template(before) is not None:
             lost.extend(f"{key[2]}: {what}" for what in _displaced(key[1], before, obj, now, then, accepted))
     lost.extend(_stores(world, then, now))
-    return Check("data", not lost, shown(lost) or "kept", "the data is there, on the volumes that hold it")
+    lost.extend(missing(world, kept, accepted, well))
+    return Check(
+        "data",
+        not lost,
+        shown(lost) or "kept",
+        "the data is there, on the volumes that hold it",
+        complaints=tuple(lost),
+    )
 
 
 def _displaced(
@@ -131,6 +159,8 @@ def _displaced(
             if not other_claim:
                 kind = next((kind for kind in found if kind not in ("name", "subPath")), "nothing")
                 yield f"{path} lies on {kind} instead of the claim {claim}"
+            elif ("persistentvolumeclaims", namespace, other_claim) not in objects:
+                yield f"{path} lies on the claim {other_claim}, which does not exist"
             elif not _same_volume(namespace, claim, other_claim, objects, old, accepted):
                 yield f"{path} lies on the claim {other_claim}, which does not hold what {claim} holds"
             elif found.get("subPath") != volume.get("subPath"):

@@ -19,6 +19,8 @@ class Check:
     """Its share in a graded score, relative to the other checks."""
     share: float | None = None
     """How nearly it holds, 0 to 1, where that is more than yes or no."""
+    complaints: tuple[str, ...] = ()
+    """What is wrong, one by one, where that is asked for."""
 
     @property
     def held(self) -> float:

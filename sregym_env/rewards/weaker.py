@@ -99,7 +99,7 @@ def _same(before: Manifest, now: Manifest) -> bool:
 
 def _check(name: str, wrong: Iterable[str], good: str, expected: str) -> Check:
     found = list(wrong)
-    return Check(name, not found, shown(found) or good, expected)
+    return Check(name, not found, shown(found) or good, expected, complaints=tuple(found))
 
 
 # --- what containers are ----------------------------------------------------------------------------
