@@ -21,11 +21,11 @@ Contents = Mapping[str, tuple[int, str]]
 """By collection: how many entries it has, and the identifier of the first one, which a copy keeps and a new one has not."""
 
 LISTING = (
-    "db.getCollectionNames().forEach(function(c){var d=db.getCollection(c).findOne();"
-    "print('has',db.getCollection(c).count(),c,d==null?'nothing':tojson(d._id))})"
+    "db.getCollectionNames().forEach(function(c){"
+    "print('has',db.getCollection(c).count(),c,tojson(db.getCollection(c).findOne({},{_id:1})))})"
 )
 
-_LINE = re.compile(r"^has (\d+) (\S+) (.+)$", re.MULTILINE)
+_ENTRY = re.compile(r'^has (\d+) (\S+) (?:null|\{\s*"_id" : ([^\n}]*))', re.MULTILINE)
 
 _PLACE = re.compile(r"^--?(?:dbpath|data-?dir|datadir|dir|storageEngine)(?:=(.*))?$")
 """Arguments that say where, or whether, a program keeps its data."""
@@ -57,7 +57,7 @@ def _held(world: World, component: Component) -> Contents | None:
         except (StatusError, ClusterError):
             continue
         if result.exit_code == 0:
-            return {name: (int(count), first) for count, name, first in _LINE.findall(result.text)}
+            return {name: (int(count), first.strip()) for count, name, first in _ENTRY.findall(result.text)}
     return None
 
 

@@ -49,9 +49,8 @@ def tolerant(toleration: dict[str, str]) -> list[str]:
 
 def aliased(service: str, *clients: str) -> list[str]:
     """Clients that look a name up in their own hosts file."""
-    template = (
-        '{"spec":{"template":{"spec":{"hostAliases":[{"ip":"\'$IP\'","hostnames":["%s"]}]}}}}' % service
-    )
+    alias = '{"ip":"\'$IP\'","hostnames":["' + service + '"]}'
+    template = '{"spec":{"template":{"spec":{"hostAliases":[' + alias + "]}}}}"
     lines = [f"kubectl patch deploy {client} {N} --type=merge -p '{template}'" for client in clients]
     return [
         f"IP=$(kubectl get svc {service} {N} -o jsonpath='{{.spec.clusterIP}}'); " + "; ".join(lines),

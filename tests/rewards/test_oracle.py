@@ -234,7 +234,7 @@ def test_a_world_that_cannot_be_copied_is_judged_itself() -> None:
     baseline = capture(world)  # type: ignore[arg-type]
     world.after_recreation = 0.5
     result = judge_state(world, baseline, [Plain()], Patience(30, 30))  # type: ignore[arg-type]
-    assert [check.name for check in result.failed] == ["durability"]
+    assert [check.name for check in result.failed] == ["cause", "durability"]
     assert world.clock > 0.0
     assert world.served == 0.5, "its own pods were recreated"
 
