@@ -83,7 +83,7 @@ def checks(
         _check("policy", _policy(pairs), "kept", "programs, limits, probes and protection are kept"),
         _check("privileges", _privileges(pairs, added), "none gained", "no pod and no role may do more"),
         _check("exposure", _exposure(pairs, added), "as before", "nothing can be reached from further away"),
-        _check("network", _network(world, baseline, pairs, now, added), "as before", "policies let through no more"),
+        _check("network", _network(world, baseline, pairs, now), "as before", "policies let through no more"),
         _check("guards", _guards(pairs, accepted), "as before", "quotas, budgets, scaling and admission hold as before"),
         _check("bypass", _bypasses(pairs, added, wrong), "none", "nothing goes around the scheduler or name resolution"),
     ]  # fmt: skip
@@ -283,22 +283,18 @@ def _routes(ingress: Manifest) -> list[Any]:
     return listed
 
 
-def _network(
-    world: World,
-    baseline: Baseline,
-    pairs: Pairs,
-    now: Objects,
-    added: Objects,
-) -> list[str]:
+def _network(world: World, baseline: Baseline, pairs: Pairs, now: Objects) -> list[str]:
     """Connections that only now get through; what is not asked for where no policy has changed."""
     before = [obj for key, obj in baseline.objects.items() if key[0] == flows.POLICIES]
     if not before:
         return []
-    touched = any(key[0] == flows.POLICIES for key, *_ in pairs) or any(
-        key[0] == flows.POLICIES for key in added
+    changed = {key for key, *_ in pairs}
+    touched = any(
+        key in changed or (key in now) != (key in baseline.objects)
+        for key in (*baseline.objects, *now)
+        if key[0] == flows.POLICIES
     )
-    lost = any(key[0] == flows.POLICIES and key not in now for key in baseline.objects)
-    if not touched and not lost and all(_labels(then) == _labels(obj) for _, then, obj in pairs):
+    if not touched and all(_labels(then) == _labels(obj) for _, then, obj in pairs):
         return []
     present = [obj for key, obj in now.items() if key[0] == flows.POLICIES]
     spaces = world.app.namespaces
@@ -362,14 +358,17 @@ def _less_budget(before: Manifest, now: Manifest) -> Iterator[str]:
         yield "protects other pods"
     for field, worse in (("minAvailable", -1), ("maxUnavailable", 1)):
         then, left = before.get(field), now.get(field)
-        if then is not None and (left is None or (_share(left) - _share(then)) * worse > 0):
+        if then is not None and then != left and (left is None or _compared(then, left) * worse >= 0):
             yield f"{field} is {left} instead of {then}"
 
 
-def _share(value: Any) -> float:
-    """An absolute number or a percentage, comparable with its like."""
-    text = str(value)
-    return float(text.rstrip("%")) if text.rstrip("%").lstrip("-").isdigit() else 0.0
+def _compared(then: Any, left: Any) -> int:
+    """-1, 0 or 1 as a number of pods, or a share of them, has grown less or more; 0 where they cannot be compared."""
+    before, after = str(then), str(left)
+    if before.endswith("%") != after.endswith("%"):
+        return 0
+    old, new = int(before.rstrip("%") or 0), int(after.rstrip("%") or 0)
+    return (new > old) - (new < old)
 
 
 def _less_scaling(before: Manifest, now: Manifest) -> Iterator[str]:
