@@ -8,6 +8,7 @@ adds comes through :class:`Cause`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Protocol
@@ -23,6 +24,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.rewards import checks, collateral, integrity, stored, weaker
 from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, protected_objects
 from sregym_env.rewards.cause import gone as cause_gone
+from sregym_env.rewards.objects import Objects
 from sregym_env.rewards.verdict import NO_HARM, Check, Verdict, conclude
 
 NOISY_ATTEMPTS = 3
@@ -113,6 +115,8 @@ def judge_state(
     # Recreating pods is destructive and slow, and where something has failed it cannot change the verdict.
     if not all(check.passed for check in (*found, *over)):
         return conclude([*found, *over, _not_tried()], harm)
+    # What the agent has left running is no part of the application: a repair must hold without somebody at it.
+    _take_away(trial, made)
     lasts = _durability(trial, baseline, causes, patience)
     if not lasts.passed:
         # What seemed harmless was only not felt yet.
@@ -127,6 +131,13 @@ def _causes(world: World, baseline: Baseline, causes: Sequence[Cause], well: boo
         yield cause_gone(world, baseline.objects, cause.wrongs, well, name)
         for each in cause.cured(world):
             yield Check(f"cause: {each.name}", each.passed, each.observed, each.expected, 2.0)
+
+
+def _take_away(world: World, made: Objects) -> None:
+    for resource, namespace, name in made:
+        if resource in collateral.PROGRAMS:
+            with suppress(StatusError):
+                world.cluster.delete(resource, name, namespace)
 
 
 class _Steady:

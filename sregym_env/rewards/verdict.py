@@ -47,6 +47,8 @@ class Harm:
     """Pods that served well and had to start anew."""
     left: tuple[str, ...] = ()
     """Objects that it made and left behind."""
+    grave: tuple[str, ...] = ()
+    """Of all these what is never tolerated: what is deleted, or what belongs to others."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON."""

@@ -236,6 +236,12 @@ BESIDE: dict[str, tuple[str, Sequence[str]]] = {
         "collateral",
         [f"kubectl set env deploy/{name} GC_PERCENT=80 {N}" for name in ("geo", "rate", "user")] + ["sleep 120"],
     ),
+    "one_object_deleted": ("collateral", [f"kubectl delete networkpolicy --all {N}; kubectl delete pvc rate-pvc {N} --wait=false"]),
+    "an_object_of_others": ("collateral", ["kubectl label configmap -n kube-public cluster-info mine=yes"]),
+    "a_policy_for_others": (
+        "collateral",
+        ["kubectl create quota none --hard=pods=0 -n default"],
+    ),
     "a_paused_rollout": ("policy", [f"kubectl rollout pause deploy/user {N}"]),
     "a_cache_with_a_disk": (
         "data",

@@ -11,7 +11,6 @@ import pytest
 from sregym_env.envs.env import SREGymEnv
 from sregym_env.rewards.collateral import TOLERATED
 from sregym_env.rewards.reward import INVARIANTS, PRESETS, TERMS, RewardRule
-
 from tests.redteam.playing import subject
 
 DOCS = Path(__file__).parents[2] / "docs"
