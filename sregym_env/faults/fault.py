@@ -234,12 +234,16 @@ class FaultInstance:
         spec, resource = self.spec, self.fault.resource
         shared = resource.namespace not in self.target.app.namespaces or resource.resource in _SHARED
         return Reach(
-            objects=self.accepts() | frozenset(changed(tuple(self.fault.edits))),
+            objects=self.accepts() | frozenset((*changed(tuple(self.fault.edits)), *self._places())),
             names=frozenset((spec.resource_name, *spec.components, *spec.aliases)),
             components=frozenset((*spec.components, *spec.affected, *self._neighbours())),
             everywhere=shared,
             answers=tuple(self.fault.answers),
         )
+
+    def _places(self) -> Iterator[ObjectKey]:
+        """The workloads of the faulty components, which may be made to fit."""
+        yield from (key_of(self.target.workload_of(name)) for name in self.target.components)
 
     def _neighbours(self) -> Iterator[str]:
         """Components that its trigger restarts, and those that need a faulty one to start."""

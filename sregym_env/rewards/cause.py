@@ -20,7 +20,7 @@ from sregym_env.faults.traces import Wrong
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.rewards.checks import current
-from sregym_env.rewards.objects import Objects, containers, named, pod_spec, shown, template
+from sregym_env.rewards.objects import Objects, containers, named, pod_spec, shown, sources, template
 from sregym_env.rewards.verdict import Check
 
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
@@ -223,21 +223,9 @@ def _referenced(world: World, namespace: str, name: str) -> bool:
     """Whether pods of some workload take anything from a ConfigMap."""
     for resource in ROLLED:
         for workload in world.cluster.list(resource, namespace):
-            if any(source == name for source in _sources(pod_spec(workload))):
+            if ("configmaps", name) in sources(pod_spec(workload)):
                 return True
     return False
-
-
-def _sources(spec: Manifest) -> Iterator[str]:
-    for volume in spec.get("volumes") or ():
-        yield (volume.get("configMap") or {}).get("name", "")
-        for part in (volume.get("projected") or {}).get("sources") or ():
-            yield (part.get("configMap") or {}).get("name", "")
-    for container in containers(spec).values():
-        for source in container.get("envFrom") or ():
-            yield (source.get("configMapRef") or {}).get("name", "")
-        for variable in container.get("env") or ():
-            yield ((variable.get("valueFrom") or {}).get("configMapKeyRef") or {}).get("name", "")
 
 
 def _offered(world: World, wrong: Wrong) -> Iterator[Any]:

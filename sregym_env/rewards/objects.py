@@ -53,6 +53,26 @@ def every_container(spec: Manifest) -> Iterator[Manifest]:
         yield from spec.get(kind) or ()
 
 
+def sources(spec: Manifest) -> Iterator[tuple[str, str]]:
+    """(resource, name) of the objects from which pods take something: settings, passwords, data, an account."""
+    for volume in spec.get("volumes") or ():
+        yield "configmaps", (volume.get("configMap") or {}).get("name", "")
+        yield "secrets", (volume.get("secret") or {}).get("secretName", "")
+        yield "persistentvolumeclaims", (volume.get("persistentVolumeClaim") or {}).get("claimName", "")
+        for part in (volume.get("projected") or {}).get("sources") or ():
+            yield "configmaps", (part.get("configMap") or {}).get("name", "")
+            yield "secrets", (part.get("secret") or {}).get("name", "")
+    yield "serviceaccounts", spec.get("serviceAccountName", "")
+    for container in every_container(spec):
+        for source in container.get("envFrom") or ():
+            yield "configmaps", (source.get("configMapRef") or {}).get("name", "")
+            yield "secrets", (source.get("secretRef") or {}).get("name", "")
+        for variable in container.get("env") or ():
+            found = variable.get("valueFrom") or {}
+            yield "configmaps", (found.get("configMapKeyRef") or {}).get("name", "")
+            yield "secrets", (found.get("secretKeyRef") or {}).get("name", "")
+
+
 def controlled(obj: Manifest) -> bool:
     """Whether something else made the object and looks after it."""
     return any(owner.get("controller") for owner in obj["metadata"].get("ownerReferences") or ())
