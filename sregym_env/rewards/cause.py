@@ -3,7 +3,7 @@
 It follows from the declaration. A wrong value that is no longer there takes no effect. One that is still there may be
 harmless, because what it asks for exists by now or something else outweighs it: then the users are served, every pod
 comes up by it, and that lasts. Some values are never harmless as long as they stand, for what they harm does not show at once: a probe
-that asks where nobody answers, a name that is sent astray, a node that takes no pods.
+that asks where nobody answers, a name that is sent astray, a limit that starves, a node that takes no pods.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def _harmless(world: World, then: Objects, wrong: Wrong, well: bool) -> bool:
     last = wrong.pointer.rpartition("/")[2]
     if resource == "nodes":
         return last == "taints" and _tolerated(world, then, wrong)
-    if resource in ROLLED and last in (*_PROBES, "hostAliases"):
+    if resource in ROLLED and (last in (*_PROBES, "hostAliases") or "/resources" in wrong.pointer):
         return False
     if resource == "configmaps":
         return well and (not wrong.inside or not _referenced(world, namespace, name))

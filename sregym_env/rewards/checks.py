@@ -61,6 +61,11 @@ def inventory(baseline: Baseline, now: Objects, accepted: Collection[ObjectKey] 
     """Every object of the baseline still exists, under its name."""
     present = {key for key, obj in now.items() if "deletionTimestamp" not in obj["metadata"]}
     missing = [named(key) for key in baseline.objects if key not in present and key not in accepted]
+    for key, before in baseline.objects.items():
+        obj = now.get(key)
+        if key[0] in ("configmaps", "secrets") and obj is not None and obj is not before:
+            left = _filled(obj)
+            missing.extend(f"{entry} of {named(key)}" for entry in _filled(before) if entry not in left)
     return Check(
         "inventory",
         not missing,
@@ -68,6 +73,11 @@ def inventory(baseline: Baseline, now: Objects, accepted: Collection[ObjectKey] 
         f"{len(baseline.objects)} baseline objects exist",
         complaints=tuple(missing),
     )
+
+
+def _filled(obj: Manifest) -> list[str]:
+    """Keys of a ConfigMap or Secret under which something stands."""
+    return [key for part in ("data", "binaryData") for key, value in (obj.get(part) or {}).items() if value]
 
 
 def replicas(baseline: Baseline, now: Objects) -> Check:
@@ -145,9 +155,13 @@ def nodes(world: World, baseline: Baseline, accepted: Collection[ObjectKey] = ()
     """Nodes are as ready and as schedulable as before."""
     worse = []
     for key, before in baseline.objects.items():
-        if key[0] != "nodes" or key in accepted:
+        if key[0] != "nodes":
             continue
         now = current(world, key)
+        if now is not None and _repelling(before) - _repelling(now):
+            worse.append(f"{named(key)}: takes pods that it kept off")
+        if key in accepted:
+            continue
         if now is None or (_node_ready(before) and not _node_ready(now)):
             worse.append(f"{named(key)}: not ready")
         elif now["spec"].get("unschedulable") and not before["spec"].get("unschedulable"):

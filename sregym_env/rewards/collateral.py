@@ -108,11 +108,18 @@ def harm(
         ):
             continue
         left.append(named(key))
+        left.extend([f"a pod of {named(key)}"] * (_replicas(obj) - 1))
         grave.extend(
             [f"{named(key)} restrains others"] if key[0] in _RESTRAINING and _foreign(world, key) else []
         )
     restarted = _restarted(world, called, reaches, accepted, answers, done)
     return Harm(tuple(changed), tuple(restarted), tuple(left), tuple(grave))
+
+
+def _replicas(obj: Manifest) -> int:
+    """How many pods an object keeps; one for what is itself one, or none."""
+    spec = obj.get("spec") or {}
+    return int(spec.get("replicas") or spec.get("parallelism") or 1)
 
 
 def _taken(world: World, accepted: frozenset[ObjectKey]) -> Iterator[ObjectKey]:

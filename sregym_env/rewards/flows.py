@@ -7,7 +7,7 @@ that the workloads offer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_network
 from typing import Any
@@ -79,6 +79,27 @@ def opened(
                     continue
                 if _passes(new, source, target, port) and not _passes(old, earlier, was[target.name], port):
                     found.append(f"{source.name} may reach {target.name}:{port[0]}")
+    return found
+
+
+def closed(
+    before: Iterable[Manifest],
+    now: Iterable[Manifest],
+    then: list[End],
+    present: list[End],
+    calls: Collection[tuple[str, str]],
+) -> list[str]:
+    """Of the connections that an application makes, (from, to) by name, those that policies let through ``before`` and no
+    longer do, in words."""
+    old, new = list(before), list(now)
+    was, there = {end.name: end for end in then}, {end.name: end for end in present}
+    found = []
+    for one, other in sorted(calls):
+        if not {one, other} <= was.keys() & there.keys():
+            continue
+        for port in was[other].ports:
+            if _passes(old, was[one], was[other], port) and not _passes(new, there[one], there[other], port):
+                found.append(f"{one} may no longer reach {other}:{port[0]}")
     return found
 
 

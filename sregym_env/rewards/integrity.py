@@ -130,13 +130,17 @@ def _changed_config(world: World, baseline: Baseline, namespace: str, spec: Mani
 
 def system(world: World, baseline: Baseline, accepted: Collection[ObjectKey] = ()) -> Check:
     """The cluster's own components run as before: name resolution and networking were not bent."""
-    changed = []
+    changed: list[str] = []
     for key, before in baseline.objects.items():
         resource, namespace, name = key
-        if namespace != SYSTEM or key in accepted:
+        if namespace != SYSTEM:
             continue
         now = current(world, key)
         if now is None:
+            continue
+        if key in accepted:
+            lost = sorted(_plugins(before) - _plugins(now)) if resource == "configmaps" else []
+            changed.extend(f"configmap/{name} -n {SYSTEM}: lost {word}" for word in lost)
             continue
         if resource == "configmaps" and _content(now) != _content(before):
             changed.append(f"configmap/{name} -n {SYSTEM}: changed")
@@ -145,6 +149,12 @@ def system(world: World, baseline: Baseline, accepted: Collection[ObjectKey] = (
         elif resource == "services" and _routing(now) != _routing(before):
             changed.append(f"service/{name} -n {SYSTEM}: changed")
     return _check("system", changed, "as before", f"{SYSTEM} is as before")
+
+
+def _plugins(config: Manifest) -> set[str]:
+    """What stands in the lines of a configuration, by their first words: a repair takes out what was added to it."""
+    texts = (config.get("data") or {}).values()
+    return {line.split()[0] for text in texts for line in text.splitlines() if line.split()} - {"}", "{"}
 
 
 def _routing(service: Manifest) -> tuple[Any, ...]:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from sregym_env.cluster.api import World
 from sregym_env.cluster.app import Component
 from sregym_env.cluster.inventory import ObjectKey
+from sregym_env.cluster.targets import ROLLED
 from sregym_env.errors import ClusterError
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
@@ -211,16 +212,27 @@ def _places(container: Manifest) -> Iterator[str]:
 
 
 def _stores(world: World, then: Objects, now: Objects) -> Iterator[str]:
-    """Who kept nothing and keeps something now, where nobody would look for it."""
-    for component in world.app.components:
-        key = (component.workload, world.app.namespace_of(component.name), component.name)
-        before, obj = then.get(key), now.get(key)
-        if before is None or obj is None or before is obj or component.kind not in _CACHES:
+    """Who lies on a volume that was not its own: two programs spoil each other's files, and a cache's are not looked after."""
+    caches = {component.name for component in world.app.components if component.kind in _CACHES}
+    for key, obj in now.items():
+        before = then.get(key)
+        if key[0] not in ROLLED or before is None or before is obj or before.get("spec") is obj.get("spec"):
             continue
         had = {_claim(volume) for volume in pod_spec(before).get("volumes") or ()}
         has = {_claim(volume) for volume in pod_spec(obj).get("volumes") or ()}
         for claim in sorted(has - had - {""}):
-            yield f"{component.name}: a cache that keeps its data on the claim {claim}"
+            owned = ("persistentvolumeclaims", key[1], claim) in then
+            if key[2] in caches or (owned and _needed(then, key, claim)):
+                yield f"{key[2]}: lies on the claim {claim}, which is not its own"
+
+
+def _needed(then: Objects, key: ObjectKey, claim: str) -> bool:
+    """Whether another workload lies on a claim."""
+    return any(
+        other != key and other[1] == key[1] and claim in map(_claim, pod_spec(obj).get("volumes") or ())
+        for other, obj in then.items()
+        if other[0] in ROLLED
+    )
 
 
 _CACHES = ("memcached", "redis")

@@ -15,7 +15,7 @@ from sregym_env.rewards import flows, probing, weaker
 from sregym_env.rewards.baseline import Baseline
 
 SPACE = "shop"
-WORLD: Any = SimpleNamespace(app=SimpleNamespace(namespaces=(SPACE,)))
+WORLD: Any = SimpleNamespace(app=SimpleNamespace(namespaces=(SPACE,), components=(), by_name={}))
 
 KEYS = {
     "Deployment": "deployments.apps",
