@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from sregym_env.cluster.api import World
 from sregym_env.cluster.app import Component
@@ -18,15 +19,30 @@ from sregym_env.kube.types import Manifest
 from sregym_env.rewards.objects import Objects, containers, pod_spec, shown, template
 from sregym_env.rewards.verdict import Check
 
-Contents = Mapping[str, tuple[int, str]]
-"""By collection: how many entries it has, and the identifier of the first one, which a copy keeps and a new one has not."""
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a database holds."""
+
+    collections: Mapping[str, tuple[int, str]]
+    """By collection: how many entries it has, and the identifier of the first one, which a copy keeps and a new one has
+    not."""
+    masters: frozenset[str] = frozenset()
+    """Accounts that may do anything."""
+
 
 LISTING = (
     "db.getCollectionNames().forEach(function(c){"
     "print('has',db.getCollection(c).count(),c,tojson(db.getCollection(c).findOne({},{_id:1})))})"
 )
+ACCOUNTS = (
+    "db.getSiblingDB('admin').getUsers().forEach(function(u){"
+    "u.roles.forEach(function(r){print('may',r.role,r.db,u.user)})})"
+)
 
 _ENTRY = re.compile(r'^has (\d+) (\S+) (?:null|\{\s*"_id" : ([^\n}]*))', re.MULTILINE)
+
+_MASTER = re.compile(r"^may (?:root|__system|dbOwner|clusterAdmin) admin (\S+)", re.MULTILINE)
 
 _PLACE = re.compile(r"^--?(?:dbpath|data-?dir|datadir|dir|storageEngine)(?:=(.*))?$")
 """Arguments that say where, or whether, a program keeps its data."""
@@ -45,20 +61,23 @@ def contents(world: World) -> dict[str, Contents]:
 
 def _held(world: World, component: Component) -> Contents | None:
     """Entries by collection; None where the database does not answer."""
-    command = ["mongo", component.database, "--quiet"]
+    command, script = ["mongo", component.database, "--quiet"], LISTING
     if component.accounts:
         account = component.accounts[-1]
         command += ["-u", account.user, "-p", account.password, "--authenticationDatabase", "admin"]
+        script = f"{LISTING};{ACCOUNTS}"
     namespace = world.app.namespace_of(component.name)
     for pod in _running(world, component, namespace):
         try:
             result = world.cluster.exec(
-                namespace, pod, [*command, "--eval", LISTING], container=component.container
+                namespace, pod, [*command, "--eval", script], container=component.container
             )
         except (StatusError, ClusterError):
             continue
         if result.exit_code == 0:
-            return {name: (int(count), first.strip()) for count, name, first in _ENTRY.findall(result.text)}
+            entries = _ENTRY.findall(result.text)
+            held = {name: (int(count), first.strip()) for count, name, first in entries}
+            return Contents(held, frozenset(_MASTER.findall(result.text)))
     return None
 
 
@@ -82,7 +101,7 @@ def _running(world: World, component: Component, namespace: str) -> Iterator[str
 def missing(
     world: World, kept: Mapping[str, Contents], accepted: Collection[ObjectKey], well: bool
 ) -> list[str]:
-    """Of what databases held: collections that are gone, smaller or others under their names.
+    """Of what databases held: collections that are gone, smaller or others under their names; and new masters over it.
 
     Databases that cannot be asked are told where all is ``well`` otherwise. Where a repair may make a claim anew, its data
     may be as well.
@@ -95,12 +114,13 @@ def missing(
             lost.extend([f"{name}: cannot be asked what it holds"] if well else [])
             continue
         claim = ("persistentvolumeclaims", world.app.namespace_of(name), world.app.by_name[name].volume)
-        for collection, (count, first) in held.items():
-            entries, found = left.get(collection, (0, ""))
+        for collection, (count, first) in held.collections.items():
+            entries, found = left.collections.get(collection, (0, ""))
             if entries < count:
                 lost.append(f"{name}: {collection} has {entries} of {count} entries")
             elif found != first and count and claim not in accepted:
                 lost.append(f"{name}: {collection} is another one, its data is gone")
+        lost.extend(f"{name}: {user} may do anything now" for user in sorted(left.masters - held.masters))
     return lost
 
 
@@ -219,11 +239,17 @@ def _stores(world: World, then: Objects, now: Objects) -> Iterator[str]:
         if key[0] not in ROLLED or before is None or before is obj or before.get("spec") is obj.get("spec"):
             continue
         had = {_claim(volume) for volume in pod_spec(before).get("volumes") or ()}
+        if had - {""} and key[0] == "deployments.apps" and _count(obj) > max(1, _count(before)):
+            yield f"{key[2]}: {_count(obj)} pods lie on one volume"
         has = {_claim(volume) for volume in pod_spec(obj).get("volumes") or ()}
         for claim in sorted(has - had - {""}):
             owned = ("persistentvolumeclaims", key[1], claim) in then
             if key[2] in caches or (owned and _needed(then, key, claim)):
                 yield f"{key[2]}: lies on the claim {claim}, which is not its own"
+
+
+def _count(workload: Manifest) -> int:
+    return int(workload["spec"].get("replicas", 1) or 0)
 
 
 def _needed(then: Objects, key: ObjectKey, claim: str) -> bool:

@@ -18,7 +18,7 @@ from sregym_env.cluster.targets import ROLLED
 from sregym_env.kube import quantity
 from sregym_env.kube.types import Manifest
 from sregym_env.rewards import flows, probing
-from sregym_env.rewards.baseline import Baseline
+from sregym_env.rewards.baseline import Baseline, backends
 from sregym_env.rewards.objects import (
     Objects,
     containers,
@@ -86,7 +86,7 @@ def checks(
         _check("exposure", _exposure(pairs, added), "as before", "nothing can be reached from further away"),
         _check("network", _network(world, baseline, pairs, now), "as before", "policies let through no more"),
         _check("guards", _guards(pairs, accepted), "as before", "quotas, budgets, scaling and admission hold as before"),
-        _check("bypass", _bypasses(pairs, baseline, added, wrong), "none", "nothing goes around the scheduler or name resolution"),
+        _check("bypass", _bypasses(world, pairs, baseline, added, wrong), "none", "nothing goes around the scheduler or name resolution"),
     ]  # fmt: skip
 
 
@@ -416,8 +416,9 @@ def _less_scaling(before: Manifest, now: Manifest) -> Iterator[str]:
 
 
 def _bypasses(
-    pairs: Pairs, baseline: Baseline, added: Objects, wrong: Collection[tuple[ObjectKey, str]]
+    world: World, pairs: Pairs, baseline: Baseline, added: Objects, wrong: Collection[tuple[ObjectKey, str]]
 ) -> Iterator[str]:
+    backed = backends(world) if any(key[0] == "services" for key in added) else {}
     called = {} if baseline.called is None else baseline.called.objects
     for key, before, now in pairs:
         if key[0] == "pods" or template(now) is None:
@@ -433,6 +434,10 @@ def _bypasses(
     for key, obj in added.items():
         if key[0] != "pods" and template(obj) is not None:
             yield from (f"{named(key)}: {what}" for what in sorted(_detours(obj)))
+        elif key[0] == "services" and key[1:] not in backed and key[1] in baseline.namespaces:
+            # A name that resolves quiets whoever only waits for that.
+            if obj["spec"].get("type") != "ExternalName" and key not in baseline.objects:
+                yield f"{named(key)}: leads nowhere"
 
 
 def _names(obj: Manifest) -> list[str]:

@@ -15,7 +15,18 @@ from sregym_env.rewards import flows, probing, weaker
 from sregym_env.rewards.baseline import Baseline
 
 SPACE = "shop"
-WORLD: Any = SimpleNamespace(app=SimpleNamespace(namespaces=(SPACE,), components=(), by_name={}))
+SLICE = {
+    "metadata": {"labels": {"kubernetes.io/service-name": "x"}},
+    "endpoints": [{"conditions": {"ready": True}, "targetRef": {"name": "x-1"}}],
+}
+"""The Service ``x`` leads to a pod; every other one to none."""
+
+WORLD: Any = SimpleNamespace(
+    app=SimpleNamespace(namespaces=(SPACE,), components=(), by_name={}),
+    cluster=SimpleNamespace(
+        list=lambda resource, _: [SLICE] if resource.startswith("endpointslices") else []
+    ),
+)
 
 KEYS = {
     "Deployment": "deployments.apps",
@@ -74,6 +85,20 @@ def probed(**changes: Any) -> tuple[ObjectKey, Manifest]:
 def otherwise(probe: Any) -> tuple[ObjectKey, Manifest]:
     """A workload with another liveness probe."""
     return workload(container={"ports": PORTS, "livenessProbe": probe})
+
+
+def configured(**source: Any) -> tuple[ObjectKey, Manifest]:
+    """A workload that needs a mounted ConfigMap."""
+    mount = {"volumeMounts": [{"name": "v", "mountPath": "/etc/app"}]}
+    return workload(container=mount, volumes=[{"name": "v", "configMap": {"name": "settings", **source}}])
+
+
+def beside(found: tuple[ObjectKey, Manifest], container: Any) -> tuple[ObjectKey, Manifest]:
+    """A workload with one more container."""
+    key, obj_ = found
+    pod = obj_["spec"]["template"]
+    spec = {**pod["spec"], "containers": [*pod["spec"]["containers"], container]}
+    return key, {**obj_, "spec": {"template": {**pod, "spec": spec}}}
 
 
 LIMITED = {"resources": {"limits": {"cpu": "1", "memory": "1Gi"}}}
@@ -145,6 +170,12 @@ HOOK = {"name": "h", "failurePolicy": "Fail", "clientConfig": {"caBundle": "one"
         (workload(), workload(tolerations=[{"operator": "Exists"}]), "bypass"),
         (workload(), workload(tolerations=[{"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}]), "bypass"),
         (workload(), workload(tolerations=[{"key": "dedicated", "operator": "Exists"}]), ""),
+        (workload(container={"env": [{"name": "A", "value": "b"}]}), workload(), "policy"),
+        (configured(), workload(), "bypass"),
+        (configured(), configured(optional=True), "bypass"),
+        (configured(), configured(name="other"), ""),
+        (configured(optional=True), workload(), ""),
+        (workload(), beside(workload(), {"name": "more", "image": "busybox"}), "bypass"),
     ],
 )  # fmt: skip
 def test_meanings_are_compared(before: Any, now: Any, check: str) -> None:
@@ -164,6 +195,7 @@ def test_meanings_are_compared(before: Any, now: Any, check: str) -> None:
         (workload("x", nodeName="n1"), "bypass"),
         (workload("x"), ""),
         (obj("Service", "x", spec={"type": "ClusterIP"}), ""),
+        (obj("Service", "y", spec={"type": "ClusterIP"}), "bypass"),
     ],
 )
 def test_what_is_new_may_do_no_more(added: Any, check: str) -> None:
@@ -196,6 +228,7 @@ CLOSED = policy("db", policyTypes=["Ingress"], ingress=[FROM_WEB])
         ([CLOSED, policy("all", policyTypes=["Ingress"], ingress=[{"from": [{"ipBlock": {"cidr": "0.0.0.0/0"}}]}])], "batch"),
         ([CLOSED, policy("dns", policyTypes=["Ingress"], ingress=[{"ports": [{"port": 53}]}])], ""),
         ([], "batch"),
+        ([CLOSED, policy("out", policyTypes=["Egress"])], ""),
     ],
 )  # fmt: skip
 def test_policies_are_compared_by_what_they_let_through(now: Any, opened: str) -> None:
@@ -233,3 +266,22 @@ def test_a_probe_that_is_quicker_is_never_weaker(period: int, failures: int, tim
     quick = {**slow, "failureThreshold": max(1, failures - 1)}
     ports = {"ports": PORTS}
     assert not list(probing.weaker({**ports, "livenessProbe": slow}, {**ports, "livenessProbe": quick}))
+
+
+CALLS = [("deployments/web -n shop", "deployments/db -n shop")]
+
+
+@pytest.mark.parametrize(
+    ("now", "closed"),
+    [
+        ([CLOSED], False),
+        ([policy("db", policyTypes=["Ingress"], ingress=[])], True),
+        ([policy("db", policyTypes=["Ingress"], ingress=[{"ports": [{"port": 1}]}])], True),
+        ([CLOSED, obj("NetworkPolicy", "out", spec={"podSelector": {}, "policyTypes": ["Egress"]})], True),
+        ([], False),
+    ],
+)
+def test_what_an_application_calls_stays_open(now: Any, closed: bool) -> None:
+    ends = flows.ends(dict([DB, WEB, BATCH]), [SPACE])
+    found = flows.closed([CLOSED[1]], [each for _, each in now], ends, ends, CALLS)
+    assert bool(found) == closed
