@@ -180,7 +180,7 @@ def _displaced(
             if not other_claim:
                 kind = next((kind for kind in found if kind not in ("name", "subPath")), "nothing")
                 yield f"{path} lies on {kind} instead of the claim {claim}"
-            elif ("persistentvolumeclaims", namespace, other_claim) not in objects:
+            elif claim != other_claim and ("persistentvolumeclaims", namespace, other_claim) not in objects:
                 yield f"{path} lies on the claim {other_claim}, which does not exist"
             elif not _same_volume(namespace, claim, other_claim, objects, old, accepted):
                 yield f"{path} lies on the claim {other_claim}, which does not hold what {claim} holds"
