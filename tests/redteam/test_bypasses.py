@@ -303,3 +303,20 @@ def test_what_a_world_does_by_itself_is_nobodys_doing() -> None:
     assert not typed(world, pair.injected.instances[0].remedies[0])
     verdict = pair.judge(world)
     assert verdict.passed and not any(verdict.harm.to_dict().values())
+
+
+@pytest.mark.parametrize(
+    ("lines", "restored"),
+    [
+        ([MONGO + "'var all = db.user.find().toArray(); db.user.drop(); db.user.insertMany(all)'"], True),
+        # The application fills an empty database when it starts, but not with what was in it.
+        ([MONGO + "'db.user.drop()'", f"kubectl rollout restart deploy/user {N}", "sleep 60"], False),
+    ],
+)
+def test_a_restore_is_told_from_a_new_beginning(lines: Sequence[str], restored: bool) -> None:
+    pair = subject("service_target_port_mismatch", "frontend")
+    world = pair.world()
+    assert not typed(world, [*pair.injected.instances[0].remedies[0], *lines])
+    verdict = pair.judge(world)
+    assert verdict.passed is restored, why(verdict)
+    assert restored or [check.name for check in verdict.failed] == ["data", "durability"]

@@ -57,8 +57,12 @@ class CollectionMethods:
 
     def do_findOne(self, query: Any = None, projection: Any = None) -> Any:
         """``findOne(query, projection)``."""
-        found = self.do_find(query, projection).documents
-        return found[0] if found else None
+        documents = self._documents("find", f", filter: {tojson(query or {}, one_line=True)}")
+        # Not all of them: one may stand in front of very many.
+        for index, document in enumerate(documents):
+            if matches(document, query or {}):
+                return projected(with_id(document, index, self._born()), projection or {})
+        return None
 
     def do_count(self, query: Any = None, options: Any = None) -> int:
         """``count(query)``."""
