@@ -20,6 +20,7 @@ _DIMENSIONS = {"D1": "where it lies", "D2": "what went wrong", "D3": "how far it
 _TERMS = {
     "mitigation": "repair",
     "diagnosis": "diagnosis",
+    "collateral": "collateral",
     "shaping": "users' health on the way",
     "command_cost": "commands",
     "time_cost": "time",

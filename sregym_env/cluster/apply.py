@@ -179,14 +179,14 @@ def changed(manifest: Manifest, changes: Mapping[str, Any]) -> Manifest:
     return found
 
 
-def execute(world: World, component: str, command: tuple[str, ...]) -> str:
-    """Run a command in a component's first running pod, waiting for one if need be, and return its output.
+def execute(world: World, component: str, command: tuple[str, ...], *, patience: float = POD_LIMIT) -> str:
+    """Run a command in a component's first running pod, waiting for one for so many seconds, and return its output.
 
     Raises ClusterError if there is no such pod or the command fails.
     """
     waited = 0.0
     while (pod := _running_pod(world, component)) is None:
-        if waited >= POD_LIMIT:
+        if waited >= patience:
             raise ClusterError(f"{component} has no running pod to run a command in")
         world.advance(2.0)
         waited += 2.0

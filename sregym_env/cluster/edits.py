@@ -55,11 +55,15 @@ class Delete:
 
 @dataclass(frozen=True, slots=True)
 class Exec:
-    """Run a command in the first running pod of a component; ``undo`` is the command that reverts it."""
+    """Run a command in the first running pod of a component; ``undo`` is the command that reverts it.
+
+    ``works`` is one that fails from then on, and succeeds again when what it did is taken back; it changes nothing.
+    """
 
     component: str
     command: tuple[str, ...]
     undo: tuple[str, ...]
+    works: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

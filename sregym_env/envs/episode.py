@@ -376,10 +376,18 @@ class Episode:
         if untouched is not None and not isinstance(untouched, Verdict):
             # A grading takes long, and only partial credit asks what the untouched world looked like.
             failed = state.verdict is not None and not state.verdict.passed
-            untouched = self._judged(untouched) if failed else None
+            untouched = self._aged(untouched) if failed else None
         reward = score(self.rules.reward, self.rules.stage, state.verdict, state.grade, untouched)
         self._state = replace(state, success=reward.success)
-        return {name: reward.terms[name] for name in ("mitigation", "diagnosis")}
+        return {name: reward.terms[name] for name in ("mitigation", "diagnosis", "collateral")}
+
+    def _aged(self, untouched: World) -> Verdict:
+        """The oracle's verdict on a world in which nobody acted, when it is as old as the one that was handed in."""
+        # A copy: forks of this episode judge the same world at other ages.
+        aged = demanded(untouched).fork()
+        with suppress(effort.EffortExceeded), effort.bounded(own=JUDGING_EFFORT, world=JUDGING_EFFORT):
+            aged.advance(self.seconds)
+        return self._judged(aged)
 
     # --- results ----------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ from sregym_env.faults.onset import Onset, befall, strike
 from sregym_env.faults.problems import Problem
 from sregym_env.faults.registry import declaration
 from sregym_env.kube.status import StatusError
-from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, capture
+from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, call, capture
 from sregym_env.rewards.checks import failing_journeys
 from sregym_env.runtime.chance import Chance
 from sregym_env.sim.bringup.deploy import deployed_world
@@ -228,7 +228,7 @@ def await_symptoms(
             break
         world.advance(EVIDENCE_SECONDS)
         waited += EVIDENCE_SECONDS
-    return replace(injected, baseline=baseline)
+    return replace(injected, baseline=replace(baseline, called=call(world)))
 
 
 def _local(instances: Sequence[FaultInstance]) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
@@ -27,14 +27,15 @@ from sregym_env.cluster import apply as edits_apply
 from sregym_env.cluster.api import World
 from sregym_env.cluster.apply import Undo
 from sregym_env.cluster.disturbances import Disturbance
-from sregym_env.cluster.edits import Edit, ObjectRef
-from sregym_env.cluster.inventory import Inventory
+from sregym_env.cluster.edits import Cycle, Edit, ObjectRef, RecreatePods
+from sregym_env.cluster.inventory import Inventory, ObjectKey
 from sregym_env.cluster.targets import ROLLED, TargetRule
 from sregym_env.errors import ProblemError, UsageError
 from sregym_env.faults.commands import named, scope
 from sregym_env.faults.drawn import Drawn
 from sregym_env.faults.mechanisms import MECHANISMS
 from sregym_env.faults.spec import FaultSpec, Layer, Level
+from sregym_env.faults.traces import Reach, Wrong, changed, key_of, wrongs
 from sregym_env.kube import registry
 from sregym_env.runtime import places
 from sregym_env.runtime.chance import Chance
@@ -79,6 +80,8 @@ class Fault:
     """Command lines that show the cause, beside those that suit every fault of this kind of target."""
     accepts: Sequence[ObjectRef] = ()
     """Objects that a legal repair may change, replace or lose, beside the one that is wrong."""
+    answers: Sequence[str] = ()
+    """Fields of a pod template (``tolerations``, ``resources``) by which any workload may come to terms with the cause."""
     aliases: Sequence[str] = ()
     """More names by which the cause's place may rightly be called."""
     cured: Sequence[Predicate] = ()
@@ -216,10 +219,40 @@ class FaultInstance:
         """The fault's own questions about the state, answered."""
         return tuple(predicate(world) for predicate in self.fault.cured)
 
-    def accepts(self) -> frozenset[tuple[str, str, str]]:
+    def accepts(self) -> frozenset[ObjectKey]:
         """(resource, namespace or "", name) of the objects that a legal repair may change or replace."""
-        refs = (self.fault.resource, *self.fault.accepts)
-        return frozenset((ref.resource, ref.namespace or "", ref.name) for ref in refs)
+        return frozenset(map(key_of, (self.fault.resource, *self.fault.accepts)))
+
+    @cached_property
+    def wrongs(self) -> tuple[Wrong, ...]:
+        """The wrong values that it has put into objects."""
+        return wrongs(tuple(self.fault.edits))
+
+    @cached_property
+    def reach(self) -> Reach:
+        """What its repair may change, replace and restart without doing harm to anybody."""
+        spec, resource = self.spec, self.fault.resource
+        shared = resource.namespace not in self.target.app.namespaces or resource.resource in _SHARED
+        return Reach(
+            objects=self.accepts() | frozenset((*changed(tuple(self.fault.edits)), *self._places())),
+            names=frozenset((spec.resource_name, *spec.components, *spec.aliases)),
+            components=frozenset((*spec.components, *spec.affected, *self._neighbours())),
+            everywhere=shared,
+            answers=tuple(self.fault.answers),
+        )
+
+    def _places(self) -> Iterator[ObjectKey]:
+        """The workloads of the faulty components, which may be made to fit."""
+        yield from (key_of(self.target.workload_of(name)) for name in self.target.components)
+
+    def _neighbours(self) -> Iterator[str]:
+        """Components that its trigger restarts, and those that need a faulty one to start."""
+        for edit in self.fault.trigger:
+            if isinstance(edit, RecreatePods | Cycle):
+                yield edit.component
+        for name in self.target.components:
+            for need in ("start", "request"):
+                yield from (c.name for c in self.target.app.dependents(name, need))
 
     @property
     def remedies(self) -> tuple[tuple[str, ...], ...]:
@@ -296,6 +329,10 @@ class FaultInstance:
             found += [component.service, component.container, component.volume]
         found += self.fault.aliases
         return tuple(dict.fromkeys(name for name in found if name and name not in self.target.components))
+
+
+_SHARED = ("resourcequotas", "limitranges")
+"""Kinds of objects of an application's namespace that concern all its pods."""
 
 
 def _one_of(what: str, value: str, known: Iterable[str]) -> None:

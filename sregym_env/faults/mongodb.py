@@ -14,6 +14,12 @@ def session(account: Account, *statements: str) -> tuple[str, ...]:
     return ("mongo", "admin", *login, "--eval", "; ".join(statements))
 
 
+def usable(account: Account, database: str) -> tuple[str, ...]:
+    """The command that tells whether an account may write to a database; it writes nothing."""
+    login = ("-u", account.user, "-p", account.password, "--authenticationDatabase", "admin", "--quiet")
+    return ("mongo", database, *login, "--eval", "db.health.deleteOne({_id: 0})")
+
+
 def revoke(user: str, role: str, database: str) -> str:
     """Take a role away."""
     return f'db.revokeRolesFromUser("{user}", [{{role: "{role}", db: "{database}"}}])'

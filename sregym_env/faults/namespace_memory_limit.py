@@ -85,4 +85,5 @@ def namespace_memory_limit(
             f"kubectl describe resourcequota -n {target.namespace}",
             makers(target),
         ],
+        answers=["resources"],
     )

@@ -7,7 +7,7 @@ from sregym_env.cluster.targets import ComponentTarget, components
 from sregym_env.faults.commands import mongo_shell
 from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, fault
-from sregym_env.faults.mongodb import grant, revoke, session
+from sregym_env.faults.mongodb import grant, revoke, session, usable
 from sregym_env.runtime.chance import Chance
 
 
@@ -62,7 +62,7 @@ def revoke_auth_mongodb(
         cause=f"In {target.name}, the user {client.user} lost the role {role} on the database {database}"
         f"{f' (it has {instead[0]} on {instead[1]} instead)' if instead else ''}; "
         f"{', '.join(target.dependents)} is not authorized to use it.",
-        edits=[Exec(target.name, session(admin, *change), session(admin, *back))],
+        edits=[Exec(target.name, session(admin, *change), session(admin, *back), usable(client, database))],
         trigger=[RecreatePods(name) for name in target.dependents],
         facts={"account": client.user, "role": role, "database": database},
         details={"field": f"roles of user {client.user}", "right": f"{role} on {database}"},

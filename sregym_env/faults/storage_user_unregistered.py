@@ -10,7 +10,7 @@ from sregym_env.faults.choices import until, variant
 from sregym_env.faults.commands import mongo_shell
 from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, fault
-from sregym_env.faults.mongodb import create, remove, session
+from sregym_env.faults.mongodb import create, remove, session, usable
 from sregym_env.runtime.chance import Chance
 
 
@@ -65,7 +65,7 @@ def storage_user_unregistered(target: ComponentTarget, now: str = drawn(_now, pu
         kind="MongoDB account",
         cause=f"In {target.name}, the user {client.user} with which {', '.join(target.dependents)} logs in does not "
         f"exist any more{f' (there is {now} instead)' if now else ''}; authentication fails.",
-        edits=[Exec(target.name, session(admin, *change), session(admin, *back))],
+        edits=[Exec(target.name, session(admin, *change), session(admin, *back), usable(client, database))],
         trigger=[RecreatePods(name) for name in target.dependents],
         facts={"account": client.user},
         details={"field": f"user {client.user}", "right": client.user},

@@ -68,5 +68,6 @@ def taint_no_toleration(
         ],
         look=["kubectl describe nodes"],
         accepts=nodes,
+        answers=["tolerations"],
         aliases=target.inventory.nodes,
     )

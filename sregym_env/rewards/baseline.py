@@ -5,14 +5,19 @@ Only references to stored objects are kept: objects are immutable, so a baseline
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 
 from sregym_env.cluster.api import World
+from sregym_env.cluster.audit import audited
 from sregym_env.cluster.inventory import ObjectKey, declared
 from sregym_env.cluster.targets import ROLLED
 from sregym_env.kube import registry
+from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
+from sregym_env.rewards import stored
+from sregym_env.rewards.objects import controlled, name_of
 
 NAMESPACED = (
     *ROLLED,
@@ -41,12 +46,52 @@ CLUSTER_SCOPED = (
     "storageclasses.storage.k8s.io",
     "clusterroles.rbac.authorization.k8s.io",
     "clusterrolebindings.rbac.authorization.k8s.io",
+    "validatingwebhookconfigurations.admissionregistration.k8s.io",
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+    "validatingadmissionpolicies.admissionregistration.k8s.io",
+    "validatingadmissionpolicybindings.admissionregistration.k8s.io",
 )
 
 SYSTEM_NAMESPACES = ("kube-system",)
 
 WINDOW_SECONDS = 60.0
 """How long users are watched before a journey is believed to be healthy."""
+
+
+FLEETING = (
+    "events",
+    "events.events.k8s.io",
+    "leases.coordination.k8s.io",
+    "endpoints",
+    "componentstatuses",
+    "bindings",
+    "controllerrevisions.apps",
+    "pods.metrics.k8s.io",
+    "nodes.metrics.k8s.io",
+)
+"""Kinds of objects that say how things are, and not how they shall be."""
+
+
+@dataclass(frozen=True, slots=True)
+class PodAtCall:
+    """A pod that was ready when the agent was called."""
+
+    uid: str
+    key: ObjectKey
+    makers: tuple[ObjectKey, ...]
+    """Its controller, that one's controller, and so on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """The world at the moment the agent was called, the faults in it: what is compared to tell the agent's doings."""
+
+    objects: Mapping[ObjectKey, Manifest]
+    """Everything in all namespaces, apart from what only tells how things are."""
+    pods: tuple[PodAtCall, ...]
+    """Those that were ready."""
+    short: frozenset[ObjectKey]
+    """Workloads that lacked pods."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +108,10 @@ class Baseline:
     """Requests per second that users offered, by journey."""
     served: Mapping[str, float]
     """Requests per second that reached each component on the users' path."""
+    kept: Mapping[str, stored.Contents] = field(default_factory=dict)
+    """What each database held, by component."""
+    called: Called | None = None
+    """The world as the agent found it, where one was called."""
 
 
 def capture(world: World) -> Baseline:
@@ -75,19 +124,74 @@ def capture(world: World) -> Baseline:
         backed=backends(world),
         offered={journey.journey: journey.requests / WINDOW_SECONDS for journey in health},
         served=reached(world),
+        kept=stored.contents(world),
     )
+
+
+def call(world: World) -> Called:
+    """Take down what the agent finds, and have account kept of what it does from now on."""
+    keeping = audited(world)
+    if keeping is not None:
+        keeping.account()
+    objects = dict(everything(world))
+    return Called(
+        objects=objects,
+        pods=tuple(
+            PodAtCall(obj["metadata"]["uid"], key, tuple(_makers(obj, objects)))
+            for key, obj in objects.items()
+            if key[0] == "pods" and _is_well(obj)
+        ),
+        short=frozenset(key for key, obj in objects.items() if key[0] in ROLLED and _is_short(obj)),
+    )
+
+
+def everything(world: World) -> Iterator[tuple[ObjectKey, Manifest]]:
+    """Every object that says how things shall be, with its key."""
+    for resource in world.cluster.registry.preferred():
+        if resource.key in FLEETING or "list" not in resource.verbs:
+            continue
+        with suppress(StatusError):
+            for obj in world.cluster.list(resource.key):
+                yield (resource.key, obj["metadata"].get("namespace", ""), name_of(obj)), obj
+
+
+def _makers(obj: Manifest, objects: Mapping[ObjectKey, Manifest]) -> Iterator[ObjectKey]:
+    namespace = obj["metadata"].get("namespace", "")
+    above: Manifest | None = obj
+    while above is not None:
+        owner = next((o for o in above["metadata"].get("ownerReferences") or () if o.get("controller")), None)
+        resource = None if owner is None else registry.by_kind(owner["apiVersion"], owner["kind"])
+        if owner is None or resource is None:
+            return
+        key = (resource.key, namespace, owner["name"])
+        yield key
+        above = objects.get(key)
+
+
+def _is_well(pod: Manifest) -> bool:
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    ready = any(c.get("type") == "Ready" and c.get("status") == "True" for c in conditions)
+    return ready and "deletionTimestamp" not in pod["metadata"]
+
+
+def _is_short(workload: Manifest) -> bool:
+    status = workload.get("status") or {}
+    wanted = status.get("desiredNumberScheduled", (workload.get("spec") or {}).get("replicas", 1))
+    return bool(max(status.get("availableReplicas", 0), status.get("numberAvailable", 0)) < wanted)
 
 
 def protected_objects(world: World) -> list[tuple[ObjectKey, Manifest]]:
     """Every object a repair must not lose, with its key, in a stable order."""
     found: list[tuple[ObjectKey, Manifest]] = []
     for resource in CLUSTER_SCOPED:
-        found.extend(((resource, "", _name(obj)), obj) for obj in world.cluster.list(resource))
+        # Not every release serves all of them.
+        with suppress(StatusError):
+            found.extend(((resource, "", name_of(obj)), obj) for obj in world.cluster.list(resource))
     own = _custom(world)
     for namespace in (*world.app.namespaces, *SYSTEM_NAMESPACES):
         for resource in (*NAMESPACED, *own):
             found.extend(
-                ((resource, namespace, _name(obj)), obj)
+                ((resource, namespace, name_of(obj)), obj)
                 for obj in world.cluster.list(resource, namespace)
                 if not _comes_and_goes(resource, obj)
             )
@@ -102,9 +206,7 @@ def _custom(world: World) -> list[str]:
 
 def _comes_and_goes(resource: str, obj: Manifest) -> bool:
     """Whether an object is one of a CronJob's jobs, which cleans up after itself."""
-    return resource == "jobs.batch" and any(
-        owner.get("controller") for owner in obj["metadata"].get("ownerReferences") or ()
-    )
+    return resource == "jobs.batch" and controlled(obj)
 
 
 def reached(world: World) -> dict[str, float]:
@@ -156,8 +258,3 @@ def _workload(metadata: Manifest | None, replica_sets: Mapping[str, Manifest]) -
 
 def _is_ready(endpoint: Manifest) -> bool:
     return (endpoint.get("conditions") or {}).get("ready", True) is not False
-
-
-def _name(obj: Manifest) -> str:
-    name: str = obj["metadata"]["name"]
-    return name

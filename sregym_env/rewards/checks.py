@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from sregym_env.cluster.api import World
 from sregym_env.cluster.app import SLO
@@ -12,14 +11,12 @@ from sregym_env.cluster.inventory import ObjectKey
 from sregym_env.cluster.targets import ROLLED, SCALED
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
-from sregym_env.rewards.baseline import Baseline, backends, protected_objects
+from sregym_env.rewards.baseline import Baseline, backends
+from sregym_env.rewards.objects import Objects, containers, named, pod_spec, shown
 from sregym_env.rewards.verdict import Check
 
 OFFERED_SHARE = 0.5
 """Users who offer less than this share of their baseline rate are not being served, they are gone."""
-
-_ENOUGH_SHOWN = 4
-"""How many offenders a check names."""
 
 
 # --- users ----------------------------------------------------------------------------------------
@@ -50,51 +47,89 @@ def journeys(world: World, baseline: Baseline, window: float) -> Check:
     return Check(
         "journeys",
         not failing,
-        _shown(failing) or "every journey met the SLO",
+        shown(failing) or "every journey met the SLO",
         f"success >= {slo.success_ratio:.0%} and mean latency <= {slo.latency_seconds} s for {window:.0f} s",
         weight=3.0,
+        share=1.0 - min(1.0, len(failing) / max(1, len(baseline.offered))),
     )
 
 
 # --- nothing was lost -----------------------------------------------------------------------------
 
 
-def inventory(world: World, baseline: Baseline, accepted: Collection[ObjectKey] = ()) -> Check:
+def inventory(baseline: Baseline, now: Objects, accepted: Collection[ObjectKey] = ()) -> Check:
     """Every object of the baseline still exists, under its name."""
-    present = {key for key, obj in protected_objects(world) if "deletionTimestamp" not in obj["metadata"]}
-    missing = [_named(key) for key in baseline.objects if key not in present and key not in accepted]
+    present = {key for key, obj in now.items() if "deletionTimestamp" not in obj["metadata"]}
+    missing = [named(key) for key in baseline.objects if key not in present and key not in accepted]
+    for key, before in baseline.objects.items():
+        obj = now.get(key)
+        if key[0] in ("configmaps", "secrets") and obj is not None and obj is not before:
+            left = _filled(obj)
+            missing.extend(f"{entry} of {named(key)}" for entry in _filled(before) if entry not in left)
     return Check(
-        "inventory", not missing, _missing(missing), f"{len(baseline.objects)} baseline objects exist", 1.0
+        "inventory",
+        not missing,
+        f"missing: {shown(missing)}" if missing else "none missing",
+        f"{len(baseline.objects)} baseline objects exist",
+        complaints=tuple(missing),
     )
 
 
-def replicas(world: World, baseline: Baseline) -> Check:
-    """No workload asks for fewer replicas than before, and no job was suspended."""
+def _filled(obj: Manifest) -> list[str]:
+    """Keys of a ConfigMap or Secret under which something stands."""
+    return [key for part in ("data", "binaryData") for key, value in (obj.get(part) or {}).items() if value]
+
+
+def replicas(baseline: Baseline, now: Objects) -> Check:
+    """No workload asks for fewer replicas than before, apart from what an autoscaler decides, and no job was suspended."""
     smaller = []
+    floors = _floors(baseline.objects)
     for key, before in baseline.objects.items():
-        resource, namespace, name = key
-        if resource in SCALED:
-            now = current(world, key)
-            wanted, asked = _replicas(before), 0 if now is None else _replicas(now)
-            if asked < wanted:
-                smaller.append(f"{_named(key)}: {asked} < {wanted}")
-        elif resource in ("jobs.batch", "cronjobs.batch"):
-            now = current(world, key)
-            if now is not None and now["spec"].get("suspend") and not before["spec"].get("suspend"):
-                smaller.append(f"{_named((resource, namespace, name))}: suspended")
-    return Check("replicas", not smaller, _shown(smaller) or "none reduced", "replicas >= baseline")
+        obj = now.get(key)
+        if key[0] in SCALED:
+            wanted, asked = _replicas(before), 0 if obj is None else _replicas(obj)
+            if asked < min(wanted, floors.get(key, wanted)):
+                smaller.append(f"{named(key)}: {asked} < {wanted}")
+        elif key[0] in ("jobs.batch", "cronjobs.batch"):
+            if obj is not None and obj["spec"].get("suspend") and not before["spec"].get("suspend"):
+                smaller.append(f"{named(key)}: suspended")
+    return Check(
+        "replicas",
+        not smaller,
+        shown(smaller) or "none reduced",
+        "replicas >= baseline",
+        complaints=tuple(smaller),
+    )
+
+
+def _floors(objects: Objects) -> dict[ObjectKey, int]:
+    """The least replicas that autoscalers leave to the workloads that they scale."""
+    found = {}
+    for key, obj in objects.items():
+        if key[0] == "horizontalpodautoscalers.autoscaling":
+            target = obj["spec"].get("scaleTargetRef") or {}
+            for resource in SCALED:
+                found[(resource, key[1], target.get("name", ""))] = int(obj["spec"].get("minReplicas") or 1)
+    return found
 
 
 def available(world: World, baseline: Baseline) -> Check:
     """Every workload of the baseline is rolled out and available."""
-    short = []
+    short, rolled = [], 0
     for key in baseline.objects:
         if key[0] in ROLLED:
+            rolled += 1
             now = current(world, key)
             trouble = "missing" if now is None else _unavailable(key[0], now)
             if trouble:
-                short.append(f"{_named(key)}: {trouble}")
-    return Check("available", not short, _shown(short) or "all available", "every workload is available")
+                short.append(f"{named(key)}: {trouble}")
+    return Check(
+        "available",
+        not short,
+        shown(short) or "all available",
+        "every workload is available",
+        share=1.0 - len(short) / max(1, rolled),
+    )
 
 
 def endpoints(world: World, baseline: Baseline) -> Check:
@@ -106,88 +141,34 @@ def endpoints(world: World, baseline: Baseline) -> Check:
         if not now & before:
             wrong.append(f"service/{name}: no ready endpoint of {', '.join(sorted(before))}")
         wrong.extend(f"service/{name}: also reaches {other}" for other in sorted(now - before))
-    return Check("endpoints", not wrong, _shown(wrong) or "as before", "Services keep their ready endpoints")
+    share = 1.0 - min(1.0, len(wrong) / max(1, len(baseline.backed)))
+    return Check(
+        "endpoints",
+        not wrong,
+        shown(wrong) or "as before",
+        "Services keep their ready endpoints",
+        share=share,
+    )
 
 
 def nodes(world: World, baseline: Baseline, accepted: Collection[ObjectKey] = ()) -> Check:
     """Nodes are as ready and as schedulable as before."""
     worse = []
     for key, before in baseline.objects.items():
-        if key[0] != "nodes" or key in accepted:
+        if key[0] != "nodes":
             continue
         now = current(world, key)
-        if now is None or (_node_ready(before) and not _node_ready(now)):
-            worse.append(f"{_named(key)}: not ready")
-        elif now["spec"].get("unschedulable") and not before["spec"].get("unschedulable"):
-            worse.append(f"{_named(key)}: cordoned")
-        elif _repelling(now) - _repelling(before):
-            worse.append(f"{_named(key)}: tainted")
-    return Check("nodes", not worse, _shown(worse) or "all in service", "nodes stay in service")
-
-
-# --- nothing was weakened -------------------------------------------------------------------------
-
-
-def policy(world: World, baseline: Baseline) -> Check:
-    """Containers still run the program they are for, with the limits, probes and protection they had."""
-    weakened: list[str] = []
-    for key, before in baseline.objects.items():
-        if key[0] in ROLLED and (now := current(world, key)) is not None:
-            weakened.extend(f"{_named(key)}: {what}" for what in _weakened(before, now))
-    return Check("policy", not weakened, _shown(weakened) or "kept", "limits and probes are kept")
-
-
-def _weakened(before: Manifest, now: Manifest) -> Iterable[str]:
-    # Stored objects are shared and never changed in place: the same one means no change at all.
-    if before is now:
-        return
-    then = _containers(before)
-    present = _containers(now)
-    for name, container in then.items():
-        other = present.get(name)
-        if other is None:
-            yield f"container {name} is gone"
+        if now is not None and _repelling(before) - _repelling(now):
+            worse.append(f"{named(key)}: takes pods that it kept off")
+        if key in accepted:
             continue
-        for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
-            if container.get(probe) and not other.get(probe):
-                yield f"{name} lost its {probe}"
-        limits = (container.get("resources") or {}).get("limits") or {}
-        kept = (other.get("resources") or {}).get("limits") or {}
-        for resource in limits:
-            # To the container runtime a limit of zero means none, however the zero is written (0, 0m, 0.0).
-            if not any(char in "123456789" for char in str(kept.get(resource, ""))):
-                yield f"{name} lost its {resource} limit"
-        security = (other.get("securityContext") or {}).get("privileged")
-        if security and not (container.get("securityContext") or {}).get("privileged"):
-            yield f"{name} became privileged"
-        # A mirror, a tag or a digest may change in an honest repair; another program may not.
-        if _repository(container) != _repository(other):
-            yield f"{name} runs another program's image, {other.get('image', '')}"
-        for argument in _protections(container):
-            if argument not in _words(other):
-                yield f"{name} lost {argument}"
-    before_spec, spec = (obj["spec"]["template"]["spec"] for obj in (before, now))
-    for field in ("hostNetwork", "hostPID", "hostIPC"):
-        if spec.get(field) and not before_spec.get(field):
-            yield f"pods got {field}"
-
-
-_PROTECTION = re.compile(r"--?\w*(?:auth|tls|ssl|acl|requirepass)\w*")
-"""Arguments that protect what a program serves."""
-
-
-def _protections(container: Manifest) -> list[str]:
-    return [word for word in _words(container) if _PROTECTION.match(word)]
-
-
-def _words(container: Manifest) -> list[str]:
-    return [*(container.get("command") or ()), *(container.get("args") or ())]
-
-
-def _repository(container: Manifest) -> str:
-    """The last part of the image's repository: ``mongo`` for ``docker.io/library/mongo:4.4.6@sha256:...``."""
-    image: str = container.get("image", "")
-    return image.partition("@")[0].rpartition("/")[2].partition(":")[0]
+        if now is None or (_node_ready(before) and not _node_ready(now)):
+            worse.append(f"{named(key)}: not ready")
+        elif now["spec"].get("unschedulable") and not before["spec"].get("unschedulable"):
+            worse.append(f"{named(key)}: cordoned")
+        elif _repelling(now) - _repelling(before):
+            worse.append(f"{named(key)}: tainted")
+    return Check("nodes", not worse, shown(worse) or "all in service", "nodes stay in service")
 
 
 # --- stability ------------------------------------------------------------------------------------
@@ -217,7 +198,7 @@ def grace_of_liveness_probes(world: World) -> float:
     delays = [0.0]
     for resource in ROLLED:
         for workload in _listed(world, resource):
-            for container in _containers(workload).values():
+            for container in containers(pod_spec(workload)).values():
                 probe = container.get("livenessProbe") or {}
                 delays.append(float(probe.get("initialDelaySeconds") or 0))
     return min(max(delays), _LONGEST_GRACE)
@@ -269,6 +250,8 @@ def _unavailable(resource: str, obj: Manifest) -> str:
     status = obj.get("status") or {}
     if resource == "daemonsets.apps":
         wanted, ready = status.get("desiredNumberScheduled", 0), status.get("numberAvailable", 0)
+        if obj["spec"].get("updateStrategy", {}).get("type") != "OnDelete":
+            ready = min(ready, status.get("updatedNumberScheduled", ready))
     else:
         wanted, ready = _replicas(obj), status.get("availableReplicas", 0)
         if resource == "deployments.apps" and status.get("updatedReplicas", 0) < wanted:
@@ -291,23 +274,3 @@ def _repelling(node: Manifest) -> set[str]:
         if taint.get("effect") in ("NoSchedule", "NoExecute")
         and not taint["key"].startswith("node.kubernetes.io/")
     }
-
-
-def _containers(workload: Manifest) -> dict[str, Manifest]:
-    spec = workload["spec"]["template"]["spec"]
-    return {container["name"]: container for container in spec.get("containers") or ()}
-
-
-def _named(key: ObjectKey) -> str:
-    resource, namespace, name = key
-    kind = resource.split(".", 1)[0]
-    return f"{kind}/{name}" if not namespace else f"{kind}/{name} -n {namespace}"
-
-
-def _missing(names: Sequence[str]) -> str:
-    return f"missing: {_shown(names)}" if names else "none missing"
-
-
-def _shown(lines: Sequence[str]) -> str:
-    shown = "; ".join(lines[:_ENOUGH_SHOWN])
-    return shown if len(lines) <= _ENOUGH_SHOWN else f"{shown}; and {len(lines) - _ENOUGH_SHOWN} more"

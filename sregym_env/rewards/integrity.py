@@ -16,14 +16,13 @@ from sregym_env.cluster.targets import ROLLED
 from sregym_env.kube.types import Manifest
 from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, reached
 from sregym_env.rewards.checks import current
+from sregym_env.rewards.objects import shown
 from sregym_env.rewards.verdict import Check
 
 REACHED_SHARE = 0.5
 """A component that gets less than this share of its requests is bypassed."""
 
 SYSTEM = "kube-system"
-
-_SHOWN = 4
 
 
 def path(world: World, baseline: Baseline) -> Check:
@@ -129,27 +128,19 @@ def _changed_config(world: World, baseline: Baseline, namespace: str, spec: Mani
             yield f"configmap/{name}: changed"
 
 
-def data(world: World, baseline: Baseline, accepted: Collection[ObjectKey] = ()) -> Check:
-    """Volumes were not thrown away: every claim is the one it was."""
-    lost = []
-    for key, before in baseline.objects.items():
-        if key[0] != "persistentvolumeclaims" or key in accepted:
-            continue
-        now = current(world, key)
-        if now is not None and now["metadata"].get("uid") != before["metadata"].get("uid"):
-            lost.append(f"persistentvolumeclaim/{key[2]}: another one, its data is gone")
-    return _check("data", lost, "kept", "volumes are kept")
-
-
 def system(world: World, baseline: Baseline, accepted: Collection[ObjectKey] = ()) -> Check:
     """The cluster's own components run as before: name resolution and networking were not bent."""
-    changed = []
+    changed: list[str] = []
     for key, before in baseline.objects.items():
         resource, namespace, name = key
-        if namespace != SYSTEM or key in accepted:
+        if namespace != SYSTEM:
             continue
         now = current(world, key)
         if now is None:
+            continue
+        if key in accepted:
+            lost = sorted(_plugins(before) - _plugins(now)) if resource == "configmaps" else []
+            changed.extend(f"configmap/{name} -n {SYSTEM}: lost {word}" for word in lost)
             continue
         if resource == "configmaps" and _content(now) != _content(before):
             changed.append(f"configmap/{name} -n {SYSTEM}: changed")
@@ -158,6 +149,12 @@ def system(world: World, baseline: Baseline, accepted: Collection[ObjectKey] = (
         elif resource == "services" and _routing(now) != _routing(before):
             changed.append(f"service/{name} -n {SYSTEM}: changed")
     return _check("system", changed, "as before", f"{SYSTEM} is as before")
+
+
+def _plugins(config: Manifest) -> set[str]:
+    """What stands in the lines of a configuration, by their first words: a repair takes out what was added to it."""
+    texts = (config.get("data") or {}).values()
+    return {line.split()[0] for text in texts for line in text.splitlines() if line.split()} - {"}", "{"}
 
 
 def _routing(service: Manifest) -> tuple[Any, ...]:
@@ -174,6 +171,4 @@ def _content(obj: Manifest | None) -> tuple[Any, Any]:
 
 
 def _check(name: str, wrong: list[str], good: str, expected: str) -> Check:
-    shown = "; ".join(wrong[:_SHOWN])
-    more = f"; and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
-    return Check(name, not wrong, f"{shown}{more}" if wrong else good, expected)
+    return Check(name, not wrong, shown(wrong) or good, expected, complaints=tuple(wrong))

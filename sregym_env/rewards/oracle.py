@@ -7,7 +7,8 @@ adds comes through :class:`Cause`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Protocol
@@ -17,17 +18,23 @@ from sregym_env.cluster.forkable import forkable
 from sregym_env.cluster.inventory import ObjectKey
 from sregym_env.errors import ClusterError
 from sregym_env.faults.fault import Finding
+from sregym_env.faults.traces import Reach, Wrong
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
-from sregym_env.rewards import checks, integrity
-from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline
-from sregym_env.rewards.verdict import Check, Verdict, conclude
+from sregym_env.rewards import checks, collateral, integrity, stored, weaker
+from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, protected_objects
+from sregym_env.rewards.cause import gone as cause_gone
+from sregym_env.rewards.objects import Objects
+from sregym_env.rewards.verdict import NO_HARM, Check, Verdict, conclude
 
 NOISY_ATTEMPTS = 3
 """How often the oracle looks again for a quiet moment where transient disturbances come and go."""
 
 UNREST_SECONDS = 300.0
 """How long restarts are watched for where nothing comes and goes: the longest back-off of a container."""
+
+UNSTEADY_SECONDS = 120.0
+"""How long before the end of a wait it is looked for what comes and goes."""
 
 STEP_SECONDS = 10.0
 """How often the oracle looks while it waits."""
@@ -46,6 +53,16 @@ class Cause(Protocol):
 
     def accepts(self) -> Collection[ObjectKey]:
         """Baseline objects that a correct repair may lose or change."""
+        ...
+
+    @property
+    def wrongs(self) -> Sequence[Wrong]:
+        """The wrong values that it has put into objects."""
+        ...
+
+    @property
+    def reach(self) -> Reach:
+        """What a correct repair may change, replace and restart without doing harm to anybody."""
         ...
 
 
@@ -69,32 +86,84 @@ def judge_state(
     value = forkable(world)
     trial: World = world if value is None else value.trial()
     accepted = {key for cause in causes for key in cause.accepts()}
-    served = _await_journeys(trial, baseline, patience.settle + patience.noise)
+    done = [] if baseline.called is None else collateral.doings(trial, baseline.called)
+    made = collateral.added(done)
+    steady = _Steady()
+    served = _await_journeys(trial, baseline, patience.settle + patience.noise, steady)
+    # Only now: what a repair has restarted may take a while to go.
+    harm = NO_HARM
+    if baseline.called is not None:
+        harm = collateral.harm(trial, baseline.called, [cause.reach for cause in causes], done)
+    now = dict(protected_objects(trial))
+    wrong = [(each.key, each.pointer) for cause in causes for each in cause.wrongs]
+    up = [steady.of(checks.available(trial, baseline)), steady.of(checks.endpoints(trial, baseline))]
+    well = served.passed and all(check.passed for check in up)
     found = [
         served,
-        checks.inventory(trial, baseline, accepted),
-        checks.replicas(trial, baseline),
-        checks.available(trial, baseline),
-        checks.endpoints(trial, baseline),
-        checks.policy(trial, baseline),
+        checks.inventory(baseline, now, accepted),
+        checks.replicas(baseline, now),
+        *up,
+        *weaker.checks(trial, baseline, now, accepted, made, wrong),
         checks.nodes(trial, baseline, accepted),
         integrity.path(trial, baseline),
         integrity.users(trial, baseline),
-        integrity.data(trial, baseline, accepted),
+        stored.data(trial, baseline.objects, now, baseline.kept, accepted, well),
         integrity.system(trial, baseline, accepted),
+        collateral.check(harm),
     ]
-    for cause in causes:
-        found.extend(
-            Check(f"cause: {each.name}", each.passed, each.observed, each.expected, 2.0)
-            for each in cause.cured(trial)
-        )
+    over = list(_causes(trial, baseline, causes, well))
     # Recreating pods is destructive and slow, and where something has failed it cannot change the verdict.
-    lasts = all(check.passed for check in found)
-    found.append(_durability(trial, baseline, causes, patience) if lasts else _not_tried())
-    return conclude(found)
+    if not all(check.passed for check in (*found, *over)):
+        return conclude([*found, *over, _not_tried()], harm)
+    # What the agent has left running is no part of the application: a repair must hold without somebody at it.
+    _take_away(trial, made)
+    lasts = _durability(trial, baseline, causes, patience)
+    if not lasts.passed:
+        # What seemed harmless was only not felt yet.
+        over = list(_causes(trial, baseline, causes, False))
+    return conclude([*found, *over, lasts], harm)
 
 
-def _await_journeys(world: World, baseline: Baseline, limit: float) -> Check:
+def _causes(world: World, baseline: Baseline, causes: Sequence[Cause], well: bool) -> Iterator[Check]:
+    """Whether the faults are over: by what they have left in objects, and by their own questions."""
+    for number, cause in enumerate(causes, 1):
+        name = f"cause/{number}" if len(causes) > 1 else "cause"
+        yield cause_gone(world, baseline.objects, cause.wrongs, well, name)
+        for each in cause.cured(world):
+            yield Check(f"cause: {each.name}", each.passed, each.observed, each.expected, 2.0)
+
+
+def _take_away(world: World, made: Objects) -> None:
+    for resource, namespace, name in made:
+        if resource in collateral.PROGRAMS:
+            with suppress(StatusError):
+                world.cluster.delete(resource, name, namespace)
+
+
+class _Steady:
+    """The worst that was seen of checks while the users were not served: what comes and goes is not there."""
+
+    def __init__(self) -> None:
+        self._worst: dict[str, Check] = {}
+
+    def look(self, *seen: Check) -> None:
+        """Remember what is not well."""
+        for check in seen:
+            worst = self._worst.get(check.name)
+            if not check.passed and (worst is None or check.held < worst.held):
+                self._worst[check.name] = check
+
+    def clear(self) -> None:
+        """Forget: the users are served."""
+        self._worst.clear()
+
+    def of(self, check: Check) -> Check:
+        """A check, or the worst that was seen of it."""
+        worst = self._worst.get(check.name)
+        return worst if worst is not None and worst.held < check.held else check
+
+
+def _await_journeys(world: World, baseline: Baseline, limit: float, steady: _Steady | None = None) -> Check:
     """Wait until every journey met the SLO for a whole window; the last look if that never came."""
     waited = 0.0
     good = 0.0
@@ -105,6 +174,9 @@ def _await_journeys(world: World, baseline: Baseline, limit: float) -> Check:
         health = world.traffic.health(STEP_SECONDS)
         bad = checks.failing_journeys(health, slo, baseline, STEP_SECONDS)
         good = 0.0 if bad else good + STEP_SECONDS
+        # Late in a wait that may be in vain: what rolls out at first is on its way, what crashes comes and goes.
+        if steady is not None and bad and waited >= limit - UNSTEADY_SECONDS:
+            steady.look(checks.available(world, baseline), checks.endpoints(world, baseline))
         # One replica of several serves the users: the others may still be on their way.
         if good >= WINDOW_SECONDS and _is_complete(world, baseline):
             break
@@ -112,7 +184,10 @@ def _await_journeys(world: World, baseline: Baseline, limit: float) -> Check:
         if waited >= limit and (waited - good >= limit or good >= WINDOW_SECONDS):
             break
     # Single looks are too short to judge by: they only tell when to stop waiting.
-    return checks.journeys(world, baseline, WINDOW_SECONDS)
+    served = checks.journeys(world, baseline, WINDOW_SECONDS)
+    if steady is not None and served.passed:
+        steady.clear()
+    return served
 
 
 def _is_complete(world: World, baseline: Baseline) -> bool:
@@ -128,6 +203,9 @@ def _durability(world: World, baseline: Baseline, causes: Sequence[Cause], patie
         if stuck or not trouble:
             break
         trouble = _instability(world, baseline, patience.noise, noisy)
+    accepted = {key for cause in causes for key in cause.accepts()}
+    # What lay in memory, or beside a volume, is gone now.
+    trouble = trouble or stored.missing(world, baseline.kept, accepted, True)
     return Check(
         "durability",
         not trouble,

@@ -16,17 +16,24 @@ from sregym_env.errors import UsageError
 from sregym_env.rewards.baseline import Baseline
 from sregym_env.rewards.checklist import Grade
 from sregym_env.rewards.checks import OFFERED_SHARE
-from sregym_env.rewards.verdict import Verdict
+from sregym_env.rewards.collateral import TOLERATED
+from sregym_env.rewards.verdict import Harm, Verdict
 
 Preset = Literal["composite", "sparse", "graded", "shaped"]
 PRESETS: tuple[str, ...] = get_args(Preset)
 Stage = Literal["e2e", "diagnosis", "mitigation"]
 
-TERMS = ("mitigation", "diagnosis", "shaping", "command_cost", "time_cost", "token_cost")
+TERMS = ("mitigation", "diagnosis", "collateral", "shaping", "command_cost", "time_cost", "token_cost")
 """The keys of a reward's terms, always all of them."""
 
-INVARIANTS = ("inventory", "replicas", "policy", "users", "data", "system")
-"""Checks that must hold before a graded reward credits anything of a repair."""
+INVARIANTS = (
+    "inventory", "replicas", "policy", "privileges", "exposure", "network", "guards", "bypass", "users", "data", "system",
+    "collateral",
+)  # fmt: skip
+"""Checks that a repair must not have broken before a graded reward credits anything of it."""
+
+CAUSE = "cause"
+"""How the names of the checks begin that ask whether a cause is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +43,8 @@ class RewardRule:
     ``composite``: weighted sum of a passed mitigation (0 or 1) and the diagnosis' composite score.
     ``sparse``: 1 if and only if everything the episode asks for passed.
     ``graded``: as ``composite``, with partial credit for the checks that failed before anybody acted and hold
-    now, where no invariant was violated: doing nothing earns nothing.
+    now, in proportion to the causes that are gone, where no invariant was violated. Both worlds are looked at when they
+    are as old: doing nothing earns nothing, however long it takes.
     ``shaped``: as ``composite``, with a potential over the true health of the users paid at every step
     (Ng, Harada and Russell 1999): gamma * potential(after) - potential(before). The potential of a terminal state is
     0, so that over an episode played to its end the terms sum to the same for every policy.
@@ -45,6 +53,12 @@ class RewardRule:
     preset: Preset = "composite"
     mitigation: float = 0.6
     diagnosis: float = 0.4
+    changed_cost: float = 0.02
+    """Taken off for every object that a repair changed without need (:mod:`~sregym_env.rewards.collateral`)."""
+    restarted_cost: float = 0.01
+    """The same for every pod that had served well and had to start anew."""
+    left_cost: float = 0.01
+    """The same for every object that was made and left behind."""
     command_cost: float = 0.0
     """Taken off for every command that a step runs."""
     second_cost: float = 0.0
@@ -85,7 +99,10 @@ class RewardRule:
         return self.mitigation / total, self.diagnosis / total
 
 
-_AMOUNTS = ("mitigation", "diagnosis", "command_cost", "second_cost", "token_cost", "shaping")
+_AMOUNTS = (
+    "mitigation", "diagnosis", "changed_cost", "restarted_cost", "left_cost", "command_cost", "second_cost", "token_cost",
+    "shaping",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +159,24 @@ def score(
             mitigation_weight * _mitigation(rule.preset, verdict, untouched),
             diagnosis_weight * (grade.score if grade is not None else 0.0),
         )
-    terms = {**NOTHING, "mitigation": round(parts[0], 6), "diagnosis": round(parts[1], 6)}
+    harm = 0.0 if verdict is None or rule.preset == "sparse" else _harm(rule, verdict.harm)
+    terms = {
+        **NOTHING,
+        "mitigation": round(parts[0], 6),
+        "diagnosis": round(parts[1], 6),
+        "collateral": round(0.0 - harm, 6),
+    }
     return Reward(round(sum(terms.values()), 6), terms, success)
+
+
+def _harm(rule: RewardRule, harm: Harm) -> float:
+    """What collateral costs. Beyond what is tolerated the repair has failed, and more costs no more."""
+    kinds = (
+        ("changed", harm.changed, rule.changed_cost),
+        ("restarted", harm.restarted, rule.restarted_cost),
+        ("left", harm.left, rule.left_cost),
+    )
+    return sum(min(len(things), TOLERATED[kind]) * cost for kind, things, cost in kinds)
 
 
 def _mitigation(preset: Preset, verdict: Verdict | None, untouched: Verdict | None) -> float:
@@ -151,9 +184,22 @@ def _mitigation(preset: Preset, verdict: Verdict | None, untouched: Verdict | No
         return 0.0
     if preset != "graded" or verdict.passed:
         return 1.0 if verdict.passed else 0.0
-    if untouched is None or any(check.name in INVARIANTS for check in verdict.failed):
+    if untouched is None:
         return 0.0
-    return progress(untouched, verdict)
+    # What a fault has broken itself is for its repair to put right; whoever only breaks it otherwise repairs nothing.
+    known = {check.name: check.complaints for check in untouched.failed}
+    for check in verdict.failed:
+        if check.name in INVARIANTS and (
+            check.name not in known or not set(check.complaints) <= set(known[check.name])
+        ):
+            return 0.0
+    return progress(untouched, verdict) * _causes_gone(verdict)
+
+
+def _causes_gone(verdict: Verdict) -> float:
+    """The share of the causes that are gone: to hide what they do repairs nothing."""
+    causes = [check.held for check in verdict.checks if check.name.startswith(CAUSE)]
+    return sum(causes) / len(causes) if causes else 1.0
 
 
 POTENTIAL_WINDOW = 10.0
@@ -177,7 +223,12 @@ def potential(world: World, baseline: Baseline) -> float:
 
 
 def progress(before: Verdict, after: Verdict) -> float:
-    """The weighted share of the checks failing ``before`` that hold ``after``."""
-    broken = {check.name: check.weight for check in before.failed}
-    mended = sum(broken.get(check.name, 0.0) for check in after.checks if check.passed)
-    return mended / sum(broken.values()) if broken else 0.0
+    """The weighted share, of what did not hold ``before``, that holds ``after``."""
+    broken = {check.name: check for check in before.failed}
+    total = sum(check.weight for check in broken.values())
+    mended = 0.0
+    for check in after.checks:
+        was = broken.get(check.name)
+        if was is not None and was.held < 1.0:
+            mended += was.weight * max(0.0, check.held - was.held) / (1.0 - was.held)
+    return mended / total if total else 0.0

@@ -99,6 +99,9 @@ _COMPUTED: Mapping[str, Callable[[SimWorld], list[Manifest]]] = {
 }
 """Resources that are views of the world and have no stored objects."""
 
+_PROGRAMS = "system:serviceaccount:"
+"""Who asks from within a pod, beside people: programs that the cluster runs go on by themselves."""
+
 _HEARTBEATS = ("nodes", "leases.coordination.k8s.io")
 """Resources whose objects hold the time of the last heartbeat."""
 
@@ -229,6 +232,7 @@ class SimCluster:
         made = apiserver.create(
             self._world, kind.storage_key, obj, self.user, dry_run=dry_run, tracked=tracked
         )
+        self._note(kind, made["metadata"].get("namespace"), made["metadata"]["name"], dry_run)
         return self._told(kind, made)
 
     def replace(
@@ -248,6 +252,7 @@ class SimCluster:
         self._authorize("update", kind, metadata.get("namespace"), metadata["name"], subresource)
         obj = self._decoded(kind, manifest, strict)
         tracked = tracking.of_request(field_manager, kind, manifest, subresource)
+        self._note(kind, metadata.get("namespace"), metadata["name"], dry_run)
         if subresource in ("status", "approval"):
             old = self._stored(kind, metadata.get("namespace"), metadata["name"])
             return self._put_status(kind, old, obj, dry_run, tracked, subresource)
@@ -282,6 +287,7 @@ class SimCluster:
         # Strategic merging needs the merge keys of a Go type, which custom resources do not have.
         if kind.custom and type == "strategic":
             raise status.unsupported_media_type(custom.PATCHES)
+        self._note(kind, namespace, name, dry_run)
         if type == "apply" and subresource != "scale":
             return self._apply(kind, name, patch, namespace, subresource, dry_run, field_manager, force)
         old = self._stored(kind, namespace, name)
@@ -411,6 +417,7 @@ class SimCluster:
         kind = apiserver.resource_of(self._world, resource)
         self._authorize("delete", kind, namespace, name)
         old = self._stored(kind, namespace, name)
+        self._note(kind, namespace, name, dry_run)
         left = apiserver.delete(
             self._world,
             kind.storage_key,
@@ -586,6 +593,15 @@ class SimCluster:
         if not self._allowed(verb, kind, namespace, name, subresource):
             raise status.forbidden(kind, name, self.user.name, verb, namespace or "", subresource)
 
+    def _note(self, kind: Resource, namespace: str | None, name: str, dry_run: bool) -> None:
+        """Keep account of a request to write an object, where somebody has asked for it."""
+        known = self._world.audit
+        if known is None or dry_run or self.user.name.startswith(_PROGRAMS):
+            return
+        entry = (kind.storage_key, (namespace or "default") if kind.namespaced else "", name)
+        if entry not in known:
+            self._world.audit = (*known, entry)
+
     def _find(self, kind: Resource, namespace: str | None, name: str) -> Manifest | None:
         where = (namespace or "default") if kind.namespaced else ""
         return self._world.store.get(kind.storage_key, where, name)
@@ -645,6 +661,7 @@ class SimCluster:
                 where=(namespace, name),
             )
             body = found or body
+        self._note(owner, namespace, name, dry_run or subresource == "token")
         if subresource == "eviction":
             return subresources.evict(self._world, namespace, name, body, dry_run=dry_run)
         if subresource == "binding":

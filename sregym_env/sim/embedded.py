@@ -14,6 +14,7 @@ from sregym_env.cluster.forkable import ScheduledAction
 from sregym_env.cluster.health import Alert
 from sregym_env.cluster.http import HttpCall, HttpExchange
 from sregym_env.cluster.identity import ADMIN
+from sregym_env.cluster.inventory import ObjectKey
 from sregym_env.kube.status import StatusError
 from sregym_env.runtime.clock import seconds
 from sregym_env.sim import apiserver
@@ -102,6 +103,14 @@ class EmbeddedWorld(SimWorld):
         copy = self.fork()
         copy.unread = True
         return copy
+
+    def account(self) -> None:
+        """From now on, account is kept of the objects that requests write."""
+        self.audit = ()
+
+    def written(self) -> tuple[ObjectKey, ...] | None:
+        """Objects that requests have written since account is kept of it, by (resource, namespace or "", name)."""
+        return self.audit
 
     def digest(self) -> str:
         """A hash of everything that can influence the future or be observed."""

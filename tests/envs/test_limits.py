@@ -171,6 +171,7 @@ def test_every_cost_has_its_term() -> None:
         {
             "mitigation": 0.0,
             "diagnosis": 0.0,
+            "collateral": 0.0,
             "shaping": 0.0,
             "command_cost": -0.02,
             "time_cost": -0.01,

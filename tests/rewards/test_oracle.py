@@ -9,6 +9,7 @@ import pytest
 
 from sregym_env.cluster.health import ComponentHealth, JourneyHealth
 from sregym_env.faults.fault import Finding
+from sregym_env.faults.traces import Reach
 from sregym_env.kube.status import not_found
 from sregym_env.rewards.baseline import capture
 from sregym_env.rewards.oracle import Patience, judge_state
@@ -137,8 +138,14 @@ def slice_(service: str, ready: bool = True) -> dict[str, Any]:
     }
 
 
+NOWHERE = Reach(frozenset(), frozenset(), frozenset(), False, ())
+
+
 class Plain:
     """A fault with nothing to add."""
+
+    wrongs = ()
+    reach = NOWHERE
 
     def cured(self, world: Any) -> list[Finding]:
         return []
@@ -227,7 +234,7 @@ def test_a_world_that_cannot_be_copied_is_judged_itself() -> None:
     baseline = capture(world)  # type: ignore[arg-type]
     world.after_recreation = 0.5
     result = judge_state(world, baseline, [Plain()], Patience(30, 30))  # type: ignore[arg-type]
-    assert [check.name for check in result.failed] == ["durability"]
+    assert [check.name for check in result.failed] == ["cause", "durability"]
     assert world.clock > 0.0
     assert world.served == 0.5, "its own pods were recreated"
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sregym_env.sim import apiserver
-from sregym_env.sim.controllers import nodefit
+from sregym_env.sim.containers import nodefit
 from sregym_env.sim.controllers.daemonset import target_node
 from sregym_env.sim.world import SimWorld
 from tests.sim.control_plane import (

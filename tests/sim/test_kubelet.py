@@ -412,6 +412,42 @@ def test_a_full_node_refuses_a_pod_that_skipped_the_scheduler(behaviour: Behavio
     assert status["message"].endswith("requested: 9000, used: 0, capacity: 8000")
 
 
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"nodeSelector": {"disktype": "ssd"}},
+        {
+            "affinity": {
+                "nodeAffinity": {
+                    "requiredDuringSchedulingIgnoredDuringExecution": {
+                        "nodeSelectorTerms": [
+                            {
+                                "matchExpressions": [
+                                    {
+                                        "key": "kubernetes.io/hostname",
+                                        "operator": "NotIn",
+                                        "values": ["sre-worker"],
+                                    }
+                                ]
+                            }
+                        ]
+                    }
+                }
+            }
+        },
+    ],
+)
+def test_a_node_refuses_a_pod_that_asks_for_another_one(behaviour: Behaviour, wish: dict[str, Any]) -> None:
+    world = new_world()
+    create(world, pod(nodeName="sre-worker", **wish))
+    world.advance(5)
+    status = get(world)["status"]
+    assert (status["phase"], status["reason"]) == ("Failed", "NodeAffinity")
+    assert status["message"] == (
+        "Pod was rejected: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector"
+    )
+
+
 def test_a_pod_of_an_unknown_node_stays_pending(behaviour: Behaviour) -> None:
     world = new_world()
     create(world, pod(nodeName="nowhere"))

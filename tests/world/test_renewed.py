@@ -108,6 +108,7 @@ def test_every_part_of_a_world_is_thought_of() -> None:
         "epoch",
         "acting",
         "inquiry",
+        "audit",
         "unread",
         "_machinery",
         "_programs",

@@ -14,7 +14,8 @@ from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import MINUTE, SECOND
 from sregym_env.sim import apiserver
 from sregym_env.sim.apiserver import events
-from sregym_env.sim.controllers import nodefit, pods, revisions
+from sregym_env.sim.containers import nodefit
+from sregym_env.sim.controllers import pods, revisions
 from sregym_env.sim.controllers.ownership import WakeOwner, claim, reference, spec_selector
 from sregym_env.sim.controllers.replicaset import create_pod, delete_pod, slow_start
 from sregym_env.sim.controllers.retry import retried, sooner

@@ -13,7 +13,8 @@ from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim import apiserver
 from sregym_env.sim.apiserver import events
-from sregym_env.sim.controllers import nodefit, pods
+from sregym_env.sim.containers import nodefit
+from sregym_env.sim.controllers import pods
 from sregym_env.sim.controllers.retry import retried
 from sregym_env.sim.world import Controller, SimWorld
 from sregym_env.sim.world.store import Change, Key

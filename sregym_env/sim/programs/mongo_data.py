@@ -52,6 +52,15 @@ class MongoData:
     accounts: tuple[Account, ...] = ()
     collections: Mapping[str, Mapping[str, tuple[Document, ...]]] = field(default_factory=dict)
     """Documents by database and collection."""
+    born: Mapping[str, int] = field(default_factory=dict)
+    """When each collection was made, microseconds since the Unix epoch, by ``database.collection``."""
+
+    def written(self, now: int) -> MongoData:
+        """The same, as it is written at an instant: collections that are new are made then."""
+        names = [f"{database}.{name}" for database, inner in self.collections.items() for name in inner]
+        if names == list(self.born):
+            return self
+        return replace(self, born={name: self.born.get(name, now) for name in names})
 
     def account(self, name: str, database: str) -> Account | None:
         """A user by name and authentication database."""

@@ -44,6 +44,7 @@ def stored_or_empty(ctx: ProcessContext) -> MongoData:
 
 def store(ctx: ProcessContext, data: MongoData) -> None:
     """Write the data files."""
+    data = data.written(ctx.now())
     names: dict[str, Any] = {
         "WiredTiger": "WiredTiger\nWiredTiger 10.0.0: (May 20, 2020)\n",
         "WiredTiger.lock": "WiredTiger lock file\n",

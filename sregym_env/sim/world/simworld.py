@@ -165,6 +165,9 @@ class SimWorld:
         images: every image that can be pulled, by reference.
         memory: small frozen facts that components of the simulation keep, by name.
         acting: the control loop that is at work, by name; empty while none is.
+        audit: the objects that requests through the API have written since somebody asked for an account of it, each
+            once, in the order in which they came; None where nobody has. What control loops and kubelets write by
+            themselves is not in it, and it influences nothing.
         epoch: grows with every change that could alter where a connection leads.
         view: what the network derived from the world at some epoch; forks start from it, and it is no state.
         inquiry: while somebody looks for an answer, what has been read for it; no state either.
@@ -181,6 +184,7 @@ class SimWorld:
         "_machinery",
         "_programs",
         "acting",
+        "audit",
         "clock",
         "disturbances",
         "epoch",
@@ -225,6 +229,7 @@ class SimWorld:
         self.inquiry: Inquiry | None = None
         self._app = app
         self.acting = ""
+        self.audit: tuple[tuple[str, str, str], ...] | None = None
         self.unread = False
         self._due: dict[tuple[str, Key], int] = {}
         self._machinery = machinery
@@ -289,6 +294,7 @@ class SimWorld:
         copy.inquiry = None
         copy._app = self._app
         copy.acting = ""
+        copy.audit = self.audit
         copy.unread = self.unread
         copy._due = self._due.copy()
         copy._machinery = self._machinery

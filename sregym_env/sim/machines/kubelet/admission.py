@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from sregym_env.kube.types import Manifest
+from sregym_env.sim.containers import nodefit
 from sregym_env.sim.containers.resources import allocatable, pod_requests
 from sregym_env.sim.world import SimWorld
 
+_ELSEWHERE = (
+    "Pod was rejected: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector"
+)
+
 
 def refusal(world: SimWorld, pod: Manifest, node: Manifest) -> tuple[str, str] | None:
-    """(reason, message) if the node has not enough of something for the pod, else None."""
+    """(reason, message) if the node is not for the pod or has not enough of something for it, else None."""
+    if not nodefit.matches_node(pod["spec"], node):
+        return "NodeAffinity", _ELSEWHERE
     capacity = allocatable(node)
     used: dict[str, int] = {}
     pods = 0

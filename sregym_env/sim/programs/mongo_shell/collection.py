@@ -37,6 +37,11 @@ class CollectionMethods:
             return tuple(user_document(account) for account in self.session.data.accounts)
         return self.session.data.documents(database, name)
 
+    def _born(self) -> int:
+        """When the collection was made; now where it is about to be."""
+        full = f"{self.collection.database}.{self.collection.name}"
+        return self.session.data.born.get(full, self.session.server.now())
+
     def _store(self, documents: Sequence[Mapping[str, Any]]) -> None:
         database, name = self.collection.database, self.collection.name
         mongo_server.store(
@@ -46,13 +51,18 @@ class CollectionMethods:
     def do_find(self, query: Any = None, projection: Any = None) -> Cursor:
         """``find(query, projection)``."""
         documents = self._documents("find", f", filter: {tojson(query or {}, one_line=True)}")
-        found = [with_id(d, i) for i, d in enumerate(documents) if matches(d, query or {})]
+        born = self._born()
+        found = [with_id(d, i, born) for i, d in enumerate(documents) if matches(d, query or {})]
         return Cursor(tuple(projected(d, projection or {}) for d in found))
 
     def do_findOne(self, query: Any = None, projection: Any = None) -> Any:
         """``findOne(query, projection)``."""
-        found = self.do_find(query, projection).documents
-        return found[0] if found else None
+        documents = self._documents("find", f", filter: {tojson(query or {}, one_line=True)}")
+        # Not all of them: one may stand in front of very many.
+        for index, document in enumerate(documents):
+            if matches(document, query or {}):
+                return projected(with_id(document, index, self._born()), projection or {})
+        return None
 
     def do_count(self, query: Any = None, options: Any = None) -> int:
         """``count(query)``."""
@@ -71,8 +81,9 @@ class CollectionMethods:
 
     def do_insertOne(self, document: Mapping[str, Any], options: Any = None) -> Any:
         """``insertOne(document)``."""
-        self._store((*self._documents("insert", ", ordered: true"), document))
-        return {"acknowledged": True, "insertedId": with_id(document, self.session.server.now())["_id"]}
+        known = self._documents("insert", ", ordered: true")
+        self._store((*known, document))
+        return {"acknowledged": True, "insertedId": with_id(document, len(known), self._born())["_id"]}
 
     def do_insertMany(self, documents: Sequence[Mapping[str, Any]], options: Any = None) -> Any:
         """``insertMany(documents)``."""
@@ -80,7 +91,7 @@ class CollectionMethods:
         self._store((*known, *documents))
         return {
             "acknowledged": True,
-            "insertedIds": [with_id(d, len(known) + i)["_id"] for i, d in enumerate(documents)],
+            "insertedIds": [with_id(d, len(known) + i, self._born())["_id"] for i, d in enumerate(documents)],
         }
 
     def do_insert(self, given: Any, options: Any = None) -> Any:

@@ -6,18 +6,20 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.programs import javascript as js
 from sregym_env.sim.programs.mongo_shell.values import Raw
 
 
-def with_id(document: Mapping[str, Any], index: int) -> Mapping[str, Any]:
-    """A document with the ``_id`` the driver gave it."""
+def with_id(document: Mapping[str, Any], index: int, born: int) -> Mapping[str, Any]:
+    """A document with the ``_id`` the driver gave it, which begins with the second in which its collection was ``born``."""
     if "_id" in document:
         return document
     first = next(iter(document.values()), "")
-    bits = f"{keyed_bits('_id', index):016x}{keyed_bits('_id', index, repr(first)):016x}"
-    return {"_id": Raw(f'ObjectId("66b1f3{bits[:18]}")'), **document}
+    second = born // SECOND
+    bits = f"{keyed_bits('_id', second):010x}"[:10] + f"{keyed_bits('_id', index, repr(first)):06x}"[:6]
+    return {"_id": Raw(f'ObjectId("{second:08x}{bits}")'), **document}
 
 
 def matches(document: Mapping[str, Any], query: Mapping[str, Any]) -> bool:
