@@ -3,8 +3,8 @@
 The tables beside this file hold what an engineer would type, by fault (``right`` and ``wrong``), in a shell whose
 namespace is the application's. ``target`` is what is struck, ``lines`` are typed, ``because`` what is wrong,
 ``after_remedy`` that a declared repair goes before, ``worlds`` says whether it is played in the published
-world (where its lines know names and values that other worlds draw), in one of its own, or in both, and ``stumbles``
-how many of the lines fail and are meant to.
+world (where its lines know names and values that other worlds draw), in one of its own, drawn by
+``seed``, or in both, and ``stumbles`` how many of the lines fail and are meant to.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ class Attempt:
     lines: tuple[str, ...]
     because: str = ""
     worlds: Literal["published", "own", "both"] = "published"
+    seed: int = 11
     after_remedy: bool = False
     stumbles: int = 0
 
@@ -75,14 +76,15 @@ def played(attempts: Sequence[Attempt]) -> Any:
 
 
 @lru_cache(maxsize=8)
-def varied(fault: str, target: str) -> Subject:
+def varied(fault: str, target: str, seed: int) -> Subject:
     """The pair in a world of its own, with a past."""
-    return Subject(problems.pair(APP, fault, target), seed=11)
+    return Subject(problems.pair(APP, fault, target), seed)
 
 
 def judged(attempt: Attempt, own: bool) -> Verdict:
     """The oracle's verdict after the attempt."""
-    pair = (varied if own else subject)(attempt.fault, attempt.target)
+    at = attempt.fault, attempt.target
+    pair = varied(*at, attempt.seed) if own else subject(*at)
     world = pair.world()
     before = pair.injected.instances[0].remedies[0] if attempt.after_remedy else ()
     complaints = typed(world, [*before, CONTEXT, *attempt.lines])
