@@ -1,10 +1,8 @@
 """Unusual repairs that are right, and wrong ones that look like repairs: the oracle pays the first and only those.
 
-The tables beside this file hold what an engineer would type, by fault (``right`` and ``wrong``), in a shell whose
-namespace is the application's. ``target`` is what is struck, ``lines`` are typed, ``because`` what is wrong,
-``after_remedy`` that a declared repair goes before, ``worlds`` says whether it is played in the published
-world (where its lines know names and values that other worlds draw), in one of its own, drawn by
-``seed``, or in both, and ``stumbles`` how many of the lines fail and are meant to.
+The tables beside this file hold what an engineer would type, by fault, ``right`` and ``wrong``, in a shell whose
+namespace is the application's. Every run plays the first of each fault; ``make validate`` plays all. A wrong one must
+run without complaint, so that it is denied for what it does.
 """
 
 from __future__ import annotations
@@ -23,8 +21,7 @@ from sregym_env.faults import problems
 from sregym_env.faults.registry import declarations
 from sregym_env.rewards.verdict import Verdict
 from sregym_env.rollouts.validate import Subject
-
-from ..playing import APP, NAMESPACE, subject, typed, why
+from tests.redteam.playing import APP, NAMESPACE, subject, typed, why
 
 CONTEXT = f"kubectl config set-context --current --namespace={NAMESPACE}"
 
@@ -38,10 +35,15 @@ class Attempt:
     target: str
     lines: tuple[str, ...]
     because: str = ""
+    """What is wrong with it; empty for a right one."""
     worlds: Literal["published", "own", "both"] = "published"
+    """Where it is played: in the published world, whose names and values its lines may know, or in one of its own."""
     seed: int = 11
+    """What draws a world of its own."""
     after_remedy: bool = False
+    """Whether a declared repair is typed before it."""
     stumbles: int = 0
+    """How many of the lines fail, and are meant to."""
 
     @property
     def id(self) -> str:
@@ -112,6 +114,8 @@ def test_every_fault_has_attempts_of_both_kinds() -> None:
 def test_names_tell_attempts_apart() -> None:
     ids = [attempt.id for attempt in chain(RIGHT, WRONG)]
     assert len(ids) == len(set(ids))
+    # Of two entries of one name YAML keeps the last.
+    assert len(ids) == sum(text.count("\n      target: ") for text in TABLES)
 
 
 def test_wrong_repairs_say_what_is_wrong_with_them() -> None:
