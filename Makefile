@@ -23,7 +23,7 @@ WORKERS = $(shell $(BIN)/python -c 'import os; print(min(os.cpu_count() + 1, 9))
 SUITE = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 test: $(READY)  ## Run the tests.
-	$(SUITE) -m 'not ray'
+	$(SUITE) -m 'not ray and not exhaustive'
 
 ray: $(READY)  ## Run the tests that begin Ray clusters of their own: workers killed, runs resumed, bulk generation.
 	$(BIN)/python -m pytest -m ray tests/rollouts tests/cli
@@ -42,8 +42,9 @@ format: $(READY)  ## Format the code and sort the imports.
 bench: $(READY)  ## Measure what the README promises.
 	$(BIN)/sregym bench
 
-validate: $(READY)  ## Check every (fault, target) pair of every application.
+validate: $(READY)  ## Check every (fault, target) pair of every application; play every repair of the tables.
 	$(BIN)/sregym validate --jobs 2
+	$(SUITE) -m exhaustive tests/redteam/repairs
 
 sample: $(READY)  ## Check a stratified sample of the pairs; what no understanding wins there.
 	$(BIN)/sregym validate --sample 30 --jobs 2
