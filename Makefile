@@ -64,7 +64,7 @@ compat: $(READY)  ## Run the environment's tests on the oldest Gymnasium that RL
 	$(OVER)/oldest $(BIN)/python -c 'import gymnasium; assert gymnasium.__version__ == "$(OLDEST)", gymnasium'
 	$(OVER)/oldest $(SUITE) -m 'not ray' tests/envs tests/rollouts
 
-fuzz: $(READY)  ## Search at random: examples for every property, hostile requests, then texts and repairs that pay (9 minutes).
+fuzz: $(READY)  ## Search at random: examples for every property, hostile requests, then diagnoses and repairs that pay (11 minutes).
 	$(SUITE) -m hypothesis --hypothesis-profile=search
 	$(BIN)/python -m tests.serve.hostile --seconds 300
 	$(BIN)/python -m tests.redteam.search --seconds 120

@@ -8,7 +8,7 @@ from sregym_env.faults import problems
 
 from .search.repairs import Ground
 from .search.snippets import REMEDY, SNIPPETS
-from .search.texts import LIMITS, SORTS, Search, Sort, filled, searched, worth
+from .search.texts import LIMITS, SORTS, Search, Sort, doubles, filled, searched, worth
 from .specs import one_of_each
 
 GENERATIONS = 4
@@ -47,6 +47,10 @@ def test_a_search_finds_the_same_again_and_never_gets_worse(sort: Sort) -> None:
         assert one.best(3) == other.best(3)
         scores.append(worth(one.best()[0], specs).score)
     assert scores == sorted(scores)
+
+
+def test_two_guesses_do_not_pass_both() -> None:
+    assert not list(doubles(one_of_each(), every=16))
 
 
 def test_the_slot_is_the_component() -> None:

@@ -1,6 +1,6 @@
-"""Search for what pays without understanding: ``python -m tests.redteam.search [texts|repairs] --seconds N --seed S``.
+"""Search for what pays without understanding: ``python -m tests.redteam.search [texts|guesses|repairs] --seconds N --seed S``.
 
-Fails when a text earns more than naming the place does, or when a repair that leaves harm passes.
+Fails when a text earns more than naming the place and one guess do, or when a repair that leaves harm passes.
 """
 
 from __future__ import annotations
@@ -16,16 +16,19 @@ from rich.table import Table
 from sregym_env.envs.tasks.pairs import pairs
 from sregym_env.errors import SREGymError
 from sregym_env.runtime.chance import Chance
+from tests.redteam.specs import one_of_each
 
-from ..specs import one_of_each
 from .repairs import Ground, Trial
-from .texts import LIMITS, SORTS, searched, shortened, worth
+from .texts import LIMITS, SORTS, doubles, searched, shortened, worth
 
 BRED_ON = 12
 """Faults on which texts are bred; they are measured on one of each."""
 
 TRIALS = 40
 """Sequences that are tried on a world before another one is staged."""
+
+SHARES = 20
+"""Parts in which pairs of guesses are tried, so that the clock is looked at between them."""
 
 CONSOLE = Console()
 
@@ -48,6 +51,22 @@ def texts(seconds: float, seed: int) -> bool:
         table.add_row(sort.name, f"{best.score:.3f}", f"{limit}", passes, str(search.graded), repr(best.text))
     CONSOLE.print(table)
     return fair
+
+
+def guesses(seconds: float, seed: int) -> bool:
+    """Try two guesses in one text; whether none passes the faults of both."""
+    until = monotonic() + seconds
+    specs = Chance(("guesses", seed)).shuffled("specs", one_of_each())
+    table = Table("two guesses that pass both", title="What guessing twice is paid for")
+    paying = 0
+    for first in range(SHARES):
+        if monotonic() >= until:
+            break
+        for text in doubles(specs, SHARES, first):
+            table.add_row(text)
+            paying += 1
+    CONSOLE.print(table)
+    return not paying
 
 
 def repairs(seconds: float, seed: int) -> bool:
@@ -93,7 +112,7 @@ def repairs(seconds: float, seed: int) -> bool:
     return not any(trial.pays == "harmful" for trial in paying)
 
 
-SEARCHES = {"texts": texts, "repairs": repairs}
+SEARCHES = {"texts": texts, "guesses": guesses, "repairs": repairs}
 
 
 def main() -> int:
@@ -106,7 +125,9 @@ def main() -> int:
     chosen = args.searches or list(SEARCHES)
     if unknown := [name for name in chosen if name not in SEARCHES]:
         parser.error(f"no search {unknown[0]!r}; there are {', '.join(SEARCHES)}")
-    return int(not all([SEARCHES[name](args.seconds, args.seed) for name in chosen]))
+    # Every one, also after one that found something.
+    fair = [SEARCHES[name](args.seconds, args.seed) for name in chosen]
+    return int(not all(fair))
 
 
 if __name__ == "__main__":

@@ -13,8 +13,7 @@ from functools import lru_cache
 
 from sregym_env import apps
 from sregym_env.faults.mechanisms import MECHANISMS
-
-from ..phrasings import STATEMENTS
+from tests.redteam.phrasings import STATEMENTS
 
 SLOT = "{component}"
 
@@ -96,18 +95,16 @@ def _fragments(templated: bool) -> Iterator[str]:
     yield from (*HEADERS, *HEDGES, *DENIALS, *ASIDES, *KEYS, *FIELDS)
     for place in _places(templated):
         yield from (blame.replace("{}", place) for blame in (*BLAMES, *OUTPUTS))
-    somebody = SLOT if templated else "it"
     for key in MECHANISMS:
         yield from _declared(key)
-    for statements in STATEMENTS.values():
-        for statement in statements:
-            # What only the world tells is not known: a reader of the source leaves it open.
-            said = statement.replace("{c}", somebody).replace("{all}", somebody).replace("{r}", somebody)
-            yield re.sub(r"\{\w+\}", "the wrong value", said) if SLOT not in said else _opened(said)
+    for fault in STATEMENTS:
+        yield from statements(fault, SLOT if templated else "it")
 
 
-def _opened(text: str) -> str:
-    return re.sub(r"\{(?!component\})\w+\}", "the wrong value", text)
+def statements(fault: str, somebody: str = SLOT) -> tuple[str, ...]:
+    """How engineers put a fault, by one who has not looked: of somebody, and with no value that only the world tells."""
+    named = (re.sub(r"\{(?:c|all|r)\}", somebody, statement) for statement in STATEMENTS[fault])
+    return tuple(re.sub(r"\{(?!component\})\w+\}", "the wrong value", said) for said in named)
 
 
 def _declared(key: str) -> Iterator[str]:

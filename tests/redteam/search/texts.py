@@ -6,16 +6,17 @@ graded as it stands, or with its slot filled by the true component.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from statistics import fmean
 from time import monotonic
 
 from sregym_env.faults.spec import FaultSpec
 from sregym_env.runtime.chance import Chance
+from tests.redteam.specs import graded
 
-from ..specs import graded
-from .genes import DENIALS, HEDGES, SLOT, Pool, pool, words
+from .genes import DENIALS, HEDGES, SLOT, Pool, pool, statements, words
 
 LONGEST = 14
 """Fragments in a text at most."""
@@ -188,6 +189,33 @@ class Search:
         parts = words(gene)
         del parts[chance.below("word", len(parts)) : 1 + chance.below("word", len(parts))]
         return "".join(parts).strip() or gene
+
+
+BREATHS = (" or ", ", and ", ". ")
+"""How two guesses are put into one text."""
+
+
+def doubles(specs: Sequence[FaultSpec], every: int = 1, first: int = 0) -> Iterator[str]:
+    """Texts that guess two mechanisms and pass the faults of both, of every n-th pair of faults.
+
+    Each guess is the first of its fault's statements that passes by itself, without a value that only the world tells.
+    """
+    alone = {truth.fault: said for truth in specs if (said := _passing(truth))}
+    for one, other in list(combinations(specs, 2))[first::every]:
+        if one.mechanism == other.mechanism or not {one.fault, other.fault} <= alone.keys():
+            continue
+        for breath in BREATHS:
+            text = f"{alone[one.fault]}{breath}{alone[other.fault]}"
+            if _passes(text, one) and _passes(text, other):
+                yield text
+
+
+def _passing(truth: FaultSpec) -> str:
+    return next((said for said in statements(truth.fault) if _passes(said, truth)), "")
+
+
+def _passes(text: str, truth: FaultSpec) -> bool:
+    return graded(filled(text, truth), truth).passed
 
 
 def shortened(text: str, specs: Sequence[FaultSpec]) -> str:
