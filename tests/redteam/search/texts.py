@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 from statistics import fmean
 from time import monotonic
@@ -210,6 +211,7 @@ def doubles(specs: Sequence[FaultSpec], every: int = 1, first: int = 0) -> Itera
                 yield text
 
 
+@lru_cache(maxsize=256)
 def _passing(truth: FaultSpec) -> str:
     return next((said for said in statements(truth.fault) if _passes(said, truth)), "")
 
