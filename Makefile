@@ -65,9 +65,10 @@ compat: $(READY)  ## Run the environment's tests on the oldest Gymnasium that RL
 	$(OVER)/oldest $(BIN)/python -c 'import gymnasium; assert gymnasium.__version__ == "$(OLDEST)", gymnasium'
 	$(OVER)/oldest $(SUITE) -m 'not ray' tests/envs tests/rollouts
 
-fuzz: $(READY)  ## Search at random: examples for every property, then hostile requests for five minutes.
+fuzz: $(READY)  ## Search at random: examples for every property, hostile requests, then diagnoses and repairs that pay (11 minutes).
 	$(SUITE) -m hypothesis --hypothesis-profile=search
 	$(BIN)/python -m tests.serve.hostile --seconds 300
+	$(BIN)/python -m tests.redteam.search --seconds 120
 
 hostile: $(READY)  ## Play thousands of hostile actions and measure what each costs (20 minutes on two cores).
 	$(BIN)/python -m tests.redteam.hostile --jobs 2

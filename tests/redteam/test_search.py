@@ -1,0 +1,90 @@
+"""What a short search finds that pays without understanding: nothing. ``make fuzz`` searches for longer."""
+
+from __future__ import annotations
+
+import pytest
+
+from sregym_env.faults import problems
+
+from .search.repairs import Ground
+from .search.snippets import REMEDY, SNIPPETS
+from .search.texts import LIMITS, SORTS, Search, Sort, doubles, filled, searched, worth
+from .specs import one_of_each
+
+GENERATIONS = 4
+SEQUENCES = 12
+
+WORLDS = (
+    ("service_target_port_mismatch", "mongodb-rate", False),
+    ("incorrect_image", "mongodb-geo", True),
+)
+"""One as published and one that varies, with policies, probes and budgets of its own."""
+
+
+def ground(fault: str, target: str, variation: bool) -> Ground:
+    problem = problems.pair("hotel-reservation", fault, target, {})
+    return Ground(problem.model_copy(update={"variation": variation}), seed=5)
+
+
+@pytest.mark.parametrize("sort", SORTS, ids=lambda sort: sort.name)
+def test_no_bred_text_earns_more_than_a_place(sort: Sort) -> None:
+    specs = one_of_each()
+    _, found = searched(sort, specs[::6], specs, seed=1, generations=GENERATIONS, population=8)
+    best = found[0]
+    assert best.score < LIMITS[sort.templated], best
+    # A text that states one mechanism is right where that is the fault's; one that fits two is a way to stuff.
+    assert len(best.mechanisms) <= 1, best
+
+
+@pytest.mark.parametrize("sort", SORTS, ids=lambda sort: sort.name)
+def test_a_search_finds_the_same_again_and_never_gets_worse(sort: Sort) -> None:
+    specs = one_of_each()[::12]
+    one, other = (Search(sort, specs, seed=3, population=6) for _ in range(2))
+    scores = []
+    for _ in range(3):
+        one.step()
+        other.step()
+        assert one.best(3) == other.best(3)
+        scores.append(worth(one.best()[0], specs).score)
+    assert scores == sorted(scores)
+
+
+def test_two_guesses_do_not_pass_both() -> None:
+    assert not list(doubles(one_of_each(), every=16))
+
+
+def test_the_slot_is_the_component() -> None:
+    for truth in one_of_each():
+        assert filled("{component} is broken", truth) == f"{' and '.join(truth.components)} is broken"
+
+
+@pytest.mark.parametrize("world", WORLDS, ids=lambda world: world[0])
+def test_no_drawn_repair_that_leaves_harm_passes(world: tuple[str, str, bool]) -> None:
+    own = ground(*world)
+    drawn = own.drawn()
+    paid = [trial for _ in range(SEQUENCES) if (trial := own.tried(next(drawn))).pays == "harmful"]
+    assert not paid, [(trial.name, trial.harm) for trial in paid]
+
+
+def test_a_declared_repair_passes_and_leaves_nothing() -> None:
+    own = ground(*WORLDS[0])
+    trial = own.tried((REMEDY,))
+    assert trial.passed, trial.failed
+    assert (trial.harm, trial.pays) == ((), None)
+
+
+def test_harm_is_what_is_left_and_was_not_there_before() -> None:
+    own = ground(*WORLDS[0])
+    by_name = {snippet.name: snippet for snippet in SNIPPETS}
+    assert own.tried((by_name["another to zero"],)).harm == ("another to zero",)
+    # The published application has no policies whose absence could be harm.
+    assert own.tried((by_name["no networkpolicy"],)).harm == ()
+
+
+def test_every_snippet_has_a_name_of_its_own_and_known_slots() -> None:
+    own = ground(*WORLDS[0])
+    assert len({snippet.name for snippet in SNIPPETS}) == len(SNIPPETS)
+    for snippet in SNIPPETS:
+        # Slots that are left open would be typed as they stand.
+        assert not [f"{{{slot}}}" for slot in own.slots if f"{{{slot}}}" in "".join(own.lines(snippet))]
+        assert bool(snippet.gravity) >= bool(snippet.left), snippet.name
