@@ -1,0 +1,160 @@
+"""The concrete details of a fault: its field, its values and its objects, as people and manifests write them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from sregym_env.faults.spec import FaultSpec
+from sregym_env.kube.quantity import bytes_
+from sregym_env.rewards.names import plain
+
+_COMMON = frozenset(
+    "true false none null 0 1 admin the of on in to and is returns reads waits wait for latest role user roles http with "
+    "from that env anyuid default command sh -c exec matchexpressions operator values exists notin doesnotexist key matchlabels".split()
+)
+"""Words of details that stand in any text."""
+
+ABSENT = frozenset(
+    ("", "-", "none", "null", "nil", "absent", "missing", "deleted", "removed", "empty", "gone", "unset", "n/a", "revoked", "dropped",
+     "does not exist", "not found", "nothing", "<none>", "[]", "{}", "not set", "(absent)", "(none)", "lost", "doesn't exist", "nonexistent", "missing key")
+)  # fmt: skip
+"""How one says that something is not there."""
+
+_QUANTITY = re.compile(r"(?<![\w.:/-])(\d+(?:\.\d+)?) ?(mebibytes?|megabytes?|gibibytes?|gigabytes?|millicores?|cores?|cpus?|[kmgt]i?b|[kmgt]i|[kmg]|m)(?![\w/-])")
+_UNITS = {"mebibyte": 2**20, "megabyte": 10**6, "gibibyte": 2**30, "gigabyte": 10**9, "millicore": 1, "core": 1000, "cpu": 1000}
+
+
+@dataclass(frozen=True)
+class Details:
+    """What a text may give of one fault."""
+
+    spec: FaultSpec
+
+    @cached_property
+    def field_words(self) -> tuple[str, ...]:
+        """Names of the field that was changed, lower case."""
+        whole = self.spec.field.lower()
+        parts = [part for part in re.split(r"[./\[\]\s]+", whole) if len(part) > 2 and not part.isdigit()]
+        leaf = parts[-1:] if "." in whole or "/" in whole else []
+        spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", self.spec.field).lower()
+        return tuple(dict.fromkeys(word for word in (whole, spaced, *leaf) if len(word) > 2))
+
+    @cached_property
+    def values(self) -> tuple[str, ...]:
+        """Telling values: the wrong one whole and in parts, the name of what is missing, other names of the place."""
+        spec = self.spec
+        found = [spec.wrong, *_parts(spec.wrong)]
+        if not spec.wrong:
+            found += [spec.right, *_parts(spec.right)]
+            found += self._own_key
+        own = {name.lower() for name in spec.components}
+        objects = [name for name in (spec.resource_name, *spec.aliases) if name.lower() not in own]
+        found += [name for name in objects if "-" in name or "_" in name]
+        return tuple(dict.fromkeys(word for each in found if _telling(word := plain(each).strip())))
+
+    @cached_property
+    def _own_key(self) -> list[str]:
+        # A key that is gone is its own detail.
+        return [self.spec.field] if self.spec.mechanism in ("missing_config_key", "feature_flag_enabled") else []
+
+    @cached_property
+    def rights(self) -> tuple[str, ...]:
+        """The healthy value and its parts."""
+        return tuple(
+            dict.fromkeys(
+                word for each in (self.spec.right, *_parts(self.spec.right)) if _telling(word := plain(each).strip())
+            )
+        )
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Where a plain text gives a telling value."""
+        found = [match.span() for value in self.values for match in _word(value).finditer(text)]
+        wrong = quantity(self.spec.wrong)
+        if wrong is not None:
+            found += [match.span() for match in _QUANTITY.finditer(text) if quantity(match.group()) == wrong]
+        return sorted(set(found))
+
+    def given(self, text: str) -> str:
+        """A detail that a plain text gives, field or value; empty if none."""
+        for word in (*self.values, *self.field_words, *self.rights):
+            if _word(word).search(text):
+                return word
+        return self.spec.wrong if self.spans(text) else ""
+
+    def contradicted(self, text: str) -> str:
+        """A value of the right sort in a plain text none of which is the fault's; empty if there is none."""
+        told = plain(f"{self.spec.cause} {self.spec.wrong} {self.spec.right}")
+        for sort in self._sorts:
+            said = [match.group() for match in sort.finditer(text)]
+            known = {_canonical(match.group()) for match in sort.finditer(told)}
+            if said and known and not any(_canonical(each) in known for each in said):
+                return said[0]
+        return ""
+
+    @cached_property
+    def _sorts(self) -> list[re.Pattern[str]]:
+        mechanism = self.spec.mechanism
+        if mechanism in ("wrong_target_port", "wrong_service_port", "failing_readiness_probe", "failing_liveness_probe", "port_conflict"):  # fmt: skip
+            return [_PORT]
+        if mechanism in ("memory_limit_too_low", "cpu_throttling", "excessive_resource_request", "quota_blocks_pods"):
+            return [_QUANTITY]
+        if mechanism in ("image_unavailable", "defective_image", "incompatible_version"):
+            return [_IMAGE]
+        return []
+
+
+_PORT = re.compile(r"(?<![\w.-])(?<!error )(?<!code )(?!(?:500|503|404|502|504|200|137)(?!\d))\d{2,5}(?![\w.%-])(?! (?:s|sec\w*|min\w*|ms|times|%|pods?|replicas?|hours?|errors?|requests?)\b)(?!\.\d)")  # fmt: skip
+_IMAGE = re.compile(r"(?<![\w.:/-])[\w.-]+(?:/[\w.-]+)*:[\w.-]*[\w](?![\w:/-])|(?<![\w.:/-])[\w-]+\.[\w.-]+/[\w./-]+")
+
+
+@lru_cache(maxsize=4096)
+def _word(value: str) -> re.Pattern[str]:
+    # A dot may follow, as at the end of a sentence; before the word it is part of a longer name.
+    return re.compile(rf"(?<![\w.-]){re.escape(value)}(?![\w-])")
+
+
+def says(value: str, text: str) -> bool:
+    """Whether a plain text has a value as a word of its own."""
+    return len(value) > 1 and _word(value.lower()).search(text) is not None
+
+
+def _telling(word: str) -> bool:
+    return word not in _COMMON and (len(word) > 2 or (word.isdigit() and len(word) > 1))
+
+
+def _parts(value: str) -> list[str]:
+    """The words of a value that is more than one."""
+    return [
+        part
+        for part in re.split(r"[\s,;:=\[\]{}\"'()]+", value)
+        if len(part) > 3 and part.lower() not in _COMMON and not part.isalpha()
+    ]
+
+
+def quantity(text: str) -> float | None:
+    """A memory or CPU quantity in base units, however it is written; None for anything else."""
+    word = text.strip().lower().replace(" ", "")
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([a-z]*)", word)
+    if match is None or not match[2]:
+        return None
+    unit = match[2].rstrip("s") if match[2].rstrip("s") in _UNITS else match[2]
+    if unit in _UNITS:
+        return float(match[1]) * _UNITS[unit]
+    if unit == "m":
+        return float(match[1])
+    # People write MB where manifests have Mi, and mean it.
+    binary = unit.endswith("b") or "i" in unit
+    letter = unit[0].upper() if unit[0] != "k" else "K" if binary else "k"
+    try:
+        return float(bytes_(f"{match[1]}{letter}{'i' if binary else ''}"))
+    except (ValueError, ArithmeticError):
+        return None
+
+
+def _canonical(text: str) -> str:
+    amount = quantity(text)
+    if amount is None:
+        return text.rstrip(".")
+    return f"{amount:.3g}"
