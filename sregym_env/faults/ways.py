@@ -2,7 +2,7 @@
 
 A way is a few concepts (:mod:`~sregym_env.faults.words`) that stand near each other: ``"target_port wrong|dead"``. The
 first term is its head, the thing that the statement is about. Options: ``!term`` must not stand near, ``>term`` comes after
-the term before it, ``/n`` lets ``n`` words lie between the first and the last term. A predicate belongs to the nearest
+the term before it, ``=`` says that no mark of punctuation lies between, ``/n`` lets ``n`` words lie between the first and the last term. A predicate belongs to the nearest
 field: in "the Service fails for a missing key" nothing is said of a missing Service.
 """
 
@@ -28,11 +28,17 @@ _NEAR = 3
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A concept in a sentence, in words counted from its begin."""
+    """A concept in a sentence: its words, counted from the sentence's begin, and its characters."""
 
     concept: str
     first: int
     last: int
+    start: int
+    end: int
+
+    def overlaps(self, other: Hit) -> bool:
+        """Whether both have a character in common."""
+        return self.start < other.end and other.start < self.end
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,7 @@ class Way:
     """Which terms must come after the one before."""
     without: tuple[str, ...]
     span: int
+    unbroken: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +85,11 @@ def way(text: str) -> Way:
     after: set[int] = set()
     without: list[str] = []
     span = SPAN
+    unbroken = False
     for word in text.split():
-        if word[0] == "!":
+        if word == "=":
+            unbroken = True
+        elif word[0] == "!":
             without += word[1:].split("|")
         elif word[0] == "/":
             span = int(word[1:])
@@ -90,7 +100,7 @@ def way(text: str) -> Way:
     unknown = {*without, *(term for each in terms for term in each)} - {*CONCEPTS, VALUE}
     if unknown or not terms:
         raise KeyError(f"no such concept in {text!r}: {', '.join(sorted(unknown))}")
-    return Way(tuple(terms), frozenset(after), tuple(without), span)
+    return Way(tuple(terms), frozenset(after), tuple(without), span, unbroken)
 
 
 VALUE = "VALUE"
@@ -116,14 +126,14 @@ def tagged(text: str, values: Sequence[tuple[int, int]] = ()) -> Sentence:
     hits: dict[str, list[Hit]] = {}
     for concept, pattern in _PATTERNS.items():
         found = [
-            Hit(concept, index(match.start()), index(max(match.start(), match.end() - 1)))
+            Hit(concept, index(match.start()), index(match.end() - 1), *match.span())
             for match in _first(pattern, text)
             if not _denied(concept, text, match.start())
         ]
         if found:
             hits[concept] = found
     if values:
-        hits[VALUE] = [Hit(VALUE, index(start), index(end - 1)) for start, end in values[:MOST_HITS]]
+        hits[VALUE] = [Hit(VALUE, index(start), index(end - 1), start, end) for start, end in values[:MOST_HITS]]
     fields = sorted(
         (hit for concept in FIELDS for hit in hits.get(concept, ())), key=lambda hit: (hit.first, hit.concept)
     )
@@ -187,9 +197,9 @@ def _chosen(
         return taken if _bound(asked, sentence, taken) else None
     number = len(taken)
     for hit in sorted(rest[0], key=lambda each: (abs(each.first - taken[0].first), each.first)):
-        if any(hit.first <= other.last and other.first <= hit.last for other in taken):
+        if any(hit.overlaps(other) for other in taken):
             continue
-        if number in asked.after and hit.first <= taken[-1].last:
+        if number in asked.after and hit.start < taken[-1].end:
             continue
         spread = [*taken, hit]
         if max(each.first for each in spread) - min(each.last for each in spread) > asked.span:
@@ -208,9 +218,11 @@ def _bound(asked: Way, sentence: Sentence, chosen: Sequence[Hit]) -> bool:
         hit
         for hit in sentence.fields
         if hit.concept not in own
-        and not any(hit.first <= mine.last and mine.first <= hit.last for mine in chosen)
+        and not any(hit.overlaps(mine) for mine in chosen)
     ]
     if any(first < hit.first and hit.last < last for hit in others):
+        return False
+    if asked.unbroken and any(first <= word < last for word in sentence.breaks):
         return False
     tail = max(chosen, key=lambda hit: hit.first)
     if tail is chosen[0] or tail.concept in FIELDS or tail.last in sentence.breaks:
@@ -226,5 +238,5 @@ def _excluded(asked: Way, sentence: Sentence, first: int, last: int, chosen: Seq
         first - _NEAR <= hit.first and hit.last <= last + _NEAR
         for concept in asked.without
         for hit in sentence.hits.get(concept, ())
-        if not any(hit.first <= mine.last and mine.first <= hit.last for mine in chosen[:1])
+        if not any(hit.overlaps(mine) for mine in chosen[:1])
     )

@@ -26,7 +26,7 @@ OBJECTS: Mapping[str, str] = {
     "build": r"builds?|releases?|versions?|release candidate|binary release",
     "pull": r"pull\w*|image ?pull ?back ?off|err ?image ?pull|fetch(?:ed)?|download(?:ed)?",
     # programs
-    "command": r"(?<!exec )(?:commands?|entry ?-?points?|cmd|command line|command override|start-?up command|args?)",
+    "command": r"(?<!exec )(?<!execute )(?:commands?|entry ?-?points?|cmd|command line|command override|start-?up command|args?)",
     "binary": r"binar(?:y|ies)|executables?|programs?|process",
     # configuration
     "configmap": r"config ?-?maps?|cm",
@@ -94,7 +94,7 @@ OBJECTS: Mapping[str, str] = {
     "io_error": r"i/?o ?-?errors?|input/output errors?|\beio\b|read errors?|bad (?:sectors?|blocks?)|(?:latent )?sector errors?|reads? (?:\S+ ){0,6}fail\w*|read failures?|unreadable|media errors?",
     # generic things
     "service": r"services?(?: object| resource| definition| record)?|svc|cluster[ -]?ip",
-    "replicas": r"replicas?(?: count)?|desired count|replica count|(?:desired |wanted |its )pods|instances|scale",
+    "replicas": r"replicas?(?: count)?|desired count|replica count|(?:desired|wanted) (?:pods|number)|instances|scale[ds]?(?: \w+)? ?(?:down)?(?= to)|scaling|scaled (?:down|away|in)",
     "port": r"ports?|:\d{2,5}",
     "database": r"data ?-?bases?|mongo\w*|mongod|db|dbs",
     "data_files": r"data ?-?files?|on-?disk (?:data|format)|data (?:director(?:y|ies)|format|format version|on (?:its|the|their) (?:volume|disk)s?)|existing data|old data|wiredtiger|feature ?compatibility ?version|fcv|dbpath",
@@ -116,6 +116,9 @@ DEFECTS: Mapping[str, str] = {
     rf"|not (?:found|exist\w*|present|there|defined)|(?:could|can)(?: ?not|n't) (?:be )?(?:found|find)|(?:was |were |been )?never (?:been )?(?:created|made|existed|defined|applied|added)|nobody (?:has )?(?:ever )?(?:made|created|defined|applied)|nowhere|unknown to"
     r"|(?:has|have|had) (?:\w+ )?(?:been )?(?:lost|renamed)|(?:was|were|got|been) (?:lost|renamed|unregistered|taken (?:out|away))|unregistered|emptied|(?:is|are|was|left) (?:now )?(?:empty|blank|commented out|nil|unset)|empty|nil|lost|(?:has|have|had) ceased to exist|exists? nowhere|ceased to exist"
     r"|there (?:is|are|was|were|exists?) no|there's no|there isn't an?|no such|exists? no|renamed|unset|not mentioned|not listed|omitted|left out|isn't there|aren't there|is not there|have no",
+    "gone": rf"missing|absent|(?<!not )(?<!never )deleted|removed|gone|vanished|disappeared|dropped|wiped|erased|non-?exist\w*|inexistent|(?:does|do|did){_NOT} (?:\w+ )?exist(?: any ?more)?|no longer (?:exists?|there|present|defined)"
+    rf"|(?:is|are|was|were){_NOT} (?:\w+ )?(?:exist\w*|found|present|there|defined|created)|not (?:found|exist\w*|present|there|defined)|(?:could|can)(?: ?not|n't) be found|(?:was |were |been )?never (?:been )?(?:created|made|existed|defined|applied)|nobody (?:has )?(?:ever )?(?:made|created|defined|applied)"
+    r"|(?:has|have|had) (?:\w+ )?been (?:lost|renamed|taken out|pruned)|(?:was|were|got|been) (?:lost|renamed|unregistered|pruned|taken (?:out|away)|deregistered)|unregistered|ceased to exist|exists? nowhere|there (?:is|are|was|were|exists?) no|there's no|there isn't an?|no such|isn't there|aren't there|unknown to \w+",
     "lack": rf"lack(?:s|ed|ing)?|missing|without|no|(?:has|have|had|with) no|(?:does|do|did){_NOT} (?:\w+ )?(?:have|contain|hold|include|carry|define|list|know|mention|declare|specify|provide)(?: an?y?| the)?|loss of|lost|loses|losing|lose"
     r"|(?:was|were|been|got|is|are) (?:deprived|stripped|robbed) of|omits?|omitted|drops|dropped|deprived of|stripped of|removal of|deletion of|absence of|there (?:is|are|was|were) no|there's no|no such|no longer (?:has|have|holds|contains|lists|carries)(?: an?y?| the)?"
     r"|deleted|removed|removing|deleting|took(?: away)?|takes? away|taken(?: away)?|revok\w+|non-?existent|nonexisting|inexistent|absent|empty|nobody (?:made|created)",
@@ -123,7 +126,7 @@ DEFECTS: Mapping[str, str] = {
     r"|starv\w+|squeez\w+|capped|exceed\w*|exceeding|hits?|hitting|runs? out|beyond|over|above|shrunk|shrank|decreased|restrict\w*|mere(?:ly)?|just|a fraction|undersized|not sufficient|suffice|can(?:no|')t live|cannot (?:even )?(?:start|live|run|work|fit|boot)|needs? more|at most|strangl\w+|chok\w+|crippl\w+|drops?(?:ped)? to",
     "high": r"too (?:high|large|big|much|great|greedy)|more (?:\w+ )?than|exceed\w*|larger|bigger|greater|beyond|excessive\w*|huge|oversized|inflated|raised|absurd\w*|(?:no|any|every|each) (?:worker )?(?:node|machine)(?:'s|s)?|insufficient|no (?:single )?(?:worker )?(?:node|machine)"
     r"|unsatisfiable|impossible|enormous|gigantic|outsized|over-?sized|increased|can(?:not|'t| never) be (?:met|satisfied|scheduled|placed|granted)|nowhere|does(?: not|n't) fit|do(?: not|n't) fit|(?:nodes?|cluster) (?:can|could)(?: ?not|n't| never)|surpass\w*|outgrow\w*|largest",
-    "zero": r"(?<![\d./])0(?![\d./%]|\.\d)|zero|none|no (?:pods?|replicas?|instances?)|nought|nil|null",
+    "zero": r"(?<![\d./])0(?![\d/%]|\.\d)|zero|nought|nil|null|none",
     "blocked": r"block\w*|den(?:y|ies|ied|ying)|isolat\w+|cut(?:s|ting)?(?: it| them)? off|cut|drop(?:s|ped|ping)?|forbid\w*|forbad\w*|reject\w*|refus\w+|disallow\w*|den(?:y|ies)-all|allow\w*|permit\w*|prevent\w*|shut\w* (?:off|out)|restrict\w*|quarantin\w+|sever\w*|lock\w* (?:out|down)"
     r"|bars?|barred|no rules?|(?:no|without|zero) (?:ingress|egress)(?: rules?)?|filters?|filtered|stop(?:s|ped)?|keeps?|kept|interrupts?|swallow\w*|discard\w*|lets? (?:\w+ ){0,3}(?:in|out|through)|select\w*|(?:time|timed|timing)[ -]?outs?|cannot (?:reach|connect)|can't (?:reach|connect)|excludes?",
     "dead": r"(?:nothing|nobody|no ?one|none) (?:\S+ ){0,6}?(?:listen\w*|answer\w*|serv\w+|bound|there|is|replies|lives)|no (?:process|program|server|container|app\w*|socket|listener|service) (?:\w+ ){0,2}(?:listen\w*|serv\w+|bound|answer\w*|open|is|behind)"

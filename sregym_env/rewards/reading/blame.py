@@ -83,16 +83,10 @@ def subjects(statement: Statement, match: Match) -> list[Group]:
     ]
     own = [group for clause in (head, *within) for group in groups(statement, clause)]
     place = statement.at(match.head.first)
-    straight = [group for group in own if not group.oblique]
-    if straight:
-        # Of several in one clause the first is spoken of, but "X's Service" is whose it is.
-        return straight
-    if own:
-        return own
     before = [c for c in others if c.end <= place]
     rest = [group for clause in reversed(before) for group in groups(statement, clause)]
     rest += [group for c in others if c.start > place for group in groups(statement, c)]
-    return sorted(rest, key=lambda group: group.oblique)
+    return sorted([*own, *rest], key=lambda group: 2 * group.oblique + (group not in own))
 
 
 _CULPRIT = r"(?:root[ -]cause|cause|culprit|at fault|origin|to blame|responsible|source|guilty|faulty (?:component|service|one|part)|problem|issue|failing component|offender|mis-?configured|bottleneck|broken part|broken one)"

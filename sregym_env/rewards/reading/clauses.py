@@ -44,7 +44,7 @@ _CUT = re.compile(
     r"(?P<back>\bbecause(?: of)?\b|\bdue to\b|\bcaused by\b|\bas a result of\b|\bowing to\b|\bstem(?:s|ming|med)? from\b|\bresult(?:s|ing|ed)? from\b"
     r"|\bcom(?:es?|ing) from\b|\btraced (?:back )?to\b|\battributable to\b|\bthanks to\b|\bon account of\b|\bgiven that\b|\bsince\b|, for (?=\w)|\btriggered by\b|\bbrought about by\b"
     r"|\bas(?= (?:the|its|it|all|no|nothing|every|they|their|there|somebody|someone|a|an|@\w*) )|, as )"
-    r"|(?P<effect>,? ?\bso(?: that)?(?= (?!that)\w)(?! (?:called|far|few|many|much|low|small|high)\b)|\btherefore\b|\bhence\b|\bthus\b|\bthereby\b|\bconsequently\b|\baccordingly\b|\bas a (?:result|consequence)\b|\bwhich is why\b"
+    r"|(?P<effect>,? ?\bso(?: that)?(?= (?!that)[\w/@])(?! (?:called|far|few|many|much|low|small|high)\b)|\btherefore\b|\bhence\b|\bthus\b|\bthereby\b|\bconsequently\b|\baccordingly\b|\bas a (?:result|consequence)\b|\bwhich is why\b"
     r"|\b(?:(?:which|that|this|it|and)(?: then| in turn| now| also)? )?(?:causes?|causing|caused(?! by)|leads? to|leading to|led to|results? in|resulting in|resulted in|makes?|making|made|breaks|breaking|broke"
     r"|prevents?|preventing|prevented|affects|affecting|leaves|leaving|brings? down|takes? down|took down|knocks? out|propagat\w+ to|cascad\w+ (?:to|into)|means|meaning|explains|explaining)\b"
     r"|\bdownstream\b|\bin turn\b)"
@@ -61,9 +61,9 @@ _HEDGED = re.compile(
 )
 _SUPPOSED = re.compile(r"\b(?:if|unless|whether|assuming|suppos(?:e|ing)|provided that|in case|in the event|were to|had (?:@\w*|it|the \w+) been|would)\b")
 _DENIED = re.compile(
-    r"\b(?:it|that|this|which) (?:is|was|'s) (?:not (?:true|the case|so|that|correct)|false|untrue|wrong|unlikely|impossible)\b|\b(?:do|does|did|don't|doesn't|didn't)(?: not)? (?:think|believe|see|find|suspect|suggest|indicate|notice|show)"
+    r"\b(?:it|that|this|which) (?:is|was|'s) (?:not (?:true|the case|so|that|correct)|false|untrue|unlikely|impossible)\b|\b(?:it|this) (?:is|was) wrong (?:that|to)\b|\b(?:do|does|did|don't|doesn't|didn't)(?: not)? (?:think|believe|see|find|suspect|suggest|indicate|notice|show)"
     r"\b|\b(?:no|without|any|not any|little) (?:evidence|signs?|indication|proof|trace|reason to)\b|\bnothing (?:suggests|indicates|points to|shows)\b|\bfar from\b|\bi (?:reject|deny|doubt|exclude|excluded|rejected)\b|\bnot because\b|\bit is a (?:myth|lie)\b"
-    r"|\bcontrary to\b|\bunlikely\b|\bdoubt(?:ful)?\b|\b(?:can|could) be (?:ruled out|excluded)\b|\bfalsely\b|\ballegedly\b|\bis (?:disproved|refuted|wrong|false|not true)$"
+    r"|\bcontrary to\b|\bunlikely\b|\bdoubt(?:ful)?\b|\b(?:can|could) be (?:ruled out|excluded)\b|\bfalsely\b|\ballegedly\b|\bis (?:disproved|refuted|false|not true)\W*$"
 )
 _CLEARED = re.compile(
     r"\b(?:is|are|was|were|be|been|looks?|looked|seems?|seemed|appears?|appeared|remains?|stays?|works?|worked|runs?|ran|running|behaves?|behaved|feels?|there is|there's|doing|serves?)"
@@ -98,16 +98,16 @@ def clauses(text: str) -> list[Clause]:
     question = text.rstrip(" \"')").endswith("?")
     pieces = _cut(text)
     found: list[Clause] = []
-    doubtful = question
+    doubtful, denied = question, False
     for kind, start, end, role in pieces:
         body = text[start:end]
-        if kind in ("back", "turn") and not question:
-            doubtful = doubtful and kind != "back" and not re.match(r",? ?\b(?:but|however|yet)\b", body)
+        if not denied and not question and (kind == "back" or re.match(r",? ?\b(?:but|however|yet)\b", body)):
+            doubtful = False
         if _HEDGED.search(body) or _SUPPOSED.search(body):
             doubtful = True
         if _DENIED.search(body):
-            # "It is not true that ...": whatever follows is denied too.
-            doubtful = True
+            # "It is not true that ...": whatever follows is denied too, reasons included.
+            doubtful = denied = True
         found += _asserting(text, start, end, role, not doubtful)
     return found
 

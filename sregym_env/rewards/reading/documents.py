@@ -31,7 +31,7 @@ _LABELS: tuple[tuple[Label, re.Pattern[str]], ...] = tuple(
         ),
         (
             "remedy",
-            r".*\b(?:fix(?:es)?|remed\w+|mitigations?|repairs?|solutions?|recommend\w*|next steps?|resolution|actions?|prevention|follow-?ups?|how to .*|to do|todo|proposed|plan)\b.*",
+            r".*\b(?:fix(?:es)?|remed\w+|mitigations?|repairs?|solutions?|recommended|recommendations|next steps?|resolution|actions?|prevention|follow-?ups?|how to .*|to do|todo|proposed|plan)\b.*",
         ),
         (
             "effect",
@@ -56,6 +56,10 @@ _LABELS: tuple[tuple[Label, re.Pattern[str]], ...] = tuple(
 )
 
 
+_LONGEST_LABEL = 5
+"""Words that a label has at most."""
+
+
 @dataclass(frozen=True, slots=True)
 class Passage:
     """Prose under one label."""
@@ -76,6 +80,8 @@ def passages(text: str) -> list[Passage]:
 def label_of(key: str) -> Label | None:
     """What a key or heading announces; None for one that announces nothing known."""
     words = re.sub(r"[\s_*#:`]+", " ", key).strip().lower()
+    if len(words.split()) > _LONGEST_LABEL:
+        return None
     for label, pattern in _LABELS:
         if pattern.fullmatch(words):
             return label
