@@ -115,7 +115,9 @@ _ALL = (
         "service",
         (
             "service = gone !configmap|secret|service_account|claim /5",
-            "service gone !configmap|secret|service_account|claim|init_container /3",
+            "service gone !configmap|secret|service_account|claim|init_container|pods /2",
+            "service_object gone !configmap|secret|service_account|claim|init_container|pods /8",
+            "gone service_object !configmap|secret|service_account|claim /2",
             "lack >service !configmap|secret|service_account|claim|selector /3",
         ),
         kinds=("Service",),
@@ -180,7 +182,7 @@ _ALL = (
         "defective_image",
         "images",
         (
-            "build|image defective|wrong|fails !pull|unpullable|data_files|incompatible",
+            "build|image defective|wrong|fails /7 !pull|unpullable|data_files|incompatible",
             "image changed defective|fails|code_path !pull|unpullable|incompatible",
         ),
         valued=("VALUE image|build|runs|upgraded",),
@@ -340,7 +342,10 @@ _ALL = (
     Mechanism(
         "network_policy_isolation",
         "isolation",
-        ("policy blocked|wrong|conflict|lack|absent",),
+        (
+            "policy blocked|wrong|conflict|lack|absent",
+            "deny_all",
+        ),
         valued=("VALUE policy|blocked",),
         kinds=("NetworkPolicy",),
     ),
@@ -433,7 +438,7 @@ _ALL = (
         "credentials",
         (
             "account gone !role|service_account|secret|configmap|policy|claim /7",
-            "lack >account !role|service_account|secret|configmap|policy|claim /5",
+            "lack = >account !role|service_account|secret|configmap|policy|claim /5",
             "authentication account gone|lack|wrong !role|service_account|secret /12",
         ),
         valued=("VALUE account|authentication|gone",),

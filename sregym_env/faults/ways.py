@@ -22,7 +22,7 @@ SPAN = 9
 MOST_HITS = 10
 """Hits of one concept in one sentence that are looked at: who says a word more often than that says nothing."""
 
-_NEAR = 3
+_NEAR = 4
 """Words within which an excluded term excludes, beyond the way's own."""
 
 
@@ -238,5 +238,4 @@ def _excluded(asked: Way, sentence: Sentence, first: int, last: int, chosen: Seq
         first - _NEAR <= hit.first and hit.last <= last + _NEAR
         for concept in asked.without
         for hit in sentence.hits.get(concept, ())
-        if not any(hit.overlaps(mine) for mine in chosen[:1])
     )

@@ -84,7 +84,7 @@ OBJECTS: Mapping[str, str] = {
     # credentials
     "role": r"(?:read ?-?write ?)?(?:roles?|permissions?|privileges?|rights?|grants?|authori[sz]ations?|access rights?)|readwrite|read ?/ ?write(?: access)?"
     r"|(?:read|write) access|access to (?:its|the|their) (?:data|data ?base|collections?)",
-    "account": r"(?:data ?base |mongo\w* |db |admin\w* |login |client |application )?(?:user(?! (?:requests?|journeys?|traffic|impact|facing|experience|errors?|service|interface|agent))"
+    "account": r"(?:data ?base |mongo\w* |db |admin\w* |login |client |application )?(?:user(?! (?:to|cannot|can't|fails?|times|logs|and|service|requests?|journeys?|traffic|impact|facing|experience|errors?|service|interface|agent))"
     r"|accounts?|credentials?|logins?|principal)|(?:data ?base|mongo\w*|db) users|admin",
     "not_authorized": r"not authori[sz]ed|unauthori[sz]ed|permission denied|access denied|denies every query",
     "authentication": r"authenticat\w+|auth ?fail\w*|log ?ins? fail\w*|user ?not ?found|log in",
@@ -117,7 +117,7 @@ DEFECTS: Mapping[str, str] = {
     r"|(?:has|have|had) (?:\w+ )?(?:been )?(?:lost|renamed)|(?:was|were|got|been) (?:lost|renamed|unregistered|taken (?:out|away))|unregistered|emptied|(?:is|are|was|left) (?:now )?(?:empty|blank|commented out|nil|unset)|empty|nil|lost|(?:has|have|had) ceased to exist|exists? nowhere|ceased to exist"
     r"|there (?:is|are|was|were|exists?) no|there's no|there isn't an?|no such|exists? no|renamed|unset|not mentioned|not listed|omitted|left out|isn't there|aren't there|is not there|have no",
     "gone": rf"missing|absent|(?<!not )(?<!never )deleted|removed|gone|vanished|disappeared|dropped|wiped|erased|non-?exist\w*|inexistent|(?:does|do|did){_NOT} (?:\w+ )?exist(?: any ?more)?|no longer (?:exists?|there|present|defined)"
-    rf"|(?:is|are|was|were){_NOT} (?:\w+ )?(?:exist\w*|found|present|there|defined|created)|not (?:found|exist\w*|present|there|defined)|(?:could|can)(?: ?not|n't) be found|(?:was |were |been )?never (?:been )?(?:created|made|existed|defined|applied)|nobody (?:has )?(?:ever )?(?:made|created|defined|applied)"
+    rf"|(?:is|are|was|were){_NOT} (?:\w+ )?(?:exist\w*|found|present|there|defined|created)|not (?:found|exist\w*|present|there|defined)|(?:could|can)(?: ?not|n't) be found|nobody (?:has )?(?:ever )?(?:made|created|defined|applied)"
     r"|(?:has|have|had) (?:\w+ )?been (?:lost|renamed|taken out|pruned)|(?:was|were|got|been) (?:lost|renamed|unregistered|pruned|taken (?:out|away)|deregistered)|unregistered|ceased to exist|exists? nowhere|there (?:is|are|was|were|exists?) no|there's no|there isn't an?|no such|isn't there|aren't there|unknown to \w+",
     "lack": rf"lack(?:s|ed|ing)?|missing|without|no|(?:has|have|had|with) no|(?:does|do|did){_NOT} (?:\w+ )?(?:have|contain|hold|include|carry|define|list|know|mention|declare|specify|provide)(?: an?y?| the)?|loss of|lost|loses|losing|lose"
     r"|(?:was|were|been|got|is|are) (?:deprived|stripped|robbed) of|omits?|omitted|drops|dropped|deprived of|stripped of|removal of|deletion of|absence of|there (?:is|are|was|were) no|there's no|no such|no longer (?:has|have|holds|contains|lists|carries)(?: an?y?| the)?"
@@ -133,7 +133,7 @@ DEFECTS: Mapping[str, str] = {
     rf"|(?:do|does|did|is|are){_NOT} (?:\w+ )?(?:listen\w*|serv\w+|open|answer\w*|expos\w*|bound|implement\w*|offer\w*|provide\w*|know|have|there|exist|use|used)|not (?:listening|served|open|bound)|closed|dead|non-?listening|unserved|no listener|unused|unbound|never (?:listens?|serve[sd]?|answers?|opens?)"
     r"|listens? (?:on )?(?:only )?(?:elsewhere|on another|on a different)|connection refused|refused|nowhere|unreachable|void|nonexistent|404",
     "listens": r"listen\w*|serves? on|bound|binds?|opens?",
-    "fails": r"fail\w*|crash\w*|errors?|exits?|dies|panics?|500s?|break\w*|bug\w*|bugg?y|defect\w*|does(?: not|n't) (?:work|start|stay|come)|unstable|regression|misbehav\w*",
+    "fails": r"fail\w*|crash\w*|exits?|dies|panics?|500s?|break\w*|bug\w*|bugg?y|defect\w*|does(?: not|n't) (?:work|start|stay|come)|unstable|regression|misbehav\w*",
 }
 
 ACTS: Mapping[str, str] = {
@@ -154,7 +154,7 @@ ACTS: Mapping[str, str] = {
     "conflict": r"conflict\w*|collid\w+|collision\w*|clash\w*|contention|fight\w*|compet\w+|same|both|already|taken|in use|occup\w+|steals?|stole|takes|took|grabs?|grabbed|two|twice|duplicat\w+|also (?:binds?|listens?|wants?)|like the main|holds?|races?|hijack\w*|contend\w*|shar\w+|wants?|binds?|bound|listens?",
     "waits": r"wait\w*|loop\w*|hang\w*|hung|stuck|block\w*|never (?:ends?|finish\w*|complet\w*|succeed\w*|exits?|terminates?|returns?|gets?|comes?|done|passes)|polls?|polling|spins?|forever|for ever|endless\w*|sleeps?|does(?: not|n't) (?:finish|complete|end|exit|terminate|return)|stall\w*|until|looks? for|held|holds|fail\w*|cannot (?:complete|finish)",
     "revoked": r"revok\w+|revocation|withdr[ae]wn?|taken away|took away|takes away|downgrad\w+|demoted|depriv\w+|strip\w*|lost|loses|lose|losing|no longer (?:has|have|holds|allowed|permitted|may)|(?:is|was)(?: not|n't) (?:allowed|permitted)|gone|removed|missing|absent|lacks?|lacking|empty|insufficient|without|only (?:has|read)|read-?only|deleted|dropped|denied|changed|reduced|disappeared|none|wrong|instead|may not|has no|no|not granted|no grants",
-    "incompatible": r"incompatib\w+|not compatible|un-?supported|not supported|can(?: ?not|n't|'t) (?:\w+ )?(?:read|open|use|handle|start (?:on|with)|understand|load|work with|deal with)|refus\w+|unable to (?:read|open|use)|too (?:new|old|recent|far)|won't (?:read|open|start)|will not (?:read|open)|reject\w*|does(?: not|n't) (?:understand|support|accept|know|read)|skip\w+|jump\w*|newer|major version|different major",
+    "incompatible": r"incompatib\w+|not compatible|un-?supported|not supported|can(?: ?not|n't|'t) (?:\w+ )?(?:read|open|use|handle|start (?:on|with)|understand|load|work with|deal with)|refus\w+|unable to (?:read|open|use)|too (?:new|old|recent|far)|won't (?:read|open|start)|will not (?:read|open)|reject\w*|does(?: not|n't) (?:understand|support|accept|read)|skip\w+|jump\w*|newer|major version|different major",
     "upgraded": r"up-?grad\w+|bump\w*|downgrad\w+|jump\w*|moved|major|newer|version (?:change|jump|bump|skew|mismatch)|rolled out|changed|switched|set|replaced|runs?|uses?",
     "unpullable": rf"(?:can(?: ?not|n't|'t)|could(?: not|n't)|unable to|fail\w*(?: to)?|impossible to|never) (?:be )?(?:\w+ )?(?:pull\w*|fetch\w*|download\w*|found|resolved|find)|(?:is|was|are)(?:{_NOT}) (?:available|found|pullable|in (?:the|any) registry)|image ?pull ?back ?off|err ?image ?pull|unpullable|unavailable|nonexistent|not (?:available|found)|no registry|in no registry|unknown to (?:the|any) registry|manifest unknown|invalid ?image ?name",
     "defective": r"defect\w*|bug\w*|bugg?y|faulty|broken|flawed|bad|crash\w*|fails?|failing|regression|corrupt\w*|damaged|unstable|does(?: not|n't) (?:work|stay up|start)|botched|poor|rotten|panics?|malfunction\w*|dud",
@@ -168,6 +168,8 @@ ACTS: Mapping[str, str] = {
     "path": r"/[a-z][\w/.-]*|http ?get|tcp ?socket|grpc|exec|wget|command",
     "kill": r"kill\w*|restart\w*|terminat\w+|recreat\w+|crash ?-?loop\w*",
     "ready": r"ready|readiness|unready|not-ready|out of (?:its|the) service|taken out|endpoints?|rotation|load balanc\w+|polls?",
+    "deny_all": r"deny-all|deny all|denies all|default-deny|(?:no|zero) (?:ingress|egress)",
+    "service_object": r"(?:service|svc)(?: object| resource| named| called| for| of|/)? ?(?:the )?[\"']?@_*|(?:kubernetes |k8s |the )service object|svc/@_*",
     "require": r"must specify|must declare|require\w*|declar\w+|specif\w+|forbid\w*|forbad\w*|reject\w*|refus\w+|block\w*|den(?:y|ies|ied)|exceed\w*|exhaust\w*|full|used up|prevent\w*|keeps?|limits?|stops?|disallow\w*|not allow\w*|allows? (?:no|only)|admission|demands?|fail\w*|cannot|can't|hits?|low|bars?|caps?|hinder\w*|rules out",
     "pending": r"pending|schedul\w+|unschedulable|placed|place|node\w*|pods?|noschedule|noexecute|carr\w+|added|put|has|have",
 }

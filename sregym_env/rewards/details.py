@@ -49,10 +49,10 @@ class Details:
         if not spec.wrong:
             found += [spec.right, *_parts(spec.right)]
             found += self._own_key
-        own = {name.lower() for name in spec.components}
+        own = {name.lower() for name in (*spec.components, *spec.affected)}
         objects = [name for name in (spec.resource_name, *spec.aliases) if name.lower() not in own]
         found += [name for name in objects if "-" in name or "_" in name]
-        return tuple(dict.fromkeys(word for each in found if _telling(word := plain(each).strip())))
+        return tuple(dict.fromkeys(word for each in found if _telling(word := plain(each).strip()) and word not in own))
 
     @cached_property
     def _own_key(self) -> list[str]:

@@ -275,19 +275,21 @@ class _Case:
     @cached_property
     def own_heads(self) -> frozenset[tuple[int, int]]:
         """(statement, word) of every head of a claim that is a fault's own: other ways to say it are no other claim."""
-        return frozenset(
-            (claim.statement, claim.match.head.first)
-            for claims in self.readings
-            for claim in claims
-            if claim is not None
-        )
+        found: set[tuple[int, int]] = set()
+        for spec, claims in zip(self.specs, self.readings, strict=True):
+            for claim in claims:
+                if claim is not None:
+                    sentence = tagged(self.statements[claim.statement].asserted)
+                    own = [claim.match, *matches(MECHANISMS[spec.mechanism].ways, sentence)]
+                    found |= {(claim.statement, match.head.start) for match in own}
+        return frozenset(found)
 
     @cached_property
     def foreign(self) -> tuple[str, ...]:
         """Mechanisms that are claimed and are not the faults'."""
         keys = []
         for claim in self.claims:
-            if claim.key in self.implied or (claim.statement, claim.match.head.first) in self.own_heads:
+            if claim.key in self.implied or (claim.statement, claim.match.head.start) in self.own_heads:
                 continue
             keys.append(claim.key)
         return tuple(dict.fromkeys(keys))
@@ -309,7 +311,7 @@ class _Case:
 
     def _excused(self, claim: Claim) -> list[str]:
         """Those a claim names who are not blamed by it: its own heads say a fault, and they belong to its account."""
-        if (claim.statement, claim.match.head.first) in self.own_heads and not self._hard(claim):
+        if (claim.statement, claim.match.head.start) in self.own_heads and not self._hard(claim):
             return [name for name in self._about(claim) if name in self.bystanders]
         return []
 

@@ -66,6 +66,11 @@ class Statement:
         ]
 
     @property
+    def denied(self) -> bool:
+        """Whether its last word asserts nothing."""
+        return not self.clauses[-1].asserted
+
+    @property
     def asserts(self) -> bool:
         """Whether anything is asserted in it."""
         return self.label not in ("cleared", "remedy", "guess") and any(c.asserted for c in self.clauses)
@@ -85,7 +90,11 @@ def read(text: str, names: Names) -> list[Statement]:
                 continue
             if retracts(said) and found:
                 found[-1] = _withdrawn(found[-1])
-            found.append(statement(passage.label, said, names))
+            new = statement(passage.label, said, names)
+            if found and found[-1].text.endswith(";") and found[-1].denied:
+                # "It is not true that a; b": a semicolon goes on with what was begun.
+                new = _withdrawn(new)
+            found.append(new)
             if len(found) == MAX_SENTENCES:
                 return found
     return found

@@ -140,7 +140,7 @@ def troubled(statement: Statement) -> list[Group]:
 def bare(statement: Statement) -> list[Group]:
     """Groups in a statement that is hardly more than names."""
     words = [word for word in re.findall(r"[a-z]{2,}", re.sub(r"@\w*", " ", statement.masked)) if word not in _FILLING]
-    return groups(statement) if statement.mentions and len(words) <= 1 else []
+    return groups(statement) if statement.mentions and not words else []
 
 
 _FILLING = frozenset(

@@ -24,7 +24,7 @@ def sentences(text: str) -> list[str]:
         following = text[match.end() : match.end() + 1]
         if match.group().startswith(".") and _ABBREVIATION.search(so_far) and not following.isupper():
             continue
-        found.append(text[begin : match.end()].strip(" |;"))
+        found.append(text[begin : match.end()].strip(" |"))
         begin = match.end()
     found.append(text[begin:].strip())
     return [each for each in found if re.search(r"\w", each)]
@@ -77,14 +77,14 @@ _CLEARED = re.compile(
     r"|\bno (?:other|further|additional|more) (?:\w+ )?(?:causes?|faults?|problems?|issues?|component\w*|objects?)\b"
 )
 _REMEDY = re.compile(
-    r"^(?:\W|please |then |finally |first |next |simply |just |to fix(?: it| this)?,? )*(?:set|change|restore|patch|fix|revert|roll ?back|re-?create|add|grant|update|correct|uncordon|untaint|edit|apply|undo|create|increase|raise|lower|delete|remove|scale|redeploy|point|replace|put|give|rename|reset|repair|recommend\w*|suggest\w*|run|kubectl|use)\b"
+    r"^(?:\W|please |then |finally |first |next |simply |just |to fix(?: it| this)?,? )*(?:set|change|restore|patch|fix|revert|roll ?back|re-?create|add|grant|update|correct|uncordon|untaint|edit|apply|undo|create|increase|raise|lower|delete|remove|scale|redeploy|point|replace|put|give|rename|reset|repair|recommend(?:ed|ing|s)?|suggest\w*|run|kubectl|use)\b"
     r"|\b(?:should|must|needs? to|has to|have to|ought to) be (?:\w+ )?(?:set|changed|restored|patched|fixed|reverted|rolled|recreated|re-created|added|granted|updated|corrected|removed|deleted|raised|lowered|increased|reduced|scaled|replaced|pointed|edited|given|put|uncordoned|repaired|adjusted|repointed)\b"
     r"|\bto (?:fix|repair|resolve|remedy|mitigate|restore|recover)\b|\b(?:restoring|reverting|rolling back|setting|fixing|the (?:fix|remedy|repair|solution|mitigation) (?:is|would|:))\b"
 )
 _META = re.compile(
     r"\b(?:(?:am|was|'m|are|is)(?: \w+)? (?:not (?:\w+ )?(?:sure|certain|confident)|unsure|uncertain|guessing|speculating|unproven|unverified|unconfirmed)|could(?: not|n't) (?:\w+ )?(?:confirm|verify|tell|prove|determine|establish)"
     r"|can(?:no|')t (?:tell|confirm|say|verify|prove)|(?:just|only|merely|pure) (?:a |my )?(?:guess\w*|hunch|hypothes\w+|speculation|theory|idea)|i (?:may|might|could) be wrong|don't know|do not know|not confirmed|no idea|needs? (?:more )?(?:investigation|confirmation)|none of (?:this|that|the above) is (?:certain|true|confirmed|so)"
-    r"|^(?:\W*)(?:no|not really|that is not so|not so|i do not think so|i don't think so|just kidding|wrong|false|not true)[.!,]?(?: |$)|(?:the above|this|that) (?:is|was|may be|might be) (?:false|not true|untrue|wrong|incorrect|a lie|a joke|a guess|speculation|only a guess))"
+    r"|^(?:\W*)(?:no|not really|that is not so|not so|i do not think so|i don't think so|just kidding|wrong|false|not true)(?:[.!,]|$)|(?:the above|this|that) (?:is|was|may be|might be) (?:false|not true|untrue|wrong|incorrect|a lie|a joke|a guess|speculation|only a guess))"
 )
 
 
