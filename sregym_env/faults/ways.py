@@ -107,7 +107,7 @@ VALUE = "VALUE"
 """The concept of a fault's own wrong value or object, where somebody tags it."""
 
 _PATTERNS = {
-    concept: re.compile(rf"(?<![\w@])(?:{words})(?!\w)") if concept not in ("path",) else re.compile(words)
+    concept: re.compile(rf"(?<![\w@-])(?:{words})(?!\w|-\w)") if concept not in ("path",) else re.compile(words)
     for concept, words in CONCEPTS.items()
 }
 _WORD = re.compile(r"\S+")

@@ -27,7 +27,7 @@ OBJECTS: Mapping[str, str] = {
     "pull": r"pull\w*|image ?pull ?back ?off|err ?image ?pull|fetch(?:ed)?|download(?:ed)?",
     # programs
     "command": r"(?<!exec )(?<!execute )(?:commands?|entry ?-?points?|cmd|command line|command override|start-?up command|args?)",
-    "binary": r"binar(?:y|ies)|executables?|programs?|process",
+    "binary": r"binar(?:y|ies)|executables?|programs?",
     # configuration
     "configmap": r"config ?-?maps?|cm",
     "config": r"config\.json|config(?:uration)?(?: ?-?(?:map|file|data|document|json))?s?|settings? file|\.json|\.ya?ml|cm",
@@ -66,7 +66,7 @@ OBJECTS: Mapping[str, str] = {
     "memory_request": rf"(?:{_MEM}|cpu|resources?|processor) ?-?requests?|requests?\.(?:memory|cpu)|requests? (?:of|for) (?:\S+ ){{0,3}}(?:{_MEM}|cpu|cores?)"
     rf"|requests? \d\S*(?: \S+){{0,2}} {_MEM}|asks? (?:the scheduler )?for \S+ (?:of )?(?:{_MEM}|cpu|cores?)|requesting \S+ (?:of )?(?:{_MEM}|cpu)"
     r"|resource ?requirements?|reservation of memory|requests? more (?:memory|cpu|resources)|requested (?:memory|cpu)",
-    "quota": r"(?:resource ?-?)?quotas?",
+    "quota": r"(?<!cpu )(?<!cpu-)(?<!cfs )(?:resource ?-?)?quotas?",
     # network
     "policy": r"(?:network|net) ?-?polic(?:y|ies)|netpols?|deny-all(?: polic(?:y|ies))?|(?:ingress|egress|isolation|isolating|deny|traffic) polic(?:y|ies)|np",
     # names
@@ -90,7 +90,7 @@ OBJECTS: Mapping[str, str] = {
     "authentication": r"authenticat\w+|auth ?fail\w*|log ?ins? fail\w*|user ?not ?found|log in",
     "service_account": r"service ?-?_?accounts?(?: ?-?names?)?|serviceaccountnames?",
     # disks
-    "disk": r"disks?|drives?|block ?-?devices?|sectors?|storage (?:device|media|hardware|layer)?|media|hardware|ssd|hdd|nvme|device|storage",
+    "disk": r"disks?|drives?|block ?-?devices?|sectors?|storage (?:device|media|hardware|layer)|media|hardware|ssd|hdd|nvme|device",
     "io_error": r"i/?o ?-?errors?|input/output errors?|\beio\b|read errors?|bad (?:sectors?|blocks?)|(?:latent )?sector errors?|reads? (?:\S+ ){0,6}fail\w*|read failures?|unreadable|media errors?",
     # generic things
     "service": r"services?(?: object| resource| definition| record)?|svc|cluster[ -]?ip",
@@ -133,7 +133,7 @@ DEFECTS: Mapping[str, str] = {
     rf"|(?:do|does|did|is|are){_NOT} (?:\w+ )?(?:listen\w*|serv\w+|open|answer\w*|expos\w*|bound|implement\w*|offer\w*|provide\w*|know|have|there|exist|use|used)|not (?:listening|served|open|bound)|closed|dead|non-?listening|unserved|no listener|unused|unbound|never (?:listens?|serve[sd]?|answers?|opens?)"
     r"|listens? (?:on )?(?:only )?(?:elsewhere|on another|on a different)|connection refused|refused|nowhere|unreachable|void|nonexistent|404",
     "listens": r"listen\w*|serves? on|bound|binds?|opens?",
-    "fails": r"fail\w*|crash\w*|exits?|dies|panics?|500s?|break\w*|bug\w*|bugg?y|defect\w*|does(?: not|n't) (?:work|start|stay|come)|unstable|regression|misbehav\w*",
+    "fails": r"fail\w*|crash\w*|crash-?loop\w*|exits?|dies|panics?|500s?|break\w*|bug\w*|bugg?y|defect\w*|does(?: not|n't) (?:work|start|stay|come)|unstable|regression|misbehav\w*",
 }
 
 ACTS: Mapping[str, str] = {
@@ -146,7 +146,7 @@ ACTS: Mapping[str, str] = {
     "foreign_pods": r"(?:foreign|unrelated|other|wrong|extra|stray|strange|alien|unwanted|unintended|another|others'|someone else's|neighbou?r\w*) (?:\w+ ){0,3}?(?:pods?|endpoints?|backends?|workloads?|deployments?|services?|components?|containers?|addresses|instances?)(?:'s)?(?: pods?)?|pods? (?:\w+ ){0,3}?(?:of|from|belonging to|that belong to|owned by|run by) (?:another|a different|an unrelated|other|a foreign|a second|@_*)|@_* (?:\S+ )?pods?",
     "shared": r"shar(?:e|es|ed|ing)|common|(?:also|too|both|as well) (?:carry|carries|have|has|bear|bears|carried)|both (?:\w+ )?(?:carry|have|bear)|in common|carr(?:y|ies) (?:it|the same|that|this)?(?: \w+)? ?(?:too|as well|also)|same label",
     "runs": r"runs?|running|ran|execut\w+|starts?|started|starting|launch\w*|invokes?|boots?",
-    "pinned": r"pin(?:s|ned|ning)?|bound|tied|nailed|restricted|constrained|forced|held|confined|assigned|must run|only (?:run|schedul\w*)|locked|steered|wants?|waits?|demands?|asks?|requires?|fixed|schedul\w+|placed|needs?",
+    "pinned": r"pin(?:s|ned|ning)?|bound|tied|nailed|restricted|constrained|forced|held|confined|assigned|must run|only (?:run|schedul\w*)|locked|steered|wants|demands?|asks?|requires?|fixed|placed",
     "other_node": r"(?:another|other|different|wrong|separate|not that|second|elsewhere|not the same)(?: worker)? ?(?:node|machine|host|worker|one)?|elsewhere|node other than|(?:is|are|lies?|lives?|sits?|resides?|located|local|bound|tied|attached|lie) (?:\w+ ){0,2}?(?:not|on|to|at|elsewhere)|not (?:available|there|on)|(?:its|the) (?:volume|data) (?:is|lives?|lies|are)|where",
     "no_node": r"(?:no|none of the|not one|not a single|zero|without a) (?:\S+ ){0,3}?(?:nodes?|machines?|hosts?|workers?)|nodes? (?:\S+ ){0,6}?(?:does not exist|doesn't exist|do not exist|is missing|not exist|non-?existent|no longer exists?|is gone|is unknown|nobody has)|non-?existent (?:\w+ )?(?:node|host|machine|worker)"
     r"|missing node|unknown node|node that (?:is|was) (?:not|never)|no such node|(?:there is|there's) no such (?:node|machine|host)|(?:node|machine|host|worker) which (?:does|is) not|imaginary node|fictitious node|(?:imaginary|phantom|absent|vanished|bogus) (?:node|host|machine)|no (?:node|machine) (?:has|carries|bears|satisf\w+|match\w+)",
@@ -168,6 +168,8 @@ ACTS: Mapping[str, str] = {
     "path": r"/[a-z][\w/.-]*|http ?get|tcp ?socket|grpc|exec|wget|command",
     "kill": r"kill\w*|restart\w*|terminat\w+|recreat\w+|crash ?-?loop\w*",
     "ready": r"ready|readiness|unready|not-ready|out of (?:its|the) service|taken out|endpoints?|rotation|load balanc\w+|polls?",
+    "asks": r"asks? for|asking for|requests?|requesting|requested|demands?|demanding|wants?|reserves?|reserving|needs? more|claims",
+    "incompatib": r"incompatib\w+|not compatible",
     "deny_all": r"deny-all|deny all|denies all|default-deny|(?:no|zero) (?:ingress|egress)",
     "service_object": r"(?:service|svc)(?: object| resource| named| called| for| of|/)? ?(?:the )?[\"']?@_*|(?:kubernetes |k8s |the )service object|svc/@_*",
     "require": r"must specify|must declare|require\w*|declar\w+|specif\w+|forbid\w*|forbad\w*|reject\w*|refus\w+|block\w*|den(?:y|ies|ied)|exceed\w*|exhaust\w*|full|used up|prevent\w*|keeps?|limits?|stops?|disallow\w*|not allow\w*|allows? (?:no|only)|admission|demands?|fail\w*|cannot|can't|hits?|low|bars?|caps?|hinder\w*|rules out",

@@ -15,6 +15,7 @@ from sregym_env.cluster.app import App
 from sregym_env.faults.mechanisms import MECHANISMS
 from sregym_env.faults.spec import FaultSpec
 from sregym_env.faults.ways import Match, matches, tagged
+from sregym_env.faults.words import FIELDS
 from sregym_env.rewards import checklist
 from sregym_env.rewards.checklist import Answer, Grade
 from sregym_env.rewards.details import Details, says
@@ -75,6 +76,9 @@ class _Case:
                 sentence = tagged(each.asserted)
                 for key, mechanism in MECHANISMS.items():
                     for match in matches(mechanism.ways, sentence)[:1]:
+                        if each.consequence(match.head.start) and match.head.concept not in FIELDS:
+                            # "... so its service is gone": what follows from a cause in such words is none.
+                            continue
                         found.append(Claim(key, match, number, tuple(subjects(each, match))))
         return tuple(found)
 
@@ -181,6 +185,11 @@ class _Case:
 
     def _about(self, claim: Claim, spec: FaultSpec | None = None) -> list[str]:
         """Whom a claim is about."""
+        if claim.groups and claim.groups[0].oblique:
+            # "Its limit is too low for what frontend sends": whose it is was said before.
+            spoken_of = focus(self.statements, claim.statement)
+            if (set(spec.components) if spec else self.truth) & set(spoken_of):
+                return spoken_of
         if claim.groups:
             first = self.members(claim.groups[0])
             wanted = set(spec.components) if spec else self.truth
@@ -287,12 +296,22 @@ class _Case:
     @cached_property
     def foreign(self) -> tuple[str, ...]:
         """Mechanisms that are claimed and are not the faults'."""
-        keys = []
+        keys: list[str] = []
+        beside: list[str] = []
         for claim in self.claims:
             if claim.key in self.implied or (claim.statement, claim.match.head.start) in self.own_heads:
                 continue
-            keys.append(claim.key)
-        return tuple(dict.fromkeys(keys))
+            (beside if self._beside(claim) else keys).append(claim.key)
+        # One may be said by chance, in the words around what is right.
+        return tuple(dict.fromkeys([*keys, *(beside if len(set(beside)) > 1 else [])]))
+
+    def _beside(self, claim: Claim) -> bool:
+        """Whether a claim stands within the words of a fault's own, or beside it in words that say many things."""
+        own = [c for claims in self.readings if (c := claims[claim.statement]) is not None]
+        return any(
+            c.match.first <= claim.match.head.first <= c.match.last or claim.match.head.concept not in FIELDS
+            for c in own
+        )
 
     @cached_property
     def innocents(self) -> tuple[str, ...]:

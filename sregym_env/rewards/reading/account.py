@@ -57,6 +57,10 @@ class Statement:
             (clause for clause in self.clauses if clause.start <= offset < clause.end), self.clauses[-1]
         )
 
+    def consequence(self, offset: int) -> bool:
+        """Whether a place is in words that tell what follows from something else."""
+        return self.label == "effect" or self.clause_of(offset).role == "effect"
+
     def named(self, clause: Clause | None = None) -> list[Mention]:
         """Mentions in a clause that asserts something, or in all of those."""
         return [
@@ -64,11 +68,6 @@ class Statement:
             for mention in self.mentions
             if (here := self.clause_of(mention.start)).asserted and (clause is None or here is clause)
         ]
-
-    @property
-    def denied(self) -> bool:
-        """Whether its last word asserts nothing."""
-        return not self.clauses[-1].asserted
 
     @property
     def asserts(self) -> bool:
@@ -90,11 +89,7 @@ def read(text: str, names: Names) -> list[Statement]:
                 continue
             if retracts(said) and found:
                 found[-1] = _withdrawn(found[-1])
-            new = statement(passage.label, said, names)
-            if found and found[-1].text.endswith(";") and found[-1].denied:
-                # "It is not true that a; b": a semicolon goes on with what was begun.
-                new = _withdrawn(new)
-            found.append(new)
+            found.append(statement(passage.label, said, names))
             if len(found) == MAX_SENTENCES:
                 return found
     return found

@@ -41,7 +41,7 @@ _GLUE = re.compile(
 _BEFORE = re.compile(
     r"\b(?:by|from|to|reach|reaches|reaching|into|towards?|via|behind|for|like|unlike|than|against|between|instead of|rather than|clients?|callers?|calls?|called|calling|uses?|using|used by|contact\w*"
     r"|resolve|resolves|names?|hosts?|such as|because|serves?|as|with which|which|whose|that|while|when|until|before|after|not|query|queries|access|reads?|over|against|runs?|running|command|binary|executes?|starts?)"
-    r"(?: (?:the|its|all|own|both|other|only|it|service|pods? of|deployment|database of|image of|binary of|program of))* ?[\"'(]?$"
+    r"(?: (?:the|its|all|own|both|other|only|it|service|pods? of|deployment|database of|image of|binary of|program of))* ?[\"'(]?$|\($"
 )
 _AFTER = re.compile(
     r"^(?:'s)?(?: (?:services?|pods?|deployments?|then|also|now|itself|too|containers?|and|both|all|which|that|who))*,? (?:can(?:not|'t| no longer)|could(?: not|n't)|fail\w*|crash\w*|times? out|timed out|(?:is|are) (?:unable|not able|hit|affected|starved of)"

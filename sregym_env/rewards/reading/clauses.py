@@ -12,7 +12,7 @@ from typing import Literal
 Role = Literal["plain", "cause", "effect"]
 
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|vs|approx|cf|resp|incl|no|fig|al|st|ca)|\betc)\.$", re.IGNORECASE)
-_END = re.compile(r"[.!?][\"')\]]*\s+|\s*\|\|\s*|;\s+")
+_END = re.compile(r"[.!?][\"')\]]*\s+|\s*\|\|\s*")
 
 
 def sentences(text: str) -> list[str]:
@@ -49,12 +49,12 @@ _CUT = re.compile(
     r"|prevents?|preventing|prevented|affects|affecting|leaves|leaving|brings? down|takes? down|took down|knocks? out|propagat\w+ to|cascad\w+ (?:to|into)|means|meaning|explains|explaining)\b"
     r"|\bdownstream\b|\bin turn\b)"
     r"|(?P<fresh>\b(?:the )?(?:actual |true |real |underlying )?root[ -]causes?(?: of [^:,.]{0,60}?)?(?: is| was| are|:|=)|\bthe (?:culprit|origin|fault|problem|issue)(?: here)?(?: is| lies| was|:|=))"
-    r"|(?P<turn>,? ?\b(?:but|while|whereas|although|though|however|yet|nevertheless|except that|unlike)\b| - | \u2014 | \u2013 |: )"
+    r"|(?P<turn>,? ?\b(?:but|while|whereas|although|though|however|yet|nevertheless|except that|unlike)\b| - | \u2014 | \u2013 |: |; )"
     r"|(?P<same>, (?:and|which|whose|who|where|when|then)\b| \(|\)|, (?=(?:its|it|they|all|no|nothing|users|clients)\b)|(?:, | and )(?=(?:the )?(?:@\w*|it|they|its \w+|\w+) (?:\w+ )?(?:is|was|has|had|cannot|can't|fails?|carr\w+|does|do|never|runs?|waits?|hangs?|exits?|dies|crash\w*|asks?|stays?|reports?)\b))"
 )
 
 _HEDGED = re.compile(
-    r"\b(?:might|may(?! have)|may have|could(?! not|n't)|perhaps|maybe|possibly|probably|presumably|likely|suspect\w*|suspicion\w*|guess\w*|hypothes\w+|potentially|conceivabl\w+|plausibl\w+"
+    r"\b(?:might|may(?! only| not)|could(?! not|n't)|perhaps|maybe|possibly|probably|presumably|likely|suspect\w*|suspicion\w*|guess\w*|hypothes\w+|potentially|conceivabl\w+|plausibl\w+"
     r"|possible (?:cause|reason|explanation|that|culprit)|not (?:\w+ )?(?:sure|certain|clear)|unsure|uncertain|unclear|unconfirmed|speculat\w+|i (?:wonder|assume|presume)|one of (?:these|the following|several|them)"
     r"|either(?! (?:pod|workload|of|side|way|service|component|end|container|deployment))|can(?:no|')t (?:tell|say|confirm|verify|decide)|could(?: not|n't) (?:tell|say|confirm|verify|determine|decide|establish|rule out)"
     r"|(?:some|any) (?:kind|sort) of|smells? like|looks? like it (?:might|may|could)|chances are|as if)\b"
@@ -77,7 +77,7 @@ _CLEARED = re.compile(
     r"|\bno (?:other|further|additional|more) (?:\w+ )?(?:causes?|faults?|problems?|issues?|component\w*|objects?)\b"
 )
 _REMEDY = re.compile(
-    r"^(?:\W|please |then |finally |first |next |simply |just |to fix(?: it| this)?,? )*(?:set|change|restore|patch|fix|revert|roll ?back|re-?create|add|grant|update|correct|uncordon|untaint|edit|apply|undo|create|increase|raise|lower|delete|remove|scale|redeploy|point|replace|put|give|rename|reset|repair|recommend(?:ed|ing|s)?|suggest\w*|run|kubectl|use)\b"
+    r"^(?:\W|please |then |finally |first |next |simply |just |to fix(?: it| this)?,? )*(?:set|change|restore|patch|fix|revert|roll ?back|re-?create|add|grant|update|correct|uncordon|untaint|edit|apply|undo|create|increase|raise|lower|delete|remove|scale|redeploy|point|replace|put|give|rename|reset|repair|recommend(?:ed|ing|s)?|suggest\w*|kubectl (?:scale|edit|patch|set|apply|delete|rollout|create|replace|label|annotate|uncordon|taint))\b"
     r"|\b(?:should|must|needs? to|has to|have to|ought to) be (?:\w+ )?(?:set|changed|restored|patched|fixed|reverted|rolled|recreated|re-created|added|granted|updated|corrected|removed|deleted|raised|lowered|increased|reduced|scaled|replaced|pointed|edited|given|put|uncordoned|repaired|adjusted|repointed)\b"
     r"|\bto (?:fix|repair|resolve|remedy|mitigate|restore|recover)\b|\b(?:restoring|reverting|rolling back|setting|fixing|the (?:fix|remedy|repair|solution|mitigation) (?:is|would|:))\b"
 )
