@@ -127,7 +127,7 @@ _ALL = (
         "admission",
         (
             "replicas zero !endpoints|quota|node /4",
-            "replicas changed zero !endpoints /6",
+            "replicas changed zero !endpoints /9",
             "replicas absent|lack = !endpoints|selector|quota /3",
         ),
         kinds=("Deployment",),
@@ -238,7 +238,7 @@ _ALL = (
             "lack >configmap !config_key|flag /4",
             "volume configmap gone !config_key /12",
         ),
-        valued=("VALUE gone|lack",),
+        valued=("VALUE gone",),
         kinds=(
             "ConfigMap",
             "Deployment",

@@ -19,7 +19,7 @@ OBJECTS: Mapping[str, str] = {
     r"|exposed port|published port|service ?port|front port|own port",
     "selector": r"(?<!node)(?<!node[ _-])(?:selectors?|spec\.selector|label query|label selectors?)",
     "selects": r"(?:selects?|selecting|selected|matches|matching|match|targets|picks?(?: up)?|picking|captures?|catches|grabs)",
-    "label": r"labels?",
+    "label": r"labels?|labell?ed",
     "endpoints": r"endpoints?|endpoint ?slices?|back-?ends?",
     # images
     "image": r"(?:container |docker |pod )?images?|image ?tags?|image ?references?|tags?",
@@ -84,7 +84,7 @@ OBJECTS: Mapping[str, str] = {
     # credentials
     "role": r"(?:read ?-?write ?)?(?:roles?|permissions?|privileges?|rights?|grants?|authori[sz]ations?|access rights?)|readwrite|read ?/ ?write(?: access)?"
     r"|(?:read|write) access|access to (?:its|the|their) (?:data|data ?base|collections?)",
-    "account": r"(?:data ?base |mongo\w* |db |admin\w* |login |client |application )?(?:user(?! (?:to|cannot|can't|fails?|times|logs|and|service|requests?|journeys?|traffic|impact|facing|experience|errors?|service|interface|agent))"
+    "account": r"(?<!such )(?<!service )(?:data ?base |mongo\w* |db |admin\w* |login |client |application )?(?:user(?! (?:to|cannot|can't|fails?|times|logs|and|service|requests?|journeys?|traffic|impact|facing|experience|errors?|service|interface|agent))"
     r"|accounts?|credentials?|logins?|principal)|(?:data ?base|mongo\w*|db) users|admin",
     "not_authorized": r"not authori[sz]ed|unauthori[sz]ed|permission denied|access denied|denies every query",
     "authentication": r"authenticat\w+|auth ?fail\w*|log ?ins? fail\w*|user ?not ?found|log in",

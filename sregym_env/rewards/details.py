@@ -16,6 +16,12 @@ _COMMON = frozenset(
 )
 """Words of details that stand in any text."""
 
+_NAMED_OBJECTS = frozenset({"network_policy_isolation", "quota_blocks_pods", "missing_configmap"})
+"""Mechanisms whose object is there, or gone, under a name that tells it."""
+
+_NAMED_ALIASES = frozenset({"blocked_init_container", "missing_secret", "missing_service_account", "port_conflict"})
+"""Mechanisms whose fault lies in something beside the object that has a name of its own."""
+
 ABSENT = frozenset(
     ("", "-", "none", "null", "nil", "absent", "missing", "deleted", "removed", "empty", "gone", "unset", "n/a", "revoked", "dropped",
      "does not exist", "not found", "nothing", "<none>", "[]", "{}", "not set", "(absent)", "(none)", "lost", "doesn't exist", "nonexistent", "missing key")
@@ -50,8 +56,10 @@ class Details:
             found += [spec.right, *_parts(spec.right)]
             found += self._own_key
         own = {name.lower() for name in (*spec.components, *spec.affected)}
-        objects = [name for name in (spec.resource_name, *spec.aliases) if name.lower() not in own]
-        found += [name for name in objects if "-" in name or "_" in name]
+        if spec.mechanism in _NAMED_OBJECTS:
+            found.append(spec.resource_name)
+        if spec.mechanism in _NAMED_ALIASES:
+            found += [name for name in spec.aliases if "-" in name and not name.startswith("hotel-")]
         return tuple(dict.fromkeys(word for each in found if _telling(word := plain(each).strip()) and word not in own))
 
     @cached_property

@@ -189,7 +189,7 @@ class _Case:
             # "Its limit is too low for what frontend sends": whose it is was said before.
             spoken_of = focus(self.statements, claim.statement)
             if (set(spec.components) if spec else self.truth) & set(spoken_of):
-                return spoken_of
+                return [name for name in spoken_of if name in self.truth]
         if claim.groups:
             first = self.members(claim.groups[0])
             wanted = set(spec.components) if spec else self.truth
@@ -201,7 +201,8 @@ class _Case:
                     if wanted & set(self.members(group)):
                         return self.members(group)
             return first
-        return focus(self.statements, claim.statement)
+        spoken_of = focus(self.statements, claim.statement)
+        return [name for name in spoken_of if name in self.truth] or spoken_of
 
     def _hard(self, claim: Claim) -> bool:
         """Whether the first group is called by the very kind of object that the mechanism is about."""
@@ -297,19 +298,22 @@ class _Case:
     def foreign(self) -> tuple[str, ...]:
         """Mechanisms that are claimed and are not the faults'."""
         keys: list[str] = []
-        beside: list[str] = []
+        beside: list[tuple[tuple[int, int], str]] = []
         for claim in self.claims:
             if claim.key in self.implied or (claim.statement, claim.match.head.start) in self.own_heads:
                 continue
-            (beside if self._beside(claim) else keys).append(claim.key)
+            if self._beside(claim):
+                beside.append(((claim.statement, claim.match.head.start), claim.key))
+            else:
+                keys.append(claim.key)
         # One may be said by chance, in the words around what is right.
-        return tuple(dict.fromkeys([*keys, *(beside if len(set(beside)) > 1 else [])]))
+        return tuple(dict.fromkeys([*keys, *([key for _, key in beside] if len({at for at, _ in beside}) > 1 else [])]))
 
     def _beside(self, claim: Claim) -> bool:
         """Whether a claim stands within the words of a fault's own, or beside it in words that say many things."""
         own = [c for claims in self.readings if (c := claims[claim.statement]) is not None]
         return any(
-            c.match.first <= claim.match.head.first <= c.match.last or claim.match.head.concept not in FIELDS
+            c.match.first - 2 <= claim.match.head.first <= c.match.last + 1 or claim.match.head.concept not in FIELDS
             for c in own
         )
 

@@ -161,4 +161,7 @@ def focus(statements: Sequence[Statement], before: int) -> list[str]:
         if found:
             straight = [group for group in found if not group.oblique] or found
             return everyone([straight[0], found[-1]])
+        if statement.mentions:
+            # "Geo itself works. It is its probe that ..."
+            return list(statement.mentions[-1].components)
     return []

@@ -84,7 +84,7 @@ _REMEDY = re.compile(
 _META = re.compile(
     r"\b(?:(?:am|was|'m|are|is)(?: \w+)? (?:not (?:\w+ )?(?:sure|certain|confident)|unsure|uncertain|guessing|speculating|unproven|unverified|unconfirmed)|could(?: not|n't) (?:\w+ )?(?:confirm|verify|tell|prove|determine|establish)"
     r"|can(?:no|')t (?:tell|confirm|say|verify|prove)|(?:just|only|merely|pure) (?:a |my )?(?:guess\w*|hunch|hypothes\w+|speculation|theory|idea)|i (?:may|might|could) be wrong|don't know|do not know|not confirmed|no idea|needs? (?:more )?(?:investigation|confirmation)|none of (?:this|that|the above) is (?:certain|true|confirmed|so)"
-    r"|^(?:\W*)(?:no|not really|that is not so|not so|i do not think so|i don't think so|just kidding|wrong|false|not true)(?:[.!,]|$)|(?:the above|this|that) (?:is|was|may be|might be) (?:false|not true|untrue|wrong|incorrect|a lie|a joke|a guess|speculation|only a guess))"
+    r"|^(?:\W*)(?:no|not really|that is not so|not so|i do not think so|i don't think so|just kidding|wrong|false|not true)(?:[.!,]|$)|(?:the above|this|that) (?:is|was|may be|might be) (?:false|not true|untrue|incorrect|a lie|a joke|a guess|speculation|only a guess)|the above (?:is|was) wrong)"
 )
 
 
