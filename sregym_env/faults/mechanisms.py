@@ -226,7 +226,7 @@ _ALL = (
             "config absent address_key|config_key",
             "config_key|address_key wrong config|configmap /10",
         ),
-        valued=("VALUE absent|lack|wrong|changed|config|configmap|config_key|contrast",),
+        valued=("VALUE absent|lack|wrong !command|image|port",),
         kinds=("ConfigMap",),
         kin=("missing_configmap",),
     ),
@@ -238,7 +238,7 @@ _ALL = (
             "lack >configmap !config_key|flag /4",
             "volume configmap gone !config_key /12",
         ),
-        valued=("VALUE gone",),
+        valued=("VALUE gone !secret|claim|service_account",),
         kinds=(
             "ConfigMap",
             "Deployment",

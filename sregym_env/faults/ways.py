@@ -107,7 +107,9 @@ VALUE = "VALUE"
 """The concept of a fault's own wrong value or object, where somebody tags it."""
 
 _PATTERNS = {
-    concept: re.compile(rf"(?<![\w@-])(?:{words})(?!\w|-\w)") if concept not in ("path",) else re.compile(words)
+    concept: re.compile(rf"(?<![\w@-])(?:{words})(?!\w|-\w)")
+    if concept not in ("path",)
+    else re.compile(words)
     for concept, words in CONCEPTS.items()
 }
 _WORD = re.compile(r"\S+")
@@ -133,7 +135,9 @@ def tagged(text: str, values: Sequence[tuple[int, int]] = ()) -> Sentence:
         if found:
             hits[concept] = found
     if values:
-        hits[VALUE] = [Hit(VALUE, index(start), index(end - 1), start, end) for start, end in values[:MOST_HITS]]
+        hits[VALUE] = [
+            Hit(VALUE, index(start), index(end - 1), start, end) for start, end in values[:MOST_HITS]
+        ]
     fields = sorted(
         (hit for concept in FIELDS for hit in hits.get(concept, ())), key=lambda hit: (hit.first, hit.concept)
     )
@@ -217,8 +221,7 @@ def _bound(asked: Way, sentence: Sentence, chosen: Sequence[Hit]) -> bool:
     others = [
         hit
         for hit in sentence.fields
-        if hit.concept not in own
-        and not any(hit.overlaps(mine) for mine in chosen)
+        if hit.concept not in own and not any(hit.overlaps(mine) for mine in chosen)
     ]
     if any(first < hit.first and hit.last < last for hit in others):
         return False

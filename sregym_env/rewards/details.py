@@ -19,7 +19,9 @@ _COMMON = frozenset(
 _NAMED_OBJECTS = frozenset({"network_policy_isolation", "quota_blocks_pods", "missing_configmap"})
 """Mechanisms whose object is there, or gone, under a name that tells it."""
 
-_NAMED_ALIASES = frozenset({"blocked_init_container", "missing_secret", "missing_service_account", "port_conflict"})
+_NAMED_ALIASES = frozenset(
+    {"blocked_init_container", "missing_secret", "missing_service_account", "port_conflict"}
+)
 """Mechanisms whose fault lies in something beside the object that has a name of its own."""
 
 ABSENT = frozenset(
@@ -28,8 +30,18 @@ ABSENT = frozenset(
 )  # fmt: skip
 """How one says that something is not there."""
 
-_QUANTITY = re.compile(r"(?<![\w.:/-])(\d+(?:\.\d+)?) ?(mebibytes?|megabytes?|gibibytes?|gigabytes?|millicores?|cores?|cpus?|[kmgt]i?b|[kmgt]i|[kmg]|m)(?![\w/-])")
-_UNITS = {"mebibyte": 2**20, "megabyte": 10**6, "gibibyte": 2**30, "gigabyte": 10**9, "millicore": 1, "core": 1000, "cpu": 1000}
+_QUANTITY = re.compile(
+    r"(?<![\w.:/-])(\d+(?:\.\d+)?) ?(mebibytes?|megabytes?|gibibytes?|gigabytes?|millicores?|cores?|cpus?|[kmgt]i?b|[kmgt]i|[kmg]|m)(?![\w/-])"
+)
+_UNITS = {
+    "mebibyte": 2**20,
+    "megabyte": 10**6,
+    "gibibyte": 2**30,
+    "gigabyte": 10**9,
+    "millicore": 1,
+    "core": 1000,
+    "cpu": 1000,
+}
 
 
 @dataclass(frozen=True)
@@ -53,26 +65,32 @@ class Details:
         spec = self.spec
         found = [spec.wrong, *_parts(spec.wrong)]
         if not spec.wrong:
-            found += [spec.right, *_parts(spec.right)]
+            found += [spec.right, *(part for part in _parts(spec.right) if not part.isdigit())]
             found += self._own_key
         own = {name.lower() for name in (*spec.components, *spec.affected)}
         if spec.mechanism in _NAMED_OBJECTS:
             found.append(spec.resource_name)
         if spec.mechanism in _NAMED_ALIASES:
             found += [name for name in spec.aliases if "-" in name and not name.startswith("hotel-")]
-        return tuple(dict.fromkeys(word for each in found if _telling(word := plain(each).strip()) and word not in own))
+        return tuple(
+            dict.fromkeys(word for each in found if _telling(word := plain(each).strip()) and word not in own)
+        )
 
     @cached_property
     def _own_key(self) -> list[str]:
         # A key that is gone is its own detail.
-        return [self.spec.field] if self.spec.mechanism in ("missing_config_key", "feature_flag_enabled") else []
+        return (
+            [self.spec.field] if self.spec.mechanism in ("missing_config_key", "feature_flag_enabled") else []
+        )
 
     @cached_property
     def rights(self) -> tuple[str, ...]:
         """The healthy value and its parts."""
         return tuple(
             dict.fromkeys(
-                word for each in (self.spec.right, *_parts(self.spec.right)) if _telling(word := plain(each).strip())
+                word
+                for each in (self.spec.right, *_parts(self.spec.right))
+                if _telling(word := plain(each).strip())
             )
         )
 
@@ -106,7 +124,12 @@ class Details:
         mechanism = self.spec.mechanism
         if mechanism in ("wrong_target_port", "wrong_service_port", "failing_readiness_probe", "failing_liveness_probe", "port_conflict"):  # fmt: skip
             return [_PORT]
-        if mechanism in ("memory_limit_too_low", "cpu_throttling", "excessive_resource_request", "quota_blocks_pods"):
+        if mechanism in (
+            "memory_limit_too_low",
+            "cpu_throttling",
+            "excessive_resource_request",
+            "quota_blocks_pods",
+        ):
             return [_QUANTITY]
         if mechanism in ("image_unavailable", "defective_image", "incompatible_version"):
             return [_IMAGE]
@@ -114,7 +137,9 @@ class Details:
 
 
 _PORT = re.compile(r"(?<![\w.-])(?<!error )(?<!code )(?!(?:500|503|404|502|504|200|137)(?!\d))\d{2,5}(?![\w.%-])(?! (?:s|sec\w*|min\w*|ms|times|%|pods?|replicas?|hours?|errors?|requests?)\b)(?!\.\d)")  # fmt: skip
-_IMAGE = re.compile(r"(?<![\w.:/-])[\w.-]+(?:/[\w.-]+)*:[\w.-]*[\w](?![\w:/-])|(?<![\w.:/-])[\w-]+\.[\w.-]+/[\w./-]+")
+_IMAGE = re.compile(
+    r"(?<![\w.:/-])[\w.-]+(?:/[\w.-]+)*:[\w.-]*[\w](?![\w:/-])|(?<![\w.:/-])[\w-]+\.[\w.-]+/[\w./-]+"
+)
 
 
 @lru_cache(maxsize=4096)

@@ -28,7 +28,9 @@ _EVIDENCE_CHARS = 160
 _KINDS_GUESSED = 3
 """Kinds of cause beside the right ones from which a text is a list of guesses, which earns nothing."""
 
-_NODES = re.compile(r"\bnodes\b|\b(?:every|each|any|all|no) (?:worker )?(?:nodes?|machines?|hosts?)\b|\bworkers\b|\bmachines\b")
+_NODES = re.compile(
+    r"\bnodes\b|\b(?:every|each|any|all|no) (?:worker )?(?:nodes?|machines?|hosts?)\b|\bworkers\b|\bmachines\b"
+)
 """The nodes in general: the place of a cause that lies in all of them."""
 
 _EVERYTHING = re.compile(
@@ -151,8 +153,18 @@ class _Case:
         own = [claim for claim in here if claim.key == spec.mechanism]
         each = self.statements[number]
         if not own and each.asserts and (spans := details.spans(each.text)):
-            sentence = tagged(each.asserted, [span for span in spans if "_" not in each.asserted[slice(*span)].strip("@_") and self._stated(each, span)])
-            valued = [f"VALUE {terms}" if not terms.startswith("VALUE") else terms for terms in MECHANISMS[spec.mechanism].valued]
+            sentence = tagged(
+                each.asserted,
+                [
+                    span
+                    for span in spans
+                    if "_" not in each.asserted[slice(*span)].strip("@_") and self._stated(each, span)
+                ],
+            )
+            valued = [
+                f"VALUE {terms}" if not terms.startswith("VALUE") else terms
+                for terms in MECHANISMS[spec.mechanism].valued
+            ]
             own = [
                 Claim(spec.mechanism, match, number, tuple(subjects(each, match)))
                 for match in matches(valued, sentence)[:1]
@@ -177,10 +189,16 @@ class _Case:
     def _object_named(self, spec: FaultSpec, text: str) -> bool:
         """Whether a text names the object that is wrong, or the place by another name than a component's."""
         known = {component.name for component in self.app.components}
-        if spec.resource_kind == "Node" and len([a for a in spec.aliases if "worker" in a]) != 1 and _NODES.search(text):
+        if (
+            spec.resource_kind == "Node"
+            and len([a for a in spec.aliases if "worker" in a]) != 1
+            and _NODES.search(text)
+        ):
             return True
         return any(
-            says(alias, text) for alias in (spec.resource_name, *spec.aliases) if alias not in known and len(alias) > 5
+            says(alias, text)
+            for alias in (spec.resource_name, *spec.aliases)
+            if alias not in known and len(alias) > 5
         )
 
     def _about(self, claim: Claim, spec: FaultSpec | None = None) -> list[str]:
@@ -209,7 +227,10 @@ class _Case:
         text = self.statements[claim.statement].text
         start = claim.groups[0].start
         kinds = "|".join(kind.lower() for kind in MECHANISMS[claim.key].kinds)
-        return bool(kinds) and re.search(rf"(?:{kinds}|selector of) $", text[max(0, start - 24) : start]) is not None
+        return (
+            bool(kinds)
+            and re.search(rf"(?:{kinds}|selector of) $", text[max(0, start - 24) : start]) is not None
+        )
 
     def _blames(self, claim: Claim) -> bool:
         """Whether a claim says by itself whom it is about."""
@@ -273,7 +294,9 @@ class _Case:
             return True
         if any(claim is not None and self.placed(spec, claim) for claim in self.readings[number]):
             return True
-        if any(wanted & set(self.members(g)) for each in self.statements for g in (*troubled(each), *bare(each))):
+        if any(
+            wanted & set(self.members(g)) for each in self.statements for g in (*troubled(each), *bare(each))
+        ):
             return True
         return False
 
@@ -307,13 +330,16 @@ class _Case:
             else:
                 keys.append(claim.key)
         # One may be said by chance, in the words around what is right.
-        return tuple(dict.fromkeys([*keys, *([key for _, key in beside] if len({at for at, _ in beside}) > 1 else [])]))
+        return tuple(
+            dict.fromkeys([*keys, *([key for _, key in beside] if len({at for at, _ in beside}) > 1 else [])])
+        )
 
     def _beside(self, claim: Claim) -> bool:
         """Whether a claim stands within the words of a fault's own, or beside it in words that say many things."""
         own = [c for claims in self.readings if (c := claims[claim.statement]) is not None]
         return any(
-            c.match.first - 2 <= claim.match.head.first <= c.match.last + 1 or claim.match.head.concept not in FIELDS
+            c.match.first - 2 <= claim.match.head.first <= c.match.last + 1
+            or claim.match.head.concept not in FIELDS
             for c in own
         )
 
@@ -329,7 +355,11 @@ class _Case:
                 found += [name for name in self.members(group) if name not in self.reached]
             for group in bare(each):
                 if each.label in ("", "cause", "place"):
-                    found += [name for name in self.members(group) if name not in self.truth and len(group.mentions) > 1]
+                    found += [
+                        name
+                        for name in self.members(group)
+                        if name not in self.truth and len(group.mentions) > 1
+                    ]
         return tuple(dict.fromkeys(found))
 
     def _excused(self, claim: Claim) -> list[str]:
@@ -373,20 +403,31 @@ def _answers(case: _Case) -> Iterator[Answer]:
     yield Answer("D1-Q2", origin, quote if origin else blamed_words)
     yield Answer("D1-Q3", located and not wrong, quote if located and not wrong else blamed_words)
     missing = [
-        spec.resource_name for spec, claim in zip(case.specs, case.understanding, strict=True) if claim is None
+        spec.resource_name
+        for spec, claim in zip(case.specs, case.understanding, strict=True)
+        if claim is None
     ]
     untrue = [found for number in range(len(case.specs)) if (found := case.contradiction(number))]
     understood = not missing
-    why = f"gives {untrue[0]}" if untrue else f"the mechanism is not stated for {len(missing)} of {len(case.specs)} faults"
+    why = (
+        f"gives {untrue[0]}"
+        if untrue
+        else f"the mechanism is not stated for {len(missing)} of {len(case.specs)} faults"
+    )
     yield Answer("D2-Q1", understood, _said(case) if understood else why)
     detail = _detail(case)
     yield Answer("D2-Q2", bool(detail), detail or "no concrete detail")
     others = case.foreign
     free = understood and not others
-    yield Answer("D2-Q3", free, _said(case) if free else f"also claims {', '.join(others)}" if others else why)
+    yield Answer(
+        "D2-Q3", free, _said(case) if free else f"also claims {', '.join(others)}" if others else why
+    )
     yield Answer("D3-Q1", located and not wrong, quote if located and not wrong else blamed_words)
     missed = [
-        name for spec, found in zip(case.specs, case.located, strict=True) if not found for name in spec.components
+        name
+        for spec, found in zip(case.specs, case.located, strict=True)
+        if not found
+        for name in spec.components
     ]
     yield Answer("D3-Q2", not missed, f"misses {', '.join(missed)}" if missed else quote)
     yield _extent(case)

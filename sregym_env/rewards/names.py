@@ -110,7 +110,9 @@ class Names:
             for match in list(pattern.finditer(left)):
                 start, end = match.span()
                 said = match.groupdict().get("count") or ""
-                found.append(Mention(components, start, end, COUNTS.get(said, int(said) if said.isdigit() else 0)))
+                found.append(
+                    Mention(components, start, end, COUNTS.get(said, int(said) if said.isdigit() else 0))
+                )
                 left = f"{left[:start]}{' ' * (end - start)}{left[end:]}"
         return sorted(found, key=lambda mention: mention.start)
 

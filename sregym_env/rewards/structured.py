@@ -21,7 +21,19 @@ from sregym_env.rewards.names import Names, names_of, plain
 from sregym_env.tools.causes import Cause, causes_of
 
 _WORKLOADS = frozenset(
-    ("deployment", "statefulset", "daemonset", "replicaset", "pod", "container", "workload", "cronjob", "job", "podtemplate", "deploy")
+    (
+        "deployment",
+        "statefulset",
+        "daemonset",
+        "replicaset",
+        "pod",
+        "container",
+        "workload",
+        "cronjob",
+        "job",
+        "podtemplate",
+        "deploy",
+    )
 )
 _SAME_KIND = {
     "mongodbaccount": ("user", "account", "mongodbuser", "databaseuser", "databaseaccount", "role", "mongodb", "database", "deployment", "mongodbrole", "dbuser"),
@@ -93,27 +105,44 @@ class _Compared:
     def _named(self, name: str) -> bool:
         known = {plain(each) for each in (self.spec.resource_name, *self.spec.components, *self.spec.aliases)}
         known |= {plain(word) for word in Details(self.spec).values}
-        if self.spec.resource_kind == "Node" and name in ("all", "*", "all nodes", "all worker nodes", "worker nodes"):
+        if self.spec.resource_kind == "Node" and name in (
+            "all",
+            "*",
+            "all nodes",
+            "all worker nodes",
+            "worker nodes",
+        ):
             return True
         return name in known or set(self.names.components(name)) & set(self.spec.components) != set()
 
     @property
     def field(self) -> bool:
         """Whether the field is right, by its last part, or by the words of the fault's own."""
-        said, own = _words(self.cause.field), _words(self.spec.field)
+        said, own = _words(self.cause.field) - _VAGUE, _words(self.spec.field) - _VAGUE
         if not own:
             return not said or bool(self.object)
-        return bool(said & own - _VAGUE) or (bool(said) and _compact(self.cause.field).endswith(_compact(self.spec.field)))
+        described = " " in self.spec.field
+        return own <= said or (described and bool(said) and said <= own)
 
     @property
     def value(self) -> bool | None:
         """Whether the wrong value is right; None where none is given that could be compared."""
         said = plain(self.cause.value).strip().strip("\"'")
+        if said and said == plain(self.spec.wrong).strip():
+            return True
         if said in ABSENT:
             return True if not self.spec.wrong else None
         if not self.spec.wrong:
             # Of what is gone one may give the name, or what it was.
-            known = {plain(word) for word in (self.spec.right, self.spec.field, self.spec.resource_name, *Details(self.spec).values)}
+            known = {
+                plain(word)
+                for word in (
+                    self.spec.right,
+                    self.spec.field,
+                    self.spec.resource_name,
+                    *Details(self.spec).values,
+                )
+            }
             return said in known or bool(_words(said) & {w for each in known for w in _words(each)}) or None
         wrong = plain(self.spec.wrong).strip()
         if said == wrong or (quantity(said) is not None and quantity(said) == quantity(wrong)):
@@ -122,7 +151,8 @@ class _Compared:
         return bool(_atoms(said) & (telling or _atoms(wrong)))
 
 
-_VAGUE = frozenset({"spec", "template", "containers", "0", "metadata", "data", "resources", "of", "ports", "of user", "admin", "user"})
+_VAGUE = frozenset({"spec", "template", "container", "metadata", "data", "resource"})
+"""Words of paths that stand in most of them."""
 
 
 def _kind(text: str) -> str:
@@ -131,20 +161,22 @@ def _kind(text: str) -> str:
     return letters if letters in ("endpoints",) else letters.removesuffix("s")
 
 
-def _compact(text: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", text.lower())
-
-
 def _words(text: str) -> set[str]:
-    """The words of a field, also those that capitals make, and the whole without marks."""
+    """The words of a field, also those that capitals make, in the singular."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
-    parts = [part for part in re.split(r"[^A-Za-z0-9]+", spaced) if len(part) > 2]
-    whole = [_compact(part) for part in re.split(r"[\s./\[\]]+", text) if part]
-    return {word.lower().removesuffix("s") for word in (*parts, *whole) if word}
+    parts = [part.lower() for part in re.split(r"[^A-Za-z0-9]+", spaced) if len(part) > 2]
+    return {_SINGULAR.get(part, part.removesuffix("s")) for part in parts}
+
+
+_SINGULAR = {"alias": "alias", "aliases": "alias", "dns": "dns", "policies": "policy"}
 
 
 def _atoms(text: str) -> set[str]:
-    return {part for part in re.split(r"[\s,;=\[\]{}\"'()]+|:(?=\d)", text) if part and part not in ("on", "port", "true")} or {text}
+    return {
+        part
+        for part in re.split(r"[\s,;=\[\]{}\"'()]+|:(?=\d)", text)
+        if part and part not in ("on", "port", "true")
+    } or {text}
 
 
 def _components(cause: Cause, specs: Sequence[FaultSpec], names: Names) -> list[str]:
@@ -170,7 +202,11 @@ def _matched(table: Sequence[Sequence[_Compared]]) -> list[_Compared | None]:
     best: list[_Compared | None] = [None] * faults
     ranked = sorted(
         ((row[number], index, number) for index, row in enumerate(table) for number in range(faults)),
-        key=lambda each: (-(each[0].located + 2 * (each[0].located and each[0].understood) + each[0].complete), each[1], each[2]),
+        key=lambda each: (
+            -(each[0].located + 2 * (each[0].located and each[0].understood) + each[0].complete),
+            each[1],
+            each[2],
+        ),
     )
     for compared, index, number in ranked:
         shared = compared.understood and compared.located

@@ -56,7 +56,9 @@ class Cause:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON, by the names of the fields."""
-        component: str | list[str] = self.components[0] if len(self.components) == 1 else list(self.components)
+        component: str | list[str] = (
+            self.components[0] if len(self.components) == 1 else list(self.components)
+        )
         rest = {name: getattr(self, name) for name in FIELDS if name != "component"}
         return {"component": component, **rest}
 
@@ -97,7 +99,9 @@ def understood(entry: Any) -> Cause | str:
     wrong = [name for name, value in words.items() if value is None]
     if wrong:
         return f"{wrong[0]} must be a string"
-    return checked(Cause(components, **{"mechanism": "", **{k: v for k, v in words.items() if v is not None}}))
+    return checked(
+        Cause(components, **{"mechanism": "", **{k: v for k, v in words.items() if v is not None}})
+    )
 
 
 def checked(cause: Cause) -> Cause | str:

@@ -16,7 +16,9 @@ MAX_SENTENCES = 120
 MAX_WORDS = 160
 """A sentence is read up to here: nobody needs more for one."""
 
-_KEPT = re.compile(r"(?:services?|svc|deployments?|pods?|containers?|databases?|db|dbs|deploy|mongo\w*)(?:'s)?\W*$")
+_KEPT = re.compile(
+    r"(?:services?|svc|deployments?|pods?|containers?|databases?|db|dbs|deploy|mongo\w*)(?:'s)?\W*$"
+)
 
 
 @dataclass(frozen=True, eq=False)

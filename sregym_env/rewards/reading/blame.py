@@ -47,7 +47,9 @@ _AFTER = re.compile(
     r"^(?:'s)?(?: (?:services?|pods?|deployments?|then|also|now|itself|too|containers?|and|both|all|which|that|who))*,? (?:can(?:not|'t| no longer)|could(?: not|n't)|fail\w*|crash\w*|times? out|timed out|(?:is|are) (?:unable|not able|hit|affected|starved of)"
     r"|get|gets|got|logs? in|logged|connects?|receives?|returns?|suffers?|sees?|depends?|needs?|mounts?|reads?|calls?|waits?|uses?|talks?|queries|asks?|loses?|panics?|errors?|reports?|complains?|answers? with|responds?|serves?|looks?|wants?|(?:do|does) not find)\b"
 )
-_OWN_PORTS = re.compile(r"^(?:'s)? (?:pods? |container |deployment )?(?:itself )?(?:listens?|serves?|runs on|is listening)")
+_OWN_PORTS = re.compile(
+    r"^(?:'s)? (?:pods? |container |deployment )?(?:itself )?(?:listens?|serves?|runs on|is listening)"
+)
 
 
 def groups(statement: Statement, clause: Clause | None = None) -> list[Group]:
@@ -77,9 +79,7 @@ def subjects(statement: Statement, match: Match) -> list[Group]:
     head = statement.clause_of(statement.at(match.head.first))
     others = [c for c in statement.clauses if c.asserted and c is not head]
     within = [
-        c
-        for c in others
-        if statement.at(match.first) < c.end and c.start < statement.at(match.last + 1)
+        c for c in others if statement.at(match.first) < c.end and c.start < statement.at(match.last + 1)
     ]
     own = [group for clause in (head, *within) for group in groups(statement, clause)]
     place = statement.at(match.head.first)
@@ -116,7 +116,10 @@ def blamed(statement: Statement) -> list[Group]:
         if not clause.asserted or statement.label in ("cleared", "remedy", "guess"):
             continue
         for group in groups(statement, clause):
-            before, after = statement.text[max(0, group.start - 110) : group.start], statement.text[group.end : group.end + 70]
+            before, after = (
+                statement.text[max(0, group.start - 110) : group.start],
+                statement.text[group.end : group.end + 70],
+            )
             if _IS_CULPRIT.match(after) or _DUE_TO.search(before):
                 found.append(group)
             elif _CULPRIT_IS.search(before) and not _AFTER.match(after):
@@ -139,7 +142,11 @@ def troubled(statement: Statement) -> list[Group]:
 
 def bare(statement: Statement) -> list[Group]:
     """Groups in a statement that is hardly more than names."""
-    words = [word for word in re.findall(r"[a-z]{2,}", re.sub(r"@\w*", " ", statement.masked)) if word not in _FILLING]
+    words = [
+        word
+        for word in re.findall(r"[a-z]{2,}", re.sub(r"@\w*", " ", statement.masked))
+        if word not in _FILLING
+    ]
     return groups(statement) if statement.mentions and not words else []
 
 
@@ -151,7 +158,9 @@ _FILLING = frozenset(
 
 def everyone(found: Iterable[Group]) -> list[str]:
     """The components of groups, each once."""
-    return list(dict.fromkeys(name for group in found for mention in group.mentions for name in mention.components))
+    return list(
+        dict.fromkeys(name for group in found for mention in group.mentions for name in mention.components)
+    )
 
 
 def focus(statements: Sequence[Statement], before: int) -> list[str]:

@@ -11,7 +11,9 @@ from typing import Literal
 
 Role = Literal["plain", "cause", "effect"]
 
-_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|vs|approx|cf|resp|incl|no|fig|al|st|ca)|\betc)\.$", re.IGNORECASE)
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|vs|approx|cf|resp|incl|no|fig|al|st|ca)|\betc)\.$", re.IGNORECASE
+)
 _END = re.compile(r"[.!?][\"')\]]*\s+|\s*\|\|\s*")
 
 
@@ -50,7 +52,7 @@ _CUT = re.compile(
     r"|\bdownstream\b|\bin turn\b)"
     r"|(?P<fresh>\b(?:the )?(?:actual |true |real |underlying )?root[ -]causes?(?: of [^:,.]{0,60}?)?(?: is| was| are|:|=)|\bthe (?:culprit|origin|fault|problem|issue)(?: here)?(?: is| lies| was|:|=))"
     r"|(?P<turn>,? ?\b(?:but|while|whereas|although|though|however|yet|nevertheless|except that|unlike)\b| - | \u2014 | \u2013 |: |; )"
-    r"|(?P<same>, (?:and|which|whose|who|where|when|then)\b| \(|\)|, (?=(?:its|it|they|all|no|nothing|users|clients)\b)|(?:, | and )(?=(?:the )?(?:@\w*|it|they|its \w+|\w+) (?:\w+ )?(?:is|was|has|had|cannot|can't|fails?|carr\w+|does|do|never|runs?|waits?|hangs?|exits?|dies|crash\w*|asks?|stays?|reports?)\b))"
+    r"|(?P<same>, (?:and|which|whose|who|where|when|then)\b| \(|\)|, (?=(?:its|it|they|all|no|nothing|users|clients)\b)|(?:, | and )(?=(?:the )?(?:@\w*|it|they|its \w+|\w+) (?:\w+ )?(?:is|was|has|had|cannot|can't|fails|carr\w+|does|do|never|runs?|waits?|hangs?|exits?|dies|crash\w*|asks?|stays?|reports?)\b))"
 )
 
 _HEDGED = re.compile(
@@ -59,7 +61,9 @@ _HEDGED = re.compile(
     r"|either(?! (?:pod|workload|of|side|way|service|component|end|container|deployment))|can(?:no|')t (?:tell|say|confirm|verify|decide)|could(?: not|n't) (?:tell|say|confirm|verify|determine|decide|establish|rule out)"
     r"|(?:some|any) (?:kind|sort) of|smells? like|looks? like it (?:might|may|could)|chances are|as if)\b"
 )
-_SUPPOSED = re.compile(r"\b(?:if|unless|whether|assuming|suppos(?:e|ing)|provided that|in case|in the event|were to|had (?:@\w*|it|the \w+) been|would)\b")
+_SUPPOSED = re.compile(
+    r"\b(?:if|unless|whether|assuming|suppos(?:e|ing)|provided that|in case|in the event|were to|had (?:@\w*|it|the \w+) been|would)\b"
+)
 _DENIED = re.compile(
     r"\b(?:it|that|this|which) (?:is|was|'s) (?:not (?:true|the case|so|that|correct)|false|untrue|unlikely|impossible)\b|\b(?:it|this) (?:is|was) wrong (?:that|to)\b|\b(?:do|does|did|don't|doesn't|didn't)(?: not)? (?:think|believe|see|find|suspect|suggest|indicate|notice|show)"
     r"\b|\b(?:no|without|any|not any|little) (?:evidence|signs?|indication|proof|trace|reason to)\b|\bnothing (?:suggests|indicates|points to|shows)\b|\bfar from\b|\bi (?:reject|deny|doubt|exclude|excluded|rejected)\b|\bnot because\b|\bit is a (?:myth|lie)\b"
