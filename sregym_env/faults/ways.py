@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from sregym_env.faults.words import CONCEPTS, FIELDS
+from sregym_env.tools.taxonomy import TAXONOMY
 
 SPAN = 9
 """Words between the first and the last term of a way that does not say otherwise."""
@@ -112,6 +113,7 @@ _PATTERNS = {
     else re.compile(words)
     for concept, words in CONCEPTS.items()
 }
+_KEYS = re.compile(rf"(?<![\w-])(?:{'|'.join(key.replace('_', '[_-]') for key in TAXONOMY)})(?![\w-])")
 _WORD = re.compile(r"\S+")
 _NEGATED = re.compile(
     r"(?:\b(?:not|nor|neither|never|hardly)|n't)(?: (?:the|a|an|any|in the|because of|due to|caused by|been|be|at all|actually|really|its|with|about))*"
@@ -176,6 +178,16 @@ def _denied(concept: str, text: str, at: int) -> bool:
 def matches(ways: Sequence[str], sentence: Sentence) -> list[Match]:
     """Every place where one of the ways is said."""
     return [found for text in ways if (found := _match(way(text), sentence)) is not None]
+
+
+def keys(sentence: Sentence) -> list[Match]:
+    """Every place where a mechanism is named by its published key; the head's concept is the key."""
+    found = []
+    for match in _first(_KEYS, sentence.text):
+        word = sentence.text.count(" ", 0, match.start())
+        key = match.group().replace("-", "_")
+        found.append(Match(Hit(key, word, word, *match.span()), word, word, (key,)))
+    return found
 
 
 def _match(asked: Way, sentence: Sentence) -> Match | None:

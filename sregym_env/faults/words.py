@@ -45,7 +45,7 @@ OBJECTS: Mapping[str, str] = {
     "node_selector": r"node ?-?_?selectors?|node ?-?affinity(?: rule| requirement)?|nodeaffinity|nodename|node name|placement (?:rule|constraint)s?"
     r"|scheduling constraint|affinity",
     "node": r"(?:worker ?-?)?(?:nodes?|machines?|hosts?|workers?)",
-    "volume": r"(?:persistent ?)?volumes?|pvs?|data (?:volume|directory)|storage|its data|their data|disk",
+    "volume": r"(?:persistent ?)?volumes?|pvs?|data (?:volume|directory)|storage(?!=)|its data|their data|disk(?!=)",
     "claim": r"(?:persistent ?)?(?:volume )?claims?(?: ?-?names?)?|pvcs?|persistentvolumeclaims?|claimnames?",
     "taint": r"taint\w*",
     "toleration": r"tolerat\w+",

@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from sregym_env.cluster.app import App
 from sregym_env.faults.mechanisms import MECHANISMS
 from sregym_env.faults.spec import FaultSpec
-from sregym_env.faults.ways import Match, matches, tagged
+from sregym_env.faults.ways import Match, keys, matches, tagged
 from sregym_env.faults.words import FIELDS
 from sregym_env.rewards import checklist
 from sregym_env.rewards.checklist import Answer, Grade
@@ -27,6 +27,9 @@ _EVIDENCE_CHARS = 160
 
 _KINDS_GUESSED = 3
 """Kinds of cause beside the right ones from which a text is a list of guesses, which earns nothing."""
+
+_KEYWORDS = 7
+"""Different fields in one statement from which it is a list of keywords."""
 
 _NODES = re.compile(
     r"\bnodes\b|\b(?:every|each|any|all|no) (?:worker )?(?:nodes?|machines?|hosts?)\b|\bworkers\b|\bmachines\b"
@@ -82,7 +85,18 @@ class _Case:
                             # "... so its service is gone": what follows from a cause in such words is none.
                             continue
                         found.append(Claim(key, match, number, tuple(subjects(each, match))))
+                for match in keys(sentence):
+                    found.append(Claim(match.head.concept, match, number, tuple(subjects(each, match))))
         return tuple(found)
+
+    @cached_property
+    def listing(self) -> bool:
+        """Whether some statement is a list of keywords."""
+        return any(
+            len({hit.concept for hit in tagged(each.asserted).fields}) >= _KEYWORDS
+            for each in self.statements
+            if each.asserts
+        )
 
     # --- the truth ---------------------------------------------------------------------------------
 
@@ -372,7 +386,7 @@ class _Case:
     def guessing(self) -> bool:
         """Whether so much is claimed that nothing is."""
         innocents = len(self.innocents)
-        return len(self.foreign) >= _KINDS_GUESSED or innocents > max(1, len(self.truth))
+        return self.listing or len(self.foreign) >= _KINDS_GUESSED or innocents > max(1, len(self.truth))
 
 
 @lru_cache(maxsize=512)
