@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from sregym_env.faults.words import CONCEPTS, FIELDS
@@ -122,8 +122,8 @@ _NEGATED = re.compile(
 _DENIABLE = frozenset({"wrong", "absent", "revoked", "blocked", "low", "high", "defective", "on", "external", "incompatible", "conflict", "changed"})  # fmt: skip
 
 
-def tagged(text: str, values: Sequence[tuple[int, int]] = ()) -> Sentence:
-    """A sentence with its concepts: lower case, components masked (``@___``); ``values`` are the places of values."""
+def tagged(text: str) -> Sentence:
+    """A sentence with its concepts: lower case, components masked (``@___``)."""
     starts = [match.start() for match in _WORD.finditer(text)]
     ends = [match.end() for match in _WORD.finditer(text)]
     index = _indexer(starts)
@@ -136,15 +136,18 @@ def tagged(text: str, values: Sequence[tuple[int, int]] = ()) -> Sentence:
         ]
         if found:
             hits[concept] = found
-    if values:
-        hits[VALUE] = [
-            Hit(VALUE, index(start), index(end - 1), start, end) for start, end in values[:MOST_HITS]
-        ]
     fields = sorted(
         (hit for concept in FIELDS for hit in hits.get(concept, ())), key=lambda hit: (hit.first, hit.concept)
     )
     breaks = frozenset(number for number, end in enumerate(ends) if text[end - 1] in ",;:.)")
     return Sentence(text, hits, fields, breaks, len(starts))
+
+
+def valued(sentence: Sentence, places: Sequence[tuple[int, int]]) -> Sentence:
+    """The sentence with a fault's values found at some places of its text."""
+    index = _indexer([match.start() for match in _WORD.finditer(sentence.text)])
+    found = [Hit(VALUE, index(start), index(end - 1), start, end) for start, end in places[:MOST_HITS]]
+    return replace(sentence, hits={**sentence.hits, VALUE: found})
 
 
 def _first(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:

@@ -82,7 +82,7 @@ OBJECTS: Mapping[str, str] = {
     "sidecar": r"side ?-?cars?|(?:second|extra|additional|another|added|helper|injected|new|two|both) containers?",
     "address_in_use": r"address already in use|eaddrinuse|port (?:is |was )?(?:already )?(?:taken|in use|occupied|bound)|bind(?:ing)? (?:error|fail\w*|conflict)|bind: address",
     # credentials
-    "role": r"(?:read ?-?write ?)?(?:roles?|permissions?|privileges?|rights?|grants?|authori[sz]ations?|access rights?)|readwrite|read ?/ ?write(?: access)?"
+    "role": r"(?:read ?-?write ?)?(?:roles?(?!=)|permissions?|privileges?|rights?|grants?|authori[sz]ations?|access rights?)|readwrite|read ?/ ?write(?: access)?"
     r"|(?:read|write) access|access to (?:its|the|their) (?:data|data ?base|collections?)",
     "account": r"(?<!such )(?<!service )(?:data ?base |mongo\w* |db |admin\w* |login |client |application )?(?:user(?! (?:to|cannot|can't|fails?|times|logs|and|service|requests?|journeys?|traffic|impact|facing|experience|errors?|service|interface|agent))"
     r"|accounts?|credentials?|logins?|principal)|(?:data ?base|mongo\w*|db) users|admin",

@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from sregym_env.cluster.app import App
 from sregym_env.faults.mechanisms import MECHANISMS
 from sregym_env.faults.spec import FaultSpec
-from sregym_env.faults.ways import Match, keys, matches, tagged
+from sregym_env.faults.ways import Match, keys, matches, valued
 from sregym_env.faults.words import FIELDS
 from sregym_env.rewards import checklist
 from sregym_env.rewards.checklist import Answer, Grade
@@ -78,7 +78,7 @@ class _Case:
         found = []
         for number, each in enumerate(self.statements):
             if each.asserts:
-                sentence = tagged(each.asserted)
+                sentence = each.sentence
                 for key, mechanism in MECHANISMS.items():
                     for match in matches(mechanism.ways, sentence)[:1]:
                         if each.consequence(match.head.start) and match.head.concept not in FIELDS:
@@ -93,7 +93,7 @@ class _Case:
     def listing(self) -> bool:
         """Whether some statement is a list of keywords."""
         return any(
-            len({hit.concept for hit in tagged(each.asserted).fields}) >= _KEYWORDS
+            len({hit.concept for hit in each.sentence.fields}) >= _KEYWORDS
             for each in self.statements
             if each.asserts
         )
@@ -167,26 +167,17 @@ class _Case:
         own = [claim for claim in here if claim.key == spec.mechanism]
         each = self.statements[number]
         if not own and each.asserts and (spans := details.spans(each.text)):
-            sentence = tagged(
-                each.asserted,
-                [
-                    span
-                    for span in spans
-                    if "_" not in each.asserted[slice(*span)].strip("@_") and self._stated(each, span)
-                ],
-            )
-            valued = [
-                f"VALUE {terms}" if not terms.startswith("VALUE") else terms
+            stated = [span for span in spans if each.stated(*span)]
+            sentence = valued(each.sentence, stated)
+            ways = [
+                terms if terms.startswith("VALUE") else f"VALUE {terms}"
                 for terms in MECHANISMS[spec.mechanism].valued
             ]
             own = [
                 Claim(spec.mechanism, match, number, tuple(subjects(each, match)))
-                for match in matches(valued, sentence)[:1]
+                for match in matches(ways, sentence)[:1]
             ]
         return own[0] if own else None
-
-    def _stated(self, each: Statement, span: tuple[int, int]) -> bool:
-        return each.label not in ("cleared", "remedy", "guess") and each.clause_of(span[0]).asserted
 
     def placed(self, spec: FaultSpec, claim: Claim) -> list[str]:
         """Those of a fault's components that a claim is about."""
@@ -308,11 +299,8 @@ class _Case:
             return True
         if any(claim is not None and self.placed(spec, claim) for claim in self.readings[number]):
             return True
-        if any(
-            wanted & set(self.members(g)) for each in self.statements for g in (*troubled(each), *bare(each))
-        ):
-            return True
-        return False
+        said = (group for each in self.statements for group in (*troubled(each), *bare(each)))
+        return any(wanted & set(self.members(group)) for group in said)
 
     @property
     def located_share(self) -> float:
@@ -326,7 +314,7 @@ class _Case:
         for spec, claims in zip(self.specs, self.readings, strict=True):
             for claim in claims:
                 if claim is not None:
-                    sentence = tagged(self.statements[claim.statement].asserted)
+                    sentence = self.statements[claim.statement].sentence
                     own = [claim.match, *matches(MECHANISMS[spec.mechanism].ways, sentence)]
                     found |= {(claim.statement, match.head.start) for match in own}
         return frozenset(found)
@@ -394,7 +382,7 @@ def _implied(cause: str, names: Names) -> frozenset[str]:
     """Mechanisms that a cause states."""
     found: set[str] = set()
     for each in read(cause, names):
-        sentence = tagged(each.asserted)
+        sentence = each.sentence
         found |= {key for key, mechanism in MECHANISMS.items() if matches(mechanism.ways, sentence)}
     return frozenset(found)
 
@@ -402,7 +390,7 @@ def _implied(cause: str, names: Names) -> frozenset[str]:
 def stated(text: str, spec: FaultSpec, names: Names) -> bool:
     """Whether a text states a fault's mechanism, of whomever."""
     found = read(text, names)
-    return any(matches(MECHANISMS[spec.mechanism].ways, tagged(each.asserted)) for each in found)
+    return any(matches(MECHANISMS[spec.mechanism].ways, each.sentence) for each in found)
 
 
 # --- the nine questions ---------------------------------------------------------------------------

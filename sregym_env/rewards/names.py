@@ -162,9 +162,10 @@ def _name_pattern(name: str) -> str:
         rf"(?:{_WORKLOAD}|deploy)(?:[/=]| named | called |: ?){word}(?![\w-])"
         rf"|(?:deployment|component|workload|svc|(?:service|pods?|containers?) of) {word}(?![\w-])"
     )
+    placed = rf"(?<= in ){word}(?=[,.;:]|$)|{_BEFORE}{word}(?= (?:cannot|can't|times out|crash\w*|logs in|cannot) )"
     quoted = rf"[\"']{word}[\"'](?: {_WORKLOAD})"
     listed = rf"component(?:=|s?\": ?\[?\"?|: ?){word}(?![\w-])"
-    return f"{hashed}|{described}|{prefixed}|{quoted}|{listed}"
+    return f"{hashed}|{described}|{prefixed}|{placed}|{quoted}|{listed}"
 
 
 def _store_patterns(name: str) -> list[str]:
@@ -212,7 +213,7 @@ COUNTS = {"both": 2, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
 def _owned_patterns(words: str, owners: Mapping[str, str]) -> list[tuple[re.Pattern[str], tuple[str, ...]]]:
     """ "The databases of user and recommendation": two owners, in any order."""
-    patterns = []
+    patterns: list[tuple[re.Pattern[str], tuple[str, ...]]] = []
     for first in owners:
         for second in owners:
             if first != second:

@@ -78,7 +78,7 @@ RIGHT: dict[str, tuple[str, ...]] = {
     ),
     "namespace_memory_limit": (
         "A ResourceQuota ({r}) was added to the namespace. Because {c}'s containers declare no memory requests, the API server rejects its pods.",
-        "{c} can't be scheduled again: pods \"{c}-...\" is forbidden: failed quota: {r}: must specify memory.",
+        '{c} can\'t be scheduled again: pods "{c}-..." is forbidden: failed quota: {r}: must specify memory.',
         "The namespace's memory quota {r} ({wrong}) prevents {c}'s pod from being re-created.",
     ),
     "network_policy_block": (

@@ -105,13 +105,18 @@ def test_several_faults_need_an_answer_each_and_pay_by_share() -> None:
         grade = graded(handed_in(answers[:count]), *specs)
         assert not grade.passed
         assert grade.score == pytest.approx(0.33 * count / 3, abs=1e-3)
-    mixed = [replace(answers[0], mechanism="scaled_to_zero"), replace(answers[1], mechanism="wrong_target_port"), answers[2]]
+    mixed = [
+        replace(answers[0], mechanism="scaled_to_zero"),
+        replace(answers[1], mechanism="wrong_target_port"),
+        answers[2],
+    ]
     assert not graded(handed_in(mixed), *specs).passed
 
 
 def test_faults_of_one_kind_may_be_answered_at_once() -> None:
     specs = [
-        ZERO.model_copy(update={"components": (name,), "resource_name": name}) for name in ("geo", "rate", "search")
+        ZERO.model_copy(update={"components": (name,), "resource_name": name})
+        for name in ("geo", "rate", "search")
     ]
     together = Cause(("geo", "rate", "search"), "scaled_to_zero", field="replicas", value="0")
     assert graded(handed_in([together]), *specs).passed
@@ -155,7 +160,10 @@ def test_flags_and_a_tool_call_and_json_say_the_same() -> None:
     [
         ("--component a,b --mechanism scaled_to_zero", [("a", "b")]),
         ("--component a --component b --mechanism scaled_to_zero", [("a", "b")]),
-        ("--component a --mechanism scaled_to_zero --component b --mechanism missing-service", [("a",), ("b",)]),
+        (
+            "--component a --mechanism scaled_to_zero --component b --mechanism missing-service",
+            [("a",), ("b",)],
+        ),
         ("--component=a --mechanism=scaled_to_zero --because=x", [("a",)]),
         ("--components a b --mechanism 'Scaled to zero'", [("a", "b")]),
     ],

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
+from sregym_env.faults.ways import Sentence, tagged
 from sregym_env.rewards.names import Mention, Names, plain, unique
 from sregym_env.rewards.reading.clauses import Clause, clauses, retracts, sentences
 from sregym_env.rewards.reading.documents import Label, passages
@@ -15,6 +16,9 @@ MAX_SENTENCES = 120
 
 MAX_WORDS = 160
 """A sentence is read up to here: nobody needs more for one."""
+
+_UNASSERTED: frozenset[Label] = frozenset({"cleared", "remedy", "guess"})
+"""Labels under which nothing is asserted."""
 
 _KEPT = re.compile(
     r"(?:services?|svc|deployments?|pods?|containers?|databases?|db|dbs|deploy|mongo\w*)(?:'s)?\W*$"
@@ -35,7 +39,7 @@ class Statement:
     @cached_property
     def asserted(self) -> str:
         """The masked text with what is not asserted blanked, word for word."""
-        if self.label in ("cleared", "remedy", "guess"):
+        if self.label in _UNASSERTED:
             return re.sub(r"\S", "_", self.masked)
         parts = [
             body if clause.asserted else re.sub(r"\S", "_", body)
@@ -43,6 +47,11 @@ class Statement:
             for body in [self.masked[clause.start : clause.end]]
         ]
         return "".join(parts)
+
+    @cached_property
+    def sentence(self) -> Sentence:
+        """What is asserted, with its concepts."""
+        return tagged(self.asserted)
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
@@ -59,6 +68,10 @@ class Statement:
             (clause for clause in self.clauses if clause.start <= offset < clause.end), self.clauses[-1]
         )
 
+    def stated(self, start: int, end: int) -> bool:
+        """Whether what stands at a place is asserted."""
+        return self.label not in _UNASSERTED and self.clause_of(start).asserted
+
     def consequence(self, offset: int) -> bool:
         """Whether a place is in words that tell what follows from something else."""
         return self.label == "effect" or self.clause_of(offset).role == "effect"
@@ -74,7 +87,7 @@ class Statement:
     @property
     def asserts(self) -> bool:
         """Whether anything is asserted in it."""
-        return self.label not in ("cleared", "remedy", "guess") and any(c.asserted for c in self.clauses)
+        return self.label not in _UNASSERTED and any(c.asserted for c in self.clauses)
 
 
 def read(text: str, names: Names) -> list[Statement]:

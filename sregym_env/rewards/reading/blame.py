@@ -120,9 +120,8 @@ def blamed(statement: Statement) -> list[Group]:
                 statement.text[max(0, group.start - 110) : group.start],
                 statement.text[group.end : group.end + 70],
             )
-            if _IS_CULPRIT.match(after) or _DUE_TO.search(before):
-                found.append(group)
-            elif _CULPRIT_IS.search(before) and not _AFTER.match(after):
+            called = _CULPRIT_IS.search(before) is not None and _AFTER.match(after) is None
+            if called or _IS_CULPRIT.match(after) or _DUE_TO.search(before):
                 found.append(group)
     return found
 

@@ -17,43 +17,43 @@ MAX_CHARS = 8_000
 Label = Literal["", "place", "cause", "effect", "cleared", "remedy", "guess", "detail"]
 """What a heading announces."""
 
-_LABELS: tuple[tuple[Label, re.Pattern[str]], ...] = tuple(
-    (label, re.compile(rf"(?:{words})", re.IGNORECASE))
-    for label, words in (
-        (
-            "cleared",
-            r".*\b(?:ruled? out|not (?:the )?(?:cause|culprit|at fault|affected|involved|related)|healthy|cleared|innocent|unrelated|unaffected|red herrings?"
-            r"|false leads?|eliminated|excluded|distractions?|distractors?|what it is not|rejected|dismissed|fine)\b.*|(?:other )?(?:recent )?changes(?: .*)?|checked(?: .*)?|looked at",
-        ),
-        (
-            "guess",
-            r".*\b(?:hypothes[ie]s|possible|potential|candidates?|suspects?|suspicions?|guess(?:es)?|alternatives?|differential|questions?)\b.*",
-        ),
-        (
-            "remedy",
-            r".*\b(?:fix(?:es)?|remed\w+|mitigations?|repairs?|solutions?|recommended|recommendations|next steps?|resolution|actions?|prevention|follow-?ups?|how to .*|to do|todo|proposed|plan)\b.*",
-        ),
-        (
-            "effect",
-            r".*\b(?:affected|affects|impact\w*|victims?|symptoms?|downstream|scope|consequences?|effects?|blast radius|suffer\w*|observed|user[- ]facing|fallout|result(?:s|ing)?|extent)\b.*",
-        ),
-        (
-            "place",
-            r"(?:faulty |root[- ]cause |culprit |failing |broken |target |offending )?(?:components?|locations?|culprits?|origins?|where|workloads?|place|at fault|faulty|blamed?|services?)"
-            r"(?: at fault| \(s\)|\(s\))?|faulty_components?|root_cause_components?|root_cause_service",
-        ),
-        (
-            "cause",
-            r"(?:the )?(?:actual |true |real |underlying |final |my |likely )?(?:root[- _]?causes?|causes?|reasons?|diagnos[ie]s|problems?|issues?|faults?|findings?|mechanisms?|what(?:'s| is) wrong|what went wrong"
-            r"|what happened|why|explanation|conclusions?|verdict|answer|tl;?dr|summary|in short|bottom line|root_cause_\w+|.*_cause|description|details?)(?: \d+| #\d+)?",
-        ),
-        (
-            "detail",
-            r"(?:mutated |wrong |bad |faulty |changed |current |healthy |expected |right |correct |actual |should be |object |resource |api )?_?(?:fields?|values?|objects?|resources?|kinds?|names?|namespace|keys?|settings?"
-            r"|expected|actual|current|wrong|right|healthy|was|now|before|after|correct|should be|path|spec|type|old|new|container|layer)(?:_value|_kind|_name|_now|_field| value| kind| name)?",
-        ),
-    )
+_WORDS: tuple[tuple[Label, str], ...] = (
+    (
+        "cleared",
+        r".*\b(?:ruled? out|not (?:the )?(?:cause|culprit|at fault|affected|involved|related)|healthy|cleared|innocent|unrelated|unaffected|red herrings?"
+        r"|false leads?|eliminated|excluded|distractions?|distractors?|what it is not|rejected|dismissed|fine)\b.*|(?:other )?(?:recent )?changes(?: .*)?|checked(?: .*)?|looked at",
+    ),
+    (
+        "guess",
+        r".*\b(?:hypothes[ie]s|possible|potential|candidates?|suspects?|suspicions?|guess(?:es)?|alternatives?|differential|questions?)\b.*",
+    ),
+    (
+        "remedy",
+        r".*\b(?:fix(?:es)?|remed\w+|mitigations?|repairs?|solutions?|recommended|recommendations|next steps?|resolution|actions?|prevention|follow-?ups?|how to .*|to do|todo|proposed|plan)\b.*",
+    ),
+    (
+        "effect",
+        r".*\b(?:affected|affects|impact\w*|victims?|symptoms?|downstream|scope|consequences?|effects?|blast radius|suffer\w*|observed|user[- ]facing|fallout|result(?:s|ing)?|extent)\b.*",
+    ),
+    (
+        "place",
+        r"(?:faulty |root[- ]cause |culprit |failing |broken |target |offending )?(?:components?|locations?|culprits?|origins?|where|workloads?|place|at fault|faulty|blamed?|services?)"
+        r"(?: at fault| \(s\)|\(s\))?|faulty_components?|root_cause_components?|root_cause_service",
+    ),
+    (
+        "cause",
+        r"(?:the )?(?:actual |true |real |underlying |final |my |likely )?(?:root[- _]?causes?|causes?|reasons?|diagnos[ie]s|problems?|issues?|faults?|findings?|mechanisms?|what(?:'s| is) wrong|what went wrong"
+        r"|what happened|why|explanation|conclusions?|verdict|answer|tl;?dr|summary|in short|bottom line|root_cause_\w+|.*_cause|description|details?)(?: \d+| #\d+)?",
+    ),
+    (
+        "detail",
+        r"(?:mutated |wrong |bad |faulty |changed |current |healthy |expected |right |correct |actual |should be |object |resource |api )?_?(?:fields?|values?|objects?|resources?|kinds?|names?|namespace|keys?|settings?"
+        r"|expected|actual|current|wrong|right|healthy|was|now|before|after|correct|should be|path|spec|type|old|new|container|layer)(?:_value|_kind|_name|_now|_field| value| kind| name)?",
+    ),
 )
+"""Labels by the words that announce them, the first that fits."""
+
+_LABELS = tuple((label, re.compile(rf"(?:{words})")) for label, words in _WORDS)
 
 
 _LONGEST_LABEL = 5
