@@ -110,13 +110,15 @@ class Details:
         return self.spec.wrong if self.spans(text) else ""
 
     def contradicted(self, text: str) -> str:
-        """A value of the right sort in a plain text none of which is the fault's; empty if there is none."""
-        told = plain(f"{self.spec.cause} {self.spec.wrong} {self.spec.right}")
+        """A value of the wrong one's sort that a plain text gives instead of it; empty if there is none."""
+        told, wrong = plain(f"{self.spec.cause} {self.spec.wrong} {self.spec.right}"), plain(self.spec.wrong)
         for sort in self._sorts:
-            said = [match.group() for match in sort.finditer(text)]
+            said = {_canonical(match.group()): match.group() for match in sort.finditer(text)}
             known = {_canonical(match.group()) for match in sort.finditer(told)}
-            if said and known and not any(_canonical(each) in known for each in said):
-                return said[0]
+            own = {_canonical(match.group()) for match in sort.finditer(wrong)}
+            others = [word for value, word in said.items() if value not in known]
+            if own and others and not own & set(said):
+                return others[0]
         return ""
 
     @cached_property

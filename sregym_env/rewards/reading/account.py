@@ -17,6 +17,9 @@ MAX_SENTENCES = 120
 MAX_WORDS = 160
 """A sentence is read up to here: nobody needs more for one."""
 
+_TO_THE_POINT = re.compile(
+    r"\b(?:the|this|root|real|actual) (?:cause|culprit|problem|fault|issue|reason) (?:is|was|lies)\b|\broot cause:"
+)
 _UNASSERTED: frozenset[Label] = frozenset({"cleared", "remedy", "guess"})
 """Labels under which nothing is asserted."""
 
@@ -94,7 +97,7 @@ def read(text: str, names: Names) -> list[Statement]:
     """The statements of a diagnosis, in reading order."""
     found: list[Statement] = []
     for passage in passages(text):
-        for sentence in sentences(passage.text):
+        for number, sentence in enumerate(sentences(passage.text)):
             said = " ".join(plain(sentence).split(" "))
             said = re.sub(r"\s+", " ", said).strip(" -*#>")
             words = said.split(" ")
@@ -104,7 +107,11 @@ def read(text: str, names: Names) -> list[Statement]:
                 continue
             if retracts(said) and found:
                 found[-1] = _withdrawn(found[-1])
-            found.append(statement(passage.label, said, names))
+            label = passage.label
+            if label in _UNASSERTED and number and _TO_THE_POINT.search(said):
+                # "Ruled out: the disk. The cause is ...": a label does not reach that far.
+                label = "cause"
+            found.append(statement(label, said, names))
             if len(found) == MAX_SENTENCES:
                 return found
     return found
