@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sregym_env.faults.ways import matches, tagged
 from sregym_env.tools.taxonomy import TAXONOMY
 
 
@@ -126,8 +127,8 @@ _ALL = (
         "scaled_to_zero",
         "admission",
         (
-            "replicas zero !endpoints|quota|node /4",
-            "replicas changed zero !endpoints /9",
+            "replicas zero !quota /4",
+            "replicas changed zero /9",
             "replicas absent|lack = !endpoints|selector|quota /3",
         ),
         kinds=("Deployment",),
@@ -142,7 +143,7 @@ _ALL = (
             "node_selector node gone|unsatisfied|wrong !volume|conflict",
             "label no_node pinned|node_selector|pods !volume",
         ),
-        valued=("VALUE node_selector|node|pinned|no_node",),
+        valued=("VALUE node_selector|node|pinned|no_node|gone",),
         kinds=(
             "Deployment",
             "Node",
@@ -207,7 +208,8 @@ _ALL = (
             "data_files contrast|incompatible build|image|upgraded|VALUE",
             "build upgraded database|data_files incompatible|wrong|contrast|fails",
             "build wrong data_files|database !account|role",
-            "upgraded database|image|build data_files|incompatible",
+            "upgraded data_files !role|account",
+            "upgraded database|image|build incompatible",
         ),
         valued=("VALUE data_files|incompatible|upgraded|build",),
         kinds=(
@@ -248,9 +250,10 @@ _ALL = (
         "failing_readiness_probe",
         "probes",
         (
-            "readiness_probe wrong|dead|number|path|instead|asks /14",
+            "readiness_probe wrong|dead|instead|asks",
+            "readiness_probe >number|path /14",
             "readiness_probe changed /4",
-            "probe ready wrong|dead|path|number|instead !kill !liveness_probe !startup_probe /16",
+            "probe ready wrong|dead|path|instead !kill !liveness_probe !startup_probe /16",
         ),
         valued=("VALUE readiness_probe|ready",),
         kinds=("Deployment",),
@@ -259,9 +262,10 @@ _ALL = (
         "failing_liveness_probe",
         "probes",
         (
-            "liveness_probe wrong|dead|number|path|instead|asks /14",
+            "liveness_probe wrong|dead|instead|asks",
+            "liveness_probe >number|path /14",
             "liveness_probe changed /4",
-            "probe kill wrong|dead|path|number|instead !ready !readiness_probe !startup_probe /16",
+            "probe kill wrong|dead|path|instead !ready !readiness_probe !startup_probe /16",
         ),
         valued=("VALUE liveness_probe|kill",),
         kinds=("Deployment",),
@@ -358,6 +362,7 @@ _ALL = (
         "names",
         (
             "dns_policy wrong|external|changed|instead|zero",
+            "nameserver instead cluster_dns",
             "nameserver external|wrong|instead|dead !corefile|nxdomain !host_alias",
             "cluster_dns external !corefile !nxdomain",
             "dns_policy cluster_dns",
@@ -504,3 +509,8 @@ _ALL = (
 
 MECHANISMS: Mapping[str, Mechanism] = {mechanism.key: mechanism for mechanism in _ALL}
 """Every mechanism by key."""
+
+
+def states(key: str, text: str) -> bool:
+    """Whether a sentence in lower case states a mechanism, of whatever."""
+    return bool(matches(MECHANISMS[key].ways, tagged(text)))

@@ -172,10 +172,11 @@ def _denied(concept: str, text: str, at: int) -> bool:
     found = _NEGATED.search(before)
     if found is None:
         return False
-    # "has not the role": a lack, not a denial; "not only", "not the port" deny what follows.
-    return not re.search(r"\b(?:has|have|had|does|do|did|is|are|was|were) ?(?:not|n't) (?:have )?(?:the|a|an|any|its) (?:\w+ )?$", before) or (
-        re.search(r"\b(?:is|are|was|were)(?: not|n't) (?:the|a|an|any|its) (?:\w+ )?$", before) is not None
-    )  # fmt: skip
+    # "does not have the role" is a lack and no denial.
+    return _LACK.search(before) is None
+
+
+_LACK = re.compile(r"\b(?:has|have|had|does|do|did)(?: not|n't)(?: \w+){0,3} $")
 
 
 def matches(ways: Sequence[str], sentence: Sentence) -> list[Match]:

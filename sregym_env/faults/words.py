@@ -37,8 +37,8 @@ OBJECTS: Mapping[str, str] = {
     "flag": r"(?:feature |config(?:uration)? )?(?:flags?|toggles?|feature gates?|feature switch(?:es)?)|feature-flag\w*",
     "variable": r"env(?:ironment)?(?: ?var(?:iable)?s?)?|variables?|env vars?",
     # probes
-    "readiness_probe": r"readiness ?-?(?:http ?)?(?:probes?|checks?|endpoint|gate|test|health check|probing)|readyz? probes?",
-    "liveness_probe": r"liveness ?-?(?:http ?)?(?:probes?|checks?|endpoint|test|health check|probing)|live-?check",
+    "readiness_probe": r"readiness ?-?(?:http ?)?(?:probes?|checks?|endpoint|gate|test|health check|probing)|readyz? probes?|readiness(?= (?:of|is|never|always|on))",
+    "liveness_probe": r"liveness ?-?(?:http ?)?(?:probes?|checks?|endpoint|test|health check|probing)|live-?check|liveness(?= (?:of|is|never|always|on))",
     "startup_probe": r"start ?-?up ?-?probes?",
     "probe": r"probes?|probing|health ?-?checks?|health path|healthz|health endpoint",
     # scheduling
@@ -99,7 +99,7 @@ OBJECTS: Mapping[str, str] = {
     "database": r"data ?-?bases?|mongo\w*|mongod|db|dbs",
     "data_files": r"data ?-?files?|on-?disk (?:data|format)|data (?:director(?:y|ies)|format|format version|on (?:its|the|their) (?:volume|disk)s?)|existing data|old data|wiredtiger|feature ?compatibility ?version|fcv|dbpath",
     "pods": r"pods?|containers?",
-    "clients": r"clients?|callers?|consumers?",
+    "clients": r"clients?|callers?|consumers?|connects?|dials?|everybody|everyone|expects?",
 }
 
 DEFECTS: Mapping[str, str] = {
@@ -119,7 +119,7 @@ DEFECTS: Mapping[str, str] = {
     r"|there (?:is|are|was|were|exists?) no|there's no|there isn't an?|no such|exists? no|renamed|unset|not mentioned|not listed|omitted|left out|isn't there|aren't there|is not there|have no",
     "gone": rf"missing|absent|(?<!not )(?<!never )deleted|removed|gone|vanished|disappeared|dropped|wiped|erased|non-?exist\w*|inexistent|(?:does|do|did){_NOT} (?:\w+ )?exist(?: any ?more)?|no longer (?:exists?|there|present|defined)"
     rf"|(?:is|are|was|were){_NOT} (?:\w+ )?(?:exist\w*|found|present|there|defined|created)|not (?:found|exist\w*|present|there|defined)|(?:could|can)(?: ?not|n't) be found|nobody (?:has )?(?:ever )?(?:made|created|defined|applied)"
-    r"|(?:has|have|had) (?:\w+ )?been (?:lost|renamed|taken out|pruned)|(?:was|were|got|been) (?:lost|renamed|unregistered|pruned|taken (?:out|away)|deregistered)|unregistered|ceased to exist|exists? nowhere|there (?:is|are|was|were|exists?) no|there's no|there isn't an?|no such|isn't there|aren't there|none(?= of (?:these|those|the|its|them) (?:\w+ )?(?:exists?|is there))|unknown to \w+",
+    r"|(?:has|have|had) (?:\w+ )?been (?:lost|renamed|taken out|pruned)|(?:was|were|got|been) (?:lost|renamed|unregistered|pruned|taken (?:out|away)|deregistered)|unregistered|ceased to exist|exists? nowhere|there (?:is|are|was|were|exists?) no|there's no|there isn't an?|no such|isn't there|aren't there|(?:isn't|is not|are not|aren't|not) (?:in|part of|among|one of) (?:this|the|our|any) (?:cluster|namespace|nodes?)|none(?= of (?:these|those|the|its|them) (?:\w+ )?(?:exists?|is there))|unknown to \w+",
     "lack": rf"lack(?:s|ed|ing)?|missing|without|no|(?:has|have|had|with) no|(?:does|do|did){_NOT} (?:\w+ )?(?:have|contain|hold|include|carry|define|list|know|mention|declare|specify|provide)(?: an?y?| the)?|loss of|lost|loses|losing|lose"
     r"|(?:was|were|been|got|is|are) (?:deprived|stripped|robbed) of|omits?|omitted|drops|dropped|deprived of|stripped of|removal of|deletion of|absence of|there (?:is|are|was|were) no|there's no|no such|no longer (?:has|have|holds|contains|lists|carries)(?: an?y?| the)?"
     r"|deleted|removed|removing|deleting|took(?: away)?|takes? away|taken(?: away)?|revok\w+|non-?existent|nonexisting|inexistent|absent|empty|nobody (?:made|created)",
@@ -147,7 +147,7 @@ ACTS: Mapping[str, str] = {
     "foreign_pods": r"(?:foreign|unrelated|other|wrong|extra|stray|strange|alien|unwanted|unintended|another|others'|someone else's|neighbou?r\w*) (?:\w+ ){0,3}?(?:pods?|endpoints?|backends?|workloads?|deployments?|services?|components?|containers?|addresses|instances?)(?:'s)?(?: pods?)?|pods? (?:\w+ ){0,3}?(?:of|from|belonging to|that belong to|owned by|run by) (?:another|a different|an unrelated|other|a foreign|a second|@_*)|@_* (?:\S+ )?pods?",
     "shared": r"shar(?:e|es|ed|ing)|common|(?:also|too|both|as well) (?:carry|carries|have|has|bear|bears|carried)|both (?:\w+ )?(?:carry|have|bear)|in common|carr(?:y|ies) (?:it|the same|that|this)?(?: \w+)? ?(?:too|as well|also)|same label",
     "runs": r"runs?|running|ran|execut\w+|starts?|started|starting|launch\w*|invokes?|boots?",
-    "pinned": r"pin(?:s|ned|ning)?|bound|tied|nailed|restricted|constrained|forced|held|confined|assigned|must run|only (?:run|schedul\w*)|locked|steered|wants|demands?|asks?|requires?|fixed|placed",
+    "pinned": r"pin(?:s|ned|ning)?|bound|tied|nailed|restricted|constrained|forced|held|confined|assigned|must run|only (?:run|schedul\w*)|locked|steered|wants|demands?|asks?|requires?|fixed|placed|insist\w*|running on|runs? on",
     "other_node": r"(?:another|other|different|wrong|separate|not that|second|elsewhere|not the same)(?: worker)? ?(?:node|machine|host|worker|one)?|elsewhere|node other than|(?:is|are|lies?|lives?|sits?|resides?|located|local|bound|tied|attached|lie) (?:\w+ ){0,2}?(?:not|on|to|at|elsewhere)|not (?:available|there|on)|(?:its|the) (?:volume|data) (?:is|lives?|lies|are)|where",
     "no_node": r"(?:no|none of the|not one|not a single|zero|without a) (?:\S+ ){0,3}?(?:nodes?|machines?|hosts?|workers?)|nodes? (?:\S+ ){0,6}?(?:does not exist|doesn't exist|do not exist|is missing|not exist|non-?existent|no longer exists?|is gone|is unknown|nobody has)|non-?existent (?:\w+ )?(?:node|host|machine|worker)"
     r"|missing node|unknown node|node that (?:is|was) (?:not|never)|no such node|(?:there is|there's) no such (?:node|machine|host)|(?:node|machine|host|worker) which (?:does|is) not|imaginary node|fictitious node|(?:imaginary|phantom|absent|vanished|bogus) (?:node|host|machine)|no (?:node|machine) (?:has|carries|bears|satisf\w+|match\w+)",

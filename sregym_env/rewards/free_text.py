@@ -216,6 +216,12 @@ class _Case:
         if claim.groups:
             first = self.members(claim.groups[0])
             wanted = set(spec.components) if spec else self.truth
+            if claim.groups[0].oblique:
+                # "A connects to B, whose ...": nobody is the subject, so it may be any of them.
+                found = [
+                    members for group in claim.groups[:2] if wanted & set(members := self.members(group))
+                ]
+                first = found[0] if found else first
             if wanted & set(first) or not first:
                 return first
             if set(first) <= self.bystanders and not self._hard(claim):

@@ -77,7 +77,7 @@ _CLEARED = re.compile(
     r"|\bunaffected\b|\b(?:ruled?|ruling) (?:\S+ ){0,6}out\b|\bnothing (?:is |was |else is |seems )?(?:wrong|unusual|suspicious|amiss)\b|\b(?:no|without|any) (?:\w+ )?(?:issues?|problems?|faults?|errors?|trouble|anomal\w+|role|part|connection) (?:with|in|on|at|for|to|there)\b"
     r"|\b(?:only|merely|just|simply|is|are|as|are all|are just|all|but) (?:a |an |the |its |other )*(?:downstream |innocent |collateral |secondary )*(?:victims?|symptoms?|bystanders?|consequences?|casualt\w+)\b|\bvictims? (?:of|only)\b|\b(?:not|n't) (?:caused by|the fault of|due to|to blame|at fault|involved|a factor)\b"
     r"|\bunrelated\b|\bred herrings?\b|\binnocent\b|\bharmless\b|\bexonerat\w+\b|\bcleared\b|\bnothing to do with\b|\b(?:had|has|have) no (?:effect|bearing|influence|impact|part|role|connection)\b|\bcoincidence\b|\bsuffers? (?:from it |only |too |as well )?(?:although|though|as|because)\b"
-    r"|\b(?:i |we |also |then |first )*(?:checked|looked at|looked into|inspected|examined|reviewed|verified|went through|considered|compared|excluded)\b(?!.*\b(?:and (?:found|saw|it|its)|found|which)\b)|\bdoes(?: not|n't) (?:explain|matter|cause|contribute)\b|\bdid(?: not|n't) (?:cause|matter|contribute|change)\b"
+    r"|\b(?:i |we |also |then |first )*(?<!is )(?<!are )(?<!was )(?<!gets )(?:checked|looked at|looked into|inspected|examined|reviewed|verified|went through|considered|compared|excluded)\b(?!.*\b(?:and (?:found|saw|it|its)|found|which)\b)|\bdoes(?: not|n't) (?:explain|matter|cause|contribute)\b|\bdid(?: not|n't) (?:cause|matter|contribute|change)\b"
     r"|\bno (?:other|further|additional|more) (?:\w+ )?(?:causes?|faults?|problems?|issues?|component\w*|objects?)\b"
 )
 _REMEDY = re.compile(
