@@ -64,9 +64,9 @@ _ALL = (
         (
             "service_port wrong|instead|number|dead !target_port",
             "service_port changed !target_port /5",
-            "port service offers wrong|instead|changed !target_port !probe|readiness_probe|liveness_probe|startup_probe !forwards !sidecar|address_in_use|conflict /12",
-            "port service wrong|instead !target_port !probe|readiness_probe|liveness_probe|startup_probe !forwards !selector !host_alias !sidecar !sidecar|address_in_use|conflict /9",
-            "port clients wrong|contrast service|offers !probe|readiness_probe|liveness_probe|startup_probe !target_port !sidecar|address_in_use|conflict /12",
+            "port service offers wrong|instead|changed !target_port !probe|readiness_probe|liveness_probe|startup_probe !forwards !sidecar|address_in_use /12",
+            "port service wrong|instead !target_port !probe|readiness_probe|liveness_probe|startup_probe !forwards !selector !host_alias !sidecar !sidecar|address_in_use /9",
+            "port clients wrong|contrast service|offers !probe|readiness_probe|liveness_probe|startup_probe !target_port !sidecar|address_in_use /12",
         ),
         valued=("VALUE service|port|offers|clients",),
         kinds=("Service",),

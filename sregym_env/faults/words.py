@@ -80,7 +80,7 @@ OBJECTS: Mapping[str, str] = {
     # startup
     "init_container": r"init ?-?_?containers?|init:0/\d|init step|initialization container|initialisation container|init phase|pod initiali[sz]ation",
     "sidecar": r"side ?-?cars?|(?:second|extra|additional|another|added|helper|injected|new|two|both) containers?",
-    "address_in_use": r"address already in use|eaddrinuse|port (?:is |was )?(?:already )?(?:taken|in use|occupied|bound)|bind(?:ing)? (?:error|fail\w*|conflict)|bind: address",
+    "address_in_use": r"address already in use|eaddrinuse|port(?: \d+)? (?:is |was )?(?:already )?(?:taken|in use|occupied|bound)|bind(?:ing)? (?:error|fail\w*|conflict)|bind: address",
     # credentials
     "role": r"(?:read ?-?write ?)?(?:roles?(?!=)|permissions?|privileges?|rights?|grants?|authori[sz]ations?|access rights?)|readwrite|read ?/ ?write(?: access)?"
     r"|(?:read|write) access|access to (?:its|the|their) (?:data|data ?base|collections?)",

@@ -67,7 +67,8 @@ class Details:
         if not spec.wrong:
             found += [spec.right, *(part for part in _parts(spec.right) if not part.isdigit())]
             found += self._own_key
-        own = {name.lower() for name in (*spec.components, *spec.affected)}
+        # A wrong command may be another component's; all else that is a component's name tells nothing.
+        own = {name.lower() for name in (*spec.components, *spec.affected)} - {spec.wrong.lower()}
         if spec.mechanism in _NAMED_OBJECTS:
             found.append(spec.resource_name)
         if spec.mechanism in _NAMED_ALIASES:
@@ -138,7 +139,7 @@ class Details:
         return []
 
 
-_PORT = re.compile(r"(?<![\w.-])(?<!error )(?<!code )(?!(?:500|503|404|502|504|200|137)(?!\d))\d{2,5}(?![\w.%-])(?! (?:s|sec\w*|min\w*|ms|times|%|pods?|replicas?|hours?|errors?|requests?)\b)(?!\.\d)")  # fmt: skip
+_PORT = re.compile(r"(?<![\w.-])(?<!error )(?<!code )(?!(?:500|503|404|502|504|200|137)(?!\d))\d{2,5}(?![\w%-])(?! (?:s|sec\w*|min\w*|ms|times|%|pods?|replicas?|hours?|errors?|requests?)\b)(?!\.\d)")  # fmt: skip
 _IMAGE = re.compile(
     r"(?<![\w.:/-])[\w.-]+(?:/[\w.-]+)*:[\w.-]*[\w](?![\w:/-])|(?<![\w.:/-])[\w-]+\.[\w.-]+/[\w./-]+"
 )

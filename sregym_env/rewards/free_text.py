@@ -208,7 +208,7 @@ class _Case:
 
     def _about(self, claim: Claim, spec: FaultSpec | None = None) -> list[str]:
         """Whom a claim is about."""
-        if claim.groups and claim.groups[0].oblique:
+        if claim.groups and claim.groups[0].rank >= 2:
             # "Its limit is too low for what frontend sends": whose it is was said before.
             spoken_of = focus(self.statements, claim.statement)
             if (set(spec.components) if spec else self.truth) & set(spoken_of):
@@ -216,7 +216,7 @@ class _Case:
         if claim.groups:
             first = self.members(claim.groups[0])
             wanted = set(spec.components) if spec else self.truth
-            if claim.groups[0].oblique:
+            if claim.groups[0].rank:
                 # "A connects to B, whose ...": nobody is the subject, so it may be any of them.
                 found = [
                     members for group in claim.groups[:2] if wanted & set(members := self.members(group))
@@ -245,7 +245,7 @@ class _Case:
 
     def _blames(self, claim: Claim) -> bool:
         """Whether a claim says by itself whom it is about."""
-        return bool(claim.groups)
+        return bool(claim.groups) and claim.groups[0].rank < 3
 
     # --- verdicts ----------------------------------------------------------------------------------
 
@@ -356,7 +356,7 @@ class _Case:
         """Components that are blamed although nothing is wrong with them."""
         found: list[str] = [name for name in self.accused if name not in self.truth]
         for claim in self.claims:
-            if claim.groups and not set(self._about(claim)) & set(self._excused(claim)):
+            if self._blames(claim) and not set(self._about(claim)) & set(self._excused(claim)):
                 found += [name for name in self._about(claim) if name not in self.truth]
         for each in self.statements:
             for group in (*troubled(each), *bare(each)):

@@ -12,7 +12,7 @@ from sregym_env.cluster.inventory import Inventory
 from sregym_env.cluster.targets import services
 from sregym_env.errors import ProblemError, UsageError
 from sregym_env.faults.fault import Declaration, fault
-from sregym_env.faults.mechanisms import MECHANISMS
+from sregym_env.faults.mechanisms import MECHANISMS, states
 from sregym_env.faults.registry import declaration, declarations
 from sregym_env.faults.spec import FaultSpec
 

@@ -17,6 +17,7 @@ from sregym_env.cluster.oncall import ONCALL
 from sregym_env.envs.injection import LOOK_SECONDS, suffering
 from sregym_env.faults.drawn import Drawn
 from sregym_env.faults.fault import Declaration, FaultInstance
+from sregym_env.faults.mechanisms import states
 from sregym_env.faults.onset import strike
 from sregym_env.faults.problems import Problem, pair
 from sregym_env.faults.registry import declaration, declarations

@@ -21,7 +21,7 @@ from sregym_env.cluster.oncall import ONCALL
 from sregym_env.envs.staging import stage
 from sregym_env.errors import UsageError
 from sregym_env.faults import problems
-from sregym_env.faults.mechanisms import MECHANISMS
+from sregym_env.faults.mechanisms import MECHANISMS, states
 from sregym_env.faults.problems import Problem
 from sregym_env.rollouts.intervals import Estimate
 from sregym_env.rollouts.shortcuts import diagnoses, memory

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sregym_env.faults.ways import Match
 from sregym_env.rewards.names import Mention
@@ -21,8 +21,9 @@ class Group:
     """Components that are named in one breath."""
 
     mentions: tuple[Mention, ...]
-    oblique: bool
-    """Whether they are only referred to."""
+    rank: int
+    """How far they are from being spoken of: 0 they are, 1 they do or suffer something, 2 they are only referred to,
+    3 they suffer from what is said."""
 
     @property
     def start(self) -> int:
@@ -40,7 +41,7 @@ _GLUE = re.compile(
 )
 _BEFORE = re.compile(
     r"\b(?:by|from|to|reach|reaches|reaching|into|towards?|via|behind|for|like|unlike|than|against|between|instead of|rather than|clients?|callers?|calls?|called|calling|uses?|using|used by|contact\w*"
-    r"|resolve|resolves|names?|hosts?|such as|because|serves?|as|with which|which|whose|that|while|when|until|before|after|not|query|queries|access|reads?|over|against|runs?|running|command|binary|executes?|starts?)"
+    r"|resolve|resolves|names?|hosts?|such as|because|serves?|as|with which|which|whose|not|query|queries|access|reads?|over|against|runs?|running|command|binary|executes?|starts?)"
     r"(?: (?:the|its|all|own|both|other|only|it|service|pods? of|deployment|database of|image of|binary of|program of))* ?[\"'(]?$|\($"
 )
 _AFTER = re.compile(
@@ -62,16 +63,18 @@ def groups(statement: Statement, clause: Clause | None = None) -> list[Group]:
             runs[-1].append(mention)
         else:
             runs.append([mention])
-    return [Group(tuple(run), _oblique(statement.text, run[0].start, run[-1].end)) for run in runs]
+    return [Group(tuple(run), _rank(statement.text, run[0].start, run[-1].end)) for run in runs]
 
 
-def _oblique(text: str, start: int, end: int) -> bool:
+def _rank(text: str, start: int, end: int) -> int:
     before, after = text[max(0, start - 48) : start], text[end : end + 60]
-    return (
-        _BEFORE.search(before) is not None
-        or _AFTER.match(after) is not None
-        or _OWN_PORTS.match(after) is not None
-    )
+    if _BEFORE.search(before) is not None or _PATH.match(after) is not None:
+        return 2
+    return 1 if _AFTER.match(after) is not None or _OWN_PORTS.match(after) is not None else 0
+
+
+_PATH = re.compile(r"^ ?-> ?")
+"""A step on the way of a request: spoken of is the last."""
 
 
 def subjects(statement: Statement, match: Match) -> list[Group]:
@@ -85,8 +88,13 @@ def subjects(statement: Statement, match: Match) -> list[Group]:
     place = statement.at(match.head.first)
     before = [c for c in others if c.end <= place]
     rest = [group for clause in reversed(before) for group in groups(statement, clause)]
-    rest += [group for c in others if c.start > place for group in groups(statement, c)]
-    return sorted([*own, *rest], key=lambda group: 2 * group.oblique + (group not in own))
+    for clause in others:
+        if clause.start > place:
+            after = groups(statement, clause)
+            rest += [
+                replace(group, rank=3) if clause.role == "effect" and group.rank else group for group in after
+            ]
+    return sorted([*own, *rest], key=lambda group: 2 * group.rank + (group not in own))
 
 
 _CULPRIT = r"(?:root[ -]cause|cause|culprit|at fault|origin|to blame|responsible|source|guilty|faulty (?:component|service|one|part)|problem|issue|failing component|offender|mis-?configured|bottleneck|broken part|broken one)"
@@ -167,7 +175,7 @@ def focus(statements: Sequence[Statement], before: int) -> list[str]:
     for statement in reversed(statements[:before]):
         found = groups(statement)
         if found:
-            straight = [group for group in found if not group.oblique] or found
+            straight = [group for group in found if not group.rank] or found
             return everyone([straight[0], found[-1]])
         if statement.mentions:
             # "Geo itself works. It is its probe that ..."
