@@ -105,7 +105,8 @@ class Details:
 
     def given(self, text: str) -> str:
         """A detail that a plain text gives, field or value; empty if none."""
-        for word in (*self.values, *self.field_words, *self.rights):
+        whole = [plain(value) for value in (self.spec.wrong, self.spec.right) if len(value) > 2]
+        for word in (*self.values, *self.field_words, *self.rights, *whole):
             if _word(word).search(text):
                 return word
         return self.spec.wrong if self.spans(text) else ""

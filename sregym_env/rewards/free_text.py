@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from sregym_env.cluster.app import App
 from sregym_env.faults.mechanisms import MECHANISMS
@@ -383,7 +383,6 @@ class _Case:
         return self.listing or len(self.foreign) >= _KINDS_GUESSED or innocents > max(1, len(self.truth))
 
 
-@lru_cache(maxsize=512)
 def _implied(cause: str, names: Names) -> frozenset[str]:
     """Mechanisms that a cause states."""
     found: set[str] = set()
@@ -458,9 +457,10 @@ def _detail(case: _Case) -> str:
 
 
 def _kind_told(spec: FaultSpec, text: str) -> str:
-    # What is gone has no field: its kind is all there is to say.
-    absent = not spec.field or (not spec.wrong and not spec.right)
-    return spec.resource_kind if absent and says(spec.resource_kind, text) else ""
+    # Of what is gone, or too much, the kind says enough.
+    absent = not spec.wrong or not spec.right
+    kind = re.escape(spec.resource_kind.lower())
+    return spec.resource_kind if absent and re.search(rf"(?<!\w){kind}s?(?!\w)", text) else ""
 
 
 def _extent(case: _Case) -> Answer:

@@ -81,15 +81,14 @@ def subjects(statement: Statement, match: Match) -> list[Group]:
     """The groups that a statement of a mechanism may be about, the likeliest first; none where nobody is named."""
     head = statement.clause_of(statement.at(match.head.first))
     others = [c for c in statement.clauses if c.asserted and c is not head]
-    within = [
-        c for c in others if statement.at(match.first) < c.end and c.start < statement.at(match.last + 1)
-    ]
+    first, last = statement.at(match.first), statement.at(match.last)
+    within = [c for c in others if first < c.end and c.start <= last]
     own = [group for clause in (head, *within) for group in groups(statement, clause)]
     place = statement.at(match.head.first)
-    before = [c for c in others if c.end <= place]
+    before = [c for c in others if c.end <= place and c not in within]
     rest = [group for clause in reversed(before) for group in groups(statement, clause)]
     for clause in others:
-        if clause.start > place:
+        if clause.start > place and clause not in within:
             after = groups(statement, clause)
             rest += [
                 replace(group, rank=3) if clause.role == "effect" and group.rank else group for group in after

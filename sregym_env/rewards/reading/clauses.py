@@ -124,11 +124,14 @@ def _asserting(text: str, start: int, end: int, role: Role, asserted: bool) -> l
     if cleared is None:
         return [Clause(start, end, role)]
     # "Although a and b are healthy, c ...": what follows the comma is another matter.
-    stop = re.compile(r"[,:] ").search(body, cleared.end())
+    stop = _ANOTHER_MATTER.search(body, cleared.end())
     if stop is None:
         return [Clause(start, end, role, False)]
     middle = start + stop.end()
     return [Clause(start, middle, role, False), *_asserting(text, middle, end, role, True)]
+
+
+_ANOTHER_MATTER = re.compile(r"[,:;] | (?:and|but|yet) ")
 
 
 def _cut(text: str) -> list[tuple[str, int, int, Role]]:
