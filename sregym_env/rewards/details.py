@@ -12,7 +12,7 @@ from sregym_env.rewards.names import plain
 
 _COMMON = frozenset(
     "true false none null 0 1 admin the of on in to and is returns reads waits wait for latest role user roles http with "
-    "from that env anyuid default command sh -c exec matchexpressions operator values exists notin doesnotexist key matchlabels".split()
+    "from that env anyuid default command sh -c exec matchexpressions values exists notin doesnotexist key matchlabels".split()
 )
 """Words of details that stand in any text."""
 

@@ -231,7 +231,9 @@ class _Case:
                         return self.members(group)
             return first
         spoken_of = focus(self.statements, claim.statement)
-        return [name for name in spoken_of if name in self.truth] or spoken_of
+        # "The pods of geo look well and run the wrong program."
+        own = [name for mention in self.statements[claim.statement].mentions[:1] for name in mention.components]
+        return [name for name in (*own, *spoken_of) if name in self.truth] or spoken_of or own
 
     def _hard(self, claim: Claim) -> bool:
         """Whether the first group is called by the very kind of object that the mechanism is about."""
