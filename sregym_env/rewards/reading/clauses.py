@@ -131,6 +131,7 @@ def _asserting(text: str, start: int, end: int, role: Role, asserted: bool) -> l
     return [Clause(start, middle, role, False), *_asserting(text, middle, end, role, True)]
 
 
+_NAME_BEFORE = re.compile(r"@\w*(?: (?:service|deployment|pods?))?$")
 _ANOTHER_MATTER = re.compile(r"[,:;] | (?:and|but|yet) ")
 
 
@@ -139,6 +140,9 @@ def _cut(text: str) -> list[tuple[str, int, int, Role]]:
     kind, start, role = "", 0, "plain"
     for match in _CUT.finditer(text):
         new = match.lastgroup or ""
+        if match.group() in (" and ", ", ") and _NAME_BEFORE.search(text, max(0, match.start() - 40), match.start()):
+            # "geo and rate cannot start" is one clause.
+            continue
         here: Role = role  # type: ignore[assignment]
         if new == "back" and role == "plain":
             here = "effect"
