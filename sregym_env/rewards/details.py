@@ -49,6 +49,8 @@ class Details:
     """What a text may give of one fault."""
 
     spec: FaultSpec
+    known: frozenset[str] = frozenset()
+    """Names of the application's components, which tell nothing in a value."""
 
     @cached_property
     def field_words(self) -> tuple[str, ...]:
@@ -68,7 +70,9 @@ class Details:
             found += [spec.right, *(part for part in _parts(spec.right) if not part.isdigit())]
             found += self._own_key
         # A wrong command may be another component's; all else that is a component's name tells nothing.
-        own = {name.lower() for name in (*spec.components, *spec.affected)} - {spec.wrong.lower()}
+        own = {name.lower() for name in (*spec.components, *spec.affected, *self.known)} - {
+            spec.wrong.lower()
+        }
         if spec.mechanism in _NAMED_OBJECTS:
             found.append(spec.resource_name)
         if spec.mechanism in _NAMED_ALIASES:
@@ -113,6 +117,8 @@ class Details:
 
     def contradicted(self, text: str) -> str:
         """A value of the wrong one's sort that a plain text gives instead of it; empty if there is none."""
+        if self._turned_round(text):
+            return self.spec.wrong
         told, wrong = plain(f"{self.spec.cause} {self.spec.wrong} {self.spec.right}"), plain(self.spec.wrong)
         for sort in self._sorts:
             said = {_canonical(match.group()): match.group() for match in sort.finditer(text)}
@@ -122,6 +128,16 @@ class Details:
             if own and others and not own & set(said):
                 return others[0]
         return ""
+
+    def _turned_round(self, text: str) -> bool:
+        """Whether the wrong value is called the right one, or the right one the wrong."""
+        wrong, right = plain(self.spec.wrong), plain(self.spec.right)
+        if wrong and len(wrong) < 80:
+            ought = r"(?:should (?:be|have been)|must be|instead of|rather than|expected(?: to be)?|correct(?: \w+)? is|healthy(?: \w+)? is)"
+            if re.search(rf"\b{ought}(?: \w+)? {re.escape(wrong)}(?![\w-])", text):
+                return True
+        gone = self.spec.mechanism == "missing_volume_claim" and right and wrong
+        return bool(gone and says(right, text) and not says(wrong, text) and _LOST.search(text))
 
     @cached_property
     def _sorts(self) -> list[re.Pattern[str]]:
@@ -140,6 +156,7 @@ class Details:
         return []
 
 
+_LOST = re.compile(r"\b(?:deleted|removed|gone|lost|disappeared|missing|not exist|doesn't exist|not found)\b")
 _PORT = re.compile(r"(?<![\w.-])(?<!error )(?<!code )(?!(?:500|503|404|502|504|200|137)(?!\d))\d{2,5}(?![\w%-])(?! (?:s|sec\w*|min\w*|ms|times|%|pods?|replicas?|hours?|errors?|requests?)\b)(?!\.\d)")  # fmt: skip
 _IMAGE = re.compile(
     r"(?<![\w.:/-])[\w.-]+(?:/[\w.-]+)*:[\w.-]*[\w](?![\w:/-])|(?<![\w.:/-])[\w-]+\.[\w.-]+/[\w./-]+"

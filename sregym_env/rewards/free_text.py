@@ -107,7 +107,8 @@ class _Case:
 
     @cached_property
     def details(self) -> tuple[Details, ...]:
-        return tuple(map(Details, self.specs))
+        known = frozenset(component.name for component in self.app.components)
+        return tuple(Details(spec, known) for spec in self.specs)
 
     @cached_property
     def implied(self) -> frozenset[str]:
@@ -232,7 +233,9 @@ class _Case:
             return first
         spoken_of = focus(self.statements, claim.statement)
         # "The pods of geo look well and run the wrong program."
-        own = [name for mention in self.statements[claim.statement].mentions[:1] for name in mention.components]
+        own = [
+            name for mention in self.statements[claim.statement].mentions[:1] for name in mention.components
+        ]
         return [name for name in (*own, *spoken_of) if name in self.truth] or spoken_of or own
 
     def _hard(self, claim: Claim) -> bool:

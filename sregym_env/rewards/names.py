@@ -199,8 +199,9 @@ def _group_pattern(words: str) -> str:
     """ "All mongodb deployments", "the six databases", "mongodb-*": every store of a kind."""
     whose = r"(?! (?:users?|accounts?|roles?|versions?|images?|admins?)(?![\w-]))"
     return (
-        rf"{_BEFORE}(?:(?P<count>both|two|three|four|five|six|\d)|all|every|each|the|these|those|any)(?: {_COUNT})* {words}s?"
+        rf"{_BEFORE}(?:(?P<count>both|two|three|four|five|six|\d)|all|every|each|any)(?: {_COUNT})* {words}s?"
         rf"(?:[ -]{_THINGS}|-?\*|(?<=s)){whose}(?![\w-])"
+        rf"|{_BEFORE}(?:the|these|those|our)(?: {_COUNT})* {words}s?(?:[ -]{_THINGS}(?<=s)|-?\*|(?<=s)){whose}(?![\w-])"
         rf"|{_BEFORE}(?:all|every|each)(?: {_COUNT})* {words}{whose}(?![\w-])"
         rf"|{_BEFORE}{words}s{whose}(?![\w-])|{_BEFORE}{words} (?:deployments|instances|databases|pods|services|workloads|servers)(?![\w-])"
         rf"|{_BEFORE}{words}[ -]?\*"

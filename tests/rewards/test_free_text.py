@@ -15,7 +15,7 @@ from sregym_env.tools.causes import Cause, handed_in
 from sregym_env.tools.taxonomy import TAXONOMY
 from tests.redteam.specs import APP, one_of_each, spec, told
 
-from .paraphrases import CONTINUED, NEAR, RIGHT
+from .paraphrases import CONTINUED, MORE_NEAR, MORE_RIGHT, NEAR, RIGHT
 
 FAULTS = {truth.fault: truth for truth in one_of_each(APP.name)}
 DATABASES = ("geo", "profile", "rate", "recommendation", "reservation", "user")
@@ -47,7 +47,7 @@ def filled(text: str, truth: FaultSpec) -> str:
 @pytest.mark.parametrize("fault", FAULTS)
 def test_right_accounts_pass_in_any_voice(fault: str) -> None:
     truth = FAULTS[fault]
-    for text in RIGHT[fault]:
+    for text in (*RIGHT[fault], *(text for of, text in MORE_RIGHT if of == fault)):
         grade = graded(filled(text, truth), truth)
         assert grade.passed, (filled(text, truth), told(grade))
 
@@ -55,7 +55,7 @@ def test_right_accounts_pass_in_any_voice(fault: str) -> None:
 @pytest.mark.parametrize("fault", FAULTS)
 def test_near_misses_earn_the_place_at_most(fault: str) -> None:
     truth = FAULTS[fault]
-    for text in NEAR[fault]:
+    for text in (*NEAR[fault], *(text for of, text in MORE_NEAR if of == fault)):
         grade = graded(filled(text, truth), truth)
         assert not grade.passed, filled(text, truth)
         assert grade.score <= 0.35

@@ -140,7 +140,9 @@ def _cut(text: str) -> list[tuple[str, int, int, Role]]:
     kind, start, role = "", 0, "plain"
     for match in _CUT.finditer(text):
         new = match.lastgroup or ""
-        if match.group() in (" and ", ", ") and _NAME_BEFORE.search(text, max(0, match.start() - 40), match.start()):
+        if match.group() in (" and ", ", ") and _NAME_BEFORE.search(
+            text, max(0, match.start() - 40), match.start()
+        ):
             # "geo and rate cannot start" is one clause.
             continue
         here: Role = role  # type: ignore[assignment]
