@@ -48,7 +48,7 @@ OBJECTS: Mapping[str, str] = {
     "volume": r"(?:persistent ?)?volumes?|pvs?|data (?:volume|directory)|storage(?!=)|its data|their data|disk(?!=)",
     "claim": r"(?:persistent ?)?(?:volume )?claims?(?: ?-?names?)?|pvcs?|persistentvolumeclaims?|claimnames?",
     "taint": r"taint\w*",
-    "toleration": r"tolerat\w+",
+    "toleration": r"(?:un-?)?tolerat\w+",
     "cordon": r"cordon\w*|scheduling ?disabled|(?:closed|shut|closed off|barred|locked) (?:to|for) (?:new )?(?:pods|scheduling|workloads?)"
     r"|(?:spec\.)?unschedulable(?: is| was| set| flag|:|=)*(?: ?to)? ?[=:]? ?true|(?:marked|made|set|put|left|flagged)(?: as| to)? unschedulable"
     rf"|(?:nodes?|workers?|machines?|them|they|all|three|both) {_BE} (?:all |now |also |currently |both )?(?:marked )?(?:as )?(?:unschedulable|not schedulable)"
