@@ -164,7 +164,6 @@ ACTS: Mapping[str, str] = {
     "maps": r"maps?|mapped|mapping|overrid\w+|overrode|point\w*|resolv\w*|sends?|redirect\w*|pin\w*|wrong|stale|address|ip|dead|entry|has|contains|hard-?cod\w+|static|shadow\w*|hijack\w*|outdated|old|added|carries|to",
     "on": r"on|true|enabled?|enabling|enables|set(?: to)?|turn\w*(?: on)?|switch\w*(?: on)?|activat\w+|flipped|=|1|sets|triggers?",
     "code_path": r"code ?-?paths?|(?:latent|dormant|buggy|untested|experimental|new|broken|faulty|hidden) (?:\w+ )?(?:code|path|feature|backend|branch|bug|logic)|latent bug",
-    "expose": r"\d{2,5}",
     "number": r"(?<![\w.-])\d+(?:\.\d+)?(?: ?(?:[kmgt]i?b?|m|millicores?|cores?|%|bytes|mebibytes|megabytes|gibibytes|gigabytes|mib|gib))?(?![\w-])|ten|five|sixteen|twenty",
     "path": r"/[a-z][\w/.-]*|http ?get|tcp ?socket|grpc|exec|wget|command",
     "kill": r"kill\w*|restart\w*|terminat\w+|recreat\w+|crash ?-?loop\w*",

@@ -7,7 +7,7 @@ stands, is a claim about somebody. Claims that are a fault's own say that it is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,8 +19,8 @@ from sregym_env.faults.words import FIELDS
 from sregym_env.rewards import checklist
 from sregym_env.rewards.checklist import Answer, Grade
 from sregym_env.rewards.details import Details, says
-from sregym_env.rewards.names import Mention, Names, names_of
-from sregym_env.rewards.reading.account import Statement, read, statement
+from sregym_env.rewards.names import Names, names_of
+from sregym_env.rewards.reading.account import Statement, read
 from sregym_env.rewards.reading.blame import Group, bare, blamed, everyone, focus, groups, subjects, troubled
 
 _EVIDENCE_CHARS = 160
@@ -397,12 +397,6 @@ def _implied(cause: str, names: Names) -> frozenset[str]:
     return frozenset(found)
 
 
-def stated(text: str, spec: FaultSpec, names: Names) -> bool:
-    """Whether a text states a fault's mechanism, of whomever."""
-    found = read(text, names)
-    return any(matches(MECHANISMS[spec.mechanism].ways, each.sentence) for each in found)
-
-
 # --- the nine questions ---------------------------------------------------------------------------
 
 
@@ -507,6 +501,3 @@ def _quote(case: _Case) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= _EVIDENCE_CHARS else f"{text[: _EVIDENCE_CHARS - 3]}..."
-
-
-__all__ = ["Claim", "Mapping", "Mention", "grade", "stated", "statement"]

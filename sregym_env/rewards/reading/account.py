@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sregym_env.faults.ways import Sentence, tagged
-from sregym_env.rewards.names import Mention, Names, plain, unique
+from sregym_env.rewards.names import Mention, Names, plain
 from sregym_env.rewards.reading.clauses import Clause, clauses, retracts, sentences
 from sregym_env.rewards.reading.documents import Label, passages
 
@@ -138,8 +138,3 @@ def _masked(text: str, mentions: tuple[Mention, ...]) -> str:
         ]
         text = text[: mention.start] + " ".join(words) + text[mention.end :]
     return text
-
-
-def components_of(statements: list[Statement]) -> list[str]:
-    """Everybody who is named."""
-    return unique(name for each in statements for mention in each.mentions for name in mention.components)
