@@ -14,7 +14,7 @@ from functools import cached_property
 from sregym_env.cluster.app import App
 from sregym_env.faults.mechanisms import MECHANISMS
 from sregym_env.faults.spec import FaultSpec
-from sregym_env.faults.ways import Match, keys, matches, valued
+from sregym_env.faults.ways import VALUE, Match, keys, matches, valued
 from sregym_env.faults.words import FIELDS
 from sregym_env.rewards import checklist
 from sregym_env.rewards.checklist import Answer, Grade
@@ -348,10 +348,10 @@ class _Case:
         )
 
     def _beside(self, claim: Claim) -> bool:
-        """Whether a claim stands within the words of a fault's own, or beside it in words that say many things."""
+        """Whether a claim is made of the words around a fault's own value, or of words that say many things."""
         own = [c for claims in self.readings if (c := claims[claim.statement]) is not None]
         return any(
-            c.match.first - 2 <= claim.match.head.first <= c.match.last + 1
+            (VALUE in c.match.concepts and c.match.first - 2 <= claim.match.head.first <= c.match.last + 1)
             or claim.match.head.concept not in FIELDS
             for c in own
         )
