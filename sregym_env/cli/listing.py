@@ -9,6 +9,7 @@ from sregym_env import apps
 from sregym_env.errors import AppError
 from sregym_env.faults.problems import curated
 from sregym_env.faults.registry import declarations
+from sregym_env.tools.taxonomy import TAXONOMY
 
 Row = dict[str, Any]
 
@@ -74,10 +75,18 @@ def _suites() -> list[Row]:
     return [{"suite": name, "problems": len(suite(name))} for name in names()]
 
 
+def _mechanisms() -> list[Row]:
+    return [
+        {"mechanism": kind.key, "title": kind.title, "definition": kind.definition}
+        for kind in TAXONOMY.values()
+    ]
+
+
 LISTINGS: Mapping[str, Callable[[], list[Row]]] = {
     "problems": _problems,
     "faults": _faults,
     "apps": _apps,
     "pairs": _pairs,
     "suites": _suites,
+    "mechanisms": _mechanisms,
 }

@@ -46,9 +46,9 @@ _TOOLS = (
 
 _SUBMITTING: dict[Stage, str] = {
     "e2e": 'Hand in with: submit diagnosis "which component, what exactly is wrong with it, whom it affects", once; '
-    "then submit mitigation, which ends the episode.",
+    "then submit mitigation, which ends the episode. (submit --help shows how to diagnose in closed answers.)",
     "diagnosis": 'Hand in with: submit diagnosis "which component, what exactly is wrong with it, whom it affects", '
-    "which ends the episode.",
+    "which ends the episode. (submit --help shows how to diagnose in closed answers.)",
     "mitigation": "Hand in with: submit mitigation, which ends the episode.",
 }
 

@@ -1,9 +1,9 @@
-"""The ontology of mechanisms: what kinds of cause there are, and the words engineers use for each.
+"""The ontology of mechanisms: what kinds of cause there are, and how engineers say each.
 
-A fault names its mechanism by key; the judge looks for its phrases in a diagnosis, and for those of other
-mechanisms to see whether a wrong kind of cause was claimed. Phrases are regular expressions for
-lower-case text with single spaces. Several phrases may hold for one sentence: that is no contradiction,
-only a mechanism none of whose :attr:`Mechanism.kin` is the right one is a wrong claim.
+A fault names its mechanism by key. A statement of a mechanism is made of concepts near each other
+(:mod:`~sregym_env.faults.ways`), and says what is wrong with the configuration, the node or the account: mere symptoms
+(``OOMKilled``, no endpoints, connections refused) state no mechanism. What is published about them, titles and
+definitions, stands in :mod:`~sregym_env.tools.taxonomy`.
 """
 
 from __future__ import annotations
@@ -11,383 +11,498 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sregym_env.faults.ways import matches, tagged
+from sregym_env.tools.taxonomy import TAXONOMY
+
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
     """One kind of cause."""
 
     key: str
-    title: str
     family: str
     """What it is about, for splits: mechanisms of one family teach each other."""
-    phrases: tuple[str, ...]
-    """Any of these says it."""
+    ways: tuple[str, ...]
+    """Any of these says it, whoever says it of whatever."""
+    valued: tuple[str, ...] = ()
+    """Any of these says it as well, of a fault whose own wrong value (``VALUE``) stands beside."""
+    kinds: tuple[str, ...] = ()
+    """Kinds of the objects in which one may rightly say that it lies."""
     kin: tuple[str, ...] = ()
-    """Mechanisms that a right diagnosis of this one may name as well, because it works through them."""
+    """Mechanisms that a right diagnosis of this one may come near to, because it works through them."""
+
+    @property
+    def title(self) -> str:
+        """What it is, as published."""
+        return TAXONOMY[self.key].title
+
+    @property
+    def definition(self) -> str:
+        """When to choose it, as published."""
+        return TAXONOMY[self.key].definition
 
 
 _ALL = (
     Mechanism(
         "wrong_target_port",
-        "A Service forwards to a port on which nothing listens",
         "service",
         (
-            r"target ?-?port",
-            r"(wrong|incorrect|invalid|mis-?configured|bad|mismatch\w*|non-?listening) (service |container |backend )?port",
-            r"port (mismatch|mis-?configur\w+)",
-            r"(forward|rout|point|send|direct)\w* (traffic |requests |connections )?to (a |the )?(wrong |port )",
+            "target_port wrong|dead|instead|number",
+            "target_port changed|absent /6",
+            "port service forwards dead|wrong|contrast !probe|readiness_probe|liveness_probe|startup_probe !service_port !selector !host_alias /14",
+            "port forwards dead|wrong|contrast !probe|readiness_probe|liveness_probe|startup_probe !service_port !selector !host_alias !policy !command /10",
+            "port endpoints wrong|dead|contrast !probe|readiness_probe|liveness_probe|startup_probe !service_port !selector",
+            "port service wrong|dead !probe|readiness_probe|liveness_probe|startup_probe !service_port !selector !host_alias !sidecar !address_in_use /8",
+            "forwards number service dead|wrong !probe|readiness_probe|liveness_probe|startup_probe !host_alias !selector /12",
         ),
+        valued=("VALUE port|listens|forwards|service|endpoints|dead",),
+        kinds=("Service",),
+    ),
+    Mechanism(
+        "wrong_service_port",
+        "service",
+        (
+            "service_port wrong|instead|number|dead !target_port",
+            "service_port changed !target_port /5",
+            "port service offers wrong|instead|changed !target_port !probe|readiness_probe|liveness_probe|startup_probe !forwards !sidecar|address_in_use /12",
+            "port service wrong|instead !target_port !probe|readiness_probe|liveness_probe|startup_probe !forwards !selector !host_alias !sidecar !sidecar|address_in_use /9",
+            "port clients wrong|contrast service|offers !probe|readiness_probe|liveness_probe|startup_probe !target_port !sidecar|address_in_use /12",
+        ),
+        valued=("VALUE service|port|offers|clients",),
+        kinds=("Service",),
+        kin=("wrong_target_port",),
     ),
     Mechanism(
         "wrong_selector",
-        "A Service's selector matches no pod",
         "service",
         (
-            r"selector (\w+ ){0,6}(no|any|not|none|wrong|mismatch\w*|extra|incorrect|match\w*)",
-            r"(wrong|incorrect|bad|mis-?configured|mismatch\w*|extra|additional|invalid|modified|broken) (\w+ ){0,2}(selector|label)",
-            r"selector mismatch|label mismatch",
-            r"(no|empty|without|zero|lacks?) (ready )?endpoints",
-            r"selects? no pods?",
+            "selector wrong|nopods|absent|extra !no_node|node_selector",
+            "selector changed label|nopods /12",
+            "label service nopods !node|no_node|also !shared /14",
+            "service|selector selects nopods|label nopods|absent /12",
+            "nopods label service|selector|selects",
+            "label wrong service|selector !shared !also",
+        ),
+        valued=("VALUE selector|selects|label|endpoints",),
+        kinds=(
+            "Service",
+            "Endpoints",
+            "EndpointSlice",
         ),
         kin=("extra_endpoints",),
     ),
     Mechanism(
         "extra_endpoints",
-        "A Service's selector also matches pods of another workload",
         "service",
         (
-            r"selector (\S+ ){0,8}(too broad|also|both|multiple|other|wrong|over-?match\w*|captur\w+|includ\w+)",
-            r"(selects?|match\w*|captur\w+|includ\w+|rout\w+|balanc\w+) (\w+ ){0,8}pods? (\w+ ){0,4}(of|from|belonging)",
-            r"(wrong|incorrect|foreign|unrelated|other|extra|both) (\w+ ){0,3}(pods?|endpoints?|backends?)",
-            r"(overly|too) broad (\w+ )?selector",
-            r"shared label",
-            r"also (match\w*|select\w*|captur\w+|includ\w+|pick\w*|point\w*|rout\w+)",
-            r"(carry|carries|have|has|share|shares) (it|the label|that label|the same label)( \w+)? (too|also|as well)",
+            "selector also|foreign_pods|shared /14",
+            "service|endpoints selects foreign_pods /12",
+            "service selects also /8",
+            "endpoints foreign_pods|also service|selector|selects /12",
+            "label shared service|selector|pods|selects",
+            "endpoints wrong service !port !probe /7",
+            "foreign_pods service forwards|offers|selects|endpoints /12",
+        ),
+        valued=("VALUE selector|selects|label|endpoints|pods",),
+        kinds=(
+            "Service",
+            "Endpoints",
+            "EndpointSlice",
         ),
         kin=("wrong_selector",),
     ),
     Mechanism(
         "missing_service",
-        "A Service does not exist",
         "service",
         (
-            r"service (\S+ ){0,5}(is|was|has been|does not|doesn'?t|has gone|went|no longer) (\w+ ){0,2}(missing|deleted|removed|exist\w*|gone)",
-            r"(missing|deleted|absent|non-?existent|removed) (the )?(kubernetes |k8s )?(\S+ )?service",
-            r"(no|without( a)?|lacks?( a)?) (\S+ )?service (object|resource|named|exists)",
-            r"deletion of (the )?(\S+ )?service",
+            "service = gone !endpoints|configmap|secret|service_account|claim /5",
+            "service gone !endpoints|configmap|secret|service_account|claim|init_container|pods /2",
+            "service_object gone !endpoints|configmap|secret|service_account|claim|init_container|pods /8",
+            "gone >service_object !endpoints|configmap|secret|service_account|claim /2",
+            "lack >service !configmap|secret|service_account|claim|selector /3",
+            "service no_component /4",
         ),
+        kinds=("Service",),
     ),
     Mechanism(
         "scaled_to_zero",
-        "A workload has been scaled to no replicas",
         "admission",
         (
-            r"scal\w+ (\w+ )?(down )?to (0|zero)",
-            r"(0|zero|no) (desired )?(replicas?|pods are desired)",
-            r"\breplicas? ?(count|number|field)? ?(is|was|are|were|set to|=|:|to|of) ?(0|zero)",
+            "replicas zero !quota /4",
+            "replicas changed zero /9",
+            "replicas absent|lack = !endpoints|selector|quota /3",
         ),
+        kinds=("Deployment",),
     ),
     Mechanism(
         "unsatisfiable_node_selector",
-        "Pods ask for a node that does not exist",
         "scheduling",
         (
-            r"node ?-?selector",
-            r"non-?existent node|node (\S+ )?(that )?(does not|doesn'?t|not) exist",
-            r"node (affinity|name)",
-            r"(pinned|assigned|bound|restricted|constrained) to (a |the )?(\S+ ){0,3}node",
+            "node_selector wrong|gone|no_node|unsatisfied !volume|conflict|memory_request",
+            "no_node pinned|node_selector|label !volume|taint|cordon|memory_request|cpu|memory /10",
+            "node pinned gone !volume|taint|cordon|memory_request",
+            "node_selector node gone|unsatisfied|wrong !volume|conflict",
+            "label no_node pinned|node_selector|pods !volume",
+        ),
+        valued=("VALUE node_selector|node|pinned|no_node|gone",),
+        kinds=(
+            "Deployment",
+            "Node",
         ),
     ),
     Mechanism(
         "wrong_command",
-        "A container runs the wrong program",
         "images",
         (
-            r"(wrong|incorrect|different|bad|mis-?configured|another) (\w+ )?(binary|command|entry ?-?point|executable|program|process)",
-            r"(command|entry ?-?point|binary) (\S+ ){0,6}(wrong|incorrect|instead|changed|set to|mis-?configured|overrid\w+)",
-            r"(runs?|running|executes?|executing|starts?|starting|launch\w+) (the )?\S+ (binary |command |service |program |process |executable )?(instead|rather)",
+            "command wrong !role|not_authorized|probe|readiness_probe|liveness_probe|startup_probe",
+            "command instead !role|not_authorized|probe|readiness_probe|liveness_probe|startup_probe /5",
+            "command changed binary|VALUE !role|not_authorized",
+            "runs binary wrong|instead !image|build /6",
+            "binary wrong !image|build|data_files /6",
+            "binary instead !image|build|data_files /3",
+            "runs VALUE instead",
         ),
+        valued=("VALUE command|binary|runs",),
+        kinds=("Deployment",),
     ),
     Mechanism(
         "image_unavailable",
-        "A container image cannot be pulled",
         "images",
         (
-            r"image ?pull ?back ?off|err ?image ?pull|invalid ?image ?name",
-            r"(wrong|incorrect|non-?existent|invalid|bad|bogus|missing|unavailable|mis-?configured|unknown) (\w+ ){0,2}(image|tag)",
-            r"image (\S+ ){0,6}(does not|doesn'?t|not|cannot|can'?t|can not|couldn'?t|could not) (exist|be pulled|found|be found|pull)",
-            r"(unable|fail\w*|cannot) to pull|pull\w* (\w+ )?(the )?image",
+            "image unpullable|gone !data_files",
+            "image wrong !data_files|defective|fails|incompatible /5",
+            "pull image wrong|gone|fails",
+            "build unpullable|gone /5",
+        ),
+        valued=("VALUE image|build|pull !defective",),
+        kinds=(
+            "Deployment",
+            "Image",
         ),
         kin=("defective_image",),
     ),
     Mechanism(
         "defective_image",
-        "A container runs a broken build of its image",
         "images",
         (
-            r"(faulty|buggy|bad|broken|defective|wrong|incorrect|mis-?configured|unofficial|different|changed|unexpected) (\w+ ){0,3}(image|build|version|release|tag)",
-            r"image (\S+ ){0,6}(bug\w*|fault\w*|broken|wrong|defective|instead|changed|replaced|incorrect)",
+            "build|image defective|wrong|fails /7 !pull|unpullable|data_files|incompatible",
+            "image changed defective|fails|code_path !pull|unpullable|incompatible",
         ),
-        kin=("image_unavailable", "incompatible_version", "wrong_command"),
+        valued=("VALUE image|build|runs|upgraded",),
+        kinds=(
+            "Deployment",
+            "Image",
+        ),
+        kin=(
+            "image_unavailable",
+            "incompatible_version",
+            "wrong_command",
+        ),
     ),
     Mechanism(
         "incompatible_version",
-        "A database was moved to an incompatible version, which cannot read its data files",
         "images",
         (
-            r"incompatib\w+",
-            r"(feature ?compatibility ?version|fcv)",
-            r"upgrad\w+",
-            r"(wrong|newer|unsupported|too new|major) (\w+ ){0,3}version",
-            r"version (\w+ )?(mismatch|jump|bump)",
+            "incompatib build|data_files|database|image",
+            "incompatible build|data_files|image",
+            "data_files build|upgraded|image incompatible|wrong|fails",
+            "data_files contrast|incompatible build|image|upgraded|VALUE",
+            "build upgraded database|data_files incompatible|wrong|contrast|fails",
+            "build wrong data_files|database !account|role",
+            "upgraded data_files !role|account",
+            "upgraded database|image|build incompatible",
+        ),
+        valued=("VALUE data_files|incompatible|upgraded|build",),
+        kinds=(
+            "Deployment",
+            "Image",
         ),
         kin=("defective_image",),
     ),
     Mechanism(
         "missing_config_key",
-        "A configuration file lacks a key",
         "configuration",
         (
-            r"(missing|lacks?|lacking|without|removed|absent|lost|dropped|no|deleted|omits?) (\S+ ){0,6}(key|entry|field|setting|address|property|value)",
-            r"(key|entry|field|setting|address|property) (\S+ ){0,5}(missing|absent|removed|lost|dropped|deleted|omitted|empty)",
-            r"config\w* ?(map)? (\S+ ){0,4}(drift\w*|incomplete|missing|lacks?|omits?)",
+            "config_key absent config|configmap|address_key /12",
+            "lack config_key|address_key config|configmap /12",
+            "address_key absent|lack config|configmap|database /10",
+            "config absent address_key|config_key",
+            "config_key|address_key misnamed config|configmap /10",
         ),
+        valued=("VALUE absent|lack|misnamed !command|image|port",),
+        kinds=("ConfigMap",),
         kin=("missing_configmap",),
     ),
     Mechanism(
         "missing_configmap",
-        "A ConfigMap that pods mount does not exist",
         "configuration",
         (
-            r"config ?-?map (\S+ ){0,6}(missing|deleted|removed|not found|absent|gone|does not exist|doesn'?t exist|non-?existent)",
-            r"(missing|deleted|removed|absent|non-?existent|deletion of|lost)( the)? (\S+ ){0,2}config ?-?map",
-            r"config ?-?map \S+ not found",
+            "configmap gone !config_key|flag /7",
+            "lack >configmap !config_key|flag /4",
+            "volume configmap gone !config_key /12",
+        ),
+        valued=("VALUE gone !secret|claim|service_account",),
+        kinds=(
+            "ConfigMap",
+            "Deployment",
         ),
     ),
     Mechanism(
         "failing_readiness_probe",
-        "A readiness probe asks for something the program does not serve",
         "probes",
-        (r"readiness ?-?probe", r"readiness (check|endpoint|health)"),
+        (
+            "readiness_probe wrong|dead|instead|asks",
+            "readiness_probe >number|path /14",
+            "readiness_probe changed /4",
+            "probe ready wrong|dead|path|instead !kill !liveness_probe !startup_probe /16",
+        ),
+        valued=("VALUE readiness_probe|ready",),
+        kinds=("Deployment",),
     ),
     Mechanism(
         "failing_liveness_probe",
-        "A liveness probe asks for something the program does not serve",
         "probes",
-        (r"liveness ?-?probe", r"liveness (check|endpoint|health)"),
+        (
+            "liveness_probe wrong|dead|instead|asks",
+            "liveness_probe >number|path /14",
+            "liveness_probe changed /4",
+            "probe kill wrong|dead|path|instead !ready !readiness_probe !startup_probe /16",
+        ),
+        valued=("VALUE liveness_probe|kill",),
+        kinds=("Deployment",),
     ),
     Mechanism(
         "missing_volume_claim",
-        "Pods reference a PersistentVolumeClaim that does not exist",
         "scheduling",
         (
-            r"(pvc|persistent ?volume ?claim|claim ?name|volume claim|claim) (\S+ ){0,8}(missing|not found|does not exist|doesn'?t exist|non-?existent|wrong|incorrect|mismatch\w*|invalid)",
-            r"(missing|non-?existent|wrong|incorrect|mismatch\w*|invalid|mis-?named|bad) (\w+ ){0,3}(pvc|persistent ?volume ?claim|claim ?name|claim)",
-            r"pvc (claim )?mismatch",
+            "claim gone|wrong !node_selector",
+            "claim instead !node_selector|conflict|volume /5",
+            "lack >claim /4",
+            "claim changed wrong",
+            "volume claim|database gone|wrong !node_selector|configmap|secret|conflict /8",
+        ),
+        valued=("VALUE claim|volume|gone",),
+        kinds=(
+            "Deployment",
+            "PersistentVolumeClaim",
         ),
     ),
     Mechanism(
         "volume_node_conflict",
-        "A volume lies on another node than the one its pods are held on",
         "scheduling",
         (
-            r"volume node affinity",
-            r"(pv|persistent ?volume|volume) (\S+ ){0,8}(different|another|other|wrong) node",
-            r"node ?-?selector (\S+ ){0,10}(volume|pv)",
-            r"(volume|pv|pvc|data|claim) (\S+ ){0,8}(local|bound|tied|pinned|lives?|lies|located|attached|resid\w+) (to|on|at) ",
-            r"affinity (conflict|violation)",
+            "node_selector volume other_node|conflict /22",
+            "node volume pinned other_node /22",
+            "volume node conflict",
+            "volume other_node node_selector|pinned node /18",
+            "node_selector|pinned volume conflict|no_node /18",
+            "node_selector volume /8",
+        ),
+        valued=("VALUE volume",),
+        kinds=(
+            "Deployment",
+            "PersistentVolume",
+            "PersistentVolumeClaim",
+            "Node",
         ),
         kin=("unsatisfiable_node_selector",),
     ),
     Mechanism(
         "excessive_resource_request",
-        "Pods ask for more than any node has",
         "scheduling",
         (
-            r"(memory|cpu|resource)s? requests?",
-            r"requests? (of )?\S* ?(\S+ ){0,4}(memory|cpu|too (large|high|much)|exceed\w*|more than)",
-            r"insufficient (memory|cpu)",
-            r"(exceed\w*|larger|more|greater|bigger) (\w+ ){0,4}(than )?(\w+ ){0,4}(node|allocatable|capacity|cluster)",
+            "memory_request high|number|wrong|changed !memory_limit|quota",
+            "memory|cpu asks number|high !memory_limit|cpu_limit|quota|oom|limit /6",
+            "memory|cpu asks high node !memory_limit|quota",
         ),
+        valued=("VALUE memory_request|high|pending|asks",),
+        kinds=("Deployment",),
     ),
     Mechanism(
         "memory_limit_too_low",
-        "A container's memory limit is below what it needs",
         "resources",
         (
-            r"memory limits?",
-            r"limits?\.memory",
-            r"oom ?-?kill\w*|out of memory",
-            r"(too (low|small|little)|insufficient) (\w+ ){0,2}memory",
+            "memory_limit low|number|oom|wrong|changed !quota",
+            "limit memory|oom low|number|changed|wrong !quota !cpu|throttled|memory_request",
+            "oom memory low !quota",
+            "oom low limit !cpu",
         ),
+        valued=("VALUE memory_limit|oom|limit !memory_request /16",),
+        kinds=("Deployment",),
     ),
     Mechanism(
         "cpu_throttling",
-        "A container's CPU limit is below what its load needs",
         "resources",
         (
-            r"cpu (\w+ )?(limits?|throttl\w*|quota|starv\w*|constrain\w*|restrict\w*)",
-            r"limits?\.cpu",
-            r"throttl\w*|cfs quota",
-            r"(too (low|small|little)|insufficient|starved of|lack of) (\w+ ){0,2}cpu",
+            "cpu_limit low|number|throttled|changed|wrong",
+            "limit throttled|cpu low|number|changed|throttled|wrong !memory !oom",
+            "throttled cpu low|limit|number",
         ),
+        valued=("VALUE cpu_limit|throttled|limit|cpu",),
+        kinds=("Deployment",),
     ),
     Mechanism(
         "quota_blocks_pods",
-        "A ResourceQuota keeps new pods from being created",
         "admission",
-        (r"(resource ?)?quota", r"must specify memory"),
+        ("quota require|blocked|low|number|wrong|memory",),
+        valued=("VALUE quota",),
+        kinds=("ResourceQuota",),
     ),
     Mechanism(
         "network_policy_isolation",
-        "A NetworkPolicy cuts pods off",
         "isolation",
-        (r"network ?-?polic(y|ies)", r"deny-all", r"polic(y|ies) (\w+ ){0,4}(block\w*|den\w+|isolat\w+)"),
+        (
+            "policy blocked|wrong|conflict|lack|absent",
+            "deny_all",
+        ),
+        valued=("VALUE policy|blocked",),
+        kinds=("NetworkPolicy",),
     ),
     Mechanism(
         "bypassed_cluster_dns",
-        "Pods bypass the cluster's name server and ask one that does not know its names",
         "names",
         (
-            r"dns ?-?policy",
-            r"dns ?-?config",
-            r"(external|public|wrong|incorrect|custom|google) (dns|name ?-?server|resolver)",
-            r"(bypass\w*|not us\w+|instead of|does not use|doesn'?t use) (\w+ ){0,3}(cluster|coredns|kube-dns|in-cluster)",
-            r"8\.8\.8\.8",
+            "dns_policy wrong|external|changed|instead|zero",
+            "nameserver instead cluster_dns",
+            "nameserver external|wrong|instead|dead !corefile|nxdomain !host_alias",
+            "cluster_dns external !corefile !nxdomain",
+            "dns_policy cluster_dns",
         ),
+        valued=("VALUE dns_policy|nameserver|cluster_dns",),
+        kinds=("Deployment",),
         kin=("dns_record_blocked",),
     ),
     Mechanism(
         "dns_record_blocked",
-        "The cluster DNS denies names that exist",
         "names",
         (
-            r"core ?-?dns",
-            r"corefile",
-            r"nx ?-?domain",
-            r"template (plugin|block|rule|stanza|directive)",
-            r"cluster dns",
+            "corefile nxdomain|tells !dns_policy",
+            "nxdomain cluster_dns|corefile !dns_policy",
+            "cluster_dns nxdomain|tells !dns_policy !nameserver|external",
         ),
+        valued=("VALUE corefile|nxdomain|cluster_dns",),
+        kinds=("ConfigMap",),
         kin=("bypassed_cluster_dns",),
     ),
     Mechanism(
+        "stale_host_alias",
+        "names",
+        (
+            "host_alias maps|wrong|dead|instead",
+            "hosts_file maps|wrong|dead",
+        ),
+        valued=("VALUE host_alias|hosts_file|maps",),
+        kinds=("Deployment",),
+    ),
+    Mechanism(
         "port_conflict",
-        "Two containers of a pod want the same port",
         "startup",
         (
-            r"port (conflict|collision|clash|contention)",
-            r"(same|already|both) (\S+ ){0,5}port",
-            r"port (\S+ ){0,5}(already|in use|taken|occupied|same)",
-            r"address already in use|eaddrinuse",
-            r"side ?-?car",
+            "sidecar address_in_use",
+            "sidecar port conflict|address_in_use !service|probe|readiness_probe|liveness_probe|startup_probe",
+            "sidecar >conflict port|address_in_use",
+            "port conflict pods !service|target_port|service_port|probe|readiness_probe|liveness_probe|startup_probe|selector|dead",
+            "address_in_use conflict sidecar|port",
         ),
+        valued=("VALUE sidecar|conflict|port|address_in_use",),
+        kinds=("Deployment",),
     ),
     Mechanism(
         "untolerated_taint",
-        "Nodes carry a taint that pods do not tolerate",
         "scheduling",
-        (r"taint\w*", r"tolerat\w+"),
+        ("taint node|toleration|pending|number",),
+        valued=("VALUE taint|toleration",),
+        kinds=("Node",),
+    ),
+    Mechanism(
+        "cordoned_nodes",
+        "scheduling",
+        ("cordon",),
+        kinds=("Node",),
     ),
     Mechanism(
         "blocked_init_container",
-        "An init container waits for something that never comes",
         "startup",
-        (
-            r"init ?-?container",
-            r"init:0/1",
-            r"waits? (\w+ )?for (\S+ ){0,6}(service|dependency|config)",
-            r"wait-for",
+        ("init_container waits|absent|wrong|fails|blocked",),
+        valued=("VALUE init_container|waits",),
+        kinds=(
+            "Deployment",
+            "Service",
         ),
     ),
     Mechanism(
         "database_permission_revoked",
-        "A database account lost its rights",
         "credentials",
         (
-            r"not authori[sz]ed|unauthori[sz]ed",
-            r"(revok\w+|lost|lacks?|lacking|missing|removed|without|no longer has|no|insufficient) (\S+ ){0,6}(role|permission|privilege|right|access|grant|readwrite|authori[sz]ation)",
-            r"(role|permission|privilege|right|access|grant|readwrite|authori[sz]ation)s? (\S+ ){0,5}(revok\w+|removed|missing|lost|taken)",
-            r"readwrite",
+            "role revoked !service_account|policy|configmap|secret",
+            "lack >role !service_account|policy|configmap|secret",
+            "revoked >account role|database !service_account|claim /9",
+            "not_authorized account|role = /7",
         ),
+        valued=("VALUE role|revoked|not_authorized",),
+        kinds=("MongoDBAccount",),
         kin=("database_account_missing",),
     ),
     Mechanism(
         "database_account_missing",
-        "A database account does not exist",
         "credentials",
         (
-            r"(user|account|credential|login)s? (\S+ ){0,7}(missing|not found|does not exist|doesn'?t exist|no longer exists?|removed|deleted|dropped|unregistered|gone|absent|not registered)",
-            r"(missing|removed|deleted|dropped|unregistered|non-?existent|absent|no) (\S+ ){0,4}(user|account|credential|login)",
-            r"user ?not ?found",
-            r"authentication fail\w*|fail\w* (to )?authenticat\w*",
+            "account gone !role|service_account|secret|configmap|policy|claim /7",
+            "lack = >account !role|service_account|secret|configmap|policy|claim /5",
+            "authentication account gone|lack|wrong !role|service_account|secret /12",
         ),
+        valued=("VALUE account|authentication|gone",),
+        kinds=("MongoDBAccount",),
         kin=("database_permission_revoked",),
     ),
     Mechanism(
         "disk_read_errors",
-        "A node's disk returns read errors",
         "disks",
         (
-            r"(disk|storage|sector|block ?-?device|i/?o|media|drive) (\w+ ){0,3}(error|fail\w*|fault\w*|corrupt\w*|bad|read)",
-            r"(bad|latent|faulty|failing|broken|defective|unreadable) (\w+ )?(sector|disk|drive|storage|hardware|device)",
-            r"\beio\b|input/output error|i/o error",
-            r"read errors?",
+            "disk io_error|fails|wrong|defective !memory|quota",
+            "io_error node|volume|database",
         ),
-    ),
-    Mechanism(
-        "wrong_service_port",
-        "A Service is offered on another port than its clients use",
-        "service",
-        (
-            r"service ?-?port",
-            r"(wrong|incorrect|invalid|mis-?configured|bad|mismatch\w*|changed|different|unexpected) (\w+ )?port",
-            r"port (\S+ ){0,5}(wrong|incorrect|changed|mismatch\w*|instead|mis-?configured)",
-            r"(exposes?|exposed|offers?|offered|listens?|serves?) on (the )?(wrong |a different |another )?port",
-        ),
-        kin=("wrong_target_port",),
+        valued=("VALUE disk|io_error",),
+        kinds=("Node",),
     ),
     Mechanism(
         "missing_service_account",
-        "Pods name a service account that does not exist",
         "admission",
-        (r"service ?-?account",),
-    ),
-    Mechanism(
-        "missing_secret",
-        "A container refers to a Secret that does not exist",
-        "configuration",
-        (r"\bsecrets?\b", r"secret ?key ?ref", r"create ?container ?config ?error"),
-    ),
-    Mechanism(
-        "cordoned_nodes",
-        "Nodes are closed to new pods",
-        "scheduling",
         (
-            r"cordon\w*",
-            r"unschedulable",
-            r"scheduling ?disabled",
-            r"nodes? (\S+ ){0,4}(closed|disabled|drained)",
+            "service_account gone|wrong",
+            "lack >service_account /4",
+        ),
+        valued=("VALUE service_account",),
+        kinds=(
+            "Deployment",
+            "ServiceAccount",
         ),
     ),
     Mechanism(
-        "stale_host_alias",
-        "A pod's hosts file overrides a name with a wrong address",
-        "names",
+        "missing_secret",
+        "configuration",
         (
-            r"host ?-?alias\w*",
-            r"/etc/hosts|hosts file",
-            r"(wrong|stale|incorrect|bogus|outdated|hard-?coded|static) (\w+ )?(ip|address|host|name|dns) ?(\w+ )?(entry|mapping|override|alias)?",
+            "secret gone !service_account /14",
+            "lack >secret /4",
+        ),
+        valued=("VALUE secret !wrong",),
+        kinds=(
+            "Deployment",
+            "Secret",
         ),
     ),
     Mechanism(
         "feature_flag_enabled",
-        "A configuration flag turned on a code path that fails",
         "configuration",
         (
-            r"feature ?-?(flag|toggle|gate|switch)",
-            r"\b[a-z]+(_[a-z]+)+ ?(=|is|set to|:)? ?\"?true\b",
-            r"flag (\S+ ){0,5}(on|true|enabled|set)",
-            r"(experimental|dormant|latent|new|buggy|untested) (\w+ )?(code|path|backend|feature)",
+            "flag on|code_path|wrong|defective !absent",
+            "code_path on|flag|variable|configmap !build|image",
+            "variable on code_path|fails|defective",
+        ),
+        valued=("VALUE flag|on|code_path|variable",),
+        kinds=(
+            "ConfigMap",
+            "Deployment",
         ),
         kin=("missing_config_key",),
     ),
@@ -395,3 +510,8 @@ _ALL = (
 
 MECHANISMS: Mapping[str, Mechanism] = {mechanism.key: mechanism for mechanism in _ALL}
 """Every mechanism by key."""
+
+
+def states(key: str, text: str) -> bool:
+    """Whether a sentence in lower case states a mechanism, of whatever."""
+    return bool(matches(MECHANISMS[key].ways, tagged(text)))

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from sregym_env.faults.mechanisms import MECHANISMS
+from sregym_env.tools.causes import Cause
 
 Layer = Literal["application", "configuration", "kubernetes", "network", "storage", "node", "hardware"]
 """Where in the stack a cause lies."""
@@ -48,9 +48,17 @@ class FaultSpec(BaseModel):
     """User journeys that pass the faulty component."""
 
     @property
-    def phrases(self) -> tuple[str, ...]:
-        """Regular expressions any of which states the mechanism."""
-        return MECHANISMS[self.mechanism].phrases
+    def answer(self) -> Cause:
+        """The cause as a structured diagnosis gives it."""
+        return Cause(
+            self.components,
+            self.mechanism,
+            kind=self.resource_kind,
+            name=self.resource_name,
+            field=self.field,
+            value=self.wrong,
+            because=self.cause,
+        )
 
     @property
     def root_cause(self) -> str:

@@ -22,6 +22,8 @@ class Question:
     dimension: str
     weight: float
     """What a yes adds to the composite score."""
+    required: bool = False
+    """Whether a diagnosis that does not have it cannot pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,7 @@ def checklist() -> Checklist:
             question["text"],
             dimension["id"],
             dimension["weight"] / len(dimension["questions"]),
+            question.get("required", False),
         )
         for dimension in document["dimensions"]
         for question in dimension["questions"]
@@ -88,13 +91,25 @@ def checklist() -> Checklist:
     return Checklist(str(document["version"]), float(document["threshold"]), questions)
 
 
-def grade(answers: Iterable[Answer]) -> Grade:
-    """Weigh the answers. Raises KeyError unless there is exactly one for every question."""
+def grade(answers: Iterable[Answer], located: float = 1.0) -> Grade:
+    """Weigh the answers. Raises KeyError unless there is exactly one for every question.
+
+    ``located``: the share of the faults whose place is named, by which a diagnosis that does not pass is paid.
+    """
     by_id = {answer.id: answer for answer in answers}
     listed = checklist()
     if len(by_id) != len(listed.questions):
         raise KeyError(f"{len(listed.questions)} answers wanted, {len(by_id)} given")
     ordered = tuple(by_id[question.id] for question in listed.questions)
-    pairs = zip(listed.questions, ordered, strict=True)
+    pairs = list(zip(listed.questions, ordered, strict=True))
     score = round(sum(question.weight for question, answer in pairs if answer.yes), 4)
-    return Grade(ordered, score, score >= listed.threshold)
+    if score >= listed.threshold and all(answer.yes for question, answer in pairs if question.required):
+        return Grade(ordered, score, True)
+    first = listed.questions[0].dimension
+    place = sum(question.weight for question, answer in pairs if answer.yes and question.dimension == first)
+    return Grade(ordered, round(place * located, 4), False)
+
+
+def none(reason: str) -> Grade:
+    """The grade of what says nothing: every answer is no, for one reason."""
+    return grade(Answer(question.id, False, reason) for question in checklist().questions)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -55,64 +55,86 @@ _TYPOGRAPHY = {
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A component's name at a place in a text."""
+    """A component's name at a place in a text; several components where a group is named."""
 
-    component: str
+    components: tuple[str, ...]
     start: int
     end: int
+    count: int = 0
+    """How many of a group are meant, where that is said."""
+
+
+def plain(text: str) -> str:
+    """Lower case, plain typography, no marks of emphasis."""
+    return re.sub(r"(?<!-)\*|`", "", unicodedata.normalize("NFKC", text).translate(_TYPOGRAPHY).lower())
 
 
 class Names:
     """Every way to name the components of one application."""
 
     def __init__(
-        self, rows: tuple[tuple[str, ...], ...], title: str = "", activities: tuple[str, ...] = ()
+        self,
+        rows: tuple[tuple[str, ...], ...],
+        kinds: tuple[tuple[str, str], ...] = (),
+        title: str = "",
+        activities: tuple[str, ...] = (),
     ) -> None:
-        """``rows``: each component's name, followed by what else is only its own; ``title`` and ``activities``
-        (regular expressions) are the application's, and no component is meant by them.
+        """``rows``: each component's name, followed by what else is only its own; ``kinds``: the kind of each;
+        ``title`` and ``activities`` (regular expressions) are the application's, and no component is meant by them.
         """
         self._not_components = re.compile("|".join(_elsewhere(title, activities)))
-        self._rewrites: list[tuple[re.Pattern[str], str]] = []
-        self._patterns: list[tuple[re.Pattern[str], str]] = []
-        # The longest first: what `mongodb-geo` is called must be rewritten before `geo` is looked for.
+        self._patterns: list[tuple[re.Pattern[str], tuple[str, ...]]] = []
+        known = {name.lower() for name, *_ in rows}
+        # The longest first: `geo` in what `mongodb-geo` is called is no mention of geo.
         for component, *aliases in sorted(rows, key=lambda row: (-len(row[0]), row)):
             name = component.lower()
-            for other in sorted({alias.lower() for alias in aliases} - {"", name}):
-                self._rewrites.append((re.compile(rf"{_BEFORE}{re.escape(other)}{_SUFFIX}{_AFTER}"), name))
-            self._rewrites.extend((pattern, name) for pattern in _store_patterns(name))
-            self._patterns.append((re.compile(_name_pattern(name)), component))
-
-    def normalise(self, text: str) -> str:
-        """Lower case, single spaces, and every indirect name replaced by the component's own."""
-        text = re.sub(r"[*`]", "", unicodedata.normalize("NFKC", text).translate(_TYPOGRAPHY).lower())
-        for pattern, name in self._rewrites:
-            text = pattern.sub(name, text)
-        return text
+            others = [alias.lower() for alias in aliases if alias]
+            patterns = [
+                *(rf"{_BEFORE}{re.escape(other)}{_SUFFIX}{_AFTER}" for other in others if other not in known),
+                *_store_patterns(name),
+                _name_pattern(name),
+            ]
+            self._patterns.append((re.compile("|".join(f"(?:{each})" for each in patterns)), (component,)))
+        for kind, words in _STORES.items():
+            members = tuple(name for name, of in kinds if of == kind)
+            if len(members) > 1:
+                owners = {name.partition("-")[2]: name for name in members if "-" in name}
+                self._patterns.insert(0, (re.compile(_group_pattern(words)), members))
+                self._patterns[:0] = _owned_patterns(words, owners)
 
     def find(self, text: str) -> list[Mention]:
-        """Mentions in a normalised text, in reading order."""
-        blanked = self._not_components.sub(lambda m: " " * len(m.group()), text)
-        found = [
-            Mention(component, match.start(), match.end())
-            for pattern, component in self._patterns
-            for match in pattern.finditer(blanked)
-        ]
-        return sorted(found, key=lambda mention: (mention.start, -mention.end))
+        """Mentions in a plain text, in reading order."""
+        left = self._not_components.sub(lambda m: " " * len(m.group()), text)
+        found: list[Mention] = []
+        for pattern, components in self._patterns:
+            for match in list(pattern.finditer(left)):
+                start, end = match.span()
+                said = match.groupdict().get("count") or ""
+                found.append(
+                    Mention(components, start, end, COUNTS.get(said, int(said) if said.isdigit() else 0))
+                )
+                left = f"{left[:start]}{' ' * (end - start)}{left[end:]}"
+        return sorted(found, key=lambda mention: mention.start)
 
     def components(self, text: str) -> list[str]:
-        """Distinct components in a normalised text, in reading order."""
-        return unique(mention.component for mention in self.find(text))
+        """Distinct components in a plain text, in reading order."""
+        return unique(name for mention in self.find(text) for name in mention.components)
 
 
 def names_of(app: App) -> Names:
     """The names of an application's components; the same object for the same components."""
     rows = tuple((c.name, c.container, c.service, c.volume) for c in app.components)
-    return _names(rows, app.name, app.activities)
+    return _names(rows, tuple((c.name, c.kind) for c in app.components), app.name, app.activities)
 
 
 @lru_cache(maxsize=16)
-def _names(rows: tuple[tuple[str, ...], ...], title: str, activities: tuple[str, ...]) -> Names:
-    return Names(rows, title, activities)
+def _names(
+    rows: tuple[tuple[str, ...], ...],
+    kinds: tuple[tuple[str, str], ...],
+    title: str,
+    activities: tuple[str, ...],
+) -> Names:
+    return Names(rows, kinds, title, activities)
 
 
 def _elsewhere(title: str, activities: tuple[str, ...]) -> list[str]:
@@ -140,28 +162,62 @@ def _name_pattern(name: str) -> str:
         rf"(?:{_WORKLOAD}|deploy)(?:[/=]| named | called |: ?){word}(?![\w-])"
         rf"|(?:deployment|component|workload|svc|(?:service|pods?|containers?) of) {word}(?![\w-])"
     )
+    placed = rf"(?<= in ){word}(?=[,.;:]|$)|{_BEFORE}{word}(?= (?:cannot|can't|times out|crash\w*|logs in|cannot) )"
     quoted = rf"[\"']{word}[\"'](?: {_WORKLOAD})"
     listed = rf"component(?:=|s?\": ?\[?\"?|: ?){word}(?![\w-])"
-    return f"{hashed}|{described}|{prefixed}|{quoted}|{listed}"
+    return f"{hashed}|{described}|{prefixed}|{placed}|{quoted}|{listed}"
 
 
-def _store_patterns(name: str) -> list[re.Pattern[str]]:
+def _store_patterns(name: str) -> list[str]:
     """ "The geo database" and its variants, for a store called ``mongodb-geo``."""
     kind, _, base = name.partition("-")
     words = _STORES.get(kind)
     if words is None or not base:
         return []
-    owner = re.escape(base)
+    owner = rf"(?:{re.escape(base)}|{re.escape(_STEMS.get(base, base))})"
+    behind = r"(?:for|of|behind|used by|backing|serving|belonging to|under)"
     if base in _WORDS_TOO_COMMON:
         return [
-            re.compile(rf"{_BEFORE}{owner} {_WORKLOAD}(?:'s)? {words}(?![\w-])"),
-            re.compile(rf"{_BEFORE}{words} (?:for|of|behind|used by) (?:the )?{owner} {_WORKLOAD}(?![\w-])"),
+            rf"{_BEFORE}{owner}(?: {_WORKLOAD})?(?:'s)? {words}(?! (?:user|account|role)s?\b)(?![\w-])",
+            rf"{_BEFORE}{words} {behind} (?:the )?{owner}(?: {_WORKLOAD})?(?![\w-])",
         ]
     return [
-        re.compile(rf"{_BEFORE}{owner}(?:'s| service's| service)?[ -]{words}(?:[ -]\d)?(?![\w-])"),
-        re.compile(
-            rf"{_BEFORE}{words}(?: instance| server| pod| database| deployment)? "
-            rf"(?:for|of|behind|used by|backing|serving|belonging to) (?:the )?{owner}(?: service)?(?![\w-])"
-        ),
-        re.compile(rf"{_BEFORE}{words}[ _-]{owner}{_SUFFIX}{_AFTER}"),
+        rf"{_BEFORE}{owner}(?:'s own|'s| service's| service)?[ _-]{words}(?:[ -]\d)?(?:'s)?(?![\w-])",
+        rf"{_BEFORE}{words}(?: instance| server| pod| database| deployment)? {behind} (?:the )?{owner}(?: service)?(?![\w-])",
+        rf"{_BEFORE}{words}[ _/-]{owner}{_SUFFIX}{_AFTER}",
     ]
+
+
+_STEMS = {"reserve": "reservation", "reservation": "reservations", "recommendation": "recommendations"}
+"""Other forms of an owner's name."""
+
+_COUNT = r"(?:all|every|each|both|two|three|four|five|six|\d|of|the|these|those|our|its|application's|app's|hotel|\(|\))"
+_THINGS = r"(?:deployments?|databases?|instances?|pods?|services?|workloads?|stores?|servers?|containers?|components?|statefulsets?|clusters?|backends?|dbs?)"
+
+
+def _group_pattern(words: str) -> str:
+    """ "All mongodb deployments", "the six databases", "mongodb-*": every store of a kind."""
+    whose = r"(?! (?:users?|accounts?|roles?|versions?|images?|admins?)(?![\w-]))"
+    return (
+        rf"{_BEFORE}(?:(?P<count>both|two|three|four|five|six|\d)|all|every|each|any)(?: {_COUNT})* {words}s?"
+        rf"(?:[ -]{_THINGS}|-?\*|(?<=s)){whose}(?![\w-])"
+        rf"|{_BEFORE}(?:the|these|those|our)(?: {_COUNT})* {words}s?(?:[ -]{_THINGS}(?<=s)|-?\*|(?<=s)){whose}(?![\w-])"
+        rf"|{_BEFORE}(?:all|every|each)(?: {_COUNT})* {words}{whose}(?![\w-])"
+        rf"|{_BEFORE}{words}s{whose}(?![\w-])|{_BEFORE}{words} (?:deployments|instances|databases|pods|services|workloads|servers)(?![\w-])"
+        rf"|{_BEFORE}{words}[ -]?\*"
+    )
+
+
+COUNTS = {"both": 2, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
+"""Words for how many of a group are meant."""
+
+
+def _owned_patterns(words: str, owners: Mapping[str, str]) -> list[tuple[re.Pattern[str], tuple[str, ...]]]:
+    """ "The databases of user and recommendation": two owners, in any order."""
+    patterns: list[tuple[re.Pattern[str], tuple[str, ...]]] = []
+    for first in owners:
+        for second in owners:
+            if first != second:
+                pattern = rf"{_BEFORE}{words}s? (?:of|for|behind) (?:the )?{first}(?:,| and| &) (?:the )?{second}(?![\w-])"
+                patterns.append((re.compile(pattern), (owners[first], owners[second])))
+    return patterns

@@ -5,11 +5,14 @@ A tool is words and typed arguments; what it does is a line on the agent's works
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from sregym_env.tools.call import Action, CommandLine, Refusal, Submission, ToolCall
+from sregym_env.tools.causes import FIELDS, MAX_CAUSES, Cause, handed_in, understood
+from sregym_env.tools.taxonomy import TAXONOMY
 
 ToolFormat = Literal["openai", "openai_responses", "anthropic", "mcp", "text"]
 
@@ -19,14 +22,16 @@ MAX_WAIT_SECONDS = 600
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One flat, scalar argument of a tool. A ``default`` of None makes it required."""
+    """One argument of a tool, a scalar or a list. A ``default`` of None makes it required."""
 
     name: str
-    type: Literal["string", "integer"]
+    type: Literal["string", "integer", "array"]
     description: str
     default: str | int | None = None
     aliases: tuple[str, ...] = ()
     """Other names under which models tend to pass it."""
+    items: Mapping[str, Any] | None = None
+    """Of an array: the JSON Schema of its items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,8 @@ class Tool:
 
 def _property(argument: Argument) -> dict[str, Any]:
     described: dict[str, Any] = {"type": argument.type, "description": argument.description}
+    if argument.items is not None:
+        described["items"] = dict(argument.items)
     if argument.default is not None:
         described["default"] = argument.default
     return described
@@ -82,6 +89,21 @@ def _submit_diagnosis(arguments: Mapping[str, Any]) -> Action:
     return Submission("diagnosis", arguments["text"])
 
 
+def _submit_structured(arguments: Mapping[str, Any]) -> Action:
+    causes: list[Cause] = []
+    for entry in arguments["causes"]:
+        cause = understood(entry)
+        if isinstance(cause, str):
+            return Refusal(
+                f"submit_structured_diagnosis: {cause}", "parse_error", "submit_structured_diagnosis"
+            )
+        causes.append(cause)
+    if not 1 <= len(causes) <= MAX_CAUSES:
+        text = f"submit_structured_diagnosis: {len(causes)} causes; hand in between 1 and {MAX_CAUSES}"
+        return Refusal(text, "parse_error", "submit_structured_diagnosis")
+    return Submission("diagnosis", handed_in(causes))
+
+
 def _submit_mitigation(_: Mapping[str, Any]) -> Action:
     return Submission("mitigation")
 
@@ -92,6 +114,23 @@ def _submit(arguments: Mapping[str, Any]) -> Action:
         return Refusal("submit: stage must be diagnosis or mitigation", "parse_error", "submit")
     return Submission(stage, arguments["text"])
 
+
+_CAUSE: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        name: {"type": "array", "items": {"type": "string"}, "description": what}
+        if name == "component"
+        else {
+            "type": "string",
+            "description": what,
+            **({"enum": list(TAXONOMY)} if name == "mechanism" else {}),
+        }
+        for name, what in FIELDS.items()
+    },
+    "required": list(FIELDS),
+    "additionalProperties": False,
+}
+"""The JSON Schema of one cause of a structured diagnosis."""
 
 TOOLS: tuple[Tool, ...] = (
     Tool(
@@ -152,6 +191,22 @@ TOOLS: tuple[Tool, ...] = (
         ),
         _submit_diagnosis,
     ),
+    Tool(
+        "submit_structured_diagnosis",
+        "Hand in the root cause in closed answers instead, once: one entry for each thing that is wrong, with what was "
+        'left open as "". The command `submit mechanisms` tells what every mechanism means.',
+        (
+            Argument(
+                "causes",
+                "array",
+                "What is wrong; several entries only for several faults.",
+                aliases=("faults", "diagnoses", "items"),
+                items=_CAUSE,
+            ),
+        ),
+        _submit_structured,
+        aliases=("submit_causes", "diagnose"),
+    ),
     Tool("submit_mitigation", "Hand in the repaired system. This ends the episode.", (), _submit_mitigation),
 )
 """Every tool, in the order in which an agent is told about them."""
@@ -209,7 +264,11 @@ def _bind(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any] | Refusal:
     return bound
 
 
-def _coerced(argument: Argument, value: Any) -> str | int | None:
+def _coerced(argument: Argument, value: Any) -> str | int | list[Any] | None:
+    if argument.type == "array":
+        # Models pass one entry bare, or the list as text.
+        value = _from_text(value)
+        return [value] if isinstance(value, Mapping) else value if isinstance(value, list) else None
     if argument.type == "string":
         if isinstance(value, list) and all(isinstance(word, str) for word in value):
             return " ".join(value)
@@ -226,7 +285,16 @@ def _coerced(argument: Argument, value: Any) -> str | int | None:
 
 
 def _type_name(argument: Argument) -> str:
-    return "whole number" if argument.type == "integer" else "string"
+    return {"integer": "whole number", "array": "list"}.get(argument.type, argument.type)
+
+
+def _from_text(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _refused(tool: Tool, why: str) -> Refusal:

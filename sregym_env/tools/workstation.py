@@ -31,7 +31,8 @@ from sregym_env.tools.call import Submission, ToolOutcome
 from sregym_env.tools.jobs import Jobs
 from sregym_env.tools.kubectl.app import Kubectl, changes
 from sregym_env.tools.kubectl.desk import Listener
-from sregym_env.tools.submit import USAGE, from_argv, from_line
+from sregym_env.tools.submit import from_argv, from_line
+from sregym_env.tools.taxonomy import told
 
 READ_SECONDS = 1.0
 """What looking costs in the cluster's time."""
@@ -389,7 +390,9 @@ class Workstation:
         if isinstance(understood, Submission):
             self._submission = understood
             return ExecResult()
-        return ExecResult(stderr=f"{USAGE}\n", exit_code=2)
+        if understood == told():
+            return ExecResult(f"{understood}\n")
+        return ExecResult(stderr=f"{understood}\n", exit_code=2)
 
 
 class _Desk:

@@ -444,6 +444,9 @@ def test_schemas_are_strict_and_flat_in_every_dialect() -> None:
         for schema in schemas(format_):
             parameters = schema[key]
             assert parameters["additionalProperties"] is False
-            assert all(p["type"] in {"string", "integer"} for p in parameters["properties"].values())
+            assert all(p["type"] in {"string", "integer", "array"} for p in parameters["properties"].values())
+            lists = [p["items"] for p in parameters["properties"].values() if p["type"] == "array"]
+            assert all(item["additionalProperties"] is False for item in lists)
+            assert all(set(item["required"]) == set(item["properties"]) for item in lists)
     assert [tool["function"]["name"] for tool in schemas("openai")] == [tool.name for tool in TOOLS]
     assert all(tool.name in text_help() for tool in TOOLS)

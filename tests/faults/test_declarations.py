@@ -12,7 +12,7 @@ from sregym_env.cluster.inventory import Inventory
 from sregym_env.cluster.targets import services
 from sregym_env.errors import ProblemError, UsageError
 from sregym_env.faults.fault import Declaration, fault
-from sregym_env.faults.mechanisms import MECHANISMS
+from sregym_env.faults.mechanisms import MECHANISMS, states
 from sregym_env.faults.registry import declaration, declarations
 from sregym_env.faults.spec import FaultSpec
 
@@ -47,7 +47,7 @@ def test_a_bound_fault_has_a_spec_that_its_own_cause_satisfies(
         spec = instance.spec
         assert FaultSpec.model_validate_json(spec.model_dump_json()) == spec
         words = " ".join(spec.cause.lower().split())
-        assert any(re.search(phrase, words) for phrase in spec.phrases), words
+        assert states(spec.mechanism, words), words
         assert all(name in spec.cause for name in spec.components) or spec.resource_name in spec.cause
         assert spec.journeys
         if spec.wrong and declared.name != "service_dns_resolution_failure":

@@ -1,6 +1,7 @@
 """How different engineers put each cause: statements to be framed by different habits of writing.
 
-``{c}`` is the component, ``{r}`` the wrong object's name, ``{wrong}`` and ``{right}`` the values.
+``{c}`` is the component, ``{r}`` the wrong object's name, ``{wrong}`` and ``{right}`` the values,
+``{port}`` the port of a wrong probe.
 """
 
 from __future__ import annotations
@@ -64,10 +65,10 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "{all} fail with input/output errors reading their data from the bad disk on {r}",
     ),
     "liveness_probe_misconfiguration": (
-        "{c}'s livenessProbe checks /healthz on port 8080, which nothing serves, so the kubelet keeps killing it",
-        "the liveness probe of deployment {c} is misconfigured (/healthz:8080)",
-        "{c} restarts over and over since its liveness probe targets the wrong port 8080",
-        "a wrong livenessProbe (httpGet /healthz:8080) on {c} makes the container restart",
+        "{c}'s livenessProbe checks /healthz on port {port}, which nothing serves, so the kubelet keeps killing it",
+        "the liveness probe of deployment {c} is misconfigured ({wrong})",
+        "{c} restarts over and over since its liveness probe targets the wrong port {port}",
+        "a wrong livenessProbe (httpGet {wrong}) on {c} makes the container restart",
     ),
     "missing_configmap": (
         "the ConfigMap {r} that {c} mounts was deleted",
@@ -118,9 +119,9 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "wrong persistentVolumeClaim name in deployment {c} ({wrong})",
     ),
     "readiness_probe_misconfiguration": (
-        "{c}'s readinessProbe checks /healthz on port 8080, which nothing serves, so it never becomes Ready",
-        "the readiness probe of deployment {c} is misconfigured (/healthz:8080)",
-        "{c} never gets Ready as its readiness probe uses the wrong port 8080",
+        "{c}'s readinessProbe checks /healthz on port {port}, which nothing serves, so it never becomes Ready",
+        "the readiness probe of deployment {c} is misconfigured ({wrong})",
+        "{c} never gets Ready as its readiness probe uses the wrong port {port}",
         "a wrong readinessProbe on {c} keeps it out of its Service's endpoints",
     ),
     "resource_request_too_large": (

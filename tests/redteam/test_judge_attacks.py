@@ -131,6 +131,7 @@ def _filled(statement: str, truth: FaultSpec) -> str:
         "f": truth.field,
         "wrong": truth.wrong,
         "right": truth.right,
+        "port": truth.wrong.rpartition(":")[2],
     }
     for key, value in values.items():
         statement = statement.replace("{" + key + "}", value)

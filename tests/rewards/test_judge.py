@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sregym_env.faults.spec import FaultSpec
-from sregym_env.rewards.checklist import Grade, checklist
+from sregym_env.rewards.checklist import Answer, Grade, checklist, grade
 from sregym_env.rewards.judge import SpecJudge
 from tests.rewards.hotel_specs import (
     APP,
@@ -192,9 +192,16 @@ def test_flattery_does_not_change_a_grade() -> None:
     )
 
 
-def test_seven_of_nine_pass_and_six_fail() -> None:
-    weights = [question.weight for question in checklist().questions]
-    assert sum(sorted(weights)[:7]) >= checklist().threshold > sum(sorted(weights)[-6:])
+def test_what_is_required_passes_and_what_is_not_earns_the_place_alone() -> None:
+    questions = checklist().questions
+    required = {question.id for question in questions if question.required}
+    assert grade(Answer(question.id, question.id in required, "x") for question in questions).passed
+    for missing in required:
+        failed = grade(Answer(question.id, question.id != missing, "x") for question in questions)
+        assert not failed.passed
+        assert failed.score <= 0.33
+    nothing = grade((Answer(question.id, question.dimension != "D1", "x") for question in questions), 1.0)
+    assert nothing.score == 0.0
 
 
 def test_every_answer_has_evidence() -> None:

@@ -344,7 +344,8 @@ def test_what_the_page_on_judging_shows_is_so(monkeypatch: pytest.MonkeyPatch) -
     scope: dict[str, Any] = {}
     exec(compile(shown, "judging.md", "exec"), scope)
     assert scope["env"].unwrapped.reset(seed=1)
-    named = re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`[^|]*) \|", page, re.MULTILINE)))
+    asking = page[page.index("## Asking a model") :]
+    named = re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`[^|]*) \|", asking, re.MULTILINE)))
     own = {"votes", "attempts", "sampling", "cache"}
     assert {*named} == own | {*EndpointSettings.model_fields} - {"send_reasoning"}
     assert f"at least {KAPPA}" in page

@@ -89,7 +89,8 @@ class ToolCalls(spaces.Space[Any]):
         """A call of one of the tools with well-typed arguments."""
         tool = self.tools[int(self.np_random.integers(len(self.tools)))]
         properties = tool["inputSchema"]["properties"]
-        values = {"integer": int(self.np_random.integers(1, 10)), "string": "get pods -A"}
+        cause = {"component": ["frontend"], "mechanism": "scaled_to_zero"}
+        values = {"integer": int(self.np_random.integers(1, 10)), "string": "get pods -A", "array": [cause]}
         arguments = {name: values[schema["type"]] for name, schema in properties.items()}
         return {"name": tool["name"], "arguments": arguments}
 

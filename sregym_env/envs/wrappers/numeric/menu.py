@@ -242,9 +242,5 @@ class Menu:
             return "submit mitigation"
         here = parts[choice.component]
         if choice.verb == "diagnose":
-            return f"submit diagnosis {shlex.quote(_diagnosis(here, choice.mechanism))}"
+            return f"submit diagnosis --component {here.component.name} --mechanism {choice.mechanism}"
         return BY_NAME[choice.verb].line(here, self.sizes.get(choice.component, Declared()))
-
-
-def _diagnosis(parts: Parts, mechanism: str) -> str:
-    return f"The root cause is {parts.component.name}. {MECHANISMS[mechanism].title}."

@@ -1,0 +1,190 @@
+"""The words of a cause, as concepts: what engineers call the objects, fields and defects of Kubernetes.
+
+Each concept is a regular expression for lower-case text, found as words of their own. Mechanisms are said in concepts
+(:mod:`~sregym_env.faults.mechanisms`), so that a new wording of "is missing" serves them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_BE = r"(?:is|are|was|were|be|been|being|has been|have been|had been|got|gets)"
+_NOT = r"(?: not|n't|not)"
+_MEM = r"(?:memory|mem|ram)"
+
+OBJECTS: Mapping[str, str] = {
+    # services
+    "target_port": r"target[ _-]?ports?|\.targetport|backend[ _-]ports?|port mapping|mapping in the service",
+    "service_port": r"(?:service|svc)(?:'s)?(?: own)?[ _-]ports?|ports?(?: field)? of (?:the )?(?:service|svc)|ports\[?\.?0?\]?\.port"
+    r"|exposed port|published port|service ?port|front port|own port",
+    "selector": r"(?<!node)(?<!node[ _-])(?:selectors?|spec\.selector|label query|label selectors?)",
+    "selects": r"(?:selects?|selecting|selected|matches|matching|match|targets|picks?(?: up)?|picking|captures?|catches|grabs)",
+    "label": r"labels?|labell?ed",
+    "endpoints": r"endpoints?|endpoint ?slices?|back-?ends?",
+    # images
+    "image": r"(?:container |docker |pod )?images?|image ?tags?|image ?references?|tags?",
+    "build": r"builds?|releases?|versions?|release candidate|binary release",
+    "pull": r"pull\w*|image ?pull ?back ?off|err ?image ?pull|fetch(?:ed)?|download(?:ed)?",
+    # programs
+    "command": r"(?<!exec )(?<!execute )(?:commands?|entry ?-?points?|cmd|command line|command override|start-?up command|args?)",
+    "binary": r"binar(?:y|ies)|executables?|programs?",
+    # configuration
+    "configmap": r"config ?-?maps?|cm",
+    "config": r"config\.json|config(?:uration)?(?: ?-?(?:map|file|data|document|json))?s?|settings? file|\.json|\.ya?ml|cm",
+    "config_key": r"(?:config(?:uration)? )?(?:keys?|entr(?:y|ies)|settings?|propert(?:y|ies)|parameters?|options?|values?|lines?)",
+    "address_key": r"(?:data ?base |mongo\w* |db |server |host )?(?:addresses|address|addr|host name|url|uri|connection string|endpoint)",
+    "secret": r"secrets?(?: ?key ?ref)?|secretkeyref|credentials? secret",
+    "flag": r"(?:feature |config(?:uration)? )?(?:flags?|toggles?|feature gates?|feature switch(?:es)?)|feature-flag\w*",
+    "variable": r"env(?:ironment)?(?: ?var(?:iable)?s?)?|variables?|env vars?",
+    # probes
+    "readiness_probe": r"readiness ?-?(?:http ?)?(?:probes?|checks?|endpoint|gate|test|health check|probing)|readyz? probes?|readiness(?= (?:of|is|never|always|on))",
+    "liveness_probe": r"liveness ?-?(?:http ?)?(?:probes?|checks?|endpoint|test|health check|probing)|live-?check|liveness(?= (?:of|is|never|always|on))",
+    "startup_probe": r"start ?-?up ?-?probes?",
+    "probe": r"probes?|probing|health ?-?checks?|health path|healthz|health endpoint",
+    # scheduling
+    "node_selector": r"node ?-?_?selectors?|node ?-?affinity(?: rule| requirement)?|nodeaffinity|nodename|node name|placement (?:rule|constraint)s?"
+    r"|scheduling constraint|affinity",
+    "node": r"(?:worker ?-?)?(?:nodes?|machines?|hosts?|workers?)",
+    "volume": r"(?:persistent ?)?volumes?|pvs?|data (?:volume|directory)|storage(?!=)|its data|their data|disk(?!=)",
+    "claim": r"(?:persistent ?)?(?:volume )?claims?(?: ?-?names?)?|pvcs?|persistentvolumeclaims?|claimnames?",
+    "taint": r"taint\w*",
+    "toleration": r"(?:un-?)?tolerat\w+",
+    "cordon": r"cordon\w*|scheduling ?disabled|(?:closed|shut|closed off|barred|locked) (?:to|for) (?:new )?(?:pods|scheduling|workloads?)"
+    r"|(?:spec\.)?unschedulable(?: is| was| set| flag|:|=)*(?: ?to)? ?[=:]? ?true|(?:marked|made|set|put|left|flagged)(?: as| to)? unschedulable"
+    rf"|(?:nodes?|workers?|machines?|them|they|all|three|both) {_BE} (?:all |now |also |currently |both )?(?:marked )?(?:as )?(?:unschedulable|not schedulable)"
+    r"|unschedulable (?:worker )?nodes?|nodes? \(?unschedulable",
+    # resources
+    "memory_limit": rf"(?:{_MEM}) ?-?(?:limits?|caps?|ceiling|allowance|budget|cgroup limit)|limits?\.memory|limits?: \{{ ?memory|limits? (?:on|for|of) (?:the |its )?{_MEM}"
+    r"|cgroup limit|memory is (?:limited|capped)|limits? memory",
+    "cpu_limit": r"cpu ?-?(?:limits?|quotas?|caps?|ceiling|allowance|budget|bandwidth)|limits?\.cpu|limits? (?:on|for|of) (?:the |its )?cpu|cfs(?: quota| limit)?"
+    r"|processor (?:limit|quota)|cpu is (?:limited|capped)|limits? cpu",
+    "limit": r"limits?(?:ed)?|capped|cap",
+    "cpu": r"cpu|cores?|millicores?|processor|compute",
+    "memory": _MEM,
+    "throttled": r"throttl\w*|cfs|starv\w+|squeez\w+|slowed (?:down )?by the kernel",
+    "oom": r"oom ?-?kill\w*|oom(?:s|ed)?|out ?-?of ?-?memory|exit (?:code|status) 137|kernel kills?|killed by the kernel|memory killer|137",
+    "memory_request": rf"(?:{_MEM}|cpu|resources?|processor) ?-?requests?|requests?\.(?:memory|cpu)|requests? (?:of|for) (?:\S+ ){{0,3}}(?:{_MEM}|cpu|cores?)"
+    rf"|requests? \d\S*(?: \S+){{0,2}} {_MEM}|asks? (?:the scheduler )?for \S+ (?:of )?(?:{_MEM}|cpu|cores?)|requesting \S+ (?:of )?(?:{_MEM}|cpu)"
+    r"|resource ?requirements?|reservation of memory|requests? more (?:memory|cpu|resources)|requested (?:memory|cpu)",
+    "quota": r"(?<!cpu )(?<!cpu-)(?<!cfs )(?:resource ?-?)?quotas?",
+    # network
+    "policy": r"(?:network|net) ?-?polic(?:y|ies)|netpols?|deny-all(?: polic(?:y|ies))?|(?:ingress|egress|isolation|isolating|deny|traffic) polic(?:y|ies)|np",
+    # names
+    "dns_policy": r"dns ?-?polic(?:y|ies)|dns ?-?config\w*|dns settings?|resolver settings?",
+    "nameserver": r"name ?-?servers?|resolvers?|(?:external|public|custom|foreign|outside|wrong|other|google|internet|upstream) dns(?: servers?)?|dns servers?|resolv\.conf|8\.8\.8\.8",
+    "cluster_dns": r"(?:cluster|in-cluster|kube|kubernetes|internal)(?:'s)?[ -]?(?:dns|name ?-?servers?|resolver)(?: server| service)?|core ?-?dns|kube-dns|clusterfirst",
+    "corefile": r"core ?-?file|core ?-?dns(?:'s)?(?: config\w*| server| settings?| rule)*|(?:cluster|kube)[ -]?dns(?:'s)? (?:config\w*|rule)",
+    "nxdomain": r"nx ?-?domain|rcode|template (?:plugin|block|rule|stanza|directive|entry)?|no such (?:name|domain)|hosts plugin|rewrite (?:rule|plugin)|dns (?:rule|override|block|entry)",
+    "host_alias": r"host ?-?_?aliases|host ?-?_?alias(?: entry)?|hosts? overrides?",
+    "hosts_file": r"/etc/hosts|hosts ?-?files?|hosts entry|static host entry|hosts mapping",
+    # startup
+    "init_container": r"init ?-?_?containers?|init:0/\d|init step|initialization container|initialisation container|init phase|pod initiali[sz]ation",
+    "sidecar": r"side ?-?cars?|(?:second|extra|additional|another|added|helper|injected|new|two|both) containers?",
+    "address_in_use": r"address already in use|eaddrinuse|port(?: \d+)? (?:is |was )?(?:already )?(?:taken|in use|occupied|bound)|bind(?:ing)? (?:error|fail\w*|conflict)|bind: address",
+    # credentials
+    "role": r"(?:read ?-?write ?)?(?:roles?(?!=)|permissions?|privileges?|rights?|grants?|authori[sz]ations?|access rights?)|readwrite|read ?/ ?write(?: access)?"
+    r"|(?:read|write) access|access to (?:its|the|their) (?:data|data ?base|collections?)",
+    "account": r"(?<!such )(?<!this )(?<!service )(?:data ?base |mongo\w* |db |admin\w* |login |client |application )?(?:user(?! (?:to|cannot|can't|fails?|times|logs|and|service|requests?|journeys?|traffic|impact|facing|experience|errors?|service|interface|agent))"
+    r"|accounts?|credentials?|logins?|principal)|(?:data ?base|mongo\w*|db) users|admin",
+    "not_authorized": r"not authori[sz]ed|unauthori[sz]ed|permission denied|access denied|denies every query",
+    "authentication": r"authenticat\w+|auth ?fail\w*|log ?ins? fail\w*|user ?not ?found|log in",
+    "service_account": r"service ?-?_?accounts?(?: ?-?names?)?|serviceaccountnames?",
+    # disks
+    "disk": r"disks?|drives?|block ?-?devices?|sectors?|storage (?:device|media|hardware|layer)|media|hardware|ssd|hdd|nvme|device",
+    "io_error": r"i/?o ?-?errors?|input/output errors?|\beio\b|read errors?|bad (?:sectors?|blocks?)|(?:latent )?sector errors?|reads? (?:\S+ ){0,6}fail\w*|read failures?|unreadable|media errors?",
+    # generic things
+    "service": r"services?(?: object| resource| definition| record)?|svc|cluster[ -]?ip",
+    "replicas": r"replicas?(?: count)?|desired count|replica count|(?:desired|wanted) (?:pods|number)|instances|scale[ds]?(?: \w+)? ?(?:down)?(?= to)|scaling|scaled (?:down|away|in)",
+    "port": r"ports?|:\d{2,5}",
+    "database": r"data ?-?bases?|mongo\w*|mongod|db|dbs",
+    "data_files": r"data ?-?files?|on-?disk (?:data|format)|data (?:director(?:y|ies)|format|format version|on (?:its|the|their) (?:volume|disk)s?)|existing data|old data|wiredtiger|feature ?compatibility ?version|fcv|dbpath",
+    "pods": r"pods?|containers?",
+    "clients": r"clients?|callers?|consumers?|connects?|dials?|everybody|everyone|expects?",
+}
+
+DEFECTS: Mapping[str, str] = {
+    "wrong": r"wrong(?:ly)?|incorrect(?:ly)?|mis-?config\w*|mis-?set|mis-?(?:spelled|spelt|typed|named|pointed|points|aligned|label\w*|wired|routed|directed|placed)"
+    r"|mis-?match\w*|bad(?:ly)?|invalid|bogus|erroneous(?:ly)?|mistaken(?:ly)?|faulty|broken|typos?|stale|outdated|differs?|different|inconsistent|garbage|nonsense"
+    rf"|(?:does|do|did){_NOT} (?:match|fit|agree|correspond)|(?:is|are|was|were){_NOT} (?:the )?(?:right|correct|what|valid)|not (?:the )?(?:right|correct)|off by \w+|another|"
+    r"unusable|impossible|unsuitable|inappropriate|problematic|at fault|defective|corrupt\w*|foreign|made[- ]up|fictitious|fictional|strange|never (?:succeeds?|passes|answered|satisfied)",
+    "contrast": r"instead(?: of)?|rather than|(?:,? ?(?:and )?not)(?= (?:\S+ )?[\d:\"'a-z-]+)|should (?:be|have been|read|say|point|use)|must be|ought to be|supposed to be|expected|correct(?:ly)? (?:is|one|value|would)"
+    r"|it was|was|previously|formerly|in place of|while|whereas|but|although|yet|however|->",
+    "instead": r"instead(?: of)?|rather than|should (?:be|have been|read|say|point|use)|must be|ought to be|supposed to be|expected|(?:it )?was \S+ before|previously|formerly|in place of|,? (?:and )?not(?= [\d\"'])",
+    "changed": r"changed?|changes|set(?:s|ting)?|switched|replaced|modified|edited|altered|overrid\w+|overrode|overwrit\w+|overwrote|bumped|moved|swapped|flipped|rolled out|deployed"
+    r"|points?(?: at| to)?|pointed|pointing|uses?|using|references?|referenc\w+|refers?|names|asks?|requires?|requiring|demands?|carries|has|have|is|are|was|contains|specifies|says|=|:|now",
+    "absent": rf"missing|absent|(?<!not )(?<!never )delet\w+|removed|removal(?: of)?|gone|vanished|disappeared|dropped|drops|wiped|erased|stripped|taken away|took away|takes away|pruned|non-?exist\w*|inexistent"
+    rf"|(?:does|do|did)(?:{_NOT}) (?:\w+ )?(?:exist|resolve to)(?: any ?more)?|no longer (?:exists?|there|present|defined|in|has|have|lists|contains)|(?:is|are|was|were){_NOT} (?:\w+ )?(?:exist\w*|found|present|there|in (?:it|the)|defined|created|set|part of)"
+    rf"|not (?:found|exist\w*|present|there|defined)|(?:could|can)(?: ?not|n't) (?:be )?(?:found|find)|(?:was |were |been )?never (?:been )?(?:created|made|existed|defined|applied|added)|nobody (?:has )?(?:ever )?(?:made|created|defined|applied)|nowhere|unknown to"
+    r"|(?:has|have|had) (?:\w+ )?(?:been )?(?:lost|renamed)|(?:was|were|got|been) (?:lost|renamed|unregistered|taken (?:out|away))|unregistered|emptied|(?:is|are|was|left) (?:now )?(?:empty|blank|commented out|nil|unset)|empty|nil|lost|(?:has|have|had) ceased to exist|exists? nowhere|ceased to exist"
+    r"|there (?:is|are|was|were|exists?) no|there's no|there isn't an?|no such|exists? no|renamed|unset|not mentioned|not listed|omitted|left out|isn't there|aren't there|is not there|have no",
+    "gone": rf"missing|absent|(?<!not )(?<!never )deleted|removed|gone|vanished|disappeared|dropped|wiped|erased|non-?exist\w*|inexistent|(?:does|do|did){_NOT} (?:\w+ )?exist(?: any ?more)?|no longer (?:exists?|there|present|defined)"
+    rf"|(?:is|are|was|were){_NOT} (?:\w+ )?(?:exist\w*|found|present|there|defined|created)|not (?:found|exist\w*|present|there|defined)|(?:could|can)(?: ?not|n't) be found|nobody (?:has )?(?:ever )?(?:made|created|defined|applied)"
+    r"|(?:has|have|had) (?:\w+ )?been (?:lost|renamed|taken out|pruned)|(?:was|were|got|been) (?:lost|renamed|unregistered|pruned|taken (?:out|away)|deregistered)|unregistered|ceased to exist|exists? nowhere|there (?:is|are|was|were|exists?) no|there's no|there isn't an?|no such|isn't there|aren't there|(?:isn't|is not|are not|aren't|not) (?:in|part of|among|one of) (?:this|the|our|any) (?:cluster|namespace|nodes?)|none(?= of (?:these|those|the|its|them) (?:\w+ )?(?:exists?|is there))|unknown to \w+",
+    "lack": rf"lack(?:s|ed|ing)?|missing|without|no|(?:has|have|had|with) no|(?:does|do|did){_NOT} (?:\w+ )?(?:have|contain|hold|include|carry|define|list|know|mention|declare|specify|provide)(?: an?y?| the)?|loss of|lost|loses|losing|lose"
+    r"|(?:was|were|been|got|is|are) (?:deprived|stripped|robbed) of|omits?|omitted|drops|dropped|deprived of|stripped of|removal of|deletion of|absence of|there (?:is|are|was|were) no|there's no|no such|no longer (?:has|have|holds|contains|lists|carries)(?: an?y?| the)?"
+    r"|deleted|removed|removing|deleting|took(?: away)?|takes? away|taken(?: away)?|revok\w+|non-?existent|nonexisting|inexistent|absent|empty|nobody (?:made|created)",
+    "low": r"too (?:low|small|tight|little|strict|tiny|short|meagre|stingy|aggressive\w*|restrictive)|far (?:too |below|less|lower|under)|lowered|reduced|cut|only|tiny|low|lower|small|tight|below|less than|less|under|insufficient|not enough|n't enough|inadequate"
+    r"|starv\w+|squeez\w+|capped|exceed\w*|exceeding|hits?|hitting|runs? out|beyond|over|above|shrunk|shrank|decreased|restrict\w*|mere(?:ly)?|just|a fraction|undersized|not sufficient|suffice|can(?:no|')t live|cannot (?:even )?(?:start|live|run|work|fit|boot)|needs? more|at most|strangl\w+|chok\w+|crippl\w+|drops?(?:ped)? to",
+    "high": r"too (?:high|large|big|much|great|greedy)|more (?:\w+ )?than|exceed\w*|larger|bigger|greater|beyond|excessive\w*|huge|oversized|inflated|raised|absurd\w*|(?:no|any|every|each) (?:worker )?(?:node|machine)(?:'s|s)?|insufficient|no (?:single )?(?:worker )?(?:node|machine)"
+    r"|unsatisfiable|impossible|enormous|gigantic|outsized|over-?sized|increased|can(?:not|'t| never) be (?:met|satisfied|scheduled|placed|granted)|nowhere|does(?: not|n't) fit|do(?: not|n't) fit|(?:nodes?|cluster) (?:can|could)(?: ?not|n't| never)|surpass\w*|outgrow\w*|largest",
+    "zero": r"(?<![\d./])0(?![\d/%]|\.\d)|zero|nought|nil|null|none",
+    "blocked": r"block\w*|den(?:y|ies|ied|ying)|isolat\w+|cut(?:s|ting)?(?: it| them)? off|cut|drop(?:s|ped|ping)?|forbid\w*|forbad\w*|reject\w*|refus\w+|disallow\w*|den(?:y|ies)-all|allow\w*|permit\w*|prevent\w*|shut\w* (?:off|out)|restrict\w*|quarantin\w+|sever\w*|lock\w* (?:out|down)"
+    r"|bars?|barred|no rules?|(?:no|without|zero) (?:ingress|egress)(?: rules?)?|filters?|filtered|stop(?:s|ped)?|keeps?|kept|interrupts?|swallow\w*|discard\w*|lets? (?:\w+ ){0,3}(?:in|out|through)|select\w*|(?:time|timed|timing)[ -]?outs?|cannot (?:reach|connect)|can't (?:reach|connect)|excludes?",
+    "dead": r"(?:nothing|nobody|no ?one|none) (?:\S+ ){0,6}?(?:listen\w*|answer\w*|serv\w+|bound|there|is|replies|lives)|no (?:process|program|server|container|app\w*|socket|listener|service) (?:\w+ ){0,2}(?:listen\w*|serv\w+|bound|answer\w*|open|is|behind)"
+    rf"|(?:do|does|did|is|are){_NOT} (?:\w+ )?(?:listen\w*|serv\w+|open|answer\w*|expos\w*|bound|implement\w*|offer\w*|provide\w*|know|have|there|exist|use|used)|not (?:listening|served|open|bound)|closed|dead|non-?listening|unserved|no listener|unused|unbound|never (?:listens?|serve[sd]?|answers?|opens?)"
+    r"|listens? (?:on )?(?:only )?(?:elsewhere|on another|on a different)|connection refused|refused|nowhere|unreachable|void|nonexistent|404",
+    "listens": r"listen\w*|serves? on|bound|binds?|opens?",
+    "fails": r"fail\w*|crash\w*|crash-?loop\w*|exits?|dies|panics?|500s?|break\w*|bug\w*|bugg?y|defect\w*|does(?: not|n't) (?:work|start|stay|come)|unstable|regression|misbehav\w*",
+}
+
+ACTS: Mapping[str, str] = {
+    "forwards": r"forward\w*|rout(?:es?|ed|ing)|sends?|sent|sending|directs?|directed|directing|points?|pointing|pointed|maps?|mapped|mapping|hand(?:s|ed)?(?: \w+)?(?: over)?|deliver\w*|relays?|proxies|targets?|targeting|hits?|goes|go|dials?",
+    "offers": r"offer\w*|expos\w*|publish\w*|listens?|listening|serv(?:es?|ing)|advertis\w*|available|reachable|opened|moved|declares?|uses?|is on|runs on|now on|sits on|answers on",
+    "nopods": r"(?:no|zero|not a single|not any|none of (?:its|the|them)) (?:\S+ ){0,2}?(?:pods?|workloads?|containers?|labels?)|(?:match|select)(?:es|s|ing|ed)? (?:no|nothing|none|nobody|zero)(?: \w+){0,2}|(?:does|do|did|is|are)(?: not|n't) (?:\w+ )?(?:match\w*|select\w*|carr\w+|bear\w*|have|hav\w+)"
+    r"|nothing (?:matches|carries|has)|nobody (?:carries|has|bears)|no pods?|pods? (?:lack|do not|don't|without)|no (?:ready )?endpoints?|without endpoints?|none (?:of \S+ )?(?:carries|has|have|bear\w*)|not (?:carried|borne|present|found) (?:by|on)|never matches|cannot match|can't match|finds? no",
+    "extra": r"extra|additional(?:ly)?|added|superfluous|unneeded|another label|requires?|asks?|demands?",
+    "also": r"also|as well|too broad|too wide|too general|too generic|overly broad|too loose|too permissive|overbroad|over-?match\w*|both|multiple|more than (?:its own|one|just)|in addition|besides|likewise|either workload|not (?:only )?its own|not just|beyond its own|other pods|two (?:workloads|deployments|kinds)|mix\w*|half|part of|some of|widened|broadened|loosened|unspecific",
+    "foreign_pods": r"(?:foreign|unrelated|other|wrong|extra|stray|strange|alien|unwanted|unintended|another|others'|someone else's|neighbou?r\w*) (?:\w+ ){0,3}?(?:pods?|endpoints?|backends?|workloads?|deployments?|services?|components?|containers?|addresses|instances?)(?:'s)?(?: pods?)?|pods? (?:\w+ ){0,3}?(?:of|from|belonging to|that belong to|owned by|run by) (?:another|a different|an unrelated|other|a foreign|a second|@_*)|@_* (?:\S+ )?pods?",
+    "shared": r"shar(?:e|es|ed|ing)|common|(?:also|too|both|as well) (?:carry|carries|have|has|bear|bears|carried)|both (?:\w+ )?(?:carry|have|bear)|in common|carr(?:y|ies) (?:it|the same|that|this)?(?: \w+)? ?(?:too|as well|also)|same label",
+    "runs": r"runs?|running|ran|execut\w+|starts?|started|starting|launch\w*|invokes?|boots?",
+    "pinned": r"pin(?:s|ned|ning)?|bound|tied|nailed|restricted|constrained|forced|held|confined|assigned|must run|only (?:run|schedul\w*)|locked|steered|wants|demands?|asks?|requires?|fixed|placed|insist\w*|running on|runs? on",
+    "other_node": r"(?:another|other|different|wrong|separate|not that|second|elsewhere|not the same)(?: worker)? ?(?:node|machine|host|worker|one)?|elsewhere|node other than|(?:is|are|lies?|lives?|sits?|resides?|located|local|bound|tied|attached|lie) (?:\w+ ){0,2}?(?:not|on|to|at|elsewhere)|not (?:available|there|on)|(?:its|the) (?:volume|data) (?:is|lives?|lies|are)|where",
+    "no_node": r"(?:no|none of the|not one|not a single|zero|without a) (?:\S+ ){0,3}?(?:nodes?|machines?|hosts?|workers?)|nodes? (?:\S+ ){0,6}?(?:does not exist|doesn't exist|do not exist|is missing|not exist|non-?existent|no longer exists?|is gone|is unknown|nobody has)|non-?existent (?:\w+ )?(?:node|host|machine|worker)"
+    r"|missing node|unknown node|node that (?:is|was) (?:not|never)|no such node|(?:there is|there's) no such (?:node|machine|host)|(?:node|machine|host|worker) which (?:does|is) not|imaginary node|fictitious node|(?:imaginary|phantom|absent|vanished|bogus) (?:node|host|machine)|no (?:node|machine) (?:has|carries|bears|satisf\w+|match\w+)",
+    "unsatisfied": r"unsatisf\w+|(?:can|could)(?: ?not|n't| never) be (?:satisfied|met|fulfilled|scheduled|placed)|no (?:node|machine)\w* (?:satisf\w+|match\w+|has|carries|fits)|match(?:es)? no(?:thing|ne)?|nobody|nothing (?:matches|satisfies)|fulfils?|never be",
+    "conflict": r"conflict\w*|collid\w+|collision\w*|clash\w*|contention|fight\w*|compet\w+|same|both|already|taken|in use|occup\w+|steals?|stole|takes|took|grabs?|grabbed|two|twice|duplicat\w+|also (?:binds?|listens?|wants?)|like the main|holds?|races?|hijack\w*|contend\w*|shar\w+|wants?|binds?|bound|listens?",
+    "waits": r"wait\w*|loop\w*|hang\w*|hung|stuck|block\w*|never (?:ends?|finish\w*|complet\w*|succeed\w*|exits?|terminates?|returns?|gets?|comes?|done|passes)|polls?|polling|spins?|forever|for ever|endless\w*|sleeps?|does(?: not|n't) (?:finish|complete|end|exit|terminate|return)|stall\w*|until|looks? for|held|holds|fail\w*|cannot (?:complete|finish)",
+    "revoked": r"revok\w+|revocation|withdr[ae]wn?|taken away|took away|takes away|downgrad\w+|demoted|depriv\w+|strip\w*|lost|loses|lose|losing|no longer (?:has|have|holds|allowed|permitted|may)|(?:is|was)(?: not|n't) (?:allowed|permitted)|gone|removed|missing|absent|lacks?|lacking|empty|insufficient|without|only (?:has|read)|read-?only|deleted|dropped|denied|changed|reduced|disappeared|none|wrong|instead|may not|has no|no|not granted|no grants",
+    "incompatible": r"incompatib\w+|not compatible|un-?supported|not supported|can(?: ?not|n't|'t) (?:\w+ )?(?:read|open|use|handle|start (?:on|with)|understand|load|work with|deal with)|refus\w+|unable to (?:read|open|use)|too (?:new|old|recent|far)|won't (?:read|open|start)|will not (?:read|open)|reject\w*|does(?: not|n't) (?:understand|support|accept|read)|skip\w+|jump\w*|newer|major version|different major",
+    "upgraded": r"up-?grad\w+|bump\w*|downgrad\w+|jump\w*|moved|major|newer|version (?:change|jump|bump|skew|mismatch)|rolled out|changed|switched|set|replaced|runs?|uses?",
+    "unpullable": rf"(?:can(?: ?not|n't|'t)|could(?: not|n't)|unable to|fail\w*(?: to)?|impossible to|never) (?:be )?(?:\w+ )?(?:pull\w*|fetch\w*|download\w*|found|resolved|find)|(?:is|was|are)(?:{_NOT}) (?:available|found|pullable|in (?:the|any) registry)|image ?pull ?back ?off|err ?image ?pull|unpullable|unavailable|nonexistent|not (?:available|found)|no registry|in no registry|unknown to (?:the|any) registry|manifest unknown|invalid ?image ?name",
+    "defective": r"defect\w*|bug\w*|bugg?y|faulty|broken|flawed|bad|crash\w*|fails?|failing|regression|corrupt\w*|damaged|unstable|does(?: not|n't) (?:work|stay up|start)|botched|poor|rotten|panics?|malfunction\w*|dud",
+    "external": r"external|public|outside|8\.8\.8\.8|1\.1\.1\.1|google\w*|foreign|custom|own|bypass\w*|by-?pass\w*|ignor\w+|none|default|circumvent\w*|go(?:es)? (?:around|past)|not (?:use|ask|know)|(?:does|do)(?: not|n't) (?:\w+ )?(?:use|ask|know|consult|resolve)|around|past|away from|unaware|host's|node's|internet|wrong|instead|sends?",
+    "tells": r"answers?|answering|returns?|returning|denies|deny|replies|responds?|rules?|blocks?|template|rewrites?|overrid\w+|changed|edited|modified|poison\w*|intercept\w*|refus\w+|added|tampered|entry",
+    "maps": r"maps?|mapped|mapping|overrid\w+|overrode|point\w*|resolv\w*|sends?|redirect\w*|pin\w*|wrong|stale|address|ip|dead|entry|has|contains|hard-?cod\w+|static|shadow\w*|hijack\w*|outdated|old|added|carries|to",
+    "on": r"on|true|enabled?|enabling|enables|set(?: to)?|turn\w*(?: on)?|switch\w*(?: on)?|activat\w+|flipped|=|1|sets|triggers?",
+    "code_path": r"code ?-?paths?|(?:latent|dormant|buggy|untested|experimental|new|broken|faulty|hidden) (?:\w+ )?(?:code|path|feature|backend|branch|bug|logic)|latent bug",
+    "number": r"(?<![\w.-])\d+(?:\.\d+)?(?: ?(?:[kmgt]i?b?|m|millicores?|cores?|%|bytes|mebibytes|megabytes|gibibytes|gigabytes|mib|gib))?(?![\w-])|ten|five|sixteen|twenty",
+    "path": r"/[a-z][\w/.-]*|http ?get|tcp ?socket|grpc|exec|wget|command",
+    "kill": r"kill\w*|restart\w*|terminat\w+|recreat\w+|crash ?-?loop\w*",
+    "ready": r"ready|readiness|unready|not-ready|out of (?:its|the) service|taken out|endpoints?|rotation|load balanc\w+|polls?",
+    "asks": r"asks? for|asking for|requests?|requesting|requested|demands?|demanding|wants?|reserves?|reserving|needs? more|claims",
+    "misnamed": r"mis-?(?:spelled|spelt|named|typed)|typo\w*|renamed|under another name|under (?:the )?(?:name )?\S+ instead|wrong (?:name|key|case|spelling|capitali[sz]ation)|lower-?cased?|capitali[sz]ed|nested|commented out",
+    "no_component": r"(?:has|have|shows?|lists?|contains) no @_*",
+    "incompatib": r"incompatib\w+|not compatible",
+    "deny_all": r"deny-all|deny all|denies all|default-deny|(?:no|zero) (?:ingress|egress)",
+    "service_object": r"(?:service|svc)(?: object| resource| named| called| for| of|/)? ?(?:the )?[\"']?@_*|(?:kubernetes |k8s |the )service object|svc/@_*",
+    "require": r"must specify|must declare|require\w*|declar\w+|specif\w+|forbid\w*|forbad\w*|reject\w*|refus\w+|block\w*|den(?:y|ies|ied)|exceed\w*|exhaust\w*|full|used up|prevent\w*|keeps?|limits?|stops?|disallow\w*|not allow\w*|allows? (?:no|only)|admission|demands?|fail\w*|cannot|can't|hits?|low|bars?|caps?|hinder\w*|rules out",
+    "pending": r"pending|schedul\w+|unschedulable|placed|place|node\w*|pods?|noschedule|noexecute|carr\w+|added|put|has|have",
+}
+
+CONCEPTS: Mapping[str, str] = {**OBJECTS, **DEFECTS, **ACTS}
+"""Every concept and its words."""
+
+FIELDS = frozenset(OBJECTS) - {
+    "service", "port", "database", "pods", "clients", "node", "label", "endpoints", "build", "limit", "cpu", "memory",
+    "throttled", "oom", "probe", "config_key", "config", "address_key", "replicas", "binary", "volume", "selects", "disk",
+    "data_files", "account", "variable", "nxdomain", "cluster_dns", "toleration", "pull", "hosts_file", "not_authorized",
+    "authentication", "address_in_use", "io_error",
+}  # fmt: skip
+"""Objects that a predicate belongs to where they stand nearer to it than another one."""

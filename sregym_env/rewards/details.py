@@ -1,0 +1,214 @@
+"""The concrete details of a fault: its field, its values and its objects, as people and manifests write them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from sregym_env.faults.spec import FaultSpec
+from sregym_env.kube.quantity import bytes_
+from sregym_env.rewards.names import plain
+
+_COMMON = frozenset(
+    "true false none null 0 1 admin the of on in to and is returns reads waits wait for latest role user roles http with "
+    "from that env anyuid default command sh -c exec matchexpressions values exists notin doesnotexist key matchlabels".split()
+)
+"""Words of details that stand in any text."""
+
+_NAMED_OBJECTS = frozenset({"network_policy_isolation", "quota_blocks_pods", "missing_configmap"})
+"""Mechanisms whose object is there, or gone, under a name that tells it."""
+
+_NAMED_ALIASES = frozenset(
+    {"blocked_init_container", "missing_secret", "missing_service_account", "port_conflict"}
+)
+"""Mechanisms whose fault lies in something beside the object that has a name of its own."""
+
+ABSENT = frozenset(
+    ("", "-", "none", "null", "nil", "absent", "missing", "deleted", "removed", "empty", "gone", "unset", "n/a", "revoked", "dropped",
+     "does not exist", "not found", "nothing", "<none>", "[]", "{}", "not set", "(absent)", "(none)", "lost", "doesn't exist", "nonexistent", "missing key")
+)  # fmt: skip
+"""How one says that something is not there."""
+
+_QUANTITY = re.compile(
+    r"(?<![\w.:/-])(\d+(?:\.\d+)?) ?(mebibytes?|megabytes?|gibibytes?|gigabytes?|millicores?|cores?|cpus?|[kmgt]i?b|[kmgt]i|[kmg]|m)(?![\w/-])"
+)
+_UNITS = {
+    "mebibyte": 2**20,
+    "megabyte": 10**6,
+    "gibibyte": 2**30,
+    "gigabyte": 10**9,
+    "millicore": 1,
+    "core": 1000,
+    "cpu": 1000,
+}
+
+
+@dataclass(frozen=True)
+class Details:
+    """What a text may give of one fault."""
+
+    spec: FaultSpec
+    known: frozenset[str] = frozenset()
+    """Names of the application's components, which tell nothing in a value."""
+
+    @cached_property
+    def field_words(self) -> tuple[str, ...]:
+        """Names of the field that was changed, lower case."""
+        whole = self.spec.field.lower()
+        parts = [part for part in re.split(r"[./\[\]\s]+", whole) if len(part) > 2 and not part.isdigit()]
+        leaf = parts[-1:] if "." in whole or "/" in whole else []
+        spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", self.spec.field).lower()
+        return tuple(dict.fromkeys(word for word in (whole, spaced, *leaf) if len(word) > 2))
+
+    @cached_property
+    def values(self) -> tuple[str, ...]:
+        """Telling values: the wrong one whole and in parts, the name of what is missing, other names of the place."""
+        spec = self.spec
+        found = [spec.wrong, *_parts(spec.wrong)]
+        if not spec.wrong:
+            found += [spec.right, *(part for part in _parts(spec.right) if not part.isdigit())]
+            found += self._own_key
+        # A wrong command may be another component's; all else that is a component's name tells nothing.
+        own = {name.lower() for name in (*spec.components, *spec.affected, *self.known)} - {
+            spec.wrong.lower()
+        }
+        if spec.mechanism in _NAMED_OBJECTS:
+            found.append(spec.resource_name)
+        if spec.mechanism in _NAMED_ALIASES:
+            found += [name for name in spec.aliases if "-" in name and not name.startswith("hotel-")]
+        return tuple(
+            dict.fromkeys(word for each in found if _telling(word := plain(each).strip()) and word not in own)
+        )
+
+    @cached_property
+    def _own_key(self) -> list[str]:
+        # A key that is gone is its own detail.
+        return (
+            [self.spec.field] if self.spec.mechanism in ("missing_config_key", "feature_flag_enabled") else []
+        )
+
+    @cached_property
+    def rights(self) -> tuple[str, ...]:
+        """The healthy value and its parts."""
+        return tuple(
+            dict.fromkeys(
+                word
+                for each in (self.spec.right, *_parts(self.spec.right))
+                if _telling(word := plain(each).strip())
+            )
+        )
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Where a plain text gives a telling value."""
+        found = [match.span() for value in self.values for match in _word(value).finditer(text)]
+        wrong = quantity(self.spec.wrong)
+        if wrong is not None:
+            found += [match.span() for match in _QUANTITY.finditer(text) if quantity(match.group()) == wrong]
+        return sorted(set(found))
+
+    def given(self, text: str) -> str:
+        """A detail that a plain text gives, field or value; empty if none."""
+        whole = [plain(value) for value in (self.spec.wrong, self.spec.right) if len(value) > 2]
+        for word in (*self.values, *self.field_words, *self.rights, *whole):
+            if _word(word).search(text):
+                return word
+        return self.spec.wrong if self.spans(text) else ""
+
+    def contradicted(self, text: str) -> str:
+        """A value of the wrong one's sort that a plain text gives instead of it; empty if there is none."""
+        if self._turned_round(text):
+            return self.spec.wrong
+        told, wrong = plain(f"{self.spec.cause} {self.spec.wrong} {self.spec.right}"), plain(self.spec.wrong)
+        for sort in self._sorts:
+            said = {_canonical(match.group()): match.group() for match in sort.finditer(text)}
+            known = {_canonical(match.group()) for match in sort.finditer(told)}
+            own = {_canonical(match.group()) for match in sort.finditer(wrong)}
+            others = [word for value, word in said.items() if value not in known]
+            if own and others and not own & set(said):
+                return others[0]
+        return ""
+
+    def _turned_round(self, text: str) -> bool:
+        """Whether the wrong value is called the right one, or the right one the wrong."""
+        wrong, right = plain(self.spec.wrong), plain(self.spec.right)
+        if wrong and len(wrong) < 80:
+            ought = r"(?:should (?:be|have been)|must be|instead of|rather than|expected(?: to be)?|correct(?: \w+)? is|healthy(?: \w+)? is)"
+            if re.search(rf"\b{ought}(?: \w+)? {re.escape(wrong)}(?![\w-])", text):
+                return True
+        gone = self.spec.mechanism == "missing_volume_claim" and right and wrong
+        return bool(gone and says(right, text) and not says(wrong, text) and _LOST.search(text))
+
+    @cached_property
+    def _sorts(self) -> list[re.Pattern[str]]:
+        mechanism = self.spec.mechanism
+        if mechanism in ("wrong_target_port", "wrong_service_port", "failing_readiness_probe", "failing_liveness_probe", "port_conflict"):  # fmt: skip
+            return [_PORT]
+        if mechanism in (
+            "memory_limit_too_low",
+            "cpu_throttling",
+            "excessive_resource_request",
+            "quota_blocks_pods",
+        ):
+            return [_QUANTITY]
+        if mechanism in ("image_unavailable", "defective_image", "incompatible_version"):
+            return [_IMAGE]
+        return []
+
+
+_LOST = re.compile(r"\b(?:deleted|removed|gone|lost|disappeared|missing|not exist|doesn't exist|not found)\b")
+_PORT = re.compile(r"(?<![\w.-])(?<!error )(?<!code )(?!(?:500|503|404|502|504|200|137)(?!\d))\d{2,5}(?![\w%-])(?! (?:s|sec\w*|min\w*|ms|times|%|pods?|replicas?|hours?|errors?|requests?)\b)(?!\.\d)")  # fmt: skip
+_IMAGE = re.compile(
+    r"(?<![\w.:/-])[\w.-]+(?:/[\w.-]+)*:[\w.-]*[\w](?![\w:/-])|(?<![\w.:/-])[\w-]+\.[\w.-]+/[\w./-]+"
+)
+
+
+@lru_cache(maxsize=4096)
+def _word(value: str) -> re.Pattern[str]:
+    # A dot may follow, as at the end of a sentence; before the word it is part of a longer name.
+    return re.compile(rf"(?<![\w.-]){re.escape(value)}(?![\w-])")
+
+
+def says(value: str, text: str) -> bool:
+    """Whether a plain text has a value as a word of its own."""
+    return len(value) > 1 and _word(value.lower()).search(text) is not None
+
+
+def _telling(word: str) -> bool:
+    return word not in _COMMON and (len(word) > 2 or (word.isdigit() and len(word) > 1))
+
+
+def _parts(value: str) -> list[str]:
+    """The words of a value that is more than one."""
+    return [
+        part
+        for part in re.split(r"[\s,;:=\[\]{}\"'()]+", value)
+        if len(part) > 3 and part.lower() not in _COMMON and not part.isalpha()
+    ]
+
+
+def quantity(text: str) -> float | None:
+    """A memory or CPU quantity in base units, however it is written; None for anything else."""
+    word = text.strip().lower().replace(" ", "")
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([a-z]*)", word)
+    if match is None or not match[2]:
+        return None
+    unit = match[2].rstrip("s") if match[2].rstrip("s") in _UNITS else match[2]
+    if unit in _UNITS:
+        return float(match[1]) * _UNITS[unit]
+    if unit == "m":
+        return float(match[1])
+    # People write MB where manifests have Mi, and mean it.
+    binary = unit.endswith("b") or "i" in unit
+    letter = unit[0].upper() if unit[0] != "k" else "K" if binary else "k"
+    try:
+        return float(bytes_(f"{match[1]}{letter}{'i' if binary else ''}"))
+    except (ValueError, ArithmeticError):
+        return None
+
+
+def _canonical(text: str) -> str:
+    amount = quantity(text)
+    if amount is None:
+        return text.rstrip(".")
+    return f"{amount:.3g}"

@@ -1,0 +1,503 @@
+"""Grading a free text: read as a whole account, and compared with the faults by precision as much as by recall.
+
+What is claimed is taken from the text before the truth is looked at: every asserted statement of a mechanism, wherever it
+stands, is a claim about somebody. Claims that are a fault's own say that it is understood; all others count against.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sregym_env.cluster.app import App
+from sregym_env.faults.mechanisms import MECHANISMS
+from sregym_env.faults.spec import FaultSpec
+from sregym_env.faults.ways import VALUE, Match, keys, matches, valued
+from sregym_env.faults.words import FIELDS
+from sregym_env.rewards import checklist
+from sregym_env.rewards.checklist import Answer, Grade
+from sregym_env.rewards.details import Details, says
+from sregym_env.rewards.names import Names, names_of
+from sregym_env.rewards.reading.account import Statement, read
+from sregym_env.rewards.reading.blame import Group, bare, blamed, everyone, focus, groups, subjects, troubled
+
+_EVIDENCE_CHARS = 160
+
+_KINDS_GUESSED = 3
+"""Kinds of cause beside the right ones from which a text is a list of guesses, which earns nothing."""
+
+_KEYWORDS = 7
+"""Different fields in one statement from which it is a list of keywords."""
+
+_NODES = re.compile(
+    r"\bnodes\b|\b(?:every|each|any|all|no) (?:worker )?(?:nodes?|machines?|hosts?)\b|\bworkers\b|\bmachines\b"
+)
+"""The nodes in general: the place of a cause that lies in all of them."""
+
+_EVERYTHING = re.compile(
+    r"\b(?:entire|whole) (?:cluster|application|system)|\bcluster-wide\b|\b(?:all|every)(?: the| of the)? "
+    r"(?:services?|components?|deployments?|workloads?)\b|\beverything\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A mechanism that a text asserts, and of whom."""
+
+    key: str
+    match: Match
+    statement: int
+    groups: tuple[Group, ...]
+    """Whom it may be about, by the words around it, the likeliest first."""
+
+
+def grade(diagnosis: str, specs: Sequence[FaultSpec], app: App) -> Grade:
+    """The nine answers to a text."""
+    case = _Case(tuple(read(diagnosis, names := names_of(app))), tuple(specs), names, app)
+    if case.guessing:
+        return checklist.none("a list of guesses")
+    return checklist.grade(_answers(case), case.located_share)
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A diagnosis beside the truth, with what the questions have in common."""
+
+    statements: tuple[Statement, ...]
+    specs: tuple[FaultSpec, ...]
+    names: Names
+    app: App
+
+    # --- what is claimed, whatever is true -------------------------------------------------------
+
+    @cached_property
+    def claims(self) -> tuple[Claim, ...]:
+        """Every mechanism that is asserted."""
+        found = []
+        for number, each in enumerate(self.statements):
+            if each.asserts:
+                sentence = each.sentence
+                for key, mechanism in MECHANISMS.items():
+                    for match in matches(mechanism.ways, sentence)[:1]:
+                        if each.consequence(match.head.start) and match.head.concept not in FIELDS:
+                            # "... so its service is gone": what follows from a cause in such words is none.
+                            continue
+                        found.append(Claim(key, match, number, tuple(subjects(each, match))))
+                for match in keys(sentence):
+                    found.append(Claim(match.head.concept, match, number, tuple(subjects(each, match))))
+        return tuple(found)
+
+    @cached_property
+    def listing(self) -> bool:
+        """Whether some statement is a list of keywords."""
+        return any(
+            len({hit.concept for hit in each.sentence.fields}) >= _KEYWORDS
+            for each in self.statements
+            if each.asserts
+        )
+
+    # --- the truth ---------------------------------------------------------------------------------
+
+    @cached_property
+    def truth(self) -> frozenset[str]:
+        """Components at fault."""
+        return frozenset(name for spec in self.specs for name in spec.components)
+
+    @cached_property
+    def details(self) -> tuple[Details, ...]:
+        known = frozenset(component.name for component in self.app.components)
+        return tuple(Details(spec, known) for spec in self.specs)
+
+    @cached_property
+    def implied(self) -> frozenset[str]:
+        """Mechanisms that the faults' own accounts state, by the way."""
+        own = {spec.mechanism for spec in self.specs}
+        for spec in self.specs:
+            own |= _implied(spec.cause, self.names)
+        return frozenset(own)
+
+    @cached_property
+    def bystanders(self) -> frozenset[str]:
+        """Components that the faults' own accounts name beside the culprits."""
+        told = " ".join(f"{spec.cause} {spec.wrong} {spec.right} {spec.resource_name}" for spec in self.specs)
+        return frozenset(self.names.components(told.lower())) - self.truth
+
+    @cached_property
+    def reached(self) -> frozenset[str]:
+        """Components that need a faulty one, however indirectly, or that it needs."""
+        reached = set(self.truth)
+        grew = True
+        while grew:
+            callers = {
+                c.name
+                for c in self.app.components
+                if c.name not in reached and any(d.on in reached for d in c.dependencies)
+            }
+            reached |= callers
+            grew = bool(callers)
+        needs = [d.on for c in self.app.components if c.name in self.truth for d in c.dependencies]
+        affected = [name for spec in self.specs for name in spec.affected]
+        return frozenset([*reached, *needs, *affected, *self.bystanders])
+
+    # --- the truth in the text ---------------------------------------------------------------------
+
+    def members(self, group: Group) -> list[str]:
+        """The components of a group; of "both databases" those two that are at fault, if two are."""
+        found: list[str] = []
+        for mention in group.mentions:
+            members = list(mention.components)
+            if mention.count and mention.count < len(members):
+                guilty = [name for name in members if name in self.truth]
+                members = guilty if len(guilty) == mention.count else []
+            found += members
+        return list(dict.fromkeys(found))
+
+    @cached_property
+    def readings(self) -> tuple[tuple[Claim | None, ...], ...]:
+        """For every fault the claim by which it is understood in every statement, None where in none."""
+        return tuple(
+            tuple(self._understood(spec, details, number) for number in range(len(self.statements)))
+            for spec, details in zip(self.specs, self.details, strict=True)
+        )
+
+    def _understood(self, spec: FaultSpec, details: Details, number: int) -> Claim | None:
+        """The claim of a fault's own mechanism in a statement, or none."""
+        here = [claim for claim in self.claims if claim.statement == number]
+        own = [claim for claim in here if claim.key == spec.mechanism]
+        each = self.statements[number]
+        if not own and each.asserts and (spans := details.spans(each.text)):
+            stated = [span for span in spans if each.stated(*span)]
+            sentence = valued(each.sentence, stated)
+            ways = [
+                terms if terms.startswith("VALUE") else f"VALUE {terms}"
+                for terms in MECHANISMS[spec.mechanism].valued
+            ]
+            own = [
+                Claim(spec.mechanism, match, number, tuple(subjects(each, match)))
+                for match in matches(ways, sentence)[:1]
+            ]
+        return own[0] if own else None
+
+    def placed(self, spec: FaultSpec, claim: Claim) -> list[str]:
+        """Those of a fault's components that a claim is about."""
+        each = self.statements[claim.statement]
+        about = self._about(claim, spec)
+        if set(spec.components) & set(about):
+            return [name for name in spec.components if name in about]
+        if about and self._blames(claim):
+            return []
+        if self._object_named(spec, each.text):
+            return list(spec.components)
+        return []
+
+    def _object_named(self, spec: FaultSpec, text: str) -> bool:
+        """Whether a text names the object that is wrong, or the place by another name than a component's."""
+        known = {component.name for component in self.app.components}
+        if (
+            spec.resource_kind == "Node"
+            and len([a for a in spec.aliases if "worker" in a]) != 1
+            and _NODES.search(text)
+        ):
+            return True
+        return any(
+            says(alias, text)
+            for alias in (spec.resource_name, *spec.aliases)
+            if alias not in known and len(alias) > 5
+        )
+
+    def _about(self, claim: Claim, spec: FaultSpec | None = None) -> list[str]:
+        """Whom a claim is about."""
+        if claim.groups and claim.groups[0].rank >= 2:
+            # "Its limit is too low for what frontend sends": whose it is was said before.
+            spoken_of = focus(self.statements, claim.statement)
+            if (set(spec.components) if spec else self.truth) & set(spoken_of):
+                return [name for name in spoken_of if name in self.truth]
+        if claim.groups:
+            first = self.members(claim.groups[0])
+            wanted = set(spec.components) if spec else self.truth
+            if claim.groups[0].rank:
+                # "A connects to B, whose ...": nobody is the subject, so it may be any of them.
+                found = [
+                    members for group in claim.groups[:2] if wanted & set(members := self.members(group))
+                ]
+                first = found[0] if found else first
+            if wanted & set(first) or not first:
+                return first
+            if set(first) <= self.bystanders and not self._hard(claim):
+                # The account names others too: "pods of A carry the label that Service B asks for".
+                for group in claim.groups[1:]:
+                    if wanted & set(self.members(group)):
+                        return self.members(group)
+            return first
+        spoken_of = focus(self.statements, claim.statement)
+        # "The pods of geo look well and run the wrong program."
+        own = [
+            name for mention in self.statements[claim.statement].mentions[:1] for name in mention.components
+        ]
+        return [name for name in (*own, *spoken_of) if name in self.truth] or spoken_of or own
+
+    def _hard(self, claim: Claim) -> bool:
+        """Whether the first group is called by the very kind of object that the mechanism is about."""
+        text = self.statements[claim.statement].text
+        start = claim.groups[0].start
+        kinds = "|".join(kind.lower() for kind in MECHANISMS[claim.key].kinds)
+        return (
+            bool(kinds)
+            and re.search(rf"(?:{kinds}|selector of) $", text[max(0, start - 24) : start]) is not None
+        )
+
+    def _blames(self, claim: Claim) -> bool:
+        """Whether a claim says by itself whom it is about."""
+        return bool(claim.groups) and claim.groups[0].rank < 3
+
+    # --- verdicts ----------------------------------------------------------------------------------
+
+    @cached_property
+    def understanding(self) -> tuple[Claim | None, ...]:
+        """For every fault the claim that understands it, of its mechanism and in its place; None where none does."""
+        return tuple(self._understanding(number) for number in range(len(self.specs)))
+
+    def _understanding(self, number: int) -> Claim | None:
+        spec = self.specs[number]
+        claims = [claim for claim in self.readings[number] if claim is not None]
+        covered: set[str] = set()
+        first: Claim | None = None
+        for claim in claims:
+            here = self.placed(spec, claim)
+            if not here and not claim.groups and self._only_place(spec):
+                here = list(spec.components)
+            if here:
+                covered |= set(here)
+                first = first or claim
+        if first is None or self.contradiction(number):
+            return None
+        return first
+
+    def _only_place(self, spec: FaultSpec) -> bool:
+        """Whether a fault's components are called the cause where the claim itself names nobody."""
+        return bool(set(spec.components) & set(self.accused)) and set(self.accused) <= self.truth
+
+    def contradiction(self, number: int) -> str:
+        """A value of a fault's own sort that is another than the fault's, where its mechanism is stated."""
+        details = self.details[number]
+        texts = [
+            self.statements[claim.statement].text for claim in self.readings[number] if claim is not None
+        ]
+        found = [details.contradicted(text) for text in texts]
+        return found[0] if found and all(found) else ""
+
+    @cached_property
+    def accused(self) -> list[str]:
+        """Who is called the cause outright."""
+        found = [name for each in self.statements for group in blamed(each) for name in self.members(group)]
+        return list(dict.fromkeys(found))
+
+    @cached_property
+    def located(self) -> tuple[bool, ...]:
+        """For every fault whether its place is named as a place of a cause."""
+        return tuple(
+            self.understanding[number] is not None or self._located(spec, number)
+            for number, spec in enumerate(self.specs)
+        )
+
+    def _located(self, spec: FaultSpec, number: int) -> bool:
+        wanted = set(spec.components)
+        if wanted & set(self.accused):
+            return True
+        if any(wanted & set(self._about(claim)) for claim in self.claims):
+            return True
+        if any(claim is not None and self.placed(spec, claim) for claim in self.readings[number]):
+            return True
+        said = (group for each in self.statements for group in (*troubled(each), *bare(each)))
+        return any(wanted & set(self.members(group)) for group in said)
+
+    @property
+    def located_share(self) -> float:
+        """The share of the faults that are located."""
+        return sum(self.located) / len(self.located)
+
+    @cached_property
+    def own_heads(self) -> frozenset[tuple[int, int]]:
+        """(statement, word) of every head of a claim that is a fault's own: other ways to say it are no other claim."""
+        found: set[tuple[int, int]] = set()
+        for spec, claims in zip(self.specs, self.readings, strict=True):
+            for claim in claims:
+                if claim is not None:
+                    sentence = self.statements[claim.statement].sentence
+                    own = [claim.match, *matches(MECHANISMS[spec.mechanism].ways, sentence)]
+                    found |= {(claim.statement, match.head.start) for match in own}
+        return frozenset(found)
+
+    @cached_property
+    def foreign(self) -> tuple[str, ...]:
+        """Mechanisms that are claimed and are not the faults'."""
+        keys: list[str] = []
+        beside: list[tuple[tuple[int, int], str]] = []
+        for claim in self.claims:
+            if claim.key in self.implied or (claim.statement, claim.match.head.start) in self.own_heads:
+                continue
+            if self._beside(claim):
+                beside.append(((claim.statement, claim.match.head.start), claim.key))
+            else:
+                keys.append(claim.key)
+        # One may be said by chance, in the words around what is right.
+        return tuple(
+            dict.fromkeys([*keys, *([key for _, key in beside] if len({at for at, _ in beside}) > 1 else [])])
+        )
+
+    def _beside(self, claim: Claim) -> bool:
+        """Whether a claim is made of the words around a fault's own value, or of words that say many things."""
+        own = [c for claims in self.readings if (c := claims[claim.statement]) is not None]
+        return any(
+            (VALUE in c.match.concepts and c.match.first - 2 <= claim.match.head.first <= c.match.last + 1)
+            or claim.match.head.concept not in FIELDS
+            for c in own
+        )
+
+    @cached_property
+    def innocents(self) -> tuple[str, ...]:
+        """Components that are blamed although nothing is wrong with them."""
+        found: list[str] = [name for name in self.accused if name not in self.truth]
+        for claim in self.claims:
+            if self._blames(claim) and not set(self._about(claim)) & set(self._excused(claim)):
+                found += [name for name in self._about(claim) if name not in self.truth]
+        for each in self.statements:
+            for group in (*troubled(each), *bare(each)):
+                found += [name for name in self.members(group) if name not in self.reached]
+            for group in bare(each):
+                if each.label in ("", "cause", "place"):
+                    found += [
+                        name
+                        for name in self.members(group)
+                        if name not in self.truth and len(group.mentions) > 1
+                    ]
+        return tuple(dict.fromkeys(found))
+
+    def _excused(self, claim: Claim) -> list[str]:
+        """Those a claim names who are not blamed by it: its own heads say a fault, and they belong to its account."""
+        if (claim.statement, claim.match.head.start) in self.own_heads and not self._hard(claim):
+            return [name for name in self._about(claim) if name in self.bystanders]
+        return []
+
+    @cached_property
+    def guessing(self) -> bool:
+        """Whether so much is claimed that nothing is."""
+        innocents = len(self.innocents)
+        return self.listing or len(self.foreign) >= _KINDS_GUESSED or innocents > max(1, len(self.truth))
+
+
+def _implied(cause: str, names: Names) -> frozenset[str]:
+    """Mechanisms that a cause states."""
+    found: set[str] = set()
+    for each in read(cause, names):
+        sentence = each.sentence
+        found |= {key for key, mechanism in MECHANISMS.items() if matches(mechanism.ways, sentence)}
+    return frozenset(found)
+
+
+# --- the nine questions ---------------------------------------------------------------------------
+
+
+def _answers(case: _Case) -> Iterator[Answer]:
+    located, wrong = any(case.located), case.innocents
+    quote = _quote(case)
+    blamed_words = f"also blames {', '.join(wrong)}" if wrong else "the place is not named as a cause"
+    yield Answer("D1-Q1", located, quote if located else blamed_words)
+    origin = located and not (wrong and case.accused and case.accused[0] in wrong)
+    yield Answer("D1-Q2", origin, quote if origin else blamed_words)
+    yield Answer("D1-Q3", located and not wrong, quote if located and not wrong else blamed_words)
+    missing = [
+        spec.resource_name
+        for spec, claim in zip(case.specs, case.understanding, strict=True)
+        if claim is None
+    ]
+    untrue = [found for number in range(len(case.specs)) if (found := case.contradiction(number))]
+    understood = not missing
+    why = (
+        f"gives {untrue[0]}"
+        if untrue
+        else f"the mechanism is not stated for {len(missing)} of {len(case.specs)} faults"
+    )
+    yield Answer("D2-Q1", understood, _said(case) if understood else why)
+    detail = _detail(case)
+    yield Answer("D2-Q2", bool(detail), detail or "no concrete detail")
+    others = case.foreign
+    free = understood and not others
+    yield Answer(
+        "D2-Q3", free, _said(case) if free else f"also claims {', '.join(others)}" if others else why
+    )
+    yield Answer("D3-Q1", located and not wrong, quote if located and not wrong else blamed_words)
+    missed = [
+        name
+        for spec, found in zip(case.specs, case.located, strict=True)
+        if not found
+        for name in spec.components
+    ]
+    yield Answer("D3-Q2", not missed, f"misses {', '.join(missed)}" if missed else quote)
+    yield _extent(case)
+
+
+def _said(case: _Case) -> str:
+    claim = next(claim for claim in case.understanding if claim is not None)
+    return _cut(case.statements[claim.statement].text)
+
+
+def _detail(case: _Case) -> str:
+    """The detail that is given of a fault that is understood, for all of them; empty where one lacks it."""
+    text = " . ".join(each.text for each in case.statements)
+    found = [
+        details.given(text) or _kind_told(spec, text)
+        for spec, details, claim in zip(case.specs, case.details, case.understanding, strict=True)
+        if claim is not None
+    ]
+    return ", ".join(dict.fromkeys(found)) if found and all(found) else ""
+
+
+def _kind_told(spec: FaultSpec, text: str) -> str:
+    # Of what is gone, or too much, the kind says enough.
+    absent = not spec.wrong or not spec.right
+    kind = re.escape(spec.resource_kind.lower())
+    return spec.resource_kind if absent and re.search(rf"(?<!\w){kind}s?(?!\w)", text) else ""
+
+
+def _extent(case: _Case) -> Answer:
+    if not any(case.located):
+        return Answer("D3-Q3", False, "the place is not named as a cause")
+    said = " . ".join(each.masked for each in case.statements if each.label not in ("cleared", "remedy"))
+    sweeping = _EVERYTHING.search(said)
+    # Where half of the application does suffer, "all services" is fair.
+    if sweeping is not None and len(case.reached) * 2 < len(case.app.components) and len(case.truth) == 1:
+        return Answer("D3-Q3", False, f"claims {sweeping.group()}")
+    effects = [name for each in case.statements for name in _victims(each)]
+    strangers = list(dict.fromkeys(name for name in effects if name not in case.reached))
+    if len(strangers) > len({name for name in effects if name in case.reached}):
+        return Answer("D3-Q3", False, f"says that {', '.join(strangers)} suffer")
+    return Answer("D3-Q3", True, _quote(case))
+
+
+def _victims(each: Statement) -> list[str]:
+    if each.label == "effect":
+        return everyone(groups(each))
+    return [
+        name
+        for clause in each.clauses
+        if clause.role == "effect" and clause.asserted
+        for name in everyone(groups(each, clause))
+    ]
+
+
+def _quote(case: _Case) -> str:
+    for number, spec in enumerate(case.specs):
+        claim = case.understanding[number]
+        if claim is not None:
+            return _cut(case.statements[claim.statement].text)
+        for each in case.statements:
+            if set(spec.components) & {name for m in each.mentions for name in m.components}:
+                return _cut(each.text)
+    return _cut(case.statements[0].text) if case.statements else ""
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _EVIDENCE_CHARS else f"{text[: _EVIDENCE_CHARS - 3]}..."

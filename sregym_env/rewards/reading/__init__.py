@@ -1,0 +1,1 @@
+"""Reading a diagnosis: passages, sentences, clauses, and what each of them asserts."""

@@ -1,0 +1,140 @@
+"""A diagnosis as understood: its sentences, with who is named where and what is asserted."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from sregym_env.faults.ways import Sentence, tagged
+from sregym_env.rewards.names import Mention, Names, plain
+from sregym_env.rewards.reading.clauses import Clause, clauses, retracts, sentences
+from sregym_env.rewards.reading.documents import Label, passages
+
+MAX_SENTENCES = 120
+"""A diagnosis is read up to here."""
+
+MAX_WORDS = 160
+"""A sentence is read up to here: nobody needs more for one."""
+
+_TO_THE_POINT = re.compile(
+    r"\b(?:the|this|root|real|actual) (?:cause|culprit|problem|fault|issue|reason) (?:is|was|lies)\b|\broot cause:"
+)
+_UNASSERTED: frozenset[Label] = frozenset({"cleared", "remedy", "guess"})
+"""Labels under which nothing is asserted."""
+
+_KEPT = re.compile(
+    r"(?:services?|svc|deployments?|pods?|containers?|databases?|db|dbs|deploy|mongo\w*)(?:'s)?\W*$"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Statement:
+    """One sentence: the text, lower case; the components named in it; its clauses."""
+
+    label: Label
+    text: str
+    masked: str
+    """The text with components as ``@___``, character for character."""
+    mentions: tuple[Mention, ...]
+    clauses: tuple[Clause, ...]
+
+    @cached_property
+    def asserted(self) -> str:
+        """The masked text with what is not asserted blanked, word for word."""
+        if self.label in _UNASSERTED:
+            return re.sub(r"\S", "_", self.masked)
+        parts = [
+            body if clause.asserted else re.sub(r"\S", "_", body)
+            for clause in self.clauses
+            for body in [self.masked[clause.start : clause.end]]
+        ]
+        return "".join(parts)
+
+    @cached_property
+    def sentence(self) -> Sentence:
+        """What is asserted, with its concepts."""
+        return tagged(self.asserted)
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """Where its words begin."""
+        return tuple(match.start() for match in re.finditer(r"\S+", self.masked))
+
+    def at(self, word: int) -> int:
+        """Where a word begins; the end of the text for one past the last."""
+        return self.starts[word] if word < len(self.starts) else len(self.text)
+
+    def clause_of(self, offset: int) -> Clause:
+        """The clause around a place."""
+        return next(
+            (clause for clause in self.clauses if clause.start <= offset < clause.end), self.clauses[-1]
+        )
+
+    def stated(self, start: int, end: int) -> bool:
+        """Whether what stands at a place is asserted."""
+        return self.label not in _UNASSERTED and self.clause_of(start).asserted
+
+    def consequence(self, offset: int) -> bool:
+        """Whether a place is in words that tell what follows from something else."""
+        return self.label == "effect" or self.clause_of(offset).role == "effect"
+
+    def named(self, clause: Clause | None = None) -> list[Mention]:
+        """Mentions in a clause that asserts something, or in all of those."""
+        return [
+            mention
+            for mention in self.mentions
+            if (here := self.clause_of(mention.start)).asserted and (clause is None or here is clause)
+        ]
+
+    @property
+    def asserts(self) -> bool:
+        """Whether anything is asserted in it."""
+        return self.label not in _UNASSERTED and any(c.asserted for c in self.clauses)
+
+
+def read(text: str, names: Names) -> list[Statement]:
+    """The statements of a diagnosis, in reading order."""
+    found: list[Statement] = []
+    for passage in passages(text):
+        for number, sentence in enumerate(sentences(passage.text)):
+            said = " ".join(plain(sentence).split(" "))
+            said = re.sub(r"\s+", " ", said).strip(" -*#>")
+            words = said.split(" ")
+            if len(words) > MAX_WORDS:
+                said = " ".join(words[:MAX_WORDS])
+            if not said:
+                continue
+            if retracts(said) and found:
+                found[-1] = _withdrawn(found[-1])
+            label = passage.label
+            if label in _UNASSERTED and number and _TO_THE_POINT.search(said):
+                # "Ruled out: the disk. The cause is ...": a label does not reach that far.
+                label = "cause"
+            found.append(statement(label, said, names))
+            if len(found) == MAX_SENTENCES:
+                return found
+    return found
+
+
+def statement(label: Label, said: str, names: Names) -> Statement:
+    """A sentence as a statement."""
+    mentions = tuple(names.find(said))
+    masked = _masked(said, mentions)
+    return Statement(label, said, masked, mentions, tuple(clauses(masked)))
+
+
+def _withdrawn(last: Statement) -> Statement:
+    denied = tuple(Clause(c.start, c.end, c.role, False) for c in last.clauses)
+    return Statement(last.label, last.text, last.masked, last.mentions, denied)
+
+
+def _masked(text: str, mentions: tuple[Mention, ...]) -> str:
+    for mention in mentions:
+        inside = text[mention.start : mention.end]
+        words = [
+            word if number and _KEPT.match(word) else "@" + "_" * (len(word) - 1)
+            for number, word in enumerate(inside.split(" "))
+        ]
+        text = text[: mention.start] + " ".join(words) + text[mention.end :]
+    return text

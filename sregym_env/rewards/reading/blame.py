@@ -1,0 +1,182 @@
+"""Who a statement is about: the components that it makes out to be at fault.
+
+Whose statement it is follows from where names stand: the first group of names in a clause that is not merely referred to
+("reaches", "used by", "instead of"), or what was spoken of last. Who is in a list with somebody shares in what is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from sregym_env.faults.ways import Match
+from sregym_env.rewards.names import Mention
+from sregym_env.rewards.reading.account import Statement
+from sregym_env.rewards.reading.clauses import Clause
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Components that are named in one breath."""
+
+    mentions: tuple[Mention, ...]
+    rank: int
+    """How far they are from being spoken of: 0 they are, 1 they do or suffer something, 2 they are only referred to,
+    3 they suffer from what is said."""
+
+    @property
+    def start(self) -> int:
+        """Where it begins."""
+        return self.mentions[0].start
+
+    @property
+    def end(self) -> int:
+        """Where it ends."""
+        return self.mentions[-1].end
+
+
+_GLUE = re.compile(
+    r"(?:[\s,/&+\"'()]|and|or|the|its|also|as well as|plus|then|services?|deployments?|pods?|deploy|svc|databases?|both|caches?)*"
+)
+_BEFORE = re.compile(
+    r"\b(?:by|from|to|reach|reaches|reaching|into|towards?|via|behind|for|like|unlike|than|against|between|instead of|rather than|clients?|callers?|calls?|called|calling|uses?|using|used by|contact\w*"
+    r"|resolve|resolves|names?|hosts?|such as|because|serves?|as|with which|which|whose|not|query|queries|access|reads?|over|against|runs?|running|command|binary|executes?|starts?)"
+    r"(?: (?:the|its|all|own|both|other|only|it|service|pods? of|deployment|database of|image of|binary of|program of))* ?[\"'(]?$|\($"
+)
+_AFTER = re.compile(
+    r"^(?:'s)?(?: (?:services?|pods?|deployments?|then|also|now|itself|too|containers?|and|both|all|which|that|who))*,? (?:can(?:not|'t| no longer)|could(?: not|n't)|fail\w*|crash\w*|times? out|timed out|(?:is|are) (?:unable|not able|hit|affected|starved of)"
+    r"|get|gets|got|logs? in|logged|connects?|receives?|returns?|suffers?|sees?|depends?|needs?|mounts?|reads?|calls?|waits?|uses?|talks?|queries|asks?|loses?|panics?|errors?|reports?|complains?|answers? with|responds?|serves?|looks?|wants?|(?:do|does) not find)\b"
+)
+_OWN_PORTS = re.compile(
+    r"^(?:'s)? (?:pods? |container |deployment )?(?:itself )?(?:listens?|serves?|runs on|is listening)"
+)
+
+
+def groups(statement: Statement, clause: Clause | None = None) -> list[Group]:
+    """The groups of names in a clause, or in all that is asserted, in reading order."""
+    named = statement.named(clause)
+    runs: list[list[Mention]] = []
+    for mention in named:
+        between = statement.text[runs[-1][-1].end : mention.start] if runs else ""
+        if runs and _GLUE.fullmatch(between):
+            runs[-1].append(mention)
+        else:
+            runs.append([mention])
+    return [Group(tuple(run), _rank(statement.text, run[0].start, run[-1].end)) for run in runs]
+
+
+def _rank(text: str, start: int, end: int) -> int:
+    before, after = text[max(0, start - 48) : start], text[end : end + 60]
+    if _BEFORE.search(before) is not None or _PATH.match(after) is not None:
+        return 2
+    return 1 if _AFTER.match(after) is not None or _OWN_PORTS.match(after) is not None else 0
+
+
+_PATH = re.compile(r"^ ?-> ?")
+"""A step on the way of a request: spoken of is the last."""
+
+
+def subjects(statement: Statement, match: Match) -> list[Group]:
+    """The groups that a statement of a mechanism may be about, the likeliest first; none where nobody is named."""
+    head = statement.clause_of(statement.at(match.head.first))
+    others = [c for c in statement.clauses if c.asserted and c is not head]
+    first, last = statement.at(match.first), statement.at(match.last)
+    within = [c for c in others if first < c.end and c.start <= last]
+    own = [group for clause in (head, *within) for group in groups(statement, clause)]
+    place = statement.at(match.head.first)
+    before = [c for c in others if c.end <= place and c not in within]
+    rest = [group for clause in reversed(before) for group in groups(statement, clause)]
+    for clause in others:
+        if clause.start > place and clause not in within:
+            after = groups(statement, clause)
+            rest += [
+                replace(group, rank=3) if clause.role == "effect" and group.rank else group for group in after
+            ]
+    return sorted([*own, *rest], key=lambda group: 2 * group.rank + (group not in own))
+
+
+_CULPRIT = r"(?:root[ -]cause|cause|culprit|at fault|origin|to blame|responsible|source|guilty|faulty (?:component|service|one|part)|problem|issue|failing component|offender|mis-?configured|bottleneck|broken part|broken one)"
+_IS_CULPRIT = re.compile(
+    rf"^(?:'s)?(?: (?:services?|pods?|deployments?|itself|alone|database|too|as well|workload|component|object|config\w*|also|,))* ?(?:is|are|was|were|being)(?: (?:the|a|an|also|all|both|itself|really|actually|my|our|one|of|only|single|clearly|where|two|three|true|real|actual|underlying|second|another|likewise|to be))* {_CULPRIT}\b(?! (?:by|for its))"
+)
+_CULPRIT_IS = re.compile(
+    rf"(?:{_CULPRIT}|diagnosis|fault|failure|outage|it all|everything|trouble|misconfiguration)s?(?: here| of (?:the|this|these|all) [^:,.@]{{0,40}}?)?(?: (?:is|are|was|lies?|sits?|begins?|started|comes?|originates?|starts|located|found|traced))*(?::| with| in| at| from| on| to| lies in| back)*"
+    r"(?: (?:the|a|an|its|this|one|wrong|bad|broken|faulty|misconfigured|defective|deployment|service|workload|component|database|pod|pods|object|both|of|in|all|only|on|side|is))* ?[\"'(]?$"
+)
+_DUE_TO = re.compile(
+    r"\b(?:because of|due to|caused by|owing to|thanks to|blame|blames|blaming|as a result of|attributable to|traced (?:back )?to|stem(?:s|ming) from|originat\w+ (?:in|from|at)|comes? from|results? from|misconfigur\w+ (?:of|in|on)|fault (?:of|in|with)|problem (?:of|in|with)|bug in|error in)"
+    r"(?: (?:the|a|an|broken|faulty|failing|failed|misconfigured|bad|deployment|service|database|pods?|of|crashing|its|problems? (?:in|with)|wrong|all|both))* ?[\"'(]?$"
+)
+_TROUBLE = re.compile(
+    r"^(?:'s)?(?: (?:services?|pods?|deployments?|database|itself|also|all|too|now|and|containers?))* ?(?:(?:is|are|was|were)(?: (?:also|all|now|currently|completely|simply|both|totally|entirely))* (?:broken|down|failing|unavailable|dead|crashing|unhealthy|offline|not (?:running|working|responding|ready)|overloaded|slow|in trouble|corrupt\w*|wrong|unreachable|out of memory|bad|hung|stuck)"
+    r"|(?:crash\w*|fails?|hangs?|has a (?:bug|problem|fault)|has problems|does(?: not|n't) (?:work|start|respond|run)|ran out of|is out of))\b"
+)
+
+
+def blamed(statement: Statement) -> list[Group]:
+    """Groups that are called the cause, in whatever clause."""
+    if statement.label == "place":
+        return groups(statement)
+    found = []
+    for clause in statement.clauses:
+        if not clause.asserted or statement.label in ("cleared", "remedy", "guess"):
+            continue
+        for group in groups(statement, clause):
+            before, after = (
+                statement.text[max(0, group.start - 110) : group.start],
+                statement.text[group.end : group.end + 70],
+            )
+            called = _CULPRIT_IS.search(before) is not None and _AFTER.match(after) is None
+            if called or _IS_CULPRIT.match(after) or _DUE_TO.search(before):
+                found.append(group)
+    return found
+
+
+def troubled(statement: Statement) -> list[Group]:
+    """Groups that are said to be in trouble without being called victims."""
+    if statement.label in ("effect", "cleared", "remedy", "guess"):
+        return []
+    return [
+        group
+        for clause in statement.clauses
+        if clause.asserted and clause.role != "effect"
+        for group in groups(statement, clause)
+        if _TROUBLE.match(statement.text[group.end : group.end + 70])
+    ]
+
+
+def bare(statement: Statement) -> list[Group]:
+    """Groups in a statement that is hardly more than names."""
+    words = [
+        word
+        for word in re.findall(r"[a-z]{2,}", re.sub(r"@\w*", " ", statement.masked))
+        if word not in _FILLING
+    ]
+    return groups(statement) if statement.mentions and not words else []
+
+
+_FILLING = frozenset(
+    "the and of in namespace service services deployment deployments pod pods svc deploy component components database databases "
+    "mongodb object app workload hotel reservation is its also or svc apps com all kind name".split()
+)
+
+
+def everyone(found: Iterable[Group]) -> list[str]:
+    """The components of groups, each once."""
+    return list(
+        dict.fromkeys(name for group in found for mention in group.mentions for name in mention.components)
+    )
+
+
+def focus(statements: Sequence[Statement], before: int) -> list[str]:
+    """Who was spoken of before a statement: the first and the last of those named in the nearest one that names any."""
+    for statement in reversed(statements[:before]):
+        found = groups(statement)
+        if found:
+            straight = [group for group in found if not group.rank] or found
+            return everyone([straight[0], found[-1]])
+        if statement.mentions:
+            # "Geo itself works. It is its probe that ..."
+            return list(statement.mentions[-1].components)
+    return []

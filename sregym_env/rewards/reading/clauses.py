@@ -1,0 +1,156 @@
+"""Clauses: how a sentence is cut at its connectives, and which of its clauses assert something.
+
+What is negated, hedged, asked, supposed, proposed or cleared asserts nothing, whatever it mentions.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Role = Literal["plain", "cause", "effect"]
+
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|vs|approx|cf|resp|incl|no|fig|al|st|ca)|\betc)\.$", re.IGNORECASE
+)
+_END = re.compile(r"[.!?][\"')\]]*\s+|\s*\|\|\s*")
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a passage, with their marks of punctuation."""
+    found: list[str] = []
+    begin = 0
+    for match in _END.finditer(text):
+        so_far = text[begin : match.start() + 1].rstrip()
+        following = text[match.end() : match.end() + 1]
+        if match.group().startswith(".") and _ABBREVIATION.search(so_far) and not following.isupper():
+            continue
+        found.append(text[begin : match.end()].strip(" |"))
+        begin = match.end()
+    found.append(text[begin:].strip())
+    return [each for each in found if re.search(r"\w", each)]
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A piece of a sentence, in characters."""
+
+    start: int
+    end: int
+    role: Role
+    asserted: bool = True
+
+
+_CUT = re.compile(
+    r"(?P<back>\bbecause(?: of)?\b|\bdue to\b|\bcaused by\b|\bas a result of\b|\bowing to\b|\bstem(?:s|ming|med)? from\b|\bresult(?:s|ing|ed)? from\b"
+    r"|\bcom(?:es?|ing) from\b|\btraced (?:back )?to\b|\battributable to\b|\bthanks to\b|\bon account of\b|\bgiven that\b|\bsince\b|, for (?=\w)|\btriggered by\b|\bbrought about by\b"
+    r"|\bas(?= (?:the|its|it|all|no|nothing|every|they|their|there|somebody|someone|a|an|@\w*) )|, as )"
+    r"|(?P<effect>,? ?\bso(?: that)?(?= (?!that)[\w/@])(?! (?:called|far|few|many|much|low|small|high)\b)|\btherefore\b|\bhence\b|\bthus\b|\bthereby\b|\bconsequently\b|\baccordingly\b|\bas a (?:result|consequence)\b|\bwhich is why\b"
+    r"|\b(?:(?:which|that|this|it|and)(?: then| in turn| now| also)? )?(?:causes?|causing|caused(?! by)|leads? to|leading to|led to|results? in|resulting in|resulted in|makes?|making|made|breaks|breaking|broke"
+    r"|prevents?|preventing|prevented|affects|affecting|leaves|leaving|brings? down|takes? down|took down|knocks? out|propagat\w+ to|cascad\w+ (?:to|into)|means|meaning|explains|explaining)\b"
+    r"|\bdownstream\b|\bin turn\b)"
+    r"|(?P<fresh>\b(?:the )?(?:actual |true |real |underlying )?root[ -]causes?(?: of [^:,.]{0,60}?)?(?: is| was| are|:|=)|\bthe (?:culprit|origin|fault|problem|issue)(?: here)?(?: is| lies| was|:|=))"
+    r"|(?P<turn>,? ?\b(?:but|while|whereas|although|though|however|yet|nevertheless|except that|unlike)\b| - | \u2014 | \u2013 |: |; )"
+    r"|(?P<same>, (?:and|which|whose|who|where|when|then)\b| \(|\)|, (?=(?:its|it|they|all|no|nothing|users|clients)\b)|(?:, | and )(?=(?:the )?(?:@\w*|it|they|its \w+|\w+) (?:\w+ )?(?:is|was|has|had|cannot|can't|fails|carr\w+|does|do|never|runs?|waits?|hangs?|exits?|dies|crash\w*|asks?|stays?|reports?)\b))"
+)
+
+_HEDGED = re.compile(
+    r"\b(?:might|may(?! only| not)|could(?! not|n't)|perhaps|maybe|possibly|probably|presumably|likely|suspect\w*|suspicion\w*|guess\w*|hypothes\w+|potentially|conceivabl\w+|plausibl\w+"
+    r"|possible (?:cause|reason|explanation|that|culprit)|not (?:\w+ )?(?:sure|certain|clear)|unsure|uncertain|unclear|unconfirmed|speculat\w+|i (?:wonder|assume|presume)|one of (?:these|the following|several|them)"
+    r"|either(?! (?:pod|workload|of|side|way|service|component|end|container|deployment))|can(?:no|')t (?:tell|say|confirm|verify|decide)|could(?: not|n't) (?:tell|say|confirm|verify|determine|decide|establish|rule out)"
+    r"|(?:some|any) (?:kind|sort) of|smells? like|looks? like it (?:might|may|could)|chances are|as if)\b"
+)
+_SUPPOSED = re.compile(
+    r"\b(?:if|unless|whether|assuming|suppos(?:e|ing)|provided that|in case|in the event|were to|had (?:@\w*|it|the \w+) been|would)\b"
+)
+_DENIED = re.compile(
+    r"\b(?:it|that|this|which) (?:is|was|'s) (?:not (?:true|the case|so|that|correct)|false|untrue|unlikely|impossible)\b|\b(?:it|this) (?:is|was) wrong (?:that|to)\b|\b(?:do|does|did|don't|doesn't|didn't)(?: not)? (?:think|believe|see|find|suspect|suggest|indicate|notice|show)"
+    r"\b|\b(?:no|without|any|not any|little) (?:evidence|signs?|indication|proof|trace|reason to)\b|\bnothing (?:suggests|indicates|points to|shows)\b|\bfar from\b|\bi (?:reject|deny|doubt|exclude|excluded|rejected)\b|\bnot because\b|\bit is a (?:myth|lie)\b"
+    r"|\bcontrary to\b|\bunlikely\b|\bdoubt(?:ful)?\b|\b(?:can|could) be (?:ruled out|excluded)\b|\bfalsely\b|\ballegedly\b|\bis (?:disproved|refuted|false|not true)\W*$"
+)
+_CLEARED = re.compile(
+    r"\b(?:is|are|was|were|be|been|looks?|looked|seems?|seemed|appears?|appeared|remains?|stays?|works?|worked|runs?|ran|running|behaves?|behaved|feels?|there is|there's|doing|serves?)"
+    r"(?: \w+ly| also| all| both| still| now| itself| themselves| just| all of them| very| quite| each)* (?:healthy|fine|ok|okay|normal\w*|unaffected|innocent|clean|good|sound|intact|correct\w*|right\w*|well|unchanged|unrelated|irrelevant|harmless|benign|routine|expected|up to date|untouched|as (?:it|they) should be|as expected"
+    r"|valid|coincidental|a coincidence|a red herring|red herrings|planned|without (?:problems?|issues?|errors?|trouble)|problem-free|nominal|operational|perfect\w*|victims?|bystanders?|downstream victims?"
+    r"|not (?:(?:the|a|an|at|in|to|itself|really|actually|also|part of|in any way) )*(?:root |actual |real |true )?(?:cause|causes|culprit|culprits|problem|issue|fault|faulty|origin|blame|responsible|involved|broken|related|wrong|misconfigured|relevant|affected|guilty|reason))\b(?! is\b)"
+    r"|\bunaffected\b|\b(?:ruled?|ruling) (?:\S+ ){0,6}out\b|\bnothing (?:is |was |else is |seems )?(?:wrong|unusual|suspicious|amiss)\b|\b(?:no|without|any) (?:\w+ )?(?:issues?|problems?|faults?|errors?|trouble|anomal\w+|role|part|connection) (?:with|in|on|at|for|to|there)\b"
+    r"|\b(?:only|merely|just|simply|is|are|as|are all|are just|all|but) (?:a |an |the |its |other )*(?:downstream |innocent |collateral |secondary )*(?:victims?|symptoms?|bystanders?|consequences?|casualt\w+)\b|\bvictims? (?:of|only)\b|\b(?:not|n't) (?:caused by|the fault of|due to|to blame|at fault|involved|a factor)\b"
+    r"|\bunrelated\b|\bred herrings?\b|\binnocent\b|\bharmless\b|\bexonerat\w+\b|\bcleared\b|\bnothing to do with\b|\b(?:had|has|have) no (?:effect|bearing|influence|impact|part|role|connection)\b|\bcoincidence\b|\bsuffers? (?:from it |only |too |as well )?(?:although|though|as|because)\b"
+    r"|\b(?:i |we |also |then |first )*(?<!is )(?<!are )(?<!was )(?<!gets )(?:checked|looked at|looked into|inspected|examined|reviewed|verified|went through|considered|compared|excluded)\b(?!.*\b(?:and (?:found|saw|it|its)|found|which)\b)|\bdoes(?: not|n't) (?:explain|matter|cause|contribute)\b|\bdid(?: not|n't) (?:cause|matter|contribute|change)\b"
+    r"|\bno (?:other|further|additional|more) (?:\w+ )?(?:causes?|faults?|problems?|issues?|component\w*|objects?)\b"
+)
+_REMEDY = re.compile(
+    r"^(?:\W|please |then |finally |first |next |simply |just |to fix(?: it| this)?,? )*(?:set|change|restore|patch|fix|revert|roll ?back|re-?create|add|grant|update|correct|uncordon|untaint|edit|apply|undo|create|increase|raise|lower|delete|remove|scale|redeploy|point|replace|put|give|rename|reset|repair|recommend(?:ed|ing|s)?|suggest\w*|kubectl (?:scale|edit|patch|set|apply|delete|rollout|create|replace|label|annotate|uncordon|taint))\b"
+    r"|\b(?:should|must|needs? to|has to|have to|ought to) be (?:\w+ )?(?:set|changed|restored|patched|fixed|reverted|rolled|recreated|re-created|added|granted|updated|corrected|removed|deleted|raised|lowered|increased|reduced|scaled|replaced|pointed|edited|given|put|uncordoned|repaired|adjusted|repointed)\b"
+    r"|\bto (?:fix|repair|resolve|remedy|mitigate|restore|recover)\b|\b(?:restoring|reverting|rolling back|setting|fixing|the (?:fix|remedy|repair|solution|mitigation) (?:is|would|:))\b"
+)
+_META = re.compile(
+    r"\b(?:(?:am|was|'m|are|is)(?: \w+)? (?:not (?:\w+ )?(?:sure|certain|confident)|unsure|uncertain|guessing|speculating|unproven|unverified|unconfirmed)|could(?: not|n't) (?:\w+ )?(?:confirm|verify|tell|prove|determine|establish)"
+    r"|can(?:no|')t (?:tell|confirm|say|verify|prove)|(?:just|only|merely|pure) (?:a |my )?(?:guess\w*|hunch|hypothes\w+|speculation|theory|idea)|i (?:may|might|could) be wrong|don't know|do not know|not confirmed|no idea|needs? (?:more )?(?:investigation|confirmation)|none of (?:this|that|the above) is (?:certain|true|confirmed|so)"
+    r"|^(?:\W*)(?:no|not really|that is not so|not so|i do not think so|i don't think so|just kidding|wrong|false|not true)(?:[.!,]|$)|(?:the above|this|that) (?:is|was|may be|might be) (?:false|not true|untrue|incorrect|a lie|a joke|a guess|speculation|only a guess)|the above (?:is|was) wrong)"
+)
+
+
+def retracts(sentence: str) -> bool:
+    """Whether a sentence takes back the one before it: "I am not sure." """
+    return _META.search(sentence) is not None
+
+
+def clauses(text: str) -> list[Clause]:
+    """The clauses of a sentence, in lower case and with components masked."""
+    question = text.rstrip(" \"')").endswith("?")
+    pieces = _cut(text)
+    found: list[Clause] = []
+    doubtful, denied = question, False
+    for kind, start, end, role in pieces:
+        body = text[start:end]
+        if not denied and not question and (kind == "back" or re.match(r",? ?\b(?:but|however|yet)\b", body)):
+            doubtful = False
+        if _HEDGED.search(body) or _SUPPOSED.search(body):
+            doubtful = True
+        if _DENIED.search(body):
+            # "It is not true that ...": whatever follows is denied too, reasons included.
+            doubtful = denied = True
+        found += _asserting(text, start, end, role, not doubtful)
+    return found
+
+
+def _asserting(text: str, start: int, end: int, role: Role, asserted: bool) -> list[Clause]:
+    body = text[start:end]
+    if not asserted or _REMEDY.search(body):
+        return [Clause(start, end, role, False)]
+    cleared = _CLEARED.search(body)
+    if cleared is None:
+        return [Clause(start, end, role)]
+    # "Although a and b are healthy, c ...": what follows the comma is another matter.
+    stop = _ANOTHER_MATTER.search(body, cleared.end())
+    if stop is None:
+        return [Clause(start, end, role, False)]
+    middle = start + stop.end()
+    return [Clause(start, middle, role, False), *_asserting(text, middle, end, role, True)]
+
+
+_NAME_BEFORE = re.compile(r"@\w*(?: (?:service|deployment|pods?))?$")
+_ANOTHER_MATTER = re.compile(r"[,:;] | (?:and|but|yet) ")
+
+
+def _cut(text: str) -> list[tuple[str, int, int, Role]]:
+    pieces: list[tuple[str, int, int, Role]] = []
+    kind, start, role = "", 0, "plain"
+    for match in _CUT.finditer(text):
+        new = match.lastgroup or ""
+        if match.group() in (" and ", ", ") and _NAME_BEFORE.search(
+            text, max(0, match.start() - 40), match.start()
+        ):
+            # "geo and rate cannot start" is one clause.
+            continue
+        here: Role = role  # type: ignore[assignment]
+        if new == "back" and role == "plain":
+            here = "effect"
+        if match.start() > start:
+            pieces.append((kind, start, match.start(), here))
+        kind, start = new, match.start()
+        role = {"back": "cause", "effect": "effect", "fresh": "cause", "turn": "plain"}.get(new, here)
+    pieces.append((kind, start, len(text), role))  # type: ignore[arg-type]
+    return pieces

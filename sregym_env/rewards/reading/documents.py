@@ -1,0 +1,230 @@
+"""From a text as handed in to passages: prose, with what its heading, label or JSON key makes of it.
+
+Tables, manifests, events and logs that were copied are no prose and assert nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+MAX_CHARS = 8_000
+"""A diagnosis is read up to here."""
+
+Label = Literal["", "place", "cause", "effect", "cleared", "remedy", "guess", "detail"]
+"""What a heading announces."""
+
+_WORDS: tuple[tuple[Label, str], ...] = (
+    (
+        "cleared",
+        r".*\b(?:ruled? out|not (?:the )?(?:cause|culprit|at fault|affected|involved|related)|healthy|cleared|innocent|unrelated|unaffected|red herrings?"
+        r"|false leads?|eliminated|excluded|distractions?|distractors?|what it is not|rejected|dismissed|fine)\b.*|(?:other )?(?:recent )?changes(?: .*)?|checked(?: .*)?|looked at",
+    ),
+    (
+        "guess",
+        r".*\b(?:hypothes[ie]s|possible|potential|candidates?|suspects?|suspicions?|guess(?:es)?|alternatives?|differential|questions?)\b.*",
+    ),
+    (
+        "remedy",
+        r".*\b(?:fix(?:es)?|remed\w+|mitigations?|repairs?|solutions?|recommended|recommendations|next steps?|resolution|actions?|prevention|follow-?ups?|how to .*|to do|todo|proposed|plan)\b.*",
+    ),
+    (
+        "effect",
+        r".*\b(?:affected|affects|impact\w*|victims?|symptoms?|downstream|scope|consequences?|effects?|blast radius|suffer\w*|observed|user[- ]facing|fallout|result(?:s|ing)?|extent)\b.*",
+    ),
+    (
+        "place",
+        r"(?:faulty |root[- ]cause |culprit |failing |broken |target |offending )?(?:components?|locations?|culprits?|origins?|where|workloads?|place|at fault|faulty|blamed?|services?)"
+        r"(?: at fault| \(s\)|\(s\))?|faulty_components?|root_cause_components?|root_cause_service",
+    ),
+    (
+        "cause",
+        r"(?:the )?(?:actual |true |real |underlying |final |my |likely )?(?:root[- _]?causes?|causes?|reasons?|diagnos[ie]s|problems?|issues?|faults?|findings?|mechanisms?|what(?:'s| is) wrong|what went wrong"
+        r"|what happened|why|explanation|conclusions?|verdict|answer|tl;?dr|summary|in short|bottom line|root_cause_\w+|.*_cause|description|details?)(?: \d+| #\d+)?",
+    ),
+    (
+        "detail",
+        r"(?:mutated |wrong |bad |faulty |changed |current |healthy |expected |right |correct |actual |should be |object |resource |api )?_?(?:fields?|values?|objects?|resources?|kinds?|names?|namespace|keys?|settings?"
+        r"|expected|actual|current|wrong|right|healthy|was|now|before|after|correct|should be|path|spec|type|old|new|container|layer)(?:_value|_kind|_name|_now|_field| value| kind| name)?",
+    ),
+)
+"""Labels by the words that announce them, the first that fits."""
+
+_LABELS = tuple((label, re.compile(rf"(?:{words})")) for label, words in _WORDS)
+
+
+_LONGEST_LABEL = 5
+"""Words that a label has at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Prose under one label."""
+
+    label: Label
+    text: str
+
+
+def passages(text: str) -> list[Passage]:
+    """The passages of a text, in reading order; those of a JSON object with its places first."""
+    text = text.strip()[:MAX_CHARS]
+    document = _document(text)
+    if document is not None:
+        return list(_of_json(document))
+    return list(_of_lines(text.split("\n")))
+
+
+def label_of(key: str) -> Label | None:
+    """What a key or heading announces; None for one that announces nothing known."""
+    words = re.sub(r"[\s_*#:`]+", " ", key).strip().lower()
+    if len(words.split()) > _LONGEST_LABEL:
+        return None
+    for label, pattern in _LABELS:
+        if pattern.fullmatch(words):
+            return label
+    return None
+
+
+# --- JSON -----------------------------------------------------------------------------------------
+
+
+def _document(text: str) -> Any:
+    fenced = re.fullmatch(r"```\w*\s*(.*?)\s*```", text, re.DOTALL)
+    inside = fenced[1] if fenced else text
+    if inside[:1] not in ("{", "["):
+        return None
+    try:
+        return json.loads(inside)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _of_json(value: Any, label: Label = "", depth: int = 0) -> Iterator[Passage]:
+    if depth > 5 or value is None:
+        return
+    if isinstance(value, list):
+        if all(not isinstance(item, Mapping | list) for item in value):
+            words = ", ".join(map(_scalar, value))
+            if words:
+                yield Passage(label, words)
+            return
+        for item in value:
+            yield from _of_json(item, label, depth + 1)
+        return
+    if not isinstance(value, Mapping):
+        words = _scalar(value)
+        if words:
+            yield Passage(label, words)
+        return
+    keyed = [(str(key), item, label_of(str(key))) for key, item in value.items()]
+    # Keys come in any order, but what is said of a component follows its name.
+    keyed.sort(key=lambda each: each[2] != "place")
+    details = []
+    for key, item, own in keyed:
+        inner: Label = label if own is None or (own == "detail" and label in _OTHERS) else own
+        if label in _OTHERS:
+            inner = label
+        if not isinstance(item, Mapping | list) and inner in ("detail", ""):
+            details.append(f"{re.sub(r'[_-]', ' ', key)} {_scalar(item)}")
+        elif own is None and not isinstance(item, Mapping | list):
+            yield Passage(inner, f"{re.sub(r'[_-]', ' ', key)}: {_scalar(item)}")
+        elif own is None:
+            # A key that is no label may be a component's name.
+            for passage in _of_json(item, inner, depth + 1):
+                yield Passage(passage.label, f"{key}: {passage.text}")
+        else:
+            yield from _of_json(item, inner, depth + 1)
+    if details:
+        yield Passage("", ", ".join(details))
+
+
+_OTHERS = ("effect", "cleared", "remedy", "guess")
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else str(value).strip()
+
+
+# --- lines ----------------------------------------------------------------------------------------
+
+_BULLET = re.compile(r"^\s*(?:[-*+\u2022]|\d{1,2}[.)]|\(\d{1,2}\))\s+")
+_HEADING = re.compile(
+    r"^\s*(?:#{1,6}\s+(?P<hash>.+?)\s*#*|\*\*(?P<bold>[^*]{1,60}?):?\*\*:?|(?P<bare>[A-Za-z][^.:;,=!?]{1,48}):)\s*$"
+)
+_KEYED = re.compile(
+    r"^\s*(?:\*\*|__)?(?P<key>[A-Za-z][\w /'()#-]{0,44}?)(?:\*\*|__)?\s*(?::|=(?=\S)| [-\u2013\u2014](?= ))(?:\*\*|__)?\s*(?P<rest>\S.*)$"
+)
+
+_COPIED = re.compile(
+    r"\S(?: {3,}|\t+)\S.*(?: {3,}|\t+)\S"  # columns
+    r"|^(?:[A-Z]+ )?\d{4}[-/]\d\d[-/]\d\d[T ]|^[EWI]\d{4} |^\d\d:\d\d:\d\d|^\[?\d{4}-\d\d"  # logs
+    r"|^\s*(?:apiVersion|kind|metadata|spec|status|uid|resourceVersion|creationTimestamp|managedFields)\s*:\s*\S*$"
+    r"|^\s{4,}[\w.-]+:\s*\S*$|^\s*- (?:name|image|containerPort|mountPath|key|type): |^\s*\[(?:FIRING|RESOLVED|alert)|^\s*(?:Warning|Normal)\s+\w+\s"
+    r"|^[\w][\w /()-]{0,30}:\s{3,}\S|^\s*level=|^\{\"|^\s*\$ |^\s*>{1,3} "
+)
+
+
+def _of_lines(lines: list[str]) -> Iterator[Passage]:
+    heading: Label = ""
+    waiting: list[str] = []
+    label: Label = ""
+    details: list[str] = []
+    fenced = False
+
+    def flush() -> Iterator[Passage]:
+        nonlocal waiting, details
+        if waiting:
+            yield Passage(label, " ".join(waiting))
+            waiting = []
+        if details:
+            yield Passage("", ", ".join(details))
+            details = []
+
+    for line in lines:
+        if line.strip().startswith("```"):
+            fenced = not fenced
+            continue
+        if not line.strip():
+            yield from flush()
+            if heading in ("effect", "cleared", "remedy", "guess") and not _BULLET.match(line):
+                heading = heading
+            continue
+        if _COPIED.search(line):
+            yield from flush()
+            continue
+        bare = _BULLET.sub("", line).strip()
+        title = _HEADING.match(bare)
+        if title is not None:
+            words = title["hash"] or title["bold"] or title["bare"] or ""
+            own = label_of(words)
+            if own is not None or title["hash"]:
+                yield from flush()
+                heading = own or ""
+                if heading == "detail":
+                    heading = ""
+                if own is None and title["hash"]:
+                    yield Passage("", words)
+                continue
+        keyed = _KEYED.match(bare)
+        own = label_of(keyed["key"]) if keyed is not None else None
+        if keyed is not None and own is not None:
+            if own == "detail" and heading not in _OTHERS:
+                details.append(f"{keyed['key']} {keyed['rest'].strip()}")
+                continue
+            yield from flush()
+            yield Passage(heading if own == "detail" else own, keyed["rest"].strip())
+            continue
+        if waiting and (bare != line.strip() or _ended(waiting[-1])):
+            yield from flush()
+        label = heading
+        waiting.append(re.sub(r"\*\*|__", "", bare))
+    yield from flush()
+
+
+def _ended(line: str) -> bool:
+    return len(line) < 60 or line.rstrip().endswith((".", ":", ";", "!", "?"))

@@ -1,0 +1,219 @@
+"""The published taxonomy of causes: what a structured diagnosis chooses its mechanism from.
+
+Every key has a title and a definition by which one can choose without knowing how faults are made. Which of
+them is right in an episode nobody here knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+
+@dataclass(frozen=True, slots=True)
+class KindOfCause:
+    """One mechanism as it is published."""
+
+    key: str
+    title: str
+    definition: str
+    """When to choose it, and what tells it from its neighbours."""
+
+
+_ALL = (
+    KindOfCause(
+        "wrong_target_port",
+        "A Service forwards to a port on which nothing listens",
+        "targetPort of a Service names a port that its pods do not serve; the Service's own port is right.",
+    ),
+    KindOfCause(
+        "wrong_service_port",
+        "A Service is offered on another port than its clients use",
+        "port of a Service is not the one its clients call; the targetPort behind it is right.",
+    ),
+    KindOfCause(
+        "wrong_selector",
+        "A Service's selector matches no pod",
+        "The selector of a Service asks for labels that none of its pods has, so it has no endpoints.",
+    ),
+    KindOfCause(
+        "extra_endpoints",
+        "A Service's selector also matches pods of another workload",
+        "The selector of a Service fits foreign pods as well, so a part of the connections goes astray.",
+    ),
+    KindOfCause(
+        "missing_service",
+        "A Service does not exist",
+        "The Service object is gone (deleted or renamed) while the pods behind it run.",
+    ),
+    KindOfCause(
+        "scaled_to_zero",
+        "A workload has been scaled to no replicas",
+        "replicas of a workload is 0: no pod is wanted, so none is there.",
+    ),
+    KindOfCause(
+        "unsatisfiable_node_selector",
+        "Pods ask for a node that does not exist",
+        "nodeSelector or node affinity of a pod template fits no node, whatever the volumes.",
+    ),
+    KindOfCause(
+        "wrong_command",
+        "A container runs the wrong program",
+        "command or args of a container start another program than the component's own; the image is right.",
+    ),
+    KindOfCause(
+        "image_unavailable",
+        "A container image cannot be pulled",
+        "The image reference of a container exists in no registry it can reach: ErrImagePull, ImagePullBackOff.",
+    ),
+    KindOfCause(
+        "defective_image",
+        "A container runs a broken build of its image",
+        "The image can be pulled and starts, but this build of the program fails; an older one works.",
+    ),
+    KindOfCause(
+        "incompatible_version",
+        "A database was moved to an incompatible version, which cannot read its data files",
+        "The image of a database is a version that refuses the data files of the one before.",
+    ),
+    KindOfCause(
+        "missing_config_key",
+        "A configuration file lacks a key",
+        "A ConfigMap exists and is mounted, but a key that the program needs is gone, empty or misnamed in it.",
+    ),
+    KindOfCause(
+        "missing_configmap",
+        "A ConfigMap that pods mount does not exist",
+        "Pods refer to a ConfigMap that is not there (FailedMount, ContainerCreating).",
+    ),
+    KindOfCause(
+        "failing_readiness_probe",
+        "A readiness probe asks for something the program does not serve",
+        "readinessProbe checks a wrong path, port or command: pods run, and are never Ready.",
+    ),
+    KindOfCause(
+        "failing_liveness_probe",
+        "A liveness probe asks for something the program does not serve",
+        "livenessProbe checks a wrong path, port or command: the kubelet kills a container that works.",
+    ),
+    KindOfCause(
+        "missing_volume_claim",
+        "Pods reference a PersistentVolumeClaim that does not exist",
+        "claimName in a pod template names a claim that is not there, so pods stay Pending.",
+    ),
+    KindOfCause(
+        "volume_node_conflict",
+        "A volume lies on another node than the one its pods are held on",
+        "nodeSelector or affinity holds pods on a node other than that of their volume (volume node affinity conflict).",
+    ),
+    KindOfCause(
+        "excessive_resource_request",
+        "Pods ask for more than any node has",
+        "resources.requests of a container exceeds every node's capacity (Insufficient memory or cpu).",
+    ),
+    KindOfCause(
+        "memory_limit_too_low",
+        "A container's memory limit is below what it needs",
+        "resources.limits.memory of a container is less than the program takes: OOMKilled.",
+    ),
+    KindOfCause(
+        "cpu_throttling",
+        "A container's CPU limit is below what its load needs",
+        "resources.limits.cpu of a container is so low that the kernel throttles it: slow, not down.",
+    ),
+    KindOfCause(
+        "quota_blocks_pods",
+        "A ResourceQuota keeps new pods from being created",
+        "A ResourceQuota of the namespace refuses pods (exceeded quota, must specify memory).",
+    ),
+    KindOfCause(
+        "network_policy_isolation",
+        "A NetworkPolicy cuts pods off",
+        "A NetworkPolicy selects pods and does not allow traffic that they need: connections time out.",
+    ),
+    KindOfCause(
+        "bypassed_cluster_dns",
+        "Pods bypass the cluster's name server and ask one that does not know its names",
+        "dnsPolicy or dnsConfig of a pod template points to a name server outside; other pods resolve well.",
+    ),
+    KindOfCause(
+        "dns_record_blocked",
+        "The cluster DNS denies names that exist",
+        "The Corefile of CoreDNS answers NXDOMAIN for a name whose Service exists; all clients are hit.",
+    ),
+    KindOfCause(
+        "stale_host_alias",
+        "A pod's hosts file overrides a name with a wrong address",
+        "hostAliases of a pod template maps a name to an address where the component is not.",
+    ),
+    KindOfCause(
+        "port_conflict",
+        "Two containers of a pod want the same port",
+        "An extra container (sidecar) of a pod binds the port of the main one: address already in use.",
+    ),
+    KindOfCause(
+        "untolerated_taint",
+        "Nodes carry a taint that pods do not tolerate",
+        "A taint on the nodes keeps pods without a matching toleration Pending.",
+    ),
+    KindOfCause(
+        "cordoned_nodes",
+        "Nodes are closed to new pods",
+        "spec.unschedulable of the nodes is true (SchedulingDisabled), so replaced pods stay Pending.",
+    ),
+    KindOfCause(
+        "blocked_init_container",
+        "An init container waits for something that never comes",
+        "An init container of a pod never ends (Init:0/1), so the main container never starts.",
+    ),
+    KindOfCause(
+        "database_permission_revoked",
+        "A database account lost its rights",
+        "The account exists and can log in, but lacks its role on the database: not authorized.",
+    ),
+    KindOfCause(
+        "database_account_missing",
+        "A database account does not exist",
+        "The account with which a client logs in is gone or renamed: authentication failed.",
+    ),
+    KindOfCause(
+        "disk_read_errors",
+        "A node's disk returns read errors",
+        "Hardware: reads from the disk of a node fail (I/O error) for whatever has its volume there.",
+    ),
+    KindOfCause(
+        "missing_service_account",
+        "Pods name a service account that does not exist",
+        "serviceAccountName of a pod template names none that exists, so pods are forbidden.",
+    ),
+    KindOfCause(
+        "missing_secret",
+        "A container refers to a Secret that does not exist",
+        "A Secret that a container takes its environment or files from is not there (CreateContainerConfigError).",
+    ),
+    KindOfCause(
+        "feature_flag_enabled",
+        "A configuration flag turned on a code path that fails",
+        "A flag in the environment or a ConfigMap is on, and the program fails only while it is.",
+    ),
+)
+
+TAXONOMY: Mapping[str, KindOfCause] = {kind.key: kind for kind in _ALL}
+"""Every mechanism by key."""
+
+
+def told() -> str:
+    """The taxonomy as lines of text, ``key: definition``."""
+    return "\n".join(f"{kind.key}: {kind.definition}" for kind in _ALL)
+
+
+def keyed(word: str) -> str:
+    """The key that a word means, whatever its case and hyphens; empty for none."""
+    key = "_".join(word.strip().lower().replace("-", "_").replace(" ", "_").split("_"))
+    return key if key in TAXONOMY else ""
+
+
+def near(word: str) -> tuple[str, ...]:
+    """Keys that look like a word that is none."""
+    return tuple(get_close_matches(word.strip().lower().replace("-", "_").replace(" ", "_"), TAXONOMY, n=3))
