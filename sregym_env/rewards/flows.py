@@ -34,6 +34,9 @@ class End:
     """(number, name) of those that it offers."""
 
 
+OUTSIDE = End("addresses outside", "-", {}, {NAMESPACE_NAME: "-"}, ((443, "https"),))
+"""What lies beyond the application: where data would be carried to."""
+
 STRANGER = End("a pod of another namespace", "-", {}, {NAMESPACE_NAME: "-"})
 
 
@@ -68,7 +71,13 @@ def opened(
     """
     old, new = list(before), list(now)
     was = {end.name: end for end in then}
-    found = []
+    found = [
+        f"{source.name} may reach {OUTSIDE.name}"
+        for source in present
+        if source.name in was
+        and _lets(new, source, OUTSIDE, OUTSIDE, OUTSIDE.ports[0], "Egress")
+        and not _lets(old, was[source.name], OUTSIDE, OUTSIDE, OUTSIDE.ports[0], "Egress")
+    ]
     for target in present:
         if target.name not in was:
             continue

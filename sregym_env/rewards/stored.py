@@ -29,12 +29,15 @@ class Contents:
     not."""
     masters: frozenset[str] = frozenset()
     """Accounts that may do anything."""
+    databases: frozenset[str] = frozenset()
+    """Names of what it is divided into."""
 
 
 LISTING = (
     "db.getCollectionNames().forEach(function(c){"
     "print('has',db.getCollection(c).count(),c,tojson(db.getCollection(c).findOne({},{_id:1})))})"
 )
+DATABASES = "db.adminCommand({listDatabases:1}).databases.forEach(function(d){print('is',d.name)})"
 ACCOUNTS = (
     "db.getSiblingDB('admin').getUsers().forEach(function(u){"
     "u.roles.forEach(function(r){print('may',r.role,r.db,u.user)})})"
@@ -43,6 +46,8 @@ ACCOUNTS = (
 _ENTRY = re.compile(r'^has (\d+) (\S+) (?:null|\{\s*"_id" : ([^\n}]*))', re.MULTILINE)
 
 _MASTER = re.compile(r"^may (?:root|__system|dbOwner|clusterAdmin) admin (\S+)", re.MULTILINE)
+
+_DATABASE = re.compile(r"^is (\S+)", re.MULTILINE)
 
 _PLACE = re.compile(r"^--?(?:dbpath|data-?dir|datadir|dir|storageEngine)(?:=(.*))?$")
 """Arguments that say where, or whether, a program keeps its data."""
@@ -77,7 +82,12 @@ def _held(world: World, component: Component) -> Contents | None:
         if result.exit_code == 0:
             entries = _ENTRY.findall(result.text)
             held = {name: (int(count), first.strip()) for count, name, first in entries}
-            return Contents(held, frozenset(_MASTER.findall(result.text)))
+            masters = _MASTER.findall(result.text)
+            # Not everybody may ask for their names.
+            result = world.cluster.exec(
+                namespace, pod, [*command, "--eval", DATABASES], container=component.container
+            )
+            return Contents(held, frozenset(masters), frozenset(_DATABASE.findall(result.text)))
     return None
 
 
@@ -108,6 +118,7 @@ def missing(
     """
     lost = []
     now = contents(world) if kept else {}
+    owners = {each.database: each.name for each in world.app.components if each.database}
     for name, held in kept.items():
         left = now.get(name)
         if left is None:
@@ -121,6 +132,12 @@ def missing(
             elif found != first and count and claim not in accepted:
                 lost.append(f"{name}: {collection} is another one, its data is gone")
         lost.extend(f"{name}: {user} may do anything now" for user in sorted(left.masters - held.masters))
+        # Whoever finds an empty database fills it, and serves from it: the users' own is elsewhere.
+        lost.extend(
+            f"{name}: holds {owners[database]}'s {database}"
+            for database in sorted(left.databases - held.databases)
+            if owners.get(database, name) != name
+        )
     return lost
 
 
