@@ -120,6 +120,8 @@ def _pods() -> Iterator[Snippet]:
         "pinned by label",
         f'{_POD}.nodeSelector = {{"kubernetes.io/hostname": "{{node}}"}}',
         f"{_POD}.nodeSelector != null",
+        # Right where a fault lies in which node pods may run on, and where their data lies on one.
+        "doubtful",
     )
     yield Snippet(
         "host alias",
