@@ -21,25 +21,27 @@ REPORT = """\
 Diagnosis: not right, 0.00 of 1 (0.70 passes)
   where it lies
     no   Does the diagnosis name a component in which the fault really lies?
-         it rests on: blames geo
+         it rests on: also blames geo
     no   Does it put the origin there, rather than in a component that merely suffers from it?
-         it rests on: blames geo
-    no   Is every component that it blames really at fault?
+         it rests on: also blames geo
+    no   Is every component that it blames really at fault? Victims, and what is said to be healthy,
+         are not blamed.
          it rests on: also blames geo
   what went wrong
-    no   Does it describe what actually went wrong, whatever the words?
-         it rests on: the mechanism is not stated
+    no   Does it assert what actually went wrong with every fault, whatever the words, and not
+         merely its symptoms?
+         it rests on: the mechanism is not stated for 1 of 1 faults
     no   Does it give the concrete detail that was changed (a field, key, value, role, object)?
          it rests on: no concrete detail
-    no   Is it free of causes of another kind?
-         it rests on: no cause is stated
+    no   Is it free of causes of another kind, and of several kinds to choose from?
+         it rests on: the mechanism is not stated for 1 of 1 faults
   how far it reaches
     no   Does it keep to what is at fault, without a list of further suspects?
-         it rests on: blames geo
+         it rests on: also blames geo
     no   Does it cover every component at fault?
          it rests on: misses recommendation
-    no   Does what it says of the extent agree with who is affected?
-         it rests on: the component at fault is not named
+    no   Is what it says of the object at fault, and of who is affected, true?
+         it rests on: the place is not named as a cause
 
 Repair: done
     yes  journeys: every journey met the SLO

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from sregym_env.rollouts.record import EpisodeRecord, Labels
+from sregym_env.tools.taxonomy import TAXONOMY
 
 MARK = "[fault_spec]"
 """What root causes begin with as judges and reports print them."""
@@ -37,11 +38,11 @@ def leaks(record: EpisodeRecord, labels: Labels) -> Iterator[str]:
 
 
 def _names(labels: Labels) -> tuple[str, ...]:
-    """Identifiers that nobody writes by chance: plain words are left out."""
+    """Identifiers that nobody writes by chance: plain words are left out, and kinds of cause that every agent is shown."""
     problem = labels.problem
     ids = {str(problem.get("id", "")), *(str(each.get("fault", "")) for each in problem.get("faults", ()))}
     ids |= {str(spec.get("fault", "")) for spec in labels.specs}
-    return tuple(sorted(name for name in ids if re.search(r"[_/]", name)))
+    return tuple(sorted(name for name in ids - TAXONOMY.keys() if re.search(r"[_/]", name)))
 
 
 @lru_cache(maxsize=256)
