@@ -862,6 +862,8 @@ def _scale(draw: _Draw) -> Change | None:
     if _budget_of(draw) is not None:
         # Fewer pods than a budget asks for could never be drained.
         others = [other for other in others if other > count]
+    if not others:
+        return None
     other = draw.chance.choice("replicas", others)
     return draw.change("scale", workload, ("/spec/replicas", replicas, other))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sregym_env.apps.hotel_reservation import APP
@@ -159,3 +161,23 @@ def _revisions(world: EmbeddedWorld) -> dict[str, str]:
         d["metadata"]["name"]: d["metadata"]["annotations"]["deployment.kubernetes.io/revision"]
         for d in world.cluster.list("deployments.apps", APP.namespace)
     }
+
+
+def test_what_can_be_scaled_neither_up_nor_down_is_left_alone() -> None:
+    labels = APP.by_name["geo"].name
+    budget = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "geo", "namespace": APP.namespace},
+        "spec": {"minAvailable": 4, "selector": {"matchLabels": {"io.kompose.service": labels}}},
+    }
+
+    def full(manifest: Manifest) -> Manifest:
+        if manifest["kind"] != "Deployment" or manifest["metadata"]["name"] != "geo":
+            return manifest
+        return {**manifest, "spec": {**manifest["spec"], "replicas": 5}}
+
+    for manifests, possible in (((), True), ((budget,), False)):
+        app = replace(APP, manifests=(*map(full, APP.manifests), *manifests))
+        change = changes.drawn(app, Chance(("full",)), components=("geo",), kinds=("scale",))
+        assert (change is not None) == possible
