@@ -237,9 +237,9 @@ _ALL = (
         "missing_configmap",
         "configuration",
         (
-            "configmap gone !config_key|flag /7",
-            "lack >configmap !config_key|flag /4",
-            "volume configmap gone !config_key /12",
+            "configmap gone !config_key|flag|named_key /7",
+            "lack >configmap !config_key|flag|named_key /4",
+            "volume configmap gone !config_key|named_key /12",
         ),
         valued=("VALUE gone !secret|claim|service_account",),
         kinds=(

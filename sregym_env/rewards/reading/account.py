@@ -8,7 +8,7 @@ from functools import cached_property
 
 from sregym_env.faults.ways import Sentence, tagged
 from sregym_env.rewards.names import Mention, Names, plain
-from sregym_env.rewards.reading.clauses import Clause, clauses, retracts, sentences
+from sregym_env.rewards.reading.clauses import Clause, clauses, knows_nothing, retracts, sentences
 from sregym_env.rewards.reading.documents import Label, passages
 
 MAX_SENTENCES = 120
@@ -107,6 +107,8 @@ def read(text: str, names: Names) -> list[Statement]:
                 continue
             if retracts(said) and found:
                 found[-1] = _withdrawn(found[-1])
+            if knows_nothing(said):
+                found = [_withdrawn(each) for each in found]
             label = passage.label
             if label in _UNASSERTED and number and _TO_THE_POINT.search(said):
                 # "Ruled out: the disk. The cause is ...": a label does not reach that far.

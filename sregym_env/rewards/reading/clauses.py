@@ -43,7 +43,7 @@ class Clause:
 
 
 _CUT = re.compile(
-    r"(?P<back>\bbecause(?: of)?\b|\bdue to\b|\bcaused by\b|\bas a result of\b|\bowing to\b|\bstem(?:s|ming|med)? from\b|\bresult(?:s|ing|ed)? from\b"
+    r"(?P<hence>\b(?:because of|due to|owing to|as a result of|on account of) (?:this|that|it)\b(?! \w+ (?:is|was|has)\b))|(?P<back>\bbecause(?: of)?\b|\bdue to\b|\bcaused by\b|\bas a result of\b|\bowing to\b|\bstem(?:s|ming|med)? from\b|\bresult(?:s|ing|ed)? from\b"
     r"|\bcom(?:es?|ing) from\b|\btraced (?:back )?to\b|\battributable to\b|\bthanks to\b|\bon account of\b|\bgiven that\b|\bsince\b|, for (?=\w)|\btriggered by\b|\bbrought about by\b"
     r"|\bas(?= (?:the|its|it|all|no|nothing|every|they|their|there|somebody|someone|a|an|@\w*) )|, as )"
     r"|(?P<effect>,? ?\bso(?: that)?(?= (?!that)[\w/@])(?! (?:called|far|few|many|much|low|small|high)\b)|\btherefore\b|\bhence\b|\bthus\b|\bthereby\b|\bconsequently\b|\baccordingly\b|\bas a (?:result|consequence)\b|\bwhich is why\b"
@@ -64,9 +64,15 @@ _HEDGED = re.compile(
 _SUPPOSED = re.compile(
     r"\b(?:if|unless|whether|assuming|suppos(?:e|ing)|provided that|in case|in the event|were to|had (?:@\w*|it|the \w+) been|would)\b"
 )
+_DOUBTED_WHOLE = re.compile(
+    r"^\W*(?:(?:or|and|but|so|also|then)\W+)*(?:perhaps|maybe|possibly|conceivably|presumably|probably|either)\b"
+    r"|\bin case\b|\bif it (?:turns|turned|should turn) out\b|\b(?:would|could|might) explain\b|\bprovided that\b|\bassuming\b"
+)
 _DENIED = re.compile(
     r"\b(?:it|that|this|which) (?:is|was|'s) (?:not (?:true|the case|so|that|correct)|false|untrue|unlikely|impossible)\b|\b(?:it|this) (?:is|was) wrong (?:that|to)\b|\b(?:do|does|did|don't|doesn't|didn't)(?: not)? (?:think|believe|see|find|suspect|suggest|indicate|notice|show)"
     r"\b|\b(?:no|without|any|not any|little) (?:evidence|signs?|indication|proof|trace|reason to)\b|\bnothing (?:suggests|indicates|points to|shows)\b|\bfar from\b|\bi (?:reject|deny|doubt|exclude|excluded|rejected)\b|\bnot because\b|\bit is a (?:myth|lie)\b"
+    r"|\b(?:at first|initially|first|originally|earlier) (?:i|we) (?:thought|assumed|believed|suspected)\b|\b(?:i|we) (?:first |initially |originally )?(?:thought|assumed|believed) (?:at first |first |initially )?that\b"
+    r"|\b(?:can|could|have|to|i|we)(?: be)? ruled? out (?:that|the|a|an|any)\b|\bnobody should (?:say|think|believe|conclude)\b|\b(?:wrong|mistake|misleading|tempting|incorrect) to (?:say|think|believe|conclude|claim)\b"
     r"|\bcontrary to\b|\bunlikely\b|\bdoubt(?:ful)?\b|\b(?:can|could) be (?:ruled out|excluded)\b|\bfalsely\b|\ballegedly\b|\bis (?:disproved|refuted|false|not true)\W*$"
 )
 _CLEARED = re.compile(
@@ -85,8 +91,12 @@ _REMEDY = re.compile(
     r"|\b(?:should|must|needs? to|has to|have to|ought to) be (?:\w+ )?(?:set|changed|restored|patched|fixed|reverted|rolled|recreated|re-created|added|granted|updated|corrected|removed|deleted|raised|lowered|increased|reduced|scaled|replaced|pointed|edited|given|put|uncordoned|repaired|adjusted|repointed)\b"
     r"|\bto (?:fix|repair|resolve|remedy|mitigate|restore|recover)\b|\b(?:restoring|reverting|rolling back|setting|fixing|the (?:fix|remedy|repair|solution|mitigation) (?:is|would|:))\b"
 )
+_UNKNOWN = re.compile(
+    r"\b(?:the |real |actual |true |root )*causes? (?:(?:is|are|remains?|lies|must be|has to be)(?: still| yet| to be| simply)* (?:unknown|unclear|open|found|elsewhere|something else|another one|somewhere else|not (?:yet )?(?:known|clear|found)))"
+    r"|\bi (?:still )?(?:do not|don't) know (?:the|what the|what is the) (?:real |root |actual )?cause\b"
+)
 _META = re.compile(
-    r"\b(?:(?:am|was|'m|are|is)(?: \w+)? (?:not (?:\w+ )?(?:sure|certain|confident)|unsure|uncertain|guessing|speculating|unproven|unverified|unconfirmed)|could(?: not|n't) (?:\w+ )?(?:confirm|verify|tell|prove|determine|establish)"
+    r"\b(?:nobody has (?:looked|checked|verified)|(?:i|we) (?:did not|didn't|have not|haven't) (?:get round to|look|check|verif)\w*|(?:it|that|this) (?:is|was|'s|turned out)(?: to be)? not so\b|(?:it|that|this)(?: is|'s)?n't so\b|it'sn't so\b|(?:am|was|'m|are|is)(?: \w+)? (?:not (?:\w+ )?(?:sure|certain|confident)|unsure|uncertain|guessing|speculating|unproven|unverified|unconfirmed)|could(?: not|n't) (?:\w+ )?(?:confirm|verify|tell|prove|determine|establish)"
     r"|can(?:no|')t (?:tell|confirm|say|verify|prove)|(?:just|only|merely|pure) (?:a |my )?(?:guess\w*|hunch|hypothes\w+|speculation|theory|idea)|i (?:may|might|could) be wrong|don't know|do not know|not confirmed|no idea|needs? (?:more )?(?:investigation|confirmation)|none of (?:this|that|the above) is (?:certain|true|confirmed|so)"
     r"|^(?:\W*)(?:no|not really|that is not so|not so|i do not think so|i don't think so|just kidding|wrong|false|not true)(?:[.!,]|$)|(?:the above|this|that) (?:is|was|may be|might be) (?:false|not true|untrue|incorrect|a lie|a joke|a guess|speculation|only a guess)|the above (?:is|was) wrong)"
 )
@@ -97,19 +107,25 @@ def retracts(sentence: str) -> bool:
     return _META.search(sentence) is not None
 
 
+def knows_nothing(sentence: str) -> bool:
+    """Whether a sentence says that the cause is not known, or another than all that was said."""
+    return _UNKNOWN.search(sentence) is not None
+
+
 def clauses(text: str) -> list[Clause]:
     """The clauses of a sentence, in lower case and with components masked."""
     question = text.rstrip(" \"')").endswith("?")
     pieces = _cut(text)
     found: list[Clause] = []
     doubtful, denied = question, False
+    # "Perhaps a fails because b": the doubt reaches over the reason.
     for kind, start, end, role in pieces:
         body = text[start:end]
         if not denied and not question and (kind == "back" or re.match(r",? ?\b(?:but|however|yet)\b", body)):
             doubtful = False
         if _HEDGED.search(body) or _SUPPOSED.search(body):
             doubtful = True
-        if _DENIED.search(body):
+        if _DENIED.search(body) or _DOUBTED_WHOLE.search(body):
             # "It is not true that ...": whatever follows is denied too, reasons included.
             doubtful = denied = True
         found += _asserting(text, start, end, role, not doubtful)
@@ -151,6 +167,6 @@ def _cut(text: str) -> list[tuple[str, int, int, Role]]:
         if match.start() > start:
             pieces.append((kind, start, match.start(), here))
         kind, start = new, match.start()
-        role = {"back": "cause", "effect": "effect", "fresh": "cause", "turn": "plain"}.get(new, here)
+        role = {"back": "cause", "effect": "effect", "hence": "effect", "fresh": "cause", "turn": "plain"}.get(new, here)
     pieces.append((kind, start, len(text), role))  # type: ignore[arg-type]
     return pieces
