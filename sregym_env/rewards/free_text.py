@@ -31,6 +31,9 @@ _KINDS_GUESSED = 3
 _KEYWORDS = 7
 """Different fields in one statement from which it is a list of keywords."""
 
+_OR = re.compile(r"\b(?:or|and/or|alternatively|respectively)\b")
+"""What stands between two guesses."""
+
 _NODES = re.compile(
     r"\bnodes\b|\b(?:every|each|any|all|no) (?:worker )?(?:nodes?|machines?|hosts?)\b|\bworkers\b|\bmachines\b"
 )
@@ -336,6 +339,11 @@ class _Case:
         keys: list[str] = []
         beside: list[tuple[tuple[int, int], str]] = []
         for claim in self.claims:
+            if claim.key in self._own_keys:
+                continue
+            if self._alternative(claim):
+                keys.append(claim.key)
+                continue
             if claim.key in self.implied or (claim.statement, claim.match.head.start) in self.own_heads:
                 continue
             if self._beside(claim):
@@ -349,12 +357,29 @@ class _Case:
 
     def _beside(self, claim: Claim) -> bool:
         """Whether a claim is made of the words around a fault's own value, or of words that say many things."""
-        own = [c for claims in self.readings if (c := claims[claim.statement]) is not None]
         return any(
-            (VALUE in c.match.concepts and c.match.first - 2 <= claim.match.head.first <= c.match.last + 1)
-            or claim.match.head.concept not in FIELDS
-            for c in own
+            c.match.first - 2 <= claim.match.head.first <= c.match.last + 1
+            and (VALUE in c.match.concepts or claim.match.head.concept not in FIELDS)
+            for claims in self.readings
+            if (c := claims[claim.statement]) is not None
         )
+
+    @cached_property
+    def _own_keys(self) -> frozenset[str]:
+        return frozenset(spec.mechanism for spec in self.specs)
+
+    def _alternative(self, claim: Claim) -> bool:
+        """Whether a claim is offered as an alternative to a fault's own: "this or that" is a guess, and no by-word."""
+        each = self.statements[claim.statement]
+        for claims in self.readings:
+            own = claims[claim.statement]
+            if own is None:
+                continue
+            first, last = sorted((own.match, claim.match), key=lambda match: (match.head.start, match.last))
+            between = each.text[first.head.start : each.at(max(first.last, last.last) + 1)]
+            if _OR.search(between):
+                return True
+        return False
 
     @cached_property
     def innocents(self) -> tuple[str, ...]:
