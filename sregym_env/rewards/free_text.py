@@ -31,6 +31,17 @@ _KINDS_GUESSED = 3
 _KEYWORDS = 7
 """Different fields in one statement from which it is a list of keywords."""
 
+_AROUND = 8
+"""Words around a fault's own claim within which its mechanics are told."""
+
+_SEVERAL = re.compile(
+    r"\b(?:second|other|another|further|additional) (?:independent |separate |root )*(?:root )?(?:causes?|faults?) (?:is|are|was|were|has|have|and|,|beside)\b"
+    r"|\bthat is the second (?:root )?cause\b|\bboth (?:of them )?(?:have to|must|need(?:ed|s)?(?: to)?|should) (?:be )?(?:repair|fix|correct)\w*|\bcontribut\w+ just as much\b"
+    r"|\b(?:two|three|several|2|3) (?:independent |separate |different |unrelated |distinct |root )*(?:causes|faults)\b|\broot causes? \(\d\)|\b(?:takes|needs) both (?:repairs|fixes)\b|\bcause b:"
+    r"|\bon the other hand,? (?:the|a|its)\b"
+)
+"""Says that there is more than one cause."""
+
 _OR = re.compile(r"\b(?:or|and/or|alternatively|respectively)\b")
 """What stands between two guesses."""
 
@@ -91,6 +102,11 @@ class _Case:
                 for match in keys(sentence):
                     found.append(Claim(match.head.concept, match, number, tuple(subjects(each, match))))
         return tuple(found)
+
+    @cached_property
+    def several(self) -> bool:
+        """Whether the text says that there is more than one cause."""
+        return any(_SEVERAL.search(each.text) for each in self.statements if each.label != "cleared")
 
     @cached_property
     def listing(self) -> bool:
@@ -346,10 +362,14 @@ class _Case:
                 continue
             if claim.key in self.implied or (claim.statement, claim.match.head.start) in self.own_heads:
                 continue
+            if self._through(claim):
+                continue
             if self._beside(claim):
                 beside.append(((claim.statement, claim.match.head.start), claim.key))
             else:
                 keys.append(claim.key)
+        if len(self.specs) == 1 and len(self._own_keys) == 1 and self.several:
+            keys.append("a second cause")
         # One may be said by chance, in the words around what is right.
         return tuple(
             dict.fromkeys([*keys, *([key for _, key in beside] if len({at for at, _ in beside}) > 1 else [])])
@@ -363,6 +383,20 @@ class _Case:
             for claims in self.readings
             if (c := claims[claim.statement]) is not None
         )
+
+    def _through(self, claim: Claim) -> bool:
+        """Whether a claim only tells how a fault's own works: near it, of its kin, and of nobody in particular."""
+        each = self.statements[claim.statement]
+        for spec, claims in zip(self.specs, self.readings, strict=True):
+            own = claims[claim.statement]
+            if own is None or claim.key not in MECHANISMS[spec.mechanism].kin:
+                continue
+            if not own.match.first - _AROUND <= claim.match.head.first <= own.match.last + _AROUND:
+                continue
+            words = each.masked.split(" ")[max(0, claim.match.first - 1) : claim.match.last + 2]
+            if claim.match.head.start == own.match.head.start or not any("@" in word for word in words):
+                return True
+        return False
 
     @cached_property
     def _own_keys(self) -> frozenset[str]:

@@ -47,12 +47,12 @@ _CUT = re.compile(
     r"|\bcom(?:es?|ing) from\b|\btraced (?:back )?to\b|\battributable to\b|\bthanks to\b|\bon account of\b|\bgiven that\b|\bsince\b|, for (?=\w)|\btriggered by\b|\bbrought about by\b"
     r"|\bas(?= (?:the|its|it|all|no|nothing|every|they|their|there|somebody|someone|a|an|@\w*) )|, as )"
     r"|(?P<effect>,? ?\bso(?: that)?(?= (?!that)[\w/@])(?! (?:called|far|few|many|much|low|small|high)\b)|\btherefore\b|\bhence\b|\bthus\b|\bthereby\b|\bconsequently\b|\baccordingly\b|\bas a (?:result|consequence)\b|\bwhich is why\b"
-    r"|\b(?:(?:which|that|this|it|and)(?: then| in turn| now| also)? )?(?:causes?|causing|caused(?! by)|leads? to|leading to|led to|results? in|resulting in|resulted in|makes?|making|made|breaks|breaking|broke"
+    r"|\b(?:(?:which|that|this|it|and)(?: then| in turn| now| also)? )?(?<!what )(?:causes?|causing|caused(?! by)|leads? to|leading to|led to|results? in|resulting in|resulted in|makes?|making|made|breaks|breaking|broke"
     r"|prevents?|preventing|prevented|affects|affecting|leaves|leaving|brings? down|takes? down|took down|knocks? out|propagat\w+ to|cascad\w+ (?:to|into)|means|meaning|explains|explaining)\b"
     r"|\bdownstream\b|\bin turn\b)"
     r"|(?P<fresh>\b(?:the )?(?:actual |true |real |underlying )?root[ -]causes?(?: of [^:,.]{0,60}?)?(?: is| was| are|:|=)|\bthe (?:culprit|origin|fault|problem|issue)(?: here)?(?: is| lies| was|:|=))"
     r"|(?P<turn>,? ?\b(?:but|while|whereas|although|though|however|yet|nevertheless|except that|unlike)\b| - | \u2014 | \u2013 |: |; )"
-    r"|(?P<same>, (?:and|which|whose|who|where|when|then)\b| \(|\)|, (?=(?:its|it|they|all|no|nothing|users|clients)\b)|(?:, | and )(?=(?:the )?(?:@\w*|it|they|its \w+|\w+) (?:\w+ )?(?:is|was|has|had|cannot|can't|fails|carr\w+|does|do|never|runs?|waits?|hangs?|exits?|dies|crash\w*|asks?|stays?|reports?)\b))"
+    r"|(?P<same>, (?:and|which|whose|who|where|when|then)\b| \(|\)|, (?=(?:its|it|they|all|no|nothing|users|clients)\b)|(?:, | and )(?=(?:the )?(?:@\w*|it|they|its \w+|\w+|\w+ [+&] \w+) (?:\w+ )?(?:is|was|are|were|has|had|cannot|can't|fails|carr\w+|does|do|never|runs?|waits?|hangs?|exits?|dies|crash\w*|asks?|stays?|reports?)\b))"
 )
 
 _HEDGED = re.compile(
@@ -63,6 +63,10 @@ _HEDGED = re.compile(
 )
 _SUPPOSED = re.compile(
     r"\b(?:if|unless|whether|assuming|suppos(?:e|ing)|provided that|in case|in the event|were to|had (?:@\w*|it|the \w+) been|would)\b"
+)
+_TAKEN_BACK = re.compile(
+    r"\b(?:this|that|it|which) (?:is|was|'s) (?:what|only what|just what) (?:\w+ )?(?:claimed|said|thought|claims|says|thinks|believes|believed)\b|\b(?:it|this|that) (?:is|was) (?:false|untrue|not true|not so|not the case)\W*$"
+    r"|\b(?:i|we) (?:have )?(?:ruled|rule) (?:it|this|that|them) out\b|\bso (?:there is |it is )?no (?:conflict|problem|issue)\b|\bno change, so\b"
 )
 _DOUBTED_WHOLE = re.compile(
     r"^\W*(?:(?:or|and|but|so|also|then)\W+)*(?:perhaps|maybe|possibly|conceivably|presumably|probably|either)\b"
@@ -117,6 +121,7 @@ def clauses(text: str) -> list[Clause]:
     question = text.rstrip(" \"')").endswith("?")
     pieces = _cut(text)
     found: list[Clause] = []
+    taken_back = max((match.start() for match in _TAKEN_BACK.finditer(text)), default=0)
     doubtful, denied = question, False
     # "Perhaps a fails because b": the doubt reaches over the reason.
     for kind, start, end, role in pieces:
@@ -128,7 +133,7 @@ def clauses(text: str) -> list[Clause]:
         if _DENIED.search(body) or _DOUBTED_WHOLE.search(body):
             # "It is not true that ...": whatever follows is denied too, reasons included.
             doubtful = denied = True
-        found += _asserting(text, start, end, role, not doubtful)
+        found += _asserting(text, start, end, role, not doubtful and start >= taken_back)
     return found
 
 
