@@ -120,7 +120,7 @@ _ALL = (
             "service gone !endpoints|configmap|secret|service_account|claim|init_container|pods /2",
             "service_object gone !endpoints|configmap|secret|service_account|claim|init_container|pods /8",
             "gone >service_object !endpoints|configmap|secret|service_account|claim /2",
-            "lack >service !configmap|secret|service_account|claim|selector /3",
+            "lack = >service !configmap|secret|service_account|claim|selector /3",
             "service no_component /4",
         ),
         kinds=("Service",),

@@ -70,12 +70,12 @@ _TAKEN_BACK = re.compile(
 )
 _DOUBTED_WHOLE = re.compile(
     r"^\W*(?:(?:or|and|but|so|also|then)\W+)*(?:perhaps|maybe|possibly|conceivably|presumably|probably|either)\b"
+    r"|\b(?:at first|initially|first|originally|earlier) (?:i|we) (?:thought|assumed|believed|suspected)\b|\b(?:i|we) (?:first |initially |originally )?(?:thought|assumed|believed) (?:at first |first |initially )?that\b"
     r"|\bin case\b|\bif it (?:turns|turned|should turn) out\b|\b(?:would|could|might) explain\b|\bprovided that\b|\bassuming\b"
 )
 _DENIED = re.compile(
     r"\b(?:it|that|this|which) (?:is|was|'s) (?:not (?:true|the case|so|that|correct)|false|untrue|unlikely|impossible)\b|\b(?:it|this) (?:is|was) wrong (?:that|to)\b|\b(?:do|does|did|don't|doesn't|didn't)(?: not)? (?:think|believe|see|find|suspect|suggest|indicate|notice|show)"
     r"\b|\b(?:no|without|any|not any|little) (?:evidence|signs?|indication|proof|trace|reason to)\b|\bnothing (?:suggests|indicates|points to|shows)\b|\bfar from\b|\bi (?:reject|deny|doubt|exclude|excluded|rejected)\b|\bnot because\b|\bit is a (?:myth|lie)\b"
-    r"|\b(?:at first|initially|first|originally|earlier) (?:i|we) (?:thought|assumed|believed|suspected)\b|\b(?:i|we) (?:first |initially |originally )?(?:thought|assumed|believed) (?:at first |first |initially )?that\b"
     r"|\b(?:can|could|have|to|i|we)(?: be)? ruled? out (?:that|the|a|an|any)\b|\bnobody should (?:say|think|believe|conclude)\b|\b(?:wrong|mistake|misleading|tempting|incorrect) to (?:say|think|believe|conclude|claim)\b"
     r"|\bcontrary to\b|\bunlikely\b|\bdoubt(?:ful)?\b|\b(?:can|could) be (?:ruled out|excluded)\b|\bfalsely\b|\ballegedly\b|\bis (?:disproved|refuted|false|not true)\W*$"
 )
@@ -100,7 +100,7 @@ _UNKNOWN = re.compile(
     r"|\bi (?:still )?(?:do not|don't) know (?:the|what the|what is the) (?:real |root |actual )?cause\b"
 )
 _META = re.compile(
-    r"\b(?:nobody has (?:looked|checked|verified)|(?:i|we) (?:did not|didn't|have not|haven't) (?:get round to|look|check|verif)\w*|(?:it|that|this) (?:is|was|'s|turned out)(?: to be)? not so\b|(?:it|that|this)(?: is|'s)?n't so\b|it'sn't so\b|(?:am|was|'m|are|is)(?: \w+)? (?:not (?:\w+ )?(?:sure|certain|confident)|unsure|uncertain|guessing|speculating|unproven|unverified|unconfirmed)|could(?: not|n't) (?:\w+ )?(?:confirm|verify|tell|prove|determine|establish)"
+    r"\b(?:nobody has (?:looked|checked|verified)|(?:i|we) (?:did not|didn't|have not|haven't) (?:get round to|look|check|verif)\w*|(?:it|that|this) (?:is|was|'s|turned out)(?: to be)? not so\b|(?:it|that|this)(?: is|'s)?n't so\b|it'sn't so\b|(?:cannot|can't|could not|couldn't) decide\b|(?:am|was|'m|are|is)(?: \w+)? (?:not (?:\w+ )?(?:sure|certain|confident)|unsure|uncertain|guessing|speculating|unproven|unverified|unconfirmed)|could(?: not|n't) (?:\w+ )?(?:confirm|verify|tell|prove|determine|establish)"
     r"|can(?:no|')t (?:tell|confirm|say|verify|prove)|(?:just|only|merely|pure) (?:a |my )?(?:guess\w*|hunch|hypothes\w+|speculation|theory|idea)|i (?:may|might|could) be wrong|don't know|do not know|not confirmed|no idea|needs? (?:more )?(?:investigation|confirmation)|none of (?:this|that|the above) is (?:certain|true|confirmed|so)"
     r"|^(?:\W*)(?:no|not really|that is not so|not so|i do not think so|i don't think so|just kidding|wrong|false|not true)(?:[.!,]|$)|(?:the above|this|that) (?:is|was|may be|might be) (?:false|not true|untrue|incorrect|a lie|a joke|a guess|speculation|only a guess)|the above (?:is|was) wrong)"
 )
@@ -122,15 +122,18 @@ def clauses(text: str) -> list[Clause]:
     pieces = _cut(text)
     found: list[Clause] = []
     taken_back = max((match.start() for match in _TAKEN_BACK.finditer(text)), default=0)
-    doubtful, denied = question, False
-    # "Perhaps a fails because b": the doubt reaches over the reason.
+    doubtful, denied, whole = question, False, False
     for kind, start, end, role in pieces:
         body = text[start:end]
-        if not denied and not question and (kind == "back" or re.match(r",? ?\b(?:but|however|yet)\b", body)):
-            doubtful = False
+        turned = re.match(r",? ?\b(?:but|however|yet)\b", body) is not None
+        if not denied and not question and (turned or (kind == "back" and not whole)):
+            doubtful = whole = False
+        if _DOUBTED_WHOLE.search(body):
+            # "Perhaps a fails because b": the doubt reaches over the reason.
+            doubtful = whole = True
         if _HEDGED.search(body) or _SUPPOSED.search(body):
             doubtful = True
-        if _DENIED.search(body) or _DOUBTED_WHOLE.search(body):
+        if _DENIED.search(body):
             # "It is not true that ...": whatever follows is denied too, reasons included.
             doubtful = denied = True
         found += _asserting(text, start, end, role, not doubtful and start >= taken_back)
