@@ -30,6 +30,10 @@ class Mechanism:
     """Kinds of the objects in which one may rightly say that it lies."""
     kin: tuple[str, ...] = ()
     """Mechanisms that a right diagnosis of this one may come near to, because it works through them."""
+    through: tuple[str, ...] = ()
+    """Mechanisms that telling this one states by the way, of nobody in particular."""
+    rivals: tuple[str, ...] = ()
+    """Mechanisms that share words with this one and exclude it: who states both has guessed."""
 
     @property
     def title(self) -> str:
@@ -91,6 +95,7 @@ _ALL = (
             "EndpointSlice",
         ),
         kin=("extra_endpoints",),
+        rivals=("extra_endpoints",),
     ),
     Mechanism(
         "extra_endpoints",
@@ -111,6 +116,7 @@ _ALL = (
             "EndpointSlice",
         ),
         kin=("wrong_selector",),
+        rivals=("wrong_selector",),
     ),
     Mechanism(
         "missing_service",
@@ -145,7 +151,7 @@ _ALL = (
             "node_selector node gone|unsatisfied|wrong !volume|conflict",
             "label no_node pinned|node_selector|pods !volume",
         ),
-        valued=("VALUE node_selector|node|pinned|no_node|gone",),
+        valued=("VALUE node_selector|pinned|no_node|gone",),
         kinds=(
             "Deployment",
             "Node",
@@ -308,6 +314,7 @@ _ALL = (
             "Node",
         ),
         kin=("unsatisfiable_node_selector",),
+        through=("unsatisfiable_node_selector",),
     ),
     Mechanism(
         "excessive_resource_request",
@@ -349,7 +356,7 @@ _ALL = (
         ("quota require|blocked|low|number|wrong|memory",),
         valued=("VALUE quota",),
         kinds=("ResourceQuota",),
-        kin=("excessive_resource_request",),
+        through=("excessive_resource_request",),
     ),
     Mechanism(
         "network_policy_isolation",
@@ -433,7 +440,7 @@ _ALL = (
             "Deployment",
             "Service",
         ),
-        kin=("missing_service",),
+        through=("missing_service",),
     ),
     Mechanism(
         "database_permission_revoked",
@@ -447,6 +454,7 @@ _ALL = (
         valued=("VALUE role|revoked|not_authorized",),
         kinds=("MongoDBAccount",),
         kin=("database_account_missing",),
+        rivals=("database_account_missing",),
     ),
     Mechanism(
         "database_account_missing",
@@ -459,6 +467,7 @@ _ALL = (
         valued=("VALUE account|authentication|gone",),
         kinds=("MongoDBAccount",),
         kin=("database_permission_revoked",),
+        rivals=("database_permission_revoked",),
     ),
     Mechanism(
         "disk_read_errors",
@@ -477,7 +486,7 @@ _ALL = (
             "service_account gone|wrong",
             "lack >service_account /4",
         ),
-        valued=("VALUE service_account",),
+        valued=("VALUE service_account gone|absent|lack|wrong|low /14 !role",),
         kinds=(
             "Deployment",
             "ServiceAccount",
@@ -487,10 +496,10 @@ _ALL = (
         "missing_secret",
         "configuration",
         (
-            "secret gone !service_account /14",
+            "secret gone|absent !service_account /14",
             "lack >secret /4",
         ),
-        valued=("VALUE secret !wrong",),
+        valued=("VALUE secret gone|absent|lack !wrong /14",),
         kinds=(
             "Deployment",
             "Secret",

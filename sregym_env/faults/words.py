@@ -56,7 +56,7 @@ OBJECTS: Mapping[str, str] = {
     r"|unschedulable (?:worker )?nodes?|nodes? \(?unschedulable",
     # resources
     "memory_limit": rf"(?:{_MEM}) ?-?(?:limits?|caps?|ceiling|allowance|budget|cgroup limit)|limits?\.memory|limits?: \{{ ?memory|limits? (?:on|for|of) (?:the |its )?{_MEM}"
-    r"|cgroup limit|allowed (?:\w+ ){{0,3}}{_MEM}|memory is (?:limited|capped)|limits? memory",
+    r"|cgroup limit|allowed (?:\w+ ){0,3}(?:memory|mem|ram)|memory is (?:limited|capped)|limits? memory",
     "cpu_limit": r"cpu ?-?(?:limits?|quotas?|caps?|ceiling|allowance|budget|bandwidth)|limits?\.cpu|limits? (?:on|for|of) (?:the |its )?cpu|cfs(?: quota| limit)?"
     r"|processor (?:limit|quota)|cpu is (?:limited|capped)|limits? cpu",
     "limit": r"limits?(?:ed)?|capped|cap",

@@ -34,6 +34,24 @@ _KEYWORDS = 7
 _AROUND = 8
 """Words around a fault's own claim within which its mechanics are told."""
 
+_SOUP = 14
+"""Words from which a sentence without words of grammar is a list of keywords."""
+
+_GRAMMAR = frozenset(
+    "the a an is are was were be been has have had of to in on at for from by with and but so its it that which who whose because as not no "
+    "does do did can cannot can't now than then this these there where while since after before into under over s -> <- = :".split()
+)
+
+
+def _soup(text: str) -> bool:
+    words = text.split()
+    return (
+        len(words) >= _SOUP
+        and sum(word.strip(",;.()") in _GRAMMAR for word in words) * 12 < len(words)
+        and not re.search(r"[:;=,<>]", text)
+    )
+
+
 _SEVERAL = re.compile(
     r"\b(?:second|other|another|further|additional) (?:independent |separate |root )*(?:root )?(?:causes?|faults?) (?:is|are|was|were|has|have|and|,|beside)\b"
     r"|\bthat is the second (?:root )?cause\b|\bboth (?:of them )?(?:have to|must|need(?:ed|s)?(?: to)?|should) (?:be )?(?:repair|fix|correct)\w*|\bcontribut\w+ just as much\b"
@@ -112,7 +130,7 @@ class _Case:
     def listing(self) -> bool:
         """Whether some statement is a list of keywords."""
         return any(
-            len({hit.concept for hit in each.sentence.fields}) >= _KEYWORDS
+            len({hit.concept for hit in each.sentence.fields}) >= _KEYWORDS or _soup(each.text)
             for each in self.statements
             if each.asserts
         )
@@ -357,7 +375,7 @@ class _Case:
         for claim in self.claims:
             if claim.key in self._own_keys:
                 continue
-            if self._alternative(claim):
+            if self._alternative(claim) or self._rival(claim):
                 keys.append(claim.key)
                 continue
             if claim.key in self.implied or (claim.statement, claim.match.head.start) in self.own_heads:
@@ -384,12 +402,22 @@ class _Case:
             if (c := claims[claim.statement]) is not None
         )
 
+    def _rival(self, claim: Claim) -> bool:
+        """Whether a claim is of the mechanism that is easily taken for a fault's own, and said in words of its own."""
+        for spec, claims in zip(self.specs, self.readings, strict=True):
+            if claim.key not in MECHANISMS[spec.mechanism].rivals:
+                continue
+            own = claims[claim.statement]
+            if own is None or own.match.head.start != claim.match.head.start:
+                return True
+        return False
+
     def _through(self, claim: Claim) -> bool:
         """Whether a claim only tells how a fault's own works: near it, of its kin, and of nobody in particular."""
         each = self.statements[claim.statement]
         for spec, claims in zip(self.specs, self.readings, strict=True):
             own = claims[claim.statement]
-            if own is None or claim.key not in MECHANISMS[spec.mechanism].kin:
+            if own is None or claim.key not in MECHANISMS[spec.mechanism].through:
                 continue
             if not own.match.first - _AROUND <= claim.match.head.first <= own.match.last + _AROUND:
                 continue
