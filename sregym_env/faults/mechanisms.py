@@ -448,7 +448,7 @@ _ALL = (
         (
             "role revoked !service_account|policy|configmap|secret",
             "lack >role !service_account|policy|configmap|secret",
-            "revoked >account role|database !service_account|claim /9",
+            "revoked >account role !service_account|claim /9",
             "not_authorized account|role = /7",
         ),
         valued=("VALUE role|revoked|not_authorized",),

@@ -48,7 +48,7 @@ OBJECTS: Mapping[str, str] = {
     "node": r"(?:worker ?-?)?(?:nodes?|machines?|hosts?|workers?)",
     "volume": r"(?:persistent ?)?volumes?|pvs?|data (?:volume|directory)|storage(?!=)|its data|their data|disk(?!=)",
     "claim": r"(?:persistent ?)?(?:volume )?claims?(?: ?-?names?)?|pvcs?|persistentvolumeclaims?|claimnames?",
-    "taint": r"taint\w*",
+    "taint": r"taint\w*|[\w./-]+=[\w-]*:no(?:schedule|execute)",
     "toleration": r"(?:un-?)?tolerat\w+",
     "cordon": r"cordon\w*|scheduling ?disabled|(?:closed|shut|closed off|barred|locked) (?:to|for) (?:all |any )?(?:new )?(?:pods|scheduling|work\w*)|scheduling (?:is |was |has been )?(?:turned off|switched off|disabled)"
     r"|(?:spec\.)?unschedulable(?: is| was| set| flag|:|=)*(?: ?to)? ?[=:]? ?true|(?:marked|made|set|put|left|flagged)(?: as| to)? unschedulable"
@@ -89,9 +89,9 @@ OBJECTS: Mapping[str, str] = {
     r"|accounts?|credentials?|logins?|principal)|(?:data ?base|mongo\w*|db) users|admin",
     "not_authorized": r"not authori[sz]ed|unauthori[sz]ed|permission denied|access denied|denies every query",
     "authentication": r"authenticat\w+|auth ?fail\w*|log ?ins? fail\w*|user ?not ?found|log in",
-    "service_account": r"service ?-?_?accounts?(?: ?-?names?)?|sa|serviceaccountnames?",
+    "service_account": r"service ?-?_?accounts?(?: ?-?names?)?|sa|run (?:under|as) the identity|serviceaccountnames?",
     # disks
-    "disk": r"disks?|drives?|block ?-?devices?|sectors?|storage (?:device|media|hardware|layer)|media|hardware|ssd|hdd|nvme|device",
+    "disk": r"disks?|storage of|storage on|drives?|block ?-?devices?|sectors?|storage (?:device|media|hardware|layer)|media|hardware|ssd|hdd|nvme|device",
     "io_error": r"i/?o ?-?err(?:or)?s?|input/output errors?|\beio\b|read errors?|bad (?:sectors?|blocks?)|(?:latent )?sector errors?|reads? (?:\S+ ){0,6}fail\w*|read failures?|unreadable|media errors?",
     # generic things
     "service": r"services?(?: object| resource| definition| record)?|svc|cluster[ -]?ip",
@@ -113,12 +113,12 @@ DEFECTS: Mapping[str, str] = {
     "instead": r"instead(?: of)?|rather than|should (?:be|have been|read|say|point|use)|must be|ought to be|supposed to be|expected|(?:it )?was \S+ before|previously|formerly|in place of|,? (?:and )?not(?= [\d\"'])",
     "changed": r"changed?|changes|set(?:s|ting)?|switched|replaced|modified|edited|altered|overrid\w+|overrode|overwrit\w+|overwrote|bumped|moved|swapped|flipped|rolled out|deployed"
     r"|points?(?: at| to)?|pointed|pointing|uses?|using|references?|referenc\w+|refers?|became|becomes|names|asks?|requires?|requiring|demands?|carries|has|have|is|are|was|contains|specifies|says|=|:|now",
-    "absent": rf"missing|absent|(?<!not )(?<!never )delet\w+|removed|removal(?: of)?|gone|vanished|disappeared|dropped|drops|wiped|erased|stripped|taken away|took away|takes away|pruned|non-?exist\w*|inexistent"
+    "absent": rf"missing|there (?:is|was|are) none|there(?: is|'s)n't one|there isn't (?:one|any)|there's none|forgotten|(?:cluster|registry|namespace) (?:does not|doesn't) (?:know|have)|absent|(?<!not )(?<!never )delet\w+|removed|removal(?: of)?|gone|vanished|disappeared|dropped|drops|wiped|erased|stripped|taken away|took away|takes away|pruned|non-?exist\w*|inexistent"
     rf"|(?:does|do|did)(?:{_NOT}) (?:\w+ )?(?:exist|resolve to)(?: any ?more)?|no longer (?:exists?|there|present|defined|in|has|have|lists|contains)|(?:is|are|was|were){_NOT} (?:\w+ )?(?:exist\w*|found|present|there|in (?:it|the)|defined|created|set|part of)"
     rf"|not (?:found|exist\w*|present|there|defined)|(?:could|can)(?: ?not|n't) (?:be )?(?:found|find)|(?:was |were |been )?never (?:been )?(?:created|made|existed|defined|applied|added)|nobody (?:has )?(?:ever )?(?:made|created|defined|applied)|nowhere|unknown to"
     r"|(?:has|have|had) (?:\w+ )?(?:been )?(?:lost|renamed)|(?:was|were|got|been) (?:lost|renamed|unregistered|taken (?:out|away))|unregistered|emptied|(?:is|are|was|left) (?:now )?(?:empty|blank|commented out|nil|unset)|empty|nil|lost|(?:has|have|had) ceased to exist|exists? nowhere|ceased to exist"
     r"|there (?:is|are|was|were|exists?) no|there's no|there isn't an?|no such|exists? no|renamed|unset|not mentioned|not listed|omitted|left out|isn't there|aren't there|is not there|have no",
-    "gone": rf"missing|absent|(?<!not )(?<!never )deleted|removed|gone|vanished|disappeared|dropped|wiped|erased|non-?exist\w*|inexistent|(?:does|do|did){_NOT} (?:\w+ )?exist(?: any ?more)?|no longer (?:exists?|there|present|defined)"
+    "gone": rf"missing|there (?:is|was|are) none|there(?: is|'s)n't one|there isn't (?:one|any)|there's none|forgotten|(?:cluster|registry|namespace) (?:does not|doesn't) (?:know|have)|absent|(?<!not )(?<!never )deleted|removed|gone|vanished|disappeared|dropped|wiped|erased|non-?exist\w*|inexistent|(?:does|do|did){_NOT} (?:\w+ )?exist(?: any ?more)?|no longer (?:exists?|there|present|defined)"
     rf"|(?:is|are|was|were){_NOT} (?:\w+ )?(?:exist\w*|found|present|there|defined|created)|not (?:found|exist\w*|present|there|defined)|(?:could|can)(?: ?not|n't) be found|nobody (?:has )?(?:ever )?(?:made|created|defined|applied)"
     r"|(?:has|have|had) (?:\w+ )?been (?:lost|renamed|taken out|pruned)|(?:was|were|got|been) (?:lost|renamed|unregistered|pruned|taken (?:out|away)|deregistered)|unregistered|ceased to exist|exists? nowhere|there (?:is|are|was|were|exists?) no|there's no|there isn't an?|no such(?! host)|no longer registered|isn't there|aren't there|(?:isn't|is not|are not|aren't|not) (?:in|part of|among|one of) (?:this|the|our|any) (?:cluster|namespace|nodes?)|none(?= of (?:these|those|the|its|them) (?:\w+ )?(?:exists?|is there))|unknown to \w+",
     "lack": rf"lack(?:s|ed|ing)?|missing|without|no|(?:has|have|had|with) no|(?:does|do|did){_NOT} (?:\w+ )?(?:have|contain|hold|include|carry|define|list|know|mention|declare|specify|provide)(?: an?y?| the)?|loss of|lost|loses|losing|lose"
@@ -158,14 +158,14 @@ ACTS: Mapping[str, str] = {
     "revoked": r"revok\w+|revocation|withdr[ae]wn?|taken away|took away|takes away|downgrad\w+|demoted|depriv\w+|strip\w*|lost|loses|lose|losing|no longer (?:has|have|holds|allowed|permitted|may)|(?:is|was)(?: not|n't) (?:allowed|permitted)|gone|removed|missing|absent|lacks?|lacking|empty|insufficient|without|only (?:has|read)|read-?only|deleted|dropped|denied|changed|reduced|disappeared|none|wrong|instead|may not|has no|no|not granted|no grants",
     "incompatible": r"incompatib\w+|not compatible|un-?supported|not supported|can(?: ?not|n't|'t) (?:\w+ )?(?:read|open|use|handle|start (?:on|with)|understand|load|work with|deal with)|refus\w+|unable to (?:read|open|use)|too (?:new|old|recent|far)|won't (?:read|open|start)|will not (?:read|open)|reject\w*|does(?: not|n't) (?:understand|support|accept|read)|skip\w+|jump\w*|newer|major version|different major",
     "upgraded": r"up-?grad\w+|bump\w*|downgrad\w+|jump\w*|moved|major|newer|version (?:change|jump|bump|skew|mismatch)|rolled out|changed|switched|set|replaced|runs?|uses?",
-    "unpullable": rf"(?:can(?: ?not|n't|'t)|could(?: not|n't)|unable to|fail\w*(?: to)?|impossible to|never) (?:be )?(?:\w+ )?(?:pull\w*|fetch\w*|download\w*|found|resolved|find)|(?:is|was|are)(?:{_NOT}) (?:available|found|pullable|in (?:the|any) registry)|image ?pull ?back ?off|err ?image ?pull|unpullable|unavailable|nonexistent|not (?:available|found)|no registry|in no registry|unknown to (?:the|any) registry|manifest unknown|invalid ?image ?name",
+    "unpullable": rf"registry (?:does not|doesn't|has never) (?:have|know|had)|(?:can(?: ?not|n't|'t)|could(?: not|n't)|unable to|fail\w*(?: to)?|impossible to|never) (?:be )?(?:\w+ )?(?:pull\w*|fetch\w*|download\w*|found|resolved|find)|(?:is|was|are)(?:{_NOT}) (?:available|found|pullable|in (?:the|any) registry)|image ?pull ?back ?off|err ?image ?pull|unpullable|unavailable|nonexistent|not (?:available|found)|no registry|in no registry|unknown to (?:the|any) registry|manifest unknown|invalid ?image ?name",
     "defective": r"defect\w*|bug\w*|bugg?y|faulty|broken|flawed|bad|crash\w*|fails?|failing|regression|corrupt\w*|damaged|unstable|does(?: not|n't) (?:work|stay up|start)|botched|poor|rotten|panics?|malfunction\w*|dud",
     "external": r"external|public|outside|8\.8\.8\.8|1\.1\.1\.1|google\w*|foreign|custom|own|bypass\w*|by-?pass\w*|ignor\w+|none|default|circumvent\w*|go(?:es)? (?:around|past)|not (?:use|ask|know)|(?:does|do)(?: not|n't) (?:\w+ )?(?:use|ask|know|consult|resolve)|around|past|away from|unaware|host's|node's|internet|wrong|instead|sends?",
     "tells": r"answers?|answering|returns?|returning|denies|deny|replies|responds?|rules?|blocks?|template|rewrites?|overrid\w+|changed|edited|modified|poison\w*|intercept\w*|refus\w+|added|tampered|entry",
     "maps": r"maps?|mapped|mapping|overrid\w+|overrode|point\w*|resolv\w*|sends?|redirect\w*|pin\w*|wrong|stale|address|ip|dead|entry|has|contains|hard-?cod\w+|static|shadow\w*|hijack\w*|outdated|old|added|carries|to",
     "on": r"on|true|enabled?|enabling|enables|set(?: to)?|turn\w*(?: on)?|switch\w*(?: on)?|activat\w+|flipped|=|1|sets|triggers?",
     "code_path": r"(?:code )?path (?:that|which) (?:\w+ )?(?:enables?|turns? on|switch\w* (?:on|to))|code ?-?paths?|(?:latent|dormant|buggy|untested|experimental|new|broken|faulty|hidden) (?:\w+ )?(?:code|path|feature|backend|branch|bug|logic)|latent bug",
-    "number": r"(?<![\w.-])\d+(?:\.\d+)?(?: ?(?:[kmgt]i?b?|m|millicores?|cores?|%|bytes|mebibytes|megabytes|gibibytes|gigabytes|mib|gib))?(?![\w-])|ten|five|sixteen|twenty",
+    "number": r"(?<![\w.-])(?<!\d:)(?!\d\d?:\d\d(?!\d))\d+(?:\.\d+)?(?: ?(?:[kmgt]i?b?|m|millicores?|cores?|%|bytes|mebibytes|megabytes|gibibytes|gigabytes|mib|gib))?(?![\w-])|ten|five|sixteen|twenty",
     "path": r"/[a-z][\w/.-]*|http ?get|tcp ?socket|grpc|exec|wget|command",
     "kill": r"kill\w*|restart\w*|terminat\w+|recreat\w+|crash ?-?loop\w*",
     "ready": r"ready|readiness|unready|not-ready|out of (?:its|the) service|taken out|endpoints?|rotation|load balanc\w+|polls?",

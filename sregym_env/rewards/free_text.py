@@ -413,17 +413,14 @@ class _Case:
         return False
 
     def _through(self, claim: Claim) -> bool:
-        """Whether a claim only tells how a fault's own works: near it, of its kin, and of nobody in particular."""
-        each = self.statements[claim.statement]
+        """Whether a claim only tells how a fault's own works: near it, and of what it works through."""
         for spec, claims in zip(self.specs, self.readings, strict=True):
             own = claims[claim.statement]
             if own is None or claim.key not in MECHANISMS[spec.mechanism].through:
                 continue
             if not own.match.first - _AROUND <= claim.match.head.first <= own.match.last + _AROUND:
                 continue
-            words = each.masked.split(" ")[max(0, claim.match.first - 1) : claim.match.last + 2]
-            if claim.match.head.start == own.match.head.start or not any("@" in word for word in words):
-                return True
+            return True
         return False
 
     @cached_property

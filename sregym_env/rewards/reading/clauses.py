@@ -175,6 +175,12 @@ def _cut(text: str) -> list[tuple[str, int, int, Role]]:
         if match.start() > start:
             pieces.append((kind, start, match.start(), here))
         kind, start = new, match.start()
-        role = {"back": "cause", "effect": "effect", "hence": "effect", "fresh": "cause", "turn": "plain"}.get(new, here)
+        role = {
+            "back": "cause",
+            "effect": "effect",
+            "hence": "effect",
+            "fresh": "cause",
+            "turn": "plain",
+        }.get(new, here)
     pieces.append((kind, start, len(text), role))  # type: ignore[arg-type]
     return pieces
