@@ -56,7 +56,7 @@ _ALL = (
             "port service forwards dead|wrong|contrast !probe|readiness_probe|liveness_probe|startup_probe !service_port !selector !host_alias /14",
             "port forwards dead|wrong|contrast !probe|readiness_probe|liveness_probe|startup_probe !service_port !selector !host_alias !policy !command /10",
             "port endpoints wrong|dead|contrast !probe|readiness_probe|liveness_probe|startup_probe !service_port !selector",
-            "port service wrong !probe|readiness_probe|liveness_probe|startup_probe !service_port !selector !host_alias !sidecar !address_in_use /8",
+            "port service wrong !offers !probe|readiness_probe|liveness_probe|startup_probe !service_port !selector !host_alias !sidecar !address_in_use /8",
             "port service dead number !probe|readiness_probe|liveness_probe|startup_probe !service_port !selector !host_alias !sidecar !address_in_use !command|binary /12",
             "forwards number service dead|wrong !probe|readiness_probe|liveness_probe|startup_probe !host_alias !selector /12",
         ),
@@ -81,7 +81,8 @@ _ALL = (
         "wrong_selector",
         "service",
         (
-            "selector wrong|nopods|absent|extra !no_node|node_selector",
+            "selector nopods|absent|extra !no_node|node_selector",
+            "selector wrong !no_node|node_selector !also",
             "selector changed label|nopods /12",
             "label service nopods !node|no_node|also !shared /14",
             "service|selector selects nopods|label nopods|absent /12",
@@ -123,7 +124,7 @@ _ALL = (
         "service",
         (
             "service = gone !endpoints|configmap|secret|service_account|claim /5",
-            "service gone !endpoints|configmap|secret|service_account|claim|init_container|pods /2",
+            "service = gone !endpoints|configmap|secret|service_account|claim|init_container|pods /2",
             "service_object gone !endpoints|configmap|secret|service_account|claim|init_container|pods /8",
             "gone >service_object !endpoints|configmap|secret|service_account|claim /2",
             "lack = >service !configmap|secret|service_account|claim|selector /3",

@@ -126,7 +126,11 @@ def clauses(text: str) -> list[Clause]:
     for kind, start, end, role in pieces:
         body = text[start:end]
         turned = re.match(r",? ?\b(?:but|however|yet)\b", body) is not None
-        if not denied and not question and (turned or (kind == "back" and not whole)):
+        if (
+            not denied
+            and not question
+            and ((turned and (not whole or body.startswith(","))) or (kind == "back" and not whole))
+        ):
             doubtful = whole = False
         if _DOUBTED_WHOLE.search(body):
             # "Perhaps a fails because b": the doubt reaches over the reason.

@@ -219,7 +219,12 @@ def _of_lines(lines: list[str]) -> Iterator[Passage]:
             yield from flush()
             yield Passage(heading if own == "detail" else own, keyed["rest"].strip())
             continue
-        if waiting and (bare != line.strip() or _ended(waiting[-1]) or _TIMED.match(bare)):
+        if waiting and (
+            bare != line.strip()
+            or _ended(waiting[-1])
+            or _TIMED.match(bare)
+            or (_TIMED.match(waiting[0]) and bare[:1].isupper())
+        ):
             yield from flush()
         label = heading
         waiting.append(re.sub(r"\*\*|__", "", bare))
