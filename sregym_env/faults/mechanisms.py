@@ -178,7 +178,6 @@ _ALL = (
         "images",
         (
             "image unpullable|gone !data_files",
-            "image wrong !data_files|defective|fails|incompatible /5",
             "pull image wrong|gone|fails",
             "build unpullable|gone /5",
         ),
@@ -193,7 +192,7 @@ _ALL = (
         "defective_image",
         "images",
         (
-            "build|image defective|wrong|fails /7 !pull|unpullable|data_files|incompatible",
+            "build|image defective|fails /7 !pull|unpullable|data_files|incompatible",
             "image changed defective|fails|code_path !pull|unpullable|incompatible",
         ),
         valued=("VALUE image|build|runs|upgraded",),
