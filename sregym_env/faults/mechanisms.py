@@ -30,6 +30,10 @@ class Mechanism:
     """Kinds of the objects in which one may rightly say that it lies."""
     kin: tuple[str, ...] = ()
     """Mechanisms that a right diagnosis of this one may come near to, because it works through them."""
+    through: tuple[str, ...] = ()
+    """Mechanisms that telling this one states by the way, of nobody in particular."""
+    rivals: tuple[str, ...] = ()
+    """Mechanisms that share words with this one and exclude it: who states both has guessed."""
 
     @property
     def title(self) -> str:
@@ -52,7 +56,8 @@ _ALL = (
             "port service forwards dead|wrong|contrast !probe|readiness_probe|liveness_probe|startup_probe !service_port !selector !host_alias /14",
             "port forwards dead|wrong|contrast !probe|readiness_probe|liveness_probe|startup_probe !service_port !selector !host_alias !policy !command /10",
             "port endpoints wrong|dead|contrast !probe|readiness_probe|liveness_probe|startup_probe !service_port !selector",
-            "port service wrong|dead !probe|readiness_probe|liveness_probe|startup_probe !service_port !selector !host_alias !sidecar !address_in_use /8",
+            "port service wrong !offers !probe|readiness_probe|liveness_probe|startup_probe !service_port !selector !host_alias !sidecar !address_in_use /8",
+            "port service dead number !probe|readiness_probe|liveness_probe|startup_probe !service_port !selector !host_alias !sidecar !address_in_use !command|binary /12",
             "forwards number service dead|wrong !probe|readiness_probe|liveness_probe|startup_probe !host_alias !selector /12",
         ),
         valued=("VALUE port|listens|forwards|service|endpoints|dead",),
@@ -64,7 +69,7 @@ _ALL = (
         (
             "service_port wrong|instead|number|dead !target_port",
             "service_port changed !target_port /5",
-            "port service offers wrong|instead|changed !target_port !probe|readiness_probe|liveness_probe|startup_probe !forwards !sidecar|address_in_use /12",
+            "port service offers wrong|instead|changed !dead !target_port !probe|readiness_probe|liveness_probe|startup_probe !forwards !sidecar|address_in_use /12",
             "port service wrong|instead !target_port !probe|readiness_probe|liveness_probe|startup_probe !forwards !selector !host_alias !sidecar !sidecar|address_in_use /9",
             "port clients wrong|contrast service|offers !probe|readiness_probe|liveness_probe|startup_probe !target_port !sidecar|address_in_use /12",
         ),
@@ -76,7 +81,8 @@ _ALL = (
         "wrong_selector",
         "service",
         (
-            "selector wrong|nopods|absent|extra !no_node|node_selector",
+            "selector nopods|absent|extra !no_node|node_selector",
+            "selector wrong !no_node|node_selector !also",
             "selector changed label|nopods /12",
             "label service nopods !node|no_node|also !shared /14",
             "service|selector selects nopods|label nopods|absent /12",
@@ -90,6 +96,7 @@ _ALL = (
             "EndpointSlice",
         ),
         kin=("extra_endpoints",),
+        rivals=("extra_endpoints",),
     ),
     Mechanism(
         "extra_endpoints",
@@ -110,16 +117,17 @@ _ALL = (
             "EndpointSlice",
         ),
         kin=("wrong_selector",),
+        rivals=("wrong_selector",),
     ),
     Mechanism(
         "missing_service",
         "service",
         (
             "service = gone !endpoints|configmap|secret|service_account|claim /5",
-            "service gone !endpoints|configmap|secret|service_account|claim|init_container|pods /2",
+            "service = gone !endpoints|configmap|secret|service_account|claim|init_container|pods /2",
             "service_object gone !endpoints|configmap|secret|service_account|claim|init_container|pods /8",
             "gone >service_object !endpoints|configmap|secret|service_account|claim /2",
-            "lack >service !configmap|secret|service_account|claim|selector /3",
+            "lack = >service !configmap|secret|service_account|claim|selector /3",
             "service no_component /4",
         ),
         kinds=("Service",),
@@ -144,7 +152,7 @@ _ALL = (
             "node_selector node gone|unsatisfied|wrong !volume|conflict",
             "label no_node pinned|node_selector|pods !volume",
         ),
-        valued=("VALUE node_selector|node|pinned|no_node|gone",),
+        valued=("VALUE node_selector|pinned|no_node|gone",),
         kinds=(
             "Deployment",
             "Node",
@@ -170,7 +178,6 @@ _ALL = (
         "images",
         (
             "image unpullable|gone !data_files",
-            "image wrong !data_files|defective|fails|incompatible /5",
             "pull image wrong|gone|fails",
             "build unpullable|gone /5",
         ),
@@ -185,7 +192,7 @@ _ALL = (
         "defective_image",
         "images",
         (
-            "build|image defective|wrong|fails /7 !pull|unpullable|data_files|incompatible",
+            "build|image defective|fails /7 !pull|unpullable|data_files|incompatible",
             "image changed defective|fails|code_path !pull|unpullable|incompatible",
         ),
         valued=("VALUE image|build|runs|upgraded",),
@@ -227,6 +234,7 @@ _ALL = (
             "lack config_key|address_key config|configmap /12",
             "address_key absent|lack config|configmap|database /10",
             "config absent address_key|config_key",
+            "named_key absent|lack|misnamed /10",
             "config_key|address_key misnamed config|configmap /10",
         ),
         valued=("VALUE absent|lack|misnamed !command|image|port",),
@@ -237,9 +245,9 @@ _ALL = (
         "missing_configmap",
         "configuration",
         (
-            "configmap gone !config_key|flag /7",
-            "lack >configmap !config_key|flag /4",
-            "volume configmap gone !config_key /12",
+            "configmap gone !config_key|flag|named_key /7",
+            "lack >configmap !config_key|flag|named_key /4",
+            "volume configmap gone !config_key|named_key /12",
         ),
         valued=("VALUE gone !secret|claim|service_account",),
         kinds=(
@@ -306,6 +314,7 @@ _ALL = (
             "Node",
         ),
         kin=("unsatisfiable_node_selector",),
+        through=("unsatisfiable_node_selector",),
     ),
     Mechanism(
         "excessive_resource_request",
@@ -347,12 +356,14 @@ _ALL = (
         ("quota require|blocked|low|number|wrong|memory",),
         valued=("VALUE quota",),
         kinds=("ResourceQuota",),
+        through=("excessive_resource_request",),
     ),
     Mechanism(
         "network_policy_isolation",
         "isolation",
         (
             "policy blocked|wrong|conflict|lack|absent",
+            "policy blocked pods /16",
             "deny_all",
         ),
         valued=("VALUE policy|blocked",),
@@ -429,6 +440,7 @@ _ALL = (
             "Deployment",
             "Service",
         ),
+        through=("missing_service",),
     ),
     Mechanism(
         "database_permission_revoked",
@@ -436,12 +448,13 @@ _ALL = (
         (
             "role revoked !service_account|policy|configmap|secret",
             "lack >role !service_account|policy|configmap|secret",
-            "revoked >account role|database !service_account|claim /9",
+            "revoked >account role !service_account|claim /9",
             "not_authorized account|role = /7",
         ),
         valued=("VALUE role|revoked|not_authorized",),
         kinds=("MongoDBAccount",),
         kin=("database_account_missing",),
+        rivals=("database_account_missing",),
     ),
     Mechanism(
         "database_account_missing",
@@ -454,6 +467,7 @@ _ALL = (
         valued=("VALUE account|authentication|gone",),
         kinds=("MongoDBAccount",),
         kin=("database_permission_revoked",),
+        rivals=("database_permission_revoked",),
     ),
     Mechanism(
         "disk_read_errors",
@@ -472,7 +486,7 @@ _ALL = (
             "service_account gone|wrong",
             "lack >service_account /4",
         ),
-        valued=("VALUE service_account",),
+        valued=("VALUE service_account gone|absent|lack|wrong|low /14 !role",),
         kinds=(
             "Deployment",
             "ServiceAccount",
@@ -482,10 +496,10 @@ _ALL = (
         "missing_secret",
         "configuration",
         (
-            "secret gone !service_account /14",
+            "secret gone|absent !service_account /14",
             "lack >secret /4",
         ),
-        valued=("VALUE secret !wrong",),
+        valued=("VALUE secret gone|absent|lack !wrong /14",),
         kinds=(
             "Deployment",
             "Secret",

@@ -139,7 +139,11 @@ def tagged(text: str) -> Sentence:
     fields = sorted(
         (hit for concept in FIELDS for hit in hits.get(concept, ())), key=lambda hit: (hit.first, hit.concept)
     )
-    breaks = frozenset(number for number, end in enumerate(ends) if text[end - 1] in ",;:.)")
+    breaks = frozenset(
+        number
+        for number, end in enumerate(ends)
+        if text[end - 1] in ",;:.)" or text[end + 1 : end + 2] == "("
+    )
     return Sentence(text, hits, fields, breaks, len(starts))
 
 

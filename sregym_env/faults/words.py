@@ -22,7 +22,7 @@ OBJECTS: Mapping[str, str] = {
     "label": r"labels?|labell?ed",
     "endpoints": r"endpoints?|endpoint ?slices?|back-?ends?",
     # images
-    "image": r"(?:container |docker |pod )?images?|image ?tags?|image ?references?|tags?",
+    "image": r"(?:container |docker |pod )?images?|image ?tags?|image ?references?|tags?|imgs?|[\w-]*image:[\w.-]+",
     "build": r"builds?|releases?|versions?|release candidate|binary release",
     "pull": r"pull\w*|image ?pull ?back ?off|err ?image ?pull|fetch(?:ed)?|download(?:ed)?",
     # programs
@@ -30,12 +30,13 @@ OBJECTS: Mapping[str, str] = {
     "binary": r"binar(?:y|ies)|executables?|programs?",
     # configuration
     "configmap": r"config ?-?maps?|cm",
-    "config": r"config\.json|config(?:uration)?(?: ?-?(?:map|file|data|document|json))?s?|settings? file|\.json|\.ya?ml|cm",
+    "config": r"config\.json|[a-z]+-config|config(?:uration)?(?: ?-?(?:map|file|data|document|json))?s?|settings? file|\.json|\.ya?ml|cm",
     "config_key": r"(?:config(?:uration)? )?(?:keys?|entr(?:y|ies)|settings?|propert(?:y|ies)|parameters?|options?|values?|lines?)",
-    "address_key": r"(?:data ?base |mongo\w* |db |server |host )?(?:addresses|address|addr|host name|url|uri|connection string|endpoint)",
+    "address_key": r"[a-z]+(?:mongo|db|database)(?:address|url|uri|host)|(?:data ?base |mongo\w* |db |server |host )?(?:addresses|address|addr|host name|url|uri|connection string|endpoint)",
     "secret": r"secrets?(?: ?key ?ref)?|secretkeyref|credentials? secret",
+    "named_key": r"[a-z]+(?:mongo|db|database)(?:address|url|uri|host)",
     "flag": r"(?:feature |config(?:uration)? )?(?:flags?|toggles?|feature gates?|feature switch(?:es)?)|feature-flag\w*",
-    "variable": r"env(?:ironment)?(?: ?var(?:iable)?s?)?|variables?|env vars?",
+    "variable": r"[a-z]+(?:_[a-z]+)*_(?:version|enabled|flag|feature|mode|backend)|env(?:ironment)?(?: ?var(?:iable)?s?)?|variables?|env vars?",
     # probes
     "readiness_probe": r"readiness ?-?(?:http ?)?(?:probes?|checks?|endpoint|gate|test|health check|probing)|readyz? probes?|readiness(?= (?:of|is|never|always|on))",
     "liveness_probe": r"liveness ?-?(?:http ?)?(?:probes?|checks?|endpoint|test|health check|probing)|live-?check|liveness(?= (?:of|is|never|always|on))",
@@ -47,15 +48,15 @@ OBJECTS: Mapping[str, str] = {
     "node": r"(?:worker ?-?)?(?:nodes?|machines?|hosts?|workers?)",
     "volume": r"(?:persistent ?)?volumes?|pvs?|data (?:volume|directory)|storage(?!=)|its data|their data|disk(?!=)",
     "claim": r"(?:persistent ?)?(?:volume )?claims?(?: ?-?names?)?|pvcs?|persistentvolumeclaims?|claimnames?",
-    "taint": r"taint\w*",
+    "taint": r"taint\w*|[\w./-]+=[\w-]*:no(?:schedule|execute)",
     "toleration": r"(?:un-?)?tolerat\w+",
-    "cordon": r"cordon\w*|scheduling ?disabled|(?:closed|shut|closed off|barred|locked) (?:to|for) (?:new )?(?:pods|scheduling|workloads?)"
+    "cordon": r"cordon\w*|scheduling ?disabled|(?:closed|shut|closed off|barred|locked) (?:to|for) (?:all |any )?(?:new )?(?:pods|scheduling|work\w*)|scheduling (?:is |was |has been )?(?:turned off|switched off|disabled)"
     r"|(?:spec\.)?unschedulable(?: is| was| set| flag|:|=)*(?: ?to)? ?[=:]? ?true|(?:marked|made|set|put|left|flagged)(?: as| to)? unschedulable"
     rf"|(?:nodes?|workers?|machines?|them|they|all|three|both) {_BE} (?:all |now |also |currently |both )?(?:marked )?(?:as )?(?:unschedulable|not schedulable)"
     r"|unschedulable (?:worker )?nodes?|nodes? \(?unschedulable",
     # resources
     "memory_limit": rf"(?:{_MEM}) ?-?(?:limits?|caps?|ceiling|allowance|budget|cgroup limit)|limits?\.memory|limits?: \{{ ?memory|limits? (?:on|for|of) (?:the |its )?{_MEM}"
-    r"|cgroup limit|memory is (?:limited|capped)|limits? memory",
+    r"|cgroup limit|allowed (?:\w+ ){0,3}(?:memory|mem|ram)|memory is (?:limited|capped)|limits? memory",
     "cpu_limit": r"cpu ?-?(?:limits?|quotas?|caps?|ceiling|allowance|budget|bandwidth)|limits?\.cpu|limits? (?:on|for|of) (?:the |its )?cpu|cfs(?: quota| limit)?"
     r"|processor (?:limit|quota)|cpu is (?:limited|capped)|limits? cpu",
     "limit": r"limits?(?:ed)?|capped|cap",
@@ -88,13 +89,13 @@ OBJECTS: Mapping[str, str] = {
     r"|accounts?|credentials?|logins?|principal)|(?:data ?base|mongo\w*|db) users|admin",
     "not_authorized": r"not authori[sz]ed|unauthori[sz]ed|permission denied|access denied|denies every query",
     "authentication": r"authenticat\w+|auth ?fail\w*|log ?ins? fail\w*|user ?not ?found|log in",
-    "service_account": r"service ?-?_?accounts?(?: ?-?names?)?|serviceaccountnames?",
+    "service_account": r"service ?-?_?accounts?(?: ?-?names?)?|sa|run (?:under|as) the identity|serviceaccountnames?",
     # disks
-    "disk": r"disks?|drives?|block ?-?devices?|sectors?|storage (?:device|media|hardware|layer)|media|hardware|ssd|hdd|nvme|device",
-    "io_error": r"i/?o ?-?errors?|input/output errors?|\beio\b|read errors?|bad (?:sectors?|blocks?)|(?:latent )?sector errors?|reads? (?:\S+ ){0,6}fail\w*|read failures?|unreadable|media errors?",
+    "disk": r"disks?|storage of|storage on|drives?|block ?-?devices?|sectors?|storage (?:device|media|hardware|layer)|media|hardware|ssd|hdd|nvme|device",
+    "io_error": r"i/?o ?-?err(?:or)?s?|input/output errors?|\beio\b|read errors?|bad (?:sectors?|blocks?)|(?:latent )?sector errors?|reads? (?:\S+ ){0,6}fail\w*|read failures?|unreadable|media errors?",
     # generic things
     "service": r"services?(?: object| resource| definition| record)?|svc|cluster[ -]?ip",
-    "replicas": r"replicas?(?: count)?|desired count|replica count|(?:desired|wanted) (?:pods|number)|instances|scale[ds]?(?: \w+)? ?(?:down)?(?= to)|scaling|scaled (?:down|away|in)",
+    "replicas": r"replicas?(?: count)?|desired count|replica count|(?:desired|wanted) (?:pods|number)|instances|scale[ds]?(?: [\w@\"'-]+){0,4}?(?= to (?:0|zero|nothing|none)\b)|scale[ds]?(?: \w+)? ?(?:down)?(?= to)|scaling|scaled (?:down|away|in)",
     "port": r"ports?|:\d{2,5}",
     "database": r"data ?-?bases?|mongo\w*|mongod|db|dbs",
     "data_files": r"data ?-?files?|on-?disk (?:data|format)|data (?:director(?:y|ies)|format|format version|on (?:its|the|their) (?:volume|disk)s?)|existing data|old data|wiredtiger|feature ?compatibility ?version|fcv|dbpath",
@@ -111,23 +112,23 @@ DEFECTS: Mapping[str, str] = {
     r"|it was|was|previously|formerly|in place of|while|whereas|but|although|yet|however|->",
     "instead": r"instead(?: of)?|rather than|should (?:be|have been|read|say|point|use)|must be|ought to be|supposed to be|expected|(?:it )?was \S+ before|previously|formerly|in place of|,? (?:and )?not(?= [\d\"'])",
     "changed": r"changed?|changes|set(?:s|ting)?|switched|replaced|modified|edited|altered|overrid\w+|overrode|overwrit\w+|overwrote|bumped|moved|swapped|flipped|rolled out|deployed"
-    r"|points?(?: at| to)?|pointed|pointing|uses?|using|references?|referenc\w+|refers?|names|asks?|requires?|requiring|demands?|carries|has|have|is|are|was|contains|specifies|says|=|:|now",
-    "absent": rf"missing|absent|(?<!not )(?<!never )delet\w+|removed|removal(?: of)?|gone|vanished|disappeared|dropped|drops|wiped|erased|stripped|taken away|took away|takes away|pruned|non-?exist\w*|inexistent"
+    r"|points?(?: at| to)?|pointed|pointing|uses?|using|references?|referenc\w+|refers?|became|becomes|names|asks?|requires?|requiring|demands?|carries|has|have|is|are|was|contains|specifies|says|=|:|now",
+    "absent": rf"missing|there (?:is|was|are) none|there(?: is|'s)n't one|there isn't (?:one|any)|there's none|forgotten|(?:cluster|registry|namespace) (?:does not|doesn't) (?:know|have)|absent|(?<!not )(?<!never )delet\w+|removed|removal(?: of)?|gone|vanished|disappeared|dropped|drops|wiped|erased|stripped|taken away|took away|takes away|pruned|non-?exist\w*|inexistent"
     rf"|(?:does|do|did)(?:{_NOT}) (?:\w+ )?(?:exist|resolve to)(?: any ?more)?|no longer (?:exists?|there|present|defined|in|has|have|lists|contains)|(?:is|are|was|were){_NOT} (?:\w+ )?(?:exist\w*|found|present|there|in (?:it|the)|defined|created|set|part of)"
     rf"|not (?:found|exist\w*|present|there|defined)|(?:could|can)(?: ?not|n't) (?:be )?(?:found|find)|(?:was |were |been )?never (?:been )?(?:created|made|existed|defined|applied|added)|nobody (?:has )?(?:ever )?(?:made|created|defined|applied)|nowhere|unknown to"
     r"|(?:has|have|had) (?:\w+ )?(?:been )?(?:lost|renamed)|(?:was|were|got|been) (?:lost|renamed|unregistered|taken (?:out|away))|unregistered|emptied|(?:is|are|was|left) (?:now )?(?:empty|blank|commented out|nil|unset)|empty|nil|lost|(?:has|have|had) ceased to exist|exists? nowhere|ceased to exist"
     r"|there (?:is|are|was|were|exists?) no|there's no|there isn't an?|no such|exists? no|renamed|unset|not mentioned|not listed|omitted|left out|isn't there|aren't there|is not there|have no",
-    "gone": rf"missing|absent|(?<!not )(?<!never )deleted|removed|gone|vanished|disappeared|dropped|wiped|erased|non-?exist\w*|inexistent|(?:does|do|did){_NOT} (?:\w+ )?exist(?: any ?more)?|no longer (?:exists?|there|present|defined)"
+    "gone": rf"missing|there (?:is|was|are) none|there(?: is|'s)n't one|there isn't (?:one|any)|there's none|forgotten|(?:cluster|registry|namespace) (?:does not|doesn't) (?:know|have)|absent|(?<!not )(?<!never )deleted|removed|gone|vanished|disappeared|dropped|wiped|erased|non-?exist\w*|inexistent|(?:does|do|did){_NOT} (?:\w+ )?exist(?: any ?more)?|no longer (?:exists?|there|present|defined)"
     rf"|(?:is|are|was|were){_NOT} (?:\w+ )?(?:exist\w*|found|present|there|defined|created)|not (?:found|exist\w*|present|there|defined)|(?:could|can)(?: ?not|n't) be found|nobody (?:has )?(?:ever )?(?:made|created|defined|applied)"
-    r"|(?:has|have|had) (?:\w+ )?been (?:lost|renamed|taken out|pruned)|(?:was|were|got|been) (?:lost|renamed|unregistered|pruned|taken (?:out|away)|deregistered)|unregistered|ceased to exist|exists? nowhere|there (?:is|are|was|were|exists?) no|there's no|there isn't an?|no such|isn't there|aren't there|(?:isn't|is not|are not|aren't|not) (?:in|part of|among|one of) (?:this|the|our|any) (?:cluster|namespace|nodes?)|none(?= of (?:these|those|the|its|them) (?:\w+ )?(?:exists?|is there))|unknown to \w+",
+    r"|(?:has|have|had) (?:\w+ )?been (?:lost|renamed|taken out|pruned)|(?:was|were|got|been) (?:lost|renamed|unregistered|pruned|taken (?:out|away)|deregistered)|unregistered|ceased to exist|exists? nowhere|there (?:is|are|was|were|exists?) no|there's no|there isn't an?|no such(?! host)|no longer registered|isn't there|aren't there|(?:isn't|is not|are not|aren't|not) (?:in|part of|among|one of) (?:this|the|our|any) (?:cluster|namespace|nodes?)|none(?= of (?:these|those|the|its|them) (?:\w+ )?(?:exists?|is there))|unknown to \w+",
     "lack": rf"lack(?:s|ed|ing)?|missing|without|no|(?:has|have|had|with) no|(?:does|do|did){_NOT} (?:\w+ )?(?:have|contain|hold|include|carry|define|list|know|mention|declare|specify|provide)(?: an?y?| the)?|loss of|lost|loses|losing|lose"
     r"|(?:was|were|been|got|is|are) (?:deprived|stripped|robbed) of|omits?|omitted|drops|dropped|deprived of|stripped of|removal of|deletion of|absence of|there (?:is|are|was|were) no|there's no|no such|no longer (?:has|have|holds|contains|lists|carries)(?: an?y?| the)?"
     r"|deleted|removed|removing|deleting|took(?: away)?|takes? away|taken(?: away)?|revok\w+|non-?existent|nonexisting|inexistent|absent|empty|nobody (?:made|created)",
-    "low": r"too (?:low|small|tight|little|strict|tiny|short|meagre|stingy|aggressive\w*|restrictive)|far (?:too |below|less|lower|under)|lowered|reduced|cut|only|tiny|low|lower|small|tight|below|less than|less|under|insufficient|not enough|n't enough|inadequate"
+    "low": r"so (?:little|small|low|tight)|too (?:low|small|tight|little|strict|tiny|short|meagre|stingy|aggressive\w*|restrictive)|far (?:too |below|less|lower|under)|lowered|reduced|cut|only|tiny|low|lower|small|tight|below|less than|less|under|insufficient|not enough|n't enough|inadequate"
     r"|starv\w+|squeez\w+|capped|exceed\w*|exceeding|hits?|hitting|runs? out|beyond|over|above|shrunk|shrank|decreased|restrict\w*|mere(?:ly)?|just|a fraction|undersized|not sufficient|suffice|can(?:no|')t live|cannot (?:even )?(?:start|live|run|work|fit|boot)|needs? more|at most|strangl\w+|chok\w+|crippl\w+|drops?(?:ped)? to",
     "high": r"too (?:high|large|big|much|great|greedy)|more (?:\w+ )?than|exceed\w*|larger|bigger|greater|beyond|excessive\w*|huge|oversized|inflated|raised|absurd\w*|(?:no|any|every|each) (?:worker )?(?:node|machine)(?:'s|s)?|insufficient|no (?:single )?(?:worker )?(?:node|machine)"
     r"|unsatisfiable|impossible|enormous|gigantic|outsized|over-?sized|increased|can(?:not|'t| never) be (?:met|satisfied|scheduled|placed|granted)|nowhere|does(?: not|n't) fit|do(?: not|n't) fit|(?:nodes?|cluster) (?:can|could)(?: ?not|n't| never)|surpass\w*|outgrow\w*|largest",
-    "zero": r"(?<![\d./])0(?![\d/%]|\.\d)|zero|nought|nil|null|none",
+    "zero": r"0/0|(?<![\d./])0(?![\d/%]|\.\d)|zero|nought|nil|null|none",
     "blocked": r"block\w*|den(?:y|ies|ied|ying)|isolat\w+|cut(?:s|ting)?(?: it| them)? off|cut|drop(?:s|ped|ping)?|forbid\w*|forbad\w*|reject\w*|refus\w+|disallow\w*|den(?:y|ies)-all|allow\w*|permit\w*|prevent\w*|shut\w* (?:off|out)|restrict\w*|quarantin\w+|sever\w*|lock\w* (?:out|down)"
     r"|bars?|barred|no rules?|(?:no|without|zero) (?:ingress|egress)(?: rules?)?|filters?|filtered|stop(?:s|ped)?|keeps?|kept|interrupts?|swallow\w*|discard\w*|lets? (?:\w+ ){0,3}(?:in|out|through)|select\w*|(?:time|timed|timing)[ -]?outs?|cannot (?:reach|connect)|can't (?:reach|connect)|excludes?",
     "dead": r"(?:nothing|nobody|no ?one|none) (?:\S+ ){0,6}?(?:listen\w*|answer\w*|serv\w+|bound|there|is|replies|lives)|no (?:process|program|server|container|app\w*|socket|listener|service) (?:\w+ ){0,2}(?:listen\w*|serv\w+|bound|answer\w*|open|is|behind)"
@@ -157,14 +158,14 @@ ACTS: Mapping[str, str] = {
     "revoked": r"revok\w+|revocation|withdr[ae]wn?|taken away|took away|takes away|downgrad\w+|demoted|depriv\w+|strip\w*|lost|loses|lose|losing|no longer (?:has|have|holds|allowed|permitted|may)|(?:is|was)(?: not|n't) (?:allowed|permitted)|gone|removed|missing|absent|lacks?|lacking|empty|insufficient|without|only (?:has|read)|read-?only|deleted|dropped|denied|changed|reduced|disappeared|none|wrong|instead|may not|has no|no|not granted|no grants",
     "incompatible": r"incompatib\w+|not compatible|un-?supported|not supported|can(?: ?not|n't|'t) (?:\w+ )?(?:read|open|use|handle|start (?:on|with)|understand|load|work with|deal with)|refus\w+|unable to (?:read|open|use)|too (?:new|old|recent|far)|won't (?:read|open|start)|will not (?:read|open)|reject\w*|does(?: not|n't) (?:understand|support|accept|read)|skip\w+|jump\w*|newer|major version|different major",
     "upgraded": r"up-?grad\w+|bump\w*|downgrad\w+|jump\w*|moved|major|newer|version (?:change|jump|bump|skew|mismatch)|rolled out|changed|switched|set|replaced|runs?|uses?",
-    "unpullable": rf"(?:can(?: ?not|n't|'t)|could(?: not|n't)|unable to|fail\w*(?: to)?|impossible to|never) (?:be )?(?:\w+ )?(?:pull\w*|fetch\w*|download\w*|found|resolved|find)|(?:is|was|are)(?:{_NOT}) (?:available|found|pullable|in (?:the|any) registry)|image ?pull ?back ?off|err ?image ?pull|unpullable|unavailable|nonexistent|not (?:available|found)|no registry|in no registry|unknown to (?:the|any) registry|manifest unknown|invalid ?image ?name",
+    "unpullable": rf"registry (?:does not|doesn't|has never) (?:have|know|had)|(?:can(?: ?not|n't|'t)|could(?: not|n't)|unable to|fail\w*(?: to)?|impossible to|never) (?:be )?(?:\w+ )?(?:pull\w*|fetch\w*|download\w*|found|resolved|find)|(?:is|was|are)(?:{_NOT}) (?:available|found|pullable|in (?:the|any) registry)|image ?pull ?back ?off|err ?image ?pull|unpullable|unavailable|nonexistent|not (?:available|found)|no registry|in no registry|unknown to (?:the|any) registry|manifest unknown|invalid ?image ?name",
     "defective": r"defect\w*|bug\w*|bugg?y|faulty|broken|flawed|bad|crash\w*|fails?|failing|regression|corrupt\w*|damaged|unstable|does(?: not|n't) (?:work|stay up|start)|botched|poor|rotten|panics?|malfunction\w*|dud",
     "external": r"external|public|outside|8\.8\.8\.8|1\.1\.1\.1|google\w*|foreign|custom|own|bypass\w*|by-?pass\w*|ignor\w+|none|default|circumvent\w*|go(?:es)? (?:around|past)|not (?:use|ask|know)|(?:does|do)(?: not|n't) (?:\w+ )?(?:use|ask|know|consult|resolve)|around|past|away from|unaware|host's|node's|internet|wrong|instead|sends?",
     "tells": r"answers?|answering|returns?|returning|denies|deny|replies|responds?|rules?|blocks?|template|rewrites?|overrid\w+|changed|edited|modified|poison\w*|intercept\w*|refus\w+|added|tampered|entry",
     "maps": r"maps?|mapped|mapping|overrid\w+|overrode|point\w*|resolv\w*|sends?|redirect\w*|pin\w*|wrong|stale|address|ip|dead|entry|has|contains|hard-?cod\w+|static|shadow\w*|hijack\w*|outdated|old|added|carries|to",
     "on": r"on|true|enabled?|enabling|enables|set(?: to)?|turn\w*(?: on)?|switch\w*(?: on)?|activat\w+|flipped|=|1|sets|triggers?",
-    "code_path": r"code ?-?paths?|(?:latent|dormant|buggy|untested|experimental|new|broken|faulty|hidden) (?:\w+ )?(?:code|path|feature|backend|branch|bug|logic)|latent bug",
-    "number": r"(?<![\w.-])\d+(?:\.\d+)?(?: ?(?:[kmgt]i?b?|m|millicores?|cores?|%|bytes|mebibytes|megabytes|gibibytes|gigabytes|mib|gib))?(?![\w-])|ten|five|sixteen|twenty",
+    "code_path": r"(?:code )?path (?:that|which) (?:\w+ )?(?:enables?|turns? on|switch\w* (?:on|to))|code ?-?paths?|(?:latent|dormant|buggy|untested|experimental|new|broken|faulty|hidden) (?:\w+ )?(?:code|path|feature|backend|branch|bug|logic)|latent bug",
+    "number": r"(?<![\w.-])(?<!\d:)(?!\d\d?:\d\d(?!\d))\d+(?:\.\d+)?(?: ?(?:[kmgt]i?b?|m|millicores?|cores?|%|bytes|mebibytes|megabytes|gibibytes|gigabytes|mib|gib))?(?![\w-])|ten|five|sixteen|twenty",
     "path": r"/[a-z][\w/.-]*|http ?get|tcp ?socket|grpc|exec|wget|command",
     "kill": r"kill\w*|restart\w*|terminat\w+|recreat\w+|crash ?-?loop\w*",
     "ready": r"ready|readiness|unready|not-ready|out of (?:its|the) service|taken out|endpoints?|rotation|load balanc\w+|polls?",
@@ -172,7 +173,7 @@ ACTS: Mapping[str, str] = {
     "misnamed": r"mis-?(?:spelled|spelt|named|typed)|typo\w*|renamed|under another name|under (?:the )?(?:name )?\S+ instead|wrong (?:name|key|case|spelling|capitali[sz]ation)|lower-?cased?|capitali[sz]ed|nested|commented out",
     "no_component": r"(?:has|have|shows?|lists?|contains) no @_*",
     "incompatib": r"incompatib\w+|not compatible",
-    "deny_all": r"deny-all|deny all|denies all|default-deny|(?:no|zero) (?:ingress|egress)",
+    "deny_all": r"empty (?:ingress|egress)|lets nothing (?:in|out|through)|deny-all|deny all|denies all|default-deny|(?:no|zero) (?:ingress|egress)",
     "service_object": r"(?:service|svc)(?: object| resource| named| called| for| of|/)? ?(?:the )?[\"']?@_*|(?:kubernetes |k8s |the )service object|svc/@_*",
     "require": r"must specify|must declare|require\w*|declar\w+|specif\w+|forbid\w*|forbad\w*|reject\w*|refus\w+|block\w*|den(?:y|ies|ied)|exceed\w*|exhaust\w*|full|used up|prevent\w*|keeps?|limits?|stops?|disallow\w*|not allow\w*|allows? (?:no|only)|admission|demands?|fail\w*|cannot|can't|hits?|low|bars?|caps?|hinder\w*|rules out",
     "pending": r"pending|schedul\w+|unschedulable|placed|place|node\w*|pods?|noschedule|noexecute|carr\w+|added|put|has|have",
@@ -184,7 +185,7 @@ CONCEPTS: Mapping[str, str] = {**OBJECTS, **DEFECTS, **ACTS}
 FIELDS = frozenset(OBJECTS) - {
     "service", "port", "database", "pods", "clients", "node", "label", "endpoints", "build", "limit", "cpu", "memory",
     "throttled", "oom", "probe", "config_key", "config", "address_key", "replicas", "binary", "volume", "selects", "disk",
-    "data_files", "account", "variable", "nxdomain", "cluster_dns", "toleration", "pull", "hosts_file", "not_authorized",
+    "data_files", "account", "variable", "named_key", "nxdomain", "cluster_dns", "toleration", "pull", "hosts_file", "not_authorized",
     "authentication", "address_in_use", "io_error",
 }  # fmt: skip
 """Objects that a predicate belongs to where they stand nearer to it than another one."""

@@ -31,6 +31,38 @@ _KINDS_GUESSED = 3
 _KEYWORDS = 7
 """Different fields in one statement from which it is a list of keywords."""
 
+_AROUND = 8
+"""Words around a fault's own claim within which its mechanics are told."""
+
+_SOUP = 14
+"""Words from which a sentence without words of grammar is a list of keywords."""
+
+_GRAMMAR = frozenset(
+    "the a an is are was were be been has have had of to in on at for from by with and but so its it that which who whose because as not no "
+    "does do did can cannot can't now than then this these there where while since after before into under over s -> <- = :".split()
+)
+
+
+def _soup(text: str) -> bool:
+    words = text.split()
+    return (
+        len(words) >= _SOUP
+        and sum(word.strip(",;.()") in _GRAMMAR for word in words) * 12 < len(words)
+        and not re.search(r"[:;=,<>]", text)
+    )
+
+
+_SEVERAL = re.compile(
+    r"\b(?:second|other|another|further|additional) (?:independent |separate |root )*(?:root )?(?:causes?|faults?) (?:is|are|was|were|has|have|and|,|beside)\b"
+    r"|\bthat is the second (?:root )?cause\b|\bboth (?:of them )?(?:have to|must|need(?:ed|s)?(?: to)?|should) (?:be )?(?:repair|fix|correct)\w*|\bcontribut\w+ just as much\b"
+    r"|\b(?:two|three|several|2|3) (?:independent |separate |different |unrelated |distinct |root )*(?:causes|faults)\b|\broot causes? \(\d\)|\b(?:takes|needs) both (?:repairs|fixes)\b|\bcause b:"
+    r"|\bon the other hand,? (?:the|a|its)\b"
+)
+"""Says that there is more than one cause."""
+
+_OR = re.compile(r"\b(?:or|and/or|alternatively|respectively)\b")
+"""What stands between two guesses."""
+
 _NODES = re.compile(
     r"\bnodes\b|\b(?:every|each|any|all|no) (?:worker )?(?:nodes?|machines?|hosts?)\b|\bworkers\b|\bmachines\b"
 )
@@ -90,10 +122,15 @@ class _Case:
         return tuple(found)
 
     @cached_property
+    def several(self) -> bool:
+        """Whether the text says that there is more than one cause."""
+        return any(_SEVERAL.search(each.text) for each in self.statements if each.label != "cleared")
+
+    @cached_property
     def listing(self) -> bool:
         """Whether some statement is a list of keywords."""
         return any(
-            len({hit.concept for hit in each.sentence.fields}) >= _KEYWORDS
+            len({hit.concept for hit in each.sentence.fields}) >= _KEYWORDS or _soup(each.text)
             for each in self.statements
             if each.asserts
         )
@@ -336,12 +373,21 @@ class _Case:
         keys: list[str] = []
         beside: list[tuple[tuple[int, int], str]] = []
         for claim in self.claims:
+            if claim.key in self._own_keys:
+                continue
+            if self._alternative(claim) or self._rival(claim):
+                keys.append(claim.key)
+                continue
             if claim.key in self.implied or (claim.statement, claim.match.head.start) in self.own_heads:
+                continue
+            if self._through(claim):
                 continue
             if self._beside(claim):
                 beside.append(((claim.statement, claim.match.head.start), claim.key))
             else:
                 keys.append(claim.key)
+        if len(self.specs) == 1 and len(self._own_keys) == 1 and self.several:
+            keys.append("a second cause")
         # One may be said by chance, in the words around what is right.
         return tuple(
             dict.fromkeys([*keys, *([key for _, key in beside] if len({at for at, _ in beside}) > 1 else [])])
@@ -349,12 +395,50 @@ class _Case:
 
     def _beside(self, claim: Claim) -> bool:
         """Whether a claim is made of the words around a fault's own value, or of words that say many things."""
-        own = [c for claims in self.readings if (c := claims[claim.statement]) is not None]
         return any(
-            (VALUE in c.match.concepts and c.match.first - 2 <= claim.match.head.first <= c.match.last + 1)
-            or claim.match.head.concept not in FIELDS
-            for c in own
+            c.match.first - 2 <= claim.match.head.first <= c.match.last + 1
+            and (VALUE in c.match.concepts or claim.match.head.concept not in FIELDS)
+            for claims in self.readings
+            if (c := claims[claim.statement]) is not None
         )
+
+    def _rival(self, claim: Claim) -> bool:
+        """Whether a claim is of the mechanism that is easily taken for a fault's own, and said in words of its own."""
+        for spec, claims in zip(self.specs, self.readings, strict=True):
+            if claim.key not in MECHANISMS[spec.mechanism].rivals:
+                continue
+            own = claims[claim.statement]
+            if own is None or own.match.head.start != claim.match.head.start:
+                return True
+        return False
+
+    def _through(self, claim: Claim) -> bool:
+        """Whether a claim only tells how a fault's own works: near it, and of what it works through."""
+        for spec, claims in zip(self.specs, self.readings, strict=True):
+            own = claims[claim.statement]
+            if own is None or claim.key not in MECHANISMS[spec.mechanism].through:
+                continue
+            if not own.match.first - _AROUND <= claim.match.head.first <= own.match.last + _AROUND:
+                continue
+            return True
+        return False
+
+    @cached_property
+    def _own_keys(self) -> frozenset[str]:
+        return frozenset(spec.mechanism for spec in self.specs)
+
+    def _alternative(self, claim: Claim) -> bool:
+        """Whether a claim is offered as an alternative to a fault's own: "this or that" is a guess, and no by-word."""
+        each = self.statements[claim.statement]
+        for claims in self.readings:
+            own = claims[claim.statement]
+            if own is None:
+                continue
+            first, last = sorted((own.match, claim.match), key=lambda match: (match.head.start, match.last))
+            between = each.text[first.head.start : each.at(max(first.last, last.last) + 1)]
+            if _OR.search(between):
+                return True
+        return False
 
     @cached_property
     def innocents(self) -> tuple[str, ...]:

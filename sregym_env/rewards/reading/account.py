@@ -8,7 +8,7 @@ from functools import cached_property
 
 from sregym_env.faults.ways import Sentence, tagged
 from sregym_env.rewards.names import Mention, Names, plain
-from sregym_env.rewards.reading.clauses import Clause, clauses, retracts, sentences
+from sregym_env.rewards.reading.clauses import Clause, clauses, knows_nothing, retracts, sentences
 from sregym_env.rewards.reading.documents import Label, passages
 
 MAX_SENTENCES = 120
@@ -20,6 +20,16 @@ MAX_WORDS = 160
 _TO_THE_POINT = re.compile(
     r"\b(?:the|this|root|real|actual) (?:cause|culprit|problem|fault|issue|reason) (?:is|was|lies)\b|\broot cause:"
 )
+_SCHEDULER = re.compile(
+    r"\d+ node\(s\) (?:had untolerated taint \{node-role[^}]{0,80}\}|didn't match pod's node affinity/selector),? ?"
+)
+"""What the scheduler says of every pod: no account of a cause."""
+
+_THEORIES = re.compile(
+    r"\b(?:two|three|several|some|a few|2|3) (?:\w+ )?(?:theories|hypotheses|candidates|possibilities|suspicions|guesses)\b|\bdecide between\b"
+)
+"""Announces guesses."""
+
 _UNASSERTED: frozenset[Label] = frozenset({"cleared", "remedy", "guess"})
 """Labels under which nothing is asserted."""
 
@@ -96,6 +106,7 @@ class Statement:
 def read(text: str, names: Names) -> list[Statement]:
     """The statements of a diagnosis, in reading order."""
     found: list[Statement] = []
+    guesses = False
     for passage in passages(text):
         for number, sentence in enumerate(sentences(passage.text)):
             said = " ".join(plain(sentence).split(" "))
@@ -105,12 +116,18 @@ def read(text: str, names: Names) -> list[Statement]:
                 said = " ".join(words[:MAX_WORDS])
             if not said:
                 continue
+            said = _SCHEDULER.sub("", said).replace("can not ", "cannot ")
             if retracts(said) and found:
                 found[-1] = _withdrawn(found[-1])
+            if knows_nothing(said):
+                found = [_withdrawn(each) for each in found]
             label = passage.label
             if label in _UNASSERTED and number and _TO_THE_POINT.search(said):
                 # "Ruled out: the disk. The cause is ...": a label does not reach that far.
                 label = "cause"
+            guesses = (guesses or _THEORIES.search(said) is not None) and not _TO_THE_POINT.search(said)
+            if guesses:
+                label = "guess"
             found.append(statement(label, said, names))
             if len(found) == MAX_SENTENCES:
                 return found

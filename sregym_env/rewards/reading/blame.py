@@ -40,7 +40,7 @@ _GLUE = re.compile(
     r"(?:[\s,/&+\"'()]|and|or|the|its|also|as well as|plus|then|services?|deployments?|pods?|deploy|svc|databases?|both|caches?)*"
 )
 _BEFORE = re.compile(
-    r"\b(?:by|from|to|reach|reaches|reaching|into|towards?|via|behind|for|like|unlike|than|against|between|instead of|rather than|clients?|callers?|calls?|called|calling|uses?|using|used by|contact\w*"
+    r"\b(?:(?:authentication|logins?|access|connections?|lookups?) of|by|from|to|reach|reaches|reaching|into|towards?|via|behind|for|like|unlike|than|against|between|instead of|rather than|clients?|callers?|calls?|called|calling|uses?|using|used by|contact\w*"
     r"|resolve|resolves|names?|hosts?|such as|because|serves?|as|with which|which|whose|not|query|queries|access|reads?|over|against|runs?|running|command|binary|executes?|starts?)"
     r"(?: (?:the|its|all|own|both|other|only|it|service|pods? of|deployment|database of|image of|binary of|program of))* ?[\"'(]?$|\($"
 )
@@ -101,7 +101,7 @@ _IS_CULPRIT = re.compile(
     rf"^(?:'s)?(?: (?:services?|pods?|deployments?|itself|alone|database|too|as well|workload|component|object|config\w*|also|,))* ?(?:is|are|was|were|being)(?: (?:the|a|an|also|all|both|itself|really|actually|my|our|one|of|only|single|clearly|where|two|three|true|real|actual|underlying|second|another|likewise|to be))* {_CULPRIT}\b(?! (?:by|for its))"
 )
 _CULPRIT_IS = re.compile(
-    rf"(?:{_CULPRIT}|diagnosis|fault|failure|outage|it all|everything|trouble|misconfiguration)s?(?: here| of (?:the|this|these|all) [^:,.@]{{0,40}}?)?(?: (?:is|are|was|lies?|sits?|begins?|started|comes?|originates?|starts|located|found|traced))*(?::| with| in| at| from| on| to| lies in| back)*"
+    rf"(?<!be)(?:{_CULPRIT}|diagnosis|fault|failure|outage|it all|everything|trouble|misconfiguration)s?(?: here| of (?:the|this|these|all) [^:,.@]{{0,40}}?)?(?: (?:is|are|was|lies?|sits?|begins?|started|comes?|originates?|starts|located|found|traced))*(?::| with| in| at| from| on| to| lies in| back)*"
     r"(?: (?:the|a|an|its|this|one|wrong|bad|broken|faulty|misconfigured|defective|deployment|service|workload|component|database|pod|pods|object|both|of|in|all|only|on|side|is))* ?[\"'(]?$"
 )
 _DUE_TO = re.compile(

@@ -43,16 +43,16 @@ class Clause:
 
 
 _CUT = re.compile(
-    r"(?P<back>\bbecause(?: of)?\b|\bdue to\b|\bcaused by\b|\bas a result of\b|\bowing to\b|\bstem(?:s|ming|med)? from\b|\bresult(?:s|ing|ed)? from\b"
+    r"(?P<hence>\b(?:because of|due to|owing to|as a result of|on account of) (?:this|that|it)\b(?! \w+ (?:is|was|has)\b))|(?P<back>\bbecause(?: of)?\b|\bdue to\b|\bcaused by\b|\bas a result of\b|\bowing to\b|\bstem(?:s|ming|med)? from\b|\bresult(?:s|ing|ed)? from\b"
     r"|\bcom(?:es?|ing) from\b|\btraced (?:back )?to\b|\battributable to\b|\bthanks to\b|\bon account of\b|\bgiven that\b|\bsince\b|, for (?=\w)|\btriggered by\b|\bbrought about by\b"
     r"|\bas(?= (?:the|its|it|all|no|nothing|every|they|their|there|somebody|someone|a|an|@\w*) )|, as )"
     r"|(?P<effect>,? ?\bso(?: that)?(?= (?!that)[\w/@])(?! (?:called|far|few|many|much|low|small|high)\b)|\btherefore\b|\bhence\b|\bthus\b|\bthereby\b|\bconsequently\b|\baccordingly\b|\bas a (?:result|consequence)\b|\bwhich is why\b"
-    r"|\b(?:(?:which|that|this|it|and)(?: then| in turn| now| also)? )?(?:causes?|causing|caused(?! by)|leads? to|leading to|led to|results? in|resulting in|resulted in|makes?|making|made|breaks|breaking|broke"
+    r"|\b(?:(?:which|that|this|it|and)(?: then| in turn| now| also)? )?(?<!what )(?:causes?|causing|caused(?! by)|leads? to|leading to|led to|results? in|resulting in|resulted in|makes?|making|made|breaks|breaking|broke"
     r"|prevents?|preventing|prevented|affects|affecting|leaves|leaving|brings? down|takes? down|took down|knocks? out|propagat\w+ to|cascad\w+ (?:to|into)|means|meaning|explains|explaining)\b"
     r"|\bdownstream\b|\bin turn\b)"
     r"|(?P<fresh>\b(?:the )?(?:actual |true |real |underlying )?root[ -]causes?(?: of [^:,.]{0,60}?)?(?: is| was| are|:|=)|\bthe (?:culprit|origin|fault|problem|issue)(?: here)?(?: is| lies| was|:|=))"
     r"|(?P<turn>,? ?\b(?:but|while|whereas|although|though|however|yet|nevertheless|except that|unlike)\b| - | \u2014 | \u2013 |: |; )"
-    r"|(?P<same>, (?:and|which|whose|who|where|when|then)\b| \(|\)|, (?=(?:its|it|they|all|no|nothing|users|clients)\b)|(?:, | and )(?=(?:the )?(?:@\w*|it|they|its \w+|\w+) (?:\w+ )?(?:is|was|has|had|cannot|can't|fails|carr\w+|does|do|never|runs?|waits?|hangs?|exits?|dies|crash\w*|asks?|stays?|reports?)\b))"
+    r"|(?P<same>, (?:and|which|whose|who|where|when|then)\b| \(|\)|, (?=(?:its|it|they|all|no|nothing|users|clients)\b)|(?:, | and )(?=(?:the )?(?:@\w*|it|they|its \w+|\w+|\w+ [+&] \w+) (?:\w+ )?(?:is|was|are|were|has|had|cannot|can't|fails|carr\w+|does|do|never|runs?|waits?|hangs?|exits?|dies|crash\w*|asks?|stays?|reports?)\b))"
 )
 
 _HEDGED = re.compile(
@@ -64,9 +64,19 @@ _HEDGED = re.compile(
 _SUPPOSED = re.compile(
     r"\b(?:if|unless|whether|assuming|suppos(?:e|ing)|provided that|in case|in the event|were to|had (?:@\w*|it|the \w+) been|would)\b"
 )
+_TAKEN_BACK = re.compile(
+    r"\b(?:this|that|it|which) (?:is|was|'s) (?:what|only what|just what) (?:\w+ )?(?:claimed|said|thought|claims|says|thinks|believes|believed)\b|\b(?:it|this|that) (?:is|was) (?:false|untrue|not true|not so|not the case)\W*$"
+    r"|\b(?:i|we) (?:have )?(?:ruled|rule) (?:it|this|that|them) out\b|\bso (?:there is |it is )?no (?:conflict|problem|issue)\b|\bno change, so\b"
+)
+_DOUBTED_WHOLE = re.compile(
+    r"^\W*(?:(?:or|and|but|so|also|then)\W+)*(?:perhaps|maybe|possibly|conceivably|presumably|probably|either)\b"
+    r"|\b(?:at first|initially|first|originally|earlier) (?:i|we) (?:thought|assumed|believed|suspected)\b|\b(?:i|we) (?:first |initially |originally )?(?:thought|assumed|believed) (?:at first |first |initially )?that\b"
+    r"|\bin case\b|\bif it (?:turns|turned|should turn) out\b|\b(?:would|could|might) explain\b|\bprovided that\b|\bassuming\b"
+)
 _DENIED = re.compile(
     r"\b(?:it|that|this|which) (?:is|was|'s) (?:not (?:true|the case|so|that|correct)|false|untrue|unlikely|impossible)\b|\b(?:it|this) (?:is|was) wrong (?:that|to)\b|\b(?:do|does|did|don't|doesn't|didn't)(?: not)? (?:think|believe|see|find|suspect|suggest|indicate|notice|show)"
     r"\b|\b(?:no|without|any|not any|little) (?:evidence|signs?|indication|proof|trace|reason to)\b|\bnothing (?:suggests|indicates|points to|shows)\b|\bfar from\b|\bi (?:reject|deny|doubt|exclude|excluded|rejected)\b|\bnot because\b|\bit is a (?:myth|lie)\b"
+    r"|\b(?:can|could|have|to|i|we)(?: be)? ruled? out (?:that|the|a|an|any)\b|\bnobody should (?:say|think|believe|conclude)\b|\b(?:wrong|mistake|misleading|tempting|incorrect) to (?:say|think|believe|conclude|claim)\b"
     r"|\bcontrary to\b|\bunlikely\b|\bdoubt(?:ful)?\b|\b(?:can|could) be (?:ruled out|excluded)\b|\bfalsely\b|\ballegedly\b|\bis (?:disproved|refuted|false|not true)\W*$"
 )
 _CLEARED = re.compile(
@@ -74,7 +84,7 @@ _CLEARED = re.compile(
     r"(?: \w+ly| also| all| both| still| now| itself| themselves| just| all of them| very| quite| each)* (?:healthy|fine|ok|okay|normal\w*|unaffected|innocent|clean|good|sound|intact|correct\w*|right\w*|well|unchanged|unrelated|irrelevant|harmless|benign|routine|expected|up to date|untouched|as (?:it|they) should be|as expected"
     r"|valid|coincidental|a coincidence|a red herring|red herrings|planned|without (?:problems?|issues?|errors?|trouble)|problem-free|nominal|operational|perfect\w*|victims?|bystanders?|downstream victims?"
     r"|not (?:(?:the|a|an|at|in|to|itself|really|actually|also|part of|in any way) )*(?:root |actual |real |true )?(?:cause|causes|culprit|culprits|problem|issue|fault|faulty|origin|blame|responsible|involved|broken|related|wrong|misconfigured|relevant|affected|guilty|reason))\b(?! is\b)"
-    r"|\bunaffected\b|\b(?:ruled?|ruling) (?:\S+ ){0,6}out\b|\bnothing (?:is |was |else is |seems )?(?:wrong|unusual|suspicious|amiss)\b|\b(?:no|without|any) (?:\w+ )?(?:issues?|problems?|faults?|errors?|trouble|anomal\w+|role|part|connection) (?:with|in|on|at|for|to|there)\b"
+    r"|\bexists?(?=,? (?:but|and|yet)\b)|\bunaffected\b|\b(?:ruled?|ruling) (?:\S+ ){0,6}out\b|\bnothing (?:is |was |else is |seems )?(?:wrong|unusual|suspicious|amiss)\b|\b(?:no|without|any) (?:\w+ )?(?:issues?|problems?|faults?|errors?|trouble|anomal\w+|role|part|connection) (?:with|in|on|at|for|to|there)\b"
     r"|\b(?:only|merely|just|simply|is|are|as|are all|are just|all|but) (?:a |an |the |its |other )*(?:downstream |innocent |collateral |secondary )*(?:victims?|symptoms?|bystanders?|consequences?|casualt\w+)\b|\bvictims? (?:of|only)\b|\b(?:not|n't) (?:caused by|the fault of|due to|to blame|at fault|involved|a factor)\b"
     r"|\bunrelated\b|\bred herrings?\b|\binnocent\b|\bharmless\b|\bexonerat\w+\b|\bcleared\b|\bnothing to do with\b|\b(?:had|has|have) no (?:effect|bearing|influence|impact|part|role|connection)\b|\bcoincidence\b|\bsuffers? (?:from it |only |too |as well )?(?:although|though|as|because)\b"
     r"|\b(?:i |we |also |then |first )*(?<!is )(?<!are )(?<!was )(?<!gets )(?:checked|looked at|looked into|inspected|examined|reviewed|verified|went through|considered|compared|excluded)\b(?!.*\b(?:and (?:found|saw|it|its)|found|which)\b)|\bdoes(?: not|n't) (?:explain|matter|cause|contribute)\b|\bdid(?: not|n't) (?:cause|matter|contribute|change)\b"
@@ -85,8 +95,12 @@ _REMEDY = re.compile(
     r"|\b(?:should|must|needs? to|has to|have to|ought to) be (?:\w+ )?(?:set|changed|restored|patched|fixed|reverted|rolled|recreated|re-created|added|granted|updated|corrected|removed|deleted|raised|lowered|increased|reduced|scaled|replaced|pointed|edited|given|put|uncordoned|repaired|adjusted|repointed)\b"
     r"|\bto (?:fix|repair|resolve|remedy|mitigate|restore|recover)\b|\b(?:restoring|reverting|rolling back|setting|fixing|the (?:fix|remedy|repair|solution|mitigation) (?:is|would|:))\b"
 )
+_UNKNOWN = re.compile(
+    r"\b(?:the |real |actual |true |root )*causes? (?:(?:is|are|remains?|lies|must be|has to be)(?: still| yet| to be| simply)* (?:unknown|unclear|open|found|elsewhere|something else|another one|somewhere else|not (?:yet )?(?:known|clear|found)))"
+    r"|\bi (?:still )?(?:do not|don't) know (?:the|what the|what is the) (?:real |root |actual )?cause\b"
+)
 _META = re.compile(
-    r"\b(?:(?:am|was|'m|are|is)(?: \w+)? (?:not (?:\w+ )?(?:sure|certain|confident)|unsure|uncertain|guessing|speculating|unproven|unverified|unconfirmed)|could(?: not|n't) (?:\w+ )?(?:confirm|verify|tell|prove|determine|establish)"
+    r"\b(?:nobody has (?:looked|checked|verified)|(?:i|we) (?:did not|didn't|have not|haven't) (?:get round to|look|check|verif)\w*|(?:it|that|this) (?:is|was|'s|turned out)(?: to be)? not so\b|(?:it|that|this)(?: is|'s)?n't so\b|it'sn't so\b|(?:cannot|can't|could not|couldn't) decide\b|(?:am|was|'m|are|is)(?: \w+)? (?:not (?:\w+ )?(?:sure|certain|confident)|unsure|uncertain|guessing|speculating|unproven|unverified|unconfirmed)|could(?: not|n't) (?:\w+ )?(?:confirm|verify|tell|prove|determine|establish)"
     r"|can(?:no|')t (?:tell|confirm|say|verify|prove)|(?:just|only|merely|pure) (?:a |my )?(?:guess\w*|hunch|hypothes\w+|speculation|theory|idea)|i (?:may|might|could) be wrong|don't know|do not know|not confirmed|no idea|needs? (?:more )?(?:investigation|confirmation)|none of (?:this|that|the above) is (?:certain|true|confirmed|so)"
     r"|^(?:\W*)(?:no|not really|that is not so|not so|i do not think so|i don't think so|just kidding|wrong|false|not true)(?:[.!,]|$)|(?:the above|this|that) (?:is|was|may be|might be) (?:false|not true|untrue|incorrect|a lie|a joke|a guess|speculation|only a guess)|the above (?:is|was) wrong)"
 )
@@ -97,22 +111,36 @@ def retracts(sentence: str) -> bool:
     return _META.search(sentence) is not None
 
 
+def knows_nothing(sentence: str) -> bool:
+    """Whether a sentence says that the cause is not known, or another than all that was said."""
+    return _UNKNOWN.search(sentence) is not None
+
+
 def clauses(text: str) -> list[Clause]:
     """The clauses of a sentence, in lower case and with components masked."""
     question = text.rstrip(" \"')").endswith("?")
     pieces = _cut(text)
     found: list[Clause] = []
-    doubtful, denied = question, False
+    taken_back = max((match.start() for match in _TAKEN_BACK.finditer(text)), default=0)
+    doubtful, denied, whole = question, False, False
     for kind, start, end, role in pieces:
         body = text[start:end]
-        if not denied and not question and (kind == "back" or re.match(r",? ?\b(?:but|however|yet)\b", body)):
-            doubtful = False
+        turned = re.match(r",? ?\b(?:but|however|yet)\b", body) is not None
+        if (
+            not denied
+            and not question
+            and ((turned and (not whole or body.startswith(","))) or (kind == "back" and not whole))
+        ):
+            doubtful = whole = False
+        if _DOUBTED_WHOLE.search(body):
+            # "Perhaps a fails because b": the doubt reaches over the reason.
+            doubtful = whole = True
         if _HEDGED.search(body) or _SUPPOSED.search(body):
             doubtful = True
         if _DENIED.search(body):
             # "It is not true that ...": whatever follows is denied too, reasons included.
             doubtful = denied = True
-        found += _asserting(text, start, end, role, not doubtful)
+        found += _asserting(text, start, end, role, not doubtful and start >= taken_back)
     return found
 
 
@@ -151,6 +179,12 @@ def _cut(text: str) -> list[tuple[str, int, int, Role]]:
         if match.start() > start:
             pieces.append((kind, start, match.start(), here))
         kind, start = new, match.start()
-        role = {"back": "cause", "effect": "effect", "fresh": "cause", "turn": "plain"}.get(new, here)
+        role = {
+            "back": "cause",
+            "effect": "effect",
+            "hence": "effect",
+            "fresh": "cause",
+            "turn": "plain",
+        }.get(new, here)
     pieces.append((kind, start, len(text), role))  # type: ignore[arg-type]
     return pieces

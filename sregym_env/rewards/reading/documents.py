@@ -165,7 +165,7 @@ _COPIED = re.compile(
     r"|^(?:[A-Z]+ )?\d{4}[-/]\d\d[-/]\d\d[T ]|^[EWI]\d{4} |^\d\d:\d\d:\d\d|^\[?\d{4}-\d\d"  # logs
     r"|^\s*(?:apiVersion|kind|metadata|spec|status|uid|resourceVersion|creationTimestamp|managedFields)\s*:\s*\S*$"
     r"|^\s{4,}[\w.-]+:\s*\S*$|^\s*- (?:name|image|containerPort|mountPath|key|type): |^\s*\[(?:FIRING|RESOLVED|alert)|^\s*(?:Warning|Normal)\s+\w+\s"
-    r"|^[\w][\w /()-]{0,30}:\s{3,}\S|^\s*level=|^\{\"|^\s*\$ |^\s*>{1,3} "
+    r"|^\s*(?:Readiness|Liveness|Startup) probe (?:failed|errored): |^[\w][\w /()-]{0,30}:\s{3,}\S|^\s*level=|^\{\"|^\s*\$ |^\s*>{1,3} "
 )
 
 
@@ -219,11 +219,20 @@ def _of_lines(lines: list[str]) -> Iterator[Passage]:
             yield from flush()
             yield Passage(heading if own == "detail" else own, keyed["rest"].strip())
             continue
-        if waiting and (bare != line.strip() or _ended(waiting[-1])):
+        if waiting and (
+            bare != line.strip()
+            or _ended(waiting[-1])
+            or _TIMED.match(bare)
+            or (_TIMED.match(waiting[0]) and bare[:1].isupper())
+        ):
             yield from flush()
         label = heading
         waiting.append(re.sub(r"\*\*|__", "", bare))
     yield from flush()
+
+
+_TIMED = re.compile(r"\[?\d\d:\d\d|[Tt] ?[+=] ?\d")
+"""How an entry of a timeline begins."""
 
 
 def _ended(line: str) -> bool:
