@@ -266,6 +266,7 @@ _ALL = (
         ),
         valued=("VALUE readiness_probe|ready",),
         kinds=("Deployment",),
+        through=("wrong_target_port",),
     ),
     Mechanism(
         "failing_liveness_probe",
@@ -278,6 +279,7 @@ _ALL = (
         ),
         valued=("VALUE liveness_probe|kill",),
         kinds=("Deployment",),
+        through=("wrong_target_port",),
     ),
     Mechanism(
         "missing_volume_claim",
@@ -356,7 +358,7 @@ _ALL = (
         ("quota require|blocked|low|number|wrong|memory",),
         valued=("VALUE quota",),
         kinds=("ResourceQuota",),
-        through=("excessive_resource_request",),
+        through=("excessive_resource_request", "scaled_to_zero"),
     ),
     Mechanism(
         "network_policy_isolation",
@@ -404,6 +406,7 @@ _ALL = (
         ),
         valued=("VALUE host_alias|hosts_file|maps",),
         kinds=("Deployment",),
+        through=("wrong_target_port",),
     ),
     Mechanism(
         "port_conflict",

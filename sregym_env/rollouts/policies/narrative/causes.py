@@ -229,7 +229,7 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "CreateContainerConfigError.",
         "The Secret {secret}, to which the container of {workload} refers, does not exist.",
         "The container of {component} is never created: its variable {variable} comes from a missing Secret, {secret}.",
-        "A secretKeyRef in {workload} names the Secret {secret}. Nobody made it, and the container cannot be created.",
+        "A secretKeyRef in {workload} names the Secret {secret}, which nobody made, so the container cannot be created.",
     ),
     "cordoned_nodes": (
         "All worker nodes are cordoned: a replaced pod of {component} finds no node and stays Pending.",
