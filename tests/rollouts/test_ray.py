@@ -122,7 +122,7 @@ def who_stops_listening_finds_free_workers(pool: RolloutPool, tmp_path: Path) ->
 
 
 def who_always_fails_is_given_up_and_nobody_else(pool: RolloutPool, tmp_path: Path) -> None:
-    with RolloutPool(2, group_seconds=15.0, attempts=2, worker=Unreliable) as unreliable:
+    with RolloutPool(2, group_seconds=45.0, attempts=2, worker=Unreliable) as unreliable:
         results = list(unreliable.map(plan()))
     told = {result.index: result.error for result in results if result.error is not None}
     assert sorted(told) == [1, 2, 3]
