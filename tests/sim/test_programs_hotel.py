@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sregym_env.apps.hotel_reservation import APP
-from sregym_env.apps.hotel_reservation.images import CONFIG_PATH
+from sregym_env.apps.hotel_reservation.services import CONFIG_PATH
 from sregym_env.cluster.disturbances import DiskReadErrors
 from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld

@@ -29,7 +29,7 @@ def test_hosts_file_with_aliases() -> None:
         ("mongod", ("docker-entrypoint.sh", "--auth"), ["mongod", "--auth"]),
         ("mongod", ("docker-entrypoint.sh", "mongod", "--auth"), ["mongod", "--auth"]),
         ("memcached", ("docker-entrypoint.sh",), ["memcached"]),
-        ("go_service", ("geo",), ["geo"]),
+        ("service", ("geo",), ["geo"]),
     ],
 )
 def test_process_one(program: str, argv: tuple[str, ...], shown: list[str]) -> None:

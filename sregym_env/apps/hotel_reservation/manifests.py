@@ -17,8 +17,9 @@ from sregym_env.apps.hotel_reservation.edition import (
     STORED_BY,
     Edition,
 )
-from sregym_env.apps.hotel_reservation.images import CONFIG_PATH, configuration_text
+from sregym_env.apps.hotel_reservation.images import configuration_text
 from sregym_env.apps.hotel_reservation.scripts import EXPANDED, mongo_accounts, payload, workload
+from sregym_env.apps.hotel_reservation.services import CONFIG_PATH
 from sregym_env.cluster.app import Account
 from sregym_env.kube.types import Manifest
 

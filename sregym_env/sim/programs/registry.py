@@ -10,12 +10,12 @@ from typing import Any
 
 from sregym_env.sim.programs.agnhost import Agnhost
 from sregym_env.sim.programs.consul import Consul
-from sregym_env.sim.programs.go_service import GoService
 from sregym_env.sim.programs.httpd import Httpd
 from sregym_env.sim.programs.kube_apiserver import KubeApiserver
 from sregym_env.sim.programs.mongod import Mongod
 from sregym_env.sim.programs.scripts import Applet, Netcat, Script, Sleep
 from sregym_env.sim.programs.servers import CoreDns, Daemon, Jaeger, Memcached
+from sregym_env.sim.programs.services.service import Service
 from sregym_env.sim.programs.static_http import StaticHttp
 from sregym_env.sim.programs.toolbox import OUR_TOOLS, TEXT_TOOLS
 from sregym_env.sim.programs.wrk2 import Wrk2
@@ -28,7 +28,6 @@ PROGRAMS: Mapping[str, Any] = {
         Consul(),
         CoreDns(),
         Daemon(),
-        GoService(),
         Httpd(),
         Jaeger(),
         KubeApiserver(),
@@ -36,6 +35,7 @@ PROGRAMS: Mapping[str, Any] = {
         Mongod(),
         Netcat(),
         Script(),
+        Service(),
         Sleep(),
         StaticHttp(),
         Wrk2(),

@@ -1,0 +1,144 @@
+"""Whom a service asks, and where it finds them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs import consul
+from sregym_env.sim.programs.mongo_data import Document
+from sregym_env.sim.programs.services.values import Value, number, value
+
+Addresses = tuple[tuple[str, int], ...]
+"""(host, port) of everything that answers for a peer."""
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """``host:port`` in one value, perhaps behind a scheme; or the two in a value each."""
+
+    host: Value
+    port: Value = ""
+    otherwise: tuple[str, int] = ("", 0)
+    """What the client library takes where the value is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """Under a name in a registry."""
+
+    name: str
+    registry: At
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Whom a service logs in as: the environment's, else the configuration's, else the one that is compiled in."""
+
+    users: tuple[Value, ...]
+    passwords: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """A policy of retries that the environment can change, ``<prefix>_TIMEOUT_MS`` and so on."""
+
+    prefix: str
+    timeout: float
+    attempts: int
+    backoff: float
+    multiplier: float = 2.0
+
+    def of(self, env: Mapping[str, str]) -> tuple[float, int, float, float]:
+        """(time-out, attempts, first back-off, its factor) under an environment; seconds."""
+
+        def given(name: str, default: float) -> float:
+            try:
+                return float(env[f"{self.prefix}_{name}"])
+            except (KeyError, ValueError):
+                return default
+
+        return (
+            given("TIMEOUT_MS", self.timeout * 1000) / 1000,
+            max(1, int(given("MAX_ATTEMPTS", self.attempts))),
+            given("INITIAL_BACKOFF_MS", self.backoff * 1000) / 1000,
+            given("BACKOFF_MULTIPLIER", self.multiplier),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """What a service puts into its database at the start."""
+
+    collection: str
+    key: str
+    """What tells its documents apart."""
+    documents: tuple[Document, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """Somebody whom a service asks."""
+
+    name: str
+    """As its steps call it."""
+    driver: str
+    """The client library (:mod:`~sregym_env.sim.programs.services.drivers`)."""
+    address: At | Registered
+    timeout: float = 0.0
+    """Seconds; 0 for the library's own."""
+    retries: Retries | None = None
+    database: str = ""
+    account: Account | None = None
+    data: tuple[Data, ...] = ()
+
+
+def fixed(ctx: ProcessContext, address: At) -> tuple[str, int]:
+    """What an address that is written somewhere says; an empty host or port 0 where it says nothing."""
+    host = value(ctx, address.host).rpartition("://")[2].partition("/")[0]
+    if address.port:
+        found = host, number(value(ctx, address.port))
+    else:
+        name, _, port = host.partition(":")
+        found = name, int(port) if port.isdecimal() else 0
+    return found[0] or address.otherwise[0], found[1] or address.otherwise[1]
+
+
+def addresses(ctx: ProcessContext, peer: Peer) -> Addresses:
+    """Where a peer is; nothing where nobody knows.
+
+    A registry's answers are kept: they hold while it is away, and also when a watch comes back empty, since after a
+    restart of the registry its index has gone backwards and the client's blocking query waits for the old one.
+    """
+    match peer.address:
+        case At():
+            host, port = fixed(ctx, peer.address)
+            return ((host, port),) if host else ()
+        case Registered(name, registry):
+            known: Mapping[str, Addresses] = ctx.process.state.get("resolved", {})
+            agent = ctx.peer(*fixed(ctx, registry))
+            if agent is None or agent.process.program != "consul":
+                return known.get(name, ())
+            current = consul.instances(agent, name)
+            if not current:
+                return known.get(name, ())
+            if current != known.get(name):
+                ctx.settle_entry("resolved", name, current)
+            return current
+
+
+def only(ctx: ProcessContext, peer: Peer) -> tuple[str, int]:
+    """The first address of a peer; an empty host and port 0 where there is none."""
+    return next(iter(addresses(ctx, peer)), ("", 0))
+
+
+def credentials(ctx: ProcessContext, account: Account | None) -> tuple[tuple[str, str], ...]:
+    """The attributes of a call that say who asks; none where nobody logs in."""
+    if account is None:
+        return ()
+    user = next(filter(None, (value(ctx, each) for each in account.users)), "")
+    if not user:
+        return ()
+    password = next(filter(None, (value(ctx, each) for each in account.passwords)), "")
+    return (("user", user), ("password", password), ("source", "admin"))

@@ -1,0 +1,53 @@
+"""The languages: how what is written in them logs, fails and stops. One file each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+__all__ = ["Runtime"]
+
+
+class Runtime(Protocol):
+    """How a service's language behaves."""
+
+    @property
+    def stops(self) -> tuple[float, int]:
+        """On SIGTERM: seconds until it exits, and its exit code."""
+        ...
+
+    @property
+    def at_rest(self) -> float:
+        """Cores that it uses while nobody asks."""
+        ...
+
+    @property
+    def per_step(self) -> float:
+        """CPU seconds that a request to a peer costs itself: serialisation, the socket."""
+        ...
+
+    def line(self, stamp: str, level: str, where: str, text: str) -> str:
+        """One line of its logger; ``stamp`` is the time as RFC 3339."""
+        ...
+
+    def says(self, level: str, env: Mapping[str, str]) -> bool:
+        """Whether lines of a level are written."""
+        ...
+
+    def panic(self, stamp: str, where: str, text: str, operation: str) -> str:
+        """What is printed when the process dies of an error; ``operation`` is the one that was served, if any."""
+        ...
+
+    @property
+    def panics(self) -> int:
+        """The exit code then."""
+        ...
+
+    @property
+    def unset(self) -> str:
+        """What it says where no port is set."""
+        ...
+
+    def taken(self, port: int) -> str:
+        """What it says where a port is in use."""
+        ...

@@ -1,0 +1,74 @@
+"""Go, with zerolog's console writer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_SEVERITY = {"debug": 0, "info": 1, "warning": 2, "error": 3, "fatal": 4}
+_SHORT = {"debug": "DBG", "info": "INF", "warning": "WRN", "error": "ERR", "fatal": "FTL"}
+_LEVELS = {"ERROR": 3, "WARNING": 2, "INFO": 1, "DEBUG": 0, "TRACE": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """A static binary; goroutines, panics with traces, no handler of signals."""
+
+    root: str
+    """Where its sources lay when it was built."""
+    main: str = "main.initializeDatabase({0xc00002c0f0, 0x11})"
+    """The function that a panic at the start names beside ``main.main``."""
+    stops: tuple[float, int] = (0.05, 2)
+    """Go's runtime ends a process without a handler with the signal's status."""
+    at_rest: float = 0.002
+    per_step: float = 0.00012
+    panics: int = 2
+
+    @property
+    def unset(self) -> str:
+        """What the services say themselves."""
+        return "server port must be set"
+
+    def taken(self, port: int) -> str:
+        """As ``net.Listen`` says it."""
+        return f"listen tcp :{port}: bind: address already in use"
+
+    def line(self, stamp: str, level: str, where: str, text: str) -> str:
+        """``2026-08-06T12:00:00Z INF cmd/geo/main.go:24 > text``."""
+        return f"{stamp} {_SHORT[level]} {where} > {text}"
+
+    def says(self, level: str, env: Mapping[str, str]) -> bool:
+        """By ``LOG_LEVEL``."""
+        return _SEVERITY[level] >= _LEVELS.get(env.get("LOG_LEVEL", "INFO").upper(), 1)
+
+    def panic(self, stamp: str, where: str, text: str, operation: str) -> str:
+        """zerolog's panic line and the trace the runtime prints after it.
+
+        ``operation`` is the gRPC method whose handler panicked; empty for the main goroutine.
+        """
+        length = len(text.encode())
+        if operation:
+            module = self.root.removeprefix("/go/src/")
+            package, method = f"{module}/{where}".rpartition("/")[0], operation.rpartition("/")[2]
+            frames = (
+                f"{package}.(*Server).{method}(0xc0001ac000, {{0xb5b6a8, 0xc00039e0f0}}, 0xc000310280)\n"
+                f"\t{self.root}/{where} +0x6a5\n"
+                "google.golang.org/grpc.(*Server).processUnaryRPC(0xc0001aa000, {0xb5e6f0, 0xc0002c4000}, 0xc0003b2000)\n"
+                "\t/go/pkg/mod/google.golang.org/grpc@v1.53.0/server.go:1336 +0xd13\n"
+                "created by google.golang.org/grpc.(*Server).serveStreams.func1\n"
+                "\t/go/pkg/mod/google.golang.org/grpc@v1.53.0/server.go:963 +0x28a"
+            )
+        else:
+            frames = (
+                f"{self.main}\n"
+                f"\t{self.root}/{where} +0x1c5\nmain.main()\n"
+                f"\t{self.root}/{where.rpartition('/')[0]}/main.go:42 +0x5b2"
+            )
+        return (
+            f"{stamp} PNC {where} > {text}\npanic: {text}\n\ngoroutine {8214 if operation else 1} [running]:\n"
+            f"github.com/rs/zerolog.(*Logger).Panic.func1({{0xc0001a6000?, 0x{length:x}?}})\n"
+            "\t/go/pkg/mod/github.com/rs/zerolog@v1.29.0/logger.go:376 +0x2d\n"
+            f"github.com/rs/zerolog.(*Event).msg(0xc0001b4000, {{0xc000196040, 0x{length:x}}})\n"
+            "\t/go/pkg/mod/github.com/rs/zerolog@v1.29.0/event.go:156 +0x2b8\n"
+            f"{frames}"
+        )

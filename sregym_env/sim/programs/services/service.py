@@ -1,0 +1,99 @@
+"""The program: any service of an application, in any language that is declared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import parse_qsl
+
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs.defaults import Quiet
+from sregym_env.sim.programs.services import starting
+from sregym_env.sim.programs.services.settings import ServiceSettings, settings_of
+from sregym_env.sim.programs.services.steps import Compute
+from sregym_env.sim.programs.services.trail import served
+from sregym_env.sim.world.program import Call, Failure, Flow, HttpRequest, HttpResponse, Usage
+
+_PLAIN = {"Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff"}
+
+
+class Service(Quiet):
+    """Any service; the ``settings`` of its binary say which."""
+
+    name = "service"
+
+    def start(self, ctx: ProcessContext) -> None:
+        """Take the steps of the start, unless there is too little memory for any."""
+        settings = settings_of(ctx)
+        ctx.set_memory(settings.memory)
+        if not ctx.over_limit:
+            starting.begin(ctx, settings)
+
+    def wake(self, ctx: ProcessContext, reason: str) -> None:
+        """Go on with a start that waits."""
+        starting.resume(ctx, settings_of(ctx), reason)
+
+    def serve(self, ctx: ProcessContext, call: Call, port: int) -> Flow:
+        """Run the operation's steps over the share of requests that is still alive."""
+        settings = settings_of(ctx)
+        handler = settings.handler(call.operation)
+        if handler is not None:
+            return served(ctx, settings, handler)
+        if settings.health and settings.wire.is_health(call.operation):
+            return Flow(1.0, 0.0002)
+        return settings.wire.unknown(call)
+
+    def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
+        """Answer over HTTP: routes of a web service, ``/metrics`` of the others."""
+        settings = settings_of(ctx)
+        path, _, query = request.path.partition("?")
+        if not settings.routes:
+            return _metrics(settings, path) if port in settings.metrics else None
+        route = next((r for r in settings.routes if r.path == path), None)
+        if route is None:
+            return HttpResponse(404, "404 page not found\n", _PLAIN, 0.0003)
+        given = dict(parse_qsl(query)) | dict(parse_qsl(request.body))
+        flow = ctx.evaluation().serve(ctx.process, Call(route.operation(request.method)), port)
+        complaint = route.check(given)
+        if complaint and not any(f.status == 500 and f.text.startswith("internal") for f, _ in flow.failures):
+            return HttpResponse(400, complaint + "\n", _PLAIN, 0.0004)
+        failure = _drawn(ctx, flow)
+        if failure is None:
+            headers = {"Content-Type": "text/plain; charset=utf-8", "Access-Control-Allow-Origin": "*"}
+            return HttpResponse(200, route.answer(given), headers, flow.latency)
+        return HttpResponse(failure.status or 500, failure.text + "\n", _PLAIN, flow.latency)
+
+    def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
+        """As its language does."""
+        return settings_of(ctx).runtime.stops
+
+    def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
+        """CPU of the steps' own work, plus serialisation."""
+        settings = settings_of(ctx)
+        runtime = settings.runtime
+        cpu = runtime.at_rest
+        for operation, rate in rates.items():
+            handler = settings.handler(operation)
+            if handler is not None:
+                cpu += rate * sum(
+                    step.seconds if isinstance(step, Compute) else runtime.per_step for step in handler.steps
+                )
+        return Usage(cpu, ctx.process.memory)
+
+
+def _drawn(ctx: ProcessContext, flow: Flow) -> Failure | None:
+    """What becomes of one request: None if it succeeds."""
+    draw = ctx.chance("request") if 0.0 < flow.ok < 1.0 else 0.0
+    if draw < flow.ok:
+        return None
+    draw -= flow.ok
+    for failure, share in flow.failures:
+        if draw < share:
+            return failure
+        draw -= share
+    return flow.failures[-1][0]
+
+
+def _metrics(settings: ServiceSettings, path: str) -> HttpResponse:
+    if path != "/metrics":
+        return HttpResponse(404, "404 page not found\n", _PLAIN)
+    return HttpResponse(200, f"# HELP up Whether {settings.name} serves.\n# TYPE up gauge\nup 1\n", _PLAIN)

@@ -1,0 +1,79 @@
+"""One service, put together: what a binary of an image is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs.services.peers import Peer
+from sregym_env.sim.programs.services.protocols import Wire
+from sregym_env.sim.programs.services.runtimes import Runtime
+from sregym_env.sim.programs.services.steps import Handler, Start
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A path of an HTTP service: checks what it is given, then is served as an operation."""
+
+    path: str
+    check: Callable[[Mapping[str, str]], str]
+    """The text of a 400 answer, or an empty string."""
+    answer: Callable[[Mapping[str, str]], str]
+    """The body of a 200 answer."""
+    methods: Mapping[str, str] = field(default_factory=dict)
+    """Operation by HTTP method; other methods behave as GET."""
+
+    def operation(self, method: str) -> str:
+        """What a request of a method is served as."""
+        return self.methods.get(method) or self.methods.get("GET") or next(iter(self.methods.values()))
+
+
+@dataclass(frozen=True)
+class ServiceSettings:
+    """One service of an application."""
+
+    name: str
+    runtime: Runtime
+    wire: Wire
+    memory: int
+    """Resident memory at rest, bytes."""
+    start: tuple[Start, ...]
+    handlers: tuple[Handler, ...]
+    peers: tuple[Peer, ...] = ()
+    routes: tuple[Route, ...] = ()
+    metrics: tuple[int, ...] = ()
+    """Ports that serve ``/metrics`` alone."""
+    constant: Mapping[str, str] = field(default_factory=dict)
+    """Configuration values compiled in, which the file cannot change."""
+    health: bool = False
+    """Whether it answers its protocol's health checks."""
+
+    @cached_property
+    def by_operation(self) -> Mapping[str, Handler]:
+        """Handlers by what they serve."""
+        return {handler.operation: handler for handler in self.handlers}
+
+    @cached_property
+    def by_peer(self) -> Mapping[str, Peer]:
+        """Peers by the name that steps use."""
+        return {peer.name: peer for peer in self.peers}
+
+    def handler(self, operation: str) -> Handler | None:
+        """What serves an operation; None where nothing does."""
+        found = self.by_operation.get(operation)
+        if found is not None or not self.routes:
+            return found
+        method, _, path = operation.partition(" ")
+        for route in self.routes:
+            if route.path == path:
+                return self.by_operation.get(route.operation(method))
+        return None
+
+
+def settings_of(ctx: ProcessContext) -> ServiceSettings:
+    """The service that a process runs."""
+    found = ctx.image.binaries[ctx.process.binary].settings
+    assert isinstance(found, ServiceSettings)
+    return found

@@ -1,0 +1,187 @@
+"""How a service starts: its steps one after the other, until one has to wait or it ends.
+
+What a step writes or ends is dated by the time that has gone by since the last wait (:class:`~.steps.Pass`); the steps
+themselves take no events, so that a healthy start costs one.
+"""
+
+from __future__ import annotations
+
+import orjson
+
+from sregym_env.kube.durations import rfc3339
+from sregym_env.runtime import ids
+from sregym_env.runtime.clock import SECOND, seconds
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs import consul
+from sregym_env.sim.programs.services.drivers import DRIVERS
+from sregym_env.sim.programs.services.peers import fixed
+from sregym_env.sim.programs.services.settings import ServiceSettings
+from sregym_env.sim.programs.services.steps import (
+    End,
+    Fill,
+    Level,
+    Open,
+    Pass,
+    Print,
+    Reach,
+    ReadConfig,
+    Register,
+    Say,
+    Start,
+)
+from sregym_env.sim.programs.services.values import filled_in, flattened, number, value
+from sregym_env.sim.world.program import Call, Failure
+
+FLUSH = 0.02
+"""Seconds between the last words of a process and its end."""
+LEAST_WAIT = 0.1
+"""Seconds that a library waits at least before it tries again."""
+
+
+def begin(ctx: ProcessContext, settings: ServiceSettings) -> None:
+    """Start from the first step."""
+    _Start(ctx, settings).run(0, 0)
+
+
+def resume(ctx: ProcessContext, settings: ServiceSettings, reason: str) -> None:
+    """Go on with the step that waited: ``start:<step>:<attempt>``."""
+    kind, step, attempt = reason.split(":")
+    if kind == "start":
+        _Start(ctx, settings).run(int(step), int(attempt))
+
+
+class _Start:
+    def __init__(self, ctx: ProcessContext, settings: ServiceSettings) -> None:
+        self.ctx = ctx
+        self.settings = settings
+        self.delay = 0.0
+        """Seconds that have gone by since this run of steps began."""
+
+    def run(self, first: int, attempt: int) -> None:
+        """Take the steps from ``first``; the first of them for the ``attempt``-th time."""
+        for index in range(first, len(self.settings.start)):
+            if not self._take(self.settings.start[index], index, attempt if index == first else 0):
+                return
+
+    def _take(self, step: Start, index: int, attempt: int) -> bool:
+        """Whether the start goes on at once."""
+        match step:
+            case Print(text):
+                self.ctx.log(filled_in(self.ctx, text), delay=self.delay)
+            case Say(level, where, text):
+                self._say(level, where, filled_in(self.ctx, text))
+            case Pass(passed):
+                self.delay += passed
+            case ReadConfig():
+                return self._read(step)
+            case Reach():
+                return self._reach(step, index, attempt)
+            case Fill(peer, lost):
+                known = self.settings.by_peer[peer]
+                return self._went(DRIVERS[known.driver].fill(self.ctx, known), lost)
+            case Open():
+                return self._open(step)
+            case Register():
+                return self._register(step)
+        return True
+
+    # --- what steps say -----------------------------------------------------------------------------
+
+    def _say(self, level: Level, where: str, text: str) -> None:
+        ctx, runtime = self.ctx, self.settings.runtime
+        if not ctx.world.unread and runtime.says(level, ctx.process.env):
+            stamp = rfc3339(ctx.now() + seconds(self.delay))
+            ctx.log(runtime.line(stamp, level, where, text), delay=self.delay)
+
+    def _went(self, failure: Failure | None, lost: End) -> bool:
+        if failure is not None:
+            self._end(lost, failure.text)
+        return failure is None
+
+    def _end(self, end: End, error: str) -> None:
+        ctx, runtime = self.ctx, self.settings.runtime
+        text = end.text.replace("{error}", error)
+        if end.how == "fatal":
+            self._say("fatal", end.where, text)
+            ctx.exit(1, delay=self.delay + FLUSH)
+            return
+        stamp = rfc3339(ctx.now() + seconds(self.delay))
+        ctx.log(runtime.panic(stamp, end.where, text, ""), delay=self.delay)
+        ctx.exit(runtime.panics, delay=self.delay + FLUSH)
+
+    # --- steps ----------------------------------------------------------------------------------------
+
+    def _read(self, step: ReadConfig) -> bool:
+        ctx = self.ctx
+        try:
+            text = ctx.read(step.path)
+        except OSError:
+            self._say(step.missing.level, step.missing.where, step.missing.text)
+            ctx.exit(1)
+            return False
+        try:
+            document = orjson.loads(text)
+        except ValueError:
+            # These programs ignore what the parser returns, and go on with what they have.
+            document = None
+        ctx.update(config={**flattened(document, step.strings), **self.settings.constant})
+        return True
+
+    def _reach(self, step: Reach, index: int, attempt: int) -> bool:
+        ctx = self.ctx
+        peer = self.settings.by_peer[step.peer]
+        failure = DRIVERS[peer.driver].reach(ctx, peer)
+        if failure is None:
+            return True
+        if failure.kind == "auth" and step.lost is not None:
+            self._end(step.lost, failure.text)
+            return False
+        if step.log:
+            self._say("error", step.where, step.log.replace("{error}", failure.text))
+        lived = (ctx.now() - ctx.process.started_at) / SECOND
+        if step.every:
+            ctx.wake_in(step.every, f"start:{index}:{attempt + 1}")
+        elif attempt < len(step.again) and lived < step.patience:
+            ctx.wake_in(max(step.again[attempt] - lived, LEAST_WAIT), f"start:{index}:{attempt + 1}")
+        elif step.lost is not None:
+            self.delay += max(step.patience - lived, 0.0)
+            self._end(step.lost, failure.text)
+        return False
+
+    def _open(self, step: Open) -> bool:
+        ctx, runtime = self.ctx, self.settings.runtime
+        port = number(value(ctx, step.port))
+        if not port:
+            self._end(step.unset, runtime.unset)
+            return False
+        try:
+            ctx.listen(port, *step.more)
+        except OSError:
+            self._end(step.taken, runtime.taken(port))
+            return False
+        return True
+
+    def _register(self, step: Register) -> bool:
+        """As the registry's client for Go does."""
+        ctx, port = self.ctx, number(value(self.ctx, step.port))
+        id = ids.uid(ctx.world.streams)
+        name, address = step.name, ctx.process.ip
+        self._say(
+            "info",
+            step.where,
+            f"Trying to register service [ name: {name}, id: {id}, address: {address}, port: {port} ]",
+        )
+        host, on = fixed(ctx, step.registry)
+        failure = ctx.ask(host, on, Call("register"), step.patience)
+        agent = None if failure else ctx.peer(host, on)
+        if failure is None and (agent is None or agent.process.program != "consul"):
+            failure = Failure("http", "Unexpected response code: 404 (404 page not found)", 404)
+        if failure is not None or agent is None:
+            reason = failure.text if failure is not None else "EOF"
+            url = f"http://{host}:{on}/v1/agent/service/register"
+            shown = reason if failure is not None and failure.kind == "http" else f'Put "{url}": {reason}'
+            self._end(step.lost, shown)
+            return False
+        consul.register(agent, id, name, address, port)
+        ctx.update(registration=id)
+        return True
