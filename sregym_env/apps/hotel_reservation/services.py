@@ -130,15 +130,13 @@ _BOOKED = Ask("mongodb", "insert", "reservation", Lost("panic", where="services/
 
 
 def _dependency(name: str, method: str) -> Ask:
-    log = (
-        f"{{time}} WRN services/search/server.go:141 > downstream request failed dependency={name} "
-        "grpc_code={code}"
-    )
+    text = f"downstream request failed dependency={name} grpc_code={{code}}"
+    log = Say("warning", "services/search/server.go:141", text)
     return Ask(name, method, lost=Lost(answer="search dependency unavailable", log=log))
 
 
-def _shown(what: str, line: int) -> str:
-    return f"{{time}} ERR services/frontend/server.go:{line} > {what}"
+def _shown(what: str, line: int) -> Say:
+    return Say("error", f"services/frontend/server.go:{line}", what)
 
 
 _PROFILES = "/profile.Profile/GetProfiles"

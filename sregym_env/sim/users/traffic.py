@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from sregym_env.cluster.app import App
 from sregym_env.cluster.disturbances import PodFreeze
 from sregym_env.cluster.health import ComponentHealth, JourneyHealth
-from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import SECOND, seconds
 from sregym_env.sim.network import addressing
 from sregym_env.sim.network.addressing import NodeSource
@@ -25,7 +24,7 @@ from sregym_env.sim.users.components import app_of, workload_of
 from sregym_env.sim.world import Handler, LogKey, SimWorld
 from sregym_env.sim.world.history import HISTORY, ComponentState, JourneyState, Load, Segment, history, window
 from sregym_env.sim.world.inquiry import Settling
-from sregym_env.sim.world.logs import Burst
+from sregym_env.sim.world.logs import Burst, stamped
 from sregym_env.sim.world.process import Process, ProcessKey
 from sregym_env.sim.world.program import Call, Failure, Flow
 from sregym_env.sim.world.store import Change
@@ -396,13 +395,9 @@ def crash(world: SimWorld, key: ProcessKey, restart: int) -> None:
     if process is None or process.restart != restart or doom is None:
         return
     for line in doom.text.split("\n"):
-        world.log((*key, restart)).write(world.clock, _timed(line, world.clock))
+        world.log((*key, restart)).write(world.clock, stamped(line, world.clock))
     # By name: this room does not know the kubelets.
     world.happen("program.exit", key, restart, doom.code, "")
-
-
-def _timed(line: str, now: int) -> str:
-    return line.replace("{time}", rfc3339(now)) if "{time}" in line else line
 
 
 # --- the past --------------------------------------------------------------------------------------------

@@ -6,8 +6,10 @@ A line is stored when a program says it once. What a program says once per faili
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from heapq import merge
 from itertools import islice
 from typing import NamedTuple
@@ -101,15 +103,23 @@ class Cycle:
 
 
 def stamped(template: str, time: int) -> str:
-    """A line with its timestamp filled in.
+    """A line with its timestamps filled in.
 
-    ``{time}`` becomes ``2026-08-06T10:00:05Z``, ``{time_ms}`` becomes ``2026-08-06T10:00:05.123+00:00``.
+    ``{time}`` becomes ``2026-08-06T10:00:05Z``, ``{time_ms}`` becomes ``2026-08-06T10:00:05.123+00:00``, and what stands
+    behind a bar is a form for ``strftime``: ``{time|%Y/%m/%d %H:%M:%S}``.
     """
     if "{time" not in template:
         return template
     text = rfc3339(time)
     millis = f"{text[:-1]}.{time % SECOND // 1000:03d}+00:00"
-    return template.replace("{time}", text).replace("{time_ms}", millis)
+    filled = template.replace("{time}", text).replace("{time_ms}", millis)
+    if "{time|" not in filled:
+        return filled
+    instant = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=time)
+    return _FORMED.sub(lambda found: instant.strftime(found[1]), filled)
+
+
+_FORMED = re.compile(r"\{time\|([^}]*)\}")
 
 
 class ContainerLog:

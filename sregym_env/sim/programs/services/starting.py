@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import orjson
 
-from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime import ids
 from sregym_env.runtime.clock import SECOND, seconds
 from sregym_env.sim.processes.context import ProcessContext
@@ -30,6 +29,7 @@ from sregym_env.sim.programs.services.steps import (
     Start,
 )
 from sregym_env.sim.programs.services.values import filled_in, flattened, number, value
+from sregym_env.sim.world.logs import stamped
 from sregym_env.sim.world.program import Call, Failure
 
 FLUSH = 0.02
@@ -90,8 +90,10 @@ class _Start:
     def _say(self, level: Level, where: str, text: str) -> None:
         ctx, runtime = self.ctx, self.settings.runtime
         if not ctx.world.unread and runtime.says(level, ctx.process.env):
-            stamp = rfc3339(ctx.now() + seconds(self.delay))
-            ctx.log(runtime.line(stamp, level, where, text), delay=self.delay)
+            self._print(runtime.line(level, where, text))
+
+    def _print(self, template: str) -> None:
+        self.ctx.log(stamped(template, self.ctx.now() + seconds(self.delay)), delay=self.delay)
 
     def _went(self, failure: Failure | None, lost: End) -> bool:
         if failure is not None:
@@ -105,8 +107,7 @@ class _Start:
             self._say("fatal", end.where, text)
             ctx.exit(1, delay=self.delay + FLUSH)
             return
-        stamp = rfc3339(ctx.now() + seconds(self.delay))
-        ctx.log(runtime.panic(stamp, end.where, text, ""), delay=self.delay)
+        self._print(runtime.panic(end.where, text, ""))
         ctx.exit(runtime.panics, delay=self.delay + FLUSH)
 
     # --- steps ----------------------------------------------------------------------------------------

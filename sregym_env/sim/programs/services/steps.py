@@ -11,6 +11,17 @@ from sregym_env.sim.programs.services.values import Value
 Level = Literal["debug", "info", "warning", "error", "fatal"]
 
 
+@dataclass(frozen=True, slots=True)
+class Say:
+    """A line of the log, in the runtime's form. At the start values are put in as in :class:`Print`; with a request
+    ``{error}`` and ``{code}``, the code of the protocol."""
+
+    level: Level
+    where: str
+    """Source position."""
+    text: str
+
+
 # --- with a request -----------------------------------------------------------------------------------------
 
 
@@ -24,8 +35,8 @@ class Lost:
     """What its own callers are told; empty to pass on what it was told itself."""
     text: str = "{error}"
     """The last words of a process that dies of it."""
-    log: str = ""
-    """A line per failure: ``{time}``, and ``{code}`` for the code of the protocol."""
+    log: Say | None = None
+    """A line per failure."""
     where: str = ""
     """Source position that a panic names."""
 
@@ -82,7 +93,7 @@ class Refuse:
     """Fail the request."""
 
     answer: str
-    log: str = ""
+    log: Say | None = None
 
 
 Step = Compute | Ask | LookAside | Together | When | Refuse
@@ -113,15 +124,6 @@ class End:
 class Print:
     """A line without the logger's form; ``%{time}``, ``%{env NAME default}`` and ``%{config KEY}`` are put in."""
 
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Say:
-    """A line of the log, in the runtime's form; what is put in is as in :class:`Print`."""
-
-    level: Level
-    where: str
     text: str
 
 

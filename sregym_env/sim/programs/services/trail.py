@@ -13,6 +13,7 @@ from sregym_env.sim.programs.services.steps import (
     LookAside,
     Lost,
     Refuse,
+    Say,
     Step,
     Together,
     When,
@@ -61,13 +62,21 @@ class _Trail:
                 if self.ctx.process.env.get(variable) == value:
                     self.walk(steps)
             case Refuse(answer, log):
-                if log:
-                    self.ctx.log_per_request(log, share=self.alive)
+                self._say(log, self.alive)
                 self._lose(self.settings.wire.refused(answer), self.alive)
 
     def _lose(self, failure: Failure, share: float) -> None:
         self.failures[failure] = self.failures.get(failure, 0.0) + share
         self.alive = max(self.alive - share, 0.0)
+
+    def _say(self, log: Say | None, share: float, failure: Failure | None = None) -> None:
+        runtime = self.settings.runtime
+        if log is None or not runtime.says(log.level, self.ctx.process.env):
+            return
+        text = log.text
+        if failure is not None:
+            text = text.replace("{error}", failure.text).replace("{code}", grpc_code(failure))
+        self.ctx.log_per_request(runtime.line(log.level, log.where, text), share=share)
 
     def _ask(self, ask: Ask) -> Flow:
         alive = self.alive
@@ -84,24 +93,24 @@ class _Trail:
 
     def _failed(self, lost: Lost, failure: Failure, share: float) -> None:
         """Do to a share of the requests what their handler does about a failure."""
-        if lost.log:
-            self.ctx.log_per_request(lost.log.replace("{code}", grpc_code(failure)), share=share)
+        self._say(lost.log, share, failure)
         match lost.then:
             case "error":
                 self._lose(self.settings.wire.passed(failure, lost.answer), share)
             case "panic":
                 text = lost.text.replace("{error}", failure.text)
                 runtime = self.settings.runtime
-                self.ctx.crash(
-                    runtime.panic("{time}", lost.where, text, self.operation), runtime.panics, share=share
-                )
+                self.ctx.crash(runtime.panic(lost.where, text, self.operation), runtime.panics, share=share)
                 self._lose(self.settings.wire.broken(), share)
 
     def _look_aside(self, step: LookAside) -> None:
         cache = self.settings.by_peer[step.cache.peer]
         driver = DRIVERS[cache.driver]
         self._ask(step.cache)
-        if self.alive <= 0.0 or driver.holds(self.ctx, cache, step.cache.of) is not False:
+        if self.alive <= 0.0:
+            return
+        held = driver.holds(self.ctx, cache, step.cache.of)
+        if held or (held is None and step.cache.lost.then != "ignore"):
             return
         self.walk(step.miss)
         if self.alive > 0.0:

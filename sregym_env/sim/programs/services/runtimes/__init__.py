@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
+from sregym_env.sim.programs.services.steps import Level
+
 __all__ = ["Runtime"]
 
 
@@ -26,16 +28,17 @@ class Runtime(Protocol):
         """CPU seconds that a request to a peer costs itself: serialisation, the socket."""
         ...
 
-    def line(self, stamp: str, level: str, where: str, text: str) -> str:
-        """One line of its logger; ``stamp`` is the time as RFC 3339."""
+    def line(self, level: Level, where: str, text: str) -> str:
+        """One line of its logger, with a placeholder for the time (:func:`~sregym_env.sim.world.logs.stamped`)."""
         ...
 
-    def says(self, level: str, env: Mapping[str, str]) -> bool:
+    def says(self, level: Level, env: Mapping[str, str]) -> bool:
         """Whether lines of a level are written."""
         ...
 
-    def panic(self, stamp: str, where: str, text: str, operation: str) -> str:
-        """What is printed when the process dies of an error; ``operation`` is the one that was served, if any."""
+    def panic(self, where: str, text: str, operation: str) -> str:
+        """What is printed when the process dies of an error, with placeholders for the time; ``operation`` is the one
+        that was served, if any."""
         ...
 
     @property

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sregym_env.sim.programs.services.steps import Level
+
 _SEVERITY = {"debug": 0, "info": 1, "warning": 2, "error": 3, "fatal": 4}
 _SHORT = {"debug": "DBG", "info": "INF", "warning": "WRN", "error": "ERR", "fatal": "FTL"}
 _LEVELS = {"ERROR": 3, "WARNING": 2, "INFO": 1, "DEBUG": 0, "TRACE": 0}
@@ -33,15 +35,15 @@ class Go:
         """As ``net.Listen`` says it."""
         return f"listen tcp :{port}: bind: address already in use"
 
-    def line(self, stamp: str, level: str, where: str, text: str) -> str:
+    def line(self, level: Level, where: str, text: str) -> str:
         """``2026-08-06T12:00:00Z INF cmd/geo/main.go:24 > text``."""
-        return f"{stamp} {_SHORT[level]} {where} > {text}"
+        return f"{{time}} {_SHORT[level]} {where} > {text}"
 
-    def says(self, level: str, env: Mapping[str, str]) -> bool:
+    def says(self, level: Level, env: Mapping[str, str]) -> bool:
         """By ``LOG_LEVEL``."""
         return _SEVERITY[level] >= _LEVELS.get(env.get("LOG_LEVEL", "INFO").upper(), 1)
 
-    def panic(self, stamp: str, where: str, text: str, operation: str) -> str:
+    def panic(self, where: str, text: str, operation: str) -> str:
         """zerolog's panic line and the trace the runtime prints after it.
 
         ``operation`` is the gRPC method whose handler panicked; empty for the main goroutine.
@@ -65,7 +67,7 @@ class Go:
                 f"\t{self.root}/{where.rpartition('/')[0]}/main.go:42 +0x5b2"
             )
         return (
-            f"{stamp} PNC {where} > {text}\npanic: {text}\n\ngoroutine {8214 if operation else 1} [running]:\n"
+            f"{{time}} PNC {where} > {text}\npanic: {text}\n\ngoroutine {8214 if operation else 1} [running]:\n"
             f"github.com/rs/zerolog.(*Logger).Panic.func1({{0xc0001a6000?, 0x{length:x}?}})\n"
             "\t/go/pkg/mod/github.com/rs/zerolog@v1.29.0/logger.go:376 +0x2d\n"
             f"github.com/rs/zerolog.(*Event).msg(0xc0001b4000, {{0xc000196040, 0x{length:x}}})\n"
