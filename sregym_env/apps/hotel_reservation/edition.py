@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from sregym_env.apps.builds import Builds
 from sregym_env.cluster.app import Account
 from sregym_env.kube.types import Manifest
 
@@ -40,26 +41,6 @@ environment, or a Secret in it."""
 
 Host = Literal["short", "namespaced", "full", "local"]
 """How addresses name a Service: alone, with its namespace, fully qualified, or not at all but on one machine."""
-
-
-@dataclass(frozen=True, slots=True)
-class Builds:
-    """One image of the application: what runs, and what else of it has been published."""
-
-    runs: str
-    works: tuple[str, ...] = ()
-    """References of builds that work here, oldest first, the running one among them."""
-    fails: str = ""
-    """The reference of one that does not; empty where none is known."""
-    versions: tuple[str, ...] = ()
-    """Releases that the working references are of, in their order; empty where the program does not say."""
-    copies: tuple[str, ...] = ()
-    """Other references under which what runs is published."""
-
-    @property
-    def all(self) -> tuple[str, ...]:
-        """References of everything that works."""
-        return self.works or (self.runs,)
 
 
 @dataclass(frozen=True, slots=True)

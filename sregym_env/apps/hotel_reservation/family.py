@@ -6,9 +6,10 @@ Each draw has a name of its own, so that adding one moves no other.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from sregym_env.apps import builds
+from sregym_env.apps.builds import Builds
 from sregym_env.apps.hotel_reservation.application import application
 from sregym_env.apps.hotel_reservation.edition import (
     CACHES,
@@ -16,7 +17,6 @@ from sregym_env.apps.hotel_reservation.edition import (
     GO_PORTS,
     GUARDED,
     PUBLISHED,
-    Builds,
     Edition,
     Host,
     Login,
@@ -39,11 +39,6 @@ _NEWER = {"6.0.14": "6.0.14", "7.0.5": "7.0.5", "7.0.14": "7.0.14", "8.0.4": "8.
 _MEMCACHED = ("1.6.12", "1.6.17", "1.6.21", "1.6.22", "1.6.27", "1.6.31", "1.6.38")
 _CONSUL = ("1.15.4", "1.16.1", "1.17.3", "1.18.2", "1.19.1", "1.20.4", "1.21.3", "1.22.3")
 _JAEGER = ("1.50", "1.52", "1.53", "1.54", "1.55", "1.57", "1.60", "1.62.0")
-
-_WORDS = ("travel", "stays", "lodging", "booking", "voyage", "roomly", "innkeep", "harbour", "northstar", "meridian",
-          "atlas", "wayfare", "acorn", "bluefin", "cobalt", "juniper")  # fmt: skip
-_REGIONS = ("eu-west-1", "eu-central-1", "us-east-1", "us-west-2", "ap-southeast-2", "ca-central-1")
-_LOCATIONS = ("europe-west1", "us-central1", "asia-southeast1", "europe-north1")
 
 
 def family(app: App, chance: Chance) -> App:
@@ -169,124 +164,31 @@ def _offered(chance: Chance, ports: Mapping[str, int]) -> dict[str, int]:
 # --- images ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Registry:
-    """Where a team keeps its images, and whether it mirrors those of others."""
-
-    own: str
-    others: str
-
-
 def _images(chance: Chance) -> dict[str, Any]:
-    registry = _registry(chance)
-    tags = _tags(chance.at("tags"))
+    registry = builds.registry(chance)
+    tags = builds.tags(chance.at("tags"))
     repository = f"{registry.own}/{chance.choice('repository', _REPOSITORIES)}"
-    builds = [f"{repository}{tag}" for tag in tags]
-    works, following = builds[:-1], builds[-1]
+    made = [f"{repository}{tag}" for tag in tags]
+    works, following = made[:-1], made[-1]
     # Most teams run the newest build; some wait.
     running = works[-1] if chance.yes("newest", 0.75) else works[-2]
     mongodb = f"{registry.others}mongo"
     newer = chance.choice("newer", tuple(_NEWER))
     return {
         "application": Builds(running, tuple(works), following),
-        "mongodb": _released(chance.at("mongodb"), mongodb, _MONGODB, fails=f"{mongodb}:{newer}"),
+        "mongodb": builds.released(chance.at("mongodb"), mongodb, _MONGODB, fails=f"{mongodb}:{newer}"),
         "newer": _NEWER[newer],
-        "memcached": _released(chance.at("memcached"), f"{registry.others}memcached", _MEMCACHED),
-        "consul": _released(chance.at("consul"), _beside(registry, "hashicorp/consul"), _CONSUL),
-        "jaeger": _released(chance.at("jaeger"), _beside(registry, "jaegertracing/all-in-one"), _JAEGER),
-        "load": f"{_beside(registry, 'deathstarbench/wrk2-client')}:latest",
+        "memcached": builds.released(chance.at("memcached"), f"{registry.others}memcached", _MEMCACHED),
+        "consul": builds.released(chance.at("consul"), builds.beside(registry, "hashicorp/consul"), _CONSUL),
+        "jaeger": builds.released(
+            chance.at("jaeger"), builds.beside(registry, "jaegertracing/all-in-one"), _JAEGER
+        ),
+        "load": f"{builds.beside(registry, 'deathstarbench/wrk2-client')}:latest",
     }
 
 
 _REPOSITORIES = ("hotel-reservation", "hotelreservation", "hotel/backend", "reservation-platform", "hotel-services",
                  "hotels")  # fmt: skip
-
-
-def _registry(chance: Chance) -> _Registry:
-    word, region = chance.choice("word", _WORDS), chance.choice("region", _REGIONS)
-    account = chance.between("account", 100_000_000_000, 999_999_999_999)
-    location = chance.choice("location", _LOCATIONS)
-    own = {
-        "ecr": f"{account}.dkr.ecr.{region}.amazonaws.com",
-        "acr": f"{word}{chance.between('number', 1, 99):02d}.azurecr.io",
-        "artifact": f"{location}-docker.pkg.dev/{word}-prod/{chance.choice('folder', ('apps', 'images', 'backend'))}",
-        "ghcr": f"ghcr.io/{word}{chance.choice('suffix', ('', '-io', '-labs', 'hq'))}",
-        "quay": f"quay.io/{word}",
-        "harbor": f"harbor.{word}.{chance.choice('domain', ('internal', 'io', 'corp'))}/{word}",
-        "hub": f"{word}{chance.choice('suffix', ('', 'io', 'labs', 'hq'))}",
-    }
-    kind = chance.weighted("kind", _KINDS)
-    mirrors = {
-        "harbor": f"{own['harbor'].partition('/')[0]}/dockerhub/library/",
-        "ecr": "public.ecr.aws/docker/library/",
-    }
-    mirrored = kind in mirrors and chance.yes("mirrored", 0.4)
-    return _Registry(
-        own[kind], mirrors[kind] if mirrored else chance.choice("prefix", ("", "", "docker.io/library/"))
-    )
-
-
-_KINDS = {"ecr": 0.2, "acr": 0.12, "artifact": 0.15, "ghcr": 0.2, "quay": 0.05, "harbor": 0.13, "hub": 0.15}
-"""Where teams keep their images, as counted (with what is left given to the others)."""
-
-
-def _beside(registry: _Registry, repository: str) -> str:
-    """Somebody else's repository, in the mirror where there is one."""
-    mirror = registry.others.removesuffix("library/")
-    return f"{mirror}{repository}" if mirror.startswith("harbor") else repository
-
-
-def _released(chance: Chance, repository: str, versions: tuple[str, ...], fails: str = "") -> Builds:
-    """Three or so releases in a row, of which the last or the one before runs."""
-    count = chance.between("count", 2, 4)
-    first = chance.below("first", len(versions) - count + 1)
-    chosen = versions[first : first + count]
-    runs = chosen[-1] if chance.yes("newest", 0.7) else chosen[-2]
-    return Builds(
-        f"{repository}:{runs}", tuple(f"{repository}:{version}" for version in chosen), fails, chosen
-    )
-
-
-def _tags(chance: Chance) -> list[str]:
-    """Tags of builds with what stands before them, oldest first: those that work, then one more."""
-    count = chance.between("count", 4, 8)
-    style = chance.weighted("style", _TAG_STYLES)
-    hashes = [_text(chance, f"hash-{n}", 7, _HEX) for n in range(count)]
-    if style == "counter":
-        number = chance.between("number", 11, 900)
-        return [f":v{number + n}" for n in _climb(chance, count)]
-    if style == "hash":
-        return [f":{each}" for each in hashes]
-    if style == "dated":
-        name = chance.choice("environment", ("prod", "main", "release"))
-        month = chance.between("month", 1, 9)
-        return [
-            f":{name}-{each}-2025{month + n // 3:02d}{1 + n % 3 * 9 + chance.below(f'day-{n}', 8):02d}"
-            f"{chance.between(f'hour-{n}', 7, 18):02d}{chance.below(f'minute-{n}', 60):02d}"
-            f"{chance.below(f'second-{n}', 60):02d}"
-            for n, each in enumerate(hashes)
-        ]
-    major, minor = chance.between("major", 0, 5), chance.between("minor", 1, 30)
-    letter = chance.choice("letter", ("", "", "v"))
-    versions = [f":{letter}{major}.{minor + n // 3}.{n % 3}" for n in _climb(chance, count)]
-    if style == "latest":
-        return [*versions[:-2], ":latest", versions[-1]]
-    if style == "digest":
-        return [
-            f"{version}@sha256:{_text(chance, f'digest-{n}', 64, _HEX)}" for n, version in enumerate(versions)
-        ]
-    return versions
-
-
-_TAG_STYLES = {"semver": 0.35, "counter": 0.2, "hash": 0.2, "dated": 0.15, "latest": 0.05, "digest": 0.05}
-
-
-def _climb(chance: Chance, count: int) -> list[int]:
-    """Numbers that grow by one or two."""
-    found = [0]
-    for step in range(count - 1):
-        found.append(found[-1] + chance.between(f"step-{step}", 1, 2))
-    return found
 
 
 # --- accounts and data -------------------------------------------------------------------------------------
@@ -309,21 +211,10 @@ def _password(chance: Chance) -> str:
     """Of letters and digits alone: it stands in scripts and on command lines."""
     style = chance.weighted("style", {"random": 0.6, "hex": 0.2, "words": 0.2})
     if style == "words":
-        first, second = chance.sample("words", _WORDS, 2)
+        first, second = chance.sample("words", builds.WORDS, 2)
         return f"{first.capitalize()}{second.capitalize()}{chance.between('number', 10, 2025)}"
     length = chance.choice("length", (12, 16, 16, 20, 24, 32))
-    return _text(chance, "text", length, _HEX if style == "hex" else _LETTERS)
-
-
-def _text(chance: Chance, name: str, length: int, letters: str) -> str:
-    """Random letters, ten for every draw."""
-    found = ""
-    for part in range(0, length, 10):
-        left = chance.bits(f"{name}-{part}")
-        for _ in range(10):
-            left, letter = divmod(left, len(letters))
-            found += letters[letter]
-    return found[:length]
+    return builds.text(chance, "text", length, _HEX if style == "hex" else _LETTERS)
 
 
 def _databases(chance: Chance) -> dict[str, str]:

@@ -32,6 +32,8 @@ BACKGROUND_READ = 45.0
 """Mean seconds between reads that checkpoints and statistics make on an idle server."""
 EXIT_FASSERT = 14
 """Exit code after a fatal assertion (MongoDB's EXIT_ABRUPT)."""
+EXIT_BAD_OPTIONS = 2
+"""Exit code where options or their file cannot be read."""
 EXIT_NET_ERROR = 48
 """Exit code when the server cannot listen on its port."""
 EXIT_NEED_DOWNGRADE = 62
@@ -57,6 +59,8 @@ class Mongod(Quiet):
         if ctx.over_limit:
             return
         version = server_version(ctx)
+        if not _configured(ctx):
+            return
         _announce(ctx, version)
         try:
             # A disk that is well answers every time alike.
@@ -144,6 +148,24 @@ class Mongod(Quiet):
     def commands(self) -> Mapping[str, Command]:
         """The shell and the tools of the image."""
         return mongo_shell.COMMANDS
+
+
+def _configured(ctx: ProcessContext) -> bool:
+    """Whether the configuration file that the command line names is there; without one it does not start."""
+    argv = ctx.process.argv
+    for index, word in enumerate(argv):
+        name, equals, given = word.partition("=")
+        if name in ("--config", "-f"):
+            path = given if equals else "".join(argv[index + 1 : index + 2])
+            try:
+                ctx.read(path)
+            except OSError:
+                ctx.log(
+                    "Error opening config file: No such file or directory\ntry 'mongod --help' for more information"
+                )
+                ctx.exit(EXIT_BAD_OPTIONS)
+                return False
+    return True
 
 
 def _initialise(ctx: ProcessContext, version: str) -> None:

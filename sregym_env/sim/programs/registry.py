@@ -13,6 +13,7 @@ from sregym_env.sim.programs.consul import Consul
 from sregym_env.sim.programs.httpd import Httpd
 from sregym_env.sim.programs.kube_apiserver import KubeApiserver
 from sregym_env.sim.programs.mongod import Mongod
+from sregym_env.sim.programs.redis import Redis
 from sregym_env.sim.programs.scripts import Applet, Netcat, Script, Sleep
 from sregym_env.sim.programs.servers import CoreDns, Daemon, Jaeger, Memcached
 from sregym_env.sim.programs.services.service import Service
@@ -34,6 +35,7 @@ PROGRAMS: Mapping[str, Any] = {
         Memcached(),
         Mongod(),
         Netcat(),
+        Redis(),
         Script(),
         Service(),
         Sleep(),

@@ -142,3 +142,9 @@ def credentials(ctx: ProcessContext, account: Account | None) -> tuple[tuple[str
         return ()
     password = next(filter(None, (value(ctx, each) for each in account.passwords)), "")
     return (("user", user), ("password", password), ("source", "admin"))
+
+
+def password(ctx: ProcessContext, account: Account | None) -> tuple[tuple[str, str], ...]:
+    """The attribute of a call to a store that knows passwords and no users; none where none is given."""
+    given = next(filter(None, (value(ctx, each) for each in account.passwords)), "") if account else ""
+    return (("password", given),) if given else ()

@@ -110,3 +110,58 @@ class Http:
     def broken(self) -> Failure:
         """The connection ends."""
         return Failure("unavailable", UNAVAILABLE + "error reading from server: EOF")
+
+
+@dataclass(frozen=True, slots=True)
+class Thrift:
+    """Thrift: what a handler throws, its callers get in its words."""
+
+    def is_health(self, operation: str) -> bool:
+        """There are none."""
+        return False
+
+    def unknown(self, call: Call) -> Flow:
+        """``Invalid method name``."""
+        return Flow(0.0, BRIEF, ((Failure("error", f"Invalid method name: '{call.operation}'"), 1.0),))
+
+    def passed(self, failure: Failure, answer: str) -> Failure:
+        """A ServiceException."""
+        return Failure("error", answer or failure.text)
+
+    def refused(self, answer: str) -> Failure:
+        """A ServiceException."""
+        return Failure("error", answer)
+
+    def broken(self) -> Failure:
+        """The connection ends."""
+        return Failure("reset", "No more data to read.")
+
+
+@dataclass(frozen=True, slots=True)
+class Web:
+    """HTTP whose handlers word their failures themselves: status 500 and a text."""
+
+    def is_health(self, operation: str) -> bool:
+        """A route like any other."""
+        return False
+
+    def unknown(self, call: Call) -> Flow:
+        """404, as nginx says it."""
+        text = (
+            "<html>\r\n<head><title>404 Not Found</title></head>\r\n<body>\r\n<center><h1>404 Not Found</h1></center>"
+            "\r\n<hr><center>openresty</center>\r\n</body>\r\n</html>\r\n"
+        )
+        return Flow(0.0, BRIEF, ((Failure("http", text, 404), 1.0),))
+
+    def passed(self, failure: Failure, answer: str) -> Failure:
+        """500 with the handler's words."""
+        text = answer.replace("{error}", failure.text) if answer else failure.text
+        return Failure("http", text, 500)
+
+    def refused(self, answer: str) -> Failure:
+        """500."""
+        return Failure("http", answer, 500)
+
+    def broken(self) -> Failure:
+        """The connection ends."""
+        return Failure("reset", "EOF")

@@ -6,6 +6,8 @@ themselves take no events, so that a healthy start costs one.
 
 from __future__ import annotations
 
+import re
+
 import orjson
 
 from sregym_env.runtime import ids
@@ -24,11 +26,12 @@ from sregym_env.sim.programs.services.steps import (
     Print,
     Reach,
     ReadConfig,
+    ReadText,
     Register,
     Say,
     Start,
 )
-from sregym_env.sim.programs.services.values import filled_in, flattened, number, value
+from sregym_env.sim.programs.services.values import config, filled_in, flattened, number, value
 from sregym_env.sim.world.logs import stamped
 from sregym_env.sim.world.program import Call, Failure
 
@@ -74,6 +77,8 @@ class _Start:
                 self.delay += passed
             case ReadConfig():
                 return self._read(step)
+            case ReadText():
+                return self._read_text(step)
             case Reach():
                 return self._reach(step, index, attempt)
             case Fill(peer, lost):
@@ -128,6 +133,18 @@ class _Start:
         ctx.update(config={**flattened(document, step.strings), **self.settings.constant})
         return True
 
+    def _read_text(self, step: ReadText) -> bool:
+        ctx = self.ctx
+        try:
+            text = ctx.read(step.path)
+        except OSError:
+            self._end(step.missing, f'open() "{step.path}" failed (2: No such file or directory)')
+            return False
+        if step.found:
+            found = ((key, re.search(expression, text)) for key, expression in step.found)
+            ctx.update(config={**config(ctx), **{key: match[1] for key, match in found if match}})
+        return True
+
     def _reach(self, step: Reach, index: int, attempt: int) -> bool:
         ctx = self.ctx
         peer = self.settings.by_peer[step.peer]
@@ -137,8 +154,8 @@ class _Start:
         if failure.kind == "auth" and step.lost is not None:
             self._end(step.lost, failure.text)
             return False
-        if step.log:
-            self._say("error", step.where, step.log.replace("{error}", failure.text))
+        for log in step.log:
+            self._say(log.level, log.where, log.text.replace("{error}", failure.text))
         lived = (ctx.now() - ctx.process.started_at) / SECOND
         if step.every:
             ctx.wake_in(step.every, f"start:{index}:{attempt + 1}")

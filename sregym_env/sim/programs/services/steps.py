@@ -146,6 +146,16 @@ class ReadConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadText:
+    """Read a file of any form, of which the service understands what expressions find."""
+
+    path: str
+    missing: End
+    found: tuple[tuple[str, str], ...] = ()
+    """(key, regular expression with one group)."""
+
+
+@dataclass(frozen=True, slots=True)
 class Reach:
     """Connect to a peer, trying again until it answers or patience ends."""
 
@@ -157,9 +167,8 @@ class Reach:
     patience: float = 0.0
     """Seconds after the beginning of the process at which it gives up, where it does."""
     lost: End | None = None
-    log: str = ""
-    """A line per failed attempt (level error), where it says something."""
-    where: str = ""
+    log: tuple[Say, ...] = ()
+    """Lines per failed attempt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,4 +202,4 @@ class Register:
     """Seconds."""
 
 
-Start = Print | Say | Pass | ReadConfig | Reach | Fill | Open | Register
+Start = Print | Say | Pass | ReadConfig | ReadText | Reach | Fill | Open | Register

@@ -26,7 +26,14 @@ class Variable:
     default: str = ""
 
 
-Value = Setting | Variable | str
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Values one behind the other."""
+
+    parts: tuple[Setting | Variable | str, ...]
+
+
+Value = Setting | Variable | Joined | str
 """Text is a value that is compiled in."""
 
 _PUT_IN = re.compile(r"%\{(time|env|config) ?([^ }]*) ?([^}]*)\}")
@@ -45,6 +52,8 @@ def value(ctx: ProcessContext, of: Value) -> str:
             return config(ctx).get(key, "")
         case Variable(name, default):
             return ctx.process.env.get(name) or default
+        case Joined(parts):
+            return "".join(value(ctx, part) for part in parts)
     return of
 
 

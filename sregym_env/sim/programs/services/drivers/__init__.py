@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sregym_env.sim.programs.services.drivers.caches import Libmemcached, RedisPlusPlus
 from sregym_env.sim.programs.services.drivers.driver import Driver
 from sregym_env.sim.programs.services.drivers.gomemcache import Gomemcache
 from sregym_env.sim.programs.services.drivers.grpc_go import GrpcGo
 from sregym_env.sim.programs.services.drivers.mgo import Mgo
+from sregym_env.sim.programs.services.drivers.mongoc import Mongoc
+from sregym_env.sim.programs.services.drivers.thrift import ThriftCpp, ThriftLua
 
-DRIVERS: Mapping[str, Driver] = {"gomemcache": Gomemcache(), "grpc-go": GrpcGo(), "mgo": Mgo()}
+DRIVERS: Mapping[str, Driver] = {
+    "gomemcache": Gomemcache(),
+    "grpc-go": GrpcGo(),
+    "libmemcached": Libmemcached(),
+    "mgo": Mgo(),
+    "mongo-c-driver": Mongoc(),
+    "redis-plus-plus": RedisPlusPlus(),
+    "thrift-cpp": ThriftCpp(),
+    "thrift-lua": ThriftLua(),
+}
 """Client libraries by the name that peers use."""
