@@ -21,6 +21,8 @@ every_component = pytest.mark.parametrize(
     ids=lambda value: value.name,
 )
 
+UNDECLARED = {("social-network", "media-frontend")}
+"""Components whose published manifests declare another port than the one on which they listen."""
 RUNNING = (*ROLLED, "jobs.batch", "cronjobs.batch")
 
 
@@ -43,7 +45,7 @@ def test_a_component_agrees_with_its_manifests(app: App, component: Component) -
     workload = found.workload(component)
     spec, labels = template(workload)["spec"], template(workload)["metadata"]["labels"]
     container = next(c for c in spec["containers"] if c["name"] == component.container)
-    if component.port:
+    if component.port and (app.name, component.name) not in UNDECLARED:
         assert component.port in [port["containerPort"] for port in container["ports"]]
     if component.service and found.declares(component):
         service = found.manifest("services", component.service, app.namespace_of(component.name))["spec"]

@@ -78,7 +78,6 @@ def _store(
         memory=memory * MI,
         database=DATABASE.get(name, ""),
         releases=built.works,
-        builds={"incompatible": built.fails} if built.fails else {},
     )
 
 

@@ -59,8 +59,6 @@ class Edition:
     jaeger: Builds
     load: str
     host: Host = "short"
-    newer: str = "8.0.14"
-    """The MongoDB release that refuses the data files."""
     entry_port: int = 8080
     """The port of the front end's Service."""
     redis_threads: int = 8
@@ -96,7 +94,7 @@ PUBLISHED = Edition(
     front=Builds("yg397/openresty-thrift:xenial"),
     media=Builds("yg397/media-frontend:xenial"),
     assets="ghcr.io/sregym/social-network-assets:v1",
-    mongodb=Builds("library/mongo:4.4.6", fails="library/mongo:8.0.14-rc0", versions=("4.4.6",)),
+    mongodb=Builds("library/mongo:4.4.6", versions=("4.4.6",)),
     redis=Builds("library/redis:6.2.4", versions=("6.2.4",)),
     memcached=Builds("library/memcached:1.6.7", versions=("1.6.7",)),
     jaeger=Builds("jaegertracing/all-in-one:1.57"),

@@ -15,7 +15,6 @@ from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 
 _MONGODB = ("4.4.4", "4.4.6", "4.4.8", "4.4.10", "4.4.13", "4.4.15", "4.4.18", "4.4.21", "4.4.24", "4.4.29")
-_NEWER = {"6.0.14": "6.0.14", "7.0.5": "7.0.5", "7.0.14": "7.0.14", "8.0.4": "8.0.4", "8.0.14-rc0": "8.0.14"}
 _REDIS = ("6.2.4", "6.2.6", "6.2.7", "6.2.11", "6.2.13", "6.2.14", "7.0.11", "7.0.15", "7.2.4")
 _MEMCACHED = ("1.6.7", "1.6.12", "1.6.17", "1.6.21", "1.6.22", "1.6.27", "1.6.31")
 _JAEGER = ("1.50", "1.52", "1.53", "1.54", "1.55", "1.57", "1.60", "1.62.0")
@@ -55,8 +54,6 @@ def _images(chance: Chance) -> dict[str, Any]:
     registry = builds.registry(chance)
     repository = f"{registry.own}/{chance.choice('repository', _REPOSITORIES)}"
     works = [f"{repository}{tag}" for tag in builds.tags(chance.at("tags"))]
-    newer = chance.choice("newer", tuple(_NEWER))
-    mongodb = f"{registry.others}mongo"
     own = chance.at("front")
     return {
         "application": Builds(works[-1] if chance.yes("newest", 0.75) else works[-2], tuple(works)),
@@ -67,8 +64,7 @@ def _images(chance: Chance) -> dict[str, Any]:
             f"{registry.own}/{chance.choice('media', ('media-frontend', 'social-media', 'media'))}:xenial"
         ),
         "assets": f"{registry.own}/{chance.choice('assets', ('social-network-assets', 'web-assets'))}:v{own.between('v', 1, 9)}",
-        "mongodb": builds.released(chance.at("mongodb"), mongodb, _MONGODB, fails=f"{mongodb}:{newer}"),
-        "newer": _NEWER[newer],
+        "mongodb": builds.released(chance.at("mongodb"), f"{registry.others}mongo", _MONGODB),
         "redis": builds.released(chance.at("redis"), f"{registry.others}redis", _REDIS),
         "memcached": builds.released(chance.at("memcached"), f"{registry.others}memcached", _MEMCACHED),
         "jaeger": builds.released(

@@ -69,7 +69,6 @@ def images(edition: Edition) -> tuple[Image, ...]:
         _mongo(each, version, "mongo")
         for each, version in zip(edition.mongodb.all, edition.mongodb.versions, strict=True)
     ]
-    made.append(_mongo(edition.mongodb.fails, edition.newer, "mongosh"))
     made += [
         _redis(each, version) for each, version in zip(edition.redis.all, edition.redis.versions, strict=True)
     ]

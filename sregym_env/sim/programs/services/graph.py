@@ -39,7 +39,7 @@ def _asks(steps: tuple[Step, ...], missed: bool = False) -> Iterator[tuple[Ask, 
 
 
 def reached(services: Mapping[str, ServiceSettings], entry: str, operation: str) -> dict[str, set[str]]:
-    """Operations that a request leads to, by service (peers without settings of their own have none); the entry first."""
+    """Operations that a request cannot do without, by whom it asks for them; the entry first."""
     found: dict[str, set[str]] = {}
     frontier = [(entry, operation)]
     while frontier:
@@ -50,7 +50,8 @@ def reached(services: Mapping[str, ServiceSettings], entry: str, operation: str)
         settings = services.get(name)
         handler = None if settings is None else settings.handler(asked)
         if handler is not None:
-            frontier.extend((ask.peer, ask.operation) for ask, _ in _asks(handler.steps))
+            asks = (ask for ask, _ in _asks(handler.steps) if ask.lost.then != "ignore")
+            frontier.extend((ask.peer, ask.operation) for ask in asks)
     return found
 
 
