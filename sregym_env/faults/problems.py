@@ -20,6 +20,7 @@ from sregym_env.errors import AppError, ProblemError
 from sregym_env.faults.registry import declaration, declarations
 
 HOTEL = "hotel-reservation"
+SOCIAL = "social-network"
 
 
 class FaultChoice(BaseModel):
@@ -142,6 +143,10 @@ def _hotel(id: str, *faults: tuple[str, str]) -> tuple[str, str, Iterable[tuple[
     return (id, HOTEL, faults)
 
 
+def _social(id: str, fault: str, target: str = "user-service") -> tuple[str, str, Iterable[tuple[str, str]]]:
+    return (id, SOCIAL, ((fault, target),))
+
+
 _CURATED = (
     _hotel(
         "update_incompatible_correlated", *(("incompatible_image", f"mongodb-{name}") for name in _DATABASES)
@@ -183,5 +188,17 @@ _CURATED = (
         ("revoke_auth_mongodb", "mongodb-geo"),
         ("storage_user_unregistered", "mongodb-rate"),
     ),
+    _social("assign_to_non_existent_node", "non_existent_node"),
+    _social("k8s_target_port-misconfig", "service_target_port_mismatch"),
+    _social("liveness_probe_misconfiguration_social_network", "liveness_probe_misconfiguration"),
+    _social("init_container_dependency_hang_social_network", "init_container_dependency_hang"),
+    _social("missing_service_social_network", "missing_service"),
+    _social("readiness_probe_misconfiguration_social_network", "readiness_probe_misconfiguration"),
+    _social("scale_pod_zero_social_net", "scale_to_zero"),
+    _social("service_dns_resolution_failure_social_network", "service_dns_resolution_failure"),
+    _social("sidecar_port_conflict_social_network", "sidecar_port_conflict"),
+    _social("taint_no_toleration_social_network", "taint_no_toleration"),
+    _social("wrong_dns_policy_social_network", "wrong_dns_policy"),
+    _social("wrong_service_selector_social_network", "service_selector_mismatch"),
 )
-"""(id, app, ((fault, target), ...)), in the order in which the benchmark registers them."""
+"""(id, app, ((fault, target), ...)): by application, in the order in which the benchmark registers them."""

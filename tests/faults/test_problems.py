@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
+from sregym_env import apps
 from sregym_env.cluster.inventory import Inventory
 from sregym_env.envs.tasks.pairs import pairs
 from sregym_env.errors import ProblemError
 from sregym_env.faults.problems import Problem, curated, pair, parsed, problem
 from sregym_env.faults.registry import declaration
+from sregym_env.sim.bringup.deploy import deployed_world
+
+
+@cache
+def inventory_of(app: str) -> Inventory:
+    return Inventory.of(deployed_world(apps.app(app)))
 
 
 @pytest.mark.parametrize("each", curated(), ids=lambda p: p.id)
-def test_a_curated_problem_can_be_bound(each: Problem, inventory: Inventory) -> None:
+def test_a_curated_problem_can_be_bound(each: Problem) -> None:
     assert each.faults
+    inventory = inventory_of(each.app)
     for choice in each.faults:
         instance = declaration(choice.fault).bind(inventory, choice.target, choice.parameters)
         assert not choice.target or instance.target.name == choice.target
