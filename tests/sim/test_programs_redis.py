@@ -1,0 +1,120 @@
+"""``redis-server`` and ``redis-cli`` in the pods of an application."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from sregym_env import apps
+from sregym_env.cluster.streams import ExecResult
+from sregym_env.sim.bringup.deploy import deployed_world
+from sregym_env.sim.embedded import EmbeddedWorld
+
+APP = apps.app("social-network")
+NS = APP.namespace
+NAME = "user-timeline-redis"
+
+
+@pytest.fixture
+def world() -> EmbeddedWorld:
+    return deployed_world(APP, 1).fork()
+
+
+def pod(world: EmbeddedWorld, component: str = NAME) -> str:
+    return next(
+        str(p["metadata"]["name"])
+        for p in world.store.list("pods", NS)
+        if p["metadata"]["name"].startswith(component + "-")
+    )
+
+
+def cli(world: EmbeddedWorld, *words: str, stdin: str = "", component: str = NAME) -> ExecResult:
+    return world.cluster.exec(NS, pod(world, component), ["redis-cli", *words], stdin=stdin)
+
+
+def configured(world: EmbeddedWorld, text: str) -> None:
+    """Change the server's file and have it restarted."""
+    world.cluster.patch("configmaps", NAME, {"data": {"redis.conf": text}}, namespace=NS)
+    world.cluster.delete("pods", pod(world), NS)
+    world.cluster.advance(30.0)
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (["ping"], "PONG"),
+        (["PING", "hello"], '"hello"'),
+        (["set", "a", "1"], "OK"),
+        (["get", "nothing"], "(nil)"),
+        (["dbsize"], "(integer) 1"),
+        (["keys", "*"], '1) "user-timeline"'),
+        (["config", "get", "maxmemory"], '1) "maxmemory"\n2) "0"'),
+        (["config", "get", "io-*"], '1) "io-threads"\n2) "8"\n3) "io-threads-do-reads"\n4) "yes"'),
+        (["config", "set", "colour", "red"], "(error) ERR Unsupported CONFIG parameter: colour"),
+        (["get"], "(error) ERR wrong number of arguments for 'get' command"),
+        (["fly", "to"], "(error) ERR unknown command `fly`, with args beginning with: `to`,"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, Sequence) and not isinstance(value, str) else "",
+)
+def test_commands(world: EmbeddedWorld, words: list[str], answer: str) -> None:
+    assert cli(world, *words).stdout == f"{answer}\n"
+
+
+def test_keys_that_are_set_by_hand_live_as_long_as_the_server(world: EmbeddedWorld) -> None:
+    assert cli(world, stdin='set a "b c"\nget a\ndel a x\nget a\nset d e\n').stdout == (
+        'OK\n"b c"\n(integer) 1\n(nil)\nOK\n'
+    )
+    assert cli(world, "exists", "d").stdout == "(integer) 1\n"
+    world.cluster.delete("pods", pod(world), NS)
+    world.cluster.advance(20.0)
+    assert cli(world, "exists", "d").stdout == "(integer) 0\n"
+
+
+def test_other_servers_are_reached_by_name(world: EmbeddedWorld) -> None:
+    assert cli(world, "-h", "home-timeline-redis", "ping").stdout == "PONG\n"
+    refused = cli(world, "-p", "6380", "ping")
+    assert (refused.stderr, refused.exit_code) == (
+        "Could not connect to Redis at 127.0.0.1:6380: Connection refused\n",
+        1,
+    )
+
+
+def test_a_password_keeps_the_application_out_and_lets_in_who_knows_it(world: EmbeddedWorld) -> None:
+    configured(world, "port 6379\nrequirepass s3cret\n")
+    assert cli(world, "ping").stdout == "(error) NOAUTH Authentication required.\n"
+    known = cli(world, "-a", "s3cret", "ping")
+    assert known.stdout == "PONG\n"
+    assert "may not be safe" in known.stderr
+    assert cli(world, "-a", "wrong", "--no-auth-warning", "ping").stderr.startswith("AUTH failed: WRONGPASS")
+    health = {each.journey: each for each in world.traffic.health(10.0)}
+    assert health["user-timeline"].success_ratio == 0.0
+    assert "NOAUTH Authentication required." in next(iter(health["user-timeline"].errors))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("port 6379\nmaxmemori 10mb\n", ">>> 'maxmemori 10mb'\nBad directive or wrong number of arguments"),
+        ("port 6379\n", "Ready to accept connections"),
+    ],
+)
+def test_a_server_reads_its_file(world: EmbeddedWorld, text: str, said: str) -> None:
+    configured(world, text)
+    name = pod(world)
+    previous = world.cluster.logs(NS, name)
+    assert said in previous
+
+
+def test_a_server_without_its_file_ends(world: EmbeddedWorld) -> None:
+    spec = {"containers": [{"name": NAME, "args": ["/nowhere/redis.conf"]}]}
+    world.cluster.patch("deployments.apps", NAME, {"spec": {"template": {"spec": spec}}}, namespace=NS)
+    world.cluster.advance(20.0)
+    new = next(
+        p
+        for p in world.store.list("pods", NS)
+        if p["metadata"]["name"].startswith(NAME) and not p["status"]["containerStatuses"][0]["ready"]
+    )
+    text = "Fatal error, can't open config file '/nowhere/redis.conf': No such file or directory"
+    assert text in world.cluster.logs(NS, new["metadata"]["name"])
+    assert new["status"]["containerStatuses"][0]["restartCount"]
