@@ -1,0 +1,329 @@
+"""A pipeline at work: stages of the syntax tree as functions on rows."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+
+from sregym_env.kube.gotemplate import TemplateError
+from sregym_env.telemetry.logql.addresses import address_filter
+from sregym_env.telemetry.logql.errors import QueryError, stage_error
+from sregym_env.telemetry.logql.extractors import Step, extractor
+from sregym_env.telemetry.logql.labels import ERROR, ERROR_DETAILS, Labels
+from sregym_env.telemetry.logql.matching import predicate
+from sregym_env.telemetry.logql.patterns import PatternError, line_pattern
+from sregym_env.telemetry.logql.regexes import compiled, finder
+from sregym_env.telemetry.logql.row import Row
+from sregym_env.telemetry.logql.syntax import (
+    AddressIs,
+    Both,
+    Compare,
+    Decolorize,
+    Distinct,
+    LabelCondition,
+    LabelFilter,
+    LabelFormat,
+    LineFilter,
+    LineFormat,
+    Matcher,
+    Parse,
+    Select,
+    Stage,
+)
+from sregym_env.telemetry.logql.templates import Template
+from sregym_env.telemetry.logql.units import parse_bytes, parse_float, parse_go_duration
+
+FILTER_ERROR = "LabelFilterErr"
+TEMPLATE_ERROR = "TemplateFormatErr"
+
+_Test = Callable[[str], bool]
+
+_ANSI = (
+    "[\u001b\u009b][\\[\\]()#;?]*(?:(?:(?:[a-zA-Z\\d]*(?:;[a-zA-Z\\d]*)*)?\u0007)"
+    "|(?:(?:\\d{1,4}(?:;\\d{0,4})*)?[\\dA-PRZcf-ntqry=><~]))"
+)
+"""Terminal control sequences, as the ``ansi-regex`` family of libraries finds them."""
+
+_COMPARED: Mapping[str, Callable[[float, float], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+}
+
+
+class Pipeline:
+    """The stages of one query, ready for lines. It may remember lines (``distinct``), so each query makes its own."""
+
+    __slots__ = ("_steps", "tests")
+
+    def __init__(self, stages: Sequence[Stage], now: int) -> None:
+        """``now`` is the time for templates (nanoseconds). Raises ParseError where a stage makes no sense."""
+        count = 0
+        while count < len(stages) and isinstance(stages[count], LineFilter):
+            count += 1
+        self.tests: tuple[_Test, ...] = tuple(
+            line_test(stage) for stage in stages[:count] if isinstance(stage, LineFilter)
+        )
+        """Filters that come first and need no labels."""
+        self._steps: tuple[Step, ...] = tuple(_step(stage, now) for stage in stages[count:])
+
+    @property
+    def plain(self) -> bool:
+        """Whether lines keep the labels of their streams and their text."""
+        return not self._steps
+
+    def row(self, time: int, line: str, base: Mapping[str, str]) -> Row | None:
+        """A line after all stages, or None where one dropped it."""
+        for test in self.tests:
+            if not test(line):
+                return None
+        row = Row(time, line, base)
+        for step in self._steps:
+            if not step(row):
+                return None
+        return row
+
+    def process(self, time: int, line: str, labels: Labels, base: Mapping[str, str]) -> tuple[str, Labels] | None:
+        """A line and its labels after all stages, or None; ``base`` are the same labels by name."""
+        if not self._steps:
+            for test in self.tests:
+                if not test(line):
+                    return None
+            return line, labels
+        row = self.row(time, line, base)
+        return None if row is None else (row.line, row.result())
+
+
+# --- filters of lines ---------------------------------------------------------------------------------
+
+
+def line_test(stage: LineFilter) -> _Test:
+    """Whether a line passes a filter. Raises ParseError."""
+    negative = stage.operation[0] == "!"
+    tests = [_term_test(stage, index) for index in range(len(stage.terms))]
+    if len(tests) == 1:
+        test = tests[0]
+        return (lambda line: not test(line)) if negative else test
+    if negative:
+        return lambda line: not any(test(line) for test in tests)
+    return lambda line: any(test(line) for test in tests)
+
+
+def _term_test(stage: LineFilter, index: int) -> _Test:
+    term, operation = stage.terms[index], stage.operation
+    try:
+        if term.address:
+            if operation not in ("|=", "!="):
+                raise PatternError("ip: invalid operation")
+            return address_filter(term.text)
+        if operation in ("|=", "!="):
+            text = term.text
+            return lambda line: text in line
+        if operation in ("|>", "!>"):
+            return line_pattern(term.text).fits
+        return finder(term.text)
+    except (QueryError, ValueError) as error:
+        raise stage_error(stage, str(error)) from None
+
+
+# --- filters of labels --------------------------------------------------------------------------------
+
+
+def condition_step(condition: LabelCondition, stage: object) -> Step:
+    """A condition on labels at work. Raises ParseError."""
+    match condition:
+        case Matcher():
+            return _matcher_step(condition)
+        case Compare():
+            return _compare_step(condition)
+        case AddressIs():
+            return _address_step(condition, stage)
+        case Both():
+            left, right = condition_step(condition.left, stage), condition_step(condition.right, stage)
+            if condition.all:
+                # Both sides are looked at: what cannot be compared is noted, whatever the other side says.
+                return lambda row: left(row) & right(row)
+            return lambda row: left(row) or right(row)
+
+
+def _matcher_step(matcher: Matcher) -> Step:
+    test, name = predicate(matcher), matcher.name
+    if name in (ERROR, ERROR_DETAILS):
+        return lambda row: test(row.get(name) or "")
+    return lambda row: test(row.labels.get(name, ""))
+
+
+def _compare_step(condition: Compare) -> Step:
+    name, wanted = condition.name, condition.value
+    compare = _COMPARED[condition.operation]
+    read: Callable[[str], float]
+    match condition.kind:
+        case "duration":
+            read = parse_go_duration
+        case "bytes":
+            read = parse_bytes
+        case _:
+            read = parse_float
+
+    def step(row: Row) -> bool:
+        text = row.labels.get(name)
+        if text is None:
+            return False
+        try:
+            return compare(read(text), wanted)
+        except ValueError as error:
+            if not row.error:
+                row.fail(FILTER_ERROR, str(error))
+            return True
+
+    return step
+
+
+def _address_step(condition: AddressIs, stage: object) -> Step:
+    try:
+        holds = address_filter(condition.pattern)
+    except ValueError as error:
+        raise stage_error(stage, str(error)) from None
+    name, wanted = condition.name, condition.operation == "="
+
+    def step(row: Row) -> bool:
+        if row.error:
+            return True
+        text = row.labels.get(name)
+        return text is not None and holds(text) is wanted
+
+    return step
+
+
+# --- other stages -------------------------------------------------------------------------------------
+
+
+def _step(stage: Stage, now: int) -> Step:
+    match stage:
+        case LineFilter():
+            test = line_test(stage)
+            return lambda row: test(row.line)
+        case LabelFilter():
+            return condition_step(stage.condition, stage)
+        case Parse():
+            return extractor(stage)
+        case LineFormat():
+            return _line_format(stage, now)
+        case LabelFormat():
+            return _label_format(stage, now)
+        case Decolorize():
+            return _decolorize
+        case Select():
+            return _drop(stage) if stage.kind == "drop" else _keep(stage)
+        case Distinct():
+            return _distinct(stage)
+
+
+def _line_format(stage: LineFormat, now: int) -> Step:
+    try:
+        template = Template(stage.template, "line", now)
+    except TemplateError as error:
+        raise stage_error(stage, f"invalid line template: {error}") from None
+
+    def step(row: Row) -> bool:
+        try:
+            row.line = template.render(row)
+        except TemplateError as error:
+            row.fail(TEMPLATE_ERROR, str(error))
+        return True
+
+    return step
+
+
+def _label_format(stage: LabelFormat, now: int) -> Step:
+    seen: list[str] = []
+    changes: list[tuple[str, str | Template]] = []
+    for each in stage.formats:
+        if each.name == ERROR:
+            raise stage_error(stage, f"{ERROR} cannot be formatted")
+        if each.name in seen:
+            problem = f"multiple label name '{each.name}' not allowed in a single format operation"
+            raise stage_error(stage, problem)
+        seen.append(each.name)
+        if each.rename:
+            changes.append((each.name, each.value))
+            continue
+        try:
+            changes.append((each.name, Template(each.value, "label", now)))
+        except TemplateError as error:
+            raise stage_error(stage, f"invalid template for label '{each.name}': {error}") from None
+
+    def step(row: Row) -> bool:
+        for name, change in changes:
+            if isinstance(change, str):
+                value = row.get(change)
+                if value is not None:
+                    row.labels.pop(change, None)
+                    row.labels[name] = value
+                continue
+            try:
+                row.labels[name] = change.render(row)
+            except TemplateError as error:
+                row.fail(TEMPLATE_ERROR, str(error))
+        return True
+
+    return step
+
+
+def _decolorize(row: Row) -> bool:
+    row.line = compiled(_ANSI).sub("", row.line)
+    return True
+
+
+def _drop(stage: Select) -> Step:
+    wanted = [_selected(each) for each in stage.labels]
+
+    def step(row: Row) -> bool:
+        for name, test in wanted:
+            value = row.get(name)
+            if value is None or (test is not None and not test(value)):
+                continue
+            if name == ERROR:
+                row.error = row.details = ""
+            elif name == ERROR_DETAILS:
+                row.details = ""
+            else:
+                del row.labels[name]
+        return True
+
+    return step
+
+
+def _keep(stage: Select) -> Step:
+    wanted = [_selected(each) for each in stage.labels]
+
+    def step(row: Row) -> bool:
+        kept = {}
+        for name, test in wanted:
+            value = row.labels.get(name)
+            if value is not None and (test is None or test(value)):
+                kept[name] = value
+        row.labels = kept
+        return True
+
+    return step
+
+
+def _selected(label: str | Matcher) -> tuple[str, _Test | None]:
+    return (label, None) if isinstance(label, str) else (label.name, predicate(label))
+
+
+def _distinct(stage: Distinct) -> Step:
+    seen: set[tuple[str, ...]] = set()
+
+    def step(row: Row) -> bool:
+        values = tuple(row.get(name) or "" for name in stage.names)
+        if values in seen:
+            return False
+        seen.add(values)
+        return True
+
+    return step

@@ -1,0 +1,120 @@
+"""Reading lines under a bound, and counting what was read."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sregym_env.runtime import effort
+from sregym_env.telemetry.logql.errors import too_long
+from sregym_env.telemetry.logql.labels import Labels
+from sregym_env.telemetry.logql.source import Entry, LogSource, Stream
+from sregym_env.telemetry.logql.syntax import Matcher
+
+LINE_EFFORT = 1.5
+"""What a line costs that is read and looked at (units of ``runtime/effort.py``)."""
+
+STAGE_EFFORT = 2.5
+"""What a line costs in each stage behind the first filters."""
+
+SAMPLE_EFFORT = 0.08
+"""What a sample costs in a window of a metric query."""
+
+_BLOCK = 256
+"""Lines between two looks at what is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one query may ask for: Loki's defaults, and bounds that a real Loki finds in its time-outs."""
+
+    max_entries: int = 5000
+    """``max_entries_limit_per_query``."""
+    max_series: int = 500
+    """``max_query_series``."""
+    max_length: int = 721 * 3_600_000_000_000
+    """``max_query_length`` in nanoseconds: 30 days and an hour."""
+    max_lines: int = 1_000_000
+    """Lines that one query may read, in the place of ``query_timeout``."""
+    max_samples: int = 20_000_000
+    """Samples that all windows of one query may hold together."""
+    align: bool = True
+    """``align_queries_with_step``, which the Helm chart sets: metric queries begin and end at multiples of their step."""
+
+
+class Scan:
+    """What one query has read so far."""
+
+    __slots__ = ("_limits", "bytes", "kept", "lines", "samples")
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self.lines = 0
+        self.bytes = 0
+        self.kept = 0
+        self.samples = 0
+
+    def took(self, lines: int, bytes: int, stages: int) -> None:
+        """Note lines that were read. Raises QueryError where it is too much, EffortExceeded for an agent's action."""
+        self.lines += lines
+        self.bytes += bytes
+        effort.spend(lines * (LINE_EFFORT + stages * STAGE_EFFORT))
+        if self.lines > self._limits.max_lines:
+            raise too_long()
+
+    def windowed(self, samples: int) -> None:
+        """Note samples of windows. Raises like ``took``."""
+        self.samples += samples
+        effort.spend(samples * SAMPLE_EFFORT)
+        if self.samples > self._limits.max_samples:
+            raise too_long()
+
+    def counted(self, entries: Iterator[Entry], stages: int) -> Iterator[Entry]:
+        """The same entries, noted by the block."""
+        lines = size = 0
+        try:
+            for entry in entries:
+                lines += 1
+                size += len(entry[1])
+                yield entry
+                if lines == _BLOCK:
+                    self.took(lines, size, stages)
+                    lines = size = 0
+        finally:
+            self.lines += lines
+            self.bytes += size
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A stream with its labels at hand."""
+
+    stream: Stream
+    labels: Labels
+    base: Mapping[str, str]
+
+
+def choose(source: LogSource, matchers: Sequence[Matcher], start: int, end: int) -> list[Chosen]:
+    """The streams of a selector, by their labels."""
+    streams = sorted(source.streams(matchers, start, end), key=lambda stream: stream.labels)
+    return [Chosen(stream, stream.labels, dict(stream.labels)) for stream in streams]
+
+
+def merged(
+    chosen: Sequence[Chosen], entries: Callable[[Stream], Iterator[Entry]], backward: bool
+) -> Iterator[tuple[Chosen, int, str]]:
+    """Entries of several streams by their time; those of one instant by the order of streams."""
+    if len(chosen) == 1:
+        only = chosen[0]
+        for time, line in entries(only.stream):
+            yield only, time, line
+        return
+    sign = -1 if backward else 1
+
+    def keyed(index: int) -> Iterator[tuple[int, int, str]]:
+        for time, line in entries(chosen[index].stream):
+            yield sign * time, index, line
+
+    for key, index, line in heapq.merge(*(keyed(index) for index in range(len(chosen)))):
+        yield chosen[index], sign * key, line
