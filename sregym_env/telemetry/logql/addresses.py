@@ -43,7 +43,7 @@ def _wanted(pattern: str) -> Callable[[_Address], bool]:
     else:
         if "/" in pattern:
             return lambda address: address.version == network.version and address in network
-    low, dash, high = pattern.partition("-")
+    low, _, high = pattern.partition("-")
     try:
         first, last = ip_address(low.strip()), ip_address(high.strip())
     except ValueError:

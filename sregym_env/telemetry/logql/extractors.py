@@ -316,7 +316,8 @@ def _logfmt_fields(stage: Parse) -> Step:
     for field in stage.fields:
         if not field.expression or re.search(r'[\s="]', field.expression):
             raise stage_error(
-                stage, f"cannot parse expression [{field.expression}]: syntax error: unexpected $end, expecting KEY"
+                stage,
+                f"cannot parse expression [{field.expression}]: syntax error: unexpected $end, expecting KEY",
             )
         wanted[sanitised(field.expression)] = field.name
     strict = "--strict" in stage.flags

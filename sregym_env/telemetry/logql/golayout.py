@@ -45,7 +45,9 @@ class Instant:
     def format(self, layout: str) -> str:
         """The instant by a layout."""
         seconds, fraction = divmod(self.nanoseconds, 1_000_000_000)
-        moment = (_EPOCH + timedelta(seconds=min(max(seconds, -62_135_596_800), _LAST))).astimezone(_zone(self.zone))
+        moment = (_EPOCH + timedelta(seconds=min(max(seconds, -62_135_596_800), _LAST))).astimezone(
+            _zone(self.zone)
+        )
         return _TOKEN.sub(lambda found: _written(found[0], moment, fraction), layout)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
@@ -31,7 +31,14 @@ from sregym_env.telemetry.logql.scan import Limits
 from sregym_env.telemetry.logql.source import LogSource, Stream
 from sregym_env.telemetry.logql.stats import statistics
 from sregym_env.telemetry.logql.syntax import Matcher, Selector
-from sregym_env.telemetry.logql.units import MAX_INT64, SECOND, float_text, parse_float, parse_range, parse_whole
+from sregym_env.telemetry.logql.units import (
+    MAX_INT64,
+    SECOND,
+    float_text,
+    parse_float,
+    parse_range,
+    parse_whole,
+)
 
 Parameters = Mapping[str, Sequence[str]]
 """Of a query string or a form: every name with its values in order."""
@@ -60,7 +67,7 @@ class Loki:
     """A Loki over a source: ``answer`` for each request. Keeps nothing between requests."""
 
     source: LogSource
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
 
     def answer(self, path: str, parameters: Parameters, now: int) -> Answer:
         """The answer to a GET or POST at the instant ``now`` (nanoseconds). Never raises for what a client sent."""
@@ -147,9 +154,7 @@ class Loki:
             raise QueryError("0 matcher groups supplied")
         found: dict[Labels, None] = {}
         for matchers in groups:
-            found.update(
-                dict.fromkeys(stream.labels for stream in self.source.streams(matchers, start, end))
-            )
+            found.update(dict.fromkeys(stream.labels for stream in self.source.streams(matchers, start, end)))
         return _json({"status": "success", "data": [dict(labels) for labels in sorted(found)]})
 
     def _index_stats(self, parameters: Parameters, now: int) -> Answer:
@@ -197,7 +202,9 @@ def _bounds(parameters: Parameters, now: int, since: int = _HOUR) -> tuple[int, 
     if text:
         since = _or_refuse(lambda: parse_range(text), "could not parse 'since' parameter: ")
     end = _timestamp(_first(parameters, "end"), now, "could not parse 'end' parameter: ")
-    start = _timestamp(_first(parameters, "start"), min(end, now) - since, "could not parse 'start' parameter: ")
+    start = _timestamp(
+        _first(parameters, "start"), min(end, now) - since, "could not parse 'start' parameter: "
+    )
     return start, end
 
 

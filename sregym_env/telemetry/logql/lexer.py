@@ -22,7 +22,11 @@ KEYWORDS = frozenset(
 )
 """Words that are never names of labels."""
 
-CONVERSIONS = {"bytes": "BYTES_CONV", "duration": "DURATION_CONV", "duration_seconds": "DURATION_SECONDS_CONV"}
+CONVERSIONS = {
+    "bytes": "BYTES_CONV",
+    "duration": "DURATION_CONV",
+    "duration_seconds": "DURATION_SECONDS_CONV",
+}
 VECTOR_OPERATIONS = frozenset(
     "sum avg max min count stddev stdvar bottomk topk sort sort_desc approx_topk".split()
 )

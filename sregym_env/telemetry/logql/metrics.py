@@ -6,6 +6,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from sregym_env.telemetry.logql.errors import QueryError, pipeline_error, too_many_series
 from sregym_env.telemetry.logql.labels import ERROR, Labels
@@ -57,7 +58,11 @@ class Evaluation:
 
     def vectors(self, expr: MetricExpr) -> list[Vector]:
         """The vector of each instant. Raises QueryError."""
-        result = self._range(expr, self._limits.max_series) if isinstance(expr, RangeAggregation) else self._evaluate(expr)
+        result = (
+            self._range(expr, self._limits.max_series)
+            if isinstance(expr, RangeAggregation)
+            else self._evaluate(expr)
+        )
         names: dict[Labels, None] = {}
         for vector in result:
             names.update(dict.fromkeys(labels for labels, _ in vector))
@@ -106,7 +111,7 @@ class Evaluation:
         reduce = reducer(expr)
         for labels in sorted(samples):
             times, values = samples[labels]
-            if any(after < before for before, after in zip(times, times[1:], strict=False)):
+            if any(after < before for before, after in pairwise(times)):
                 order = sorted(range(len(times)), key=times.__getitem__)
                 times, values = [times[i] for i in order], [values[i] for i in order]
             failed = any(name == ERROR for name, _ in labels)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 from sregym_env.telemetry.logql.errors import ParseError
 from sregym_env.telemetry.logql.lexer import (
@@ -53,7 +53,13 @@ from sregym_env.telemetry.logql.syntax import (
     VectorOf,
 )
 from sregym_env.telemetry.logql.units import parse_float, parse_whole
-from sregym_env.telemetry.logql.validation import check_matcher, check_matchers, check_pattern, check_range, check_replace
+from sregym_env.telemetry.logql.validation import (
+    check_matcher,
+    check_matchers,
+    check_pattern,
+    check_range,
+    check_replace,
+)
 
 MAX_QUERY = 5120
 """Characters of a query from which Loki refuses it (``maxInputSize``)."""
@@ -143,21 +149,21 @@ class _Parser:
     def _at(self, *kinds: str) -> bool:
         return self._peek().kind in kinds
 
-    def _fail(self, *expected: str) -> NoReturn:
+    def _unexpected(self, *expected: str) -> ParseError:
         token = self._peek()
         text = f"syntax error: unexpected {token.kind}"
         if expected:
             text += ", expecting " + " or ".join(expected)
-        raise ParseError(text, token.line, token.column)
+        return ParseError(text, token.line, token.column)
 
     def _expect(self, kind: str, *others: str) -> Token:
         if not self._at(kind):
-            self._fail(kind, *others)
+            raise self._unexpected(kind, *others)
         return self._take()
 
     def _expect_silently(self, kind: str) -> Token:
         if not self._at(kind):
-            self._fail()
+            raise self._unexpected()
         return self._take()
 
     def _note(self, problem: str) -> None:
@@ -182,7 +188,7 @@ class _Parser:
     def query(self) -> Expr:
         expr = self._expression(0)
         if not self._at(END):
-            self._fail()
+            raise self._unexpected()
         if self._problem is not None:
             raise self._problem
         return expr
@@ -201,7 +207,9 @@ class _Parser:
             right = self._expression(precedence - 1 if operation == "^" else precedence)
             left = self._binary(operation, left, right, as_bool, matching)
 
-    def _binary(self, operation: str, left: Expr, right: Expr, as_bool: bool, matching: Matching) -> MetricExpr:
+    def _binary(
+        self, operation: str, left: Expr, right: Expr, as_bool: bool, matching: Matching
+    ) -> MetricExpr:
         for side, leg in (("left", left), ("right", right)):
             if isinstance(leg, Selector):
                 kind = "*syntax.PipelineExpr" if leg.stages else "*syntax.MatchersExpr"
@@ -238,7 +246,7 @@ class _Parser:
         names = [self._expect("IDENTIFIER", ")").text]
         while not self._at(")"):
             if not self._at(","):
-                self._fail(",", ")")
+                raise self._unexpected(",", ")")
             self._take()
             names.append(self._expect("IDENTIFIER").text)
         self._take()
@@ -275,7 +283,7 @@ class _Parser:
             self._expect("(")
             self._metric()
             raise ParseError("multi variant queries are disabled for this instance")
-        self._fail()
+        raise self._unexpected()
 
     def _number(self) -> float:
         sign = self._take().kind if self._at("+", "-") else ""
@@ -293,7 +301,7 @@ class _Parser:
         """An expression of samples: lines alone cannot stand here."""
         expr = self._expression(0, first)
         if isinstance(expr, Selector):
-            self._fail()
+            raise self._unexpected()
         return expr
 
     # --- aggregations ---------------------------------------------------------------------------------
@@ -367,9 +375,9 @@ class _Parser:
             parameter = self._take().text
             self._expect(",")
             if not self._at("{", "("):
-                self._fail("{", "(")
+                raise self._unexpected("{", "(")
         elif not self._at("{", "("):
-            self._fail("NUMBER", "{", "(")
+            raise self._unexpected("NUMBER", "{", "(")
         lines = self._log_range()
         self._expect(")")
         grouping = self._grouping() if self._at("by", "without") else None
@@ -398,7 +406,7 @@ class _Parser:
         elif self._at("{"):
             found = self._bare_range(closing=True)
         else:
-            self._fail("{", "(")
+            raise self._unexpected("{", "(")
         self._depth -= 1
         return found
 
@@ -411,7 +419,7 @@ class _Parser:
         if closed:
             self._take()
         elif not self._at("RANGE"):
-            self._fail(*(("RANGE", ")", "|") if closing and unwrap else ("RANGE", "|") if unwrap else ()))
+            raise self._unexpected(*(("RANGE", ")", "|") if closing and unwrap else ("RANGE", "|") if unwrap else ()))
         interval = self._expect("RANGE").value
         offset = 0
         if self._at("offset"):
@@ -456,11 +464,11 @@ class _Parser:
             self._take()
             return ()
         if not self._at("IDENTIFIER"):
-            self._fail("IDENTIFIER", "}")
+            raise self._unexpected("IDENTIFIER", "}")
         matchers = [self._matcher()]
         while not self._at("}"):
             if not self._at(","):
-                self._fail("}", ",")
+                raise self._unexpected("}", ",")
             self._take()
             matchers.append(self._matcher())
         self._take()
@@ -469,7 +477,7 @@ class _Parser:
     def _matcher(self) -> Matcher:
         name = self._expect("IDENTIFIER").text
         if not self._at(*_MATCHERS):
-            self._fail(*_MATCHERS)
+            raise self._unexpected(*_MATCHERS)
         operation = self._take().kind
         return check_matcher(Matcher(name, operation, self._expect("STRING").text))
 
@@ -498,7 +506,7 @@ class _Parser:
         if self._at("STRING"):
             return Term(self._take().text)
         if not self._at("ip"):
-            self._fail("STRING", "ip")
+            raise self._unexpected("STRING", "ip")
         return Term(self._address(), True)
 
     def _address(self) -> str:
@@ -547,7 +555,7 @@ class _Parser:
             case "distinct":
                 self._take()
                 return Distinct(tuple(self._separated(lambda: self._expect("IDENTIFIER").text)))
-        self._fail()
+        raise self._unexpected()
 
     def _separated(self, read: Callable[[], _T]) -> list[_T]:
         """One or more, with commas between them."""
@@ -571,7 +579,7 @@ class _Parser:
         name = self._expect("IDENTIFIER").text
         self._expect("=")
         if not self._at("IDENTIFIER", "STRING"):
-            self._fail("IDENTIFIER", "STRING")
+            raise self._unexpected("IDENTIFIER", "STRING")
         token = self._take()
         return Formatted(name, token.text, token.kind == "IDENTIFIER")
 
@@ -615,7 +623,7 @@ class _Parser:
             operation = self._take().kind
             return check_matcher(Matcher(name, operation, self._expect("STRING").text))
         if self._peek().kind not in _COMPARISONS:
-            self._fail()
+            raise self._unexpected()
         operation = self._take().kind
         if operation in ("=", "!="):
             if self._at("STRING"):
@@ -627,5 +635,5 @@ class _Parser:
             token = self._take()
             return Compare(name, compared, token.value, token.kind.lower())
         if not self._at("NUMBER", "+", "-"):
-            self._fail()
+            raise self._unexpected()
         return Compare(name, compared, self._number(), "number")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from sregym_env.telemetry.logql.labels import is_label_name
 
@@ -79,7 +80,7 @@ def _parts(text: str) -> tuple[tuple[bool, str], ...]:
 
 
 def _check_consecutive(parts: tuple[tuple[bool, str], ...]) -> None:
-    for (capture, _), (following, _) in zip(parts, parts[1:], strict=False):
+    for (capture, _), (following, _) in pairwise(parts):
         if capture and following:
             raise PatternError("found consecutive capture: invalid expression")
 

@@ -86,7 +86,9 @@ class Pipeline:
                 return None
         return row
 
-    def process(self, time: int, line: str, labels: Labels, base: Mapping[str, str]) -> tuple[str, Labels] | None:
+    def process(
+        self, time: int, line: str, labels: Labels, base: Mapping[str, str]
+    ) -> tuple[str, Labels] | None:
         """A line and its labels after all stages, or None; ``base`` are the same labels by name."""
         if not self._steps:
             for test in self.tests:

@@ -11,7 +11,14 @@ from sregym_env.telemetry.logql.parser import parse
 from sregym_env.telemetry.logql.scan import Limits, Scan
 from sregym_env.telemetry.logql.select import FoundStream, select
 from sregym_env.telemetry.logql.source import LogSource
-from sregym_env.telemetry.logql.syntax import Literal, MetricExpr, Selector, VectorAggregation, VectorOf, ranges
+from sregym_env.telemetry.logql.syntax import (
+    Literal,
+    MetricExpr,
+    Selector,
+    VectorAggregation,
+    VectorOf,
+    ranges,
+)
 from sregym_env.telemetry.logql.units import MILLISECOND, range_text
 
 Point = tuple[int, float]
@@ -72,7 +79,9 @@ def default_step(start: int, end: int) -> int:
     return max((end - start) // 250_000_000_000, 1) * 1_000_000_000
 
 
-def query_range(source: LogSource, asked: RangeQuery, now: int, limits: Limits | None = None) -> Streams | Matrix:
+def query_range(
+    source: LogSource, asked: RangeQuery, now: int, limits: Limits | None = None
+) -> Streams | Matrix:
     """The answer to a query over a range; ``now`` is what templates' clocks show. Raises QueryError."""
     limits = limits or Limits()
     expr = parse(asked.query)
@@ -101,7 +110,9 @@ def query_range(source: LogSource, asked: RangeQuery, now: int, limits: Limits |
     return Matrix(sorted(series.items()), scan)
 
 
-def query_instant(source: LogSource, query: str, time: int, now: int, limits: Limits | None = None) -> Instant:
+def query_instant(
+    source: LogSource, query: str, time: int, now: int, limits: Limits | None = None
+) -> Instant:
     """The answer to a metric query at one instant (nanoseconds). Raises QueryError."""
     limits = limits or Limits()
     expr = parse(query)

@@ -192,9 +192,10 @@ def _divf(a: float, b: float) -> float:
 def _round(value: Any, places: int, half: Any = 0.5) -> float:
     if not 0 <= places <= 15:
         raise ValueError("places out of range")
-    scaled = _float(value) * 10**places
+    power = 10.0**places
+    scaled = _float(value) * power
     whole = math.floor(scaled)
-    return (whole + 1 if scaled - whole >= _float(half) else whole) / 10**places
+    return (whole + 1 if scaled - whole >= _float(half) else whole) / power
 
 
 def _seconds(text: str) -> float:

@@ -15,7 +15,9 @@ SECOND = 1_000_000_000
 MILLISECOND = 1_000_000
 MAX_INT64 = 2**63 - 1
 
-_RANGE = re.compile(r"(?:(\d+)y)?(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?\Z", re.ASCII)
+_RANGE = re.compile(
+    r"(?:(\d+)y)?(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?\Z", re.ASCII
+)
 _RANGE_UNITS = (31_536_000_000, 604_800_000, 86_400_000, 3_600_000, 60_000, 1000, 1)
 """Milliseconds of a year, a week, a day, an hour, a minute, a second and a millisecond."""
 
@@ -55,8 +57,8 @@ def range_text(nanoseconds: int) -> str:
         return "0s"
     out = []
     for letter, unit in zip(("y", "w", "d", "h", "m", "s", "ms"), _RANGE_UNITS, strict=True):
-        # Years, weeks and days only where they are whole, as they vary.
-        if letter in "ywd" and rest % unit:
+        # 90d is easier to read than 12w6d.
+        if letter in "yw" and rest % unit:
             continue
         if rest >= unit:
             out.append(f"{rest // unit}{letter}")
