@@ -93,7 +93,7 @@ class Evaluation:
         return self._evaluate(of)
 
     def _noted(self, vector: Vector) -> Vector:
-        self._scan.windowed(2 * len(vector))
+        self._scan.combined(len(vector))
         return vector
 
     # --- samples --------------------------------------------------------------------------------------

@@ -419,7 +419,9 @@ class _Parser:
         if closed:
             self._take()
         elif not self._at("RANGE"):
-            raise self._unexpected(*(("RANGE", ")", "|") if closing and unwrap else ("RANGE", "|") if unwrap else ()))
+            raise self._unexpected(
+                *(("RANGE", ")", "|") if closing and unwrap else ("RANGE", "|") if unwrap else ())
+            )
         interval = self._expect("RANGE").value
         offset = 0
         if self._at("offset"):
@@ -485,7 +487,7 @@ class _Parser:
         stages: list[Stage] = []
         while True:
             if self._peek().kind in _LINE_FILTERS:
-                stages.append(self._line_filter())
+                stages += self._line_filter()
             elif not self._at("|"):
                 return tuple(stages), None
             else:
@@ -494,13 +496,15 @@ class _Parser:
                     return tuple(stages), self._unwrap()
                 stages.append(self._stage())
 
-    def _line_filter(self) -> LineFilter:
+    def _line_filter(self) -> list[LineFilter]:
         operation = self._take().kind
         terms = [self._term()]
         while self._at("or"):
             self._take()
             terms.append(self._term())
-        return LineFilter(operation, tuple(terms))
+        # Neither of two is the one not and the other not either.
+        groups = [(term,) for term in terms] if operation[0] == "!" else [tuple(terms)]
+        return [LineFilter(operation, group) for group in groups]
 
     def _term(self) -> Term:
         if self._at("STRING"):

@@ -51,7 +51,7 @@ class Pattern:
         return found
 
     def fits(self, line: str) -> bool:
-        """Whether the whole line has this shape."""
+        """Whether a line has this shape, to its end."""
         if not line or not self.parts:
             return len(line) == len(self.parts)
         at = 0
@@ -59,8 +59,8 @@ class Pattern:
             if capture:
                 continue
             found = line.find(literal, at)
-            # A literal at the beginning stands at the beginning, and a capture takes at least one character.
-            if found < 0 or (found != at if not index else found == at):
+            # A capture takes at least one character; what stands before a literal at the beginning does not matter.
+            if found < 0 or (index and found == at):
                 return False
             at = found + len(literal)
         return self.parts[-1][0] == (at != len(line))

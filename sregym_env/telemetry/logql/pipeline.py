@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 
 from sregym_env.kube.gotemplate import TemplateError
 from sregym_env.telemetry.logql.addresses import address_filter
@@ -29,6 +30,7 @@ from sregym_env.telemetry.logql.syntax import (
     Parse,
     Select,
     Stage,
+    Term,
 )
 from sregym_env.telemetry.logql.templates import Template
 from sregym_env.telemetry.logql.units import parse_bytes, parse_float, parse_go_duration
@@ -61,14 +63,23 @@ class Pipeline:
 
     def __init__(self, stages: Sequence[Stage], now: int) -> None:
         """``now`` is the time for templates (nanoseconds). Raises ParseError where a stage makes no sense."""
-        count = 0
-        while count < len(stages) and isinstance(stages[count], LineFilter):
-            count += 1
-        self.tests: tuple[_Test, ...] = tuple(
-            line_test(stage) for stage in stages[:count] if isinstance(stage, LineFilter)
-        )
+        tests: list[_Test] = []
+        steps: list[Step] = []
+        for is_filter, run in groupby(stages, lambda stage: isinstance(stage, LineFilter)):
+            made = list(run)
+            if not is_filter:
+                steps += [_step(stage, now) for stage in made]
+                continue
+            # Loki speaks of filters that stand together as of one.
+            shown = " ".join(map(str, made))
+            found = [line_test(stage, shown) for stage in made if isinstance(stage, LineFilter)]
+            if steps:
+                steps += [_line_step(test) for test in found]
+            else:
+                tests += found
+        self.tests: tuple[_Test, ...] = tuple(tests)
         """Filters that come first and need no labels."""
-        self._steps: tuple[Step, ...] = tuple(_step(stage, now) for stage in stages[count:])
+        self._steps: tuple[Step, ...] = tuple(steps)
 
     @property
     def plain(self) -> bool:
@@ -102,20 +113,17 @@ class Pipeline:
 # --- filters of lines ---------------------------------------------------------------------------------
 
 
-def line_test(stage: LineFilter) -> _Test:
-    """Whether a line passes a filter. Raises ParseError."""
-    negative = stage.operation[0] == "!"
-    tests = [_term_test(stage, index) for index in range(len(stage.terms))]
-    if len(tests) == 1:
-        test = tests[0]
-        return (lambda line: not test(line)) if negative else test
-    if negative:
+def line_test(stage: LineFilter, shown: str) -> _Test:
+    """Whether a line passes a filter, which errors call ``shown``. Raises ParseError."""
+    tests = [_term_test(stage.operation, term, shown) for term in stage.terms]
+    if stage.operation[0] == "!":
         return lambda line: not any(test(line) for test in tests)
+    if len(tests) == 1:
+        return tests[0]
     return lambda line: any(test(line) for test in tests)
 
 
-def _term_test(stage: LineFilter, index: int) -> _Test:
-    term, operation = stage.terms[index], stage.operation
+def _term_test(operation: str, term: Term, shown: str) -> _Test:
     try:
         if term.address:
             if operation not in ("|=", "!="):
@@ -128,7 +136,11 @@ def _term_test(stage: LineFilter, index: int) -> _Test:
             return line_pattern(term.text).fits
         return finder(term.text)
     except (QueryError, ValueError) as error:
-        raise stage_error(stage, str(error)) from None
+        raise stage_error(shown, str(error)) from None
+
+
+def _line_step(test: _Test) -> Step:
+    return lambda row: test(row.line)
 
 
 # --- filters of labels --------------------------------------------------------------------------------
@@ -206,8 +218,7 @@ def _address_step(condition: AddressIs, stage: object) -> Step:
 def _step(stage: Stage, now: int) -> Step:
     match stage:
         case LineFilter():
-            test = line_test(stage)
-            return lambda row: test(row.line)
+            return _line_step(line_test(stage, str(stage)))
         case LabelFilter():
             return condition_step(stage.condition, stage)
         case Parse():
@@ -319,13 +330,15 @@ def _selected(label: str | Matcher) -> tuple[str, _Test | None]:
 
 
 def _distinct(stage: Distinct) -> Step:
-    seen: set[tuple[str, ...]] = set()
+    seen: dict[str, set[str]] = {name: set() for name in stage.names}
 
     def step(row: Row) -> bool:
-        values = tuple(row.get(name) or "" for name in stage.names)
-        if values in seen:
-            return False
-        seen.add(values)
+        # Each label by itself, and those before one that has been seen are noted all the same.
+        for name, values in seen.items():
+            value = row.get(name)
+            if value is None or value in values:
+                return False
+            values.add(value)
         return True
 
     return step

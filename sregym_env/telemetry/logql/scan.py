@@ -15,11 +15,15 @@ from sregym_env.telemetry.logql.syntax import Matcher
 LINE_EFFORT = 1.5
 """What a line costs that is read and looked at (units of ``runtime/effort.py``)."""
 
-STAGE_EFFORT = 2.5
+STAGE_EFFORT = 4.0
 """What a line costs in each stage behind the first filters."""
 
-SAMPLE_EFFORT = 0.08
-"""What a sample costs in a window of a metric query."""
+WINDOW_EFFORT = 2.0
+SAMPLE_EFFORT = 0.1
+"""What a window of a metric query costs, and each sample in it."""
+
+COMBINED = 12
+"""As how many samples of a window a sample counts that is aggregated or joined with another."""
 
 _BLOCK = 256
 """Lines between two looks at what is left."""
@@ -35,10 +39,10 @@ class Limits:
     """``max_query_series``."""
     max_length: int = 721 * 3_600_000_000_000
     """``max_query_length`` in nanoseconds: 30 days and an hour."""
-    max_lines: int = 1_000_000
+    max_lines: int = 500_000
     """Lines that one query may read, in the place of ``query_timeout``."""
-    max_samples: int = 20_000_000
-    """Samples that all windows of one query may hold together."""
+    max_samples: int = 10_000_000
+    """Samples that all windows of one query may hold together; one that is combined with others counts for several."""
     align: bool = True
     """``align_queries_with_step``, which the Helm chart sets: metric queries begin and end at multiples of their step."""
 
@@ -64,11 +68,15 @@ class Scan:
             raise too_long()
 
     def windowed(self, samples: int) -> None:
-        """Note samples of windows. Raises like ``took``."""
+        """Note a window of so many samples. Raises like ``took``."""
         self.samples += samples
-        effort.spend(samples * SAMPLE_EFFORT)
+        effort.spend(WINDOW_EFFORT + samples * SAMPLE_EFFORT)
         if self.samples > self._limits.max_samples:
             raise too_long()
+
+    def combined(self, samples: int) -> None:
+        """Note a vector of so many samples that an operation takes in. Raises like ``took``."""
+        self.windowed(samples * COMBINED)
 
     def counted(self, entries: Iterator[Entry], stages: int) -> Iterator[Entry]:
         """The same entries, noted by the block."""

@@ -37,7 +37,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class LineFilter:
-    """``|= "a" or "b"``: any of the terms for a positive filter, none of them for a negative one."""
+    """``|= "a" or "b"``: any of the terms. A negative filter has one: ``!= "a" or "b"`` is ``!= "a" != "b"``."""
 
     operation: str
     """``|=``, ``!=``, ``|~``, ``!~``, ``|>`` or ``!>``."""
@@ -192,7 +192,7 @@ class Select:
 
 @dataclass(frozen=True, slots=True)
 class Distinct:
-    """``| distinct a, b``: the first line of each combination of values."""
+    """``| distinct a, b``: lines with a value of each label that no line before had."""
 
     names: tuple[str, ...]
 

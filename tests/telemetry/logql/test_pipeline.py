@@ -47,6 +47,8 @@ LINES = [
     ('|> "<_>error"', "error", False),
     ('|> "an<_>"', "an error", True),
     ('|> "an"', "an error", False),
+    ('|> "error"', "an error", True),
+    ('|> "an <_>"', "not an error", True),
     ('|> "<_>n e<_>"', "an error", True),
     ('!> "an<_>"', "an error", False),
     ('|= ip("10.0.0.1")', "from 10.0.0.1:80 to", True),
@@ -194,6 +196,7 @@ def test_a_template_that_fails_leaves_the_line(template: str, details: str) -> N
 
 STAGE_ERRORS = [
     ('|~ "("', "stage '|~ \"(\"' : error parsing regexp: missing closing ): `(`"),
+    ('|= "a" != "b" or "c" |~ "("', 'stage \'|= "a" != "b" != "c" |~ "("\' : error parsing regexp'),
     ('|~ ip("10.0.0.1")', "stage '|~ ip(\"10.0.0.1\")' : ip: invalid operation"),
     ('|= ip("x")', 'stage \'|= ip("x")\' : ip: invalid pattern: "x"'),
     ('| a=ip("x")', 'stage \'| a=ip("x")\' : ip: invalid pattern: "x"'),
@@ -223,13 +226,16 @@ def test_decolorize() -> None:
     assert run("| decolorize", "\x1b[31mred\x1b[0m \x1b[1;32mgreen\x1b[m") == ("red green", {})
 
 
-def test_distinct_keeps_the_first_of_each() -> None:
-    query = parse('{app="web"} | logfmt | distinct a')
+@pytest.mark.parametrize(
+    ("names", "kept"),
+    [("a", ["a=1 b=1", "a=2 b=1"]), ("b", ["a=1 b=1", "a=1 b=2", "b=3"]), ("a, b", ["a=1 b=1"])],
+)
+def test_distinct_keeps_the_first_of_each(names: str, kept: list[str]) -> None:
+    query = parse(f'{{app="web"}} | logfmt | distinct {names}')
     assert isinstance(query, Selector)
     pipeline = Pipeline(query.stages, now=0)
-    lines = ["a=1 b=1", "a=1 b=2", "a=2", "b=3", "b=4"]
-    kept = [line for line in lines if pipeline.process(0, line, make_labels(STREAM), STREAM)]
-    assert kept == ["a=1 b=1", "a=2", "b=3"]
+    lines = ["a=1 b=1", "a=1 b=2", "a=2 b=1", "b=3"]
+    assert [line for line in lines if pipeline.process(0, line, make_labels(STREAM), STREAM)] == kept
 
 
 HOSTILE = [
