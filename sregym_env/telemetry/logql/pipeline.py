@@ -116,10 +116,11 @@ class Pipeline:
 def line_test(stage: LineFilter, shown: str) -> _Test:
     """Whether a line passes a filter, which errors call ``shown``. Raises ParseError."""
     tests = [_term_test(stage.operation, term, shown) for term in stage.terms]
-    if stage.operation[0] == "!":
-        return lambda line: not any(test(line) for test in tests)
-    if len(tests) == 1:
-        return tests[0]
+    passes = tests[0] if len(tests) == 1 else _any(tests)
+    return (lambda line: not passes(line)) if stage.operation[0] == "!" else passes
+
+
+def _any(tests: Sequence[_Test]) -> _Test:
     return lambda line: any(test(line) for test in tests)
 
 
