@@ -50,6 +50,14 @@ def too_many_series(limit: int) -> QueryError:
     )
 
 
+def too_large(size: int, limit: int) -> QueryError:
+    """An answer that is larger than a message may be."""
+    return QueryError(
+        f"rpc error: code = ResourceExhausted desc = trying to send message larger than max ({size} vs. {limit})",
+        500,
+    )
+
+
 def too_long() -> QueryError:
     """A query that would read more than one query may."""
     return QueryError(

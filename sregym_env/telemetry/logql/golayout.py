@@ -97,9 +97,10 @@ def parse_instant(layout: str, text: str, zone: str = "UTC") -> Instant | None:
     for found in _TOKEN.finditer(layout):
         token = found[0]
         piece = r"(?P<fraction>[.,]\d{1,9})?" if token[0] in ".," else _READ[token]
-        name = piece[4 : piece.index(">")] if piece.startswith("(?P<") else ""
+        name = piece[4 : piece.index(">")] if piece.startswith("(?P<") else token
         if name in names:
-            piece = re.sub(r"\(\?P<\w+>", "(?:", piece)
+            # Nobody writes an hour twice, and many pieces of one kind would match in very many ways.
+            return None
         names.add(name)
         pattern += re.escape(layout[at : found.start()]) + piece
         at = found.end()

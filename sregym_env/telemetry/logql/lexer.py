@@ -140,8 +140,9 @@ class Lexer:
         return self._token(lower, lower, end) if lower in KEYWORDS else self._token("IDENTIFIER", text, end)
 
     def _number(self, text: str, end: int) -> Token:
-        if self._query[end : end + 1] in ("e", "E"):
-            raise self._error("exponent has no digits")
+        problem = _number_problem(text, self._query[end : end + 1])
+        if problem:
+            raise self._error(problem)
         for kind, more, parse in (
             ("DURATION", _DURATION, parse_any_duration),
             ("BYTES", _SIZE, parse_bytes),
@@ -206,6 +207,20 @@ class Lexer:
         except ValueError as error:
             raise self._error(str(error), 0) from None
         return self._token("RANGE", text, end + 1, value, ahead=True)
+
+
+def _number_problem(text: str, following: str) -> str:
+    """What Go's scanner says of a number that begins well; empty where it ends well too."""
+    if following and following in "eE":
+        return "exponent has no digits"
+    if following and following in "pP":
+        return f"'{following}' exponent requires hexadecimal mantissa"
+    if text == "0" and following and following in "oO":
+        return "octal literal has no digits"
+    wrong = next((digit for digit in text if digit in "89"), "")
+    if wrong and text[0] == "0" and text.isdigit():
+        return f"invalid digit '{wrong}' in octal literal"
+    return ""
 
 
 def _unescaped(body: str) -> str:

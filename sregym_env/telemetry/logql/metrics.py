@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
+from sregym_env.kube.gotemplate import TemplateError
 from sregym_env.telemetry.logql.errors import QueryError, pipeline_error, too_many_series
 from sregym_env.telemetry.logql.labels import ERROR, Labels
 from sregym_env.telemetry.logql.operations import ARITHMETIC, COMPARISONS, LOGICAL
@@ -163,6 +164,7 @@ class Evaluation:
                         labels = grouped(labels, grouping)
                     series = samples.get(labels)
                     if series is None:
+                        self._scan.holds("", labels)
                         series = samples[labels] = ([], [])
                     series[0].append(time)
                     series[1].append(value)
@@ -192,8 +194,12 @@ class Evaluation:
                 found = pattern.search(values.get(expr.source, ""))
                 if found is not None:
                     values.pop(expr.name, None)
-                    value = expand(expr.replacement, found)
+                    try:
+                        value = expand(expr.replacement, found)
+                    except TemplateError as error:
+                        raise QueryError(str(error)) from None
                     if value:
+                        self._scan.holds(value)
                         values[expr.name] = value
                 changed[labels] = tuple(sorted(values.items()))
             return changed[labels]

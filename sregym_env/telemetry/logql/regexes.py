@@ -14,7 +14,7 @@ from sregym_env.telemetry.logql.errors import QueryError
 _LONGEST = 5120
 """Characters in a pattern at most: no query is longer."""
 
-_MEMORY = 8 * 1024 * 1024
+_MEMORY = 2 * 1024 * 1024
 """Bytes that a compiled pattern may take."""
 
 _WORDS = {
@@ -34,7 +34,7 @@ _LITERAL = re.compile(r"[A-Za-z0-9 _/:=,;\"'@#%&-]+")
 """What stands for itself in a pattern."""
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=128)
 def compiled(pattern: str | bytes) -> Any:
     """A pattern ready to match anywhere in a text. Raises QueryError with Go's words."""
     if len(pattern) > _LONGEST:

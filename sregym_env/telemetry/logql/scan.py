@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sregym_env.runtime import effort
-from sregym_env.telemetry.logql.errors import too_long
+from sregym_env.telemetry.logql.errors import too_large, too_long
 from sregym_env.telemetry.logql.labels import Labels
 from sregym_env.telemetry.logql.source import Entry, LogSource, Stream
 from sregym_env.telemetry.logql.syntax import Matcher
@@ -17,6 +17,9 @@ LINE_EFFORT = 1.5
 
 STAGE_EFFORT = 4.0
 """What a line costs in each stage behind the first filters."""
+
+CHARACTER_EFFORT = 0.004
+"""What each of its characters costs, once for reading it and once in each of these stages."""
 
 WINDOW_EFFORT = 2.0
 SAMPLE_EFFORT = 0.1
@@ -43,6 +46,8 @@ class Limits:
     """Lines that one query may read, in the place of ``query_timeout``."""
     max_samples: int = 10_000_000
     """Samples that all windows of one query may hold together; one that is combined with others counts for several."""
+    max_answer: int = 32 * 1024 * 1024
+    """Characters of lines and labels that one answer may have, in the place of the largest message of gRPC."""
     align: bool = True
     """``align_queries_with_step``, which the Helm chart sets: metric queries begin and end at multiples of their step."""
 
@@ -50,7 +55,7 @@ class Limits:
 class Scan:
     """What one query has read so far."""
 
-    __slots__ = ("_limits", "bytes", "kept", "lines", "samples")
+    __slots__ = ("_limits", "bytes", "held", "kept", "lines", "samples")
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -58,12 +63,13 @@ class Scan:
         self.bytes = 0
         self.kept = 0
         self.samples = 0
+        self.held = 0
 
     def took(self, lines: int, bytes: int, stages: int) -> None:
         """Note lines that were read. Raises QueryError where it is too much, EffortExceeded for an agent's action."""
         self.lines += lines
         self.bytes += bytes
-        effort.spend(lines * (LINE_EFFORT + stages * STAGE_EFFORT))
+        effort.spend(lines * (LINE_EFFORT + stages * STAGE_EFFORT) + bytes * CHARACTER_EFFORT * (1 + stages))
         if self.lines > self._limits.max_lines:
             raise too_long()
 
@@ -77,6 +83,12 @@ class Scan:
     def combined(self, samples: int) -> None:
         """Note a vector of so many samples that an operation takes in. Raises like ``took``."""
         self.windowed(samples * COMBINED)
+
+    def holds(self, line: str, labels: Labels = ()) -> None:
+        """Note what an answer is going to hold. Raises QueryError where it is too much."""
+        self.held += len(line) + sum(len(name) + len(value) for name, value in labels)
+        if self.held > self._limits.max_answer:
+            raise too_large(self.held, self._limits.max_answer)
 
     def counted(self, entries: Iterator[Entry], stages: int) -> Iterator[Entry]:
         """The same entries, noted by the block."""

@@ -42,8 +42,10 @@ def select(
             continue
         line, labels = kept
         if labels in found:
+            scan.holds(line)
             found[labels].append((time, line))
         else:
+            scan.holds(line, labels)
             found[labels] = [(time, line)]
         left -= 1
         if not left:

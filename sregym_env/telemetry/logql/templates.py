@@ -125,9 +125,13 @@ def _replace_all(pattern: str, text: str, replacement: str, literal: bool) -> st
 
 
 def expand(replacement: str, found: Any) -> str:
-    """``$1`` and ``${name}`` in a replacement, as Go's ``Regexp.Expand`` fills them."""
+    """``$1`` and ``${name}`` in a replacement, as Go's ``Regexp.Expand`` fills them. Raises TemplateError where it is
+    too long."""
     groups = found.re.groups
     names = found.re.groupindex
+    longest = max((len(found.group(index) or "") for index in range(groups + 1)), default=0)
+    if len(replacement) + replacement.count("$") * longest > MAX_TEXT:
+        _too_long()
 
     def fill(match: re.Match[str]) -> str:
         if match[1]:

@@ -160,46 +160,60 @@ class _Line:
 
 
 def _tree(trace: Trace, view: View) -> list[str]:
-    begin, whole = trace.start, max(1, trace.duration)
-    out: list[str] = []
+    ruler = _Ruler(trace.start, max(1, trace.duration), max(1, view.bar))
     known = {span.span_id for span in trace.spans}
+    margin = " " * ruler.width
+    out: list[str] = []
     for line in _lines(trace, view):
-        span, indent = line.span, "  " * min(line.depth, 30)
+        span, indent = line.span, "  " * min(line.depth, _DEEPEST)
         if line.folded:
-            durations = [each.duration for each in line.folded]
-            span_range = f"{duration_text(min(durations))} to {duration_text(max(durations))}"
-            failed = sum(each.failed for each in line.folded)
-            more = f", {_count(failed, 'error')}" if failed else ""
-            last = max(each.end for each in line.folded)
-            first = min(each.start for each in line.folded)
-            out.append(
-                f"{_place(first - begin, last - first, begin, first, whole, view)}  {indent}... {len(line.folded)} more "
-                f"{_name(span, view)} ({span_range}{more})"
-            )
+            out.append(f"{ruler.mark(line.folded)}  {indent}... {_repeats(line.folded, view)}")
             continue
-        mark = "  ERROR" if span.failed else ""
-        lost = span.parent_id if span.parent_id not in known else ""
-        note = f"  (its parent {lost} is not here)" if lost else ""
-        out.append(
-            f"{_place(span.start - begin, span.duration, begin, span.start, whole, view)}  {indent}{_name(span, view)}"
-            f"{mark}{note}"
-        )
+        parent = span.parent_id
+        lost = f"  (its parent {parent} is not here)" if parent and parent not in known else ""
+        error = "  ERROR" if span.failed else ""
+        out.append(f"{ruler.mark((span,))}  {indent}{_name(span, view)}{error}{lost}")
         if span.failed:
-            margin = " " * (_MARGIN + view.bar + 2)
-            out += [f"{margin}{indent}    {detail}" for detail in _details(span, view)]
+            out += [f"{margin}  {indent}    {detail}" for detail in _details(span, view)]
     return out
 
 
-_MARGIN = 20
-"""Characters before the time line."""
+_DEEPEST = 30
+"""Levels that are indented; what is deeper stands below them."""
 
 
-def _place(offset: int, duration: int, begin: int, start: int, whole: int, view: View) -> str:
-    width = max(1, view.bar)
-    left = min(width - 1, (start - begin) * width // whole)
-    length = max(1, min(width - left, round(duration * width / whole)))
-    bar = " " * left + "█" * length
-    return f"{'+' + duration_text(offset):>9} {duration_text(duration):>9} {bar.ljust(width)}"
+@dataclass(frozen=True, slots=True)
+class _Ruler:
+    """The time line of a trace."""
+
+    begin: int
+    whole: int
+    """Microseconds."""
+    bar: int
+    """Characters."""
+
+    @property
+    def width(self) -> int:
+        """Characters of a mark."""
+        return 20 + self.bar
+
+    def mark(self, spans: Sequence[Span]) -> str:
+        """Offset, duration and bar of spans, from where the first begins to where the last ends."""
+        start = min(span.start for span in spans)
+        duration = max(span.end for span in spans) - start
+        left = min(self.bar - 1, (start - self.begin) * self.bar // self.whole)
+        length = max(1, min(self.bar - left, round(duration * self.bar / self.whole)))
+        bar = (" " * left + "█" * length).ljust(self.bar)
+        return f"{'+' + duration_text(start - self.begin):>9} {duration_text(duration):>9} {bar}"
+
+
+def _repeats(spans: Sequence[Span], view: View) -> str:
+    """What is said of spans behind the first of their kind."""
+    durations = [span.duration for span in spans]
+    failed = sum(span.failed for span in spans)
+    errors = f", {_count(failed, 'error')}" if failed else ""
+    between = f"{duration_text(min(durations))} to {duration_text(max(durations))}"
+    return f"{len(spans)} more {_name(spans[0], view)} ({between}{errors})"
 
 
 def _name(span: Span, view: View) -> str:

@@ -244,6 +244,8 @@ HOSTILE = [
     '| regexp "(?P<x>(a*)*b)"',
     '| label_format x=`{{ regexReplaceAll "(a+)+$" __line__ "" }}`',
     '| pattern "<a>b<c>b<d>b<e>"',
+    f'| line_format `{{{{ toDate "{"1" * 60}" "{"1" * 90}x" }}}}`',
+    '| label_format x=`{{ regexReplaceAll "(.*)" __line__ "' + "$1" * 500 + '" }}`',
     "| json",
     "| logfmt",
     '| unpack',

@@ -100,6 +100,13 @@ def test_a_query_is_stopped_where_it_reads_too_much() -> None:
     assert caught.value.status == 504
 
 
+def test_an_answer_is_no_larger_than_it_may_be() -> None:
+    query = RangeQuery('{app="web"} | line_format `{{ printf "%100000d" 1 }}`', at(0), at(1000), 1000)
+    with pytest.raises(QueryError, match="trying to send message larger than max") as caught:
+        query_range(EndlessLogs(), query, now=at(0), limits=Limits(max_answer=1_000_000))
+    assert caught.value.status == 500
+
+
 def test_an_action_pays_for_what_it_reads() -> None:
     query = RangeQuery('{app="web"} | logfmt | second="x"', at(0), at(7 * 86_400))
     with effort.bounded(own=20_000.0) as spent, pytest.raises(effort.EffortExceeded):
