@@ -12,7 +12,7 @@ from sregym_env.kube.gotemplate import TemplateError
 from sregym_env.telemetry.logql.errors import QueryError, pipeline_error, too_many_series
 from sregym_env.telemetry.logql.labels import ERROR, Labels
 from sregym_env.telemetry.logql.operations import ARITHMETIC, COMPARISONS, LOGICAL
-from sregym_env.telemetry.logql.pipeline import Pipeline, condition_step
+from sregym_env.telemetry.logql.pipeline import Pipeline, condition_step, without_labels
 from sregym_env.telemetry.logql.regexes import compiled
 from sregym_env.telemetry.logql.row import Row
 from sregym_env.telemetry.logql.scan import Chosen, Limits, Scan, choose
@@ -149,9 +149,12 @@ class Evaluation:
         self, expr: RangeAggregation, spans: Sequence[tuple[int, int]], grouping: Grouping | None
     ) -> dict[Labels, tuple[list[int], list[float]]]:
         query = expr.range.selector
-        pipeline = Pipeline(query.stages, self._now)
+        parts = query.stages
+        if expr.range.unwrap is None and grouping == Grouping():
+            parts = without_labels(parts)
+        pipeline = Pipeline(parts, self._now)
         take = _taker(expr, pipeline)
-        stages = 0 if pipeline.plain and expr.range.unwrap is None else len(query.stages) + 1
+        stages = 0 if pipeline.plain and expr.range.unwrap is None else len(parts) + 1
         samples: dict[Labels, tuple[list[int], list[float]]] = {}
         for each in choose(self._source, query.matchers, spans[0][0], spans[-1][1]):
             for start, end in spans:

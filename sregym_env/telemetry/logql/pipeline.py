@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 
@@ -108,6 +109,31 @@ class Pipeline:
             return line, labels
         row = self.row(time, line, base)
         return None if row is None else (row.line, row.result())
+
+
+def without_labels(stages: Sequence[Stage]) -> tuple[Stage, ...]:
+    """The stages that are left where nobody asks for labels, neither behind the pipeline nor in it.
+
+    Loki does not look for labels then, so lines that could not be parsed are no errors.
+    """
+    if any(_needs_labels(stage) for stage in stages):
+        return tuple(stages)
+    return tuple(stage for stage in stages if not isinstance(stage, Parse) or stage.kind == "regexp")
+
+
+_FIELD = re.compile(r"\{\{.*\.[A-Za-z_]", re.DOTALL)
+
+
+def _needs_labels(stage: Stage) -> bool:
+    match stage:
+        case LabelFilter() | Distinct():
+            return True
+        case LineFormat():
+            return _FIELD.search(stage.template) is not None
+        case LabelFormat():
+            return any(each.rename or _FIELD.search(each.value) for each in stage.formats)
+        case _:
+            return False
 
 
 # --- filters of lines ---------------------------------------------------------------------------------

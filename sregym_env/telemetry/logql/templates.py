@@ -243,6 +243,17 @@ def _to_date(layout: str, text: str, zone: str = "UTC") -> Instant:
     return parse_instant(layout, text, zone) or Instant(-62_135_596_800 * SECOND)
 
 
+_EPOCHS = {5: 86_400 * SECOND, 10: SECOND, 13: 1_000_000, 16: 1000, 19: 1}
+"""Nanoseconds of a unit by the digits that a time in it has today: days, seconds and their fractions."""
+
+
+def _unix_to_time(text: str) -> Instant:
+    unit = _EPOCHS.get(len(text))
+    if unit is None:
+        raise ValueError(f"unable to parse time '{text}': incorrect timestamp length")
+    return Instant(parse_whole(text) * unit)
+
+
 _PLAIN: Mapping[str, Callable[..., Any]] = {
     "ToLower": lambda text: text.lower(),
     "ToUpper": lambda text: text.upper(),
@@ -266,6 +277,7 @@ _PLAIN: Mapping[str, Callable[..., Any]] = {
     "unixEpoch": lambda date: str(_instant(date).nanoseconds // SECOND),
     "unixEpochMillis": lambda date: str(_instant(date).nanoseconds // 1_000_000),
     "unixEpochNanos": lambda date: str(_instant(date).nanoseconds),
+    "unixToTime": _unix_to_time,
     "toDateInZone": lambda layout, zone, text: _to_date(layout, text, zone),
     "toDate": lambda layout, text: _to_date(layout, text),
     "date": lambda layout, date: _instant(date).format(layout),

@@ -137,7 +137,8 @@ def test_series_have_gaps_where_nothing_was_logged() -> None:
 
 ERRORS = [
     ('rate({app="db"} | json [1m])', "pipeline error: 'JSONParserErr' for series: '{__error__=\"JSONParserErr\", "),
-    ('sum(rate({app="db"} | json [1m]))', "pipeline error: 'JSONParserErr'"),
+    ('sum by (level) (rate({app="db"} | json [1m]))', "pipeline error: 'JSONParserErr'"),
+    ('max(rate({app="db"} | json [1m]))', "pipeline error: 'JSONParserErr'"),
     ('sum_over_time({app="db"} | logfmt | unwrap size [1m])', "pipeline error: 'SampleExtractionErr'"),
     (
         'count_over_time({app="web"}[1m]) / on (app) count_over_time({app="web"}[1m])',
@@ -158,6 +159,14 @@ def test_errors(query: str, problem: str) -> None:
     with pytest.raises(QueryError) as caught:
         instant(query)
     assert problem in str(caught.value)
+
+
+def test_nothing_is_parsed_where_nobody_asks_for_labels() -> None:
+    """As in Loki, for which lines that are no JSON are then no errors."""
+    assert instant('sum(count_over_time({app="db"} | json [1m]))') == {"": 5}
+    assert instant('sum by () (count_over_time({app="db"} | json | line_format "x" [1m]))') == {"": 5}
+    with pytest.raises(QueryError, match="pipeline error"):
+        instant('sum(count_over_time({app="db"} | json | line_format "{{.x}}" [1m]))')
 
 
 def test_errors_can_be_passed_over() -> None:

@@ -169,6 +169,7 @@ TEMPLATES = [
     ('{{ __timestamp__ | date "Mon Jan _2 3:04PM" }} {{ unixEpochMillis __timestamp__ }}', "Tue Nov 14 10:13PM 1700000000123"),
     ('{{ toDate "2006-01-02" "2021-03-04" | unixEpoch }}', "1614816000"),
     ('{{ toDateInZone "2006-01-02 15:04" "Europe/Berlin" "2021-07-01 12:00" | unixEpoch }}', "1625133600"),
+    ('{{ unixToTime "1614816000" | date "2006-01-02" }} {{ unixToTime "18690" | unixEpoch }}', "2021-03-04 1614816000"),
     ("{{ now | unixEpoch }} {{ __timestamp__ }}", "1700000000 2023-11-14 22:13:20.123456789 +0000 UTC"),
     ('{{ printf "%-5s|%03d" .app 7 }}', "web  |007"),
     ("{{- .app -}}  x", "webx"),
