@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -28,8 +29,12 @@ SAMPLE_EFFORT = 0.1
 COMBINED = 12
 """As how many samples of a window a sample counts that is aggregated or joined with another."""
 
+SHARE = 0.75
+"""How much of what an agent's action may still cost one query may use; then it times out, and the action goes on."""
+
 _BLOCK = 256
-"""Lines between two looks at what is left."""
+_STAGED_BLOCK = 16
+"""Lines between two looks at what is left, without and with stages, whose templates may cost much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,7 @@ class Limits:
 class Scan:
     """What one query has read so far."""
 
-    __slots__ = ("_limits", "bytes", "held", "kept", "lines", "samples")
+    __slots__ = ("_floor", "_limits", "bytes", "held", "kept", "lines", "samples")
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -64,24 +69,31 @@ class Scan:
         self.kept = 0
         self.samples = 0
         self.held = 0
+        present = effort.present()
+        self._floor = -math.inf if present is None else present.own * (1 - SHARE)
+
+    def check(self) -> None:
+        """Raises QueryError, as a Loki that runs into its time-out, where the query has cost too much."""
+        present = effort.present()
+        if self.lines > self._limits.max_lines or self.samples > self._limits.max_samples:
+            raise too_long()
+        if present is not None and present.own < self._floor:
+            raise too_long()
 
     def took(self, lines: int, bytes: int, stages: int) -> None:
-        """Note lines that were read. Raises QueryError where it is too much, EffortExceeded for an agent's action."""
+        """Note lines that were read."""
         self.lines += lines
         self.bytes += bytes
-        effort.spend(lines * (LINE_EFFORT + stages * STAGE_EFFORT) + bytes * CHARACTER_EFFORT * (1 + stages))
-        if self.lines > self._limits.max_lines:
-            raise too_long()
+        effort.note(lines * (LINE_EFFORT + stages * STAGE_EFFORT) + bytes * CHARACTER_EFFORT * (1 + stages))
 
     def windowed(self, samples: int) -> None:
-        """Note a window of so many samples. Raises like ``took``."""
+        """Note a window of so many samples. Raises QueryError where it is too much."""
         self.samples += samples
-        effort.spend(WINDOW_EFFORT + samples * SAMPLE_EFFORT)
-        if self.samples > self._limits.max_samples:
-            raise too_long()
+        effort.note(WINDOW_EFFORT + samples * SAMPLE_EFFORT)
+        self.check()
 
     def combined(self, samples: int) -> None:
-        """Note a vector of so many samples that an operation takes in. Raises like ``took``."""
+        """Note a vector of so many samples that an operation takes in. Raises QueryError where it is too much."""
         self.windowed(samples * COMBINED)
 
     def holds(self, line: str, labels: Labels = ()) -> None:
@@ -91,19 +103,21 @@ class Scan:
             raise too_large(self.held, self._limits.max_answer)
 
     def counted(self, entries: Iterator[Entry], stages: int) -> Iterator[Entry]:
-        """The same entries, noted by the block."""
+        """The same entries, noted by the block. Raises QueryError where it is too much."""
+        self.check()
+        block = _STAGED_BLOCK if stages else _BLOCK
         lines = size = 0
         try:
             for entry in entries:
                 lines += 1
                 size += len(entry[1])
                 yield entry
-                if lines == _BLOCK:
+                if lines == block:
                     self.took(lines, size, stages)
                     lines = size = 0
+                    self.check()
         finally:
-            self.lines += lines
-            self.bytes += size
+            self.took(lines, size, stages)
 
 
 @dataclass(frozen=True, slots=True)

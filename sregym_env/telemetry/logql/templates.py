@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 from urllib.parse import quote_plus, unquote_plus
 
 from sregym_env.kube.gotemplate import MAX_TEXT, GoTemplate, TemplateError, truth
+from sregym_env.runtime import effort
 from sregym_env.telemetry.logql.errors import QueryError
 from sregym_env.telemetry.logql.golayout import Instant, parse_instant
 from sregym_env.telemetry.logql.regexes import compiled
@@ -104,6 +105,18 @@ def _replace(text: str, old: str, new: str, count: int) -> str:
     return text.replace(old, new, count)
 
 
+MATCH_EFFORT = 12.0
+"""What each match of a pattern within a text costs (units of ``runtime/effort.py``)."""
+
+
+def _matches(pattern: str, text: str) -> int:
+    count = 0
+    for _ in compiled(pattern).finditer(text):
+        effort.spend(MATCH_EFFORT)
+        count += 1
+    return count
+
+
 _DOLLAR = re.compile(r"\$(?:(\$)|\{(\w+)\}|(\w+))", re.ASCII)
 
 
@@ -112,6 +125,7 @@ def _replace_all(pattern: str, text: str, replacement: str, literal: bool) -> st
     at = size = 0
     matcher = compiled(pattern)
     for found in matcher.finditer(text):
+        effort.spend(MATCH_EFFORT)
         if literal:
             new = replacement
         else:
@@ -268,7 +282,7 @@ _PLAIN: Mapping[str, Callable[..., Any]] = {
     "alignRight": lambda count, text: _align(count, text, True),
     "regexReplaceAll": lambda pattern, text, new: _replace_all(pattern, text, new, False),
     "regexReplaceAllLiteral": lambda pattern, text, new: _replace_all(pattern, text, new, True),
-    "count": lambda pattern, text: sum(1 for _ in compiled(pattern).finditer(text)),
+    "count": _matches,
     "urldecode": lambda text: unquote_plus(text),
     "urlencode": lambda text: quote_plus(text),
     "bytes": lambda text: float(parse_bytes(text)),
