@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone, tzinfo
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)  # noqa: UP017
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST = 253_402_300_799
 """The last second of the year 9999."""
 
@@ -51,11 +51,17 @@ class Instant:
         return _TOKEN.sub(lambda found: _written(found[0], moment, fraction), layout)
 
 
+_ZONE = re.compile(r"[A-Z][A-Za-z0-9_+-]{0,30}(?:/[A-Z][A-Za-z0-9_+-]{0,30}){0,2}\Z")
+
+
 def _zone(name: str) -> tzinfo:
+    """A zone by its name; UTC for none that is known, as Loki has it."""
+    if name in ("UTC", "Local") or not _ZONE.match(name):
+        return UTC
     try:
-        return ZoneInfo(name) if name not in ("UTC", "Local", "") else timezone.utc  # noqa: UP017
+        return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        return timezone.utc  # noqa: UP017
+        return UTC
 
 
 def _written(token: str, moment: datetime, fraction: int) -> str:
@@ -137,7 +143,7 @@ def _century(year: int) -> int:
 
 def _offset(text: str) -> tzinfo:
     if text == "Z":
-        return timezone.utc  # noqa: UP017
+        return UTC
     digits = text[1:].replace(":", "").ljust(4, "0")
     minutes = int(digits[:2]) * 60 + int(digits[2:])
     return timezone(timedelta(minutes=-minutes if text[0] == "-" else minutes))
