@@ -29,7 +29,7 @@ _REPLACEMENT = "\ufffd"
 _MAX_LABELS = 1000
 """Labels that one line may have; Loki has no such bound, and no log has so many."""
 
-_MAX_KEY = 1024
+_MAX_KEY = 512
 """Characters of a label's name at most."""
 
 
@@ -192,7 +192,10 @@ def _value_text(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return "".join(_written(value))
+    try:
+        return "".join(_written(value))
+    except RecursionError:
+        return ""
 
 
 def _written(value: Any) -> list[str]:

@@ -64,8 +64,10 @@ from sregym_env.telemetry.logql.validation import (
 MAX_QUERY = 5120
 """Characters of a query from which Loki refuses it (``maxInputSize``)."""
 
-MAX_DEPTH = 100
-"""Parentheses within each other; Loki has no such bound, Python's stack has."""
+MAX_DEPTH = 50
+MAX_OPERATORS = 100
+"""Parentheses within each other, and operators in one query, each of which may hold all before or behind it. Loki has no
+such bounds, Python's stack has."""
 
 _T = TypeVar("_T")
 _LITERAL = "unable to parse literal as a float"
@@ -76,6 +78,7 @@ _PRECEDENCE = {
     "or": 1, "and": 2, "unless": 2, "==": 3, "!=": 3, "<": 3, "<=": 3, ">": 3, ">=": 3, "+": 4, "-": 4, "*": 5, "/": 5,
     "%": 5, "^": 6,
 }  # fmt: skip
+_CONDITION_PRECEDENCE = {"or": 1, "and": 2}
 _VECTOR_KINDS = {name.upper(): name for name in VECTOR_OPERATIONS}
 _RANGE_KINDS = {name.upper(): name for name in RANGE_OPERATIONS}
 _CONVERSION_KINDS = {kind: name for name, kind in CONVERSIONS.items()}
@@ -126,13 +129,14 @@ def _validate(expr: Expr) -> None:
 class _Parser:
     """One query: what comes next, and what has been wrong without being an error of syntax."""
 
-    __slots__ = ("_depth", "_lexer", "_problem", "_token")
+    __slots__ = ("_depth", "_lexer", "_operators", "_problem", "_token")
 
     def __init__(self, query: str) -> None:
         self._lexer = Lexer(query)
         self._token: Token | None = None
         self._problem: ParseError | None = None
         self._depth = 0
+        self._operators = 0
 
     # --- words ----------------------------------------------------------------------------------------
 
@@ -183,6 +187,11 @@ class _Parser:
         if self._depth > MAX_DEPTH:
             raise ParseError(f"expression is nested too deeply ({self._depth} > {MAX_DEPTH})")
 
+    def _join(self) -> None:
+        self._operators += 1
+        if self._operators > MAX_OPERATORS:
+            raise ParseError(f"expression has too many operators ({self._operators} > {MAX_OPERATORS})")
+
     # --- expressions ----------------------------------------------------------------------------------
 
     def query(self) -> Expr:
@@ -202,6 +211,7 @@ class _Parser:
             if precedence <= floor:
                 return left
             self._take()
+            self._join()
             as_bool, matching = self._modifier()
             # Powers bind to the right.
             right = self._expression(precedence - 1 if operation == "^" else precedence)
@@ -597,22 +607,18 @@ class _Parser:
     # --- filters of labels ----------------------------------------------------------------------------
 
     def _condition(self, floor: int) -> LabelCondition:
-        """Conditions joined by ``or`` (1), ``and`` (2), commas or nothing, which take all that follows them."""
+        """Conditions joined by ``or``, ``and``, or by commas or nothing, which take all that follows them."""
         left = self._simple_condition()
-        while True:
-            if self._at("or") and floor < 1:
-                self._take()
-                left = Both(left, self._condition(1), False)
-            elif self._at("and") and floor < 2:
-                self._take()
-                left = Both(left, self._condition(2), True)
-            elif self._at(","):
-                self._take()
-                left = Both(left, self._condition(0), True)
-            elif self._at("IDENTIFIER", "("):
-                left = Both(left, self._condition(0), True)
-            else:
+        while self._at("or", "and", ",", "IDENTIFIER", "("):
+            kind = self._peek().kind
+            binds = _CONDITION_PRECEDENCE.get(kind)
+            if binds is not None and binds <= floor:
                 return left
+            self._join()
+            if kind not in ("IDENTIFIER", "("):
+                self._take()
+            left = Both(left, self._condition(binds or 0), kind != "or")
+        return left
 
     def _simple_condition(self) -> LabelCondition:
         if self._at("("):

@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sregym_env.telemetry.logql.errors import ParseError
-from sregym_env.telemetry.logql.parser import MAX_DEPTH, MAX_QUERY, parse, parse_unchecked
+from sregym_env.telemetry.logql.parser import MAX_DEPTH, MAX_OPERATORS, MAX_QUERY, parse, parse_unchecked
+from sregym_env.telemetry.logql.queries import query_instant
+from sregym_env.telemetry.logql.source import StoredLogs
 
 SYNTAX_ERRORS = [
     ("{app='foo'}", "line 1, col 6: invalid char literal"),
@@ -229,6 +231,10 @@ OTHER_ERRORS = [
     ),
     ("1" * MAX_QUERY, f"input size too long ({MAX_QUERY} > {MAX_QUERY})"),
     ("(" * (MAX_DEPTH + 1), "nested too deeply"),
+    ("2 ^ " * 1000 + "2", "expression has too many operators"),
+    ("+".join(["vector(1)"] * 500), "expression has too many operators"),
+    ('{a="b"} | ' + "a=1," * 1000 + "a=1", "expression has too many operators"),
+    ('{a="b"} | ' + " and ".join(["a=1"] * 500), "expression has too many operators"),
 ]
 
 
@@ -272,6 +278,20 @@ def test_queries_are_written_back(query: str, written: str | None) -> None:
     if written is not None:
         assert str(expr) == written
     assert parse(str(expr)) == expr
+
+
+def test_the_deepest_query_that_is_allowed_can_be_evaluated() -> None:
+    """With a stack that is used already, as a caller's may be."""
+    query = "sum(" * (MAX_DEPTH - 1) + "^".join(["vector(1)"] * MAX_OPERATORS) + ")" * (MAX_DEPTH - 1)
+
+    def below(frames: int) -> None:
+        if frames:
+            return below(frames - 1)
+        assert str(parse(query)).startswith("sum(sum(")
+        assert query_instant(StoredLogs([]), query, 0, now=0).vector == [((), 1.0)]
+        return None
+
+    below(250)
 
 
 WORDS = (

@@ -249,7 +249,8 @@ HOSTILE = [
     '| label_format x=`{{ regexReplaceAll "(.*)" __line__ "' + "$1" * 500 + '" }}`',
     "| json",
     "| logfmt",
-    '| unpack',
+    '| json x="a"',
+    "| unpack",
 ]  # fmt: skip
 
 
