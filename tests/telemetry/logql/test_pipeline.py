@@ -258,6 +258,8 @@ HOSTILE = [
 def test_hostile_patterns_and_lines_cost_little(stages: str) -> None:
     lines = [
         "a" * 5000 + "!",
+        '{"a":' * 900 + "1" + "}" * 900,
+        '{"a":' + "[" * 900 + "]" * 900 + "}",
         '{"a":' * 5000,
         "[" * 5000,
         "{" + ",".join(f'"k{i}":1' for i in range(3000)) + "}",
