@@ -3,7 +3,8 @@
 Fields, variables, ``if``/``else if``/``with``/``range``/``end``, pipelines, parentheses, literals, trimming markers,
 comments, and the functions ``index len print printf println eq ne lt le gt ge and or not slice html js urlquery``
 plus kubectl's own ``base64decode`` and ``exists``. Not supported: ``define``/``template``/``block`` and methods.
-Data are decoded JSON: integers are int64, other numbers float64.
+Data are decoded JSON: integers are int64, other numbers float64. A program that brings functions of its own (Loki)
+names them when it makes a template.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ import base64
 import binascii
 import html
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote_plus
@@ -74,19 +75,35 @@ class _Value:
     value: Any
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where in which template an action stands, and the functions that it may call."""
+
+    template: str
+    functions: Mapping[str, Callable[..., Any]]
+    line: int = 0
+
+    def error(self, problem: str) -> TemplateError:
+        return TemplateError(f"template: {self.template}:{self.line}: {problem}")
+
+
 class GoTemplate:
     """A compiled template."""
 
-    __slots__ = ("_nodes",)
+    __slots__ = ("_functions", "_nodes")
 
-    def __init__(self, source: str) -> None:
-        """Parse ``source``; raises ``TemplateError``."""
-        self._nodes = _parse(source)
+    def __init__(
+        self, source: str, functions: Mapping[str, Callable[..., Any]] | None = None, name: str = "output"
+    ) -> None:
+        """Parse ``source``; ``functions`` come on top of Go's own, ``name`` is what errors call the template. Raises
+        ``TemplateError``."""
+        self._functions = {**_FUNCTIONS, **functions} if functions else _FUNCTIONS
+        self._nodes = _parse(source, _Place(name, self._functions))
 
     def render(self, data: Any) -> str:
         """The template filled with ``data``; raises ``TemplateError``."""
         out = _Output()
-        _Run(out, {"$": data}).nodes(self._nodes, data)
+        _Run(out, {"$": data}, self._functions).nodes(self._nodes, data)
         return "".join(out.parts)
 
 
@@ -99,9 +116,9 @@ def compile_go_template(source: str) -> GoTemplate:
 # --- parsing --------------------------------------------------------------------------------------
 
 
-def _pieces(source: str) -> list[tuple[str, str, int]]:
-    """(kind, text, line) of every text and action, trimming markers applied."""
-    pieces: list[tuple[str, str, int]] = []
+def _pieces(source: str, place: _Place) -> list[tuple[str, str, _Place]]:
+    """(kind, text, place) of every text and action, trimming markers applied."""
+    pieces: list[tuple[str, str, _Place]] = []
     pos, trim = 0, False
     while True:
         start = source.find("{{", pos)
@@ -109,21 +126,21 @@ def _pieces(source: str) -> list[tuple[str, str, int]]:
         if trim:
             text = text.lstrip(" \t\r\n")
         if start < 0:
-            pieces.append(("text", text, 0))
+            pieces.append(("text", text, place))
             return pieces
         if re.match(r"\{\{-\s", source[start : start + 4]):
             text = text.rstrip(" \t\r\n")
-        pieces.append(("text", text, 0))
-        line = source.count("\n", 0, start) + 1
+        pieces.append(("text", text, place))
+        here = replace(place, line=source.count("\n", 0, start) + 1)
         end = _close(source, start + 2)
         if end < 0:
-            raise TemplateError(f"template: output:{line}: unclosed action")
+            raise here.error("unclosed action")
         body = source[start + 2 : end]
         trim = bool(re.search(r"\s-\Z", body))
         pos = end + 2
         body = re.sub(r"\A-\s|\s-\Z", " ", body).strip()
         if not body.startswith("/*"):
-            pieces.append(("action", body, line))
+            pieces.append(("action", body, here))
 
 
 def _close(source: str, pos: int) -> int:
@@ -143,11 +160,11 @@ def _close(source: str, pos: int) -> int:
     return -1
 
 
-def _parse(source: str) -> list[_Node]:
+def _parse(source: str, place: _Place) -> list[_Node]:
     root: list[_Node] = []
     stack: list[tuple[_Node, bool]] = []
     current = root
-    for kind, text, line in _pieces(source):
+    for kind, text, here in _pieces(source, place):
         if kind == "text":
             if text:
                 current.append(_Node("text", text))
@@ -155,30 +172,30 @@ def _parse(source: str) -> list[_Node]:
         word = text.split(None, 1)[0] if text else ""
         rest = text[len(word) :].strip()
         if word in ("if", "with", "range"):
-            node = _Node(word, pipe=_pipe(rest, line))
+            node = _Node(word, pipe=_pipe(rest, here))
             current.append(node)
             stack.append((node, False))
             current = node.body
         elif word == "else":
             if not stack:
-                raise TemplateError(f"template: output:{line}: unexpected {{{{else}}}}")
+                raise here.error("unexpected {{else}}")
             current = stack[-1][0].other
             if rest:
                 nested, _, condition = rest.partition(" ")
-                node = _Node(nested, pipe=_pipe(condition, line))
+                node = _Node(nested, pipe=_pipe(condition, here))
                 current.append(node)
                 stack.append((node, True))
                 current = node.body
         elif word == "end":
             if not stack:
-                raise TemplateError(f"template: output:{line}: unexpected {{{{end}}}}")
+                raise here.error("unexpected {{end}}")
             while stack.pop()[1]:
                 pass
             current = _current(root, stack)
         else:
-            current.append(_Node("pipe", pipe=_pipe(text, line)))
+            current.append(_Node("pipe", pipe=_pipe(text, here)))
     if stack:
-        raise TemplateError("template: output:1: unexpected EOF")
+        raise replace(place, line=1).error("unexpected EOF")
     return root
 
 
@@ -189,18 +206,18 @@ def _current(root: list[_Node], stack: Sequence[tuple[_Node, bool]]) -> list[_No
     return node.other if node.other else node.body
 
 
-def _pipe(text: str, line: int) -> _Pipe:
+def _pipe(text: str, place: _Place) -> _Pipe:
     tokens: list[str] = []
     pos = 0
     while pos < len(text):
         match = _TOKEN.match(text, pos)
         if match is None:
-            raise TemplateError(f'template: output:{line}: unexpected "{text[pos]}" in operand')
+            raise place.error(f'unexpected "{text[pos]}" in operand')
         pos = match.end()
         if not match.group().isspace():
             tokens.append(match.group())
     if not tokens:
-        raise TemplateError(f"template: output:{line}: missing value for command")
+        raise place.error("missing value for command")
     names: tuple[str, ...] = ()
     declares = True
     for i, token in enumerate(tokens):
@@ -209,22 +226,22 @@ def _pipe(text: str, line: int) -> _Pipe:
             declares = token == ":="
             tokens = tokens[i + 1 :]
             break
-    commands, rest = _commands(tokens, line)
+    commands, rest = _commands(tokens, place)
     if rest:
-        raise TemplateError(f"template: output:{line}: unexpected right paren")
+        raise place.error("unexpected right paren")
     return _Pipe(names, declares, commands)
 
 
-def _commands(tokens: list[str], line: int) -> tuple[list[list[Any]], list[str]]:
+def _commands(tokens: list[str], place: _Place) -> tuple[list[list[Any]], list[str]]:
     commands: list[list[Any]] = [[]]
     while tokens:
         token, tokens = tokens[0], tokens[1:]
         if token == "|":
             commands.append([])
         elif token == "(":
-            inner, tokens = _commands(tokens, line)
+            inner, tokens = _commands(tokens, place)
             if not tokens:
-                raise TemplateError(f"template: output:{line}: unclosed left paren")
+                raise place.error("unclosed left paren")
             tokens = tokens[1:]
             group = _Pipe((), True, inner)
             if tokens and tokens[0][0] == "." and len(tokens[0]) > 1:
@@ -236,17 +253,17 @@ def _commands(tokens: list[str], line: int) -> tuple[list[list[Any]], list[str]]
         elif token == ")":
             return commands, [token, *tokens]
         else:
-            commands[-1].append(_operand(token, line))
+            commands[-1].append(_operand(token, place))
     return commands, tokens
 
 
-def _operand(token: str, line: int) -> Any:
+def _operand(token: str, place: _Place) -> Any:
     head = token[0]
     if head == '"':
         try:
             return _Value(unquote(token))
         except JSONPathError as error:
-            raise TemplateError(f"template: output:{line}: {error}") from None
+            raise place.error(f"{error}") from None
     if head == "`":
         return _Value(token[1:-1])
     if head == "$":
@@ -260,8 +277,8 @@ def _operand(token: str, line: int) -> Any:
         return _Value(token == "true")
     if token == "nil":
         return _Value(None)
-    if token not in _FUNCTIONS and token not in ("and", "or"):
-        raise TemplateError(f'template: output:{line}: function "{token}" not defined')
+    if token not in place.functions and token not in ("and", "or"):
+        raise place.error(f'function "{token}" not defined')
     return _Word(token)
 
 
@@ -304,9 +321,12 @@ class _Output:
 class _Run:
     """One execution: where it writes and the variables in scope."""
 
-    __slots__ = ("_out", "_variables")
+    __slots__ = ("_functions", "_out", "_variables")
 
-    def __init__(self, out: _Output, variables: dict[str, Any]) -> None:
+    def __init__(
+        self, out: _Output, variables: dict[str, Any], functions: Mapping[str, Callable[..., Any]]
+    ) -> None:
+        self._functions = functions
         self._out = out
         self._variables = variables
 
@@ -319,7 +339,7 @@ class _Run:
             if node.kind == "range":
                 self._range(node, dot)
                 continue
-            scope = self if node.kind == "pipe" else _Run(self._out, dict(self._variables))
+            scope = self if node.kind == "pipe" else _Run(self._out, dict(self._variables), self._functions)
             value = scope.pipe(node.pipe, dot)
             if node.kind == "pipe":
                 if not node.pipe.names:
@@ -342,7 +362,7 @@ class _Run:
         else:
             raise TemplateError(f"range can't iterate over {to_text(value)}")
         if not entries:
-            _Run(self._out, dict(self._variables)).nodes(node.other, dot)
+            _Run(self._out, dict(self._variables), self._functions).nodes(node.other, dot)
         for key, item in entries:
             self._out.spend(_STEP)
             scope = dict(self._variables)
@@ -350,7 +370,7 @@ class _Run:
                 scope[node.pipe.names[-1]] = item
                 if len(node.pipe.names) == 2:
                     scope[node.pipe.names[0]] = key
-            _Run(self._out, scope).nodes(node.body, item)
+            _Run(self._out, scope, self._functions).nodes(node.body, item)
 
     def pipe(self, pipe: _Pipe, dot: Any) -> Any:
         value: Any = _NO_VALUE
@@ -368,7 +388,7 @@ class _Run:
             if head.name in ("and", "or"):
                 return self._logic(head.name, command[1:], dot, piped)
             arguments = [self._value(operand, dot) for operand in command[1:]]
-            return _bounded(_FUNCTIONS[head.name](*_checked(head.name, [*arguments, *piped])))
+            return _bounded(self._functions[head.name](*_checked(head.name, [*arguments, *piped])))
         if len(command) > 1 or piped:
             raise TemplateError("can't give argument to non-function")
         return self._value(head, dot)
@@ -386,7 +406,7 @@ class _Run:
         if isinstance(operand, _Pipe):
             return self.pipe(operand, dot)
         if isinstance(operand, _Word):
-            return _bounded(_FUNCTIONS[operand.name](*_checked(operand.name, [])))
+            return _bounded(self._functions[operand.name](*_checked(operand.name, [])))
         if isinstance(operand, _Chain):
             value = self.pipe(operand.pipe, dot)
             for name in operand.fields:
@@ -444,7 +464,7 @@ def _nested(value: Any) -> str:
 
 
 def _checked(name: str, arguments: list[Any]) -> list[Any]:
-    least = _LEAST.get(name, 1)
+    least = _LEAST.get(name, 1 if name in _FUNCTIONS else 0)
     if len(arguments) < least:
         raise TemplateError(f"wrong number of args for {name}: want at least {least} got {len(arguments)}")
     return arguments

@@ -1,0 +1,1 @@
+"""Engines for metrics, logs and traces over small lazily rendered sources."""
