@@ -1,0 +1,168 @@
+"""What an engine asks of whoever has time series.
+
+Instants are integers: milliseconds since the Unix epoch, UTC, as in Prometheus. Values are floats. A series that
+was scraped before and is gone ends with the stale marker, a NaN with bits of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import re2
+from numpy.typing import NDArray
+
+from sregym_env.telemetry.labels import Labels, value_of
+
+Times = NDArray[np.int64]
+Values = NDArray[np.float64]
+
+STALE_BITS = 0x7FF0000000000002
+"""The bits of the stale marker (``value.StaleNaN`` of Prometheus)."""
+
+STALE: float = float(np.array([STALE_BITS], dtype=np.uint64).view(np.float64)[0])
+"""The stale marker. Compare bits (:func:`is_stale`), for it is a NaN."""
+
+
+def is_stale(values: Values) -> NDArray[np.bool_]:
+    """Where the values are stale markers."""
+    return np.asarray(np.ascontiguousarray(values).view(np.uint64) == STALE_BITS)
+
+
+class PatternError(ValueError):
+    """A regular expression that RE2 refuses; ``str()`` is Go's text."""
+
+
+_SAID = {
+    "missing )": "missing closing )",
+    "missing ]": "missing closing ]",
+    "no argument for repetition operator": "missing argument to repetition operator",
+    "bad repetition operator": "invalid nested repetition operator",
+    "invalid repetition size": "invalid repeat count",
+    "invalid perl operator": "invalid or unsupported Perl syntax",
+    "trailing \\": "trailing backslash at end of expression",
+    "unexpected )": "unexpected )",
+    "invalid named capture group": "invalid named capture",
+}
+"""What RE2 in C++ says, and what Go says of the same."""
+
+
+@lru_cache(maxsize=1024)
+def compiled(pattern: str) -> Any:
+    """An anchored expression, as Prometheus compiles it. Raises :class:`PatternError`."""
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(f"^(?:{pattern})$", options)
+    except re2.error as error:
+        said = error.args[0].decode(errors="replace") if isinstance(error.args[0], bytes) else str(error)
+        kind, _, part = said.partition(": ")
+        if kind.startswith("missing ") and kind.endswith(")"):
+            part = f"^(?:{pattern})$"
+        raise PatternError(f"error parsing regexp: {_SAID.get(kind, kind)}: `{part}`") from None
+
+
+Operator = Literal["=", "!=", "=~", "!~"]
+
+
+@dataclass(frozen=True, slots=True)
+class Matcher:
+    """A condition on one label; a label that is not there is empty."""
+
+    operator: Operator
+    name: str
+    value: str
+
+    def matches(self, value: str) -> bool:
+        """Whether a label's value fits. Raises :class:`PatternError` for a pattern that was never checked."""
+        if self.operator == "=":
+            return value == self.value
+        if self.operator == "!=":
+            return value != self.value
+        return (compiled(self.value).match(value) is not None) is (self.operator == "=~")
+
+
+def fits(labels: Labels, matchers: Iterable[Matcher]) -> bool:
+    """Whether a label set fits every matcher."""
+    return all(matcher.matches(value_of(labels, matcher.name)) for matcher in matchers)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Series:
+    """A series' samples in a stretch of time.
+
+    Series that share one ``timestamps`` array (those of one scraped target) are worked on together, so sources
+    should share it.
+    """
+
+    labels: Labels
+    timestamps: Times
+    """int64 milliseconds, increasing."""
+    values: Values
+    """float64, as many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What a target's exposition says of a metric."""
+
+    type: str
+    help: str
+    unit: str = ""
+
+
+class SeriesSource(Protocol):
+    """Something that has time series and renders them when they are asked for."""
+
+    def select(self, matchers: Sequence[Matcher], start_ms: int, end_ms: int) -> Iterable[Series]:
+        """The series that fit all matchers, with their samples in ``[start_ms, end_ms]``.
+
+        Series without a sample there may be left out. Any order will do.
+        """
+        ...
+
+    def labels(self, matchers: Sequence[Matcher], start_ms: int, end_ms: int) -> Iterable[Labels]:
+        """The label sets of the series that fit and have samples in ``[start_ms, end_ms]``."""
+        ...
+
+    def metadata(self) -> Mapping[str, Sequence[Metadata]]:
+        """What is known of every metric."""
+        ...
+
+
+class MemorySource:
+    """Series that are all there already: for tests and recordings."""
+
+    def __init__(
+        self, series: Iterable[Series], metadata: Mapping[str, Sequence[Metadata]] | None = None
+    ) -> None:
+        """Hold the series, each label set once."""
+        self._series = sorted(series, key=lambda each: each.labels)
+        self._metadata = dict(metadata or {})
+
+    def select(self, matchers: Sequence[Matcher], start_ms: int, end_ms: int) -> Iterable[Series]:
+        """See :class:`SeriesSource`."""
+        cut: dict[int, tuple[Times, int, int]] = {}
+        for each in self._series:
+            if not fits(each.labels, matchers):
+                continue
+            found = cut.get(id(each.timestamps))
+            if found is None:
+                times = each.timestamps
+                low = int(np.searchsorted(times, start_ms, "left"))
+                high = int(np.searchsorted(times, end_ms, "right"))
+                found = cut[id(times)] = (times[low:high], low, high)
+            times, low, high = found
+            if high > low:
+                yield Series(each.labels, times, each.values[low:high])
+
+    def labels(self, matchers: Sequence[Matcher], start_ms: int, end_ms: int) -> Iterable[Labels]:
+        """See :class:`SeriesSource`."""
+        return [each.labels for each in self.select(matchers, start_ms, end_ms)]
+
+    def metadata(self) -> Mapping[str, Sequence[Metadata]]:
+        """See :class:`SeriesSource`."""
+        return self._metadata
