@@ -72,14 +72,13 @@ def sample(value: float) -> str:
     return plain(value)
 
 
-def shown(value: float, largest: int = 21) -> str:
-    """A float as ``%v`` writes it (``largest`` 21), or ``%g`` with the shortest precision (the same)."""
+def shown(value: float, largest: int = 6) -> str:
+    """A float as ``%v`` writes it: with an exponent below 1e-4 and from 1e6 on (``largest`` is that six)."""
     special = _special(value)
     if special is not None:
         return special
     if value == 0:
         return plain(value)
-    power = math.floor(math.log10(abs(value)))
     text = scientific(value)
     power = int(text.partition("e")[2])
     return text if power < -4 or power >= largest else plain(value)
@@ -102,7 +101,7 @@ def parse_float(text: str) -> float | None:
     body = text.lstrip("+-").lower() if text[:1] in "+-" and text[1:2] not in ("+", "-") else text.lower()
     if body in _SPECIAL:
         return -_SPECIAL[body] if text.startswith("-") and body != "nan" else _SPECIAL[body]
-    if "_" in text or text != text.strip():
+    if text != text.strip():
         return None
     try:
         if body.startswith("0x"):

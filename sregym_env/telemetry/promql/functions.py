@@ -1,0 +1,275 @@
+"""Functions over instant vectors."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import re2
+
+from sregym_env.telemetry.gotext import parse_float
+from sregym_env.telemetry.labels import NAME, Labels, drop, nameless, replaced, value_of
+from sregym_env.telemetry.promql.errors import QueryError
+from sregym_env.telemetry.promql.gosort import strongest_first
+from sregym_env.telemetry.promql.grid import Grid, Times, Values, empty, joined, stacked
+from sregym_env.telemetry.series import PatternError, compiled
+
+_LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
+
+SIMPLE: Mapping[str, Callable[[Values], Values]] = {
+    "abs": np.abs, "ceil": np.ceil, "floor": np.floor, "exp": np.exp, "sqrt": np.sqrt, "ln": np.log, "log2": np.log2,
+    "log10": np.log10, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
+    "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh,
+    "atanh": np.arctanh, "deg": lambda v: v * 180 / math.pi, "rad": lambda v: v * math.pi / 180,
+    "sgn": lambda v: np.where(v < 0, -1.0, np.where(v > 0, 1.0, v)),
+}  # fmt: skip
+"""Of one value at a time."""
+
+
+def mapped(grid: Grid, change: Callable[[Values], Values]) -> Grid:
+    """Every value changed; the metric's name goes. Raises QueryError."""
+    return joined(Grid(grid.labels, change(grid.values), grid.present).relabelled(nameless))
+
+
+def rounded(grid: Grid, nearest: Values) -> Grid:
+    """``round``: to a multiple, halves up."""
+    inverse = 1.0 / nearest
+    return mapped(grid, lambda values: np.floor(values * inverse + 0.5) / inverse)
+
+
+def larger(a: Values, b: Values) -> Values:
+    """The larger as Go's ``math.Max`` has it: NaN where one is, but for positive infinity."""
+    return np.where(np.isposinf(a) | np.isposinf(b), np.inf, np.maximum(a, b))
+
+
+def smaller(a: Values, b: Values) -> Values:
+    """The smaller as Go's ``math.Min`` has it: NaN where one is, but for negative infinity."""
+    return np.where(np.isneginf(a) | np.isneginf(b), -np.inf, np.minimum(a, b))
+
+
+def clamped(grid: Grid, low: Values, high: Values) -> Grid:
+    """``clamp``: nothing at all where the bounds are the wrong way round."""
+    cut = mapped(grid, lambda values: larger(low, smaller(high, values)))
+    return Grid(cut.labels, cut.values, cut.present & ~(high < low))
+
+
+def scalar_of(grid: Grid) -> Values:
+    """``scalar``: the only value of a step; NaN where there is none or more than one."""
+    if not grid.labels:
+        return np.full(grid.steps, np.nan)
+    total = np.where(grid.present, grid.values, 0.0).sum(axis=0)
+    return np.where(grid.present.sum(axis=0) == 1, total, np.nan)
+
+
+def absent(grid: Grid, labels: Labels) -> Grid:
+    """``absent``: 1 at the steps without any value."""
+    missing = ~grid.present.any(axis=0) if grid.labels else np.ones(grid.steps, dtype=np.bool_)
+    return Grid([labels], np.ones((1, grid.steps)), missing[None])
+
+
+def ordered(grid: Grid, descending: bool) -> Grid:
+    """``sort``: by the first step's values, NaN last. Only instant queries keep an order."""
+    grid = grid.filled()
+    if not grid.labels:
+        return grid
+    return grid.taken(strongest_first(grid.values[:, 0].tolist(), range(len(grid.labels)), descending))
+
+
+# --- dates ------------------------------------------------------------------------------------------
+
+
+def _days(seconds: Values) -> np.ndarray:
+    whole = np.where(np.abs(seconds) < 2.0**55, seconds, 0.0).astype(np.int64)
+    return whole.astype("datetime64[s]").astype("datetime64[D]")
+
+
+def _since(seconds: Values, unit: str, of: str) -> Values:
+    days = _days(seconds)
+    return np.asarray((days.astype(unit) - days.astype(of).astype(unit)).astype(np.float64))
+
+
+def _of_day(seconds: Values, size: int, within: int) -> Values:
+    whole = np.where(np.abs(seconds) < 2.0**62, seconds, 0.0).astype(np.int64)
+    return np.asarray((whole // size % within).astype(np.float64))
+
+
+def _days_in_month(seconds: Values) -> Values:
+    months = _days(seconds).astype("datetime64[M]")
+    following = (months + np.timedelta64(1, "M")).astype("datetime64[D]")
+    return np.asarray((following - months.astype("datetime64[D]")).astype(np.float64))
+
+
+DATES: Mapping[str, Callable[[Values], Values]] = {
+    "minute": lambda v: _of_day(v, 60, 60),
+    "hour": lambda v: _of_day(v, 3600, 24),
+    "day_of_week": lambda v: np.asarray((_days(v).astype(np.int64) + 4) % 7, dtype=np.float64),
+    "day_of_month": lambda v: _since(v, "datetime64[D]", "datetime64[M]") + 1,
+    "day_of_year": lambda v: _since(v, "datetime64[D]", "datetime64[Y]") + 1,
+    "days_in_month": _days_in_month,
+    "month": lambda v: _since(v, "datetime64[M]", "datetime64[Y]") + 1,
+    "year": lambda v: np.asarray(_days(v).astype("datetime64[Y]").astype(np.int64) + 1970, dtype=np.float64),
+}
+"""Parts of a date, UTC, of seconds since the epoch."""
+
+
+def now(steps: Times) -> Grid:
+    """What functions of dates work on without an argument."""
+    seconds = (steps // 1000).astype(np.float64)[None]
+    return Grid([()], seconds, np.ones(seconds.shape, dtype=np.bool_))
+
+
+# --- labels -----------------------------------------------------------------------------------------
+
+
+def label_replaced(grid: Grid, to: str, template: str, source: str, pattern: str) -> Grid:
+    """``label_replace``. Raises QueryError."""
+    try:
+        expression = compiled(pattern)
+    except PatternError:
+        raise QueryError(f"invalid regular expression in label_replace(): {pattern}") from None
+    if not _LABEL.fullmatch(to):
+        raise QueryError(f"invalid destination label name in label_replace(): {to}")
+
+    def change(labels: Labels) -> Labels:
+        found = expression.match(value_of(labels, source))
+        return labels if found is None else replaced(labels, to, _expanded(template, found))
+
+    return joined(grid.relabelled(change))
+
+
+_REFERENCE = re2.compile(r"\$(?:\$|([A-Za-z0-9_]+)|\{([A-Za-z0-9_]+)\}|)")
+
+
+def _expanded(template: str, found: Any) -> str:
+    """A template with its groups filled in, as Go's ``Regexp.Expand``."""
+
+    def group(reference: Any) -> str:
+        if reference.group(0) == "$$":
+            return "$"
+        name = reference.group(1) or reference.group(2)
+        if not name:
+            return ""
+        if name.isdecimal():
+            number = int(name) if len(name) < 9 else -1
+            return (found.group(number) or "") if 0 <= number <= found.re.groups else ""
+        return (found.group(name) or "") if name in found.re.groupindex else ""
+
+    parts, at = [], 0
+    for reference in _REFERENCE.finditer(template):
+        parts.append(template[at : reference.start()])
+        if reference.group(0) == "$":
+            parts.append("$")
+        else:
+            parts.append(group(reference))
+        at = reference.end()
+    return "".join([*parts, template[at:]])
+
+
+def label_joined(grid: Grid, to: str, separator: str, sources: Sequence[str]) -> Grid:
+    """``label_join``. Raises QueryError."""
+    for source in sources:
+        if not _LABEL.fullmatch(source):
+            raise QueryError(f"invalid source label name in label_join(): {source}")
+    if not _LABEL.fullmatch(to):
+        raise QueryError(f"invalid destination label name in label_join(): {to}")
+
+    def change(labels: Labels) -> Labels:
+        return replaced(labels, to, separator.join([value_of(labels, source) for source in sources]))
+
+    return joined(grid.relabelled(change))
+
+
+# --- histograms -------------------------------------------------------------------------------------
+
+
+def histogram_quantile(q: Values, grid: Grid) -> Grid:
+    """``histogram_quantile`` of classic histograms. Raises QueryError."""
+    groups: dict[Labels, list[tuple[float, int]]] = {}
+    for row, labels in enumerate(grid.labels):
+        bound = parse_float(value_of(labels, "le"))
+        if bound is not None:
+            groups.setdefault(drop(labels, (NAME, "le")), []).append((bound, row))
+    values, present = [], []
+    for buckets in groups.values():
+        buckets.sort(key=lambda each: (not math.isnan(each[0]), each[0]))
+        rows = [row for _, row in buckets]
+        bounds = np.array([bound for bound, _ in buckets])
+        there = grid.present[rows]
+        counts = np.where(there, grid.values[rows], 0.0)
+        simple = len(buckets) >= 2 and all(a < b for a, b in pairwise(bounds.tolist())) and np.isfinite(counts).all()
+        if simple and there.all():
+            values.append(_quantiles(q, bounds, counts))
+        else:
+            values.append(_one_by_one(q, bounds, counts, there))
+        present.append(there.any(axis=0))
+    return stacked(list(groups), values, present, grid.steps) if groups else empty(grid.steps)
+
+
+def _quantiles(q: Values, bounds: Values, counts: Values) -> Values:
+    """At all steps: bounds (buckets,), counts (buckets, steps)."""
+    counts = np.maximum.accumulate(counts, axis=0)
+    observations = counts[-1]
+    rank = q * observations
+    bucket = (counts[:-1] < rank).sum(axis=0)
+    columns = np.arange(len(q))
+    before = np.maximum(bucket - 1, 0)
+    start = np.where(bucket > 0, bounds[before], 0.0)
+    below = np.where(bucket > 0, counts[before, columns], 0.0)
+    end, count = bounds[bucket], counts[bucket, columns] - below
+    result = start + (end - start) * ((rank - below) / count)
+    result = np.where((bucket == 0) & (bounds[0] <= 0), bounds[0], result)
+    result = np.where(bucket == len(bounds) - 1, bounds[-2], result)
+    result = np.where((observations == 0) | (bounds[-1] != math.inf), np.nan, result)
+    result = np.where(q < 0, -np.inf, np.where(q > 1, np.inf, result))
+    return np.where(np.isnan(q), np.nan, result)
+
+
+def _one_by_one(q: Values, bounds: Values, counts: Values, there: np.ndarray) -> Values:
+    out = np.full(q.shape, np.nan)
+    for step in range(len(q)):
+        rows = np.flatnonzero(there[:, step])
+        merged: dict[float, float] = {}
+        for row in rows.tolist():
+            bound = float(bounds[row])
+            merged[bound] = merged.get(bound, 0.0) + float(counts[row, step])
+        if math.isnan(q[step]) or (0 <= q[step] <= 1 and len(merged) < 2):
+            continue
+        if not 0 <= q[step] <= 1:
+            out[step] = math.inf if q[step] > 1 else -math.inf
+            continue
+        out[step] = _quantile(float(q[step]), list(merged), list(merged.values()))
+    return out
+
+
+def _quantile(q: float, bounds: list[float], counts: list[float]) -> float:
+    """At one step, as Prometheus searches: counts may be NaN."""
+    if not (math.isinf(bounds[-1]) and bounds[-1] > 0):
+        return math.nan
+    largest = counts[0]
+    for at, count in enumerate(counts):
+        if count > largest:
+            largest = count
+        elif count < largest:
+            counts[at] = largest
+    if counts[-1] == 0:
+        return math.nan
+    rank = q * counts[-1]
+    low, high = 0, len(counts) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if counts[middle] >= rank:
+            high = middle
+        else:
+            low = middle + 1
+    if low == len(counts) - 1:
+        return bounds[-2]
+    if low == 0 and bounds[0] <= 0:
+        return bounds[0]
+    start, count = 0.0, counts[low]
+    if low:
+        start, count, rank = bounds[low - 1], count - counts[low - 1], rank - counts[low - 1]
+    return start + (bounds[low] - start) * float(np.float64(rank) / count)
