@@ -12,10 +12,10 @@ import base64
 import binascii
 import html
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import quote_plus
 
 from sregym_env.kube.jsonpath import JSONPathError, unquote
@@ -24,9 +24,12 @@ from sregym_env.runtime import effort
 
 _TOKEN = re.compile(
     r"""\s+|"(?:[^"\\]|\\.)*"|`[^`]*`|:=|[|(),=]|\$[A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*|(?:\.[A-Za-z_][A-Za-z0-9_]*)+|\."""
-    r"""|[-+]?[0-9]+(?:\.[0-9]+)?|[A-Za-z_][A-Za-z0-9_]*"""
+    r"""|[-+]?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|[A-Za-z_][A-Za-z0-9_]*"""
 )
 _NO_VALUE = object()
+
+Functions: TypeAlias = Mapping[str, Callable[..., Any]]
+"""What a template may call, by name."""
 
 
 class TemplateError(ValueError):
@@ -67,6 +70,8 @@ class _Chain:
 @dataclass(frozen=True, slots=True)
 class _Word:
     name: str
+    run: Callable[..., Any]
+    """The function; ``and`` and ``or`` have none that is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +84,9 @@ class GoTemplate:
 
     __slots__ = ("_nodes",)
 
-    def __init__(self, source: str) -> None:
-        """Parse ``source``; raises ``TemplateError``."""
-        self._nodes = _parse(source)
+    def __init__(self, source: str, functions: Functions | None = None) -> None:
+        """Parse ``source``, which may use ``functions`` beside the standard ones; raises ``TemplateError``."""
+        self._nodes = _parse(source, _FUNCTIONS if functions is None else {**_FUNCTIONS, **functions})
 
     def render(self, data: Any) -> str:
         """The template filled with ``data``; raises ``TemplateError``."""
@@ -143,7 +148,7 @@ def _close(source: str, pos: int) -> int:
     return -1
 
 
-def _parse(source: str) -> list[_Node]:
+def _parse(source: str, functions: Functions) -> list[_Node]:
     root: list[_Node] = []
     stack: list[tuple[_Node, bool]] = []
     current = root
@@ -155,7 +160,7 @@ def _parse(source: str) -> list[_Node]:
         word = text.split(None, 1)[0] if text else ""
         rest = text[len(word) :].strip()
         if word in ("if", "with", "range"):
-            node = _Node(word, pipe=_pipe(rest, line))
+            node = _Node(word, pipe=_pipe(rest, line, functions))
             current.append(node)
             stack.append((node, False))
             current = node.body
@@ -165,7 +170,7 @@ def _parse(source: str) -> list[_Node]:
             current = stack[-1][0].other
             if rest:
                 nested, _, condition = rest.partition(" ")
-                node = _Node(nested, pipe=_pipe(condition, line))
+                node = _Node(nested, pipe=_pipe(condition, line, functions))
                 current.append(node)
                 stack.append((node, True))
                 current = node.body
@@ -176,7 +181,7 @@ def _parse(source: str) -> list[_Node]:
                 pass
             current = _current(root, stack)
         else:
-            current.append(_Node("pipe", pipe=_pipe(text, line)))
+            current.append(_Node("pipe", pipe=_pipe(text, line, functions)))
     if stack:
         raise TemplateError("template: output:1: unexpected EOF")
     return root
@@ -189,7 +194,7 @@ def _current(root: list[_Node], stack: Sequence[tuple[_Node, bool]]) -> list[_No
     return node.other if node.other else node.body
 
 
-def _pipe(text: str, line: int) -> _Pipe:
+def _pipe(text: str, line: int, functions: Functions) -> _Pipe:
     tokens: list[str] = []
     pos = 0
     while pos < len(text):
@@ -209,20 +214,20 @@ def _pipe(text: str, line: int) -> _Pipe:
             declares = token == ":="
             tokens = tokens[i + 1 :]
             break
-    commands, rest = _commands(tokens, line)
+    commands, rest = _commands(tokens, line, functions)
     if rest:
         raise TemplateError(f"template: output:{line}: unexpected right paren")
     return _Pipe(names, declares, commands)
 
 
-def _commands(tokens: list[str], line: int) -> tuple[list[list[Any]], list[str]]:
+def _commands(tokens: list[str], line: int, functions: Functions) -> tuple[list[list[Any]], list[str]]:
     commands: list[list[Any]] = [[]]
     while tokens:
         token, tokens = tokens[0], tokens[1:]
         if token == "|":
             commands.append([])
         elif token == "(":
-            inner, tokens = _commands(tokens, line)
+            inner, tokens = _commands(tokens, line, functions)
             if not tokens:
                 raise TemplateError(f"template: output:{line}: unclosed left paren")
             tokens = tokens[1:]
@@ -236,11 +241,11 @@ def _commands(tokens: list[str], line: int) -> tuple[list[list[Any]], list[str]]
         elif token == ")":
             return commands, [token, *tokens]
         else:
-            commands[-1].append(_operand(token, line))
+            commands[-1].append(_operand(token, line, functions))
     return commands, tokens
 
 
-def _operand(token: str, line: int) -> Any:
+def _operand(token: str, line: int, functions: Functions) -> Any:
     head = token[0]
     if head == '"':
         try:
@@ -255,14 +260,14 @@ def _operand(token: str, line: int) -> Any:
     if head == ".":
         return _Path("", tuple(part for part in token.split(".") if part))
     if head.isdecimal() or head in "+-":
-        return _Value(float(token) if "." in token else int(token))
+        return _Value(int(token) if token.lstrip("+-").isdecimal() else float(token))
     if token in ("true", "false"):
         return _Value(token == "true")
     if token == "nil":
         return _Value(None)
-    if token not in _FUNCTIONS and token not in ("and", "or"):
+    if token not in functions:
         raise TemplateError(f'template: output:{line}: function "{token}" not defined')
-    return _Word(token)
+    return _Word(token, functions[token])
 
 
 # --- execution ------------------------------------------------------------------------------------
@@ -368,7 +373,7 @@ class _Run:
             if head.name in ("and", "or"):
                 return self._logic(head.name, command[1:], dot, piped)
             arguments = [self._value(operand, dot) for operand in command[1:]]
-            return _bounded(_FUNCTIONS[head.name](*_checked(head.name, [*arguments, *piped])))
+            return _bounded(head.run(*_checked(head.name, [*arguments, *piped])))
         if len(command) > 1 or piped:
             raise TemplateError("can't give argument to non-function")
         return self._value(head, dot)
@@ -386,7 +391,7 @@ class _Run:
         if isinstance(operand, _Pipe):
             return self.pipe(operand, dot)
         if isinstance(operand, _Word):
-            return _bounded(_FUNCTIONS[operand.name](*_checked(operand.name, [])))
+            return _bounded(operand.run(*_checked(operand.name, [])))
         if isinstance(operand, _Chain):
             value = self.pipe(operand.pipe, dot)
             for name in operand.fields:
@@ -444,7 +449,7 @@ def _nested(value: Any) -> str:
 
 
 def _checked(name: str, arguments: list[Any]) -> list[Any]:
-    least = _LEAST.get(name, 1)
+    least = _LEAST.get(name, 1 if name in _FUNCTIONS else 0)
     if len(arguments) < least:
         raise TemplateError(f"wrong number of args for {name}: want at least {least} got {len(arguments)}")
     return arguments
@@ -521,7 +526,7 @@ def _exists(value: Any, *keys: Any) -> bool:
         return False
 
 
-_VERB = re.compile(r"%([-+ 0#]*)([0-9]*)(?:\.([0-9]+))?([%vsdqtfgx])")
+_VERB = re.compile(r"%([-+ 0#]*)([0-9]*)(?:\.([0-9]+))?([%vsdqtefgx])")
 
 
 _MAX_WIDTH = 1_000_000
@@ -551,6 +556,9 @@ def _printf(pattern: str, *values: Any) -> str:
     return text
 
 
+_KINDS: Mapping[type, str] = {bool: "bool", int: "int", float: "float64"}
+
+
 def _formatted(verb: str, value: Any, precision: str | None) -> str:
     if verb == "q":
         return '"' + to_text(value).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
@@ -558,8 +566,14 @@ def _formatted(verb: str, value: Any, precision: str | None) -> str:
         return str(value) if isinstance(value, int) else f"%!d(float64={to_text(value)})"
     if verb == "f" and isinstance(value, int | float):
         return f"{value:.{int(precision or 6)}f}"
+    if verb == "e" and isinstance(value, int | float):
+        return f"{value:.{int(precision or 6)}e}"
+    if verb == "x" and isinstance(value, int):
+        return f"{value:x}"
     if verb == "x" and isinstance(value, str):
         return value.encode().hex()
+    if verb == "s" and type(value) in _KINDS:
+        return f"%!s({_KINDS[type(value)]}={to_text(value)})"
     text = to_text(value)
     return text[: int(precision)] if precision and verb == "s" else text
 
@@ -574,7 +588,9 @@ def _print(*values: Any) -> str:
 
 
 _LEAST = {"eq": 2, "ne": 2, "lt": 2, "le": 2, "gt": 2, "ge": 2, "print": 0, "println": 0}
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
+_FUNCTIONS: Functions = {
+    "and": lambda *values: values[-1],  # these two are evaluated no further than needed, by _Run
+    "or": lambda *values: values[-1],
     "index": _index,
     "len": _length,
     "slice": _slice,

@@ -32,7 +32,8 @@ def quote(text: str, mark: str = '"') -> str:
     return "".join(out)
 
 
-def _special(value: float) -> str | None:
+def special(value: float) -> str | None:
+    """How NaN and infinities are written; None for other numbers."""
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
@@ -42,9 +43,8 @@ def _special(value: float) -> str | None:
 
 def plain(value: float) -> str:
     """A float without an exponent: ``strconv.FormatFloat(v, 'f', -1, 64)``."""
-    special = _special(value)
-    if special is not None:
-        return special
+    if (word := special(value)) is not None:
+        return word
     text = repr(value)
     if "e" in text:
         text = format(Decimal(text), "f")
@@ -63,9 +63,8 @@ def scientific(value: float) -> str:
 
 def sample(value: float) -> str:
     """A sample's value as the HTTP API writes it: an exponent below 1e-6 and from 1e21 on."""
-    special = _special(value)
-    if special is not None:
-        return special
+    if (word := special(value)) is not None:
+        return word
     size = abs(value)
     if size and (size < 1e-6 or size >= 1e21):
         return scientific(value)
@@ -74,9 +73,8 @@ def sample(value: float) -> str:
 
 def shown(value: float, largest: int = 6) -> str:
     """A float as ``%v`` writes it: with an exponent below 1e-4 and from 1e6 on (``largest`` is that six)."""
-    special = _special(value)
-    if special is not None:
-        return special
+    if (word := special(value)) is not None:
+        return word
     if value == 0:
         return plain(value)
     text = scientific(value)
@@ -86,9 +84,8 @@ def shown(value: float, largest: int = 6) -> str:
 
 def significant(value: float, digits: int) -> str:
     """A float as ``%.<digits>g`` writes it."""
-    special = _special(value)
-    if special is not None:
-        return special
+    if (word := special(value)) is not None:
+        return word
     text = f"{value:.{digits}g}"
     mantissa, exponent, power = text.partition("e")
     return f"{mantissa}e{power[0]}{int(power[1:]):02d}" if exponent else text

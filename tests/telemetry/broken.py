@@ -1,6 +1,6 @@
 """Queries that are none, each wrong in a way of its own."""
 
-BROKEN = r'''
+BROKEN = r"""
 
 #only a comment
 1 +
@@ -300,7 +300,7 @@ up || up
 up & up
 up ** 2
 up // 2
-up ++ 
+up ++
 up -- up -
 up ^
 not up
@@ -356,7 +356,7 @@ up{job="a"} or
 up and and up
 up or or
 -
-1 - - 
+1 - -
 sum(-)
 sum(up) +
 sum(up + )
@@ -419,4 +419,4 @@ count(count by (a)
   foo bar
 up{a="b"}[5m
 up[5m] # range
-'''.split("\n")
+""".split("\n")

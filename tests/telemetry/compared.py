@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
-from sregym_env.telemetry.promql import api
+from sregym_env.telemetry.promql import api, rules
 from sregym_env.telemetry.promql.engine import Engine
 from sregym_env.telemetry.series import SeriesSource
 from tests.telemetry.queries import MIDDLE, Question
@@ -26,6 +27,12 @@ def answered(source: SeriesSource, question: Question) -> dict[str, Any]:
         response = api.series(source, given)
     elif endpoint == "labels":
         response = api.labels(source, given)
+    elif endpoint == "alerts":
+        response = rules.alerts((), Engine(source), MIDDLE)
+    elif endpoint == "rules":
+        response = rules.rules((), Engine(source), given, MIDDLE)
+    elif endpoint == "targets":
+        response = api.targets((), given)
     elif endpoint == "metadata":
         response = api.metadata(source, given)
     else:
@@ -58,7 +65,7 @@ def _packed(values: Sequence[Sequence[Any]]) -> list[Any]:
     """First instant, the steps to the others (each with how often), and the values, all in order."""
     stamps = [round(each[0] * 1000) for each in values]
     steps: list[list[int]] = []
-    for before, after in zip(stamps, stamps[1:], strict=False):
+    for before, after in pairwise(stamps):
         if steps and steps[-1][0] == after - before:
             steps[-1][1] += 1
         else:
@@ -100,7 +107,9 @@ def unpacked(answer: Any) -> Any:
     if isinstance(answer, dict) and "m" in answer:
         rows = []
         for metric, first, steps, runs in answer["m"]:
-            values = [value for run in runs for value in ([run[0]] * run[1] if isinstance(run, list) else [run])]
+            values = [
+                value for run in runs for value in ([run[0]] * run[1] if isinstance(run, list) else [run])
+            ]
             rows.append([metric, first, steps, values])
         return {"m": rows}
     return answer

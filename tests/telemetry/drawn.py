@@ -52,13 +52,17 @@ class _Draw:
     def everything(self) -> Iterator[Series]:
         for number, instance in enumerate(("a:80", "b:80", "c:81")):
             for job in ("api", "web"):
-                times = self._times(15_000, jitter=0 if job == "web" else 4, missing=(0.0, 0.02, 0.15)[number])
+                times = self._times(
+                    15_000, jitter=0 if job == "web" else 4, missing=(0.0, 0.02, 0.15)[number]
+                )
                 yield from self._server(job, instance, times)
         yield from self._kubernetes()
         yield from self._gauges()
         yield from self._odd()
 
-    def _times(self, step: int, jitter: int = 0, missing: float = 0.0, first: int = 0, last: int = LENGTH) -> Times:
+    def _times(
+        self, step: int, jitter: int = 0, missing: float = 0.0, first: int = 0, last: int = LENGTH
+    ) -> Times:
         offset = self._random.randrange(step)
         times = [
             BEGIN + at + offset + self._random.randint(-jitter, jitter)
@@ -83,7 +87,9 @@ class _Draw:
         return out
 
     def _server(self, job: str, instance: str, times: Times) -> Iterator[Series]:
-        yield self._series("up", times, [float(self._random.random() < 0.97) for _ in times], job=job, instance=instance)
+        yield self._series(
+            "up", times, [float(self._random.random() < 0.97) for _ in times], job=job, instance=instance
+        )
         for method in ("GET", "POST"):
             for code in ("200", "404", "500"):
                 rate = {"200": 90.0, "404": 4.0, "500": 0.3}[code]
@@ -106,7 +112,9 @@ class _Draw:
         for at, bound in enumerate(bounds):
             column = [row[at] for row in rows]
             yield self._series("request_seconds_bucket", times, column, job=job, instance=instance, le=bound)
-        yield self._series("request_seconds_count", times, [row[-1] for row in rows], job=job, instance=instance)
+        yield self._series(
+            "request_seconds_count", times, [row[-1] for row in rows], job=job, instance=instance
+        )
         total = [round(row[-1] * 0.21 + row[0] * 0.01, 6) for row in rows]
         yield self._series("request_seconds_sum", times, total, job=job, instance=instance)
 
@@ -117,7 +125,9 @@ class _Draw:
             namespace = "shop" if number % 2 else "hotel"
             labels = {"namespace": namespace, "pod": f"pod-{number}"}
             lifetime = times[: 40 + 10 * number]
-            yield self._series("kube_pod_info", lifetime, [1.0] * len(lifetime), node=nodes[number % 2], **labels)
+            yield self._series(
+                "kube_pod_info", lifetime, [1.0] * len(lifetime), node=nodes[number % 2], **labels
+            )
             phases = [self._random.choice(("Running",) * 9 + ("Pending",)) for _ in lifetime]
             for phase in ("Running", "Pending", "Failed"):
                 column = [float(each == phase) for each in phases]
@@ -126,7 +136,9 @@ class _Draw:
             for _ in lifetime:
                 restarts += self._random.random() < 0.05
                 out.append(restarts)
-            yield self._series("kube_pod_container_status_restarts_total", lifetime, out, container="main", **labels)
+            yield self._series(
+                "kube_pod_container_status_restarts_total", lifetime, out, container="main", **labels
+            )
             limit = float(self._random.choice((64, 128, 256)) * 2**20)
             yield self._series("container_memory_limit_bytes", lifetime, [limit] * len(lifetime), **labels)
             used = [float(self._random.randrange(10**6, int(limit))) for _ in lifetime]
@@ -144,7 +156,9 @@ class _Draw:
         times = self._times(15_000)
         ramp = [round(1000 - (at - BEGIN) / 9_000 + self._random.uniform(-3, 3), 2) for at in times.tolist()]
         yield self._series("disk_free", times, ramp, device="sda")
-        yield self._series("disk_free", times, [round(1000 + at * 0.5, 1) for at in range(len(times))], device="sdb")
+        yield self._series(
+            "disk_free", times, [round(1000 + at * 0.5, 1) for at in range(len(times))], device="sdb"
+        )
         for at in range(6):
             yield self._series("tied", times, [float(at // 2)] * len(times), host=f"h{at}")
         stamps = [float(at // 1000 - 86_400 * 40) for at in times.tolist()]
@@ -161,16 +175,20 @@ class _Draw:
         yield self._series(odd, times, [5e-324] * n, kind="tiny")
         yield self._series(odd, times, [-0.0] * n, kind="negzero")
         yield self._series(odd, times, [math.nan if at % 3 else float(at) for at in range(n)], kind="holes")
-        yield self._series(odd, times, [math.inf if at % 5 == 2 else float(at % 7) for at in range(n)], kind="spikes")
+        yield self._series(
+            odd, times, [math.inf if at % 5 == 2 else float(at % 7) for at in range(n)], kind="spikes"
+        )
         yield self._series(odd, times, [1e16 if at % 2 else -1e16 + at for at in range(n)], kind="cancel")
         slow = self._times(400_000)
         yield self._series("sparse", slow, [float(at * at) for at in range(len(slow))], kind="slow")
-        yield self._series("lonely", self._times(15_000, first=3_600_000, last=3_615_000 + 15_000)[:1], [42.5], kind="once")
+        yield self._series(
+            "lonely", self._times(15_000, first=3_600_000, last=3_615_000 + 15_000)[:1], [42.5], kind="once"
+        )
         early = self._times(15_000, last=2_000_000)
         yield self._series("gone", early, [float(at) for at in range(len(early))], kind="early")
         late = self._times(15_000, first=5_000_000)
         yield self._series("late_total", late, self._counter(late, 5.0, 0.0), kind="late")
-        yield self._series("texts", times, [1.0] * n, path="/a b/\"c\"\\d\n", city="Zürich", emoji="🚀")
+        yield self._series("texts", times, [1.0] * n, path='/a b/"c"\\d\n', city="Zürich", emoji="🚀")
         yield self._series("texts", times, [2.0] * n, path="/api/v1/items/7", city="Genève")
         yield self._series("texts", times, [3.0] * n, path="/api/v2/users/12", city="Bern", src="x", dst="y")
         for le, value in (("1", 5.0), ("2", 9.0), ("4", 12.0)):
@@ -187,4 +205,6 @@ class _Draw:
         yield self._series("bad_bucket", times, [7.0] * n, kind="no_le")
         for side, hosts in (("left", ("x", "y")), ("right", ("x", "y", "y2"))):
             for host in hosts:
-                yield self._series(side, times, [float(len(host) + n % 5)] * n, host=host[:1], extra=host, side=side)
+                yield self._series(
+                    side, times, [float(len(host) + n % 5)] * n, host=host[:1], extra=host, side=side
+                )

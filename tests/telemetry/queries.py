@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tests.telemetry.drawn import BEGIN, END
 
-INSTANT = r'''
+INSTANT = r"""
 1
 -1
 +1
@@ -593,7 +593,7 @@ max(time() - boot_time_seconds) / 86400
 ALERTS
 sum(up) > bool 3
 sum(up) # a comment
-  sum  (  up  )  
+  sum  (  up  )
 SUM(up)
 sum BY (job) (up)
 up AND up
@@ -612,9 +612,9 @@ count + 1
 start{a="b"}
 {on="x"}
 rate(sum[5m])
-'''.strip("\n").split("\n")
+""".strip("\n").split("\n")
 
-SOME_RANGES = r'''
+SOME_RANGES = r"""
 1
 time()
 "x"
@@ -734,7 +734,7 @@ temperature_celsius ^ 2 % 7
 -1 ^ 2
 sum(nothing)
 nothing
-'''.strip("\n").split("\n")
+""".strip("\n").split("\n")
 
 MIDDLE = BEGIN + 3_600_000
 
@@ -750,7 +750,9 @@ def questions() -> list[Question]:
         asked.append(("query", {"query": text, "time": _seconds(BEGIN + 4_807_331)}))
     for number, text in enumerate(SOME_RANGES):
         step = ("420", "307.5", "11m")[number % 3]
-        asked.append(("query_range", {"query": text, "start": _seconds(BEGIN), "end": _seconds(END), "step": step}))
+        asked.append(
+            ("query_range", {"query": text, "start": _seconds(BEGIN), "end": _seconds(END), "step": step})
+        )
     for endpoint, query in PARAMETERS:
         parts = [part.partition("=") for part in query.split("&") if part]
         asked.append((endpoint, {name: value for name, _, value in parts}))
@@ -763,7 +765,7 @@ def _seconds(milliseconds: int) -> str:
 
 PARAMETERS = [
     (endpoint, query)
-    for line in r'''
+    for line in r"""
 query query=up&time=x
 query query=1&time=1700000000.0005
 query query=1&time=1.0015
@@ -832,6 +834,6 @@ rules type=alert
 rules type=x
 targets
 targets state=x
-'''.strip().split("\n")
+""".strip().split("\n")
     for endpoint, _, query in [line.partition(" ")]
 ]

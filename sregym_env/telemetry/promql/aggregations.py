@@ -11,9 +11,10 @@ from sregym_env.telemetry.labels import NAME, Labels, drop, keep, replaced
 from sregym_env.telemetry.promql.budget import CELL, STEP, Budget
 from sregym_env.telemetry.promql.errors import QueryError
 from sregym_env.telemetry.promql.gosort import strongest
-from sregym_env.telemetry.promql.grid import Grid, Rows, Values, empty, joined, stacked
+from sregym_env.telemetry.promql.grid import Grid, Rows, empty, joined, stacked
 from sregym_env.telemetry.promql.ranges import quantile_of
 from sregym_env.telemetry.promql.syntax import Aggregation
+from sregym_env.telemetry.series import Values
 
 
 def aggregated(node: Aggregation, grid: Grid, parameter: Values | str | None, budget: Budget) -> Grid:
@@ -114,7 +115,9 @@ def _quantiles(
     return out
 
 
-def _strongest(grid: Grid, groups: dict[Labels, list[int]], ks: np.ndarray, top: bool, budget: Budget) -> Grid:
+def _strongest(
+    grid: Grid, groups: dict[Labels, list[int]], ks: np.ndarray, top: bool, budget: Budget
+) -> Grid:
     """``topk`` and ``bottomk``: the rows themselves, in the order of the first step."""
     chosen = np.zeros(grid.present.shape, dtype=np.bool_)
     order: list[int] = []

@@ -10,11 +10,11 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from sregym_env.telemetry.gotext import parse_float, quote, sample
-from sregym_env.telemetry.labels import NAME, Labels
+from sregym_env.telemetry.labels import Labels
 from sregym_env.telemetry.promql.durations import LONGEST, parse_duration
 from sregym_env.telemetry.promql.engine import Engine, Result
 from sregym_env.telemetry.promql.errors import BadData, ParseError, QueryError, QueryTimeout
@@ -24,7 +24,14 @@ from sregym_env.telemetry.series import Matcher, SeriesSource, Times, Values
 Parameters: TypeAlias = Mapping[str, Sequence[str]]
 Json: TypeAlias = Any
 
-_CODES = {"bad_data": 400, "execution": 422, "timeout": 503, "canceled": 503, "internal": 500, "not_found": 404}
+_CODES = {
+    "bad_data": 400,
+    "execution": 422,
+    "timeout": 503,
+    "canceled": 503,
+    "internal": 500,
+    "not_found": 404,
+}
 _EARLIEST = -(1 << 53)
 _LATEST = 1 << 53
 """Milliseconds before and after everything."""
@@ -87,12 +94,12 @@ def parse_time(text: str) -> int:
         year, month, day, hour, minute, second = (int(part) for part in found.groups()[:6])
         digits, _, sign, hours, minutes = found.groups()[6:]
         try:
-            moment = datetime(year, month, day, hour, minute, second, tzinfo=timezone.utc)
+            moment = datetime(year, month, day, hour, minute, second, tzinfo=UTC)
         except ValueError:
             moment = None
         if moment is not None:
             shift = (int(hours) * 60 + int(minutes)) * 60 * (-1 if sign == "-" else 1) if sign else 0
-            since = moment - datetime(1970, 1, 1, tzinfo=timezone.utc)
+            since = moment - datetime(1970, 1, 1, tzinfo=UTC)
             return (since.days * 86_400 + since.seconds - shift) * 1000 + int(((digits or "") + "000")[:3])
     if text == "-292273086-05-16T16:47:06Z":
         return _EARLIEST
@@ -171,7 +178,8 @@ def data_of(result: Result) -> dict[str, Json]:
         ]
     else:
         data = [
-            {"metric": dict(labels), "values": _points(times, values)} for labels, times, values in result.series
+            {"metric": dict(labels), "values": _points(times, values)}
+            for labels, times, values in result.series
         ]
     return {"resultType": result.type, "result": data}
 
@@ -208,7 +216,8 @@ def query_range(engine: Engine, parameters: Parameters) -> Response:
             raise _invalid("step", error) from None
         if step <= 0:
             raise _invalid(
-                "step", "zero or negative query resolution step widths are not accepted. Try a positive integer"
+                "step",
+                "zero or negative query resolution step widths are not accepted. Try a positive integer",
             )
         points = engine.options.limits.points
         if (end - start) * 1_000_000 // step > points or step < 1_000_000:
@@ -252,7 +261,9 @@ def label_values(source: SeriesSource, name: str, parameters: Parameters) -> Res
     def answer() -> Json:
         if not _LABEL.fullmatch(name):
             raise BadData(f"invalid label name: {quote(name)}")
-        return sorted({value for found in _selected(source, parameters) for key, value in found if key == name})
+        return sorted(
+            {value for found in _selected(source, parameters) for key, value in found if key == name}
+        )
 
     return _answered(answer)
 
@@ -288,7 +299,44 @@ def metadata(source: SeriesSource, parameters: Parameters) -> Response:
     return _answered(answer)
 
 
-__all__ = [
-    "NAME", "Parameters", "Response", "data_of", "failure", "label_values", "labels", "metadata", "parse_step",
-    "parse_time", "query", "query_range", "series", "success",
-]  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A target that is scraped."""
+
+    pool: str
+    url: str
+    labels: Labels
+    discovered: Labels = ()
+    """What it was found with, before relabelling."""
+    error: str = ""
+    """Of the last scrape; empty where it went well."""
+    scraped: str = "0001-01-01T00:00:00Z"
+    """When that was, RFC 3339."""
+    seconds: float = 0.0
+    """How long it took."""
+    health: str = "up"
+    interval: str = "1m"
+    timeout: str = "10s"
+
+
+def targets(active: Sequence[Target], parameters: Parameters) -> Response:
+    """``/api/v1/targets``; what relabelling has dropped is not kept."""
+    state = _value(parameters, "state").lower()
+    shown = [
+        {
+            "discoveredLabels": dict(each.discovered),
+            "labels": dict(each.labels),
+            "scrapePool": each.pool,
+            "scrapeUrl": each.url,
+            "globalUrl": each.url,
+            "lastError": each.error,
+            "lastScrape": each.scraped,
+            "lastScrapeDuration": each.seconds,
+            "health": each.health,
+            "scrapeInterval": each.interval,
+            "scrapeTimeout": each.timeout,
+        }
+        for each in active
+        if state in ("", "any", "active")
+    ]
+    return success({"activeTargets": shown, "droppedTargets": []})

@@ -10,8 +10,9 @@ import numpy as np
 from sregym_env.telemetry.labels import NAME, Labels, drop, keep, nameless, replaced, text_of, value_of
 from sregym_env.telemetry.promql.budget import CELL, STEP, Budget
 from sregym_env.telemetry.promql.errors import QueryError
-from sregym_env.telemetry.promql.grid import Flags, Grid, Values, empty, joined, stacked
+from sregym_env.telemetry.promql.grid import Flags, Grid, empty, joined, stacked
 from sregym_env.telemetry.promql.syntax import COMPARISONS, Binary, Matching
+from sregym_env.telemetry.series import Values
 
 ARITHMETIC: Mapping[str, Callable[[Values, Values], Values]] = {
     "+": np.add,
@@ -95,7 +96,9 @@ def _sets(node: Binary, left: Grid, right: Grid) -> Grid:
         labels = [*left.labels, *rest.labels]
         if not labels:
             return left
-        both = Grid(labels, np.concatenate([left.values, rest.values]), np.concatenate([left.present, rest.present]))
+        both = Grid(
+            labels, np.concatenate([left.values, rest.values]), np.concatenate([left.present, rest.present])
+        )
         return joined(both)
     present = left.present.copy()
     for signature, rows in first.items():

@@ -75,7 +75,9 @@ class _Checks:
         elif isinstance(node, Subquery):
             found = self.check(node.inner)
             if found != "vector":
-                raise self._wrong(f"subquery is only allowed on instant vector, got {found} instead", node.start)
+                raise self._wrong(
+                    f"subquery is only allowed on instant vector, got {found} instead", node.start
+                )
         elif isinstance(node, Range):
             self._selector(node.selector)
         elif isinstance(node, Selector):

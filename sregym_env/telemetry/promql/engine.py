@@ -8,7 +8,7 @@ a lookback of five minutes that includes its left edge, ranges closed on both si
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -56,7 +56,7 @@ class Options:
     """Milliseconds for which a sample counts (``--query.lookback-delta``)."""
     evaluation_interval: int = 60_000
     """Milliseconds; the step of subqueries that say none (``global.evaluation_interval``)."""
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,14 +103,18 @@ class Engine:
         if not isinstance(value, Grid):
             return Result("scalar", (((), steps, value),))
         value = value.filled()
-        return Result("vector", [(labels, steps, value.values[row]) for row, labels in enumerate(value.labels)])
+        return Result(
+            "vector", [(labels, steps, value.values[row]) for row, labels in enumerate(value.labels)]
+        )
 
     def query_range(self, query: str, start_ms: int, end_ms: int, step_ms: int) -> Result:
         """The answers from start to end. Raises QueryError."""
         tree = parse(query)
         kind = type_of(tree)
         if kind not in ("scalar", "vector"):
-            raise BadData(f'invalid expression type "{DOCUMENTED[kind]}" for range query, must be Scalar or instant Vector')
+            raise BadData(
+                f'invalid expression type "{DOCUMENTED[kind]}" for range query, must be Scalar or instant Vector'
+            )
         steps = np.arange(start_ms, end_ms + 1, step_ms, dtype=np.int64)
         evaluation = self._evaluation(steps, start_ms, end_ms)
         with np.errstate(all="ignore"):
@@ -371,7 +375,7 @@ class _Evaluation:
         for group in samples:
             for chosen, window in windows(group, ends, self._steps, length, arguments, self._budget):
                 found, there = function(window)
-                place = np.ix_(group.rows, chosen)
+                place = np.ix_(np.array(group.rows, dtype=np.intp), chosen)
                 values[place], present[place] = found, there
         grid = Grid(labels, values, present)
         if node.function == "absent_over_time":

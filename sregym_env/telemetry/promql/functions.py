@@ -15,8 +15,8 @@ from sregym_env.telemetry.gotext import parse_float
 from sregym_env.telemetry.labels import NAME, Labels, drop, nameless, replaced, value_of
 from sregym_env.telemetry.promql.errors import QueryError
 from sregym_env.telemetry.promql.gosort import strongest_first
-from sregym_env.telemetry.promql.grid import Grid, Times, Values, empty, joined, stacked
-from sregym_env.telemetry.series import PatternError, compiled
+from sregym_env.telemetry.promql.grid import Grid, empty, joined, stacked
+from sregym_env.telemetry.series import PatternError, Times, Values, compiled
 
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 
@@ -67,7 +67,7 @@ def scalar_of(grid: Grid) -> Values:
 
 def absent(grid: Grid, labels: Labels) -> Grid:
     """``absent``: 1 at the steps without any value."""
-    missing = ~grid.present.any(axis=0) if grid.labels else np.ones(grid.steps, dtype=np.bool_)
+    missing = np.logical_not(np.asarray(grid.present.any(axis=0)))
     return Grid([labels], np.ones((1, grid.steps)), missing[None])
 
 
@@ -200,12 +200,16 @@ def histogram_quantile(q: Values, grid: Grid) -> Grid:
         bounds = np.array([bound for bound, _ in buckets])
         there = grid.present[rows]
         counts = np.where(there, grid.values[rows], 0.0)
-        simple = len(buckets) >= 2 and all(a < b for a, b in pairwise(bounds.tolist())) and np.isfinite(counts).all()
+        simple = (
+            len(buckets) >= 2
+            and all(a < b for a, b in pairwise(bounds.tolist()))
+            and np.isfinite(counts).all()
+        )
         if simple and there.all():
             values.append(_quantiles(q, bounds, counts))
         else:
             values.append(_one_by_one(q, bounds, counts, there))
-        present.append(there.any(axis=0))
+        present.append(np.asarray(there.any(axis=0)))
     return stacked(list(groups), values, present, grid.steps) if groups else empty(grid.steps)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sregym_env.telemetry.labels import Labels
 from sregym_env.telemetry.promql.errors import QueryError
-from sregym_env.telemetry.series import Times, Values
+from sregym_env.telemetry.series import Values
 
 Flags: TypeAlias = NDArray[np.bool_]
 Rows: TypeAlias = NDArray[np.intp]
@@ -76,7 +76,7 @@ def joined(grid: Grid) -> Grid:
         if (grid.present[same].sum(axis=0) > 1).any():
             raise QueryError(SAME_LABELS)
         values.append(np.where(grid.present[same], grid.values[same], 0.0).sum(axis=0))
-        present.append(grid.present[same].any(axis=0))
+        present.append(np.asarray(grid.present[same].any(axis=0)))
     return stacked(list(rows), values, present, grid.steps)
 
 
@@ -86,6 +86,3 @@ def unique(grid: Grid) -> Grid:
     if len(set(grid.labels)) != len(grid.labels):
         raise QueryError(SAME_LABELS)
     return grid
-
-
-__all__ = ["Flags", "Grid", "Rows", "Times", "Values", "empty", "joined", "stacked", "unique"]

@@ -24,9 +24,7 @@ _SPACES = re.compile(r"[ \t\n\r]*")
 _COMMENT = re.compile(r"#[^\r\n]*")
 _WORD = re.compile(r"[A-Za-z_:][A-Za-z0-9_:]*")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_NUMBER = re.compile(
-    r"(?:0[xX][0-9a-fA-F]*(?:\.[0-9a-fA-F]*)?|[0-9]*(?:\.[0-9]*)?)(?:[eE][+-]?[0-9]*)?"
-)
+_NUMBER = re.compile(r"(?:0[xX][0-9a-fA-F]*(?:\.[0-9a-fA-F]*)?|[0-9]*(?:\.[0-9]*)?)(?:[eE][+-]?[0-9]*)?")
 _DURATION = re.compile(r"[smhdwy]s?(?:[0-9]+[smhdw]s?)*")
 _DIGITS = re.compile("[0-9]*")
 _ALNUM = re.compile(r"[A-Za-z0-9_]")
@@ -321,7 +319,9 @@ class Lexer:
 _SIMPLE = {
     "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", '"': '"', "'": "'",
 }  # fmt: skip
-_ESCAPED = re.compile(r"\\(?:([abfnrtv\\\"'])|([0-7]{3})|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))")
+_ESCAPED = re.compile(
+    r"\\(?:([abfnrtv\\\"'])|([0-7]{3})|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))"
+)
 
 
 def unquoted(token: str) -> str:

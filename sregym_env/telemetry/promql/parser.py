@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
-from typing import NoReturn
 
 from sregym_env.telemetry.gotext import parse_float, quote
 from sregym_env.telemetry.labels import NAME
@@ -41,7 +41,6 @@ from sregym_env.telemetry.promql.syntax import (
     Subquery,
     Unary,
     children,
-    replace,
 )
 from sregym_env.telemetry.series import Matcher, PatternError, compiled
 
@@ -118,8 +117,8 @@ class _Parser:
     def _wrong(self, text: str, position: int) -> ParseError:
         return ParseError(text, self._query, position)
 
-    def _unexpected(self, context: str | None = None, expected: str = "") -> NoReturn:
-        """Complain about the next word, in a context of its own or in the innermost one."""
+    def _unexpected(self, context: str | None = None, expected: str = "") -> ParseError:
+        """The complaint about the next word, in a context of its own or in the innermost one."""
         token = self._next
         text = f"unexpected {token.described()}"
         where = self._contexts[-1] if context is None else context
@@ -127,11 +126,11 @@ class _Parser:
             text += f" in {where}"
         if expected:
             text += f", expected {expected}"
-        raise self._wrong(text, token.start)
+        return self._wrong(text, token.start)
 
     def _expect(self, kind: str) -> Token:
         if not self._is(kind):
-            self._unexpected()
+            raise self._unexpected()
         return self._take()
 
     @contextmanager
@@ -147,17 +146,17 @@ class _Parser:
             raise self._wrong("no expression found in input", 0)
         tree = self._expression(0)
         if not self._is("end of input"):
-            self._unexpected()
+            raise self._unexpected()
         _check_depth(tree, self._query)
         return tree
 
     def selector(self) -> Selector:
         """A series selector, and nothing else."""
         if not self._is(*_NAMES_OF_METRICS, "{") and not self._names_metric():
-            self._unexpected()
+            raise self._unexpected()
         selector = self._selector(None if self._is("{") else self._take())
         if not self._is("end of input"):
-            self._unexpected()
+            raise self._unexpected()
         return selector
 
     def _names_metric(self) -> bool:
@@ -190,7 +189,9 @@ class _Parser:
             sign = self._take()
             inner = self._expression(_SIGNED - 1)
             if isinstance(inner, Number):
-                return Number(-inner.value if sign.text == "-" else inner.value, start=sign.start, end=inner.end)
+                return Number(
+                    -inner.value if sign.text == "-" else inner.value, start=sign.start, end=inner.end
+                )
             return Unary(sign.text, inner, start=sign.start, end=inner.end)
         tree = self._primary()
         while True:
@@ -224,13 +225,13 @@ class _Parser:
                 return self._aggregation(token)
             if self._is_name_of_metric_here():
                 return self._selector(token)
-            self._unexpected()
+            raise self._unexpected()
         if self._names_metric():
             self._take()
             if token.kind == "identifier" and self._is("("):
                 return self._call(token)
             return self._selector(token)
-        self._unexpected()
+        raise self._unexpected()
 
     def _is_name_of_metric_here(self) -> bool:
         """Whether an aggregator is a metric's name, from what follows."""
@@ -301,14 +302,12 @@ class _Parser:
             text = f"wrong number of arguments for aggregate expression provided, {counts}"
             raise self._wrong(text, operator.start)
         parameter = arguments[0] if wanted == 2 else None
-        return Aggregation(
-            word, arguments[-1], parameter, grouping, without, start=operator.start, end=end
-        )
+        return Aggregation(word, arguments[-1], parameter, grouping, without, start=operator.start, end=end)
 
     def _grouping(self) -> tuple[str, ...]:
         where = "grouping opts"
         if not self._is("("):
-            self._unexpected(where, '"("')
+            raise self._unexpected(where, '"("')
         self._take()
         found: list[str] = []
         while not self._is(")") or (found and self._last.kind != ","):
@@ -316,14 +315,14 @@ class _Parser:
                 if not self._is(","):
                     if self._is(")"):
                         break
-                    self._unexpected(where, '"," or ")"')
+                    raise self._unexpected(where, '"," or ")"')
                 self._take()
                 if self._is(")"):
                     break
             token = self._next
             is_label = token.kind in _NAMES_OF_LABELS or token.word in (*SETS, "atan2")
             if not is_label or ":" in token.text:
-                self._unexpected(where, "label")
+                raise self._unexpected(where, "label")
             found.append(self._take().text)
         self._take()
         return tuple(found)
@@ -370,18 +369,18 @@ class _Parser:
         while not self._is("}"):
             if found:
                 if not self._is(","):
-                    self._unexpected(where, '"," or "}"')
+                    raise self._unexpected(where, '"," or "}"')
                 self._take()
                 if self._is("}"):
                     break
             if not self._is("identifier"):
-                self._unexpected(where, 'identifier or "}"')
+                raise self._unexpected(where, 'identifier or "}"')
             label = self._take()
             if not self._is("=") and not self._is_operator("!=", "=~", "!~"):
-                self._unexpected(where, "label matching operator")
+                raise self._unexpected(where, "label matching operator")
             operator = self._take().text
             if not self._is("string"):
-                self._unexpected(where, "string")
+                raise self._unexpected(where, "string")
             value = unquoted(self._take().text)
             if operator in ("=~", "!~"):
                 try:
@@ -408,7 +407,7 @@ class _Parser:
         if negative:
             self._take()
         if not self._is("duration"):
-            self._unexpected("offset", "duration")
+            raise self._unexpected("offset", "duration")
         offset = self._duration(self._take()) * (-1 if negative else 1)
         wanted = "an instant vector selector or range vector selector or a subquery"
         if not isinstance(tree, Selector | Range | Subquery):
@@ -431,12 +430,12 @@ class _Parser:
             edge = self._take().word
             for mark in "()":
                 if not self._is(mark):
-                    self._unexpected("@", "timestamp")
+                    raise self._unexpected("@", "timestamp")
                 self._take()
         else:
             sign = self._take().text if self._is_operator("+", "-") else ""
             if not self._is("number"):
-                self._unexpected("@", "timestamp")
+                raise self._unexpected("@", "timestamp")
             instant = self._number(self._take()) * (-1 if sign == "-" else 1)
             if not abs(instant) < 2.0**63:
                 shown = "NaN" if math.isnan(instant) else f"{instant:f}"
@@ -464,13 +463,13 @@ class _Parser:
             if self._is("duration"):
                 step = self._duration(self._take())
                 if not self._is("]"):
-                    self._unexpected("subquery selector", '"]"')
+                    raise self._unexpected("subquery selector", '"]"')
             elif not self._is("]"):
-                self._unexpected("subquery selector", 'duration or "]"')
+                raise self._unexpected("subquery selector", 'duration or "]"')
             end = self._take()
             return Subquery(tree, length, step, start=tree.start, end=end.end)
         if not self._is("]"):
-            self._unexpected("subquery or range", '":" or "]"')
+            raise self._unexpected("subquery or range", '":" or "]"')
         end = self._take()
         if not isinstance(tree, Selector):
             raise self._wrong("ranges only allowed for vector selectors", bracket.start)

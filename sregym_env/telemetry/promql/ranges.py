@@ -219,9 +219,7 @@ def _holt_winters(window: Window) -> Result:
         wrong = factor[(factor <= 0) | (factor >= 1)]
         if len(wrong):
             short = name[0] + "f"
-            raise QueryError(
-                f"invalid {name} factor. Expected: 0 < {short} < 1, got: {wrong[0]:f}"
-            )
+            raise QueryError(f"invalid {name} factor. Expected: 0 < {short} < 1, got: {wrong[0]:f}")
     before = np.zeros(window.values.shape[:2])
     level = window.first
     slope = window.at(np.minimum(window.counts - 1, 1)) - level

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from sregym_env.telemetry.gotext import plain, quote, shown
+from sregym_env.telemetry.gotext import quote, shown
 from sregym_env.telemetry.labels import NAME
 from sregym_env.telemetry.promql.durations import duration_text
 from sregym_env.telemetry.series import Matcher
@@ -200,9 +200,7 @@ class Call(Node):
         return f"{self.function}({', '.join(map(str, self.arguments))})"
 
 
-Expr: TypeAlias = (
-    Number | String | Selector | Range | Subquery | Paren | Unary | Binary | Aggregation | Call
-)
+Expr: TypeAlias = Number | String | Selector | Range | Subquery | Paren | Unary | Binary | Aggregation | Call
 
 
 def modifiers(node: Selector | Subquery) -> str:
@@ -233,10 +231,3 @@ def without_parens(node: Expr) -> Expr:
     while isinstance(node, Paren):
         node = node.inner
     return node
-
-
-__all__ = [
-    "COMPARISONS", "DOCUMENTED", "SETS", "WITH_PARAMETER", "Aggregation", "At", "Binary", "Call", "Expr", "Matching",
-    "Node", "Number", "Paren", "Range", "Selector", "String", "Subquery", "Unary", "ValueType", "children",
-    "modifiers", "plain", "replace", "without_parens",
-]  # fmt: skip

@@ -1,0 +1,139 @@
+"""Record what a real Prometheus answers: ``python -m tests.telemetry.record_prometheus`` (``make prometheus``).
+
+It fetches Debian's package (2.42) with ``apt-get download`` into a folder of its own and installs nothing; ``--binaries``
+names a folder that has ``prometheus`` and ``promtool`` already. The series of ``drawn.py`` become blocks of its database,
+the server is started on the loopback with them, and its answers to ``queries.py`` and ``broken.py`` are written to
+``golden/``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlencode
+from urllib.request import urlopen
+
+from tests.telemetry import drawn
+from tests.telemetry.broken import BROKEN
+from tests.telemetry.compared import answered, difference, shortened, unpacked
+from tests.telemetry.expanded import EXPANSIONS
+from tests.telemetry.queries import MIDDLE, Question, questions
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def main() -> None:
+    """Record everything, and say what this package answers otherwise."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--binaries", type=Path, help="a folder with prometheus and promtool")
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        binaries = parser.parse_args().binaries or _fetched(work)
+        _blocks(binaries, work)
+        with _served(binaries, work) as address:
+            asked = questions()
+            answers = [shortened(question, _asked(address, question)) for question in asked]
+            texts = [
+                _asked(address, ("query", {"query": query, "time": str(MIDDLE // 1000)})) for query in BROKEN
+            ]
+            expansions = [_expanded(address, number) for number in range(len(EXPANSIONS))]
+    refused = [each["error"] if each.get("errorType") == "bad_data" else None for each in texts]
+    _write("answers", [[*question, answer] for question, answer in zip(asked, answers, strict=True)])
+    _write("broken", [list(pair) for pair in zip(BROKEN, refused, strict=True)])
+    _write("expanded", [list(pair) for pair in zip(EXPANSIONS, expansions, strict=True)])
+    source = drawn.source()
+    for question, answer in zip(asked, answers, strict=True):
+        ours = json.loads(json.dumps(shortened(question, answered(source, question))))
+        if found := difference(unpacked(answer), unpacked(ours)):
+            print(*question, found, sep="\n    ")
+    print(f"{len(asked)} answers, {len(BROKEN)} texts that are no queries, {len(EXPANSIONS)} templates")
+
+
+def _write(name: str, rows: list[Any]) -> None:
+    lines = ",\n".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows)
+    (GOLDEN / f"{name}.json").write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+
+def _fetched(work: Path) -> Path:
+    """The binaries of Debian's package, unpacked into the work folder."""
+    subprocess.run(["apt-get", "download", "prometheus"], cwd=work, check=True, stdout=subprocess.DEVNULL)
+    package = next(work.glob("prometheus_*.deb"))
+    subprocess.run(["dpkg", "-x", package, work / "package"], check=True)
+    return work / "package" / "usr" / "bin"
+
+
+def _blocks(binaries: Path, work: Path) -> None:
+    """The drawn series as blocks of a database."""
+    with open(work / "series.txt", "w", encoding="utf-8") as file:
+        file.writelines(drawn.open_metrics(drawn.series()))
+    command = [binaries / "promtool", "tsdb", "create-blocks-from", "openmetrics", "series.txt", "data"]
+    subprocess.run(command, cwd=work, check=True, stdout=subprocess.DEVNULL)
+
+
+@contextmanager
+def _served(binaries: Path, work: Path) -> Iterator[str]:
+    """A server with the blocks; yields its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    (work / "prometheus.yml").write_text("{}\n")
+    (work / "consoles").mkdir()
+    for number, template in enumerate(EXPANSIONS):
+        (work / "consoles" / f"{number}.html").write_text(template)
+    command = [
+        binaries / "prometheus", "--config.file=prometheus.yml", "--storage.tsdb.path=data",
+        "--storage.tsdb.retention.time=50y", f"--web.listen-address=127.0.0.1:{port}",
+        "--web.console.templates=consoles", "--web.console.libraries=consoles",
+    ]  # fmt: skip
+    server = subprocess.Popen(command, cwd=work, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        address = f"http://127.0.0.1:{port}"
+        _wait(address)
+        yield address
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def _wait(address: str) -> None:
+    for _ in range(300):
+        try:
+            with urlopen(f"{address}/-/ready", timeout=5):
+                return
+        except (URLError, OSError):
+            time.sleep(0.1)
+    sys.exit("Prometheus does not come up")
+
+
+def _asked(address: str, question: Question) -> dict[str, Any]:
+    endpoint, parameters = question
+    try:
+        with urlopen(f"{address}/api/v1/{endpoint}?{urlencode(parameters)}", timeout=60) as answer:
+            return {"code": answer.status, **json.load(answer)}
+    except HTTPError as error:
+        return {"code": error.code, **json.load(error)}
+
+
+def _expanded(address: str, number: int) -> str:
+    """A template expanded by the server; empty where it does not parse or fails."""
+    try:
+        with urlopen(f"{address}/consoles/{number}.html", timeout=30) as answer:
+            return str(answer.read().decode())
+    except HTTPError as error:
+        return f"error: {error.read().decode().strip()}"
+
+
+if __name__ == "__main__":
+    os.umask(0o022)
+    main()
