@@ -76,7 +76,7 @@ REMEMBERED = {
     # Compiled programs: evaluation keeps its state apart from them.
     "awk._parsed", "cel._compiled", "columns.parse_columns", "custom._compiled", "globs._around",
     "globs.expression", "gotemplate.compile_go_template", "grep._matcher", "javascript._linear",
-    "jsonpath.compile_template", "patterns.compiled", "posix.compiled", "proxy._rejected", "sed_syntax.parsed",
+    "jsonpath.compile_template", "patterns.compiled", "posix.compiled", "proxy._rejected", "sed_syntax.parsed", "series.compiled",
     "selecting._pattern", "strings._compiled", "syntax.parsed",
     # The fields of a class.
     "frozen._fields", "mould._blank", "mould._constructed", "mould._tuples",

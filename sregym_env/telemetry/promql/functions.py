@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import re2
 
 from sregym_env.telemetry.gotext import parse_float
 from sregym_env.telemetry.labels import NAME, Labels, drop, nameless, replaced, value_of
@@ -141,32 +140,22 @@ def label_replaced(grid: Grid, to: str, template: str, source: str, pattern: str
     return joined(grid.relabelled(change))
 
 
-_REFERENCE = re2.compile(r"\$(?:\$|([A-Za-z0-9_]+)|\{([A-Za-z0-9_]+)\}|)")
+_REFERENCE = re.compile(r"\$(?:\$|([A-Za-z0-9_]+)|\{([A-Za-z0-9_]+)\}|)")
 
 
 def _expanded(template: str, found: Any) -> str:
-    """A template with its groups filled in, as Go's ``Regexp.Expand``."""
+    """A template with its groups filled in, as Go's ``Regexp.Expand``; a group that is not there is empty."""
 
-    def group(reference: Any) -> str:
-        if reference.group(0) == "$$":
+    def group(reference: re.Match[str]) -> str:
+        if reference.group(0) in ("$", "$$"):
             return "$"
         name = reference.group(1) or reference.group(2)
-        if not name:
-            return ""
-        if name.isdecimal():
-            number = int(name) if len(name) < 9 else -1
-            return (found.group(number) or "") if 0 <= number <= found.re.groups else ""
-        return (found.group(name) or "") if name in found.re.groupindex else ""
+        if not name.isdecimal():
+            return (found.group(name) or "") if name in found.re.groupindex else ""
+        number = int(name) if len(name) < 9 else -1
+        return (found.group(number) or "") if 0 <= number <= found.re.groups else ""
 
-    parts, at = [], 0
-    for reference in _REFERENCE.finditer(template):
-        parts.append(template[at : reference.start()])
-        if reference.group(0) == "$":
-            parts.append("$")
-        else:
-            parts.append(group(reference))
-        at = reference.end()
-    return "".join([*parts, template[at:]])
+    return _REFERENCE.sub(group, template)
 
 
 def label_joined(grid: Grid, to: str, separator: str, sources: Sequence[str]) -> Grid:

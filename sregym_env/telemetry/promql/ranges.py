@@ -277,18 +277,14 @@ def _variance(window: Window) -> Values:
     return np.asarray((aux + lost_aux) / window.counts)
 
 
-def quantile(q: Values, values: Values) -> Values:
-    """The quantiles along the last axis, where NaN is smaller than any number and what is absent is NaN too.
-
-    ``q`` and the result have the shape of ``values`` without its last axis; the number of values that count is
-    given by :func:`quantile_of` where some are absent.
-    """
-    return quantile_of(q, values, np.full(values.shape[:-1], values.shape[-1]))
-
-
 def quantile_of(q: Values, values: Values, counts: Rows) -> Values:
-    """The quantiles along the last axis of the ``counts`` values that are there; all others are NaN."""
-    ordered = np.sort(values, axis=-1)  # NaN last: those that are values, then those that are none
+    """The quantiles along the last axis of the ``counts`` values that are there; all others are NaN.
+
+    ``q``, ``counts`` and the result have the shape of ``values`` without its last axis. A NaN that is there is smaller
+    than any number.
+    """
+    ordered = values.copy()
+    ordered.sort(axis=-1)  # NaN last: those that are values, then those that are none
     numbers = (~np.isnan(values)).sum(axis=-1)
     smaller = counts - numbers
     rank = q * (counts - 1)
