@@ -24,11 +24,14 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
+import yaml
+
 from tests.telemetry import drawn
 from tests.telemetry.broken import BROKEN
 from tests.telemetry.compared import answered, difference, shortened, unpacked
 from tests.telemetry.expanded import EXPANSIONS
 from tests.telemetry.queries import MIDDLE, Question, questions
+from tests.telemetry.rules_cases import FILE, promtool_test
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -48,6 +51,7 @@ def main() -> None:
                 _asked(address, ("query", {"query": query, "time": str(MIDDLE // 1000)})) for query in BROKEN
             ]
             expansions = [_expanded(address, number) for number in range(len(EXPANSIONS))]
+        _confirmed(binaries, work)
     refused = [each["error"] if each.get("errorType") == "bad_data" else None for each in texts]
     _write("answers", [[*question, answer] for question, answer in zip(asked, answers, strict=True)])
     _write("broken", [list(pair) for pair in zip(BROKEN, refused, strict=True)])
@@ -79,6 +83,13 @@ def _blocks(binaries: Path, work: Path) -> None:
         file.writelines(drawn.open_metrics(drawn.series()))
     command = [binaries / "promtool", "tsdb", "create-blocks-from", "openmetrics", "series.txt", "data"]
     subprocess.run(command, cwd=work, check=True, stdout=subprocess.DEVNULL)
+
+
+def _confirmed(binaries: Path, work: Path) -> None:
+    """Have promtool check what this package says of the rules' alerts. Raises CalledProcessError where it is wrong."""
+    (work / FILE.name).write_text(FILE.read_text())
+    (work / "test.yaml").write_text(yaml.safe_dump(promtool_test()))
+    subprocess.run([binaries / "promtool", "test", "rules", "test.yaml"], cwd=work, check=True)
 
 
 @contextmanager
