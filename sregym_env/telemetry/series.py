@@ -142,13 +142,15 @@ class MemorySource:
         """Hold the series, each label set once."""
         self._series = sorted(series, key=lambda each: each.labels)
         self._metadata = dict(metadata or {})
+        self._with: dict[tuple[str, str], list[Series]] = {}
+        for each in self._series:
+            for pair in each.labels:
+                self._with.setdefault(pair, []).append(each)
 
     def select(self, matchers: Sequence[Matcher], start_ms: int, end_ms: int) -> Iterable[Series]:
         """See :class:`SeriesSource`."""
         cut: dict[int, tuple[Times, int, int]] = {}
-        for each in self._series:
-            if not fits(each.labels, matchers):
-                continue
+        for each in self._fitting(matchers):
             found = cut.get(id(each.timestamps))
             if found is None:
                 times = each.timestamps
@@ -158,6 +160,18 @@ class MemorySource:
             times, low, high = found
             if high > low:
                 yield Series(each.labels, times, each.values[low:high])
+
+    def _fitting(self, matchers: Sequence[Matcher]) -> list[Series]:
+        """The series that fit: the fewest that have one of the wanted labels, sifted by the other matchers."""
+        sure = [each for each in matchers if each.operator == "=" and each.value]
+        if not sure:
+            return [each for each in self._series if fits(each.labels, matchers)]
+        candidates = [self._with.get((each.name, each.value), []) for each in sure]
+        fewest = min(range(len(sure)), key=lambda at: len(candidates[at]))
+        rest = [each for each in matchers if each is not sure[fewest]]
+        if not rest:
+            return candidates[fewest]
+        return [each for each in candidates[fewest] if fits(each.labels, rest)]
 
     def labels(self, matchers: Sequence[Matcher], start_ms: int, end_ms: int) -> Iterable[Labels]:
         """See :class:`SeriesSource`."""

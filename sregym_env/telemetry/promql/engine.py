@@ -372,11 +372,9 @@ class _Evaluation:
         shape = (len(labels), len(ends))
         self._budget.hold(shape[0] * shape[1])
         values, present = np.zeros(shape), np.zeros(shape, dtype=np.bool_)
-        for group in samples:
-            for chosen, window in windows(group, ends, self._steps, length, arguments, self._budget):
-                found, there = function(window)
-                place = np.ix_(np.array(group.rows, dtype=np.intp), chosen)
-                values[place], present[place] = found, there
+        for rows, part, window in windows(samples, ends, self._steps, length, arguments, self._budget):
+            found, there = function(window)
+            values[rows, part], present[rows, part] = found, there
         grid = Grid(labels, values, present)
         if node.function == "absent_over_time":
             return functions.absent(grid, _labels_of_absent(node.arguments[0]))

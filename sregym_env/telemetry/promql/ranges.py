@@ -34,16 +34,19 @@ class Samples:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Window:
-    """What a function sees: for each step, the samples of its range, first ones first."""
+    """What a function sees: for each series and step, the samples of its range, first ones first.
+
+    Where a range holds no sample at all (``counts`` is 0), what a function makes of it is thrown away.
+    """
 
     times: Times
-    """(steps, samples), milliseconds"""
+    """(series or 1, steps, samples), milliseconds"""
     values: Values
     """(series, steps, samples)"""
     inside: Flags
-    """(steps, samples): what lies after a step's last sample is none of its"""
+    """(series or 1, steps, samples): what lies after a step's last sample is none of its"""
     counts: Rows
-    """(steps,): at least 1"""
+    """(series or 1, steps)"""
     ends: Times
     """(steps,): the ranges' right edges"""
     steps: Times
@@ -52,19 +55,16 @@ class Window:
     """milliseconds"""
     arguments: Sequence[Values]
     """the scalar arguments at each step"""
-
-    @property
-    def whole(self) -> bool:
-        """Whether every step has as many samples as any."""
-        return bool(self.inside.all())
+    whole: bool
+    """Whether all have as many samples as any."""
 
     def at(self, index: Rows) -> Values:
-        """(series, steps): each step's sample with an index."""
-        return np.asarray(np.take_along_axis(self.values, index[None, :, None], axis=2)[:, :, 0])
+        """(series, steps): the sample with an index, (series or 1, steps)."""
+        return np.asarray(np.take_along_axis(self.values, index[:, :, None], axis=2)[:, :, 0])
 
     def time_at(self, index: Rows) -> Times:
-        """(steps,): the instant of each step's sample with an index."""
-        return np.asarray(np.take_along_axis(self.times, index[:, None], axis=1)[:, 0])
+        """(series or 1, steps): its instant."""
+        return np.asarray(np.take_along_axis(self.times, index[:, :, None], axis=2)[:, :, 0])
 
     @property
     def first(self) -> Values:
@@ -76,60 +76,113 @@ class Window:
         """(series, steps)"""
         return np.asarray(self.values[:, :, -1]) if self.whole else self.at(self.counts - 1)
 
+    @property
+    def last_time(self) -> Times:
+        """(series or 1, steps)"""
+        return np.asarray(self.times[:, :, -1]) if self.whole else self.time_at(self.counts - 1)
+
     def pairs(self, change: Callable[[Values, Values], Values]) -> Values:
         """(series, steps): a sum over neighbours of what two samples contribute."""
         found = change(self.values[:, :, :-1], self.values[:, :, 1:])
-        return np.asarray(np.where(self.inside[None, :, 1:], found, 0.0).sum(axis=2))
+        return np.asarray((found if self.whole else np.where(self.inside[:, :, 1:], found, 0.0)).sum(axis=2))
 
     def masked(self) -> Values:
         """The values, and NaN where there is none."""
-        return self.values if self.whole else np.where(self.inside[None], self.values, np.nan)
+        return self.values if self.whole else np.where(self.inside, self.values, np.nan)
 
     def walk(self) -> Iterator[tuple[int, Values, Flags]]:
-        """The samples one after another: (number, values, which steps have one)."""
+        """The samples one after another: (number, values, which series and steps have one)."""
         for number in range(self.values.shape[2]):
-            yield number, self.values[:, :, number], self.inside[None, :, number]
+            yield number, self.values[:, :, number], self.inside[:, :, number]
 
 
 Result: TypeAlias = tuple[Values, Flags]
 RangeFunction: TypeAlias = Callable[[Window], Result]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cut:
+    """Samples and where each step's begin and end among them."""
+
+    samples: Samples
+    low: Rows
+    high: Rows
+    widest: int
+
+
 def windows(
-    samples: Samples, ends: Times, steps: Times, length: int, arguments: Sequence[Values], budget: Budget
-) -> Iterator[tuple[Rows, Window]]:
-    """The windows of steps that have samples, as many steps at a time as memory should hold, with which they are."""
-    low = np.searchsorted(samples.times, ends - length, "left")
-    high = np.searchsorted(samples.times, ends, "right")
-    counts = high - low
-    some = np.flatnonzero(counts)
-    if not len(some):
-        return
-    widest = int(counts.max())
-    size = max(1, _CHUNK // (widest * len(samples.rows)))
-    for begin in range(0, len(some), size):
-        chosen = some[begin : begin + size]
-        width = int(counts[chosen].max())
-        budget.spend(CELL * width * len(chosen) * len(samples.rows))
-        if len(chosen) == 1:
-            part = slice(int(low[chosen[0]]), int(high[chosen[0]]))
-            times, values = samples.times[None, part], samples.values[:, None, part]
-            inside = np.ones(times.shape, dtype=np.bool_)
+    groups: Sequence[Samples],
+    ends: Times,
+    steps: Times,
+    length: int,
+    arguments: Sequence[Values],
+    budget: Budget,
+) -> Iterator[tuple[Rows, slice, Window]]:
+    """The windows of all series and steps: which rows and steps, and what is in them.
+
+    As many at a time as memory should hold, whatever their instants, because few large arrays are faster than many
+    small ones.
+    """
+    cuts = []
+    for samples in groups:
+        low = np.searchsorted(samples.times, ends - length, "left")
+        high = np.searchsorted(samples.times, ends, "right")
+        widest = int((high - low).max())
+        if widest:
+            cuts.append(_Cut(samples, low, high, widest))
+    for batch in _batches(cuts, len(ends)):
+        width = max(cut.widest for cut in batch)
+        rows = np.array([row for cut in batch for row in cut.samples.rows], dtype=np.intp)
+        size = max(1, _CHUNK // (width * len(rows)))
+        for begin in range(0, len(ends), size):
+            part = slice(begin, begin + size)
+            budget.spend(2.0 * len(batch) + CELL * width * len(rows) * len(ends[part]))
+            times, values, counts = _gathered(batch, part, width)
+            inside = np.arange(width) < counts[:, :, None]
+            given = [each[part] for each in arguments]
+            whole = bool(inside.all())
+            yield (
+                rows,
+                part,
+                Window(times, values, inside, counts, ends[part], steps[part], length, given, whole),
+            )
+
+
+def _batches(cuts: Sequence[_Cut], steps: int) -> Iterator[list[_Cut]]:
+    batch: list[_Cut] = []
+    rows = width = 0
+    for cut in cuts:
+        rows, width = rows + len(cut.samples.rows), max(width, cut.widest)
+        if batch and rows * width * steps > _CHUNK:
+            yield batch
+            batch, rows, width = [], len(cut.samples.rows), cut.widest
+        batch.append(cut)
+    if batch:
+        yield batch
+
+
+def _gathered(batch: Sequence[_Cut], part: slice, width: int) -> tuple[Times, Values, Rows]:
+    """Instants, values and counts of a batch at some steps."""
+    times, values, counts = [], [], []
+    for cut in batch:
+        low, high = cut.low[part], cut.high[part]
+        size = len(cut.samples.rows)
+        if len(low) == 1 and high[0] - low[0] == width:
+            one = slice(int(low[0]), int(high[0]))
+            here, found = cut.samples.times[None, one], cut.samples.values[:, None, one]
         else:
-            index = low[chosen][:, None] + np.arange(width)
-            inside = index < high[chosen][:, None]
-            index = np.minimum(index, len(samples.times) - 1)
-            times, values = samples.times[index], samples.values[:, index]
-        given = [each[chosen] for each in arguments]
-        yield (
-            chosen,
-            Window(times, values, inside, counts[chosen], ends[chosen], steps[chosen], length, given),
-        )
+            index = np.minimum(low[:, None] + np.arange(width), len(cut.samples.times) - 1)
+            here, found = cut.samples.times[index], cut.samples.values[:, index]
+        if len(batch) == 1:
+            return here[None], found, (high - low)[None]
+        times.append(np.broadcast_to(here, (size, *here.shape)))
+        values.append(found)
+        counts.append(np.broadcast_to(high - low, (size, len(low))))
+    return np.concatenate(times), np.concatenate(values), np.concatenate(counts)
 
 
 def _everywhere(window: Window, values: Values, least: int = 1) -> Result:
-    present = np.broadcast_to(window.counts >= least, values.shape)
-    return values, present
+    return values, window.counts >= least
 
 
 # --- counters and slopes ------------------------------------------------------------------------------
@@ -141,8 +194,8 @@ def _extrapolated(is_counter: bool, is_rate: bool) -> RangeFunction:
         result = last - first
         if is_counter:
             result = result + window.pairs(lambda before, after: np.where(after < before, before, 0.0))
-        started, ended = window.times[:, 0], window.time_at(window.counts - 1)
-        to_start = np.broadcast_to((started - (window.ends - window.range)) / 1000.0, result.shape)
+        started, ended = window.times[:, :, 0], window.last_time
+        to_start = (started - (window.ends - window.range)) / 1000.0
         to_end = (window.ends - ended) / 1000.0
         sampled = (ended - started) / 1000.0
         between = sampled / (window.counts - 1)
@@ -185,12 +238,12 @@ def _compensated(total: Values, rest: Values, more: Values) -> tuple[Values, Val
 def _regression(window: Window, around: Times) -> tuple[Values, Values]:
     """Slope and intercept of the least squares' line, time counted from an instant of each step."""
     shape = window.values.shape[:2]
-    seconds = (window.times - around[:, None]) / 1000.0
+    seconds = (window.times - around[:, :, None]) / 1000.0
     sums = {name: (np.zeros(shape), np.zeros(shape)) for name in ("x", "y", "xy", "xx")}
     constant = np.ones(shape, dtype=np.bool_)
     first = window.first
     for number, values, inside in window.walk():
-        x = np.broadcast_to(seconds[:, number], shape)
+        x = np.broadcast_to(seconds[:, :, number], shape)
         constant &= ~inside | (values == first)
         for name, more in (("x", x), ("y", values), ("xy", x * values), ("xx", x * x)):
             total, rest = _compensated(*sums[name], more)
@@ -205,11 +258,11 @@ def _regression(window: Window, around: Times) -> tuple[Values, Values]:
 
 
 def _deriv(window: Window) -> Result:
-    return _everywhere(window, _regression(window, window.times[:, 0])[0], 2)
+    return _everywhere(window, _regression(window, window.times[:, :, 0])[0], 2)
 
 
 def _predict_linear(window: Window) -> Result:
-    slope, intercept = _regression(window, window.steps)
+    slope, intercept = _regression(window, window.steps[None])
     return _everywhere(window, intercept + slope * window.arguments[0], 2)
 
 
