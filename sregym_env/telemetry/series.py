@@ -158,7 +158,9 @@ class MemorySource:
                 high = int(np.searchsorted(times, end_ms, "right"))
                 found = cut[id(times)] = (times[low:high], low, high)
             times, low, high = found
-            if high > low:
+            if high - low == len(each.timestamps):
+                yield each
+            elif high > low:
                 yield Series(each.labels, times, each.values[low:high])
 
     def _fitting(self, matchers: Sequence[Matcher]) -> list[Series]:

@@ -122,7 +122,7 @@ def _strongest(
     chosen = np.zeros(grid.present.shape, dtype=np.bool_)
     order: list[int] = []
     seen = np.zeros(len(grid.labels), dtype=np.bool_)
-    budget.spend(STEP * 0.3 * int(grid.present.sum()))
+    budget.spend(STEP * 0.2 * int(grid.present.sum()))
     for rows in groups.values():
         for step in range(grid.steps):
             k = min(int(ks[step]), len(grid.labels))

@@ -67,7 +67,7 @@ def vectors(node: Binary, left: Grid, right: Grid, budget: Budget) -> Grid:
     many_rows, one_rows = _by_signature(node.matching, many), _by_signature(node.matching, one)
     aligned = _aligned(node, many, one, many_rows, one_rows)
     if aligned is None:
-        budget.spend(STEP * left.steps * (len(left.labels) + len(right.labels)))
+        budget.spend(0.5 * STEP * left.steps * (len(left.labels) + len(right.labels)))
         aligned = _step_by_step(node, many, one)
     return joined(aligned)
 

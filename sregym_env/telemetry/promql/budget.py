@@ -9,9 +9,11 @@ from sregym_env.telemetry.promql.errors import QueryTimeout, TooManySamples
 
 SERIES = 1.5
 """Units of work that a selected series costs, in microseconds of the reference machine."""
-CELL = 0.02
+CELL = 0.03
 """Units that a value at a step, or a sample in a window, costs where arrays are worked on at once."""
-STEP = 1.0
+WALKED = 0.06
+"""Units that a sample in a window costs: functions that add up go through samples one after another."""
+STEP = 2.0
 """Units that a value costs where it is worked on by itself."""
 
 
@@ -19,8 +21,8 @@ STEP = 1.0
 class Limits:
     """Bounds of one query."""
 
-    samples: int = 50_000_000
-    """Samples held at a time (``--query.max-samples``)."""
+    samples: int = 5_000_000
+    """Samples that a query may hold (``--query.max-samples``, which is ten times as many by default)."""
     work: float = 600_000.0
     """Units of :mod:`sregym_env.runtime.effort`, about microseconds. What ``--query.timeout`` is in Prometheus."""
     points: int = 11_000

@@ -91,7 +91,8 @@ class Engine:
     def evaluate(self, tree: Expr, time_ms: int) -> Result:
         """The answer of a parsed query at an instant. Raises QueryError."""
         steps = np.array([time_ms], dtype=np.int64)
-        evaluation = self._evaluation(steps, time_ms, time_ms)
+        budget = Budget(self._options.limits)
+        evaluation = _Evaluation(self._source, self._options, budget, steps, time_ms, time_ms)
         kind = type_of(tree)
         with np.errstate(all="ignore"):
             if kind == "matrix":
@@ -115,8 +116,10 @@ class Engine:
             raise BadData(
                 f'invalid expression type "{DOCUMENTED[kind]}" for range query, must be Scalar or instant Vector'
             )
+        budget = Budget(self._options.limits)
+        budget.hold((end_ms - start_ms) // step_ms + 1)
         steps = np.arange(start_ms, end_ms + 1, step_ms, dtype=np.int64)
-        evaluation = self._evaluation(steps, start_ms, end_ms)
+        evaluation = _Evaluation(self._source, self._options, budget, steps, start_ms, end_ms)
         with np.errstate(all="ignore"):
             value = evaluation.value(tree)
         if not isinstance(value, Grid):
@@ -128,9 +131,6 @@ class Engine:
             present = grid.present[row]
             found.append((grid.labels[row], steps[present], grid.values[row][present]))
         return Result("matrix", found)
-
-    def _evaluation(self, steps: Times, start: int, end: int) -> _Evaluation:
-        return _Evaluation(self._source, self._options, Budget(self._options.limits), steps, start, end)
 
 
 class _Evaluation:
@@ -275,10 +275,12 @@ class _Evaluation:
         ends = self._moments(node.at, node.offset)
         interval = node.step or self._options.evaluation_interval
         first = -(-(int(ends[0]) - node.range) // interval) * interval
-        steps = np.arange(first, int(ends[-1]) + 1, interval, dtype=np.int64)
-        if not len(steps):
+        count = (int(ends[-1]) - first) // interval + 1
+        if count < 1:
             return [], [], node.range, ends
-        self._budget.spend(CELL * len(steps))
+        self._budget.hold(count)
+        self._budget.spend(CELL * count)
+        steps = np.arange(first, first + count * interval, interval, dtype=np.int64)
         grid = self._at_steps(steps)._vector(node.inner).filled()
         patterns: dict[bytes, list[int]] = {}
         for row in range(len(grid.labels)):
@@ -352,7 +354,7 @@ class _Evaluation:
             case "label_join":
                 return functions.label_joined(grid, texts[0], texts[1], texts[2:])
             case "histogram_quantile":
-                return functions.histogram_quantile(numbers[0], grid)
+                return functions.histogram_quantile(numbers[0], grid, self._budget)
         return empty(grid.steps)  # what works on native histograms alone, of which there are none
 
     def _timestamp(self, node: Expr) -> Grid:

@@ -12,6 +12,7 @@ import numpy as np
 
 from sregym_env.telemetry.gotext import parse_float
 from sregym_env.telemetry.labels import NAME, Labels, drop, nameless, replaced, value_of
+from sregym_env.telemetry.promql.budget import STEP, Budget
 from sregym_env.telemetry.promql.errors import QueryError
 from sregym_env.telemetry.promql.gosort import strongest_first
 from sregym_env.telemetry.promql.grid import Grid, empty, joined, stacked
@@ -175,7 +176,7 @@ def label_joined(grid: Grid, to: str, separator: str, sources: Sequence[str]) ->
 # --- histograms -------------------------------------------------------------------------------------
 
 
-def histogram_quantile(q: Values, grid: Grid) -> Grid:
+def histogram_quantile(q: Values, grid: Grid, budget: Budget) -> Grid:
     """``histogram_quantile`` of classic histograms. Raises QueryError."""
     groups: dict[Labels, list[tuple[float, int]]] = {}
     for row, labels in enumerate(grid.labels):
@@ -197,6 +198,7 @@ def histogram_quantile(q: Values, grid: Grid) -> Grid:
         if simple and there.all():
             values.append(_quantiles(q, bounds, counts))
         else:
+            budget.spend(STEP * (5 * grid.steps + there.size))
             values.append(_one_by_one(q, bounds, counts, there))
         present.append(np.asarray(there.any(axis=0)))
     return stacked(list(groups), values, present, grid.steps) if groups else empty(grid.steps)

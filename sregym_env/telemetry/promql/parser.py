@@ -5,7 +5,7 @@ errors says it, and the first complaint is the one that is shown. ``_Parser._con
 
 Why this is no library: the only one for Python (``promql-parser``) keeps no positions, which every complaint begins
 with, accepts what 2.42 refuses, and overflows the C stack, and so ends the process, on some ten thousand parentheses
-(``docs/decisions/0020-own-promql-parser.md``). It is what the tests compare this one with.
+(``docs/decisions/0014-our-own-promql-parser.md``). It is what the tests compare this one with.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from sregym_env.telemetry.promql.budget import CELL, Budget
+from sregym_env.telemetry.promql.budget import WALKED, Budget
 from sregym_env.telemetry.promql.errors import QueryError
 from sregym_env.telemetry.promql.grid import Flags, Rows
 from sregym_env.telemetry.series import Times, Values
@@ -136,7 +136,7 @@ def windows(
         size = max(1, _CHUNK // (width * len(rows)))
         for begin in range(0, len(ends), size):
             part = slice(begin, begin + size)
-            budget.spend(2.0 * len(batch) + CELL * width * len(rows) * len(ends[part]))
+            budget.spend(5.0 * (len(batch) + width) + WALKED * width * len(rows) * len(ends[part]))
             times, values, counts = _gathered(batch, part, width)
             inside = np.arange(width) < counts[:, :, None]
             given = [each[part] for each in arguments]
