@@ -402,9 +402,16 @@ up[5m] @ 5 offset 0m
 sum(up @)
 sum by (job)
 sum by (job) (
+sum by (without) (up)
+sum by (by, on, bool, group_left, offset, ignoring, and, atan2, start, sum) (up)
 sum by (job) [5m]
 sum(rate(up[5m)))
 sum{job="a"} by (job)
+clamp(up, @, 1)
+clamp(up,, 1)
+clamp(up, 5m, 1)
+clamp(up, on, 1)
+quantile(1, [5m])
 sum[5m] 1
 sum offset
 sum @ 5 x

@@ -97,8 +97,10 @@ def _variances(values: Values, present: np.ndarray, edges: Sequence[int]) -> Val
             there = present[row]
             count = count + there
             delta = values[row] - mean
-            following = mean + delta / count
-            total = np.where(there, total + delta * (values[row] - following), total)
+            first = count == 1
+            following = np.where(first, values[row], mean + delta / count)
+            more = np.where(first, 0.0, delta * (values[row] - following))
+            total = np.where(there, total + more, total)
             mean = np.where(there, following, mean)
         out[group] = total / count
     return out

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sregym_env.telemetry.gotext import parse_float
 from sregym_env.telemetry.labels import NAME, Labels, drop, nameless, replaced, value_of
@@ -82,23 +83,49 @@ def ordered(grid: Grid, descending: bool) -> Grid:
 # --- dates ------------------------------------------------------------------------------------------
 
 
-def _days(seconds: Values) -> np.ndarray:
-    whole = np.where(np.abs(seconds) < 2.0**55, seconds, 0.0).astype(np.int64)
-    return whole.astype("datetime64[s]").astype("datetime64[D]")
+_ZERO = 9_223_372_028_715_321_600
+"""Seconds before 1970 at which Go counts from: the first Monday of a cycle of 400 years, 2001-01-01 as it were."""
+_ZERO_YEAR = -292_277_022_399
+_CYCLE = 146_097
+"""Days in 400 years."""
+_LOST = -(1 << 63)
+"""What a processor makes of a number that is no int64."""
 
 
-def _since(seconds: Values, unit: str, of: str) -> Values:
-    days = _days(seconds)
+def _seconds(values: Values) -> NDArray[np.uint64]:
+    """Whole seconds since Go's zero, which wrap around as Go's do."""
+    fits = np.abs(values) < 2.0**63
+    whole = np.where(fits, values, 0.0).astype(np.int64)
+    return np.where(fits, whole, _LOST).astype(np.int64).view(np.uint64) + np.uint64(_ZERO)
+
+
+def _days(values: Values) -> NDArray[np.datetime64]:
+    """The day, within a cycle that begins in 2001."""
+    days = _seconds(values) // np.uint64(86_400) % np.uint64(_CYCLE)
+    return np.datetime64("2001-01-01", "D") + days.astype(np.int64).astype("timedelta64[D]")
+
+
+def _year(values: Values) -> Values:
+    cycles = (_seconds(values) // np.uint64(86_400 * _CYCLE)).astype(np.int64)
+    within = _days(values).astype("datetime64[Y]").astype(np.int64) + 1970 - 2001
+    return (cycles * 400 + within + _ZERO_YEAR).astype(np.float64)
+
+
+def _since(values: Values, unit: str, of: str) -> Values:
+    days = _days(values)
     return np.asarray((days.astype(unit) - days.astype(of).astype(unit)).astype(np.float64))
 
 
-def _of_day(seconds: Values, size: int, within: int) -> Values:
-    whole = np.where(np.abs(seconds) < 2.0**62, seconds, 0.0).astype(np.int64)
-    return np.asarray((whole // size % within).astype(np.float64))
+def _of_day(values: Values, size: int, within: int) -> Values:
+    return (_seconds(values) // np.uint64(size) % np.uint64(within)).astype(np.float64)
 
 
-def _days_in_month(seconds: Values) -> Values:
-    months = _days(seconds).astype("datetime64[M]")
+def _day_of_week(values: Values) -> Values:
+    return (_seconds(values) // np.uint64(86_400) % np.uint64(7) + np.uint64(1)).astype(np.float64) % 7
+
+
+def _days_in_month(values: Values) -> Values:
+    months = _days(values).astype("datetime64[M]")
     following = (months + np.timedelta64(1, "M")).astype("datetime64[D]")
     return np.asarray((following - months.astype("datetime64[D]")).astype(np.float64))
 
@@ -106,12 +133,12 @@ def _days_in_month(seconds: Values) -> Values:
 DATES: Mapping[str, Callable[[Values], Values]] = {
     "minute": lambda v: _of_day(v, 60, 60),
     "hour": lambda v: _of_day(v, 3600, 24),
-    "day_of_week": lambda v: np.asarray((_days(v).astype(np.int64) + 4) % 7, dtype=np.float64),
+    "day_of_week": _day_of_week,
     "day_of_month": lambda v: _since(v, "datetime64[D]", "datetime64[M]") + 1,
     "day_of_year": lambda v: _since(v, "datetime64[D]", "datetime64[Y]") + 1,
     "days_in_month": _days_in_month,
     "month": lambda v: _since(v, "datetime64[M]", "datetime64[Y]") + 1,
-    "year": lambda v: np.asarray(_days(v).astype("datetime64[Y]").astype(np.int64) + 1970, dtype=np.float64),
+    "year": _year,
 }
 """Parts of a date, UTC, of seconds since the epoch."""
 

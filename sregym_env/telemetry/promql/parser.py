@@ -267,7 +267,7 @@ class _Parser:
             found.append(self._expression(0))
             while self._is(","):
                 comma = self._take()
-                if self._is(")"):
+                if not self._is("(") and not self._begins_expression():
                     raise self._wrong("trailing commas not allowed in function call args", comma.start)
                 found.append(self._expression(0))
         self._expect(")")
@@ -321,7 +321,7 @@ class _Parser:
                     break
             token = self._next
             is_label = token.kind in _NAMES_OF_LABELS or token.word in (*SETS, "atan2")
-            if not is_label or ":" in token.text:
+            if not is_label or ":" in token.text or token.word == "without":
                 raise self._unexpected(where, "label")
             found.append(self._take().text)
         self._take()
