@@ -86,7 +86,9 @@ def main() -> None:
         ranged = _median(lambda query=query: engine.query_range(query, BEGIN, end, STEP))
         print(f"{instant:8.2f} {ranged:8.2f}  {query}")
     text = QUERIES[4]
-    print(f"{_median(lambda: parse.__wrapped__(text)):8.2f}           to parse the fifth")
+    print(
+        f"{_median(lambda: parse(text + ' ' * 5_000)):8.2f}           to parse the fifth, for the first time"
+    )
 
 
 def _median(run: object) -> float:

@@ -50,11 +50,16 @@ _SAID = {
 """What RE2 in C++ says, and what Go says of the same."""
 
 
-@lru_cache(maxsize=1024)
+_MEMORY = 4 << 20
+"""Bytes that one expression may use."""
+
+
+@lru_cache(maxsize=64)
 def compiled(pattern: str) -> Any:
     """An anchored expression, as Prometheus compiles it. Raises :class:`PatternError`."""
     options = re2.Options()
     options.log_errors = False
+    options.max_mem = _MEMORY
     try:
         return re2.compile(f"^(?:{pattern})$", options)
     except re2.error as error:

@@ -31,37 +31,68 @@ from tests.telemetry.broken import BROKEN
 from tests.telemetry.compared import answered, difference, shortened, unpacked
 from tests.telemetry.expanded import EXPANSIONS
 from tests.telemetry.queries import MIDDLE, Question, questions
+from tests.telemetry.random_queries import Queries
 from tests.telemetry.rules_cases import FILE, promtool_test
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
 def main() -> None:
-    """Record everything, and say what this package answers otherwise."""
+    """Record everything, or search, and say what this package answers otherwise."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--binaries", type=Path, help="a folder with prometheus and promtool")
+    parser.add_argument(
+        "--search", type=int, default=0, help="record nothing, and try so many random queries"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="of the search")
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
-        binaries = parser.parse_args().binaries or _fetched(work)
+        binaries = given.binaries or _fetched(work)
         _blocks(binaries, work)
         with _served(binaries, work) as address:
-            asked = questions()
-            answers = [shortened(question, _asked(address, question)) for question in asked]
-            texts = [
-                _asked(address, ("query", {"query": query, "time": str(MIDDLE // 1000)})) for query in BROKEN
-            ]
-            expansions = [_expanded(address, number) for number in range(len(EXPANSIONS))]
-        _confirmed(binaries, work)
+            if given.search:
+                _search(address, given.search, given.seed)
+            else:
+                _confirmed(binaries, work)
+                _record(address)
+
+
+def _record(address: str) -> None:
+    asked = questions()
+    answers = [shortened(question, _asked(address, question)) for question in asked]
+    texts = [_asked(address, ("query", {"query": query, "time": str(MIDDLE // 1000)})) for query in BROKEN]
+    expansions = [_expanded(address, number) for number in range(len(EXPANSIONS))]
     refused = [each["error"] if each.get("errorType") == "bad_data" else None for each in texts]
     _write("answers", [[*question, answer] for question, answer in zip(asked, answers, strict=True)])
     _write("broken", [list(pair) for pair in zip(BROKEN, refused, strict=True)])
     _write("expanded", [list(pair) for pair in zip(EXPANSIONS, expansions, strict=True)])
-    source = drawn.source()
     for question, answer in zip(asked, answers, strict=True):
-        ours = json.loads(json.dumps(shortened(question, answered(source, question))))
-        if found := difference(unpacked(answer), unpacked(ours)):
-            print(*question, found, sep="\n    ")
+        _compare(question, answer)
     print(f"{len(asked)} answers, {len(BROKEN)} texts that are no queries, {len(EXPANSIONS)} templates")
+
+
+def _search(address: str, count: int, seed: int) -> None:
+    """Random queries, good and spoilt by turns. Where order is random there, some differences are none."""
+    queries = Queries(seed)
+    found = 0
+    for number in range(count):
+        text = queries.spoilt() if number % 2 else queries.vector()
+        question: Question = ("query", {"query": text, "time": str(MIDDLE // 1000)})
+        found += _compare(question, shortened(question, _asked(address, question)))
+    print(f"{found} differences in {count} queries")
+
+
+_SOURCE = drawn.source()
+
+
+def _compare(question: Question, answer: Any) -> bool:
+    """Print how this package's answer differs, if it does."""
+    ours = json.loads(json.dumps(shortened(question, answered(_SOURCE, question))))
+    found = difference(unpacked(answer), unpacked(ours))
+    if found:
+        print(*question, found, sep="\n    ")
+    return bool(found)
 
 
 def _write(name: str, rows: list[Any]) -> None:

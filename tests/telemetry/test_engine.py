@@ -187,6 +187,14 @@ def test_costly_queries_are_stopped(query: str) -> None:
         "m offset 999999999999999999999y",
         "m @ 1e300",
         "1 ^ 1e300 ^ 1e300",
+        "label_replace(" * 9 + "m" + (', "n", "' + "$1" * 4_000 + '", "n", "(.*)")') * 9,
+        'label_replace(m, "a", "' + "$1" * 40_000 + '", "n", "(.*)")',
+        'label_join(label_replace(m, "n", "'
+        + "x" * 50_000
+        + '", "n", ".*"), "a", ""'
+        + ', "n"' * 9_000
+        + ")",
+        'count_values("' + "x" * 90_000 + '", m)',
     ],
 )
 def test_hostile_texts_are_answered(query: str) -> None:

@@ -350,9 +350,9 @@ class _Evaluation:
             case "sort" | "sort_desc":
                 return functions.ordered(grid, node.function == "sort_desc")
             case "label_replace":
-                return functions.label_replaced(grid, *texts)
+                return functions.label_replaced(grid, texts, self._budget)
             case "label_join":
-                return functions.label_joined(grid, texts[0], texts[1], texts[2:])
+                return functions.label_joined(grid, texts, self._budget)
             case "histogram_quantile":
                 return functions.histogram_quantile(numbers[0], grid, self._budget)
         return empty(grid.steps)  # what works on native histograms alone, of which there are none

@@ -152,8 +152,20 @@ def now(steps: Times) -> Grid:
 # --- labels -----------------------------------------------------------------------------------------
 
 
-def label_replaced(grid: Grid, to: str, template: str, source: str, pattern: str) -> Grid:
-    """``label_replace``. Raises QueryError."""
+LONGEST_LABEL = 100_000
+"""Characters of a label's value. Prometheus has no bound for what a query makes."""
+
+
+def _check_length(length: int, budget: Budget) -> None:
+    if length > LONGEST_LABEL:
+        raise QueryError(f"label value too long: a query makes at most {LONGEST_LABEL} characters")
+    budget.spend(0.01 * length)
+
+
+def label_replaced(grid: Grid, texts: Sequence[str], budget: Budget) -> Grid:
+    """``label_replace`` with its four texts. Raises QueryError."""
+    to, template, source, pattern = texts
+    references = template.count("$")
     try:
         expression = compiled(pattern)
     except PatternError:
@@ -162,7 +174,9 @@ def label_replaced(grid: Grid, to: str, template: str, source: str, pattern: str
         raise QueryError(f"invalid destination label name in label_replace(): {to}")
 
     def change(labels: Labels) -> Labels:
-        found = expression.match(value_of(labels, source))
+        value = value_of(labels, source)
+        found = expression.match(value)
+        _check_length(len(template) + references * len(value), budget)
         return labels if found is None else replaced(labels, to, _expanded(template, found))
 
     return joined(grid.relabelled(change))
@@ -186,8 +200,9 @@ def _expanded(template: str, found: Any) -> str:
     return _REFERENCE.sub(group, template)
 
 
-def label_joined(grid: Grid, to: str, separator: str, sources: Sequence[str]) -> Grid:
-    """``label_join``. Raises QueryError."""
+def label_joined(grid: Grid, texts: Sequence[str], budget: Budget) -> Grid:
+    """``label_join`` with its texts. Raises QueryError."""
+    to, separator, *sources = texts
     for source in sources:
         if not _LABEL.fullmatch(source):
             raise QueryError(f"invalid source label name in label_join(): {source}")
@@ -195,7 +210,9 @@ def label_joined(grid: Grid, to: str, separator: str, sources: Sequence[str]) ->
         raise QueryError(f"invalid destination label name in label_join(): {to}")
 
     def change(labels: Labels) -> Labels:
-        return replaced(labels, to, separator.join([value_of(labels, source) for source in sources]))
+        values = [value_of(labels, source) for source in sources]
+        _check_length(sum(map(len, values)) + len(separator) * len(values), budget)
+        return replaced(labels, to, separator.join(values))
 
     return joined(grid.relabelled(change))
 

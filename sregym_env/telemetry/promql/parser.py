@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 
+from sregym_env.runtime import effort
 from sregym_env.telemetry.gotext import parse_float, quote
 from sregym_env.telemetry.labels import NAME
 from sregym_env.telemetry.promql.checks import check_types
@@ -47,6 +48,8 @@ from sregym_env.telemetry.series import Matcher, PatternError, compiled
 MAX_DEPTH = 100
 """Expressions within each other. Prometheus has no such bound, only its stack."""
 
+_TOO_DEEP = f"expressions are nested more than {MAX_DEPTH} deep"
+
 MAX_LENGTH = 100_000
 """Bytes of a query. Prometheus takes what fits a request."""
 
@@ -62,19 +65,33 @@ _WORDS_OF_METRICS = ("by", "without", "offset", *SETS)
 _NAMES_OF_LABELS = ("identifier", "metric identifier", "aggregator", "edge", "keyword")
 
 
-@lru_cache(maxsize=2048)
+_CHARACTER = 1.3
+"""Units of effort that a character costs."""
+
+_REMEMBERED = 4_000
+"""Bytes of queries that are worth remembering."""
+
+
 def parse(query: str) -> Expr:
     """The tree of a query, its types checked. Raises ParseError."""
-    parser = _Parser(query)
-    tree = parser.whole()
+    effort.spend(_CHARACTER * len(query))  # the same whether it is remembered or not
+    return _remembered(query) if len(query) <= _REMEMBERED else _parsed(query)
+
+
+def parse_selector(text: str) -> tuple[Matcher, ...]:
+    """The matchers of a series selector (``match[]``). Raises ParseError."""
+    return _Parser(text).selector().matchers
+
+
+def _parsed(query: str) -> Expr:
+    tree = _Parser(query).whole()
     check_types(tree, query)
     return tree
 
 
 @lru_cache(maxsize=512)
-def parse_selector(text: str) -> tuple[Matcher, ...]:
-    """The matchers of a series selector (``match[]``). Raises ParseError."""
-    return _Parser(text).selector().matchers
+def _remembered(query: str) -> Expr:
+    return _parsed(query)
 
 
 class _Parser:
@@ -168,10 +185,12 @@ class _Parser:
     def _expression(self, above: int) -> Expr:
         """An expression of operators that bind more tightly than ``above``."""
         self._depth += 1
-        if self._depth > MAX_DEPTH:
-            raise self._wrong(f"expressions are nested more than {MAX_DEPTH} deep", self._next.start)
+        self._check_depth(self._depth)
         left = self._operand()
+        links = 0
         while self._next.kind == "operator" and _PRECEDENCE.get(self._next.word, 0) > above:
+            links += 1
+            self._check_depth(links)
             operator = self._take()
             word = operator.word
             returns_bool, matching = self._modifier()
@@ -194,15 +213,22 @@ class _Parser:
                 )
             return Unary(sign.text, inner, start=sign.start, end=inner.end)
         tree = self._primary()
+        ranges = 0
         while True:
             if self._is_keyword("offset"):
                 tree = self._offset(tree)
             elif self._is_operator("@"):
                 tree = self._at(tree)
             elif self._is("["):
+                ranges += 1
+                self._check_depth(ranges)
                 tree = self._bracket(tree)
             else:
                 return tree
+
+    def _check_depth(self, depth: int) -> None:
+        if depth > MAX_DEPTH:
+            raise self._wrong(_TOO_DEEP, self._next.start)
 
     def _primary(self) -> Expr:
         token = self._next
@@ -500,5 +526,5 @@ def _check_depth(tree: Expr, query: str) -> None:
     while level:
         depth += 1
         if depth > MAX_DEPTH:
-            raise ParseError(f"expressions are nested more than {MAX_DEPTH} deep", query, level[0].start)
+            raise ParseError(_TOO_DEEP, query, level[0].start)
         level = [child for node in level for child in children(node)]
