@@ -85,6 +85,7 @@ def promtool_test() -> dict[str, Any]:
     return {
         "rule_files": [FILE.name],
         "evaluation_interval": "30s",
+        "group_eval_order": [group.name for group in GROUPS],
         "tests": [
             {
                 "interval": "1m",

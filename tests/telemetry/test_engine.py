@@ -18,7 +18,9 @@ from sregym_env.telemetry.promql.engine import Engine, Options, Result
 from sregym_env.telemetry.promql.errors import ParseError, QueryError, QueryTimeout
 from sregym_env.telemetry.promql.parser import MAX_DEPTH, parse
 from sregym_env.telemetry.series import STALE, STALE_BITS, MemorySource, Series, is_stale
+from tests.telemetry import test_recorded as recorded
 from tests.telemetry.queries import INSTANT, SOME_RANGES
+from tests.telemetry.random_queries import Queries
 
 MINUTE = 60_000
 
@@ -161,6 +163,19 @@ def test_costly_queries_are_stopped(query: str) -> None:
         except QueryError as error:
             assert isinstance(error, QueryTimeout) or "too many samples" in str(error)
     assert spent.used < 1_000_000
+
+
+def test_random_texts_are_answered() -> None:
+    queries, source = Queries(7), recorded.source()
+    answers = 0
+    for number in range(400):
+        query = queries.spoilt() if number % 2 else queries.vector()
+        try:
+            Engine(source).query(query, recorded.MIDDLE)
+            answers += 1
+        except QueryError as error:
+            assert str(error)
+    assert 100 < answers < 300
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ range query that reaches back far enough, and what it has recorded is rendered w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
@@ -16,17 +16,21 @@ import numpy as np
 import yaml
 
 from sregym_env.kube.yamlin import load
+from sregym_env.runtime import effort
 from sregym_env.telemetry.gotext import quote, scientific, special
 from sregym_env.telemetry.labels import NAME, Labels, nameless, replaced
 from sregym_env.telemetry.promql.api import Parameters, Response, failure, success
 from sregym_env.telemetry.promql.durations import MINUTE, parse_duration
 from sregym_env.telemetry.promql.engine import Engine, Options
-from sregym_env.telemetry.promql.errors import BadData, ParseError, QueryError
+from sregym_env.telemetry.promql.errors import BadData, ParseError, QueryError, QueryTimeout, TooManySamples
 from sregym_env.telemetry.promql.parser import parse
 from sregym_env.telemetry.promql.templates import expand
 from sregym_env.telemetry.series import STALE, Matcher, Metadata, Series, SeriesSource, fits
 
 State = Literal["inactive", "pending", "firing"]
+
+_EVALUATION = 0.5
+"""Units of effort that one evaluation of one alert costs."""
 
 LONGEST_PAST = 7 * 24 * 60 * MINUTE
 """How far back the beginning of an alert is looked for, in milliseconds."""
@@ -240,26 +244,42 @@ def _labelled(rule: Rule, engine: Engine, labels: Labels, value: float, time_ms:
     return replaced(own, "alertname", rule.alert)
 
 
-def _reaching(rule: Rule, group: Group, engine: Engine, first: int, last: int) -> tuple[int, _Elements]:
-    """What was found from an evaluation on at which no alert of ``first`` had begun yet, as far as one looks."""
+def _reaching(rule: Rule, group: Group, engine: Engine, first: int, last: int) -> _Elements:
+    """What was found from an evaluation on at which no alert of ``first`` had begun yet, as far as one can look."""
     reach = rule.hold + rule.keep_firing + 5 * group.interval
+    elements: _Elements | None = None
     while True:
         begin = group.last(first - min(reach, LONGEST_PAST))
-        elements = _elements(rule, engine, begin, last, group.interval)
+        try:
+            elements = _elements(rule, engine, begin, last, group.interval)
+        except (TooManySamples, QueryTimeout):
+            if elements is None:
+                raise
+            return elements
         if reach >= LONGEST_PAST or not any(begin in times for times in elements.values()):
-            return begin, elements
+            return elements
         reach *= 4
+
+
+def _lived(
+    rule: Rule, group: Group, found: Mapping[int, tuple[float, Labels]], last: int
+) -> Iterator[tuple[int, _Life]]:
+    """An element's life, evaluation after evaluation from the first that found it."""
+    life = _Life()
+    steps = range(min(found), last + 1, group.interval)
+    effort.spend(_EVALUATION * len(steps))
+    for step in steps:
+        life.evaluated(rule, step, found.get(step))
+        yield step, life
 
 
 def alerts_of(rule: Rule, group: Group, engine: Engine, time_ms: int) -> list[Alert]:
     """The alerts of a rule as its group's last evaluation has left them. Raises QueryError."""
     last = group.last(time_ms)
-    begin, elements = _reaching(rule, group, engine, last, last)
+    elements = _reaching(rule, group, engine, last, last)
     found = []
     for own in sorted(elements):
-        life = _Life()
-        for step in range(begin, last + 1, group.interval):
-            life.evaluated(rule, step, elements[own].get(step))
+        *_, (_, life) = _lived(rule, group, elements[own], last)
         if life.since is not None:
             said = [
                 (name, expand(text, life.labels, life.value, engine, last)) for name, text in rule.annotations
@@ -370,12 +390,10 @@ def _ending(labels: Labels, values: Mapping[int, float], group: Group, last: int
 
 def _alerted(rule: Rule, group: Group, engine: Engine, first: int, last: int) -> list[Series]:
     """``ALERTS`` and ``ALERTS_FOR_STATE`` of an alerting rule."""
-    begin, elements = _reaching(rule, group, engine, first, last)
+    elements = _reaching(rule, group, engine, first, last)
     found: dict[Labels, dict[int, float]] = {}
     for own, times in elements.items():
-        life = _Life()
-        for step in range(begin, last + 1, group.interval):
-            life.evaluated(rule, step, times.get(step))
+        for step, life in _lived(rule, group, times, last):
             if step < first or life.since is None:
                 continue
             state = replaced(own, "alertstate", "firing" if life.fired else "pending")
