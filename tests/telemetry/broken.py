@@ -311,6 +311,15 @@ up $ 5
 up ? 1
 $up
 é
+🚀
+“up”
+日本
+up{🚀="a"}
+up{job="a"} 日
+"\🚀"
+"\x🚀"
+up ! 🚀
+up{a!🚀}
 up é
 up{job="a"} é
 \

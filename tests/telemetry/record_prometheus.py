@@ -30,7 +30,7 @@ from tests.telemetry import drawn
 from tests.telemetry.broken import BROKEN
 from tests.telemetry.compared import answered, difference, shortened, unpacked
 from tests.telemetry.expanded import EXPANSIONS
-from tests.telemetry.queries import MIDDLE, Question, questions
+from tests.telemetry.queries import INSTANT, MIDDLE, SOME_RANGES, Question, questions
 from tests.telemetry.random_queries import Queries
 from tests.telemetry.rules_cases import FILE, promtool_test
 
@@ -66,6 +66,7 @@ def _record(address: str) -> None:
     refused = [each["error"] if each.get("errorType") == "bad_data" else None for each in texts]
     _write("answers", [[*question, answer] for question, answer in zip(asked, answers, strict=True)])
     _write("broken", [list(pair) for pair in zip(BROKEN, refused, strict=True)])
+    _write("formatted", [[query, _formatted(address, query)] for query in [*INSTANT, *SOME_RANGES]])
     _write("expanded", [list(pair) for pair in zip(EXPANSIONS, expansions, strict=True)])
     for question, answer in zip(asked, answers, strict=True):
         _compare(question, answer)
@@ -165,6 +166,13 @@ def _asked(address: str, question: Question) -> dict[str, Any]:
             return {"code": answer.status, **json.load(answer)}
     except HTTPError as error:
         return {"code": error.code, **json.load(error)}
+
+
+def _formatted(address: str, query: str) -> str | None:
+    """How the server writes a query; None where it refuses it, or breaks the line."""
+    answer = _asked(address, ("format_query", {"query": query}))
+    text = answer.get("data")
+    return text if isinstance(text, str) and "\n" not in text else None
 
 
 def _expanded(address: str, number: int) -> str:

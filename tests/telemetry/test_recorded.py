@@ -77,6 +77,12 @@ def test_what_is_no_query_is_told_in_the_words_of_prometheus() -> None:
     assert [query for query, text in rows if text is None and said_of(query)] == []
 
 
+def test_queries_are_written_as_prometheus_writes_them() -> None:
+    rows = [(query, text) for query, text in recorded("formatted") if text is not None]
+    assert len(rows) > 500
+    assert [(query, str(parse(query))) for query, _ in rows] == rows
+
+
 @pytest.mark.parametrize(("template", "want"), recorded("expanded"))
 def test_templates_expand_as_in_prometheus(template: str, want: str) -> None:
     engine = Engine(source())

@@ -170,7 +170,7 @@ def _step_by_step(node: Binary, many: Grid, one: Grid) -> Grid:
         for row in one_here:
             if (other := partners.get(one_keys[row])) is not None:
                 side = "left" if matching.card == "one-to-many" else "right"
-                group = text_of(one_group(matching, one.labels[row]))
+                group = text_of(one_keys[row])
                 both = f"[{text_of(one.labels[row])}, {text_of(one.labels[other])}]"
                 raise QueryError(
                     f"found duplicate series for the match group {group} on the {side} hand-side of the operation: {both}"
@@ -208,8 +208,3 @@ def _step_by_step(node: Binary, many: Grid, one: Grid) -> Grid:
     return stacked(
         list(out), [value for value, _ in out.values()], [there for _, there in out.values()], many.steps
     )
-
-
-def one_group(matching: Matching, labels: Labels) -> Labels:
-    """The labels that two series of a match group share."""
-    return _signature(matching, labels)

@@ -38,15 +38,14 @@ def parse_duration(text: str) -> int:
 
 
 def duration_text(milliseconds: int) -> str:
-    """A duration as Prometheus prints it: ``1h30m``; years and weeks only where nothing is left."""
+    """A duration as Prometheus prints it: ``1h30m``; years and weeks only where nothing is left of them."""
     left = abs(milliseconds)
     if not left:
         return "0s"
     out = "-" if milliseconds < 0 else ""
     for unit, size in _UNITS:
-        if unit in ("y", "w", "d") and (unit != "d" or not out.strip("-")) and left % size:
-            if unit != "d":
-                continue
+        if unit in ("y", "w") and left % size:
+            continue
         if left >= size:
             out += f"{left // size}{unit}"
             left %= size

@@ -120,9 +120,7 @@ class Lexer:
         text = self._text
         if at >= len(text):
             return "'\ufffd'"
-        size = 1
-        if text[at] > "\x7f":
-            size = next((n for n in (2, 3, 4) if len(decoded(text[at : at + n])) == 1), 1)
+        size = 1 + sum(text[at] >= lead for lead in "\xc0\xe0\xf0")
         return quote(decoded(text[at : at + size]), "'")
 
     def _statement(self, at: int) -> Token:

@@ -336,20 +336,16 @@ class _Parser:
             raise self._unexpected(where, '"("')
         self._take()
         found: list[str] = []
-        while not self._is(")") or (found and self._last.kind != ","):
-            if found:
-                if not self._is(","):
-                    if self._is(")"):
-                        break
-                    raise self._unexpected(where, '"," or ")"')
-                self._take()
-                if self._is(")"):
-                    break
+        while not self._is(")"):
             token = self._next
             is_label = token.kind in _NAMES_OF_LABELS or token.word in (*SETS, "atan2")
             if not is_label or ":" in token.text or token.word == "without":
                 raise self._unexpected(where, "label")
             found.append(self._take().text)
+            if self._is(","):
+                self._take()
+            elif not self._is(")"):
+                raise self._unexpected(where, '"," or ")"')
         self._take()
         return tuple(found)
 
@@ -393,12 +389,6 @@ class _Parser:
         where = "label matching"
         found: list[Matcher] = []
         while not self._is("}"):
-            if found:
-                if not self._is(","):
-                    raise self._unexpected(where, '"," or "}"')
-                self._take()
-                if self._is("}"):
-                    break
             if not self._is("identifier"):
                 raise self._unexpected(where, 'identifier or "}"')
             label = self._take()
@@ -415,6 +405,10 @@ class _Parser:
                     raise self._wrong(str(error), label.start) from None
             assert operator in ("=", "!=", "=~", "!~")
             found.append(Matcher(operator, label.text, value))  # type: ignore[arg-type]
+            if self._is(","):
+                self._take()
+            elif not self._is("}"):
+                raise self._unexpected(where, '"," or "}"')
         self._take()
         return found
 

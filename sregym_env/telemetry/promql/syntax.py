@@ -79,9 +79,11 @@ class Selector(Node):
         """Name and braces, without modifiers."""
         own = self.matchers[:-1] if self.name else self.matchers
         inside = ",".join(
-            f"{each.name}{each.operator}{quote(each.value)}"
-            for each in own
-            if not (self.name and each.name == NAME)
+            sorted(
+                f"{each.name}{each.operator}{quote(each.value)}"
+                for each in own
+                if not (self.name and each.name == NAME)
+            )
         )
         return f"{self.name}{{{inside}}}" if inside or not self.name else self.name
 
