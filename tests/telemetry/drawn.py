@@ -10,7 +10,7 @@ import numpy as np
 
 from sregym_env.telemetry.gotext import plain
 from sregym_env.telemetry.labels import NAME, Labels, labels_of
-from sregym_env.telemetry.series import MemorySource, Series, Times
+from sregym_env.telemetry.series import STALE, MemorySource, Series, Times
 
 BEGIN = 1_700_000_000_000
 """The first instant, in milliseconds."""
@@ -22,6 +22,11 @@ END = BEGIN + LENGTH
 def series() -> list[Series]:
     """All of them."""
     return list(_Draw(Random(20_240_229)).everything())
+
+
+def stale_series() -> list[Series]:
+    """Half an hour of series that come and go, with stale markers, which imported blocks cannot hold."""
+    return list(_Draw(Random(1_905)).stale())
 
 
 def source() -> MemorySource:
@@ -85,6 +90,23 @@ class _Draw:
             value += float(round(step)) if whole else round(step, 6)
             out.append(value)
         return out
+
+    def stale(self) -> Iterator[Series]:
+        shared = self._times(15_000, last=1_800_000)
+        for number in range(4):
+            values = self._counter(shared, 5.0, 0.02)
+            ended = [STALE if self._random.random() < 0.15 else value for value in values]
+            yield self._series(
+                "flapping_total", shared, ended, pod=f"p{number}", job="a" if number % 2 else "b"
+            )
+        for number in range(3):
+            own = self._times(60_000, jitter=5, missing=0.1, last=1_800_000)
+            cut = 5 + 7 * number
+            values = [float(at) for at in range(len(own))]
+            values[cut : cut + 3] = [STALE, STALE, values[cut + 2]]
+            yield self._series("gauge", own, values, pod=f"p{number}")
+        yield self._series("over", shared[:20], [*range(19), STALE], pod="p0")
+        yield self._series("steady", shared, [float(at % 5) for at in range(len(shared))], pod="p0")
 
     def _server(self, job: str, instance: str, times: Times) -> Iterator[Series]:
         yield self._series(

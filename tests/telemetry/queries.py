@@ -748,6 +748,53 @@ sum(nothing)
 nothing
 """.strip("\n").split("\n")
 
+STALE = r"""
+flapping_total
+gauge
+over
+over offset 5m
+timestamp(gauge)
+count(flapping_total)
+sum by (job) (flapping_total)
+absent(over)
+absent(flapping_total{pod="p1"})
+rate(flapping_total[5m])
+rate(flapping_total[1m])
+irate(flapping_total[2m])
+increase(gauge[10m])
+delta(gauge[10m])
+deriv(gauge[10m])
+changes(flapping_total[10m])
+resets(flapping_total[10m])
+count_over_time(flapping_total[5m])
+sum_over_time(gauge[10m])
+avg_over_time(flapping_total[3m])
+last_over_time(over[20m])
+last_over_time(gauge[2m])
+present_over_time(over[1m])
+absent_over_time(over[3m])
+quantile_over_time(0.5, flapping_total[5m])
+stddev_over_time(gauge[9m])
+count_over_time(flapping_total[5m:30s])
+max_over_time(count(flapping_total)[5m:15s])
+flapping_total or on(pod) steady
+steady unless on(pod) over
+steady and on(pod) over
+gauge - on(pod) flapping_total
+steady * on(pod) group_right flapping_total
+flapping_total @ 1700000900
+flapping_total[2m]
+gauge[10m]
+over[10m]
+gauge[5m:1m]
+topk(2, flapping_total)
+scalar(over)
+{pod="p0"}
+predict_linear(gauge[10m], 60)
+holt_winters(gauge[10m], 0.3, 0.3)
+label_replace(over, "x", "$1", "pod", "(.*)")
+""".strip("\n").split("\n")
+
 MIDDLE = BEGIN + 3_600_000
 
 Question = tuple[str, dict[str, str]]
@@ -768,6 +815,17 @@ def questions() -> list[Question]:
     for endpoint, query in PARAMETERS:
         parts = [part.partition("=") for part in query.split("&") if part]
         asked.append((endpoint, {name: value for name, _, value in parts}))
+    return asked
+
+
+def stale_questions() -> list[Question]:
+    """Questions about the series with stale markers."""
+    asked: list[Question] = []
+    for text in STALE:
+        for seconds in (301, 480.25, 900, 1500):
+            asked.append(("query", {"query": text, "time": _seconds(BEGIN + round(seconds * 1000))}))
+        times = {"start": _seconds(BEGIN), "end": _seconds(BEGIN + 1_900_000)}
+        asked.append(("query_range", {"query": text, **times, "step": "47"}))
     return asked
 
 

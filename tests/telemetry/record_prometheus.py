@@ -16,21 +16,22 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import yaml
 
+from sregym_env.telemetry.series import MemorySource, Series
 from tests.telemetry import drawn
 from tests.telemetry.broken import BROKEN
 from tests.telemetry.compared import answered, difference, shortened, unpacked
 from tests.telemetry.expanded import EXPANSIONS
-from tests.telemetry.queries import INSTANT, MIDDLE, SOME_RANGES, Question, questions
+from tests.telemetry.queries import INSTANT, MIDDLE, SOME_RANGES, Question, questions, stale_questions
 from tests.telemetry.random_queries import Queries
 from tests.telemetry.rules_cases import FILE, promtool_test
 
@@ -56,6 +57,12 @@ def main() -> None:
             else:
                 _confirmed(binaries, work)
                 _record(address)
+        if not given.search:
+            with _served(
+                binaries, work, "--storage.tsdb.path=written", "--web.enable-remote-write-receiver"
+            ) as address:
+                _write_to(address, drawn.stale_series())
+                _record_stale(address)
 
 
 def _record(address: str) -> None:
@@ -84,12 +91,55 @@ def _search(address: str, count: int, seed: int) -> None:
     print(f"{found} differences in {count} queries")
 
 
+def _record_stale(address: str) -> None:
+    asked = stale_questions()
+    answers = [shortened(question, _asked(address, question)) for question in asked]
+    _write("stale", [[*question, answer] for question, answer in zip(asked, answers, strict=True)])
+    source = MemorySource(drawn.stale_series())
+    for question, answer in zip(asked, answers, strict=True):
+        _compare(question, answer, source)
+    print(f"{len(asked)} answers about series with stale markers")
+
+
+def _write_to(address: str, series: Iterable[Series]) -> None:
+    """Hand series to a server by remote write: protobuf in a Snappy block that compresses nothing."""
+    body = b"".join(_field(1, _time_series(each)) for each in series)
+    block = _varint(len(body))
+    for begin in range(0, len(body), 1 << 16):
+        part = body[begin : begin + (1 << 16)]
+        block += bytes((61 << 2,)) + (len(part) - 1).to_bytes(2, "little") + part
+    headers = {"Content-Encoding": "snappy", "Content-Type": "application/x-protobuf"}
+    with urlopen(Request(f"{address}/api/v1/write", block, headers), timeout=30) as answer:
+        assert answer.status == 204
+
+
+def _time_series(series: Series) -> bytes:
+    out = b""
+    for name, value in series.labels:
+        out += _field(1, _field(1, name.encode()) + _field(2, value.encode()))
+    for value, instant in zip(series.values, series.timestamps.tolist(), strict=True):
+        out += _field(2, b"\x09" + value.tobytes() + b"\x10" + _varint(instant))
+    return out
+
+
+def _field(number: int, data: bytes) -> bytes:
+    return _varint(number << 3 | 2) + _varint(len(data)) + data
+
+
+def _varint(value: int) -> bytes:
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes((*out, value))
+
+
 _SOURCE = drawn.source()
 
 
-def _compare(question: Question, answer: Any) -> bool:
+def _compare(question: Question, answer: Any, source: MemorySource = _SOURCE) -> bool:
     """Print how this package's answer differs, if it does."""
-    ours = json.loads(json.dumps(shortened(question, answered(_SOURCE, question))))
+    ours = json.loads(json.dumps(shortened(question, answered(source, question))))
     found = difference(unpacked(answer), unpacked(ours))
     if found:
         print(*question, found, sep="\n    ")
@@ -125,17 +175,17 @@ def _confirmed(binaries: Path, work: Path) -> None:
 
 
 @contextmanager
-def _served(binaries: Path, work: Path) -> Iterator[str]:
-    """A server with the blocks; yields its address."""
+def _served(binaries: Path, work: Path, *more: str) -> Iterator[str]:
+    """A server, with the blocks unless more options say otherwise; yields its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     (work / "prometheus.yml").write_text("{}\n")
-    (work / "consoles").mkdir()
+    (work / "consoles").mkdir(exist_ok=True)
     for number, template in enumerate(EXPANSIONS):
         (work / "consoles" / f"{number}.html").write_text(template)
     command = [
-        binaries / "prometheus", "--config.file=prometheus.yml", "--storage.tsdb.path=data",
+        binaries / "prometheus", "--config.file=prometheus.yml", *(more or ("--storage.tsdb.path=data",)),
         "--storage.tsdb.retention.time=50y", f"--web.listen-address=127.0.0.1:{port}",
         "--web.console.templates=consoles", "--web.console.libraries=consoles",
     ]  # fmt: skip

@@ -16,12 +16,12 @@ from sregym_env.telemetry.promql.engine import Engine
 from sregym_env.telemetry.promql.errors import ParseError
 from sregym_env.telemetry.promql.parser import parse
 from sregym_env.telemetry.promql.templates import expanded
-from sregym_env.telemetry.series import MemorySource
+from sregym_env.telemetry.series import MemorySource, is_stale
 from tests.telemetry import drawn
 from tests.telemetry.broken import BROKEN
 from tests.telemetry.compared import answered, difference, shortened, unpacked
 from tests.telemetry.expanded import EXPANSIONS
-from tests.telemetry.queries import MIDDLE, questions
+from tests.telemetry.queries import MIDDLE, questions, stale_questions
 
 GOLDEN = Path(__file__).parent / "golden"
 PARTS = 30
@@ -47,10 +47,10 @@ def test_everything_that_is_asked_is_recorded() -> None:
     assert len(ANSWERS) > 800
 
 
-def differences(rows: list[Any]) -> Iterator[str]:
+def differences(rows: list[Any], series: MemorySource) -> Iterator[str]:
     for endpoint, parameters, want in rows:
         question = (endpoint, parameters)
-        got = json.loads(json.dumps(shortened(question, answered(source(), question))))
+        got = json.loads(json.dumps(shortened(question, answered(series, question))))
         found = difference(unpacked(want), unpacked(got))
         if found:
             yield f"{endpoint} {parameters}: {found}"
@@ -58,7 +58,14 @@ def differences(rows: list[Any]) -> Iterator[str]:
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_answers_are_those_of_prometheus(part: int) -> None:
-    assert list(differences(ANSWERS[part::PARTS])) == []
+    assert list(differences(ANSWERS[part::PARTS], source())) == []
+
+
+def test_answers_about_series_with_stale_markers_are_those_of_prometheus() -> None:
+    rows = recorded("stale")
+    assert [row[:2] for row in rows] == [list(question) for question in stale_questions()]
+    assert any(is_stale(each.values).any() for each in drawn.stale_series())
+    assert list(differences(rows, MemorySource(drawn.stale_series()))) == []
 
 
 def said_of(query: str) -> str | None:
