@@ -6,7 +6,7 @@ was scraped before and is gone ends with the stale marker, a NaN with bits of it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, Protocol
@@ -15,6 +15,7 @@ import numpy as np
 import re2
 from numpy.typing import NDArray
 
+from sregym_env.runtime import effort
 from sregym_env.telemetry.labels import Labels, value_of
 
 Times = NDArray[np.int64]
@@ -70,6 +71,9 @@ def compiled(pattern: str) -> Any:
         raise PatternError(f"error parsing regexp: {_SAID.get(kind, kind)}: `{part}`") from None
 
 
+_TEST = 0.4
+"""Units of effort that one label's test costs."""
+
 Operator = Literal["=", "!=", "=~", "!~"]
 
 
@@ -83,16 +87,29 @@ class Matcher:
 
     def matches(self, value: str) -> bool:
         """Whether a label's value fits. Raises :class:`PatternError` for a pattern that was never checked."""
+        return self.test()(value)
+
+    def test(self) -> Callable[[str], bool]:
+        """The same, made ready for many values."""
+        wanted = self.value
         if self.operator == "=":
-            return value == self.value
+            return lambda value: value == wanted
         if self.operator == "!=":
-            return value != self.value
-        return (compiled(self.value).match(value) is not None) is (self.operator == "=~")
+            return lambda value: value != wanted
+        match, positive = compiled(wanted).match, self.operator == "=~"
+        return lambda value: (match(value) is not None) is positive
 
 
-def fits(labels: Labels, matchers: Iterable[Matcher]) -> bool:
-    """Whether a label set fits every matcher."""
-    return all(matcher.matches(value_of(labels, matcher.name)) for matcher in matchers)
+def fitting(matchers: Iterable[Matcher]) -> Callable[[Labels], bool]:
+    """A test whether a label set fits every matcher. What it costs is counted as effort."""
+    tests = [(matcher.name, matcher.test()) for matcher in dict.fromkeys(matchers)]
+    cost = _TEST * len(tests)
+
+    def fits(labels: Labels) -> bool:
+        effort.spend(cost)
+        return all(test(value_of(labels, name)) for name, test in tests)
+
+    return fits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,13 +189,15 @@ class MemorySource:
         """The series that fit: the fewest that have one of the wanted labels, sifted by the other matchers."""
         sure = [each for each in matchers if each.operator == "=" and each.value]
         if not sure:
-            return [each for each in self._series if fits(each.labels, matchers)]
+            fits = fitting(matchers)
+            return [each for each in self._series if fits(each.labels)]
         candidates = [self._with.get((each.name, each.value), []) for each in sure]
         fewest = min(range(len(sure)), key=lambda at: len(candidates[at]))
         rest = [each for each in matchers if each is not sure[fewest]]
         if not rest:
             return candidates[fewest]
-        return [each for each in candidates[fewest] if fits(each.labels, rest)]
+        fits = fitting(rest)
+        return [each for each in candidates[fewest] if fits(each.labels)]
 
     def labels(self, matchers: Sequence[Matcher], start_ms: int, end_ms: int) -> Iterable[Labels]:
         """See :class:`SeriesSource`."""

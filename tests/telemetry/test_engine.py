@@ -210,6 +210,7 @@ def test_random_texts_are_answered() -> None:
         + ', "n"' * 9_000
         + ")",
         'count_values("' + "x" * 90_000 + '", m)',
+        "m{" + ",".join(f'n=~"{number}.*|.*"' for number in range(5_000)) + "}",
     ],
 )
 def test_hostile_texts_are_answered(query: str) -> None:

@@ -25,7 +25,7 @@ from sregym_env.telemetry.promql.engine import Engine, Options
 from sregym_env.telemetry.promql.errors import BadData, ParseError, QueryError, QueryTimeout, TooManySamples
 from sregym_env.telemetry.promql.parser import parse
 from sregym_env.telemetry.promql.templates import expand
-from sregym_env.telemetry.series import STALE, Matcher, Metadata, Series, SeriesSource, fits
+from sregym_env.telemetry.series import STALE, Matcher, Metadata, Series, SeriesSource, fitting
 
 State = Literal["inactive", "pending", "firing"]
 
@@ -341,6 +341,7 @@ class RecordedSource:
 
     def _recorded(self, matchers: Sequence[Matcher], start: int, end: int) -> Iterable[Series]:
         names = [matcher for matcher in matchers if matcher.name == NAME]
+        fits = fitting(matchers)
         for at, group in enumerate(self._groups):
             first, last = -(-start // group.interval) * group.interval, group.last(end)
             if last < first:
@@ -356,7 +357,7 @@ class RecordedSource:
                     found = made_of(rule, group, Engine(seen, self._options), first, last)
                 except QueryError:
                     continue
-                yield from (each for each in found if fits(each.labels, matchers))
+                yield from (each for each in found if fits(each.labels))
 
 
 _ALERTS = "ALERTS"
