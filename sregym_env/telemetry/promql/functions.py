@@ -16,7 +16,7 @@ from sregym_env.telemetry.labels import NAME, Labels, drop, nameless, replaced, 
 from sregym_env.telemetry.promql.budget import STEP, Budget
 from sregym_env.telemetry.promql.errors import QueryError
 from sregym_env.telemetry.promql.gosort import strongest_first
-from sregym_env.telemetry.promql.grid import Grid, empty, joined, stacked
+from sregym_env.telemetry.promql.grid import Grid, Rows, joined
 from sregym_env.telemetry.series import PatternError, Times, Values, compiled
 
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
@@ -227,29 +227,37 @@ def histogram_quantile(q: Values, grid: Grid, budget: Budget) -> Grid:
         bound = parse_float(value_of(labels, "le"))
         if bound is not None:
             groups.setdefault(drop(labels, (NAME, "le")), []).append((bound, row))
-    values, present = [], []
-    for buckets in groups.values():
+    values = np.full((len(groups), grid.steps), np.nan)
+    present = np.zeros(values.shape, dtype=np.bool_)
+    alike: dict[tuple[float, ...], list[tuple[int, Rows, Values]]] = {}
+    for at, buckets in enumerate(groups.values()):
         buckets.sort(key=lambda each: (not math.isnan(each[0]), each[0]))
         rows = [row for _, row in buckets]
-        bounds = np.array([bound for bound, _ in buckets])
-        there = grid.present[rows]
-        counts = np.where(there, grid.values[rows], 0.0)
-        simple = (
-            len(buckets) >= 2
-            and all(a < b for a, b in pairwise(bounds.tolist()))
-            and np.isfinite(counts).all()
+        bounds = tuple(bound for bound, _ in buckets)
+        there, counts = grid.present[rows], grid.values[rows]
+        present[at] = there.any(axis=0)
+        # Steps with every bucket are worked on together with those of other histograms, all others one by one.
+        whole = np.asarray(there.all(axis=0) & np.isfinite(counts).all(axis=0))
+        if len(bounds) < 2 or not all(before < after for before, after in pairwise(bounds)):
+            whole[:] = False
+        if whole.any():
+            alike.setdefault(bounds, []).append((at, np.flatnonzero(whole), counts[:, whole]))
+        rest = np.flatnonzero(present[at] & ~whole)
+        if len(rest):
+            budget.spend(STEP * len(rest) * (5 + len(rows)))
+            values[at, rest] = _one_by_one(q[rest], np.array(bounds), counts[:, rest], there[:, rest])
+    for bounds, histograms in alike.items():
+        steps = np.concatenate([each for _, each, _ in histograms])
+        found = _quantiles(
+            q[steps], np.array(bounds), np.concatenate([each for *_, each in histograms], axis=1)
         )
-        if simple and there.all():
-            values.append(_quantiles(q, bounds, counts))
-        else:
-            budget.spend(STEP * (5 * grid.steps + there.size))
-            values.append(_one_by_one(q, bounds, counts, there))
-        present.append(np.asarray(there.any(axis=0)))
-    return stacked(list(groups), values, present, grid.steps) if groups else empty(grid.steps)
+        places = np.repeat([each for each, *_ in histograms], [len(each) for _, each, _ in histograms])
+        values[places, steps] = found
+    return Grid(list(groups), values, present)
 
 
 def _quantiles(q: Values, bounds: Values, counts: Values) -> Values:
-    """At all steps: bounds (buckets,), counts (buckets, steps)."""
+    """At many steps: bounds (buckets,), counts (buckets, steps), all there and finite."""
     counts = np.maximum.accumulate(counts, axis=0)
     observations = counts[-1]
     rank = q * observations
