@@ -11,7 +11,7 @@ SERIES = 1.5
 """Units of work that a selected series costs, in microseconds of the reference machine."""
 CELL = 0.03
 """Units that a value at a step, or a sample in a window, costs where arrays are worked on at once."""
-WALKED = 0.06
+WALKED = 0.1
 """Units that a sample in a window costs: functions that add up go through samples one after another."""
 STEP = 2.0
 """Units that a value costs where it is worked on by itself."""
