@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test ray check format bench validate sample shortcuts compat parity hostile helm fuzz adapters trl exports rllib clean
+.PHONY: help demo test ray check format bench validate sample shortcuts compat parity hostile prometheus helm fuzz adapters trl exports rllib clean
 
 help:  ## Say what can be made.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -75,6 +75,9 @@ hostile: $(READY)  ## Play thousands of hostile actions and measure what each co
 
 parity: $(READY)  ## Compare the in-process kubectl with a real one, byte for byte; record new lines.
 	$(BIN)/python -m tests.parity
+
+prometheus: $(READY)  ## Record anew what a real Prometheus answers (Debian's package, fetched and not installed; a minute).
+	$(BIN)/python -m tests.telemetry.record_prometheus
 
 helm: $(READY)  ## Run real Helm 4 against the served cluster (downloads 85 MB once).
 	$(LAY)/helm 'helm-python-sdk==0.2.2'

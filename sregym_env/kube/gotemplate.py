@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import quote_plus
 
 from sregym_env.kube.jsonpath import JSONPathError, unquote
@@ -25,9 +25,12 @@ from sregym_env.runtime import effort
 
 _TOKEN = re.compile(
     r"""\s+|"(?:[^"\\]|\\.)*"|`[^`]*`|:=|[|(),=]|\$[A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*|(?:\.[A-Za-z_][A-Za-z0-9_]*)+|\."""
-    r"""|[-+]?[0-9]+(?:\.[0-9]+)?|[A-Za-z_][A-Za-z0-9_]*"""
+    r"""|[-+]?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|[A-Za-z_][A-Za-z0-9_]*"""
 )
 _NO_VALUE = object()
+
+Functions: TypeAlias = Mapping[str, Callable[..., Any]]
+"""What a template may call, by name."""
 
 
 class TemplateError(ValueError):
@@ -92,9 +95,7 @@ class GoTemplate:
 
     __slots__ = ("_functions", "_nodes")
 
-    def __init__(
-        self, source: str, functions: Mapping[str, Callable[..., Any]] | None = None, name: str = "output"
-    ) -> None:
+    def __init__(self, source: str, functions: Functions | None = None, name: str = "output") -> None:
         """Parse ``source``; ``functions`` come on top of Go's own, ``name`` is what errors call the template. Raises
         ``TemplateError``."""
         self._functions = {**_FUNCTIONS, **functions} if functions else _FUNCTIONS
@@ -272,7 +273,7 @@ def _operand(token: str, place: _Place) -> Any:
     if head == ".":
         return _Path("", tuple(part for part in token.split(".") if part))
     if head.isdecimal() or head in "+-":
-        return _Value(float(token) if "." in token else int(token))
+        return _Value(int(token) if token.lstrip("+-").isdecimal() else float(token))
     if token in ("true", "false"):
         return _Value(token == "true")
     if token == "nil":
@@ -541,7 +542,7 @@ def _exists(value: Any, *keys: Any) -> bool:
         return False
 
 
-_VERB = re.compile(r"%([-+ 0#]*)([0-9]*)(?:\.([0-9]+))?([%vsdqtfgx])")
+_VERB = re.compile(r"%([-+ 0#]*)([0-9]*)(?:\.([0-9]+))?([%vsdqtefgx])")
 
 
 _MAX_WIDTH = 1_000_000
@@ -571,6 +572,9 @@ def _printf(pattern: str, *values: Any) -> str:
     return text
 
 
+_KINDS: Mapping[type, str] = {bool: "bool", int: "int", float: "float64"}
+
+
 def _formatted(verb: str, value: Any, precision: str | None) -> str:
     if verb == "q":
         return '"' + to_text(value).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
@@ -578,8 +582,14 @@ def _formatted(verb: str, value: Any, precision: str | None) -> str:
         return str(value) if isinstance(value, int) else f"%!d(float64={to_text(value)})"
     if verb == "f" and isinstance(value, int | float):
         return f"{value:.{int(precision or 6)}f}"
+    if verb == "e" and isinstance(value, int | float):
+        return f"{value:.{int(precision or 6)}e}"
+    if verb == "x" and isinstance(value, int):
+        return f"{value:x}"
     if verb == "x" and isinstance(value, str):
         return value.encode().hex()
+    if verb == "s" and type(value) in _KINDS:
+        return f"%!s({_KINDS[type(value)]}={to_text(value)})"
     text = to_text(value)
     return text[: int(precision)] if precision and verb == "s" else text
 
@@ -594,7 +604,7 @@ def _print(*values: Any) -> str:
 
 
 _LEAST = {"eq": 2, "ne": 2, "lt": 2, "le": 2, "gt": 2, "ge": 2, "print": 0, "println": 0}
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
+_FUNCTIONS: Functions = {
     "index": _index,
     "len": _length,
     "slice": _slice,

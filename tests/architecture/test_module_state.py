@@ -77,7 +77,7 @@ REMEMBERED = {
     "awk._parsed", "cel._compiled", "columns.parse_columns", "custom._compiled", "globs._around",
     "globs.expression", "gotemplate.compile_go_template", "grep._matcher", "javascript._linear",
     "jsonpath.compile_template", "patterns.compiled", "posix.compiled", "proxy._rejected", "regexes.compiled",
-    "sed_syntax.parsed", "selecting._pattern", "strings._compiled", "syntax.parsed",
+    "sed_syntax.parsed", "selecting._pattern", "series.compiled", "strings._compiled", "syntax.parsed",
     # The fields of a class.
     "frozen._fields", "mould._blank", "mould._constructed", "mould._tuples",
     # Follows from a registry, which never changes.
