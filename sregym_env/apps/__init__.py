@@ -16,8 +16,8 @@ from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from typing import Any
 
-from sregym_env.apps.folders.reading import load, name_of
 from sregym_env.cluster.app import App
 from sregym_env.errors import AppError, ProblemError
 
@@ -47,7 +47,8 @@ def app(name: str) -> App:
         found: App = importlib.import_module(f"{__name__}.{name.replace('-', '_')}").APP
         return found
     if name in _in_folders():
-        return load(_in_folders()[name])
+        made: App = _folders().load(_in_folders()[name])
+        return made
     if name not in _installed():
         near = get_close_matches(name, names(), n=3)
         hint = f"; did you mean {' or '.join(near)}?" if near else f"; there are: {', '.join(names())}"
@@ -66,7 +67,12 @@ def bundled() -> tuple[str, ...]:
 def _in_folders() -> Mapping[str, Path]:
     """Applications of the folders in ``SREGYM_APPS``. Raises AppError for a folder without one."""
     folders = [Path(each) for each in os.environ.get(FOLDERS, "").split(os.pathsep) if each]
-    return {name_of(folder): folder for folder in folders}
+    return {_folders().name_of(folder): folder for folder in folders}
+
+
+def _folders() -> Any:
+    # What reads folders knows programs and schemas, which most who ask for an application do not need.
+    return importlib.import_module(f"{__name__}.folders")
 
 
 @cache

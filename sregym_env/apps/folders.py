@@ -1,4 +1,8 @@
-"""An application out of a folder: ``app.yaml`` and the manifests beside it."""
+"""Applications that are folders: manifests, and beside them ``app.yaml``, which says what their images do.
+
+Folders whose applications should be known by name stand in the environment variable ``SREGYM_APPS``, separated as in
+``PATH``; worker processes inherit it.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ import yaml
 from pydantic import ValidationError
 
 from sregym_env.apps import stock
-from sregym_env.apps.folders.schema import AppModel, ServiceModel, value_of
+from sregym_env.apps.app_yaml import AppModel, ServiceModel, value_of
 from sregym_env.cluster.app import App, Binary, Component, Dependency, Image, Journey
 from sregym_env.errors import AppError
 from sregym_env.kube.types import Manifest
