@@ -58,7 +58,7 @@ def images(edition: Edition) -> tuple[Image, ...]:
             toolbox="debian",
             architectures=("amd64",),
         )
-        for builds, settings in ((edition.front, front()), (edition.media, media_front()))
+        for builds, settings in ((edition.front, front(edition)), (edition.media, media_front(edition)))
         for each in builds.all
     ]
     made.append(_assets(edition.assets))
