@@ -1,5 +1,6 @@
 """The applications: one package each that declares ``APP``, found by scanning.
 
+A user's own may be a folder (:mod:`~.folders`) that the environment variable ``SREGYM_APPS`` names.
 Installed distributions add their own, under names that are not taken here, through the entry point group
 ``sregym_env.apps``, whose names are those of the applications and whose values lead to an
 :class:`~sregym_env.cluster.app.App`.
@@ -8,17 +9,23 @@ Installed distributions add their own, under names that are not taken here, thro
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
 
 from sregym_env.cluster.app import App
 from sregym_env.errors import AppError, ProblemError
 
 GROUP = "sregym_env.apps"
 """The entry point group of applications in other distributions."""
+
+FOLDERS = "SREGYM_APPS"
+"""The environment variable that names folders with applications, separated as in ``PATH``."""
 
 DEFAULT = "hotel-reservation"
 """The application that is played where none is named."""
@@ -27,7 +34,7 @@ DEFAULT = "hotel-reservation"
 @cache
 def names() -> tuple[str, ...]:
     """Names of all applications, sorted, such as ``hotel-reservation``."""
-    return tuple(sorted({*bundled(), *_installed()}))
+    return tuple(sorted({*bundled(), *_installed(), *_in_folders()}))
 
 
 @cache
@@ -39,6 +46,9 @@ def app(name: str) -> App:
     if name in bundled():
         found: App = importlib.import_module(f"{__name__}.{name.replace('-', '_')}").APP
         return found
+    if name in _in_folders():
+        made: App = _folders().load(_in_folders()[name])
+        return made
     if name not in _installed():
         near = get_close_matches(name, names(), n=3)
         hint = f"; did you mean {' or '.join(near)}?" if near else f"; there are: {', '.join(names())}"
@@ -51,6 +61,18 @@ def bundled() -> tuple[str, ...]:
     """Names of the applications of this package."""
     found = (module.name for module in pkgutil.iter_modules(__path__) if module.ispkg)
     return tuple(sorted(name.replace("_", "-") for name in found))
+
+
+@cache
+def _in_folders() -> Mapping[str, Path]:
+    """Applications of the folders in ``SREGYM_APPS``. Raises AppError for a folder without one."""
+    folders = [Path(each) for each in os.environ.get(FOLDERS, "").split(os.pathsep) if each]
+    return {_folders().name_of(folder): folder for folder in folders}
+
+
+def _folders() -> Any:
+    # What reads folders knows programs and schemas, which most who ask for an application do not need.
+    return importlib.import_module(f"{__name__}.folders")
 
 
 @cache

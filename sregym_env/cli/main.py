@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sregym_env.cli import datasets, terminal
+from sregym_env.cli import applications, datasets, terminal
 from sregym_env.cli.commands import evaluate, run
 from sregym_env.cli.errors import fail as _fail
 from sregym_env.cli.errors import told_errors as _told_errors
@@ -92,6 +92,7 @@ app.command()(run)
 app.command("eval")(evaluate)
 app.command()(datasets.replay)
 app.add_typer(datasets.app, name="dataset")
+app.add_typer(applications.app, name="app")
 
 
 @app.command()

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import orjson
 
+from sregym_env.apps import stock
 from sregym_env.apps.hotel_reservation.edition import GUARDED, PUBLISHED, STORED_BY, Edition
 from sregym_env.apps.hotel_reservation.services import CONFIG_PATH, ROOT, services
 from sregym_env.cluster.app import Binary, Image
@@ -76,48 +77,10 @@ def _application(reference: str, made: Iterable[ServiceSettings], config: str) -
     )
 
 
-def _mongo(reference: str, version: str, size: int, shell: str) -> Image:
-    binaries = {"mongod": Binary("mongod", version), "docker-entrypoint.sh": Binary("mongod", version)}
-    tools = ("mongo", "mongodump", "mongostat") if shell == "mongo" else ()
-    binaries |= {name: Binary("applet") for name in tools}
-    release = 'PRETTY_NAME="Ubuntu 18.04.5 LTS"\nNAME="Ubuntu"\nID=ubuntu\n'
-    return Image(
-        reference,
-        size,
-        binaries,
-        ("docker-entrypoint.sh",),
-        ("mongod",),
-        files={"/etc/os-release": release, "/etc/mongod.conf.orig": "storage:\n  dbPath: /var/lib/mongodb\n"},
-        toolbox="debian",
-        user=0,
-    )
-
-
-_MEMCACHED = {"memcached": Binary("memcached"), "docker-entrypoint.sh": Binary("memcached")}
-_WRK = {name: Binary("wrk2") for name in ("wrk", "bash", "sh")}
-
-
-def _memcached(reference: str) -> Image:
-    return Image(
-        reference, 32_000_000, _MEMCACHED, ("docker-entrypoint.sh",), ("memcached",), toolbox="debian"
-    )
-
-
 def _consul(reference: str, version: str) -> Image:
     binaries = {"consul": Binary("consul", version), "docker-entrypoint.sh": Binary("consul", version)}
     arguments = ("agent", "-dev", "-client", "0.0.0.0")
     return Image(reference, 62_000_000, binaries, ("docker-entrypoint.sh",), arguments)
-
-
-def _jaeger(reference: str) -> Image:
-    return Image(
-        reference,
-        29_000_000,
-        {"/go/bin/all-in-one-linux": Binary("jaeger")},
-        ("/go/bin/all-in-one-linux",),
-        ("--sampling.strategies-file=/etc/jaeger/sampling_strategies.json",),
-        toolbox="busybox",
-    )
 
 
 def images(edition: Edition) -> tuple[Image, ...]:
@@ -129,17 +92,17 @@ def images(edition: Edition) -> tuple[Image, ...]:
         *(_application(each, made, config) for each in (*application.all, *application.copies)),
         _application(application.fails, _with_wrong_port(edition, made), config),
         *(
-            _mongo(each, version, 165_000_000, "mongo")
+            stock.mongodb(each, version)
             for each, version in zip(edition.mongodb.all, edition.mongodb.versions, strict=True)
         ),
-        _mongo(edition.mongodb.fails, edition.newer, 280_000_000, "mongosh"),
-        *(_memcached(_tagged(each)) for each in edition.memcached.all),
+        stock.mongodb(edition.mongodb.fails, edition.newer, size=280_000_000, shell="mongosh"),
+        *(stock.memcached(_tagged(each)) for each in edition.memcached.all),
         *(
             _consul(each, version)
             for each, version in zip(edition.consul.all, edition.consul.versions, strict=True)
         ),
-        *(_jaeger(each) for each in edition.jaeger.all),
-        Image(edition.load, 95_000_000, _WRK, (), ("/bin/bash",), toolbox="debian"),
+        *(stock.jaeger(each) for each in edition.jaeger.all),
+        stock.wrk2(edition.load),
     )
 
 

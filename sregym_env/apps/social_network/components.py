@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from sregym_env.apps.social_network.edition import DATABASES, MEMCACHED, PORTS, REDIS, SERVICES, Edition
+from sregym_env.apps.social_network.edition import DATABASES, MEMCACHED, REDIS, SERVICES, Edition
 from sregym_env.apps.social_network.services import DATABASE, front, media_front, services
 from sregym_env.cluster.app import Component, Dependency, Journey
 from sregym_env.sim.programs.services.graph import Need, needs, reached
@@ -73,7 +73,7 @@ def _store(
         kind,
         "deployments.apps",
         name,
-        PORTS[name],
+        edition.ports[name],
         name,
         memory=memory * MI,
         database=DATABASE.get(name, ""),
@@ -93,7 +93,7 @@ def _service(edition: Edition, name: str) -> Component:
         kind="web" if web else "thrift_service",
         workload="deployments.apps",
         container=name,
-        port=PORTS[name],
+        port=edition.ports[name],
         service=name,
         memory=settings.memory,
         stateless=bool(operations) and name != "media-frontend",
@@ -104,7 +104,7 @@ def _service(edition: Edition, name: str) -> Component:
             *(_dependency(edition, need, web) for need in needs(settings, operations)),
         ),
         releases=built.works,
-        service_port=edition.offer(name) if edition.offer(name) != PORTS[name] else 0,
+        service_port=edition.offer(name) if edition.offer(name) != edition.ports[name] else 0,
     )
 
 

@@ -38,7 +38,7 @@ PORTS: Mapping[str, int] = {
     "nginx-thrift": 8080,
     "media-frontend": 8080,
 }
-"""Where everything listens. The Lua of the front ends has the services' port compiled in, so none of them varies."""
+"""Where everything listens in the published configuration."""
 
 Host = Literal["short", "namespaced", "full"]
 """How the configuration names a Service: alone, with its namespace, fully qualified."""
@@ -58,6 +58,10 @@ class Edition:
     memcached: Builds
     jaeger: Builds
     load: str
+    ports: Mapping[str, int] = field(default_factory=lambda: PORTS)
+    """Where everything listens. The Lua of the front ends, a team's own image, has the services' ports compiled in."""
+    label: str = "service"
+    """The label by which pods are selected."""
     host: Host = "short"
     entry_port: int = 8080
     """The port of the front end's Service."""
@@ -80,7 +84,7 @@ class Edition:
         """The port of a component's Service."""
         if component == "media-frontend":
             return 8081
-        return self.entry_port if component == "nginx-thrift" else PORTS[component]
+        return self.entry_port if component == "nginx-thrift" else self.ports[component]
 
     def address(self, component: str) -> str:
         """The name under which the C++ services look a component up."""

@@ -35,19 +35,39 @@ def family(app: App, chance: Chance) -> App:
 
 def edition(chance: Chance) -> Edition:
     """What a team has chosen."""
+    ports = _ports(chance.at("ports"))
     return Edition(
         **_images(chance.at("images")),
+        ports=ports,
+        label=chance.weighted("label", _LABELS),
         host=chance.weighted("host", _HOSTS),
         entry_port=chance.choice("entry-port", (8080, 8080, 80, 8000)),
         redis_threads=chance.choice("threads", (2, 4, 8)),
         connections=chance.choice("connections", (128, 256, 512, 512)),
         sample_ratio=chance.weighted("sample-ratio", {"1": 0.3, "0.1": 0.3, "0.01": 0.4}),
-        probes=_probes(chance.at("probes")),
+        probes=_probes(chance.at("probes"), ports),
         rate=chance.between("rate", 14, 44) * 5,
         mix=_mix(chance.at("mix")),
         round_seconds=chance.choice("round", (10, 10, 30, 60)),
         user=chance.between("user", 1, 961),
     )
+
+
+_LABELS = {"service": 0.4, "app": 0.25, "app.kubernetes.io/name": 0.25, "component": 0.1}
+
+
+def _ports(chance: Chance) -> dict[str, int]:
+    """Where everything listens: the services all alike, or each on one of its own."""
+    ports = dict(PORTS)
+    style = chance.weighted("style", {"published": 0.2, "alike": 0.3, "rows": 0.5})
+    if style == "alike":
+        ports |= dict.fromkeys(SERVICES, chance.choice("alike", (9091, 9000, 7070, 10000, 9190, 8090)))
+    if style == "rows":
+        first = chance.choice("first", (9001, 9101, 7001, 10001, 20010, 8101))
+        step = chance.choice("step", (1, 1, 2, 10))
+        order = chance.shuffled("order", SERVICES)
+        ports |= {name: first + index * step for index, name in enumerate(order)}
+    return ports
 
 
 def _images(chance: Chance) -> dict[str, Any]:
@@ -74,7 +94,7 @@ def _images(chance: Chance) -> dict[str, Any]:
     }
 
 
-def _probes(chance: Chance) -> dict[str, Manifest]:
+def _probes(chance: Chance, ports: Mapping[str, int]) -> dict[str, Manifest]:
     """Most teams have some: by port, and of stores by their own client. What waits for its database does not listen."""
     found: dict[str, Manifest] = {}
     if chance.yes("stores", 0.5):
@@ -82,13 +102,13 @@ def _probes(chance: Chance) -> dict[str, Manifest]:
             *(f"{each}-mongodb" for each in DATABASES),
             *(f"{each}-memcached" for each in MEMCACHED),
         ):
-            found[name] = {"tcpSocket": {"port": PORTS[name]}}
+            found[name] = {"tcpSocket": {"port": ports[name]}}
         for each in REDIS:
             name = f"{each}-redis"
             ping: Manifest = {"exec": {"command": ["redis-cli", "ping"]}}
-            found[name] = ping if chance.yes("ping", 0.5) else {"tcpSocket": {"port": PORTS[name]}}
+            found[name] = ping if chance.yes("ping", 0.5) else {"tcpSocket": {"port": ports[name]}}
     if chance.yes("services", 0.6):
-        found |= {name: {"tcpSocket": {"port": PORTS[name]}} for name in SERVICES}
+        found |= {name: {"tcpSocket": {"port": ports[name]}} for name in SERVICES}
     if chance.yes("front", 0.6):
         found["nginx-thrift"] = {"httpGet": {"path": "/", "port": 8080}}
     if chance.yes("media", 0.4):

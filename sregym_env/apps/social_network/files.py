@@ -8,7 +8,6 @@ from sregym_env.apps.social_network.edition import (
     DATABASES,
     MEMCACHED,
     NAMESPACE,
-    PORTS,
     REDIS,
     SERVICES,
     Edition,
@@ -26,7 +25,7 @@ def service_config(edition: Edition) -> str:
     for name in (*SERVICES, *stores):
         entry: dict[str, object] = {
             "addr": edition.address(name),
-            "port": PORTS[name],
+            "port": edition.ports[name],
             "connections": edition.connections,
             "timeout_ms": 10000,
             "keepalive_ms": 10000,

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from sregym_env.apps import stock
 from sregym_env.apps.social_network.edition import Edition
 from sregym_env.apps.social_network.services import (
     BINARY,
-    FRONT_FILES,
-    MEDIA_FILES,
-    NGINX,
     ROOT,
     front,
     media_front,
@@ -18,7 +16,6 @@ from sregym_env.cluster.app import Binary, Image
 _RELEASE = {
     "bionic": 'PRETTY_NAME="Ubuntu 18.04.5 LTS"\nNAME="Ubuntu"\nID=ubuntu\n',
     "xenial": 'PRETTY_NAME="Ubuntu 16.04.7 LTS"\nNAME="Ubuntu"\nID=ubuntu\n',
-    "buster": 'PRETTY_NAME="Debian GNU/Linux 10 (buster)"\nNAME="Debian GNU/Linux"\nID=debian\n',
 }
 ASSETS = "/assets"
 """Where the assets' image keeps what the front ends are given."""
@@ -61,21 +58,21 @@ def images(edition: Edition) -> tuple[Image, ...]:
             toolbox="debian",
             architectures=("amd64",),
         )
-        for builds, settings in ((edition.front, front()), (edition.media, media_front()))
+        for builds, settings in ((edition.front, front(edition)), (edition.media, media_front(edition)))
         for each in builds.all
     ]
     made.append(_assets(edition.assets))
     made += [
-        _mongo(each, version, "mongo")
+        stock.mongodb(each, version)
         for each, version in zip(edition.mongodb.all, edition.mongodb.versions, strict=True)
     ]
     made += [
-        _redis(each, version) for each, version in zip(edition.redis.all, edition.redis.versions, strict=True)
+        stock.redis(each, version)
+        for each, version in zip(edition.redis.all, edition.redis.versions, strict=True)
     ]
-    made += [_memcached(each) for each in edition.memcached.all]
-    made += [_jaeger(each) for each in edition.jaeger.all]
-    wrk = {name: Binary("wrk2") for name in ("wrk", "bash", "sh")}
-    made.append(Image(edition.load, 95_000_000, wrk, (), ("/bin/bash",), toolbox="debian"))
+    made += [stock.memcached(each) for each in edition.memcached.all]
+    made += [stock.jaeger(each) for each in edition.jaeger.all]
+    made.append(stock.wrk2(edition.load))
     return tuple(made)
 
 
@@ -88,53 +85,3 @@ def _assets(reference: str) -> Image:
         f"{ASSETS}/keys/CA.pem": "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n",
     }
     return Image(reference, 24_000_000, {}, (), ("sh",), files=files)
-
-
-def _mongo(reference: str, version: str, shell: str) -> Image:
-    binaries = {"mongod": Binary("mongod", version), "docker-entrypoint.sh": Binary("mongod", version)}
-    tools = ("mongo", "mongodump", "mongostat") if shell == "mongo" else ()
-    binaries |= {name: Binary("applet") for name in tools}
-    return Image(
-        reference,
-        165_000_000,
-        binaries,
-        ("docker-entrypoint.sh",),
-        ("mongod",),
-        files={
-            "/etc/os-release": _RELEASE["bionic"],
-            "/etc/mongod.conf.orig": "storage:\n  dbPath: /var/lib/mongodb\n",
-        },
-        toolbox="debian",
-    )
-
-
-def _redis(reference: str, version: str) -> Image:
-    binaries = {"redis-server": Binary("redis", version), "docker-entrypoint.sh": Binary("redis", version)}
-    return Image(
-        reference,
-        39_000_000,
-        binaries,
-        ("docker-entrypoint.sh",),
-        ("redis-server",),
-        workdir="/data",
-        files={"/etc/os-release": _RELEASE["buster"]},
-        toolbox="debian",
-    )
-
-
-def _memcached(reference: str) -> Image:
-    binaries = {"memcached": Binary("memcached"), "docker-entrypoint.sh": Binary("memcached")}
-    return Image(reference, 32_000_000, binaries, ("docker-entrypoint.sh",), ("memcached",), toolbox="debian")
-
-
-def _jaeger(reference: str) -> Image:
-    return Image(
-        reference,
-        29_000_000,
-        {"/go/bin/all-in-one-linux": Binary("jaeger")},
-        ("/go/bin/all-in-one-linux",),
-        ("--sampling.strategies-file=/etc/jaeger/sampling_strategies.json",),
-    )
-
-
-__all__ = ["ASSETS", "FRONT_FILES", "MEDIA_FILES", "NGINX", "images"]

@@ -9,7 +9,6 @@ from sregym_env.apps.social_network.edition import (
     DATABASES,
     MEMCACHED,
     NAMESPACE,
-    PORTS,
     REDIS,
     SERVICES,
     Edition,
@@ -47,12 +46,12 @@ def manifests(edition: Edition) -> tuple[Manifest, ...]:
     )
 
 
-def _metadata(name: str) -> Manifest:
-    return {"name": name, "namespace": NAMESPACE, "labels": {"service": name}}
+def _metadata(edition: Edition, name: str) -> Manifest:
+    return {"name": name, "namespace": NAMESPACE, "labels": {edition.label: name}}
 
 
-def _config_map(name: str, data: dict[str, str]) -> Manifest:
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": _metadata(name), "data": data}
+def _config_map(edition: Edition, name: str, data: dict[str, str]) -> Manifest:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": _metadata(edition, name), "data": data}
 
 
 def _mounts(name: str, keys: dict[str, str], folder: str) -> tuple[list[Manifest], list[Manifest]]:
@@ -75,7 +74,7 @@ def _workload(
         "name": name,
         "image": image,
         "imagePullPolicy": "IfNotPresent",
-        "ports": ports or [{"containerPort": PORTS[name]}],
+        "ports": ports or [{"containerPort": edition.ports[name]}],
         **more,
     }
     handler = edition.probes.get(name)
@@ -86,24 +85,25 @@ def _workload(
         pod["initContainers"] = [init]
     if volumes:
         pod["volumes"] = volumes
+    labels = {edition.label: name, **({"app": name} if edition.label != "app" else {})}
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": _metadata(name),
+        "metadata": _metadata(edition, name),
         "spec": {
             "replicas": 1,
-            "selector": {"matchLabels": {"service": name}},
-            "template": {"metadata": {"labels": {"service": name, "app": name}}, "spec": pod},
+            "selector": {"matchLabels": {edition.label: name}},
+            "template": {"metadata": {"labels": labels}, "spec": pod},
         },
     }
 
 
-def _service(name: str, ports: list[Manifest]) -> Manifest:
+def _service(edition: Edition, name: str, ports: list[Manifest]) -> Manifest:
     return {
         "apiVersion": "v1",
         "kind": "Service",
-        "metadata": _metadata(name),
-        "spec": {"type": "ClusterIP", "ports": ports, "selector": {"service": name}},
+        "metadata": _metadata(edition, name),
+        "spec": {"type": "ClusterIP", "ports": ports, "selector": {edition.label: name}},
     }
 
 
@@ -122,7 +122,11 @@ def _memcached(edition: Edition, name: str) -> tuple[Manifest, ...]:
     }
     mounts, volumes = _mounts(name, configs, f"{ROOT}/config")
     workload = _workload(edition, name, edition.memcached.runs, volumes=volumes, volumeMounts=mounts)
-    return _config_map(name, configs), workload, _service(name, [_port(PORTS[name])])
+    return (
+        _config_map(edition, name, configs),
+        workload,
+        _service(edition, name, [_port(edition.ports[name])]),
+    )
 
 
 def _redis(edition: Edition, name: str) -> tuple[Manifest, ...]:
@@ -132,7 +136,11 @@ def _redis(edition: Edition, name: str) -> tuple[Manifest, ...]:
     workload = _workload(
         edition, name, edition.redis.runs, volumes=volumes, args=arguments, volumeMounts=mounts
     )
-    return _config_map(name, configs), workload, _service(name, [_port(PORTS[name])])
+    return (
+        _config_map(edition, name, configs),
+        workload,
+        _service(edition, name, [_port(edition.ports[name])]),
+    )
 
 
 def _mongodb(edition: Edition, name: str) -> tuple[Manifest, ...]:
@@ -142,7 +150,11 @@ def _mongodb(edition: Edition, name: str) -> tuple[Manifest, ...]:
     workload = _workload(
         edition, name, edition.mongodb.runs, volumes=volumes, args=arguments, volumeMounts=mounts
     )
-    return _config_map(name, configs), workload, _service(name, [_port(PORTS[name])])
+    return (
+        _config_map(edition, name, configs),
+        workload,
+        _service(edition, name, [_port(edition.ports[name])]),
+    )
 
 
 def _jaeger(edition: Edition) -> tuple[Manifest, ...]:
@@ -150,7 +162,7 @@ def _jaeger(edition: Edition) -> tuple[Manifest, ...]:
     env = [{"name": "COLLECTOR_ZIPKIN_HTTP_PORT", "value": "9411"}]
     workload = _workload(edition, "jaeger", edition.jaeger.runs, ports=ports, env=env)
     served = [_port(number, protocol="UDP" if protocol == "UDP" else "") for number, protocol in JAEGER_PORTS]
-    return _config_map("jaeger", {}), workload, _service("jaeger", served)
+    return _config_map(edition, "jaeger", {}), workload, _service(edition, "jaeger", served)
 
 
 def _cpp_service(edition: Edition, name: str) -> tuple[Manifest, ...]:
@@ -162,7 +174,11 @@ def _cpp_service(edition: Edition, name: str) -> tuple[Manifest, ...]:
     workload = _workload(
         edition, name, edition.application.runs, volumes=volumes, command=[BINARY[name]], volumeMounts=mounts
     )
-    return _config_map(name, configs), workload, _service(name, [_port(PORTS[name])])
+    return (
+        _config_map(edition, name, configs),
+        workload,
+        _service(edition, name, [_port(edition.ports[name])]),
+    )
 
 
 def _front(edition: Edition, name: str) -> tuple[Manifest, ...]:
@@ -197,7 +213,11 @@ def _front(edition: Edition, name: str) -> tuple[Manifest, ...]:
         env=suffix,
         volumeMounts=mounts,
     )
-    return _config_map(name, configs), workload, _service(name, [_port(edition.offer(name), PORTS[name])])
+    return (
+        _config_map(edition, name, configs),
+        workload,
+        _service(edition, name, [_port(edition.offer(name), edition.ports[name])]),
+    )
 
 
 def _place(part: str) -> str:

@@ -7,7 +7,7 @@ handlers.
 from __future__ import annotations
 
 from sregym_env.apps.social_network import data
-from sregym_env.apps.social_network.edition import SERVICES
+from sregym_env.apps.social_network.edition import PUBLISHED, SERVICES, Edition
 from sregym_env.sim.programs.defaults import MIB
 from sregym_env.sim.programs.services.peers import At, Peer
 from sregym_env.sim.programs.services.protocols import Thrift, Web
@@ -563,17 +563,20 @@ def services() -> tuple[ServiceSettings, ...]:
     )
 
 
-def front() -> ServiceSettings:
+def front(edition: Edition = PUBLISHED) -> ServiceSettings:
     """``nginx-thrift``: the users' way in."""
-    peers = tuple(_named(name, "thrift-lua", 9090) for name in (_HOME, _TIMELINE, _COMPOSE, _USERS, _GRAPH))
+    peers = tuple(
+        _named(name, "thrift-lua", edition.ports[name])
+        for name in (_HOME, _TIMELINE, _COMPOSE, _USERS, _GRAPH)
+    )
     return ServiceSettings(
         "nginx-thrift", OpenResty(), Web(), 28 * MIB, _web_start(FRONT_FILES), _FRONT, peers, _ROUTES
     )
 
 
-def media_front() -> ServiceSettings:
+def media_front(edition: Edition = PUBLISHED) -> ServiceSettings:
     """``media-frontend``: pictures, straight from their database."""
-    peers = (_named("media-mongodb", "mongo-c-driver", 27017),)
+    peers = (_named("media-mongodb", "mongo-c-driver", edition.ports["media-mongodb"]),)
     return ServiceSettings(
         "media-frontend",
         OpenResty(),

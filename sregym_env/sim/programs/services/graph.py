@@ -38,6 +38,13 @@ def _asks(steps: tuple[Step, ...], missed: bool = False) -> Iterator[tuple[Ask, 
                 pass
 
 
+def asked(settings: ServiceSettings) -> tuple[str, ...]:
+    """Everybody whom a service asks at the start or with any request, each once."""
+    starts = [step.peer for step in settings.start if isinstance(step, Reach)]
+    found = [ask.peer for handler in settings.handlers for ask, _ in _asks(handler.steps)]
+    return tuple(dict.fromkeys((*starts, *found)))
+
+
 def reached(services: Mapping[str, ServiceSettings], entry: str, operation: str) -> dict[str, set[str]]:
     """Operations that a request cannot do without, by whom it asks for them; the entry first."""
     found: dict[str, set[str]] = {}

@@ -1,0 +1,136 @@
+"""An application that is a folder: the guide is followed, and what is wrong is said all at once."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from sregym_env.apps.folders import load
+from sregym_env.cli.main import app
+from sregym_env.errors import AppError
+
+GUIDE = (Path(__file__).parents[2] / "docs" / "adding-an-application.md").read_text()
+DECLARATION, MANIFESTS = re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)
+
+
+@pytest.fixture
+def bookshop(tmp_path: Path) -> Path:
+    folder = tmp_path / "bookshop"
+    folder.mkdir()
+    (folder / "app.yaml").write_text(DECLARATION)
+    (folder / "manifests.yaml").write_text(MANIFESTS)
+    return folder
+
+
+def test_the_guide_is_short() -> None:
+    assert len(DECLARATION.splitlines()) < 40
+    assert len(MANIFESTS.splitlines()) < 100
+
+
+def test_the_guide_shows_what_the_check_prints(bookshop: Path) -> None:
+    answer = CliRunner().invoke(app, ["app", "check", str(bookshop)])
+    assert answer.exit_code == 0, answer.output
+    shown = re.search(r"\$ sregym app check bookshop\n(.*?)```", GUIDE, re.DOTALL)
+    assert shown is not None
+    printed = [line.rstrip() for line in answer.output.splitlines()]
+    assert "\n".join(printed).startswith(shown[1].rstrip())
+    assert "bookshop serves its users; 67 pairs" in answer.output
+
+
+def test_it_is_played_by_name_in_a_process_that_is_told_the_folder(bookshop: Path) -> None:
+    code = (
+        "import gymnasium as gym, sregym_env\n"
+        "env = gym.make('SREGym/Pair-v0', app='bookshop', fault='scale_to_zero', target='catalogue')\n"
+        "observation, info = env.reset(seed=1)\n"
+        "print(env.step('kubectl get deploy catalogue -n bookshop --no-headers')[0])"
+    )
+    environment = {**os.environ, "SREGYM_APPS": str(bookshop)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert "0/0" in done.stdout
+
+
+def changed(folder: Path, *path: str, to: object) -> None:
+    """Set one value of the declaration; None takes it away."""
+    document = yaml.safe_load(DECLARATION)
+    inner = document
+    for key in path[:-1]:
+        inner = inner[key]
+    if to is None:
+        del inner[path[-1]]
+    else:
+        inner[path[-1]] = to
+    (folder / "app.yaml").write_text(yaml.safe_dump(document))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        (("services", "web"), None, "nothing says what example.com/bookshop/web:1.4 of web does"),
+        (("stores", "load"), None, "nobody offers load"),
+        (("stores", "queue"), {"program": "redis"}, "no Deployment, StatefulSet or Job is called queue"),
+        (("namespace",), "shop", "no manifest makes the namespace shop"),
+        (("journeys", "pay"), {"request": "POST /pay"}, "journeys.pay: web has no operation POST /pay"),
+        (
+            ("services", "web", "operations", "GET /books"),
+            [{"ask": "catalogue Lend"}],
+            "services.catalogue: no operation Lend, which web asks for",
+        ),
+        (
+            ("services", "web", "operations", "GET /books"),
+            [{"ask": "reviews List"}],
+            "services.web: no peer is called reviews",
+        ),
+        (
+            ("services", "catalogue", "peers", "cache"),
+            {"library": "gomemcached", "address": "cache:11211"},
+            "services.catalogue.peers.cache.library",
+        ),
+        (
+            ("services", "web", "operations", "GET /books"),
+            [{"think": "1ms"}],
+            "no step 'think'; there are compute",
+        ),
+        (
+            ("services", "web", "operations", "GET /books"),
+            [{"compute": "1 minute"}],
+            "is no time; write 800us",
+        ),
+        (("services", "web", "colour"), "red", "services.web.colour: Extra inputs are not permitted"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_wrong_is_said_with_its_place(
+    bookshop: Path, path: tuple[str, ...], value: object, said: str
+) -> None:
+    changed(bookshop, *path, to=value)
+    with pytest.raises(AppError, match=re.escape(said)):
+        load(bookshop)
+
+
+def test_everything_that_is_wrong_is_said_at_once(bookshop: Path) -> None:
+    changed(bookshop, "journeys", to={"pay": {"request": "POST /pay"}, "look": {"request": "GET /look"}})
+    with pytest.raises(AppError, match=r"journeys\.look(.|\n)*journeys\.pay"):
+        load(bookshop)
+
+
+def test_a_folder_without_a_declaration_is_told(tmp_path: Path) -> None:
+    answer = CliRunner().invoke(app, ["app", "check", str(tmp_path)])
+    assert answer.exit_code == 2
+    assert "app.yaml cannot be read" in answer.output
+
+
+def test_users_that_are_not_served_fail_the_check(bookshop: Path) -> None:
+    (bookshop / "manifests.yaml").write_text(MANIFESTS.replace('"catalogue:9000"', '"catalog:9000"'))
+    answer = CliRunner().invoke(app, ["app", "check", str(bookshop)])
+    assert answer.exit_code != 0
+    assert "users are not served" in answer.output
+    assert "no such host" in answer.output
