@@ -158,7 +158,7 @@ def nodes(world: World, baseline: Baseline, accepted: Collection[ObjectKey] = ()
         if key[0] != "nodes":
             continue
         now = current(world, key)
-        if now is not None and _repelling(before) - _repelling(now):
+        if now is not None and _opened(before, now):
             worse.append(f"{named(key)}: takes pods that it kept off")
         if key in accepted:
             continue
@@ -168,7 +168,21 @@ def nodes(world: World, baseline: Baseline, accepted: Collection[ObjectKey] = ()
             worse.append(f"{named(key)}: cordoned")
         elif _repelling(now) - _repelling(before):
             worse.append(f"{named(key)}: tainted")
-    return Check("nodes", not worse, shown(worse) or "all in service", "nodes stay in service")
+    return Check(
+        "nodes",
+        not worse,
+        shown(worse) or "all in service",
+        "nodes stay in service, and those out of it stay out",
+        complaints=tuple(worse),
+    )
+
+
+def _opened(before: Manifest, now: Manifest) -> bool:
+    """Whether a node that somebody had closed, for all pods or for those without a toleration, is open."""
+    if _repelling(before) - _repelling(now):
+        return True
+    closed, still = (bool(node["spec"].get("unschedulable")) for node in (before, now))
+    return closed and not still and not _repelling(now) - _repelling(before)
 
 
 # --- stability ------------------------------------------------------------------------------------

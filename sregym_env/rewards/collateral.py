@@ -16,6 +16,7 @@ from sregym_env.cluster.inventory import ObjectKey
 from sregym_env.cluster.targets import ROLLED, SCALED
 from sregym_env.faults.traces import Reach
 from sregym_env.kube.types import Manifest
+from sregym_env.rewards import upkeep
 from sregym_env.rewards.baseline import FLEETING, Called, everything
 from sregym_env.rewards.checks import current
 from sregym_env.rewards.objects import Objects, controlled, desired, named, pod_spec, shown, sources
@@ -87,7 +88,12 @@ def harm(
     changed: list[str] = []
     grave: list[str] = []
     for key, then, now in done:
-        if then is None or key in accepted or key[0] in _DERIVED or controlled(then):
+        if then is None or key[0] in _DERIVED or controlled(then):
+            continue
+        if key in accepted:
+            changed.extend(
+                f"{named(key)} ({what})" for what in (upkeep.beside(then, now) if now is not None else ())
+            )
             continue
         if key[0] == SCALERS and _scales(then) in accepted:
             continue
@@ -108,6 +114,9 @@ def harm(
         ):
             continue
         left.append(named(key))
+        # What is everybody's is nobody's to add to, and what runs elsewhere is looked after by nobody.
+        if not key[1] or (key[0] in PROGRAMS and _foreign(world, key)):
+            grave.append(f"{named(key)} is left to others")
         left.extend([f"a pod of {named(key)}"] * (_replicas(obj) - 1))
         grave.extend(
             [f"{named(key)} restrains others"] if key[0] in _RESTRAINING and _foreign(world, key) else []

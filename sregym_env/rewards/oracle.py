@@ -21,7 +21,7 @@ from sregym_env.faults.fault import Finding
 from sregym_env.faults.traces import Reach, Wrong
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
-from sregym_env.rewards import checks, collateral, integrity, stored, weaker
+from sregym_env.rewards import checks, collateral, integrity, leads, stored, weaker
 from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, protected_objects
 from sregym_env.rewards.cause import gone as cause_gone
 from sregym_env.rewards.objects import Objects
@@ -98,6 +98,7 @@ def judge_state(
     wrong = [(each.key, each.pointer) for cause in causes for each in cause.wrongs]
     up = [steady.of(checks.available(trial, baseline)), steady.of(checks.endpoints(trial, baseline))]
     well = served.passed and all(check.passed for check in up)
+    astray = leads.astray(trial, baseline.objects, baseline.backed, now)
     found = [
         served,
         checks.inventory(baseline, now, accepted),
@@ -107,7 +108,7 @@ def judge_state(
         checks.nodes(trial, baseline, accepted),
         integrity.path(trial, baseline),
         integrity.users(trial, baseline),
-        stored.data(trial, baseline.objects, now, baseline.kept, accepted, well),
+        stored.data(trial, baseline.objects, now, baseline.kept, accepted, well, astray),
         integrity.system(trial, baseline, accepted),
         collateral.check(harm),
     ]

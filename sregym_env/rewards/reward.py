@@ -28,7 +28,7 @@ TERMS = ("mitigation", "diagnosis", "collateral", "shaping", "command_cost", "ti
 
 INVARIANTS = (
     "inventory", "replicas", "policy", "privileges", "exposure", "network", "guards", "bypass", "users", "data", "system",
-    "collateral",
+    "nodes", "collateral",
 )  # fmt: skip
 """Checks that a repair must not have broken before a graded reward credits anything of it."""
 

@@ -6,7 +6,7 @@ Asked of the databases themselves, through the API, as an administrator would as
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sregym_env.cluster.api import World
@@ -148,10 +148,11 @@ def data(
     kept: Mapping[str, Contents],
     accepted: Collection[ObjectKey] = (),
     well: bool = True,
+    astray: Iterable[str] = (),
 ) -> Check:
     """Volumes were not thrown away, everybody mounts the ones that it mounted ``then``, and databases hold what they
-    ``kept``."""
-    lost = []
+    ``kept``. ``astray`` are components that turn to another's data."""
+    lost = [*astray]
     for key, before in then.items():
         obj = now.get(key)
         if obj is None or obj is before:
