@@ -24,6 +24,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.rewards import checks, collateral, integrity, leads, stored, weaker
 from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, protected_objects
 from sregym_env.rewards.cause import gone as cause_gone
+from sregym_env.rewards.doings import added, doings
 from sregym_env.rewards.objects import Objects
 from sregym_env.rewards.verdict import NO_HARM, Check, Verdict, conclude
 
@@ -86,14 +87,15 @@ def judge_state(
     value = forkable(world)
     trial: World = world if value is None else value.trial()
     accepted = {key for cause in causes for key in cause.accepts()}
-    done = [] if baseline.called is None else collateral.doings(trial, baseline.called)
-    made = collateral.added(done)
+    done = [] if baseline.called is None else doings(trial, baseline.called)
+    made = added(done)
     steady = _Steady()
     served = _await_journeys(trial, baseline, patience.settle + patience.noise, steady)
     # Only now: what a repair has restarted may take a while to go.
     harm = NO_HARM
     if baseline.called is not None:
-        harm = collateral.harm(trial, baseline.called, [cause.reach for cause in causes], done)
+        reaches = [cause.reach for cause in causes]
+        harm = collateral.harm(trial, baseline.called, reaches, done, noisy=patience.noise > 0.0)
     now = dict(protected_objects(trial))
     wrong = [(each.key, each.pointer) for cause in causes for each in cause.wrongs]
     up = [steady.of(checks.available(trial, baseline)), steady.of(checks.endpoints(trial, baseline))]
