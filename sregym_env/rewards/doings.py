@@ -115,7 +115,7 @@ def _by_itself(key: ObjectKey, then: Manifest | None, now: Manifest | None) -> b
     if controlled(known) or (now is not None and controlled(now)):
         return True
     if then is not None and now is not None:
-        return _wishes(key, then) == _wishes(key, now)
+        return bool(_wishes(key, then) == _wishes(key, now))
     annotations = known["metadata"].get("annotations") or {}
     if key[0] == "persistentvolumes":
         # A volume that was made for a claim comes and goes with it.

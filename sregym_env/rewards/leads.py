@@ -115,7 +115,7 @@ def _changed(key: ObjectKey, before: Manifest, obj: Manifest, then: Objects, now
 def _settings(component: Component, obj: Manifest, objects: Objects, namespace: str) -> dict[str, str]:
     """The environment and the arguments of a component's container, as its workload declares them."""
     container = containers(pod_spec(obj)).get(component.container) or {}
-    found = {}
+    found: dict[str, str] = {}
     for source in container.get("envFrom") or ():
         name = (source.get("configMapRef") or {}).get("name", "")
         found |= _data(objects, namespace, name)

@@ -7,7 +7,7 @@ adds comes through :class:`Cause`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -100,6 +100,7 @@ def judge_state(
     wrong = [(each.key, each.pointer) for cause in causes for each in cause.wrongs]
     up = [steady.of(checks.available(trial, baseline)), steady.of(checks.endpoints(trial, baseline))]
     well = served.passed and all(check.passed for check in up)
+    held = stored.contents(trial) if baseline.kept else {}
     astray = leads.astray(trial, baseline.objects, baseline.backed, now)
     found = [
         served,
@@ -110,7 +111,7 @@ def judge_state(
         checks.nodes(trial, baseline, accepted),
         integrity.path(trial, baseline),
         integrity.users(trial, baseline),
-        stored.data(trial, baseline.objects, now, baseline.kept, accepted, well, astray),
+        stored.data(trial, baseline.objects, now, baseline.kept, held, accepted, well, astray),
         integrity.system(trial, baseline, accepted),
         collateral.check(harm),
     ]
@@ -120,7 +121,7 @@ def judge_state(
         return conclude([*found, *over, _not_tried()], harm)
     # What the agent has left running is no part of the application: a repair must hold without somebody at it.
     _take_away(trial, made)
-    lasts = _durability(trial, baseline, causes, patience)
+    lasts = _durability(trial, baseline, causes, patience, held)
     if not lasts.passed:
         # What seemed harmless was only not felt yet.
         over = list(_causes(trial, baseline, causes, False))
@@ -197,7 +198,13 @@ def _is_complete(world: World, baseline: Baseline) -> bool:
     return checks.available(world, baseline).passed and checks.endpoints(world, baseline).passed
 
 
-def _durability(world: World, baseline: Baseline, causes: Sequence[Cause], patience: Patience) -> Check:
+def _durability(
+    world: World,
+    baseline: Baseline,
+    causes: Sequence[Cause],
+    patience: Patience,
+    held: Mapping[str, stored.Contents],
+) -> Check:
     """Recreate every pod of the application, replay the trigger, and see whether the users notice for long."""
     stuck = [*_recreate_pods(world, baseline), *_replayed(world, causes)]
     noisy = patience.noise > 0.0
@@ -208,13 +215,18 @@ def _durability(world: World, baseline: Baseline, causes: Sequence[Cause], patie
         trouble = _instability(world, baseline, patience.noise, noisy)
     accepted = {key for cause in causes for key in cause.accepts()}
     # What lay in memory, or beside a volume, is gone now.
-    trouble = trouble or stored.missing(world, baseline.kept, accepted, True)
+    lost = []
+    if not trouble and baseline.kept:
+        left = stored.contents(world)
+        lost = stored.missing(world, baseline.kept, left, accepted, True, held)
+        trouble = lost
     return Check(
         "durability",
         not trouble,
         "; ".join(trouble) or "the users were served again after every pod was recreated",
         "the users are served after every pod was recreated",
         weight=2.0,
+        complaints=tuple(lost),
     )
 
 

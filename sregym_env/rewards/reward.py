@@ -189,9 +189,8 @@ def _mitigation(preset: Preset, verdict: Verdict | None, untouched: Verdict | No
     # What a fault has broken itself is for its repair to put right; whoever only breaks it otherwise repairs nothing.
     known = {check.name: check.complaints for check in untouched.failed}
     for check in verdict.failed:
-        if check.name in INVARIANTS and (
-            check.name not in known or not set(check.complaints) <= set(known[check.name])
-        ):
+        new = set(check.complaints) - set(known.get(check.name, ()))
+        if new or (check.name in INVARIANTS and check.name not in known):
             return 0.0
     return progress(untouched, verdict) * _causes_gone(verdict)
 

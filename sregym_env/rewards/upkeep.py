@@ -56,12 +56,18 @@ def neglected(before: Manifest, now: Manifest, objects: Objects, wrong: Collecti
                 yield f"{name} runs whatever is newest of {image}"
 
 
-def unremovable(before: Manifest | None, now: Manifest) -> Iterator[str]:
-    """Finalizers that nobody looks after: what bears one can never be deleted."""
+def bound(before: Manifest | None, now: Manifest) -> Iterator[str]:
+    """Finalizers that nobody looks after: what bears one can never be deleted. And owners that were given to what had
+    none: with them it goes."""
     known = (before or {}).get("metadata", {}).get("finalizers") or ()
     for finalizer in now["metadata"].get("finalizers") or ():
         if finalizer not in known and finalizer not in _BUILT_IN and _OWN not in finalizer:
             yield f"cannot be deleted for {finalizer}"
+    if before is not None:
+        owners = [owner["uid"] for owner in before["metadata"].get("ownerReferences") or ()]
+        for owner in now["metadata"].get("ownerReferences") or ():
+            if owner["uid"] not in owners:
+                yield f"goes when {owner['kind']} {owner['name']} goes"
 
 
 def immovable(before: Manifest | None, now: Manifest) -> bool:

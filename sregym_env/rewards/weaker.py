@@ -95,7 +95,7 @@ def checks(
 def _same(before: Manifest, now: Manifest) -> bool:
     """Whether only the status of an object is another one, as stored objects show at a glance."""
     parts = ("spec", "data", "rules", "webhooks", "subjects", "limits")
-    marks = ("labels", "finalizers")
+    marks = ("labels", "finalizers", "ownerReferences")
     return "status" in now and all(before.get(part) is now.get(part) for part in parts) and all(
         before["metadata"].get(mark) is now["metadata"].get(mark) for mark in marks
     )  # fmt: skip
@@ -114,9 +114,9 @@ def _policy(
 ) -> Iterator[str]:
     largest = _largest(objects)
     for key, obj in added.items():
-        yield from (f"{named(key)}: {what}" for what in upkeep.unremovable(None, obj))
+        yield from (f"{named(key)}: {what}" for what in upkeep.bound(None, obj))
     for key, before, now in pairs:
-        yield from (f"{named(key)}: {what}" for what in upkeep.unremovable(before, now))
+        yield from (f"{named(key)}: {what}" for what in upkeep.bound(before, now))
         if key[0] == "services":
             local = [obj["spec"].get("internalTrafficPolicy") == "Local" for obj in (before, now)]
             if local == [False, True]:
