@@ -79,7 +79,7 @@ def harm(
         if (
             key in accepted
             or key in taken
-            or key[2] in names
+            or (key[2] in names and not _foreign(world, key))
             or (key[0] == SCALERS and _scales(obj) in accepted)
         ):
             continue

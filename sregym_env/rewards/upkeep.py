@@ -44,7 +44,9 @@ def neglected(before: Manifest, now: Manifest, objects: Objects, wrong: Collecti
         yield f"its pods count only after {later:.0f} s"
     spec, other = pod_spec(before), pod_spec(now)
     had, has = (_grace(each) for each in (spec, other))
-    if has * GRACE_SHARE < had:
+    if has * GRACE_SHARE < had and not any(
+        pointer.endswith("/terminationGracePeriodSeconds") for pointer in wrong
+    ):
         yield f"its pods get {has} s to end instead of {had}"
     if not any("nodeSelector" in pointer or "affinity" in pointer for pointer in wrong):
         yield from _pinned(spec, other, objects)
