@@ -2,7 +2,7 @@
 
 A database that is asked by another component than its own is in nobody's way for a while: it holds what it held, and
 users are served. What was written under the old address is lost to them all the same. So each setting (of the
-environment, of arguments, of the configuration file) that led to some workload must not lead to another one; by which
+environment, of flags, of the configuration file) that led to some workload must not lead to another one; by which
 name or address it does so is all the same.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import orjson
@@ -113,7 +114,7 @@ def _changed(key: ObjectKey, before: Manifest, obj: Manifest, then: Objects, now
 
 
 def _settings(component: Component, obj: Manifest, objects: Objects, namespace: str) -> dict[str, str]:
-    """The environment and the arguments of a component's container, as its workload declares them."""
+    """The environment and the flags of a component's container, as its workload declares them."""
     container = containers(pod_spec(obj)).get(component.container) or {}
     found: dict[str, str] = {}
     for source in container.get("envFrom") or ():
@@ -124,9 +125,11 @@ def _settings(component: Component, obj: Manifest, objects: Objects, namespace: 
         value = _data(objects, namespace, ref.get("name", "")).get(ref.get("key", ""))
         found[variable["name"]] = value or variable.get("value") or ""
     words = [*(container.get("command") or ()), *(container.get("args") or ())]
-    for number, word in enumerate(words):
+    # Words alone are programs and what they are told to do.
+    for word, following in pairwise([*words, ""]):
         flag, equals, value = word.partition("=")
-        found[flag if equals else f"argument {number}"] = value or word
+        if equals or word.startswith("-"):
+            found[flag] = value if equals else following
     return found
 
 

@@ -25,8 +25,12 @@ from sregym_env.sim.world.derived import DerivedFrom
 
 
 def _summed(documents: list[Manifest]) -> str:
-    """A hash of the documents of a collection, by their identifiers as the server goes through them."""
-    texts = sorted(tojson(document, one_line=True) for document in documents)
+    """A hash of the documents of a collection, in whatever order they came. Identifiers are left out: those that the
+    server made are kept with none of them."""
+    texts = sorted(
+        tojson({key: value for key, value in document.items() if key != "_id"}, one_line=True)
+        for document in documents
+    )
     return md5("\n".join(texts).encode(), usedforsecurity=False).hexdigest()
 
 
