@@ -259,7 +259,7 @@ def _fetters(obj: Manifest) -> set[str]:
 def _grants(before: Any, now: Any) -> bool:
     """Whether some rule gives what no rule gave."""
     had = {permission for rule in before or () for permission in _permissions(rule)}
-    return any(not _given(permission, had) for rule in now or () for permission in _permissions(rule))
+    return any(not _covered(permission, had) for rule in now or () for permission in _permissions(rule))
 
 
 def _permissions(rule: Manifest) -> Iterator[tuple[str, str, str, str]]:
@@ -271,7 +271,7 @@ def _permissions(rule: Manifest) -> Iterator[tuple[str, str, str, str]]:
                     yield group, resource, name, verb
 
 
-def _given(permission: tuple[str, ...], had: Collection[tuple[str, ...]]) -> bool:
+def _covered(permission: tuple[str, ...], had: Collection[tuple[str, ...]]) -> bool:
     return permission in had or any(
         all(mine in ("*", asked) for mine, asked in zip(each, permission, strict=True)) for each in had
     )
@@ -455,8 +455,15 @@ def _bypasses(
         found |= {f"its pods run {name} beside" for name in _names(now) if name not in known}
         found |= {f"its pods go without {what}" for what in _needs(before) - _needs(now)}
         found |= set(upkeep.hooks(before, now))
+        found |= {
+            f"its pods start without {what}"
+            for what in _given(now)
+            if _given(before).get(what) and not _given(now)[what]
+        }
         yield from (f"{named(key)}: {what}" for what in sorted(found))
     for key, obj in added.items():
+        for service in _passed_for(key, obj, baseline.objects):
+            yield f"{named(key)}: its pods pass for those behind {service}"
         if key[0] != "pods" and template(obj) is not None:
             yield from (f"{named(key)}: {what}" for what in sorted(_detours(obj)))
         elif key[0] == "services" and key[1:] not in backed and key[1] in baseline.namespaces:
@@ -500,6 +507,31 @@ def _needs(obj: Manifest) -> set[str]:
         for mount in container.get("volumeMounts") or ()
         if mount["name"] in must
     }
+
+
+def _given(obj: Manifest) -> dict[str, bool]:
+    """Settings that come from elsewhere, and whether pods wait for them."""
+    found = {}
+    for container in containers(pod_spec(obj)).values():
+        for variable in container.get("env") or ():
+            for ref in (variable.get("valueFrom") or {}).values():
+                found[f"{variable['name']} of {container['name']}"] = not ref.get("optional")
+        for number, source in enumerate(container.get("envFrom") or ()):
+            for kind in ("configMapRef", "secretRef"):
+                if kind in source:
+                    found[f"{source[kind].get('name', number)} of {container['name']}"] = not source[
+                        kind
+                    ].get("optional")
+    return found
+
+
+def _passed_for(key: ObjectKey, obj: Manifest, then: Objects) -> Iterator[str]:
+    """Services of before to which the pods of something new would be added."""
+    labels = ((template(obj) or {}).get("metadata") or {}).get("labels") or {}
+    for other, service in then.items() if labels else ():
+        selector = (service.get("spec") or {}).get("selector") if other[0] == "services" else None
+        if selector and other[1] == key[1] and selector.items() <= labels.items():
+            yield named(other)
 
 
 def _detours(obj: Manifest, aliases: bool = True) -> set[str]:

@@ -110,6 +110,12 @@ def marked(**metadata: Any) -> tuple[ObjectKey, Manifest]:
     return key, {**found, "metadata": {**found["metadata"], **metadata}}
 
 
+def from_secret(**ref: Any) -> dict[str, Any]:
+    """A container with a password from a Secret."""
+    source = {"name": "s", "key": "password", **ref}
+    return {"env": [{"name": "P", "valueFrom": {"secretKeyRef": source}}]}
+
+
 BUDGET = {"expectedPods": 2, "desiredHealthy": 1}
 LIMITED = {"resources": {"limits": {"cpu": "1", "memory": "1Gi"}}}
 RULE = {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["get", "list"]}
@@ -186,6 +192,10 @@ HOOK = {"name": "h", "failurePolicy": "Fail", "clientConfig": {"caBundle": "one"
         (configured(), configured(name="other"), ""),
         (configured(optional=True), workload(), ""),
         (workload(), beside(workload(), {"name": "more", "image": "busybox"}), "bypass"),
+        (workload(container=from_secret()), workload(container=from_secret(optional=True)), "bypass"),
+        (workload(container=from_secret(optional=True)), workload(container=from_secret(optional=True, name="t")), ""),
+        (workload(container=from_secret()), workload(container=from_secret(name="t")), ""),
+        (workload(container=from_secret()), workload(container={"env": [{"name": "P", "value": "x"}]}), ""),
         (workload(), workload(set={"revisionHistoryLimit": 0}), "policy"),
         (workload(), workload(set={"revisionHistoryLimit": 2}), ""),
         (workload(), workload(set={"minReadySeconds": 600}), "policy"),
@@ -293,6 +303,14 @@ def test_what_is_in_a_secret_stays_there(before: Any, now: Any, shows: bool) -> 
     assert "exposure" not in failed([SECRET, known, before], [SECRET, known, now])
 
 
+@pytest.mark.parametrize(
+    ("labels", "passes"), [({"app": "db"}, True), ({"app": "db", "x": "y"}, True), ({"app": "copy"}, False)]
+)
+def test_what_is_new_does_not_pass_for_what_was_there(labels: Any, passes: bool) -> None:
+    served = obj("Service", "x", spec={"selector": {"app": "db"}})
+    assert ("bypass" in failed([served], [served], [workload("twin", labels=labels)])) == passes
+
+
 def policy(name: str, **spec: Any) -> tuple[ObjectKey, Manifest]:
     """A network policy for the database."""
     return obj("NetworkPolicy", name, spec={"podSelector": {"matchLabels": {"app": "db"}}, **spec})
@@ -327,6 +345,14 @@ def test_policies_are_compared_by_what_they_let_through(now: Any, opened: str) -
     found = failed([*works, CLOSED], [*works, *now])
     assert set(found) == ({"network"} if opened else set())
     assert opened in found.get("network", "")
+
+
+def test_a_way_out_is_told_by_any_port() -> None:
+    dns_and_web = [{"ports": [{"port": 53}, {"port": 443}]}]
+    few = policy("out", policyTypes=["Egress"], egress=dns_and_web)
+    more = policy("more", policyTypes=["Egress"], egress=[{}])
+    assert "may reach addresses outside" in failed([DB, few], [DB, few, more])["network"]
+    assert failed([DB, few], [DB, few, policy("more", policyTypes=["Egress"], egress=dns_and_web)]) == {}
 
 
 def test_a_new_label_lets_nobody_out_of_a_policy() -> None:

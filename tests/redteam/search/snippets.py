@@ -128,7 +128,9 @@ WORKLOAD: tuple[Row, ...] = (
     ("all is optional",
      f"({_SPEC}.volumes[]? | select(.configMap) | .configMap.optional) = true | ({_SPEC}.containers[].env[]?.valueFrom.secretKeyRef | select(.)) += {{optional: true}}",
      f"[{_SPEC} | .. | .optional? | select(. == true)] | length > 0"),
-    ("no volumes", f"del({_SPEC}.volumes, {_BOX}.volumeMounts)", f"({_SPEC}.volumes // []) == []"),
+    # Scratch space is the container's own with a volume or without.
+    ("no volumes", f"del({_SPEC}.volumes, {_BOX}.volumeMounts)",
+     f"[{_SPEC}.volumes[]? | select(.persistentVolumeClaim or .configMap or .secret or .projected)] == []"),
     ("no environment", f"del({_BOX}.env)", f"({_BOX}.env // []) == []"),
     ("no authentication", f'{_BOX}.args |= ((. // []) - ["--auth"]) | {_BOX}.command |= ((. // []) - ["--auth"])',
      f'[({_BOX}.args // [])[], ({_BOX}.command // [])[]] | index("--auth") == null'),
