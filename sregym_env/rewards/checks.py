@@ -155,8 +155,16 @@ def endpoints(world: World, baseline: Baseline) -> Check:
     )
 
 
-def nodes(world: World, baseline: Baseline, accepted: Collection[ObjectKey] = ()) -> Check:
-    """Nodes are as ready and as schedulable as before."""
+def nodes(
+    world: World,
+    baseline: Baseline,
+    accepted: Collection[ObjectKey] = (),
+    wrong: Collection[tuple[ObjectKey, str]] = (),
+) -> Check:
+    """Nodes are as ready and as schedulable as before.
+
+    ``wrong`` are the fields, by JSON pointer, in which faults lie; what is accepted of a node is that one.
+    """
     worse = []
     for key, before in baseline.objects.items():
         if key[0] != "nodes":
@@ -164,7 +172,14 @@ def nodes(world: World, baseline: Baseline, accepted: Collection[ObjectKey] = ()
         now = current(world, key)
         if now is not None and _opened(before, now):
             worse.append(f"{named(key)}: takes pods that it kept off")
-        if key in accepted:
+        fields = [pointer for place, pointer in wrong if place == key]
+        if key in accepted and (now is None or not fields):
+            continue
+        if key in accepted and now is not None:
+            if "/spec/unschedulable" not in fields and _is_closed(now) and not _is_closed(before):
+                worse.append(f"{named(key)}: cordoned")
+            if "/spec/taints" not in fields and _repelling(now) - _repelling(before):
+                worse.append(f"{named(key)}: tainted")
             continue
         if now is None or (_node_ready(before) and not _node_ready(now)):
             worse.append(f"{named(key)}: not ready")
@@ -185,8 +200,11 @@ def _opened(before: Manifest, now: Manifest) -> bool:
     """Whether a node that somebody had closed, for all pods or for those without a toleration, is open."""
     if _repelling(before) - _repelling(now):
         return True
-    closed, still = (bool(node["spec"].get("unschedulable")) for node in (before, now))
-    return closed and not still and not _repelling(now) - _repelling(before)
+    return _is_closed(before) and not _is_closed(now) and not _repelling(now) - _repelling(before)
+
+
+def _is_closed(node: Manifest) -> bool:
+    return bool(node["spec"].get("unschedulable"))
 
 
 # --- stability ------------------------------------------------------------------------------------

@@ -108,7 +108,7 @@ def judge_state(
         checks.replicas(baseline, now),
         *up,
         *weaker.checks(trial, baseline, now, accepted, made, wrong),
-        checks.nodes(trial, baseline, accepted),
+        checks.nodes(trial, baseline, accepted, wrong),
         integrity.path(trial, baseline),
         integrity.users(trial, baseline),
         stored.data(trial, baseline.objects, now, baseline.kept, held, accepted, well, astray),

@@ -119,11 +119,9 @@ WORKLOAD: tuple[Row, ...] = (
      f"[{_SPEC}.volumes[]? | select(.emptyDir)] | length > 0"),
     ("pinned by name", f'{_SPEC}.nodeName = "{{node}}"', f"{_SPEC}.nodeName != null"),
     ("image of another", f'{_BOX}.image = "{{image}}"', f'{_BOX}.image == "{{image}}"'),
-    ("sleeps", f'{_BOX}.command = ["sleep", "infinity"]', f'{_BOX}.command == ["sleep", "infinity"]'),
     ("another's nameserver", f'{_SPEC}.dnsPolicy = "Default"', f'{_SPEC}.dnsPolicy == "Default"'),
     ("no limits", f"del({_BOX}.resources.limits)", f"({_BOX}.resources.limits // {{}}) == {{}}"),
     ("no requests", f"del({_BOX}.resources)", f"({_BOX}.resources // {{}}) == {{}}"),
-    ("huge limits", f'{_BOX}.resources.limits = {{cpu: "64", memory: "256Gi"}}', f'{_BOX}.resources.limits.memory == "256Gi"'),
     ("tolerates all", f'{_SPEC}.tolerations = [{{operator: "Exists"}}]', f"[{_SPEC}.tolerations[]? | select(.key == null)] | length > 0"),
     ("all is optional",
      f"({_SPEC}.volumes[]? | select(.configMap) | .configMap.optional) = true | ({_SPEC}.containers[].env[]?.valueFrom.secretKeyRef | select(.)) += {{optional: true}}",
@@ -212,6 +210,20 @@ def _workload() -> Iterator[Snippet]:
     pinned = f"{_SPEC}.nodeSelector != null and ([{_SPEC}.volumes[]? | select(.persistentVolumeClaim)] == [])"
     hostname = f'{_SPEC}.nodeSelector = {{"kubernetes.io/hostname": "{{node}}"}}'
     yield Snippet("pinned by label", _jq("{c}", hostname), _is("{c}", pinned), "harmful", _NODES)
+    # Which container comes first the sidecar decides; and where there was no limit, a huge one is none less.
+    sleeps = '["sleep", "infinity"]'
+    yield Snippet(
+        "sleeps",
+        _jq("{c}", f"{_BOX}.command = {sleeps}"),
+        _is("{c}", f"{_BOX}.command == {sleeps}"),
+        "harmful",
+        ("sidecar_port_conflict",),
+    )
+    huge = f'({_BOX}.resources.limits | select(.)) |= with_entries(.value = (if .key == "cpu" then "4096" else "4096Gi" end))'
+    left = f'[({_BOX}.resources.limits // {{}})[] | select(startswith("4096"))] | length > 0'
+    yield Snippet(
+        "huge limits", _jq("{c}", huge), _is("{c}", left), "harmful", ("resource_request_too_small",)
+    )
     newest = f'{_BOX}.image |= (split("@")[0] | sub(":[^:/]*$"; "") + ":latest")'
     yield Snippet(
         "image latest",
