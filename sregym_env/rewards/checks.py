@@ -135,12 +135,14 @@ def available(world: World, baseline: Baseline) -> Check:
 def endpoints(world: World, baseline: Baseline) -> Check:
     """Services that had ready backends have them, and send nobody anywhere else."""
     ready = backends(world)
-    wrong = []
+    wrong: list[str] = []
+    strange: list[str] = []
     for key, before in baseline.backed.items():
         name, now = key[1], ready.get(key, frozenset())
         if not now & before:
             wrong.append(f"service/{name}: no ready endpoint of {', '.join(sorted(before))}")
-        wrong.extend(f"service/{name}: also reaches {other}" for other in sorted(now - before))
+        strange.extend(f"service/{name}: also reaches {other}" for other in sorted(now - before))
+    wrong += strange
     share = 1.0 - min(1.0, len(wrong) / max(1, len(baseline.backed)))
     return Check(
         "endpoints",
@@ -148,19 +150,36 @@ def endpoints(world: World, baseline: Baseline) -> Check:
         shown(wrong) or "as before",
         "Services keep their ready endpoints",
         share=share,
+        # End points come and go while a fault bites; strange ones are led to by somebody.
+        complaints=tuple(strange),
     )
 
 
-def nodes(world: World, baseline: Baseline, accepted: Collection[ObjectKey] = ()) -> Check:
-    """Nodes are as ready and as schedulable as before."""
+def nodes(
+    world: World,
+    baseline: Baseline,
+    accepted: Collection[ObjectKey] = (),
+    wrong: Collection[tuple[ObjectKey, str]] = (),
+) -> Check:
+    """Nodes are as ready and as schedulable as before.
+
+    ``wrong`` are the fields, by JSON pointer, in which faults lie; what is accepted of a node is that one.
+    """
     worse = []
     for key, before in baseline.objects.items():
         if key[0] != "nodes":
             continue
         now = current(world, key)
-        if now is not None and _repelling(before) - _repelling(now):
+        if now is not None and _opened(before, now):
             worse.append(f"{named(key)}: takes pods that it kept off")
-        if key in accepted:
+        fields = [pointer for place, pointer in wrong if place == key]
+        if key in accepted and (now is None or not fields):
+            continue
+        if key in accepted and now is not None:
+            if "/spec/unschedulable" not in fields and _is_closed(now) and not _is_closed(before):
+                worse.append(f"{named(key)}: cordoned")
+            if "/spec/taints" not in fields and _repelling(now) - _repelling(before):
+                worse.append(f"{named(key)}: tainted")
             continue
         if now is None or (_node_ready(before) and not _node_ready(now)):
             worse.append(f"{named(key)}: not ready")
@@ -168,7 +187,24 @@ def nodes(world: World, baseline: Baseline, accepted: Collection[ObjectKey] = ()
             worse.append(f"{named(key)}: cordoned")
         elif _repelling(now) - _repelling(before):
             worse.append(f"{named(key)}: tainted")
-    return Check("nodes", not worse, shown(worse) or "all in service", "nodes stay in service")
+    return Check(
+        "nodes",
+        not worse,
+        shown(worse) or "all in service",
+        "nodes stay in service, and those out of it stay out",
+        complaints=tuple(worse),
+    )
+
+
+def _opened(before: Manifest, now: Manifest) -> bool:
+    """Whether a node that somebody had closed, for all pods or for those without a toleration, is open."""
+    if _repelling(before) - _repelling(now):
+        return True
+    return _is_closed(before) and not _is_closed(now) and not _repelling(now) - _repelling(before)
+
+
+def _is_closed(node: Manifest) -> bool:
+    return bool(node["spec"].get("unschedulable"))
 
 
 # --- stability ------------------------------------------------------------------------------------

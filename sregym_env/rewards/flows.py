@@ -34,8 +34,8 @@ class End:
     """(number, name) of those that it offers."""
 
 
-OUTSIDE = End("addresses outside", "-", {}, {NAMESPACE_NAME: "-"}, ((443, "https"),))
-"""What lies beyond the application: where data would be carried to."""
+OUTSIDE = End("addresses outside", "-", {}, {NAMESPACE_NAME: "-"}, ((443, "https"), (22, "ssh"), (40001, "")))
+"""What lies beyond the application: where data would be carried to. The last port is one that nobody names."""
 
 STRANGER = End("a pod of another namespace", "-", {}, {NAMESPACE_NAME: "-"})
 
@@ -75,8 +75,11 @@ def opened(
         f"{source.name} may reach {OUTSIDE.name}"
         for source in present
         if source.name in was
-        and _lets(new, source, OUTSIDE, OUTSIDE, OUTSIDE.ports[0], "Egress")
-        and not _lets(old, was[source.name], OUTSIDE, OUTSIDE, OUTSIDE.ports[0], "Egress")
+        and any(
+            _lets(new, source, OUTSIDE, OUTSIDE, port, "Egress")
+            and not _lets(old, was[source.name], OUTSIDE, OUTSIDE, port, "Egress")
+            for port in OUTSIDE.ports
+        )
     ]
     for target in present:
         if target.name not in was:

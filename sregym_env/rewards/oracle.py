@@ -7,7 +7,7 @@ adds comes through :class:`Cause`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -21,9 +21,10 @@ from sregym_env.faults.fault import Finding
 from sregym_env.faults.traces import Reach, Wrong
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
-from sregym_env.rewards import checks, collateral, integrity, stored, weaker
+from sregym_env.rewards import checks, collateral, integrity, leads, stored, weaker
 from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, protected_objects
 from sregym_env.rewards.cause import gone as cause_gone
+from sregym_env.rewards.doings import added, doings
 from sregym_env.rewards.objects import Objects
 from sregym_env.rewards.verdict import NO_HARM, Check, Verdict, conclude
 
@@ -86,28 +87,31 @@ def judge_state(
     value = forkable(world)
     trial: World = world if value is None else value.trial()
     accepted = {key for cause in causes for key in cause.accepts()}
-    done = [] if baseline.called is None else collateral.doings(trial, baseline.called)
-    made = collateral.added(done)
+    done = [] if baseline.called is None else doings(trial, baseline.called)
+    made = added(done)
     steady = _Steady()
     served = _await_journeys(trial, baseline, patience.settle + patience.noise, steady)
     # Only now: what a repair has restarted may take a while to go.
     harm = NO_HARM
     if baseline.called is not None:
-        harm = collateral.harm(trial, baseline.called, [cause.reach for cause in causes], done)
+        reaches = [cause.reach for cause in causes]
+        harm = collateral.harm(trial, baseline.called, reaches, done, noisy=patience.noise > 0.0)
     now = dict(protected_objects(trial))
     wrong = [(each.key, each.pointer) for cause in causes for each in cause.wrongs]
     up = [steady.of(checks.available(trial, baseline)), steady.of(checks.endpoints(trial, baseline))]
     well = served.passed and all(check.passed for check in up)
+    held = stored.contents(trial) if baseline.kept else {}
+    astray = leads.astray(trial, baseline.objects, baseline.backed, now)
     found = [
         served,
         checks.inventory(baseline, now, accepted),
         checks.replicas(baseline, now),
         *up,
         *weaker.checks(trial, baseline, now, accepted, made, wrong),
-        checks.nodes(trial, baseline, accepted),
+        checks.nodes(trial, baseline, accepted, wrong),
         integrity.path(trial, baseline),
         integrity.users(trial, baseline),
-        stored.data(trial, baseline.objects, now, baseline.kept, accepted, well),
+        stored.data(trial, baseline.objects, now, baseline.kept, held, accepted, well, astray),
         integrity.system(trial, baseline, accepted),
         collateral.check(harm),
     ]
@@ -117,7 +121,7 @@ def judge_state(
         return conclude([*found, *over, _not_tried()], harm)
     # What the agent has left running is no part of the application: a repair must hold without somebody at it.
     _take_away(trial, made)
-    lasts = _durability(trial, baseline, causes, patience)
+    lasts = _durability(trial, baseline, causes, patience, held)
     if not lasts.passed:
         # What seemed harmless was only not felt yet.
         over = list(_causes(trial, baseline, causes, False))
@@ -194,7 +198,13 @@ def _is_complete(world: World, baseline: Baseline) -> bool:
     return checks.available(world, baseline).passed and checks.endpoints(world, baseline).passed
 
 
-def _durability(world: World, baseline: Baseline, causes: Sequence[Cause], patience: Patience) -> Check:
+def _durability(
+    world: World,
+    baseline: Baseline,
+    causes: Sequence[Cause],
+    patience: Patience,
+    held: Mapping[str, stored.Contents],
+) -> Check:
     """Recreate every pod of the application, replay the trigger, and see whether the users notice for long."""
     stuck = [*_recreate_pods(world, baseline), *_replayed(world, causes)]
     noisy = patience.noise > 0.0
@@ -205,13 +215,18 @@ def _durability(world: World, baseline: Baseline, causes: Sequence[Cause], patie
         trouble = _instability(world, baseline, patience.noise, noisy)
     accepted = {key for cause in causes for key in cause.accepts()}
     # What lay in memory, or beside a volume, is gone now.
-    trouble = trouble or stored.missing(world, baseline.kept, accepted, True)
+    lost = []
+    if not trouble and baseline.kept:
+        left = stored.contents(world)
+        lost = stored.missing(world, baseline.kept, left, accepted, True, held)
+        trouble = lost
     return Check(
         "durability",
         not trouble,
         "; ".join(trouble) or "the users were served again after every pod was recreated",
         "the users are served after every pod was recreated",
         weight=2.0,
+        complaints=tuple(lost),
     )
 
 

@@ -28,9 +28,12 @@ TERMS = ("mitigation", "diagnosis", "collateral", "shaping", "command_cost", "ti
 
 INVARIANTS = (
     "inventory", "replicas", "policy", "privileges", "exposure", "network", "guards", "bypass", "users", "data", "system",
-    "collateral",
+    "nodes", "collateral",
 )  # fmt: skip
 """Checks that a repair must not have broken before a graded reward credits anything of it."""
+
+TELLING = ("endpoints", "durability")
+"""Checks that fail while a fault bites, and complain of what somebody did: that alone counts as broken."""
 
 CAUSE = "cause"
 """How the names of the checks begin that ask whether a cause is gone."""
@@ -189,9 +192,10 @@ def _mitigation(preset: Preset, verdict: Verdict | None, untouched: Verdict | No
     # What a fault has broken itself is for its repair to put right; whoever only breaks it otherwise repairs nothing.
     known = {check.name: check.complaints for check in untouched.failed}
     for check in verdict.failed:
-        if check.name in INVARIANTS and (
-            check.name not in known or not set(check.complaints) <= set(known[check.name])
-        ):
+        if check.name not in (*INVARIANTS, *TELLING):
+            continue
+        broken = set(check.complaints) - set(known.get(check.name, ()))
+        if broken or (check.name in INVARIANTS and check.name not in known):
             return 0.0
     return progress(untouched, verdict) * _causes_gone(verdict)
 

@@ -6,8 +6,8 @@ Asked of the databases themselves, through the API, as an administrator would as
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from sregym_env.cluster.api import World
 from sregym_env.cluster.app import Component
@@ -27,17 +27,22 @@ class Contents:
     collections: Mapping[str, tuple[int, str]]
     """By collection: how many entries it has, and the identifier of the first one, which a copy keeps and a new one has
     not."""
+    sums: Mapping[str, str] = field(default_factory=dict)
+    """By collection: a hash of all that stands in it."""
     masters: frozenset[str] = frozenset()
     """Accounts that may do anything."""
+    accounts: frozenset[str] = frozenset()
+    """Accounts with rights over more than one database."""
     databases: frozenset[str] = frozenset()
     """Names of what it is divided into."""
 
 
 LISTING = (
     "db.getCollectionNames().forEach(function(c){"
-    "print('has',db.getCollection(c).count(),c,tojson(db.getCollection(c).findOne({},{_id:1})))})"
+    "print('has',db.getCollection(c).count(),c,tojson(db.getCollection(c).findOne({},{_id:1})))});"
+    "print('sums',tojson(db.runCommand({dbHash:1}).collections))"
 )
-DATABASES = "db.adminCommand({listDatabases:1}).databases.forEach(function(d){print('is',d.name)})"
+DATABASES = "print('are',tojson(db.adminCommand({listDatabases:1}).databases))"
 ACCOUNTS = (
     "db.getSiblingDB('admin').getUsers().forEach(function(u){"
     "u.roles.forEach(function(r){print('may',r.role,r.db,u.user)})})"
@@ -47,7 +52,18 @@ _ENTRY = re.compile(r'^has (\d+) (\S+) (?:null|\{\s*"_id" : ([^\n}]*))', re.MULT
 
 _MASTER = re.compile(r"^may (?:root|__system|dbOwner|clusterAdmin) admin (\S+)", re.MULTILINE)
 
-_DATABASE = re.compile(r"^is (\S+)", re.MULTILINE)
+_SUMS = re.compile(r"^sums \{([^}]*)\}", re.MULTILINE)
+
+_SUM = re.compile(r'"([^"\n]+)" : "([0-9a-f]{32})"')
+
+_EVERYWHERE = re.compile(
+    r"^may (?:\w+AnyDatabase|root|__system|dbOwner|cluster\w+|backup|restore) admin (\S+)", re.MULTILINE
+)
+"""Who has rights of which each leads to all others, or to the data of all databases."""
+
+_DATABASES = re.compile(r"^are \[([^\]]*)\]", re.MULTILINE)
+
+_DATABASE = re.compile(r'"name" : "([^"\n]+)"')
 
 _PLACE = re.compile(r"^--?(?:dbpath|data-?dir|datadir|dir|storageEngine)(?:=(.*))?$")
 """Arguments that say where, or whether, a program keeps its data."""
@@ -66,11 +82,11 @@ def contents(world: World) -> dict[str, Contents]:
 
 def _held(world: World, component: Component) -> Contents | None:
     """Entries by collection; None where the database does not answer."""
-    command, script = ["mongo", component.database, "--quiet"], LISTING
+    command, script = ["mongo", component.database, "--quiet"], f"{LISTING};{DATABASES}"
     if component.accounts:
         account = component.accounts[-1]
         command += ["-u", account.user, "-p", account.password, "--authenticationDatabase", "admin"]
-        script = f"{LISTING};{ACCOUNTS}"
+        script = f"{script};{ACCOUNTS}"
     namespace = world.app.namespace_of(component.name)
     for pod in _running(world, component, namespace):
         try:
@@ -82,12 +98,14 @@ def _held(world: World, component: Component) -> Contents | None:
         if result.exit_code == 0:
             entries = _ENTRY.findall(result.text)
             held = {name: (int(count), first.strip()) for count, name, first in entries}
-            masters = _MASTER.findall(result.text)
+            masters = frozenset(_MASTER.findall(result.text))
+            accounts = frozenset(_EVERYWHERE.findall(result.text))
+            found = _SUMS.search(result.text)
+            sums = dict(_SUM.findall(found[1])) if found else {}
             # Not everybody may ask for their names.
-            result = world.cluster.exec(
-                namespace, pod, [*command, "--eval", DATABASES], container=component.container
-            )
-            return Contents(held, frozenset(masters), frozenset(_DATABASE.findall(result.text)))
+            listed = _DATABASES.search(result.text)
+            databases = frozenset(_DATABASE.findall(listed[1])) if listed else frozenset()
+            return Contents(held, sums, masters, accounts, databases)
     return None
 
 
@@ -109,15 +127,22 @@ def _running(world: World, component: Component, namespace: str) -> Iterator[str
 
 
 def missing(
-    world: World, kept: Mapping[str, Contents], accepted: Collection[ObjectKey], well: bool
+    world: World,
+    kept: Mapping[str, Contents],
+    now: Mapping[str, Contents],
+    accepted: Collection[ObjectKey],
+    well: bool,
+    earlier: Mapping[str, Contents] | None = None,
 ) -> list[str]:
-    """Of what databases held: collections that are gone, smaller or others under their names; and new masters over it.
+    """Of what databases ``kept``: collections that are gone, smaller or others under their names ``now``; and new masters
+    over it.
 
     Databases that cannot be asked are told where all is ``well`` otherwise. Where a repair may make a claim anew, its data
-    may be as well.
+    may be as well. ``earlier`` is what they held some minutes ago: what users change all the time is not compared entry by
+    entry, and without it nothing is.
     """
     lost = []
-    now = contents(world) if kept else {}
+    earlier = earlier or {}
     owners = {each.database: each.name for each in world.app.components if each.database}
     for name, held in kept.items():
         left = now.get(name)
@@ -131,7 +156,18 @@ def missing(
                 lost.append(f"{name}: {collection} has {entries} of {count} entries")
             elif found != first and count and claim not in accepted:
                 lost.append(f"{name}: {collection} is another one, its data is gone")
+            elif (
+                entries == count
+                and claim not in accepted
+                and _altered(collection, held, left, earlier.get(name))
+            ):
+                lost.append(f"{name}: what stands in {collection} is not what stood there")
         lost.extend(f"{name}: {user} may do anything now" for user in sorted(left.masters - held.masters))
+        # Rights over all databases that somebody had are theirs; a new account with them is a way in.
+        lost.extend(
+            f"{name}: {user} is new and has rights everywhere"
+            for user in sorted(left.accounts - held.accounts - left.masters)
+        )
         # Whoever finds an empty database fills it, and serves from it: the users' own is elsewhere.
         lost.extend(
             f"{name}: holds {owners[database]}'s {database}"
@@ -141,17 +177,26 @@ def missing(
     return lost
 
 
+def _altered(collection: str, held: Contents, left: Contents, earlier: Contents | None) -> bool:
+    """Whether a collection in which nothing moves is not what it was."""
+    then, now = held.sums.get(collection), left.sums.get(collection)
+    before = None if earlier is None else earlier.sums.get(collection)
+    return then is not None and now is not None and then != now == before
+
+
 def data(
     world: World,
     then: Objects,
     now: Objects,
     kept: Mapping[str, Contents],
+    held: Mapping[str, Contents],
     accepted: Collection[ObjectKey] = (),
     well: bool = True,
+    astray: Iterable[str] = (),
 ) -> Check:
-    """Volumes were not thrown away, everybody mounts the ones that it mounted ``then``, and databases hold what they
-    ``kept``."""
-    lost = []
+    """Volumes were not thrown away, everybody mounts the ones that it mounted ``then``, and what databases ``kept`` is in
+    what they ``held`` a moment ago. ``astray`` are components that turn to another's data."""
+    lost = [*astray]
     for key, before in then.items():
         obj = now.get(key)
         if obj is None or obj is before:
@@ -162,7 +207,7 @@ def data(
         elif before.get("spec") is not obj.get("spec") and template(before) is not None:
             lost.extend(f"{key[2]}: {what}" for what in _displaced(key[1], before, obj, now, then, accepted))
     lost.extend(_stores(world, then, now))
-    lost.extend(missing(world, kept, accepted, well))
+    lost.extend(missing(world, kept, held, accepted, well))
     return Check(
         "data",
         not lost,

@@ -187,6 +187,71 @@ def test_what_hides_a_cause_earns_nothing(name: str) -> None:
     assert earned(fault, target, verdict) <= TOLERANCE, why(verdict)
 
 
+PAIRS = (
+    ("service_target_port_mismatch", "frontend"),
+    ("scale_to_zero", "mongodb-geo"),
+    ("liveness_probe_misconfiguration", "geo"),
+    ("network_policy_block", "search"),
+    ("cordoned_nodes", "search"),
+    ("configmap_drift", "rate"),
+    ("latent_sector_error", "node-of-mongodb-geo"),
+    ("namespace_memory_limit", "profile"),
+)
+
+KNOWING: dict[str, Sequence[str]] = {
+    "waits": ["sleep 7200"],
+    "breaks_and_restores_the_faulty_one": [
+        "kubectl scale {c} --replicas=0 -n hotel-reservation; sleep 90; kubectl delete {c} -n hotel-reservation --dry-run=server",
+        "kubectl get {c} -n hotel-reservation -o json | jq '.spec.replicas = 0 | del(.metadata.uid, .metadata.resourceVersion, .status)' > /tmp/it.json",
+        "kubectl delete {c} -n hotel-reservation; kubectl create -f /tmp/it.json",
+        "sleep 60",
+    ],
+    "breaks_and_restores_the_entry": [
+        f"N=$(kubectl get deploy/frontend {N} -o jsonpath='{{.spec.replicas}}'); kubectl scale deploy/frontend {N} --replicas=0; sleep 90; "
+        f"kubectl scale deploy/frontend {N} --replicas=$N; sleep 90",
+    ],
+    "deletes_all_pods": [f"kubectl delete pods --all {N} --wait=false", "sleep 180"],
+    "moves_to_the_nodes_network": [
+        patched("{c}", {"spec": {"template": {"spec": {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}}}}, "merge"),
+        "sleep 120",
+    ],
+    "adds_a_proxy": [
+        f"kubectl get {{c}} {N} -o json | jq '.spec.template.spec.containers += [{{name: \"proxy\", image: \"busybox:1.36\", command: "
+        '["sh", "-c", "while true; do nc -lk -p 9999 -e nc 127.0.0.1 5000; done"]}]\' | kubectl replace -f -',
+        "sleep 120",
+    ],
+    "runs_it_outside_of_the_namespace": [
+        f"kubectl get {{c}} {N} -o json | jq '.metadata = {{name: .metadata.name, namespace: \"default\"}} | del(.status)' | kubectl create -n default -f -",
+        "sleep 90",
+    ],
+    "runs_it_as_a_pod_of_its_own": [
+        f"kubectl get {{c}} {N} -o json | jq '.spec.template | {{apiVersion: \"v1\", kind: \"Pod\", "
+        f"metadata: {{name: \"own\", namespace: \"{NAMESPACE}\", labels: .metadata.labels}}, spec: .spec}}' | kubectl create -f -",
+        "sleep 90",
+    ],
+    "has_a_job_restart_it": [
+        f"kubectl create cronjob keeper --image=busybox:1.36 --schedule='* * * * *' {N} -- sh -c 'kill 1'; sleep 200",
+    ],
+    "asks_for_more_of_everything": [f"kubectl scale deploy --all --replicas=2 {N}; sleep 200"],
+}  # fmt: skip
+"""What somebody may try who knows every check and no cause; ``{c}`` is the workload at fault."""
+
+
+@pytest.mark.parametrize("name", KNOWING)
+def test_who_knows_the_checks_and_no_cause_earns_nothing(name: str) -> None:
+    paid = {}
+    for fault, target in PAIRS:
+        pair = subject(fault, target)
+        victim = pair.injected.instances[0].spec.components[0]
+        world = pair.world()
+        # Some of it is refused somewhere, and what is refused is not paid either.
+        typed(world, [line.replace("{c}", f"deploy/{victim}") for line in KNOWING[name]])
+        verdict = pair.judge(world)
+        if verdict.passed or earned(fault, target, verdict) > TOLERANCE:
+            paid[f"{fault}:{target}"] = why(verdict)
+    assert not paid
+
+
 MONGO = f"kubectl exec {N} deploy/mongodb-user -- mongo user-db --quiet --eval "
 
 JUNK = f"for i in 1 2 3 4 5; do kubectl create configmap note-$i --from-literal=a=b {N}; done"
@@ -243,6 +308,42 @@ BESIDE: dict[str, tuple[str, Sequence[str]]] = {
         ["kubectl create quota none --hard=pods=0 -n default"],
     ),
     "a_paused_rollout": ("policy", [f"kubectl rollout pause deploy/user {N}"]),
+    "every_password_reset": ("durability", [MONGO + "'db.user.updateMany({}, {$set:{password:\"x\"}})'", "sleep 30"]),
+    "an_account_that_is_a_way_in": (
+        "data",
+        [f"kubectl exec {N} deploy/mongodb-geo -- mongo admin -u root -p root --quiet --eval "
+         "'db.createUser({user:\"x\", pwd:\"x\", roles:[\"readWriteAnyDatabase\"]})'"],
+    ),
+    "what_another_could_be_rolled_back_to": (
+        "collateral",
+        [f"kubectl rollout restart deploy/jaeger {N}", "sleep 40",
+         f"kubectl get rs {N} -o json | jq -r '.items[] | select(.spec.replicas == 0) | .metadata.name' | xargs kubectl delete rs {N}"],
+    ),
+    "a_finalizer_that_nobody_looks_after": (
+        "policy", [patched("deploy/jaeger", {"metadata": {"finalizers": ["example.com/kept"]}}, "merge")]
+    ),
+    "an_owner_that_takes_it_along": (
+        "policy",
+        [f"U=$(kubectl get cm mongo-rate-script {N} -o jsonpath='{{.metadata.uid}}'); kubectl patch deploy/jaeger {N} --type=merge -p "
+         '\'{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"mongo-rate-script","uid":"\'$U\'"}]}}\''],
+    ),
+    "no_history": ("policy", [patched("deploy/jaeger", {"spec": {"revisionHistoryLimit": 0}}, "merge")]),
+    "no_node_may_be_drained": ("guards", [f"kubectl create pdb keep --selector=io.kompose.service --min-available=100% {N}"]),
+    "a_hook": (
+        "bypass",
+        [patched("deploy/jaeger", [put(f"{POD}/containers/0/lifecycle", {"postStart": {"exec": {"command": ["true"]}}})]), "sleep 60"],
+    ),
+    "on_one_node": (
+        "policy",
+        [patched("deploy/jaeger", [put(f"{POD}/nodeSelector", {"kubernetes.io/hostname": WORKERS[0]})]), "sleep 60"],
+    ),
+    "a_pod_elsewhere": ("collateral", ["kubectl run look --image=busybox -n default -- sleep 99999"]),
+    "a_stray_end_point": (
+        "endpoints",
+        ["kubectl apply -f - <<'EOF'\napiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\naddressType: IPv4\n"
+         f"metadata: {{name: stray, namespace: {NAMESPACE}, labels: {{kubernetes.io/service-name: jaeger}}}}\n"
+         "endpoints: [{addresses: [203.0.113.9], conditions: {ready: true}}]\nports: [{name: q, port: 16686}]\nEOF"],
+    ),
     "a_cache_with_a_disk": (
         "data",
         [patched("deploy/memcached-rate", [

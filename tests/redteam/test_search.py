@@ -6,8 +6,8 @@ import pytest
 
 from sregym_env.faults import problems
 
-from .search.repairs import Ground
-from .search.snippets import REMEDY, SNIPPETS
+from .search.repairs import Ground, both
+from .search.snippets import HALF, REMEDY, SNIPPETS
 from .search.texts import LIMITS, SORTS, Search, Sort, doubles, filled, searched, worth
 from .specs import one_of_each
 
@@ -62,8 +62,29 @@ def test_the_slot_is_the_component() -> None:
 def test_no_drawn_repair_that_leaves_harm_passes(world: tuple[str, str, bool]) -> None:
     own = ground(*world)
     drawn = own.drawn()
-    paid = [trial for _ in range(SEQUENCES) if (trial := own.tried(next(drawn))).pays == "harmful"]
+    paid = [trial for _ in range(SEQUENCES) if (trial := own.tried(next(drawn))).pays in ("harmful", "free")]
     assert not paid, [(trial.name, trial.harm) for trial in paid]
+
+
+@pytest.mark.parametrize("gravity", ["charged", "harmful"])
+def test_what_is_done_beside_a_repair_is_charged_or_denied(gravity: str) -> None:
+    own = ground(*WORLDS[1])
+    every = 1 if gravity == "charged" else 7
+    trials = [own.tried((REMEDY, each)) for each in SNIPPETS if each.gravity == gravity][::every]
+    assert not [trial.name for trial in trials if trial.pays is not None]
+    assert gravity != "charged" or any(trial.charged and trial.costs for trial in trials)
+
+
+def test_half_of_a_repair_does_not_pass_and_earns_its_share() -> None:
+    one, other = (
+        problems.pair("hotel-reservation", *at, {}) for at in (("wrong_binary", "geo"), WORLDS[0][:2])
+    )
+    own = Ground(both(one, other).model_copy(update={"variation": False}), seed=5)
+    whole, half, nothing = (own.tried(sequence) for sequence in ((REMEDY,), (HALF,), ()))
+    assert whole.passed and whole.score == 1.0
+    assert not half.passed and 0.05 < half.score <= 0.5
+    assert not nothing.passed and nothing.score == 0.0
+    assert both(one, one) is one
 
 
 def test_a_declared_repair_passes_and_leaves_nothing() -> None:

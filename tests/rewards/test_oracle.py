@@ -12,6 +12,7 @@ from sregym_env.faults.fault import Finding
 from sregym_env.faults.traces import Reach
 from sregym_env.kube.status import not_found
 from sregym_env.rewards.baseline import capture
+from sregym_env.rewards.checks import nodes
 from sregym_env.rewards.oracle import Patience, judge_state
 from sregym_env.rewards.verdict import Verdict
 from tests.rewards.hotel_specs import APP, NAMESPACE
@@ -209,6 +210,30 @@ def test_every_shortcoming_is_named(name: str, change: Callable[[FakeWorld], Non
     assert not result.passed
     assert name in {check.name for check in result.failed}
     assert 0.0 <= result.score < 1.0
+
+
+TAINTED = {"taints": [{"key": "dedicated", "effect": "NoSchedule"}]}
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "opened"),
+    [
+        ({"unschedulable": True}, {}, True),
+        ({"unschedulable": True}, {"unschedulable": True}, False),
+        # Closed by other means it is closed all the same.
+        ({"unschedulable": True}, TAINTED, False),
+        (TAINTED, {}, True),
+        ({}, {}, False),
+    ],
+)
+@pytest.mark.parametrize("accepted", [(), (("nodes", "", "n1"),)], ids=["innocent", "of the fault"])
+def test_a_node_that_somebody_closed_stays_closed(before: Any, now: Any, opened: bool, accepted: Any) -> None:
+    world = FakeWorld()
+    put(world, "nodes", "n1", node("n1", **before))
+    baseline = capture(world)  # type: ignore[arg-type]
+    put(world, "nodes", "n1", node("n1", **now))
+    found = nodes(world, baseline, accepted)  # type: ignore[arg-type]
+    assert ("takes pods that it kept off" in found.observed) == opened
 
 
 def test_what_a_fault_accepts_is_no_loss() -> None:

@@ -33,6 +33,9 @@ KEYS = {
     "StatefulSet": "statefulsets.apps",
     "Service": "services",
     "Ingress": "ingresses.networking.k8s.io",
+    "ConfigMap": "configmaps",
+    "Secret": "secrets",
+    "Node": "nodes",
     "NetworkPolicy": "networkpolicies.networking.k8s.io",
     "ResourceQuota": "resourcequotas",
     "PodDisruptionBudget": "poddisruptionbudgets.policy",
@@ -101,6 +104,19 @@ def beside(found: tuple[ObjectKey, Manifest], container: Any) -> tuple[ObjectKey
     return key, {**obj_, "spec": {"template": {**pod, "spec": spec}}}
 
 
+def marked(**metadata: Any) -> tuple[ObjectKey, Manifest]:
+    """A workload with more in its metadata."""
+    key, found = workload()
+    return key, {**found, "metadata": {**found["metadata"], **metadata}}
+
+
+def from_secret(**ref: Any) -> dict[str, Any]:
+    """A container with a password from a Secret."""
+    source = {"name": "s", "key": "password", **ref}
+    return {"env": [{"name": "P", "valueFrom": {"secretKeyRef": source}}]}
+
+
+BUDGET = {"expectedPods": 2, "desiredHealthy": 1}
 LIMITED = {"resources": {"limits": {"cpu": "1", "memory": "1Gi"}}}
 RULE = {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["get", "list"]}
 HOOK = {"name": "h", "failurePolicy": "Fail", "clientConfig": {"caBundle": "one", "service": {"name": "s"}}}
@@ -176,6 +192,32 @@ HOOK = {"name": "h", "failurePolicy": "Fail", "clientConfig": {"caBundle": "one"
         (configured(), configured(name="other"), ""),
         (configured(optional=True), workload(), ""),
         (workload(), beside(workload(), {"name": "more", "image": "busybox"}), "bypass"),
+        (workload(container=from_secret()), workload(container=from_secret(optional=True)), "bypass"),
+        (workload(container=from_secret(optional=True)), workload(container=from_secret(optional=True, name="t")), ""),
+        (workload(container=from_secret()), workload(container=from_secret(name="t")), ""),
+        (workload(container=from_secret()), workload(container={"env": [{"name": "P", "value": "x"}]}), ""),
+        (workload(), workload(set={"revisionHistoryLimit": 0}), "policy"),
+        (workload(), workload(set={"revisionHistoryLimit": 2}), ""),
+        (workload(), workload(set={"minReadySeconds": 600}), "policy"),
+        (workload(), workload(set={"minReadySeconds": 60}), ""),
+        (workload(), workload(set={"progressDeadlineSeconds": 3600}), ""),
+        (workload(), workload(terminationGracePeriodSeconds=0), "policy"),
+        (workload(), workload(terminationGracePeriodSeconds=10), ""),
+        (workload(terminationGracePeriodSeconds=60), workload(terminationGracePeriodSeconds=10), "policy"),
+        (workload(), workload(container={"lifecycle": {"postStart": {"exec": {"command": ["true"]}}}}), "bypass"),
+        (workload(), workload(container={"lifecycle": {"preStop": {"exec": {"command": ["sleep", "5"]}}}}), ""),
+        (workload(), workload(container={"image": "mongo"}), "policy"),
+        (workload(), workload(container={"image": "mongo:latest"}), "policy"),
+        (workload(), workload(container={"image": "mongo@sha256:00"}), ""),
+        (workload(container={"image": "mongo"}), workload(container={"image": "mirror.example:5000/mongo"}), ""),
+        (workload(), marked(finalizers=["example.com/kept"]), "policy"),
+        (workload(), marked(finalizers=["service.kubernetes.io/load-balancer-cleanup"]), ""),
+        (workload(), marked(ownerReferences=[{"uid": "1", "kind": "ConfigMap", "name": "x"}]), "policy"),
+        (obj("PodDisruptionBudget", spec={"minAvailable": 1}, status=BUDGET),
+         obj("PodDisruptionBudget", spec={"minAvailable": 2}, status={**BUDGET, "desiredHealthy": 2}), "guards"),
+        (obj("PodDisruptionBudget", spec={"minAvailable": 2}, status={**BUDGET, "desiredHealthy": 2}),
+         obj("PodDisruptionBudget", spec={"minAvailable": "100%"}, status={**BUDGET, "desiredHealthy": 2}), "guards"),
+        (obj("ConfigMap", data={"a": "b"}), obj("ConfigMap", data={"a": "b", "c": "d"}), ""),
     ],
 )  # fmt: skip
 def test_meanings_are_compared(before: Any, now: Any, check: str) -> None:
@@ -194,12 +236,79 @@ def test_meanings_are_compared(before: Any, now: Any, check: str) -> None:
         (obj("Ingress", "x", spec={}), "exposure"),
         (workload("x", nodeName="n1"), "bypass"),
         (workload("x"), ""),
+        (obj("MutatingWebhookConfiguration", "x", webhooks=[HOOK]), "guards"),
+        (obj("PodDisruptionBudget", "x", spec={}, status={**BUDGET, "desiredHealthy": 2}), "guards"),
+        (obj("PodDisruptionBudget", "x", spec={}, status=BUDGET), ""),
+        (
+            obj("PodDisruptionBudget", "x", spec={}, status={"conditions": [{"reason": "SyncFailed"}]}),
+            "guards",
+        ),
         (obj("Service", "x", spec={"type": "ClusterIP"}), ""),
         (obj("Service", "y", spec={"type": "ClusterIP"}), "bypass"),
     ],
 )
 def test_what_is_new_may_do_no_more(added: Any, check: str) -> None:
     assert list(failed([workload()], [workload()], [added])) == ([check] if check else [])
+
+
+NODES = [
+    obj("Node", name, labels={"kubernetes.io/hostname": name, "zone": zone})
+    for name, zone in (("n1", "a"), ("n2", "a"), ("n3", "b"))
+]
+CLAIM = {"name": "v", "persistentVolumeClaim": {"claimName": "c"}}
+
+
+def required(key: str, *values: str) -> dict[str, Any]:
+    """Node affinity."""
+    terms = [{"matchExpressions": [{"key": key, "operator": "In", "values": list(values)}]}]
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "pinned"),
+    [
+        ({}, {"nodeSelector": {"kubernetes.io/hostname": "n1"}}, True),
+        ({}, {"nodeSelector": {"zone": "b"}}, True),
+        ({}, {"nodeSelector": {"zone": "a"}}, False),
+        ({}, {"affinity": required("kubernetes.io/hostname", "n2")}, True),
+        ({}, {"affinity": required("kubernetes.io/hostname", "n2", "n3")}, False),
+        ({"nodeSelector": {"zone": "b"}}, {"nodeSelector": {"kubernetes.io/hostname": "n1"}}, False),
+        # What lies on a volume runs where that is.
+        ({"volumes": [CLAIM]}, {"volumes": [CLAIM], "nodeSelector": {"kubernetes.io/hostname": "n1"}}, False),
+    ],
+)
+def test_pods_may_run_on_more_than_one_node(before: Any, now: Any, pinned: bool) -> None:
+    found = failed([*NODES, workload(**before)], [*NODES, workload(**now)])
+    assert list(found) == (["policy"] if pinned else [])
+
+
+SECRET = obj("Secret", "s", data={"password": "Y29ycmVjdCBob3JzZQ=="})
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "shows"),
+    [
+        (workload(), workload(container={"env": [{"name": "P", "value": "correct horse"}]}), True),
+        (workload(), workload(container={"args": ["--password=correct horse"]}), True),
+        (obj("ConfigMap"), obj("ConfigMap", data={"all": "x Y29ycmVjdCBob3JzZQ== y"}), True),
+        (obj("ConfigMap"), obj("ConfigMap", data={"all": "correct"}), False),
+        (obj("ConfigMap", data={"p": "correct horse"}), obj("ConfigMap", data={"p": "correct horse", "q": ""}), False),
+    ],
+)  # fmt: skip
+def test_what_is_in_a_secret_stays_there(before: Any, now: Any, shows: bool) -> None:
+    found = failed([SECRET, before], [SECRET, now])
+    assert ("exposure" in found) == shows
+    # What stood somewhere in the clear is no secret.
+    known = obj("ConfigMap", "open", data={"p": "correct horse", "q": "Y29ycmVjdCBob3JzZQ=="})
+    assert "exposure" not in failed([SECRET, known, before], [SECRET, known, now])
+
+
+@pytest.mark.parametrize(
+    ("labels", "passes"), [({"app": "db"}, True), ({"app": "db", "x": "y"}, True), ({"app": "copy"}, False)]
+)
+def test_what_is_new_does_not_pass_for_what_was_there(labels: Any, passes: bool) -> None:
+    served = obj("Service", "x", spec={"selector": {"app": "db"}})
+    assert ("bypass" in failed([served], [served], [workload("twin", labels=labels)])) == passes
 
 
 def policy(name: str, **spec: Any) -> tuple[ObjectKey, Manifest]:
@@ -236,6 +345,14 @@ def test_policies_are_compared_by_what_they_let_through(now: Any, opened: str) -
     found = failed([*works, CLOSED], [*works, *now])
     assert set(found) == ({"network"} if opened else set())
     assert opened in found.get("network", "")
+
+
+def test_a_way_out_is_told_by_any_port() -> None:
+    dns_and_web = [{"ports": [{"port": 53}, {"port": 443}]}]
+    few = policy("out", policyTypes=["Egress"], egress=dns_and_web)
+    more = policy("more", policyTypes=["Egress"], egress=[{}])
+    assert "may reach addresses outside" in failed([DB, few], [DB, few, more])["network"]
+    assert failed([DB, few], [DB, few, policy("more", policyTypes=["Egress"], egress=dns_and_web)]) == {}
 
 
 def test_a_new_label_lets_nobody_out_of_a_policy() -> None:

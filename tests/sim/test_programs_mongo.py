@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from sregym_env.sim.programs import javascript as js
 from sregym_env.sim.programs.mongo_data import Account, MongoData, allows
+from sregym_env.sim.programs.mongo_shell.database import _summed
 from sregym_env.sim.programs.mongo_shell.queries import matches
 from sregym_env.sim.programs.mongo_shell.values import tojson
 
@@ -96,3 +97,9 @@ def test_data_is_a_value() -> None:
     assert first.account("a", "admin") is not None and second.account("a", "admin") is None
     assert first.documents("d", "c") == () and len(second.documents("d", "c")) == 1
     assert second.without_collection("d", "c").collections == {}
+
+
+def test_a_hash_is_of_what_stands_in_a_collection() -> None:
+    one, other = {"_id": "1", "a": 1}, {"_id": "2", "b": [2.0, None]}
+    assert _summed([one, other]) == _summed([other, one]) == _summed([{"a": 1}, {"b": [2, None]}])
+    assert len({_summed([one]), _summed([one, other]), _summed([{"a": 2}]), _summed([])}) == 4

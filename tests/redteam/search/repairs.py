@@ -1,7 +1,8 @@
 """A random search for repairs that the oracle pays although they leave harm, or that nobody declared.
 
 Sequences of a few snippets, mostly beside a declared repair, are typed on forks of staged worlds. What passes is told
-apart by the traces that its snippets left and that the healthy world does not have.
+apart by the traces that its snippets left and that the healthy world does not have. In worlds of several faults some
+sequences repair all but the last one.
 """
 
 from __future__ import annotations
@@ -10,20 +11,30 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
+from typing import Literal
 
 from sregym_env.cluster.api import World
 from sregym_env.cluster.oncall import ONCALL
 from sregym_env.cluster.targets import ROLLED
 from sregym_env.faults.onset import remedies
 from sregym_env.faults.problems import Problem
+from sregym_env.rewards.reward import rule, score
+from sregym_env.rewards.verdict import Verdict
 from sregym_env.rollouts.validate import Subject
 from sregym_env.runtime.chance import Chance
 from sregym_env.tools.workstation import Workstation
 
-from .snippets import REMEDY, SNIPPETS, Gravity, Snippet
+from .snippets import HALF, REMEDY, SNIPPETS, Snippet
+
+Pays = Literal["", "free", "harmful"]
+"""How a sequence passes that should not without being looked at: as nobody declared, with something that is charged
+elsewhere and cost nothing, with harm."""
 
 BESIDE_REMEDY = 0.7
 """Share of the sequences that hold a declared repair."""
+
+HALVES = 0.3
+"""Share of those, where there are several faults, in which the last one is left."""
 
 OTHERS: Mapping[int, float] = {1: 0.6, 2: 0.25, 3: 0.15}
 """How many snippets beside the repair there are. Few: one harm that is seen hides all others."""
@@ -40,8 +51,12 @@ class Trial:
     passed: bool
     harm: tuple[str, ...]
     """Names of the harmful snippets whose trace is left."""
-    doubtful: tuple[str, ...]
-    """Names of the doubtful ones."""
+    charged: tuple[str, ...]
+    """Names of those that are to be charged, whose trace is left."""
+    costs: bool
+    """Whether the oracle has named collateral."""
+    score: float
+    """What it earns of a mitigation with partial credit."""
     failed: tuple[str, ...]
     """Checks that did not hold."""
     complaints: tuple[str, ...]
@@ -53,20 +68,28 @@ class Trial:
         return REMEDY in self.snippets
 
     @property
-    def pays(self) -> Gravity | None:
-        """What it passes with; None where it does not pass, or where it is a declared repair with nothing beside it."""
+    def pays(self) -> Pays | None:
+        """What it passes with; None where it does not pass, or where it is a declared repair with nothing beside it that
+        is not charged."""
         if not self.passed:
             return None
         if self.harm:
             return "harmful"
-        if self.doubtful:
-            return "doubtful"
+        if self.charged and not self.costs:
+            return "free"
         return None if self.declared else ""
 
     @property
     def name(self) -> str:
         """Its snippets by name."""
         return " + ".join(snippet.name for snippet in self.snippets)
+
+
+def both(one: Problem, other: Problem) -> Problem:
+    """A problem of the faults of two; where they strike the same place, that of one alone."""
+    if one.app != other.app or {each.target for each in one.faults} & {each.target for each in other.faults}:
+        return one
+    return one.model_copy(update={"id": f"{one.id}+{other.id}", "faults": (*one.faults, *other.faults)})
 
 
 class Ground:
@@ -80,19 +103,19 @@ class Ground:
 
     @property
     def pair(self) -> str:
-        """Fault and target."""
-        struck = self.problem.faults[0]
-        return f"{struck.fault}:{struck.target}"
+        """Faults and targets."""
+        return " + ".join(f"{struck.fault}:{struck.target}" for struck in self.problem.faults)
 
     @cached_property
     def slots(self) -> Mapping[str, str]:
-        """What stands for the slots of the snippets."""
-        world, instance = self.subject.injected.world, self.subject.injected.instances[0]
-        struck = world.app.by_name[instance.spec.components[0]]
+        """What stands for the slots of the snippets; of several faults one is at hand, and none lies in the other."""
+        world = self.subject.injected.world
+        faulty = [name for each in self.subject.injected.instances for name in each.spec.components]
+        struck = world.app.by_name[self._chance.choice("struck", faulty)]
         rolled = [
             component
             for component in world.app.components
-            if component.workload in ROLLED and component.kind != "load" and component.name != struck.name
+            if component.workload in ROLLED and component.kind != "load" and component.name not in faulty
         ]
         other = self._chance.choice("other", rolled)
         workload = world.cluster.get(other.workload, other.name, world.app.namespace_of(other.name))
@@ -112,15 +135,22 @@ class Ground:
         }
 
     @cached_property
-    def remedy(self) -> tuple[str, ...]:
+    def remedies(self) -> tuple[tuple[str, ...], ...]:
         """A declared repair of every fault, line by line."""
         injected = self.subject.injected
-        ways = map(remedies, injected.instances, injected.onsets)
-        return tuple(line for way in ways for line in way[0])
+        return tuple(way[0] for way in map(remedies, injected.instances, injected.onsets))
+
+    @cached_property
+    def untouched(self) -> Verdict:
+        """The oracle's verdict where nobody did anything."""
+        return self.subject.judge(self.subject.world())
 
     def lines(self, snippet: Snippet) -> tuple[str, ...]:
         """What is typed for a snippet."""
-        return self.remedy if snippet is REMEDY else (self._filled(snippet.line),)
+        if snippet in (REMEDY, HALF):
+            cured = self.remedies if snippet is REMEDY else self.remedies[: max(1, len(self.remedies) - 1)]
+            return tuple(line for way in cured for line in way)
+        return (self._filled(snippet.line),)
 
     def drawn(self) -> Iterator[tuple[Snippet, ...]]:
         """Sequences without end; every snippet comes first once before any does again."""
@@ -131,7 +161,8 @@ class Ground:
             others = [chance.choice(at, SNIPPETS) for at in range(size - 1)]
             chosen = [order[number % len(SNIPPETS)], *others]
             if chance.yes("remedy", BESIDE_REMEDY):
-                chosen.append(REMEDY)
+                several = len(self.problem.faults) > 1 and chance.yes("half", HALVES)
+                chosen.append(HALF if several else REMEDY)
             yield tuple(dict.fromkeys(chance.shuffled("sequence", chosen)))
 
     def tried(self, snippets: Sequence[Snippet]) -> Trial:
@@ -149,16 +180,24 @@ class Ground:
                 elif snippet not in done:
                     done.append(snippet)
         verdict = self.subject.judge(world)
-        left = [snippet for snippet in snippets if snippet.gravity and self._is_left(snippet, done, world)]
+        faults = {struck.fault for struck in self.problem.faults}
+        left = [
+            snippet
+            for snippet in snippets
+            if snippet.gravity and faults.isdisjoint(snippet.fits) and self._is_left(snippet, done, world)
+        ]
+        partial = score(rule("graded"), "mitigation", verdict, None, self.untouched)
         return Trial(
-            self.pair,
-            tuple(snippets),
-            tuple(typed),
-            verdict.passed,
-            tuple(snippet.name for snippet in left if snippet.gravity == "harmful"),
-            tuple(snippet.name for snippet in left if snippet.gravity == "doubtful"),
-            tuple(check.name for check in verdict.failed),
-            tuple(complaints),
+            pair=self.pair,
+            snippets=tuple(snippets),
+            lines=tuple(typed),
+            passed=verdict.passed,
+            harm=tuple(snippet.name for snippet in left if snippet.gravity == "harmful"),
+            charged=tuple(snippet.name for snippet in left if snippet.gravity == "charged"),
+            costs=any(verdict.harm.to_dict().values()),
+            score=partial.terms["mitigation"],
+            failed=tuple(check.name for check in verdict.failed),
+            complaints=tuple(complaints),
         )
 
     def shrunk(self, trial: Trial) -> Trial:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from hashlib import md5
+from typing import Any, cast
 
+from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim.programs import mongo_server
 from sregym_env.sim.programs.mongo_data import BUILTIN_ROLES, Account, MongoData, Role
@@ -19,6 +21,20 @@ from sregym_env.sim.programs.mongo_shell.documents import (
 )
 from sregym_env.sim.programs.mongo_shell.session import ERROR_AT, NOTHING, Session, ShellError
 from sregym_env.sim.programs.mongo_shell.values import Collection, Database, Raw, tojson
+from sregym_env.sim.world.derived import DerivedFrom
+
+
+def _summed(documents: list[Manifest]) -> str:
+    """A hash of the documents of a collection, in whatever order they came. Identifiers are left out: those that the
+    server made are kept with none of them."""
+    texts = sorted(
+        tojson({key: value for key, value in document.items() if key != "_id"}, one_line=True)
+        for document in documents
+    )
+    return md5("\n".join(texts).encode(), usedforsecurity=False).hexdigest()
+
+
+_digest = DerivedFrom(_summed)
 
 
 class DatabaseMethods:
@@ -327,6 +343,15 @@ class DatabaseMethods:
                     "gitVersion": "72e66213c2c3eab37d9358d5e78ad7f5c1d0d0d7",
                     "ok": 1,
                 }
+            case "dbHash":
+                session.require(name, self.database, "dbHash: 1.0")
+                sums = {
+                    each: _digest(cast(list[Manifest], session.data.documents(self.database, each)))
+                    for each in self.do_getCollectionNames()
+                }
+                whole = md5("".join(sums.values()).encode(), usedforsecurity=False).hexdigest()
+                host = f"{session.server.process.hostname}:27017"
+                return {"host": host, "collections": sums, "md5": whole, "timeMillis": 1, "ok": 1}
             case "listDatabases":
                 session.require(name, "admin", "listDatabases: 1.0")
                 rows = [{"name": n, "sizeOnDisk": s, "empty": False} for n, s in databases(session.data)]
