@@ -183,11 +183,25 @@ def _harmless(world: World, then: Objects, wrong: Wrong, well: bool) -> bool:
         return last == "taints" and _tolerated(world, then, wrong)
     if resource in ROLLED and (last in (*_PROBES, "hostAliases") or "/resources" in wrong.pointer):
         return False
+    if resource in ROLLED and _takes_from_nobody(world, then, wrong):
+        return False
     if resource == "configmaps":
         return well and (not wrong.inside or not _referenced(world, namespace, name))
     if resource == "services" and last == "targetPort":
         return well and wrong.value in set(_offered(world, wrong))
     return well
+
+
+def _takes_from_nobody(world: World, then: Objects, wrong: Wrong) -> bool:
+    """Whether a workload takes settings from what does not exist, and did not do so before: where that was made optional
+    its pods only wait for it no longer."""
+    before = set(sources(pod_spec(then.get(wrong.key) or {})))
+    for source in dict.fromkeys(sources(pod_spec(current(world, wrong.key) or {}))):
+        if source[0] not in ("configmaps", "secrets") or not source[1] or source in before:
+            continue
+        if current(world, (source[0], wrong.key[1], source[1])) is None:
+            return True
+    return False
 
 
 def _tolerated(world: World, then: Objects, wrong: Wrong) -> bool:
