@@ -7,7 +7,7 @@ published, struck as SREGym's injectors strike; so is a backend's own cluster, a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -34,7 +34,7 @@ from sregym_env.runtime.chance import Chance
 from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.worlds import present
 from sregym_env.worlds.changes import Changing
-from sregym_env.worlds.lived import base_of, base_world, lived_world
+from sregym_env.worlds.lived import GLANCE_SECONDS, base_of, base_world, lived_world
 
 SYMPTOM_LIMIT = 300.0
 """Simulated seconds in which a fault's symptoms are awaited."""
@@ -48,8 +48,8 @@ EVIDENCE_SECONDS = 30.0
 LOOK_SECONDS = 10.0
 """Simulated seconds between looks at the users while symptoms are awaited."""
 
-GLANCE_SECONDS = 20.0
-"""The same in the hours of which the agent sees only what is left."""
+PASSING_SECONDS = 120.0
+"""Simulated seconds between looks at the users where nobody waits for what becomes of them."""
 
 CALLED_AFTER = (300.0, 0.7)
 """Median, seconds, and spread (lognormal) of how long users suffer before somebody is called."""
@@ -143,12 +143,17 @@ def _pass(
     changed: list[ObjectKey],
     seconds: float,
     chance: Chance,
+    counts: Mapping[int, float] = present.UNNOTICED,
 ) -> None:
     """Let time pass, with innocent changes meanwhile; what they change is added to ``changed``."""
     touched = [name for instance in instances for name in instance.spec.components]
     # What a fault has changed, and what no delivery could have written without putting it right.
     spared = {ObjectRef(r, name, space or None) for each in instances for r, space, name in each.accepts()}
-    changed += present.meanwhile(world, chance, seconds, touched, rolling=_local(instances), spared=spared)
+    demanded(world).watched_every(PASSING_SECONDS)
+    changed += present.meanwhile(
+        world, chance, seconds, touched, counts=counts, rolling=_local(instances), spared=spared
+    )
+    demanded(world).watched_every(GLANCE_SECONDS)
 
 
 def _refreshed(baseline: Baseline, world: World, changed: Sequence[ObjectKey]) -> Baseline:
@@ -169,7 +174,6 @@ def _healthy(app: App, problem: Problem, seed: int, chance: Chance | None, backe
         return deployed_world(app, seed)
     world = lived_world(app, chance.at("world"))
     world.watched_every(GLANCE_SECONDS)
-    present.before(world, chance.at("before"), _near(problem))
     return world
 
 
@@ -219,7 +223,7 @@ def await_symptoms(
         median, spread = CALLED_AFTER
         length = min(LONGEST_CALL, chance.lognormal("after", median, spread))
         changed: list[ObjectKey] = []
-        _pass(cast(Changing, world), injected.instances, changed, length, chance)
+        _pass(cast(Changing, world), injected.instances, changed, length, chance, present.MEANWHILE)
         demanded(world).watched_every(1.0)
         world.advance(EVIDENCE_SECONDS)
         baseline = _refreshed(baseline, world, changed)
@@ -234,11 +238,6 @@ def await_symptoms(
 def _local(instances: Sequence[FaultInstance]) -> bool:
     """Whether the faults leave pods of others alone: those in quotas and nodes keep all from coming."""
     return not any(instance.fault.resource.resource in RESTRAINING for instance in instances)
-
-
-def _near(problem: Problem) -> tuple[str, ...]:
-    """Names of the targets: innocent changes like their neighbourhood."""
-    return tuple(each.target for each in problem.faults)
 
 
 def noise_seed(problem: Problem, seed: int) -> int:

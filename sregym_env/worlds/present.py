@@ -5,7 +5,7 @@ Recency is evidence to weigh and not the answer: what changed last is mostly not
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from math import exp
 
 from sregym_env.cluster.api import World
@@ -30,7 +30,7 @@ FOLLOWED = 0.35
 SOON = (20.0, 120.0)
 """Seconds after which it is."""
 
-SURGED = 0.4
+SURGED = 0.25
 """How often a workload that is rolled out is scaled up for it, and down again."""
 
 ROLLING = ("image", "env", "restart", "resources", "probe", "scale")
@@ -43,7 +43,10 @@ BEFORE = {0: 0.20, 1: 0.34, 2: 0.28, 3: 0.18}
 """How many changes lie in the hours before, and how often."""
 
 MEANWHILE = {0: 0.34, 1: 0.40, 2: 0.20, 3: 0.06}
-"""How many are made between the onset and the call, while others work on."""
+"""How many are made between the time at which the users begin to suffer and the call, while others work on."""
+
+UNNOTICED = {0: 0.70, 1: 0.24, 2: 0.06}
+"""How many are made in minutes in which nobody suffers yet, and nobody looks for them either."""
 
 APART = 5 * 3600.0
 """Seconds from one change to the next in the long run."""
@@ -70,15 +73,12 @@ ROLLOUT_SECONDS = 45.0
 
 ROLLOUT_LIMIT = 300.0
 
-NEAR = {"neighbours": 0.5, "anywhere": 0.38, "targets": 0.12}
-"""Where the changes before an incident lie, from what it is about to strike."""
 
-
-def before(world: Changing, chance: Chance, near: Collection[str]) -> None:
+def before(world: Changing, chance: Chance) -> None:
     """Innocent changes over some hours, the last one some time ago; they end healthy."""
     for number in range(chance.weighted("count", BEFORE)):
         draw = chance.at("change", number)
-        found = changes.drawn(world.app, draw, components=_places(world.app, draw, near))
+        found = changes.drawn(world.app, draw)
         if found is not None and not _forgets(world.app, found):
             _make(world, found)
             for more in _followed(world, draw, found):
@@ -93,10 +93,12 @@ def meanwhile(
     seconds: float,
     touched: Collection[str],
     *,
+    counts: Mapping[int, float] = MEANWHILE,
     rolling: bool = True,
     spared: Collection[ObjectRef] = (),
 ) -> list[ObjectKey]:
-    """Let time pass, with innocent changes of what does not need the components that are ``touched``.
+    """Let time pass, with innocent changes of what does not need the components that are ``touched``, in minutes as
+    many as ``counts`` says.
 
     Without ``rolling`` none of them makes pods: where no pod can come up, such a change would not be innocent. In
     hours and days the application is released as well, but for its ``spared`` objects: a tool that delivers what
@@ -106,7 +108,7 @@ def meanwhile(
     until = world.now() + round(seconds * 1e6)
     start = world.now()
     found: list[ObjectKey] = []
-    for number, moment in enumerate(_moments(chance, seconds)):
+    for number, moment in enumerate(_moments(chance, seconds, counts)):
         _wait(world, start + round(moment * 1e6))
         safe = [name for name in _independent(world.app, touched) if _is_well(world, name)]
         draw = chance.at("change", number)
@@ -138,10 +140,10 @@ def _followed(world: Changing, chance: Chance, change: changes.Change) -> Iterat
             yield more
 
 
-def _moments(chance: Chance, seconds: float) -> list[float]:
+def _moments(chance: Chance, seconds: float, counts: Mapping[int, float]) -> list[float]:
     """When changes are made."""
     if seconds < APART:
-        count = chance.weighted("count", MEANWHILE)
+        count = chance.weighted("count", counts)
     else:
         count = max(1, min(MOST, chance.poisson("count", min(seconds / APART, 2.0 * MOST))))
     return sorted(chance.uniform(f"moment.{number}", 0.0, seconds * 0.9) for number in range(count))
@@ -189,26 +191,6 @@ def _make(world: Changing, change: changes.Change) -> None:
         waited += ROLLOUT_SECONDS
         if _is_well(world, change.component):
             return
-
-
-def _places(app: App, chance: Chance, near: Collection[str]) -> Sequence[str]:
-    """Components in which a change is looked for; empty for all."""
-    named = set(near)
-    struck = [c.name for c in app.components if named & {c.name, c.service, c.volume}]
-    where = chance.weighted("where", NEAR)
-    if where == "targets":
-        return struck
-    if where == "neighbours":
-        return sorted({name for component in struck for name in _neighbours(app, component)})
-    return ()
-
-
-def _neighbours(app: App, name: str) -> Iterator[str]:
-    """Who needs a component, and what it needs."""
-    for component in app.components:
-        if component.kind != "load" and any(need.on == name for need in component.dependencies):
-            yield component.name
-    yield from (need.on for need in app.by_name[name].dependencies)
 
 
 def _independent(app: App, touched: Collection[str]) -> list[str]:
