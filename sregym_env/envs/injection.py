@@ -7,7 +7,7 @@ published, struck as SREGym's injectors strike; so is a backend's own cluster, a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -143,16 +143,13 @@ def _pass(
     changed: list[ObjectKey],
     seconds: float,
     chance: Chance,
-    counts: Mapping[int, float] = present.UNNOTICED,
 ) -> None:
     """Let time pass, with innocent changes meanwhile; what they change is added to ``changed``."""
     touched = [name for instance in instances for name in instance.spec.components]
     # What a fault has changed, and what no delivery could have written without putting it right.
     spared = {ObjectRef(r, name, space or None) for each in instances for r, space, name in each.accepts()}
     demanded(world).watched_every(PASSING_SECONDS)
-    changed += present.meanwhile(
-        world, chance, seconds, touched, counts=counts, rolling=_local(instances), spared=spared
-    )
+    changed += present.meanwhile(world, chance, seconds, touched, rolling=_local(instances), spared=spared)
     demanded(world).watched_every(GLANCE_SECONDS)
 
 
@@ -223,7 +220,7 @@ def await_symptoms(
         median, spread = CALLED_AFTER
         length = min(LONGEST_CALL, chance.lognormal("after", median, spread))
         changed: list[ObjectKey] = []
-        _pass(cast(Changing, world), injected.instances, changed, length, chance, present.MEANWHILE)
+        _pass(cast(Changing, world), injected.instances, changed, length, chance)
         demanded(world).watched_every(1.0)
         world.advance(EVIDENCE_SECONDS)
         baseline = _refreshed(baseline, world, changed)

@@ -19,8 +19,8 @@ from sregym_env.runtime.clock import HOUR
 from sregym_env.sim.bringup.plan import cluster_of
 from sregym_env.sim.bringup.renewal import Renewal, prepared
 from sregym_env.sim.embedded import EmbeddedWorld
-from sregym_env.worlds.clusters import drawn_cluster
 from sregym_env.worlds import present
+from sregym_env.worlds.clusters import drawn_cluster
 from sregym_env.worlds.nameserver import drawn_zone
 from sregym_env.worlds.past import live
 from sregym_env.worlds.variation.vary import vary

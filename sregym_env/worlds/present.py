@@ -5,7 +5,7 @@ Recency is evidence to weigh and not the answer: what changed last is mostly not
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from math import exp
 
 from sregym_env.cluster.api import World
@@ -30,7 +30,7 @@ FOLLOWED = 0.35
 SOON = (20.0, 120.0)
 """Seconds after which it is."""
 
-SURGED = 0.25
+SURGED = 0.4
 """How often a workload that is rolled out is scaled up for it, and down again."""
 
 ROLLING = ("image", "env", "restart", "resources", "probe", "scale")
@@ -43,10 +43,7 @@ BEFORE = {0: 0.20, 1: 0.34, 2: 0.28, 3: 0.18}
 """How many changes lie in the hours before, and how often."""
 
 MEANWHILE = {0: 0.34, 1: 0.40, 2: 0.20, 3: 0.06}
-"""How many are made between the time at which the users begin to suffer and the call, while others work on."""
-
-UNNOTICED = {0: 0.70, 1: 0.24, 2: 0.06}
-"""How many are made in minutes in which nobody suffers yet, and nobody looks for them either."""
+"""How many are made between the onset and the call, while others work on."""
 
 APART = 5 * 3600.0
 """Seconds from one change to the next in the long run."""
@@ -93,12 +90,10 @@ def meanwhile(
     seconds: float,
     touched: Collection[str],
     *,
-    counts: Mapping[int, float] = MEANWHILE,
     rolling: bool = True,
     spared: Collection[ObjectRef] = (),
 ) -> list[ObjectKey]:
-    """Let time pass, with innocent changes of what does not need the components that are ``touched``, in minutes as
-    many as ``counts`` says.
+    """Let time pass, with innocent changes of what does not need the components that are ``touched``.
 
     Without ``rolling`` none of them makes pods: where no pod can come up, such a change would not be innocent. In
     hours and days the application is released as well, but for its ``spared`` objects: a tool that delivers what
@@ -108,7 +103,7 @@ def meanwhile(
     until = world.now() + round(seconds * 1e6)
     start = world.now()
     found: list[ObjectKey] = []
-    for number, moment in enumerate(_moments(chance, seconds, counts)):
+    for number, moment in enumerate(_moments(chance, seconds)):
         _wait(world, start + round(moment * 1e6))
         safe = [name for name in _independent(world.app, touched) if _is_well(world, name)]
         draw = chance.at("change", number)
@@ -140,10 +135,10 @@ def _followed(world: Changing, chance: Chance, change: changes.Change) -> Iterat
             yield more
 
 
-def _moments(chance: Chance, seconds: float, counts: Mapping[int, float]) -> list[float]:
+def _moments(chance: Chance, seconds: float) -> list[float]:
     """When changes are made."""
     if seconds < APART:
-        count = chance.weighted("count", counts)
+        count = chance.weighted("count", MEANWHILE)
     else:
         count = max(1, min(MOST, chance.poisson("count", min(seconds / APART, 2.0 * MOST))))
     return sorted(chance.uniform(f"moment.{number}", 0.0, seconds * 0.9) for number in range(count))

@@ -123,7 +123,11 @@ def _ground(world: SimWorld) -> tuple[Any, ...]:
         store.list("namespaces"),
         _selecting(store.list(_POLICIES)),
         world.disturbances,
-        [node["metadata"]["name"] for node in nodes if not reachable_machine(world, node["metadata"]["name"])],
+        [
+            node["metadata"]["name"]
+            for node in nodes
+            if not reachable_machine(world, node["metadata"]["name"])
+        ],
     )
 
 
@@ -218,7 +222,14 @@ def _derived(world: SimWorld, known: Present | None) -> Present:
             ground, naming, {}, {}, {}, {},
         )  # fmt: skip
     fresh = replace(
-        known, epoch=world.epoch, running=running, pods=pods, slices=slices, manual=manual, volumes=volumes, app=world._app
+        known,
+        epoch=world.epoch,
+        running=running,
+        pods=pods,
+        slices=slices,
+        manual=manual,
+        volumes=volumes,
+        app=world._app,
     )
     changed = _changed(world, known, fresh)
     if changed:
@@ -318,7 +329,11 @@ def _alike(was: Manifest | None, now: Manifest | None) -> bool:
 
 
 def _same(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
-    return len(before) == len(now) and all(map(is_, before.values(), now.values())) and before.keys() == now.keys()
+    return (
+        len(before) == len(now)
+        and all(map(is_, before.values(), now.values()))
+        and before.keys() == now.keys()
+    )
 
 
 def _merged(before: Mapping[K, V], now: Mapping[K, V]) -> Mapping[K, V]:
