@@ -39,9 +39,6 @@ UNSTEADY_SECONDS = 120.0
 STEP_SECONDS = 10.0
 """How often the oracle looks while it waits."""
 
-LOOKED_SECONDS = 5.0
-"""How often, at most, what users and probes make of changes is found out on the fork: often enough for its looks."""
-
 
 class Cause(Protocol):
     """What the oracle may ask about the fault that was injected."""
@@ -87,10 +84,7 @@ def judge_state(
 ) -> Verdict:
     """Judge the world as the agent left it. ``world`` itself is not changed if it can be forked."""
     value = forkable(world)
-    trial: World = world
-    if value is not None:
-        trial = value = value.trial()
-        value.watched_every(LOOKED_SECONDS)
+    trial: World = world if value is None else value.trial()
     accepted = {key for cause in causes for key in cause.accepts()}
     done = [] if baseline.called is None else collateral.doings(trial, baseline.called)
     made = collateral.added(done)
