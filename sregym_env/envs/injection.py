@@ -34,7 +34,7 @@ from sregym_env.runtime.chance import Chance
 from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.worlds import present
 from sregym_env.worlds.changes import Changing
-from sregym_env.worlds.lived import base_of, base_world, lived_world
+from sregym_env.worlds.lived import GLANCE_SECONDS, base_of, base_world, lived_world
 
 SYMPTOM_LIMIT = 300.0
 """Simulated seconds in which a fault's symptoms are awaited."""
@@ -48,8 +48,8 @@ EVIDENCE_SECONDS = 30.0
 LOOK_SECONDS = 10.0
 """Simulated seconds between looks at the users while symptoms are awaited."""
 
-GLANCE_SECONDS = 20.0
-"""The same in the hours of which the agent sees only what is left."""
+PASSING_SECONDS = 120.0
+"""Simulated seconds between looks at the users where nobody waits for what becomes of them."""
 
 CALLED_AFTER = (300.0, 0.7)
 """Median, seconds, and spread (lognormal) of how long users suffer before somebody is called."""
@@ -148,7 +148,9 @@ def _pass(
     touched = [name for instance in instances for name in instance.spec.components]
     # What a fault has changed, and what no delivery could have written without putting it right.
     spared = {ObjectRef(r, name, space or None) for each in instances for r, space, name in each.accepts()}
+    demanded(world).watched_every(PASSING_SECONDS)
     changed += present.meanwhile(world, chance, seconds, touched, rolling=_local(instances), spared=spared)
+    demanded(world).watched_every(GLANCE_SECONDS)
 
 
 def _refreshed(baseline: Baseline, world: World, changed: Sequence[ObjectKey]) -> Baseline:
@@ -169,7 +171,6 @@ def _healthy(app: App, problem: Problem, seed: int, chance: Chance | None, backe
         return deployed_world(app, seed)
     world = lived_world(app, chance.at("world"))
     world.watched_every(GLANCE_SECONDS)
-    present.before(world, chance.at("before"), _near(problem))
     return world
 
 
@@ -234,11 +235,6 @@ def await_symptoms(
 def _local(instances: Sequence[FaultInstance]) -> bool:
     """Whether the faults leave pods of others alone: those in quotas and nodes keep all from coming."""
     return not any(instance.fault.resource.resource in RESTRAINING for instance in instances)
-
-
-def _near(problem: Problem) -> tuple[str, ...]:
-    """Names of the targets: innocent changes like their neighbourhood."""
-    return tuple(each.target for each in problem.faults)
 
 
 def noise_seed(problem: Problem, seed: int) -> int:

@@ -93,6 +93,9 @@ class EmbeddedWorld(SimWorld):
         self.memory.pop(GRAIN, None)
         if seconds_ != 1.0:
             self.memory[GRAIN] = seconds(seconds_)
+        if self.memory.pop("traffic.due", None):
+            # The look that is due may be far away by the grain that there was.
+            self.touch()
 
     def schedule(self, delay_seconds: float, action: ScheduledAction) -> None:
         """Let something outside the cluster happen later."""

@@ -19,6 +19,7 @@ from sregym_env.runtime.clock import HOUR
 from sregym_env.sim.bringup.plan import cluster_of
 from sregym_env.sim.bringup.renewal import Renewal, prepared
 from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.worlds import present
 from sregym_env.worlds.clusters import drawn_cluster
 from sregym_env.worlds.nameserver import drawn_zone
 from sregym_env.worlds.past import live
@@ -29,6 +30,9 @@ BASES = 64
 
 ATTEMPTS = 4
 """How often a base world is drawn anew that turns out not to be healthy."""
+
+GLANCE_SECONDS = 20.0
+"""Simulated seconds between looks at the users in the hours of which the agent sees only what is left."""
 
 LATER_SECONDS = (300.0, 3 * 3600.0)
 """How long an episode's world has lived on by itself since its base world was made."""
@@ -102,6 +106,9 @@ def _made(app: App, number: int) -> EmbeddedWorld:
             zone = drawn_zone(chance.at("zone"))
             varied = vary(app, chance.at("variation"), () if zone is None else zone.names)
             live(world, varied, chance.at("past"), plan.present, zone)
+            world.watched_every(GLANCE_SECONDS)
+            present.before(world, chance.at("before"))
+            world.watched_every(1.0)
         except (AppError, StatusError) as error:
             refused = str(error)
         else:

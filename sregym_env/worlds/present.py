@@ -5,7 +5,7 @@ Recency is evidence to weigh and not the answer: what changed last is mostly not
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from math import exp
 
 from sregym_env.cluster.api import World
@@ -70,15 +70,12 @@ ROLLOUT_SECONDS = 45.0
 
 ROLLOUT_LIMIT = 300.0
 
-NEAR = {"neighbours": 0.5, "anywhere": 0.38, "targets": 0.12}
-"""Where the changes before an incident lie, from what it is about to strike."""
 
-
-def before(world: Changing, chance: Chance, near: Collection[str]) -> None:
+def before(world: Changing, chance: Chance) -> None:
     """Innocent changes over some hours, the last one some time ago; they end healthy."""
     for number in range(chance.weighted("count", BEFORE)):
         draw = chance.at("change", number)
-        found = changes.drawn(world.app, draw, components=_places(world.app, draw, near))
+        found = changes.drawn(world.app, draw)
         if found is not None and not _forgets(world.app, found):
             _make(world, found)
             for more in _followed(world, draw, found):
@@ -189,26 +186,6 @@ def _make(world: Changing, change: changes.Change) -> None:
         waited += ROLLOUT_SECONDS
         if _is_well(world, change.component):
             return
-
-
-def _places(app: App, chance: Chance, near: Collection[str]) -> Sequence[str]:
-    """Components in which a change is looked for; empty for all."""
-    named = set(near)
-    struck = [c.name for c in app.components if named & {c.name, c.service, c.volume}]
-    where = chance.weighted("where", NEAR)
-    if where == "targets":
-        return struck
-    if where == "neighbours":
-        return sorted({name for component in struck for name in _neighbours(app, component)})
-    return ()
-
-
-def _neighbours(app: App, name: str) -> Iterator[str]:
-    """Who needs a component, and what it needs."""
-    for component in app.components:
-        if component.kind != "load" and any(need.on == name for need in component.dependencies):
-            yield component.name
-    yield from (need.on for need in app.by_name[name].dependencies)
 
 
 def _independent(app: App, touched: Collection[str]) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from sregym_env.apps import app
@@ -57,6 +59,9 @@ def changes(world: EmbeddedWorld, chance: Chance) -> None:
     elif kind == "port":
         ports = {"spec": {"ports": [{"port": 9, "targetPort": 9}]}}
         cluster.patch("services", name, ports, namespace=NAMESPACE, type="merge")
+    elif kind == "mark":
+        marks = {"metadata": {"labels": {"release": f"{chance.below('release', 100)}"}}}
+        cluster.patch("services", name, marks, namespace=NAMESPACE, type="merge")
     elif kind == "policy":
         metadata = {"name": f"deny-{chance.below('suffix', 10**6)}", "namespace": NAMESPACE}
         spec = {"podSelector": {"matchLabels": {"io.kompose.service": name}}, "policyTypes": ["Ingress"]}
@@ -79,7 +84,7 @@ def changes(world: EmbeddedWorld, chance: Chance) -> None:
             world.nodes.heal(disturbance)
 
 
-KINDS = ("restart", "scale", "labels", "port", "policy", "dns", "freeze", "loss", "heal")
+KINDS = ("restart", "scale", "labels", "port", "mark", "policy", "dns", "freeze", "loss", "heal")
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -106,6 +111,49 @@ def test_most_answers_outlive_the_restart_of_one_pod() -> None:
     asked(world)
     kept = [key for key, known in view.cache.items() if view.before.get(key) is known]
     assert len(kept) > 0.8 * len(before)
+
+
+def _marked(world: EmbeddedWorld) -> None:
+    changes(world, _that("mark"))
+
+
+def _noted(world: EmbeddedWorld) -> None:
+    """A condition of a pod that no connection asks for."""
+    pod = world.cluster.list("pods", NAMESPACE)[0]
+    conditions = {"status": {"conditions": [{"type": "example.com/seen", "status": "True"}]}}
+    world.cluster.patch(
+        "pods",
+        pod["metadata"]["name"],
+        conditions,
+        namespace=NAMESPACE,
+        type="strategic",
+        subresource="status",
+    )
+
+
+@pytest.mark.parametrize("happens", [_marked, _noted])
+def test_what_no_connection_asks_for_forgets_no_answer(happens: Callable[[EmbeddedWorld], None]) -> None:
+    world = base_world(HOTEL, 0)
+    asked(world)
+    before, epoch = dict(present(world).cache), world.epoch
+    happens(world)
+    view = present(world)
+    assert world.epoch > epoch and view.epoch == world.epoch
+    assert all(view.cache[key] is known for key, known in before.items())
+
+
+def test_of_a_change_only_what_it_concerns_is_read_anew() -> None:
+    world = base_world(HOTEL, 0)
+    asked(world)
+    seen = dict(present(world).seen)
+    kept = world.fork()
+    process = next(each for each in world.processes.values() if each.namespace == NAMESPACE)
+    world.change_process(process.key, listening=frozenset())
+    now = present(world).seen
+    assert {what for what in seen if what not in now} <= {
+        ("processes", process.key[0]), ("process", process.key), ("offering", None), ("machine", process.node)
+    }  # fmt: skip
+    assert present(kept).seen == seen
 
 
 def _that(kind: str) -> Chance:

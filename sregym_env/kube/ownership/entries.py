@@ -93,16 +93,18 @@ def stored(obj: Manifest) -> tuple[Entry, ...]:
     )
 
 
-def encode(entries: Iterable[Entry]) -> list[Manifest]:
-    """The ``managedFields`` list: appliers first, then by time."""
+def encode(entries: Iterable[Entry], recorded: Iterable[Manifest] = ()) -> list[Manifest]:
+    """The ``managedFields`` list: appliers first, then by time. Sets of fields that are ``recorded`` already are in
+    order."""
+    ordered_already = {id(entry["fieldsV1"]) for entry in recorded}
     ordered = sorted(
         (entry for entry in entries if entry.fields),
         key=lambda e: (e.operation, e.time, e.manager, e.api_version, e.subresource),
     )
-    return [_encoded(entry) for entry in ordered]
+    return [_encoded(entry, id(entry.fields) in ordered_already) for entry in ordered]
 
 
-def _encoded(entry: Entry) -> dict[str, Any]:
+def _encoded(entry: Entry, is_canonical: bool) -> dict[str, Any]:
     out: dict[str, Any] = {
         "manager": entry.manager,
         "operation": entry.operation,
@@ -111,7 +113,7 @@ def _encoded(entry: Entry) -> dict[str, Any]:
     if entry.time:
         out["time"] = entry.time
     out["fieldsType"] = "FieldsV1"
-    out["fieldsV1"] = canonical(entry.fields)
+    out["fieldsV1"] = entry.fields if is_canonical else canonical(entry.fields)
     if entry.subresource:
         out["subresource"] = entry.subresource
     return out

@@ -174,7 +174,8 @@ def updated(
     if tracked.subresource == "status":
         before, after = ({"status": obj.get("status") or {}} for obj in (before, after))
     owners = writes.updated(versions, before, after, start, _writer(world, tracked))
-    return _news(kind, old, encode(entry for entry in owners if not inferred.is_reporter(kind, entry)))
+    left = (entry for entry in owners if not inferred.is_reporter(kind, entry))
+    return _news(kind, old, encode(left, recorded or ()))
 
 
 def _news(kind: Resource, old: Manifest, found: list[Manifest]) -> list[Manifest] | None:
@@ -209,7 +210,8 @@ def _start(kind: Resource, old: Manifest, tracked: Tracking) -> tuple[Entry, ...
         if given in ([], [{}]):
             return None
         try:
-            found = decode(given)
+            # What comes back as it was read need not be looked through again.
+            found = stored(old) if given and given is old["metadata"].get("managedFields") else decode(given)
         # Who sends what cannot be read does not understand the field, and must not lose it for others.
         except ValueError:
             found = ()

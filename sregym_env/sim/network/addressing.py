@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import is_
 from typing import Any, NamedTuple, TypeVar
 
+from sregym_env.cluster.app import App
 from sregym_env.kube.types import Manifest
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.derived import DerivedFrom, DerivedFromEach
@@ -66,7 +67,8 @@ class Known(NamedTuple):
     """An answer of the network, and everything that was read for it: it holds while that reads the same."""
 
     answer: Any
-    reads: tuple[Read, ...]
+    reads: Mapping[tuple[str, Any], Read]
+    """By their first halves."""
 
 
 @dataclass(slots=True)
@@ -82,16 +84,23 @@ class Present:
     pods: Objects
     by_ip: dict[str, Key]
     """Keys of the pods that have an address of their own."""
+    slices: Objects
+    manual: Objects
+    """Endpoints, of which those are read whose Service has no slices."""
+    volumes: dict[str, Any]
+    """What is read of the world besides: how it was then."""
+    app: App | None
     ground: tuple[Any, ...]
     """What any answer may depend on: while it stays equal, answers can outlive a change of the world."""
     naming: tuple[Any, ...]
     """What decides what the cluster's DNS says."""
     cache: dict[Any, Known]
-    """Answers of the layers above that hold now, by their own keys; shared by forks while nothing happens."""
+    """Answers of the layers above that hold now, by their own keys; shared by forks while nothing happens, and with
+    states that read the same."""
     before: Mapping[Any, Known]
     """Answers of earlier states of the same ground, which may still hold."""
     seen: dict[tuple[str, Any], Read]
-    """What was read of this state."""
+    """What was read of this state, and of earlier ones where nothing has changed since."""
     seen_before: Mapping[tuple[str, Any], Read]
     """What was read of earlier ones: what says the same is the same value."""
     claimed: dict[tuple[str, int, str], HostPort] | None = None
@@ -99,7 +108,6 @@ class Present:
 
 
 _POLICIES = "networkpolicies.networking.k8s.io"
-_GROUND = ("services", "nodes", "namespaces", _POLICIES)
 
 REMEMBERED = 4096
 """Answers of earlier states that are kept."""
@@ -108,15 +116,35 @@ REMEMBERED = 4096
 def _ground(world: SimWorld) -> tuple[Any, ...]:
     """Resources whose every change may lead connections elsewhere (so lists are compared), and the machines."""
     store = world.store
+    nodes = store.list("nodes")
     return (
-        [store.list(resource) for resource in _GROUND],
+        _selecting(store.list("services")),
+        nodes,
+        store.list("namespaces"),
+        _selecting(store.list(_POLICIES)),
         world.disturbances,
         [
-            name
-            for node in store.list("nodes")
-            if world.memory.get(f"node.off:{(name := node['metadata']['name'])}")
+            node["metadata"]["name"]
+            for node in nodes
+            if not reachable_machine(world, node["metadata"]["name"])
         ],
     )
+
+
+_MARKS = frozenset(("labels", "managedFields", "resourceVersion"))
+"""What is written about a Service or a policy that leads no connection elsewhere: no selector asks for theirs."""
+
+
+def _unmarked(objects: Objects) -> list[Any]:
+    found: list[Any] = []
+    for obj in objects:
+        metadata = obj["metadata"]
+        found.append({name: value for name, value in metadata.items() if name not in _MARKS})
+        found.append({name: value for name, value in obj.items() if name != "metadata"})
+    return found
+
+
+_selecting = DerivedFrom(_unmarked)
 
 
 def _naming(world: SimWorld, ground: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -126,7 +154,7 @@ def _naming(world: SimWorld, ground: tuple[Any, ...]) -> tuple[Any, ...]:
     return (
         ground,
         [
-            piece
+            _offered(piece)
             for service, pieces in _by_service(store.list(SLICES)).items()
             # The endpoints of the DNS server itself, and those that names lead to directly.
             if service[0] == "kube-system" or service in headless
@@ -153,6 +181,19 @@ def _shape(pod: Manifest | None) -> tuple[Any, ...] | None:
     )
 
 
+def _offered(piece: Manifest) -> tuple[Any, ...]:
+    """What of a slice, or of Endpoints, matters to connections: not when or why it was written."""
+    metadata = piece["metadata"]
+    return (
+        metadata.get("namespace", ""),
+        metadata["name"],
+        (metadata.get("labels") or {}).get(_SERVICE_LABEL),
+        piece.get("endpoints"),
+        piece.get("ports"),
+        piece.get("subsets"),
+    )
+
+
 def _wire(process: Process) -> tuple[Any, ...]:
     """What of a process matters to connections."""
     return process.key, process.ip, process.listening, process.hostname, process.state.get("corefile")
@@ -168,32 +209,139 @@ def present(world: SimWorld) -> Present:
 
 
 def _derived(world: SimWorld, known: Present | None) -> Present:
-    """The view of the world now, made of what may still be right in the one before."""
-    running = list(world.processes.values())
-    if known is not None and len(known.running) == len(running) and all(map(is_, known.running, running)):
-        running, by_pod, by_node = known.running, known.by_pod, known.by_node
-    else:
-        by_pod, by_node = {}, {}
-        for process in running:
-            by_pod.setdefault(process.key[0], []).append(process)
-            if process.host_network:
-                by_node.setdefault(process.node, []).append(process)
-    pods = world.store.list("pods")
-    by_ip = known.by_ip if known is not None and known.pods is pods else _pods_by_ip(pods)
+    """The view of the world now, made of what is still right in the one before."""
+    store = world.store
+    running, volumes = list(world.processes.values()), world.volumes.copy()
+    pods, slices, manual = store.list("pods"), store.list(SLICES), store.list("endpoints")
     ground = _ground(world)
-    naming = _naming(world, ground)
-    before: Mapping[Any, Known] = {}
-    seen: Mapping[tuple[str, Any], Read] = {}
-    if known is not None and known.ground == ground:
-        ground = known.ground
-        naming = known.naming if known.naming == naming else naming
-        before = _merged(known.before, known.cache)
-        seen = _merged(known.seen_before, known.seen)
-    return Present(world.epoch, running, by_pod, by_node, pods, by_ip, ground, naming, {}, before, {}, seen)
+    if known is None or known.ground != ground:
+        by_pod, by_node = _by_place(running)
+        naming = _naming(world, ground)
+        return Present(
+            world.epoch, running, by_pod, by_node, pods, _pods_by_ip(pods), slices, manual, volumes, world._app,
+            ground, naming, {}, {}, {}, {},
+        )  # fmt: skip
+    fresh = replace(
+        known,
+        epoch=world.epoch,
+        running=running,
+        pods=pods,
+        slices=slices,
+        manual=manual,
+        volumes=volumes,
+        app=world._app,
+    )
+    changed = _changed(world, known, fresh)
+    if changed:
+        fresh.cache, fresh.before = {}, _merged(known.before, known.cache)
+        fresh.seen = known.seen.copy() if len(known.seen) < REMEMBERED else {}
+        unsure = {what: read for what in changed if (read := fresh.seen.pop(what, None)) is not None}
+        fresh.seen_before = _merged(known.seen_before, unsure)
+    return fresh
+
+
+def _changed(world: SimWorld, known: Present, fresh: Present) -> list[tuple[str, Any]]:
+    """What readers may say otherwise of the fresh state than of the known one, which stands on the same ground; what
+    the fresh view derives is put right."""
+    changed: list[tuple[str, Any]] = []
+    moved = False
+    for was, now in _differing(known.pods, fresh.pods):
+        old, new = _shape(was), _shape(now)
+        if old != new:
+            moved = True
+            for pod in (was, now):
+                if pod is not None:
+                    metadata = pod["metadata"]
+                    changed.append(("pod", (metadata.get("namespace", ""), metadata["name"])))
+                    changed.append(("address", pod.get("status", {}).get("podIP")))
+    if moved:
+        fresh.by_ip, fresh.claimed = _pods_by_ip(fresh.pods), None
+        changed += [what for what in known.seen if what[0] == "port"]
+    running = _exchanged(known.running, fresh.running)
+    if running:
+        fresh.by_pod, fresh.by_node = _by_place(fresh.running)
+        changed.append(("offering", None))
+        for process in running:
+            changed.append(("process", process.key))
+            changed.append(("processes", process.key[0]))
+            if process.host_network:
+                changed.append(("machine", process.node))
+    pieces = [(was, now) for was, now in _differing(known.slices, fresh.slices) if not _alike(was, now)]
+    for piece in (piece for pair in pieces for piece in pair if piece is not None):
+        metadata = piece["metadata"]
+        service = (metadata.get("labels") or {}).get(_SERVICE_LABEL, "")
+        changed.append(("behind", (metadata.get("namespace", ""), service)))
+    for was, now in _differing(known.manual, fresh.manual):
+        if not _alike(was, now):
+            metadata = (was or now or {})["metadata"]
+            changed.append(("behind", (metadata.get("namespace", ""), metadata["name"])))
+    if (running or pieces) and known.naming != (naming := _naming(world, known.ground)):
+        fresh.naming = naming
+        changed.append(("naming", None))
+    if fresh.app is not known.app:
+        changed.append(("app", None))
+    if not _same(known.volumes, fresh.volumes):
+        changed += [("volume", name) for name in {**known.volumes, **fresh.volumes}]
+    return changed
+
+
+def _by_place(running: list[Process]) -> tuple[dict[str, list[Process]], dict[str, list[Process]]]:
+    """Processes by pod, and those on the machines' own network by node."""
+    by_pod: dict[str, list[Process]] = {}
+    by_node: dict[str, list[Process]] = {}
+    for process in running:
+        by_pod.setdefault(process.key[0], []).append(process)
+        if process.host_network:
+            by_node.setdefault(process.node, []).append(process)
+    return by_pod, by_node
+
+
+def _exchanged(before: list[V], now: list[V]) -> list[V]:
+    """What is in one of two lists and not in the same place of the other."""
+    if len(before) == len(now):
+        return [each for pair in zip(before, now, strict=True) if pair[0] is not pair[1] for each in pair]
+    was, is_now = set(map(id, before)), set(map(id, now))
+    return [each for each in before if id(each) not in is_now] + [each for each in now if id(each) not in was]
+
+
+def _differing(before: Objects, now: Objects) -> Iterable[tuple[Manifest | None, Manifest | None]]:
+    """Objects that are not the very same any more, before and now."""
+    if before is now:
+        return ()
+    found: dict[Key, tuple[Manifest | None, Manifest | None]] = {}
+    was = set(map(id, before))
+    is_now = set(map(id, now))
+    for obj in before:
+        if id(obj) not in is_now:
+            metadata = obj["metadata"]
+            found[metadata.get("namespace", ""), metadata["name"]] = (obj, None)
+    for obj in now:
+        if id(obj) not in was:
+            metadata = obj["metadata"]
+            key = (metadata.get("namespace", ""), metadata["name"])
+            found[key] = (found.get(key, (None, None))[0], obj)
+    return found.values()
+
+
+def _alike(was: Manifest | None, now: Manifest | None) -> bool:
+    """Whether connections cannot tell one version of a slice, or of Endpoints, from another."""
+    return was is not None and now is not None and _offered(was) == _offered(now)
+
+
+def _same(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+    return (
+        len(before) == len(now)
+        and all(map(is_, before.values(), now.values()))
+        and before.keys() == now.keys()
+    )
 
 
 def _merged(before: Mapping[K, V], now: Mapping[K, V]) -> Mapping[K, V]:
-    return {**before, **now} if before and len(before) < REMEMBERED else now
+    if not before or len(before) >= REMEMBERED:
+        return now
+    merged = dict(before)
+    merged.update(now)
+    return merged
 
 
 # --- answers that outlive a change -------------------------------------------------------------------------
@@ -208,17 +356,17 @@ def learned(world: SimWorld, key: Any, find: Callable[[], Any]) -> Any:
     known = view.cache.get(key)
     if known is None:
         known = view.before.get(key)
-        if known is None or not holds(world, known.reads):
+        if known is None or not holds(world, known.reads.values()):
             with inquiring(world) as inquiry:
                 answer = find()
-            known = Known(answer, tuple(inquiry.reads.values()))
+            known = Known(answer, inquiry.reads)
             if inquiry.fleeting:
                 if world.inquiry is not None:
                     world.inquiry.fleeting = True
                 return answer
         view.cache[key] = known
     if world.inquiry is not None:
-        world.inquiry.reads.update((read[0], read) for read in known.reads)
+        world.inquiry.reads.update(known.reads)
     return known.answer
 
 
@@ -236,7 +384,8 @@ def holds(world: SimWorld, reads: Iterable[Read]) -> bool:
     """Whether everything still reads the same."""
     seen = present(world).seen
     for read in reads:
-        now = seen.get(read[0]) or _read(world, read[0])
+        what = read[0]
+        now = seen.get(what) or _read(world, what)
         if now is not read and now[1] != read[1]:
             return False
     return True
@@ -266,9 +415,13 @@ def _at(world: SimWorld, ip: str) -> Manifest | None:
     return None if key is None else world.store.get("pods", *key)
 
 
-def _behind(world: SimWorld, service: Key) -> list[Manifest] | Manifest | None:
+def _behind(world: SimWorld, service: Key) -> list[tuple[Any, ...]]:
     """The slices of a Service, or, where there are none, its Endpoints."""
-    return _by_service(world.store.list(SLICES)).get(service) or world.store.get("endpoints", *service)
+    slices = _by_service(world.store.list(SLICES)).get(service)
+    if slices:
+        return [_offered(piece) for piece in slices]
+    manual = world.store.get("endpoints", *service)
+    return [] if manual is None else [_offered(manual)]
 
 
 def _offering(world: SimWorld) -> list[Process]:

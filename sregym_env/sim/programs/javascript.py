@@ -7,7 +7,7 @@ those of one parameter with one expression, of operators ``+``; the rest, contro
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -83,6 +83,19 @@ class Function:
 
 def statements(text: str) -> Iterator[str]:
     """Split a script into statements: at semicolons and line ends where every bracket is closed."""
+    yield from _known_statements(text) if len(text) <= _SHORT else _statements(text)
+
+
+_SHORT = 2000
+"""Letters of a script up to which it is remembered how it is taken apart."""
+
+
+@lru_cache(maxsize=64)
+def _known_statements(text: str) -> tuple[str, ...]:
+    return tuple(_statements(text))
+
+
+def _statements(text: str) -> Iterator[str]:
     text = _COMMENTS.sub(lambda m: m.group(1) or " ", text)
     depth, start, quote, index = 0, 0, "", 0
     while index < len(text):
@@ -112,7 +125,7 @@ def statements(text: str) -> Iterator[str]:
 
 def parse(text: str) -> Any:
     """Read one statement. Raises SyntaxProblem."""
-    reader = _Reader(list(_tokens(text)))
+    reader = _Reader(_known_tokens(text) if len(text) <= _SHORT else tuple(_tokens(text)))
     value = reader.statement()
     if reader.index < len(reader.tokens):
         raise SyntaxProblem("SyntaxError: unexpected token: " + _spoken(reader.tokens[reader.index]))
@@ -120,6 +133,11 @@ def parse(text: str) -> Any:
 
 
 Token = tuple[str, str]
+
+
+@lru_cache(maxsize=64)
+def _known_tokens(text: str) -> tuple[Token, ...]:
+    return tuple(_tokens(text))
 
 
 def _tokens(text: str) -> Iterator[Token]:
@@ -147,7 +165,7 @@ def _spoken(token: Token) -> str:
 
 
 class _Reader:
-    def __init__(self, tokens: list[Token]) -> None:
+    def __init__(self, tokens: Sequence[Token]) -> None:
         self.tokens = tokens
         self.index = 0
         self._depth = 0
