@@ -23,9 +23,9 @@ USUAL = 4
 """Ticks of a step while something happens: 1 s."""
 LONGEST = 256
 """Ticks of the longest step: 64 s."""
-CALM = 1e-3
+CALM = 1e-2
 """Relative change within a step below which the next one may be twice as long."""
-LIVELY = 3e-2
+LIVELY = 5e-2
 """Relative change within a step above which steps are of the usual length again."""
 REST = 1e-6
 """Relative change within one of the longest steps below which the state counts as steady."""

@@ -10,16 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sregym_env.sim.dataplane.network import NEVER, Edge, Leg, Network, Node, Operation, Station
+from sregym_env.sim.dataplane.queueing import PERIOD, erlang_c
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 HUGE = 1e12
 """Stands for infinity in arrays: large enough to bound nothing, small enough to multiply."""
+LOADS = 128
+"""Columns of the table of exponents."""
 RETRANSMISSION = 0.2
 """Linux' ``TCP_RTO_MIN``: what a lost packet costs at first, seconds."""
 EXPONENT_SLOPE = 2.0
-"""Sakasegawa (1977): an arrival finds all c servers busy with probability ``rho ** (sqrt(2 (c + 1)) - 1)``."""
+"""Sakasegawa (1977): an arrival finds all c servers busy with probability ``rho ** (sqrt(2 (c + 1)) - 1)``; used where
+there is no whole number of cores or there are many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +38,19 @@ class Plan:
     depth: int
     """Edges on the longest way from a source."""
 
+    # what occurs at all
+    throttling: bool
+    collecting: bool
+    warming: bool
+    looks: bool
+    breaks: bool
+    cancels: bool
+    all_alive: bool
+    parallel: bool
+
     # stations
+    every: Ints
+    """0, 1, 2, ..."""
     cores: Floats
     quota: Floats
     threads: Floats
@@ -42,6 +58,7 @@ class Plan:
     spread: Floats
     """Squared coefficient of variation of the CPU demand."""
     core_exponent: Floats
+    """S x (LOADS + 1)."""
     thread_exponent: Floats
     throttles: NDArray[np.bool_]
     memory: Floats
@@ -62,13 +79,20 @@ class Plan:
     """Index of the node; -1 for none."""
     weight: Floats
     back_pressure: Floats
-    """Requests that all callers together can have here at a time; infinite where one of them does not wait."""
+    """Users that all callers together can have here at a time; infinite where one of them does not wait for answers."""
+    pair_caller: Ints
+    pair_callee: Ints
+    """Stations of which the one calls the other with a thread in hand, where nobody calls that other without."""
 
     # operations
     station_of: Ints
     at_station: Floats
     """S x O, 1 where the operation is served there."""
+    together: Floats
+    """O x O, 1 where two operations share a station."""
     demand: Floats
+    throttled: Floats
+    """Seconds that a request of more CPU than a period's quota sits out by itself."""
     pause: Floats
     pause_var: Floats
     good: Floats
@@ -106,7 +130,6 @@ class Plan:
     group_size: Ints
     of_group: Floats
     """O x G."""
-    parallel: bool
     shares: Floats
     """O x E: share of the edge's attempts that reach the operation."""
 
@@ -221,6 +244,8 @@ def _compiled(network: Network) -> Plan:
         if callers[first] < o:
             of_group[callers[first], number] = 1.0
     waits = np.array([float(each.waits) for each in edges])
+    users = {each.name: each.users for each in full.sources}
+    bounded_by, pairs = _back_pressure(stations, edges, users, station_of, callers, legs, leg_op)
     cores = _floats([each.cores for each in stations])
     quota = _floats([min(each.quota, each.cores) for each in stations])
     threads = _floats([each.threads for each in stations])
@@ -232,12 +257,21 @@ def _compiled(network: Network) -> Plan:
         edges=edges,
         nodes=full.nodes,
         depth=_depth(edges, operation_index),
+        throttling=bool((quota < cores).any()),
+        collecting=any(collectors),
+        warming=any(each.cold < 1.0 for each in stations),
+        looks=bool((lookup >= 0).any()),
+        breaks=any(breakers),
+        cancels=any(each.cancels for each in edges),
+        all_alive=bool(alive.all()),
+        parallel=any(size > 1 for _, size in groups),
+        every=np.arange(s),
         cores=cores,
         quota=quota,
         threads=threads,
         queue=_floats([each.queue for each in stations]),
         spread=_floats([each.variability for each in stations]),
-        core_exponent=np.sqrt(EXPONENT_SLOPE * (cores + 1.0)) - 1.0,
+        core_exponent=_exponents(cores),
         thread_exponent=np.sqrt(EXPONENT_SLOPE * (np.minimum(threads, 1e6) + 1.0)) - 1.0,
         throttles=quota < cores,
         memory=_floats([each.memory for each in stations]),
@@ -256,10 +290,14 @@ def _compiled(network: Network) -> Plan:
         ttl=_floats([each.ttl if each else NEVER for each in caches]),
         node=np.array([_known(node_index, each.node, "node") if each.node else -1 for each in stations], dtype=np.intp),
         weight=_floats([each.weight for each in stations]),
-        back_pressure=_back_pressure(stations, operations, edges, station_of, callers, leg_edge, leg_op, alive),
+        back_pressure=bounded_by,
+        pair_caller=np.array([caller for caller, _ in pairs], dtype=np.intp),
+        pair_callee=np.array([callee for _, callee in pairs], dtype=np.intp),
         station_of=station_of,
         at_station=at_station,
+        together=at_station.T @ at_station,
         demand=_floats([each.demand for each in operations]),
+        throttled=_sat_out(operations, quota[station_of]),
         pause=_floats([each.pause for each in operations]),
         pause_var=_floats([each.pause_variability * each.pause**2 for each in operations]),
         good=1.0 - _floats([each.failing for each in operations]),
@@ -284,7 +322,6 @@ def _compiled(network: Network) -> Plan:
         group=np.array([first for first, _ in groups], dtype=np.intp),
         group_size=np.array([size for _, size in groups], dtype=np.intp),
         of_group=of_group,
-        parallel=any(size > 1 for _, size in groups),
         shares=shares,
         leg_edge=leg_edge,
         leg_first=np.array([int(np.argmax(leg_edge == number)) for number in range(e)], dtype=np.intp),
@@ -370,6 +407,26 @@ def _wire(legs: list[Leg]) -> tuple[Floats, Floats]:
     return delay + mean, jitter**2 + square - mean**2
 
 
+def _sat_out(operations: tuple[Operation, ...], quota: Floats) -> Floats:
+    demand = np.array([each.demand for each in operations])
+    beyond = np.maximum(demand - quota * PERIOD, 0.0)
+    return np.where(quota < 1.0, beyond * (1.0 / np.clip(quota, 1e-3, 1.0) - 1.0), 0.0)
+
+
+def _exponents(cores: Floats) -> Floats:
+    """With which power of the utilisation (columns from 0 to 1) an arrival waits for one of the cores: exact for M/M/c."""
+    table = np.empty((len(cores), LOADS + 1))
+    table[:] = np.sqrt(EXPONENT_SLOPE * (cores[:, None] + 1.0)) - 1.0
+    loads = np.clip(np.arange(LOADS + 1) / LOADS, 0.02, 0.995)
+    for number, count in enumerate(cores):
+        if count == round(count) and 1 <= count <= 64:
+            known = table[:number][cores[:number] == count]
+            table[number] = known[0] if len(known) else [
+                math.log(erlang_c(round(count), rho * count)) / math.log(rho) for rho in loads
+            ]
+    return table
+
+
 def _cancelled_after(edges: tuple[Edge, ...], number: int) -> float:
     edge = edges[number]
     if not edge.cancels:
@@ -381,28 +438,30 @@ def _cancelled_after(edges: tuple[Edge, ...], number: int) -> float:
 
 def _back_pressure(
     stations: tuple[Station, ...],
-    operations: tuple[Operation, ...],
     edges: tuple[Edge, ...],
+    users: dict[str, float],
     station_of: Ints,
     callers: Ints,
-    leg_edge: Ints,
+    legs: list[tuple[int, Leg]],
     leg_op: Ints,
-    alive: Floats,
-) -> Floats:
-    """How many requests can be at a station at a time because every caller waits for its answer with a thread in hand."""
+) -> tuple[Floats, list[tuple[int, int]]]:
+    """Where every caller awaits its answer: users at most (else infinite), and the (caller, callee) stations with threads."""
     room = np.zeros(len(stations))
-    seen: set[tuple[int, int]] = set()
-    for number, op, lives in zip(leg_edge, leg_op, alive, strict=True):
-        if not lives:
+    pairs: dict[tuple[int, int], None] = {}
+    called = np.zeros(len(stations), dtype=bool)
+    for (number, leg), op in zip(legs, leg_op, strict=True):
+        if not leg.to:
             continue
         edge, callee = edges[number], int(station_of[op])
-        caller = callers[number]
-        if caller == len(operations) or (edge.timeout < NEVER and not edge.cancels) or not edge.waits:
+        called[callee] = True
+        if (edge.timeout < NEVER and not edge.cancels) or not edge.waits:
             room[callee] = HUGE
-            continue
-        station = int(station_of[caller])
-        if (station, callee) not in seen:
-            seen.add((station, callee))
-            room[callee] += min(stations[station].threads, HUGE)
-    room[room == 0.0] = HUGE
-    return np.minimum(room, HUGE)
+        elif edge.caller in users:
+            room[callee] += users[edge.caller] or HUGE
+        elif stations[station_of[callers[number]]].threads == NEVER:
+            room[callee] = HUGE
+        else:
+            pairs[int(station_of[callers[number]]), callee] = None
+    room[~called] = HUGE
+    room = np.minimum(room, HUGE)
+    return room, [pair for pair in pairs if room[pair[1]] < HUGE]

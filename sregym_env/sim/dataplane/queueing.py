@@ -17,9 +17,11 @@ Floats = NDArray[np.float64]
 
 PERIOD = 0.1
 """CFS bandwidth period, seconds (measured: the kernel's ``cpu.cfs_period_us`` as kubelets set it)."""
-QUOTA_EXPONENT = 1.165
-"""Exponent of the wait for quota, per square root of (requests per quota / (1 + variability)): twice Siegmund's 0.5826 for
-the maximum of a Gaussian random walk (derived)."""
+QUOTA_DRIFT, QUOTA_CURVE = 1.2, 0.45
+"""Logarithm of the share of throttled periods, per drift and per squared drift: between Siegmund's 1.166 for the maximum of
+a Gaussian random walk with little drift and the normal tail with much (derived, fitted to the reference simulation)."""
+QUOTA_FRESH = 0.35
+"""Share of a throttled period's arrivals that find no quota though nothing was left over from before (fitted)."""
 ROUNDS = 4
 """Rounds of the solver; the error left is below 1e-3 of the queue (measured, tests/dataplane/test_queueing.py)."""
 SMALLEST_SHAPE = 0.05
@@ -64,11 +66,11 @@ def below(limit: Floats, mean: Floats, variance: Floats) -> Floats:
     The first is the distribution function. Wilson and Hilferty's cube root with a logistic for the normal law; the absolute
     error is below 0.006 for shapes from 0.3 (measured, tests/dataplane/test_queueing.py).
     """
-    shape = np.clip(mean * mean / np.maximum(variance, 1e-300), SMALLEST_SHAPE, LARGEST_SHAPE)
+    shape = np.minimum(np.maximum(mean * mean / np.maximum(variance, 1e-300), SMALLEST_SHAPE), LARGEST_SHAPE)
     shapes = shape + _ORDERS[:, None]
     ninth = 1.0 / (9.0 * shapes)
     z = (np.cbrt(limit / np.maximum(mean, 1e-12) * shape / shapes) - 1.0 + ninth) / np.sqrt(ninth)
-    z = np.clip(z, -12.0, 12.0)
+    z = np.minimum(np.maximum(z, -12.0), 12.0)
     below_limit: Floats = 1.0 / (1.0 + np.exp(-z * (1.5976 + 0.07056 * z * z)))
     return below_limit
 
@@ -85,10 +87,20 @@ def gamma_cdf(times: Floats, mean: float, variance: float) -> Floats:
     return found
 
 
-def quota_exponent(requests: Floats, spread: Floats) -> Floats:
-    """For a CPU limit: with which power of the utilisation arrivals wait for quota; ``requests`` fit into one period."""
-    exponent: Floats = QUOTA_EXPONENT * np.sqrt(requests / (1.0 + spread))
-    return exponent
+def quota_exponent(requests: Floats, spread: Floats, load: Floats) -> Floats:
+    """For a CPU limit: with which power of the utilisation arrivals wait for quota; ``requests`` fit into one period.
+
+    Periods are a random walk of the CPU time asked for less the quota: the walk's drift in standard deviations says how
+    often it is above zero. Whoever comes early in a period still finds quota, however large the backlog of the last one.
+    """
+    rho = np.clip(load, 0.05, 0.995)
+    idle = 1.0 - rho
+    drift = idle * np.sqrt(requests / (rho * (1.0 + spread)))
+    backlog = 0.5 * (1.0 + spread) * rho / idle
+    ratio = requests / backlog
+    early = (np.exp(-ratio * idle) - np.exp(-ratio)) / (ratio * rho)
+    logarithm = -QUOTA_DRIFT * drift - QUOTA_CURVE * drift * drift + np.log(QUOTA_FRESH + (1.0 - QUOTA_FRESH) * early)
+    return np.maximum(logarithm / np.log(rho), 0.05)
 
 
 def erlang_c(servers: int, load: float) -> float:

@@ -16,7 +16,7 @@ from sregym_env.sim.dataplane.accounting import EDGE_ROWS, OPERATION_ROWS, STATI
 from sregym_env.sim.dataplane.accounting import EdgeTotal as E
 from sregym_env.sim.dataplane.accounting import OperationTotal as O
 from sregym_env.sim.dataplane.accounting import StationTotal as S
-from sregym_env.sim.dataplane.plan import HUGE, Floats, Plan
+from sregym_env.sim.dataplane.plan import HUGE, LOADS, Floats, Plan
 from sregym_env.sim.dataplane.queueing import PERIOD, below, quota_exponent, slope, utilisation
 from sregym_env.sim.dataplane.state import HELD_ROWS, LAW_ROWS, WAY_ROWS, Held, Law, State, Way
 
@@ -25,6 +25,8 @@ MOST_GC = 0.98
 """Share of the cores that a collector takes at most: a JVM gives up (``GC overhead limit exceeded``) at this (measured)."""
 HEAP_ROOM = 0.01
 """Share of the heap below which its free part does not shrink in the formula; beyond it the heap is exhausted (assumed)."""
+RESIDUAL = 0.3
+"""Share of a CFS period that an arrival without quota waits beside the backlog (fitted to the reference simulation)."""
 CORE = 1e-9
 """CPU seconds below which a request has no demand of its own."""
 
@@ -68,7 +70,7 @@ def attempts(plan: Plan, laws: Floats, stations: Floats) -> tuple[Floats, Floats
     in_time = below(plan.leg_timeout, mean, reached[Law.VARIANCE] + plan.leg_var)
     turned = stations[Held.TURNED, plan.leg_station]
     prompt = in_time[0]
-    if (plan.leg_cancel < HUGE).any():
+    if plan.cancels:
         dropped = np.where(plan.leg_cancel < HUGE, stations[Held.DROPPED, plan.leg_station], 0.0)
         prompt = np.minimum(prompt, 1.0 - dropped)
     late = 1.0 - prompt
@@ -84,7 +86,7 @@ def attempts(plan: Plan, laws: Floats, stations: Floats) -> tuple[Floats, Floats
     table[3] = enters * prompt * (1.0 - reached[Law.OK])
     table[4] = turned
     table[5] = 0.0
-    if not plan.alive.all():
+    if not plan.all_alive:
         _bury(plan, table, quick)
     per_edge = np.add.reduceat(table * plan.leg_share, plan.leg_first, axis=1)
     ways = np.empty((WAY_ROWS, len(plan.edges)))
@@ -135,7 +137,7 @@ def step(
 ) -> Step:
     """The step from ``at`` (seconds) over ``dt`` seconds under what the sources offer."""
     old, laws, flows = state.stations, state.operations, state.edges
-    shut = (flows[Way.SHUT] > at).astype(np.float64)
+    shut = (flows[Way.SHUT] > at).astype(np.float64) if plan.breaks else np.zeros(len(plan.edges))
     ways, second = attempts(plan, laws, old)
     lost, call_mean, call_var = calls(plan, ways, second, shut)
     often, fine = _frequency(plan, lost, old)
@@ -157,15 +159,10 @@ def step(
     base = kept * (flows[Way.WAITING] / dt + again * ahead / once)
     gain = 1.0 + kept * again * grows / once
     lets = 1.0 - shut
-    room = old[Held.CAPACITY] + old[Held.QUEUE] / dt
-    passed = np.zeros(len(plan.operations) + 1)
-    for _ in range(max(plan.depth, 1)):
-        wanted = rate + often * passed[plan.caller]
-        first = lets * wanted
-        tried = gain * first + base
-        reached = plan.shares @ tried
-        at_stations = plan.at_station @ reached
-        passed[:-1] = reached * np.minimum(1.0, room / np.maximum(at_stations, TINY))[plan.station_of]
+    gain *= lets
+    passed = _passed(plan, plan.shares @ (gain * rate + base), plan.shares * (gain * often), old, dt)
+    wanted = rate + often * passed[plan.caller]
+    first = lets * wanted
     flying = ahead + grows * first
     done = flying / once
     waiting = (flows[Way.WAITING] + dt * again * done) / (1.0 + dt / plan.backoff)
@@ -187,7 +184,8 @@ def step(
     by_threads = plan.threads / np.maximum(work / speed + elsewhere, TINY)
     capacity = np.minimum(np.minimum(by_cpu, by_threads), 1e9)
     factor = 0.5 * (1.0 + plan.spread)
-    power = _exponent(plan, work, by_threads < by_cpu) + 1.0
+    power = _exponent(plan, work, by_threads < by_cpu, arrived / capacity) + 1.0
+    bound = _bound(plan, old, np.minimum(arrived, capacity), work / speed + elsewhere)
     in_service = capacity * work / speed
 
     load = old[Held.QUEUE] + dt * arrived
@@ -195,9 +193,8 @@ def step(
     rho = utilisation(load, could, in_service, factor, power)
     queue = np.maximum(load - could * rho, 0.0)
     completed = capacity * rho
-    spread = (old[Held.SPREAD] + dt * (arrived + completed * plan.spread)) / (
-        1.0 + 2.0 * could / slope(np.minimum(rho, 1.0 - 1e-9), in_service, factor, power)
-    )
+    steep = slope(np.minimum(rho, 1.0 - 1e-9), in_service, factor, power)
+    spread = (old[Held.SPREAD] + dt * (arrived + completed * plan.spread)) / (1.0 + 2.0 * could / steep)
 
     # --- bounds: rejection, back-pressure, cancellation --------------------------------------------------
     new = np.empty((HELD_ROWS, len(plan.stations)))
@@ -205,12 +202,12 @@ def step(
     queue = queue - over
     turned = over / dt / each
     dropping = np.zeros_like(queue)
-    if (queue > plan.back_pressure).any():
+    if (queue > bound).any():
         queue, arrived, flying, first, tried, wanted = _hold_back(
-            plan, queue, arrived, flying, first, tried, wanted, dt
+            plan, np.maximum(queue - bound, 0.0), queue, arrived, flying, first, tried, wanted, dt
         )
-    if (plan.leg_cancel < HUGE).any():
-        dropping = _cancel(plan, queue, capacity, tried, arrived)
+    if plan.cancels:
+        dropping = _cancel(plan, np.maximum(queue - in_service, 0.0), capacity, tried, arrived)
         queue = queue - dropping
     full = over + dropping > 0.0
     if full.any():
@@ -225,7 +222,7 @@ def step(
         factor / np.maximum(capacity * (1.0 - rho), TINY),
         behind / np.maximum(rho * waits * capacity, TINY),
     )
-    stationary = rho * slope(np.minimum(rho, 1.0 - 1e-9), in_service, factor, power) * factor
+    stationary = rho * steep * factor
     new[Held.QUEUE] = queue
     new[Held.SPREAD] = spread
     new[Held.LEAKED] = old[Held.LEAKED] + dt * plan.leak * completed
@@ -234,7 +231,10 @@ def step(
     new[Held.TURNED] = np.minimum(turned, 1.0)
     new[Held.DROPPED] = np.minimum(dropping / dt / each, 1.0)
     new[Held.WAITS] = waits
-    new[Held.WAIT] = wait + np.where(plan.throttles, 0.5 * PERIOD * (1.0 - plan.quota / plan.cores), 0.0)
+    if plan.throttling:
+        wait = wait + np.where(plan.throttles, _residual(plan, work, rho), 0.0)
+    # Who arrives meets at most all others that can be here.
+    new[Held.WAIT] = np.minimum(wait, np.maximum(bound - plan.cores, 0.0) / (capacity * waits))
     new[Held.WAIT_SPREAD] = np.minimum(1.0, spread / np.maximum(stationary, TINY))
     gc_cores = completed * collecting
     new[Held.STRETCH] = 1.0 / (speed * (1.0 - np.minimum(gc_cores / cores, MOST_GC)))
@@ -266,9 +266,11 @@ def step(
     station_rates[S.COMPLETED] = arrived - (queue - old[Held.QUEUE]) / dt - (over + dropping) / dt
     station_rates[S.CPU] = completed * (demand + collecting) / speed
     station_rates[S.GC] = gc_cores
-    running = -np.expm1(-np.minimum(arrived + queue / PERIOD, 1e4) * PERIOD) / PERIOD
-    station_rates[S.PERIODS] = np.where(plan.quota < HUGE, running, 0.0)
-    station_rates[S.THROTTLED] = np.where(plan.throttles, np.minimum(running, waits / PERIOD), 0.0)
+    station_rates[S.PERIODS : S.THROTTLED + 1] = 0.0
+    if plan.throttling:
+        running = -np.expm1(-np.minimum(arrived + queue / PERIOD, 1e4) * PERIOD) / PERIOD
+        station_rates[S.PERIODS] = running * plan.throttles
+        station_rates[S.THROTTLED] = np.minimum(running, waits / PERIOD) * plan.throttles
     station_rates[S.HITS], station_rates[S.MISSES] = hits, misses
     operation_rates = np.empty((OPERATION_ROWS, len(plan.operations)))
     operation_rates[O.SERVED] = reached * (completed / each)[plan.station_of]
@@ -276,23 +278,38 @@ def step(
 
     ways[Way.FLYING] = flying
     ways[Way.WAITING] = waiting
-    ways[Way.SHUT] = np.where(
-        (shut == 0.0) & (tried > plan.volume) & (fails > plan.threshold), at + dt + plan.open_for, flows[Way.SHUT]
-    )
+    ways[Way.SHUT] = flows[Way.SHUT]
+    if plan.breaks:
+        trips = (shut == 0.0) & (tried > plan.volume) & (fails > plan.threshold)
+        ways[Way.SHUT, trips] = (at + dt + plan.open_for)[trips]
     return Step(new, laws_after, ways, edge_rates, station_rates, operation_rates)
 
 
+def _passed(plan: Plan, known: Floats, ways: Floats, held: Floats, dt: float) -> Floats:
+    """Requests per second that every operation passes on to its callees (and a zero for the sources).
+
+    ``known`` arrives from sources and as retries, ``ways`` (O x E) is what an edge sends on of what its caller passes.
+    A station passes on no more than it could serve within the step.
+    """
+    passed = np.zeros(len(plan.operations) + 1)
+    room = (held[Held.CAPACITY] + held[Held.QUEUE] / dt)[plan.station_of]
+    for _ in range(plan.depth):
+        reached = known + ways @ passed[plan.caller]
+        passed[:-1] = reached * np.minimum(1.0, room / (plan.together @ reached + TINY))
+    return passed
+
+
 def _frequency(plan: Plan, lost: Floats, held: Floats) -> tuple[Floats, Floats]:
-    """Calls per request of the caller, and the share of the caller's requests that the edge lets succeed."""
+    """Calls per request of the caller, and the logarithm of the share of its requests that the edge lets succeed."""
     often = plan.calls
-    if len(plan.looking):
+    if plan.looks:
         hit = (plan.ceiling * held[Held.FILLED])[plan.station_of] @ plan.shares * (1.0 - lost)
         often = often.copy()
         often[plan.looking] *= 1.0 - hit[plan.lookup[plan.looking]]
     lost = lost * plan.required
     fine = np.where(often <= 1.0, 1.0 - often * lost, np.maximum(1.0 - lost, TINY) ** np.maximum(often, 1.0))
-    fine = np.maximum(fine, TINY)
-    return often * np.exp(plan.before @ np.log(fine)), fine
+    fine = np.log(np.maximum(fine, TINY))
+    return often * np.exp(plan.before @ fine), fine
 
 
 def _stages(plan: Plan, often: Floats, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
@@ -320,7 +337,7 @@ def _stages(plan: Plan, often: Floats, mean: Floats, variance: Floats) -> tuple[
 
 def _speed(plan: Plan, at: float) -> Floats:
     """How far every station has warmed up, as a factor on its speed."""
-    if not (plan.cold < 1.0).any():
+    if not plan.warming:
         return np.ones(len(plan.stations))
     warmed: Floats = 1.0 - (1.0 - plan.cold) * np.exp(-np.maximum(at - plan.since, 0.0) / plan.warm_up)
     return warmed
@@ -328,7 +345,7 @@ def _speed(plan: Plan, at: float) -> Floats:
 
 def _collecting(plan: Plan, held: Floats, demand: Floats) -> Floats:
     """CPU seconds of garbage collection per request served: the collector's work is proportional to what is allocated."""
-    if not plan.mark.any():
+    if not plan.collecting:
         return plan.mark
     live = plan.memory + plan.per_request * held[Held.PRESENT] + held[Held.LEAKED]
     heap = np.minimum(plan.heap, live * (1.0 + plan.growth))
@@ -365,17 +382,40 @@ def _shared(plan: Plan, wants: Floats) -> Floats:
     return cores
 
 
-def _exponent(plan: Plan, work: Floats, by_threads: Floats) -> Floats:
+def _exponent(plan: Plan, work: Floats, by_threads: Floats, load: Floats) -> Floats:
     """With which power of the utilisation arrivals wait: by cores, by quota or by threads, whichever is short."""
-    exponent = np.where(by_threads, plan.thread_exponent, plan.core_exponent)
-    if plan.throttles.any():
-        by_quota = quota_exponent(np.minimum(plan.quota, 1e6) * PERIOD / work, plan.spread)
+    column = np.minimum(load, 0.9999) * LOADS
+    whole = column.astype(np.intp)
+    lower = plan.core_exponent[plan.every, whole]
+    by_cores = lower + (column - whole) * (plan.core_exponent[plan.every, whole + 1] - lower)
+    exponent = np.where(by_threads, plan.thread_exponent, by_cores)
+    if plan.throttling:
+        by_quota = quota_exponent(np.minimum(plan.quota, 1e6) * PERIOD / work, plan.spread, load)
         exponent = np.where(plan.throttles & ~by_threads.astype(bool), by_quota, exponent)
     return exponent
 
 
+def _residual(plan: Plan, work: Floats, rho: Floats) -> Floats:
+    """What is left of a period when its quota has run out, as an arrival meets it."""
+    fits = np.sqrt((1.0 + plan.spread) * rho * work / (np.minimum(plan.quota, 1e6) * PERIOD))
+    left: Floats = RESIDUAL * PERIOD * np.minimum(rho * fits + 1.0 - rho, 1.0 - plan.quota / plan.cores)
+    return left
+
+
+def _bound(plan: Plan, held: Floats, served: Floats, hold: Floats) -> Floats:
+    """Requests that can be at a station because every caller waits for its answer with a thread in hand."""
+    if not len(plan.pair_caller):
+        return plan.back_pressure
+    waiting = (held[Held.QUEUE] / held[Held.CAPACITY])[plan.pair_callee]
+    # Threads that are not held for other reasons: own work, other callees, what lies beyond the callee's queue.
+    others = served[plan.pair_caller] * np.maximum(hold[plan.pair_caller] - waiting, 0.0)
+    left = np.maximum(plan.threads[plan.pair_caller] - others, 1.0)
+    return plan.back_pressure + np.bincount(plan.pair_callee, left, len(plan.stations))
+
+
 def _hold_back(
     plan: Plan,
+    over: Floats,
     queue: Floats,
     arrived: Floats,
     flying: Floats,
@@ -385,7 +425,6 @@ def _hold_back(
     dt: float,
 ) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats]:
     """Callers that wait with a thread in hand cannot have more requests at a callee than threads: these stay with them."""
-    over = np.maximum(queue - plan.back_pressure, 0.0)
     flow = tried[plan.leg_edge] * plan.leg_share * plan.alive
     into = np.bincount(plan.leg_station, flow, len(plan.stations))
     stays = flow * (over / np.maximum(into, TINY))[plan.leg_station]
@@ -394,9 +433,10 @@ def _hold_back(
     part = blocked / np.maximum(wished, TINY)
     given = np.bincount(plan.leg_station, stays * part[plan.leg_edge], len(plan.stations))
     inner = plan.caller < len(plan.operations)
-    back = np.zeros(len(plan.stations))
-    np.add.at(back, plan.station_of[plan.caller[inner]], blocked[inner] / np.maximum(plan.calls[inner], 1.0))
-    # What is back has not been served here either, so that it counts as the caller's queue and not as its arrivals.
+    back = np.bincount(
+        plan.station_of[plan.caller[inner]], blocked[inner] / np.maximum(plan.calls[inner], 1.0), len(plan.stations)
+    )
+    # They are the caller's queue again, and have not been served there either.
     rate = blocked / dt
     return queue - given + back, arrived - given / dt, flying - blocked, first - rate, tried - rate, wanted - rate
 
@@ -419,7 +459,7 @@ def _fill(
     filled = old[Held.FILLED]
     new[Held.FILLED] = filled
     hit = plan.ceiling * filled
-    if not len(plan.looking):
+    if not plan.looks:
         return arrived * hit, np.where(plan.ceiling > 0.0, arrived * (1.0 - hit), 0.0)
     looked = plan.lookup[plan.looking]
     fetches = np.zeros(len(plan.edges))
@@ -436,16 +476,9 @@ def _laws(plan: Plan, held: Floats, variance: Floats, elsewhere: Floats, fine: F
     laws = np.empty((LAW_ROWS, len(plan.operations)))
     wait = held[Held.WAITS] * held[Held.WAIT]
     wait_var = wait * held[Held.WAIT] * (1.0 + held[Held.WAIT_SPREAD]) - wait * wait
-    own = plan.demand * held[Held.STRETCH, plan.station_of] + throttled(plan)
+    own = plan.demand * held[Held.STRETCH, plan.station_of] + plan.throttled
     laws[Law.MEAN] = wait[plan.station_of] + own + elsewhere
     laws[Law.VARIANCE] = wait_var[plan.station_of] + own * own * plan.spread[plan.station_of] + variance
-    laws[Law.OK] = plan.good * np.exp(plan.of_caller @ np.log(fine))
+    laws[Law.OK] = plan.good * np.exp(plan.of_caller @ fine)
     return laws
 
-
-def throttled(plan: Plan) -> Floats:
-    """Seconds per operation that a request of more CPU than a period's quota sits out by itself."""
-    if not plan.throttles.any():
-        return np.zeros(len(plan.operations))
-    quota = plan.quota[plan.station_of]
-    return np.where(quota < 1.0, np.maximum(plan.demand - quota * PERIOD, 0.0) * (1.0 / np.maximum(quota, 1e-3) - 1.0), 0.0)
