@@ -36,7 +36,7 @@ def latencies() -> None:
         rate = network.sources[0].rate
         for seed in (1, 2):
             run = Reference(network, seed)
-            end = 50.0 + 60_000.0 / rate
+            end = 50.0 + 200_000.0 / rate
             run.run(end)
             durations += run.records["users"].durations(50.0, end)
             calls += len(run.records["users"].began)

@@ -102,7 +102,9 @@ class _Server:
             self.ready.append(request)
 
     def serve(self, request: _Request) -> None:
-        work = self.sim.draw(request.op.demand, self.spec.variability) / self.speed()
+        # As it is now, whenever the request was made: a machine that is slow for a while is not slow for old requests later.
+        demand = self.sim.operations[request.op.name].demand
+        work = self.sim.draw(demand, self.spec.variability) / self.speed()
         if self.quota:
             self.catch_up()
             insort(self.running, (self.clock + work, self.sim.number(), request))

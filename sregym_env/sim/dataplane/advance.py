@@ -1,6 +1,6 @@
 """Time: steps of the right length, rest where nothing moves, and events on the way.
 
-Steps end on whole ticks after the network took effect, and how long they are follows from the state alone, so that it does
+Steps end at whole multiples of their length, or where a profile changes, and how long they are follows from the state alone, so that it does
 not matter in how many pieces time is advanced: ``advance(a, c)`` is ``advance(b, c)`` after ``advance(a, b)``, bit for bit.
 Between two steps everything is linear (:func:`at`).
 """
@@ -16,8 +16,8 @@ import numpy as np
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim.dataplane.network import Network
 from sregym_env.sim.dataplane.plan import Floats, Plan, plan_of
-from sregym_env.sim.dataplane.state import TICK, Held, State, Way, carried, empty
-from sregym_env.sim.dataplane.step import HEAP_ROOM, Step, levels, step, thinking
+from sregym_env.sim.dataplane.state import TICK, Held, Law, State, Way, carried, empty
+from sregym_env.sim.dataplane.step import Step, levels, step
 
 USUAL = 4
 """Ticks of a step while something happens: 1 s."""
@@ -27,6 +27,8 @@ CALM = 1e-2
 """Relative change within a step below which the next one may be twice as long."""
 LIVELY = 5e-2
 """Relative change within a step above which steps are of the usual length again."""
+FLOOR = 1e-3
+"""Requests, seconds or shares below which a change is taken as one of this."""
 REST = 1e-6
 """Relative change within one of the longest steps below which the state counts as steady."""
 WARM = 12.0
@@ -62,10 +64,10 @@ def begin(network: Network, time: int, *, warm_caches: bool = True, settled: boo
     if not settled:
         return state
     plan = plan_of(network)
-    offered, thinks = levels(plan, time / SECOND), thinking(plan)
+    offered = levels(plan, time / SECOND)
     for count in range(400):
-        moved = step(plan, state, offered, thinks, time / SECOND, min(0.25 * 1.2**count, 64.0))
-        change = _change(plan, state, moved)
+        moved = step(plan, state, offered, time / SECOND, min(0.25 * 1.2**count, 64.0))
+        change = _change(state, moved)
         state = _after(state, moved, time, 1, False, totals=False)
         if change < REST and count > 40:
             break
@@ -76,9 +78,9 @@ def begin(network: Network, time: int, *, warm_caches: bool = True, settled: boo
 def _settle_laws(network: Network, state: State) -> State:
     """What callers know of their callees travels one call per step: here it travels all the way in no time."""
     plan = plan_of(network)
-    offered, thinks = levels(plan, state.time / SECOND), thinking(plan)
+    offered = levels(plan, state.time / SECOND)
     for _ in range(plan.depth + 1):
-        moved = step(plan, state, offered, thinks, state.time / SECOND, 1e-6)
+        moved = step(plan, state, offered, state.time / SECOND, 1e-6)
         stations = state.stations.copy()
         for row in (Held.CAPACITY, Held.UTILISATION, Held.WAITS, Held.WAIT, Held.WAIT_SPREAD, Held.STRETCH, Held.MEMORY):
             stations[row] = moved.stations[row]
@@ -104,22 +106,21 @@ def advance(network: Network, state: State, until: int) -> tuple[State, tuple[Ev
     Where events are returned, time stands at them: act on them, then go on.
     """
     plan = plan_of(network)
-    thinks = thinking(plan)
     while state.time < until:
         if state.steady:
             rests = _rests_until(plan, state.time)
             if rests > until:
                 # As it is: whoever reads adds the rates, so that no sum depends on when it was read.
                 return state, ()
-            state = replace(_rested(state, rests), steady=False, stride=1, origin=rests)
+            state = replace(_rested(state, rests), steady=False, stride=USUAL)
             continue
-        ahead = _ahead(plan, state, thinks)
+        ahead = _ahead(plan, state)
         found = _event(plan, state, ahead)
         if found is not None and found[0] <= until:
             when, events = found
             told = state.told | {f"{event.kind} {event.station}" for event in events}
             state = _between(state, ahead, when)
-            return replace(state, origin=when, stride=1, steady=False, told=told), events
+            return replace(state, stride=1, steady=False, told=told), events
         if ahead.end > until:
             return state, ()
         state = _stepped(plan, state, ahead)
@@ -136,34 +137,30 @@ def at(network: Network, state: State, time: int) -> State:
     if state.steady:
         return _rested(state, time)
     plan = plan_of(network)
-    ahead = _ahead(plan, state, thinking(plan))
+    ahead = _ahead(plan, state)
     return _between(state, ahead, min(time, ahead.end))
 
 
-def _ahead(plan: Plan, state: State, thinks: Floats) -> _Ahead:
-    stride = state.stride
-    ticks = (state.time - state.origin) // TICK
-    while ticks % stride:
-        stride //= 2
-    rests = _rests_until(plan, state.time)
-    while stride > 1 and state.time + stride * TICK > rests:
-        stride //= 2
+def _ahead(plan: Plan, state: State) -> _Ahead:
+    width = state.stride * TICK
+    # Ends lie on whole steps since the epoch or where a profile changes: they do not depend on where time was stopped.
+    end = min((state.time // width + 1) * width, _rests_until(plan, state.time))
     now = state.time / SECOND
-    moved = step(plan, state, levels(plan, now), thinks, now, stride * TICK / SECOND)
-    return _Ahead(state.time + stride * TICK, moved)
+    return _Ahead(end, step(plan, state, levels(plan, now), now, (end - state.time) / SECOND))
 
 
 def _stepped(plan: Plan, state: State, ahead: _Ahead) -> State:
-    stride = (ahead.end - state.time) // TICK
-    change = _change(plan, state, ahead.step)
-    steady = change < REST and stride == LONGEST and _rests(plan, state, ahead)
-    if change > LIVELY:
-        following = min(2 * stride, USUAL)
+    change = _change(state, ahead.step)
+    stride = state.stride
+    turns = ahead.end == _rests_until(plan, state.time)
+    steady = change < REST and stride == LONGEST and not turns and _rests(plan, ahead)
+    if turns:
+        stride = min(stride, USUAL)
+    elif change > LIVELY:
+        stride = min(2 * stride, USUAL)
     elif change < CALM or stride < USUAL:
-        following = min(2 * stride, LONGEST)
-    else:
-        following = max(stride, 1)
-    moved = _after(state, ahead.step, ahead.end, following, steady)
+        stride = min(2 * stride, LONGEST)
+    moved = _after(state, ahead.step, ahead.end, stride, steady)
     if moved.told:
         holds = {f"{kind} {plan.stations[number].name}" for kind, number, _ in _pressed(plan, moved.stations)}
         moved = replace(moved, told=moved.told & holds)
@@ -174,7 +171,6 @@ def _after(state: State, moved: Step, time: int, stride: int, steady: bool, *, t
     dt = (time - state.time) / SECOND if totals else 0.0
     return State(
         time,
-        state.origin,
         stride,
         steady,
         moved.stations,
@@ -201,7 +197,6 @@ def _between(state: State, ahead: _Ahead, time: int) -> State:
     whole = _after(state, end, time, 1, False)
     return replace(
         whole,
-        origin=time,
         stations=_mixed(state.stations, end.stations, share),
         operations=_mixed(state.operations, end.operations, share),
         edges=edges,
@@ -231,7 +226,7 @@ def _rests_until(plan: Plan, time: int) -> int:
     return 1 << 62 if change == math.inf else max(round(change * SECOND), time + 1)
 
 
-def _rests(plan: Plan, state: State, ahead: _Ahead) -> bool:
+def _rests(plan: Plan, ahead: _Ahead) -> bool:
     """Whether nothing changes by the clock alone: warm-ups are over, no breaker is open, nothing leaks."""
     now = ahead.end / SECOND
     warm = (plan.cold >= 1.0) | (now - plan.since > WARM * plan.warm_up)
@@ -239,29 +234,27 @@ def _rests(plan: Plan, state: State, ahead: _Ahead) -> bool:
     return bool(warm.all() and not leaking.any() and (ahead.step.edges[Way.SHUT] <= now).all())
 
 
-def _change(plan: Plan, state: State, moved: Step) -> float:
-    """The largest relative change of a step: of queues, laws, calls in flight, caches."""
-    return max(
-        _relative(state.stations[Held.QUEUE : Held.CAPACITY], moved.stations[Held.QUEUE : Held.CAPACITY], 1e-2),
-        _relative(state.operations, moved.operations, 1e-4),
-        _relative(state.edges[Way.FLYING : Way.SHUT], moved.edges[Way.FLYING : Way.SHUT], 1e-2),
-    )
+def _change(state: State, moved: Step) -> float:
+    """The largest relative change of a step: of queues, caches, laws and calls in flight."""
+    old, new = _moving(state.stations, state.operations, state.edges), _moving(moved.stations, moved.operations, moved.edges)
+    return float((np.abs(new - old) / (np.abs(new) + FLOOR)).max())
 
 
-def _relative(old: Floats, new: Floats, floor: float) -> float:
-    if not new.size:
-        return 0.0
-    return float((np.abs(new - old) / (np.abs(new) + floor)).max())
+def _moving(stations: Floats, operations: Floats, edges: Floats) -> Floats:
+    moving = (stations[Held.QUEUE], stations[Held.FILLED], operations[Law.MEAN], operations[Law.OK], edges[Way.FLYING])
+    return np.concatenate(moving)
 
 
 def _pressed(plan: Plan, stations: Floats) -> list[tuple[Literal["memory", "heap"], int, float]]:
     """Stations over a bound: (kind, station, bound)."""
-    found: list[tuple[Literal["memory", "heap"], int, float]] = []
     memory = stations[Held.MEMORY]
+    if not (memory >= plan.pressure).any():
+        return []
+    found: list[tuple[Literal["memory", "heap"], int, float]] = []
     for number in np.flatnonzero(memory >= plan.memory_limit):
         found.append(("memory", int(number), float(plan.memory_limit[number])))
-    for number in np.flatnonzero(memory >= (1.0 - HEAP_ROOM) * plan.heap):
-        found.append(("heap", int(number), float((1.0 - HEAP_ROOM) * plan.heap[number])))
+    for number in np.flatnonzero(memory >= plan.exhausted):
+        found.append(("heap", int(number), float(plan.exhausted[number])))
     return found
 
 

@@ -17,6 +17,8 @@ Ints = NDArray[np.intp]
 
 HUGE = 1e12
 """Stands for infinity in arrays: large enough to bound nothing, small enough to multiply."""
+HEAP_ROOM = 0.01
+"""Share of the heap below which its free part does not shrink in the formula; beyond it the heap is exhausted (assumed)."""
 LOADS = 128
 """Columns of the table of exponents."""
 RETRANSMISSION = 0.2
@@ -65,6 +67,10 @@ class Plan:
     per_request: Floats
     leak: Floats
     memory_limit: Floats
+    exhausted: Floats
+    """Bytes at which a collector gains nothing any more."""
+    pressure: Floats
+    """The smaller of this and the memory limit."""
     allocation: Floats
     mark: Floats
     heap: Floats
@@ -103,6 +109,8 @@ class Plan:
     """Operation; O (one past the last) for sources."""
     source: Ints
     """Source of a root edge, else -1."""
+    thinks: Floats
+    """Mean thinking time of a closed source's users, infinite for others."""
     roots: Ints
     """The edges of the sources."""
     calls: Floats
@@ -249,6 +257,10 @@ def _compiled(network: Network) -> Plan:
     cores = _floats([each.cores for each in stations])
     quota = _floats([min(each.quota, each.cores) for each in stations])
     threads = _floats([each.threads for each in stations])
+    limits = np.array([min(each.memory_limit, 1e18) for each in stations])
+    heap = np.array([min(each.heap, 1e18) if each else 1e18 for each in collectors])
+    exhausted = (1.0 - HEAP_ROOM) * heap
+    thinks = {each.name: max(each.think, 1e-6) for each in full.sources if each.users}
     delays, variances = _wire([leg for _, leg in legs])
     return Plan(
         network=network,
@@ -277,10 +289,12 @@ def _compiled(network: Network) -> Plan:
         memory=_floats([each.memory for each in stations]),
         per_request=_floats([each.per_request for each in stations]),
         leak=_floats([each.leak for each in stations]),
-        memory_limit=np.array([min(each.memory_limit, 1e18) for each in stations]),
+        memory_limit=limits,
+        exhausted=exhausted,
+        pressure=np.minimum(limits, exhausted),
         allocation=_floats([each.allocation if each else 0.0 for each in collectors]),
         mark=_floats([each.mark if each else 0.0 for each in collectors]),
-        heap=np.array([min(each.heap, 1e18) if each else 1e18 for each in collectors]),
+        heap=heap,
         growth=np.array([min(each.growth, 1e9) if each else 1e9 for each in collectors]),
         cold=_floats([each.cold for each in stations]),
         warm_up=_floats([max(each.warm_up, 1e-9) for each in stations]),
@@ -303,6 +317,7 @@ def _compiled(network: Network) -> Plan:
         good=1.0 - _floats([each.failing for each in operations]),
         caller=callers,
         source=np.array([-1 if each.caller in operation_index else source_index[each.caller] for each in edges], dtype=np.intp),
+        thinks=_floats([thinks.get(each.caller, NEVER) for each in edges]),
         roots=np.flatnonzero(callers == o),
         calls=_floats([each.calls for each in edges]),
         timeout=_floats([each.timeout for each in edges]),

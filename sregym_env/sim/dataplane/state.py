@@ -93,9 +93,7 @@ class State:
     """Everything that the past leaves to the future. Compare with :meth:`same_as`."""
 
     time: int
-    """Microseconds; a whole number of ticks after ``origin``."""
-    origin: int
-    """When the present network took effect."""
+    """Microseconds."""
     stride: int
     """Ticks of the next step."""
     steady: bool
@@ -138,7 +136,6 @@ def empty(network: Network, time: int, *, warm_caches: bool = True) -> State:
     edges[Way.SHUT] = -np.inf
     return State(
         time,
-        time,
         1,
         False,
         stations,
@@ -175,7 +172,6 @@ def carried(state: State, before: Network, after: Network) -> State:
     # What restarts has lost what its cache held.
     held[Held.FILLED, reborn] = 0.0
     return State(
-        state.time,
         state.time,
         1,
         False,

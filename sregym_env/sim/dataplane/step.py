@@ -16,15 +16,13 @@ from sregym_env.sim.dataplane.accounting import EDGE_ROWS, OPERATION_ROWS, STATI
 from sregym_env.sim.dataplane.accounting import EdgeTotal as E
 from sregym_env.sim.dataplane.accounting import OperationTotal as O
 from sregym_env.sim.dataplane.accounting import StationTotal as S
-from sregym_env.sim.dataplane.plan import HUGE, LOADS, Floats, Plan
+from sregym_env.sim.dataplane.plan import HEAP_ROOM, HUGE, LOADS, Floats, Plan
 from sregym_env.sim.dataplane.queueing import PERIOD, below, quota_exponent, slope, utilisation
 from sregym_env.sim.dataplane.state import HELD_ROWS, LAW_ROWS, WAY_ROWS, Held, Law, State, Way
 
 TINY = 1e-12
 MOST_GC = 0.98
 """Share of the cores that a collector takes at most: a JVM gives up (``GC overhead limit exceeded``) at this (measured)."""
-HEAP_ROOM = 0.01
-"""Share of the heap below which its free part does not shrink in the formula; beyond it the heap is exhausted (assumed)."""
 RESIDUAL = 0.3
 """Share of a CFS period that an arrival without quota waits beside the backlog (fitted to the reference simulation)."""
 CORE = 1e-9
@@ -51,16 +49,6 @@ def levels(plan: Plan, at: float) -> tuple[Floats, Floats]:
         level = source.profile.level(at)
         rates[edge], users[edge] = source.rate * level, source.users * level
     return rates, users
-
-
-def thinking(plan: Plan) -> Floats:
-    """Mean thinking time per edge of a closed source, else infinite."""
-    times = np.full(len(plan.edges), HUGE)
-    for edge in plan.roots:
-        source = plan.network.sources[plan.source[edge]]
-        if source.users:
-            times[edge] = max(source.think, 1e-6)
-    return times
 
 
 def attempts(plan: Plan, laws: Floats, stations: Floats) -> tuple[Floats, Floats]:
@@ -131,7 +119,6 @@ def step(
     plan: Plan,
     state: State,
     offered: tuple[Floats, Floats],
-    thinks: Floats,
     at: float,
     dt: float,
 ) -> Step:
@@ -152,8 +139,8 @@ def step(
     if closed.any():
         # Who is in flight does not think, which is as implicit as all else.
         idle = users - flows[Way.WAITING]
-        flying = (before + dt * idle / thinks) / (drain + dt / thinks)
-        rate = np.where(closed, np.maximum(idle - flying, 0.0) / thinks, rate)
+        flying = (before + dt * idle / plan.thinks) / (drain + dt / plan.thinks)
+        rate = np.where(closed, np.maximum(idle - flying, 0.0) / plan.thinks, rate)
     ahead = before / drain
     grows = dt / drain
     base = kept * (flows[Way.WAITING] / dt + again * ahead / once)
@@ -204,7 +191,7 @@ def step(
     dropping = np.zeros_like(queue)
     if (queue > bound).any():
         queue, arrived, flying, first, tried, wanted = _hold_back(
-            plan, np.maximum(queue - bound, 0.0), queue, arrived, flying, first, tried, wanted, dt
+            plan, np.maximum(queue - bound, 0.0), completed, queue, arrived, flying, first, tried, wanted, dt
         )
     if plan.cancels:
         dropping = _cancel(plan, np.maximum(queue - in_service, 0.0), capacity, tried, arrived)
@@ -234,7 +221,7 @@ def step(
     if plan.throttling:
         wait = wait + np.where(plan.throttles, _residual(plan, work, rho), 0.0)
     # Who arrives meets at most all others that can be here.
-    new[Held.WAIT] = np.minimum(wait, np.maximum(bound - plan.cores, 0.0) / (capacity * waits))
+    new[Held.WAIT] = np.minimum(wait, np.maximum(bound - plan.cores, 0.0) / (capacity * waits + TINY))
     new[Held.WAIT_SPREAD] = np.minimum(1.0, spread / np.maximum(stationary, TINY))
     gc_cores = completed * collecting
     new[Held.STRETCH] = 1.0 / (speed * (1.0 - np.minimum(gc_cores / cores, MOST_GC)))
@@ -329,7 +316,8 @@ def _stages(plan: Plan, often: Floats, mean: Floats, variance: Floats) -> tuple[
     largest = np.maximum(np.maximum.reduceat(each_mean, plan.group), 1e-15)
     wide = np.repeat(norm, plan.group_size)
     parts = (each_mean / np.repeat(largest, plan.group_size)) ** wide
-    sums = np.add.reduceat(parts, plan.group)
+    # The largest counts as 1, unless all are nothing.
+    sums = np.maximum(np.add.reduceat(parts, plan.group), 1.0)
     slowest_var = np.add.reduceat(parts * each_var, plan.group) / sums
     single = plan.group_size == 1
     return np.where(single, total, largest * sums ** (1.0 / norm)), np.where(single, total_var, slowest_var)
@@ -349,7 +337,7 @@ def _collecting(plan: Plan, held: Floats, demand: Floats) -> Floats:
         return plan.mark
     live = plan.memory + plan.per_request * held[Held.PRESENT] + held[Held.LEAKED]
     heap = np.minimum(plan.heap, live * (1.0 + plan.growth))
-    free = np.maximum(heap - live, HEAP_ROOM * heap)
+    free = np.maximum(heap - live, HEAP_ROOM * heap + 1.0)
     most = np.maximum(demand, CORE) * MOST_GC / (1.0 - MOST_GC)
     return np.minimum(plan.mark * live * plan.allocation / free, most)
 
@@ -416,6 +404,7 @@ def _bound(plan: Plan, held: Floats, served: Floats, hold: Floats) -> Floats:
 def _hold_back(
     plan: Plan,
     over: Floats,
+    completed: Floats,
     queue: Floats,
     arrived: Floats,
     flying: Floats,
@@ -430,12 +419,16 @@ def _hold_back(
     stays = flow * (over / np.maximum(into, TINY))[plan.leg_station]
     wished = np.bincount(plan.leg_edge, stays, len(plan.edges))
     blocked = np.minimum(wished, 0.999 * dt * first)
+    inner = np.flatnonzero(plan.caller < len(plan.operations))
+    callers = plan.station_of[plan.caller[inner]]
+    each = blocked[inner] / np.maximum(plan.calls[inner], 1.0)
+    back = np.bincount(callers, each, len(plan.stations))
+    # No more can stay with a caller than it would have passed on.
+    stay = np.minimum(1.0, dt * completed / np.maximum(back, TINY))
+    blocked[inner] *= stay[callers]
+    back = back * stay
     part = blocked / np.maximum(wished, TINY)
     given = np.bincount(plan.leg_station, stays * part[plan.leg_edge], len(plan.stations))
-    inner = plan.caller < len(plan.operations)
-    back = np.bincount(
-        plan.station_of[plan.caller[inner]], blocked[inner] / np.maximum(plan.calls[inner], 1.0), len(plan.stations)
-    )
     # They are the caller's queue again, and have not been served there either.
     rate = blocked / dt
     return queue - given + back, arrived - given / dt, flying - blocked, first - rate, tried - rate, wanted - rate
