@@ -40,7 +40,9 @@ def networks() -> dict[str, Network]:
         for rho in (0.3, 0.5, 0.7, 0.8, 0.9):
             found[f"M/M/{cores} at {rho}"] = _single(Station("server", cores=cores), 0.1, rho * cores / 0.1)
     for variability in (0.0, 0.25, 2.0):
-        found[f"M/G/4 of {variability} at 0.8"] = _single(Station("server", cores=4, variability=variability), 0.1, 32.0)
+        found[f"M/G/4 of {variability} at 0.8"] = _single(
+            Station("server", cores=4, variability=variability), 0.1, 32.0
+        )
     for rho in (0.3, 0.5, 0.7, 0.85):
         found[f"chain at {rho}"] = _three(100.0 * rho, (0, 0), nested=True)
         found[f"sequence at {rho}"] = _three(100.0 * rho, (0, 1), nested=False)
@@ -48,8 +50,12 @@ def networks() -> dict[str, Network]:
     for rho in (0.3, 0.5, 0.7):
         found[f"threads at {rho}"] = _three(100.0 * rho, (0, 0), nested=True, front=24.0, middle=10.0)
     for rho in (0.3, 0.5, 0.7, 0.85):
-        found[f"limit of 1 core at {rho}"] = _single(Station("server", cores=8, quota=1.0), 0.005, 200.0 * rho)
-        found[f"limit of 0.1 cores at {rho}"] = _single(Station("server", cores=8, quota=0.1), 0.001, 100.0 * rho)
+        found[f"limit of 1 core at {rho}"] = _single(
+            Station("server", cores=8, quota=1.0), 0.005, 200.0 * rho
+        )
+        found[f"limit of 0.1 cores at {rho}"] = _single(
+            Station("server", cores=8, quota=0.1), 0.001, 100.0 * rho
+        )
     for rho in (0.3, 0.5):
         found[f"retries at {rho}"] = _single(
             Station("server", cores=8), 0.1, 80.0 * rho, timeout=0.4, retries=2, backoff=0.05

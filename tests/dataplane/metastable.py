@@ -54,7 +54,9 @@ def success(network: Network, state: State, until: float, over: float = 30.0) ->
     state = run(network, state, until - over)
     before = at(network, state, seconds(until - over)).edge_totals
     state = run(network, state, until)
-    gained = (at(network, state, seconds(until)).edge_totals - before)[:, plan_of(network).edge_index["users"]]
+    gained = (at(network, state, seconds(until)).edge_totals - before)[
+        :, plan_of(network).edge_index["users"]
+    ]
     return state, float(gained[EdgeTotal.OK] / max(gained[EdgeTotal.CALLS], 1e-9))
 
 
@@ -134,7 +136,9 @@ def shed(share: float) -> Change:
     """Only a share of the users is let in."""
 
     def change(network: Network) -> Network:
-        return replace(network, sources=tuple(replace(each, rate=each.rate * share) for each in network.sources))
+        return replace(
+            network, sources=tuple(replace(each, rate=each.rate * share) for each in network.sources)
+        )
 
     return change
 
@@ -265,7 +269,9 @@ def _anew(*names: str) -> Change:
     def change(network: Network) -> Network:
         return replace(
             network,
-            stations=tuple(replace(each, run=each.run + 1) if each.name in names else each for each in network.stations),
+            stations=tuple(
+                replace(each, run=each.run + 1) if each.name in names else each for each in network.stations
+            ),
         )
 
     return change
@@ -287,7 +293,9 @@ def _heap(factor: float) -> Change:
         stations = []
         for each in network.stations:
             assert each.collector is not None
-            stations.append(replace(each, collector=replace(each.collector, heap=each.collector.heap * factor)))
+            stations.append(
+                replace(each, collector=replace(each.collector, heap=each.collector.heap * factor))
+            )
         return replace(network, stations=tuple(stations))
 
     return change

@@ -45,7 +45,9 @@ def networks(draw: st.DrawFn) -> Network:
             )
         )
         operations.append(
-            Operation(f"o{number}", f"s{number}", demand=draw(st.sampled_from([0.002, 0.01, 0.03])), failing=0.01)
+            Operation(
+                f"o{number}", f"s{number}", demand=draw(st.sampled_from([0.002, 0.01, 0.03])), failing=0.01
+            )
         )
         if number:
             caller = draw(st.integers(0, number - 1))
@@ -72,7 +74,11 @@ def networks(draw: st.DrawFn) -> Network:
     rate = draw(st.sampled_from([5.0, 30.0, 80.0]))
     profile = Spike(10.3, 7.7, 4.0)
     edges.append(Edge("users", "load", (Leg("o0"),), timeout=draw(st.sampled_from([NEVER, 2.0]))))
-    source = Source("load", users=users, think=0.5, profile=profile) if users else Source("load", rate, profile=profile)
+    source = (
+        Source("load", users=users, think=0.5, profile=profile)
+        if users
+        else Source("load", rate, profile=profile)
+    )
     return Network(tuple(stations), tuple(operations), tuple(edges), (source,))
 
 
@@ -108,6 +114,8 @@ def application(profile: Profile = Constant(), rate: float = 100.0) -> Network:
             )
     for number in range(20):
         callee = f"o{13 + (7 * number) % 17}"
-        edges.append(Edge(f"x{number}", f"o{number % 9}", (Leg(callee),), calls=0.2, stage=2, timeout=1.0, retries=1))
+        edges.append(
+            Edge(f"x{number}", f"o{number % 9}", (Leg(callee),), calls=0.2, stage=2, timeout=1.0, retries=1)
+        )
     edges.append(Edge("users", "load", (Leg("o0"),)))
     return Network(tuple(stations), tuple(operations), tuple(edges), (Source("load", rate, profile=profile),))

@@ -133,7 +133,9 @@ class _Server:
         self.leaked += self.spec.leak
         self.release_core()
         if request.op.pause:
-            self.sim.after(self.sim.draw(request.op.pause, request.op.pause_variability), lambda: self.stages(request, 0))
+            self.sim.after(
+                self.sim.draw(request.op.pause, request.op.pause_variability), lambda: self.stages(request, 0)
+            )
         else:
             self.stages(request, 0)
 
@@ -249,7 +251,10 @@ class Reference:
         for source in network.sources:
             if source.users:
                 for _ in range(round(source.users)):
-                    self.after(self.draw(source.think, 1.0), lambda name=source.name, think=source.think: self.user(name, think))  # type: ignore[misc]
+                    self.after(
+                        self.draw(source.think, 1.0),
+                        lambda name=source.name, think=source.think: self.user(name, think),
+                    )  # type: ignore[misc]
             else:
                 self.after(0.0, lambda name=source.name: self.arrival(name, False))  # type: ignore[misc]
 
@@ -272,7 +277,8 @@ class Reference:
             by_caller.setdefault(edge.caller, {}).setdefault(edge.stage, []).append(edge)
             self.records.setdefault(edge.name, Record())
         self.stages = {
-            each.name: [group for _, group in sorted(by_caller.get(each.name, {}).items())] for each in network.operations
+            each.name: [group for _, group in sorted(by_caller.get(each.name, {}).items())]
+            for each in network.operations
         }
         self.roots = {
             each.name: [edge for group in by_caller.get(each.name, {}).values() for edge in group]
@@ -432,7 +438,10 @@ class Reference:
     def remember(self, edge: Edge, leg: Leg, request: _Request) -> None:
         """What an answer does to caches: a lookup may hit, a fetch fills."""
         cache = self.servers[self.operations[leg.to].station]
-        if cache.spec.cache is not None and self.random() < cache.spec.cache.ceiling * cache.keys / cache.spec.cache.keys:
+        if (
+            cache.spec.cache is not None
+            and self.random() < cache.spec.cache.ceiling * cache.keys / cache.spec.cache.keys
+        ):
             request.hits.add(edge.name)
         if edge.lookup:
             looked = next(each for each in self.network.edges if each.name == edge.lookup)

@@ -96,7 +96,12 @@ def struck(
         (Source("load", rate=rate),),
     )
     if strength > 1.0:
-        return ((0.0, replace(calm, sources=(Source("load", rate=rate, profile=Spike(START, length, strength)),))),)
+        return (
+            (
+                0.0,
+                replace(calm, sources=(Source("load", rate=rate, profile=Spike(START, length, strength)),)),
+            ),
+        )
     slow = replace(calm, operations=(Operation("serve", "server", demand=0.1 / strength),))
     return ((0.0, calm), (START, slow), (START + length, calm))
 
@@ -150,6 +155,15 @@ def cached(rate: float, ceiling: float, keys: float, retries: int, patience: flo
     edges = (
         Edge("users", "load", (Leg("page"),)),
         Edge("look", "page", (Leg("get"),), required=False),
-        Edge("fetch", "page", (Leg("query"),), stage=1, lookup="look", timeout=patience, retries=retries, backoff=0.05),
+        Edge(
+            "fetch",
+            "page",
+            (Leg("query"),),
+            stage=1,
+            lookup="look",
+            timeout=patience,
+            retries=retries,
+            backoff=0.05,
+        ),
     )
     return Network(stations, operations, edges, (Source("load", rate=rate),))

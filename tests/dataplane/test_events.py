@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from sregym_env.runtime.chance import Chance
@@ -93,7 +95,9 @@ def test_a_breaker_opens_lets_nobody_through_and_tries_again() -> None:
 
 
 def test_a_budget_bounds_the_retries() -> None:
-    network = _one(Station("server"), 10.0, 0.001, Leg("", dead="refused"), retries=5, backoff=0.1, budget=0.2)
+    network = _one(
+        Station("server"), 10.0, 0.001, Leg("", dead="refused"), retries=5, backoff=0.1, budget=0.2
+    )
     users = Reading(network, run(network, begin(network, 0), 60.0)).edge("users")
     assert users.retries == pytest.approx(0.2 * users.calls, rel=0.01)
 
@@ -135,7 +139,9 @@ def test_single_requests_are_drawn_from_the_law_that_histograms_show() -> None:
     law = reading.call("users")
     assert sum(lengths) / 3000 == pytest.approx(law.mean, rel=0.05)
     assert lengths[1500] == pytest.approx(law.quantile(0.5), rel=0.08)
-    assert sum(len(spans) for spans in drawn) / 3000 == pytest.approx(1.0 + reading.edge("users").retries / 40.0, rel=0.02)
+    assert sum(len(spans) for spans in drawn) / 3000 == pytest.approx(
+        1.0 + reading.edge("users").retries / 40.0, rel=0.02
+    )
     assert reading.exemplar("users", Chance(("request", 7))) == drawn[7]
 
 
@@ -143,13 +149,19 @@ def test_a_trace_follows_the_calls() -> None:
     network = Network(
         (Station("web"), Station("store")),
         (Operation("page", "web", demand=0.01), Operation("read", "store", demand=0.01)),
-        (Edge("users", "load", (Leg("page", delay=0.002),)), Edge("read", "page", (Leg("read"),), calls=2, pool=4)),
+        (
+            Edge("users", "load", (Leg("page", delay=0.002),)),
+            Edge("read", "page", (Leg("read"),), calls=2, pool=4),
+        ),
         (Source("load", 10.0),),
     )
     (root,) = Reading(network, begin(network, 0, settled=True)).exemplar("users", Chance(("t",)))
     assert root.operation == "page" and [child.operation for child in root.children] == ["read", "read"]
     first, second = root.children
-    assert isinstance(first, Span) and root.start + 0.001 < first.start < first.start + first.duration <= second.start
+    assert (
+        isinstance(first, Span)
+        and root.start + 0.001 < first.start < first.start + first.duration <= second.start
+    )
     assert second.start + second.duration <= root.start + root.duration
 
 
@@ -157,7 +169,7 @@ def test_counts_are_poisson_grow_and_do_not_depend_on_how_they_are_read() -> Non
     chance = Chance(("requests", 3))
     forward = [count(chance, 3.7 * number) for number in range(400)]
     assert forward == [count(chance, 3.7 * number) for number in reversed(range(400))][::-1]
-    steps = [after - before for before, after in zip(forward, forward[1:], strict=False)]
+    steps = [after - before for before, after in pairwise(forward)]
     assert min(steps) >= 0
     mean = sum(steps) / len(steps)
     assert mean == pytest.approx(3.7, rel=0.1)
@@ -192,15 +204,22 @@ def test_a_day_has_a_peak_and_a_mean_of_one() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda n: Network(n.stations, n.operations, n.edges + n.edges, n.sources), "two edges are called 'users'"),
+        (
+            lambda n: Network(n.stations, n.operations, n.edges + n.edges, n.sources),
+            "two edges are called 'users'",
+        ),
         (lambda n: Network((), n.operations, n.edges, n.sources), "no station is called 'server'"),
         (
-            lambda n: Network(n.stations, n.operations, (Edge("e", "load", (Leg("serve", 0.5),)),), n.sources),
+            lambda n: Network(
+                n.stations, n.operations, (Edge("e", "load", (Leg("serve", 0.5),)),), n.sources
+            ),
             "do not sum to 1",
         ),
         (
-            lambda n: Network(n.stations, n.operations, (*n.edges, Edge("e", "serve", (Leg("serve"),))), n.sources),
-            "calls form a cycle: serve -> serve",
+            lambda n: Network(
+                n.stations, n.operations, (*n.edges, Edge("e", "serve", (Leg("serve"),))), n.sources
+            ),
+            "calls form a cycle: .*serve -> serve",
         ),
         (lambda n: Network(n.stations, n.operations, n.edges, ()), "neither operation nor source"),
     ],

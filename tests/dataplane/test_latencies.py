@@ -18,12 +18,8 @@ RECORDED: dict[str, list[float]] = json.loads((Path(__file__).parent / "golden/l
 """Mean, median, 95th and 99th percentile in seconds, attempts per call."""
 NETWORKS = networks()
 
-LIMITED = {
-    "limit of 1 core at 0.3": (0.05, 0.15),
-    "limit of 0.1 cores at 0.3": (0.5, 1.0),
-    "limit of 0.1 cores at 0.5": (0.5, 1.0),
-}
-"""How far (mean, 99th percentile) a CPU limit's latencies may be off where throttling is rare; see docs/dataplane.md."""
+RARE = 0.5
+"""Utilisation of a CPU limit up to which throttling is so rare that its tail is only known to 40 %; docs/dataplane.md."""
 
 
 def _law(network: Network) -> Law:
@@ -38,7 +34,9 @@ def test_one_queue_is_m_m_c(cores: int, rho: float) -> None:
     assert law.quantile(0.99) == pytest.approx(mmc_quantile(cores, 0.1, rate, 0.99), rel=0.10)
 
 
-@pytest.mark.parametrize("name", [name for name in NETWORKS if not name.startswith(("M/M", "limit", "retries"))])
+@pytest.mark.parametrize(
+    "name", [name for name in NETWORKS if not name.startswith(("M/M", "limit", "retries"))]
+)
 def test_chains_fans_threads_and_pools_are_as_in_the_reference(name: str) -> None:
     law, (mean, middle, _, last, _) = _law(NETWORKS[name]), RECORDED[name]
     assert law.mean == pytest.approx(mean, rel=0.10)
@@ -49,9 +47,9 @@ def test_chains_fans_threads_and_pools_are_as_in_the_reference(name: str) -> Non
 @pytest.mark.parametrize("name", [name for name in NETWORKS if name.startswith("limit")])
 def test_a_cpu_limit_makes_a_tail_below_the_limit(name: str) -> None:
     law, (mean, _, _, last, _) = _law(NETWORKS[name]), RECORDED[name]
-    allowed = LIMITED.get(name, (0.25, 0.35))
-    assert law.mean == pytest.approx(mean, rel=allowed[0])
-    assert law.quantile(0.99) == pytest.approx(last, rel=allowed[1])
+    rare = float(name.rpartition(" ")[2]) <= RARE
+    assert law.mean == pytest.approx(mean, rel=0.20 if rare else 0.12)
+    assert law.quantile(0.99) == pytest.approx(last, rel=0.40 if rare else 0.20)
 
 
 @pytest.mark.parametrize("rho", [0.3, 0.5])

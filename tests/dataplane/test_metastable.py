@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.dataplane.metastable import HEALTHY, after, escapes, traps, trapped
+from tests.dataplane.metastable import after, escapes, trapped, traps
 
 TRAPS = traps()
 

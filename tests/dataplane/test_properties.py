@@ -34,7 +34,9 @@ def _conserved(state: State) -> None:
     attempts = edges[EdgeTotal.CALLS] - edges[EdgeTotal.SHUNNED] + edges[EdgeTotal.RETRIES]
     done = edges[EdgeTotal.OK : EdgeTotal.REFUSED + 1].sum(axis=0)
     np.testing.assert_allclose(attempts, done + state.edges[Way.FLYING], rtol=1e-9, atol=1e-6)
-    left = stations[StationTotal.COMPLETED] + stations[StationTotal.TURNED_AWAY] + stations[StationTotal.DROPPED]
+    left = (
+        stations[StationTotal.COMPLETED] + stations[StationTotal.TURNED_AWAY] + stations[StationTotal.DROPPED]
+    )
     np.testing.assert_allclose(
         stations[StationTotal.ARRIVED], left + state.stations[Held.QUEUE], rtol=1e-9, atol=1e-6
     )
@@ -88,7 +90,9 @@ def test_counters_never_fall_however_often_they_are_read(network: Network, start
     st.floats(1.05, 3.0),
 )
 @settings(max_examples=25)
-def test_more_capacity_never_hurts(rate: float, timeout: float, retries: int, cores: int, factor: float) -> None:
+def test_more_capacity_never_hurts(
+    rate: float, timeout: float, retries: int, cores: int, factor: float
+) -> None:
     def served(demand: float) -> tuple[float, float]:
         network = Network(
             (Station("server", cores=cores, queue=2000),),
@@ -149,7 +153,11 @@ def digest() -> str:
     network = application(Spike(5.0, 10.0, 4.0))
     state = run(network, begin(network, 0), 40.0)
     return hashlib.sha256(
-        b"".join(getattr(state, f.name).tobytes() for f in fields(state) if isinstance(getattr(state, f.name), np.ndarray))
+        b"".join(
+            getattr(state, f.name).tobytes()
+            for f in fields(state)
+            if isinstance(getattr(state, f.name), np.ndarray)
+        )
     ).hexdigest()
 
 

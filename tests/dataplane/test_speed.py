@@ -36,7 +36,9 @@ def _rate(profile: Profile) -> float:
 
 
 @pytest.mark.parametrize(
-    "profile", [Spike(20.0, 60.0, 8.0), Ramp(0.0, END, 8.0, hold=1.0)], ids=["a storm", "no second like the last"]
+    "profile",
+    [Spike(20.0, 60.0, 8.0), Ramp(0.0, END, 8.0, hold=1.0)],
+    ids=["a storm", "no second like the last"],
 )
 def test_thirty_stations_pass_five_thousand_seconds_per_second(profile: Profile) -> None:
     assert max(_rate(profile) for _ in range(2)) > 5000.0

@@ -82,7 +82,15 @@ def _settle_laws(network: Network, state: State) -> State:
     for _ in range(plan.depth + 1):
         moved = step(plan, state, offered, state.time / SECOND, 1e-6)
         stations = state.stations.copy()
-        for row in (Held.CAPACITY, Held.UTILISATION, Held.WAITS, Held.WAIT, Held.WAIT_SPREAD, Held.STRETCH, Held.MEMORY):
+        for row in (
+            Held.CAPACITY,
+            Held.UTILISATION,
+            Held.WAITS,
+            Held.WAIT,
+            Held.WAIT_SPREAD,
+            Held.STRETCH,
+            Held.MEMORY,
+        ):
             stations[row] = moved.stations[row]
         stations[Held.PRESENT] = np.maximum(moved.stations[Held.PRESENT], state.stations[Held.QUEUE])
         edges = moved.edges
@@ -143,8 +151,8 @@ def at(network: Network, state: State, time: int) -> State:
 
 def _ahead(plan: Plan, state: State) -> _Ahead:
     width = state.stride * TICK
-    # Ends lie on whole steps since the epoch or where a profile changes: they do not depend on where time was stopped.
-    end = min((state.time // width + 1) * width, _rests_until(plan, state.time))
+    # Ends lie on whole steps since the epoch or where something turns: they do not depend on where time was stopped.
+    end = min((state.time // width + 1) * width, _turns(plan, state))
     now = state.time / SECOND
     return _Ahead(end, step(plan, state, levels(plan, now), now, (end - state.time) / SECOND))
 
@@ -152,9 +160,12 @@ def _ahead(plan: Plan, state: State) -> _Ahead:
 def _stepped(plan: Plan, state: State, ahead: _Ahead) -> State:
     change = _change(state, ahead.step)
     stride = state.stride
-    turns = ahead.end == _rests_until(plan, state.time)
+    turns = ahead.end == _turns(plan, state)
     steady = change < REST and stride == LONGEST and not turns and _rests(plan, ahead)
-    if turns:
+    if turns and plan.breaks:
+        # What a breaker lets out to try is a short burst.
+        stride = 1
+    elif turns:
         stride = min(stride, USUAL)
     elif change > LIVELY:
         stride = min(2 * stride, USUAL)
@@ -226,6 +237,17 @@ def _rests_until(plan: Plan, time: int) -> int:
     return 1 << 62 if change == math.inf else max(round(change * SECOND), time + 1)
 
 
+def _turns(plan: Plan, state: State) -> int:
+    """When a profile changes or a breaker tries again next, in microseconds."""
+    change = _rests_until(plan, state.time)
+    if plan.breaks:
+        shut = state.edges[Way.SHUT]
+        ends = shut[shut > state.time / SECOND]
+        if ends.size:
+            change = min(change, max(round(float(ends.min()) * SECOND), state.time + 1))
+    return change
+
+
 def _rests(plan: Plan, ahead: _Ahead) -> bool:
     """Whether nothing changes by the clock alone: warm-ups are over, no breaker is open, nothing leaks."""
     now = ahead.end / SECOND
@@ -236,12 +258,21 @@ def _rests(plan: Plan, ahead: _Ahead) -> bool:
 
 def _change(state: State, moved: Step) -> float:
     """The largest relative change of a step: of queues, caches, laws and calls in flight."""
-    old, new = _moving(state.stations, state.operations, state.edges), _moving(moved.stations, moved.operations, moved.edges)
+    old, new = (
+        _moving(state.stations, state.operations, state.edges),
+        _moving(moved.stations, moved.operations, moved.edges),
+    )
     return float((np.abs(new - old) / (np.abs(new) + FLOOR)).max())
 
 
 def _moving(stations: Floats, operations: Floats, edges: Floats) -> Floats:
-    moving = (stations[Held.QUEUE], stations[Held.FILLED], operations[Law.MEAN], operations[Law.OK], edges[Way.FLYING])
+    moving = (
+        stations[Held.QUEUE],
+        stations[Held.FILLED],
+        operations[Law.MEAN],
+        operations[Law.OK],
+        edges[Way.FLYING],
+    )
     return np.concatenate(moving)
 
 
@@ -274,5 +305,3 @@ def _event(plan: Plan, state: State, ahead: _Ahead) -> tuple[int, tuple[Event, .
         return None
     when = min(time for time, _ in first)
     return when, tuple(event for time, event in first if time == when)
-
-

@@ -221,7 +221,9 @@ def _compiled(network: Network) -> Plan:
     edges = _ordered(full.edges, operation_index, source_index)
     edge_index = _index("edges", [each.name for each in edges])
     s, o, e = len(stations), len(operations), len(edges)
-    station_of = np.array([_known(station_index, each.station, "station") for each in operations], dtype=np.intp)
+    station_of = np.array(
+        [_known(station_index, each.station, "station") for each in operations], dtype=np.intp
+    )
     at_station = np.zeros((s, o))
     at_station[station_of, np.arange(o)] = 1.0
     callers = np.array([operation_index.get(each.caller, o) for each in edges], dtype=np.intp)
@@ -302,7 +304,9 @@ def _compiled(network: Network) -> Plan:
         ceiling=_floats([each.ceiling if each else 0.0 for each in caches]),
         keys=_floats([each.keys if each else 1.0 for each in caches]),
         ttl=_floats([each.ttl if each else NEVER for each in caches]),
-        node=np.array([_known(node_index, each.node, "node") if each.node else -1 for each in stations], dtype=np.intp),
+        node=np.array(
+            [_known(node_index, each.node, "node") if each.node else -1 for each in stations], dtype=np.intp
+        ),
         weight=_floats([each.weight for each in stations]),
         back_pressure=bounded_by,
         pair_caller=np.array([caller for caller, _ in pairs], dtype=np.intp),
@@ -316,7 +320,10 @@ def _compiled(network: Network) -> Plan:
         pause_var=_floats([each.pause_variability * each.pause**2 for each in operations]),
         good=1.0 - _floats([each.failing for each in operations]),
         caller=callers,
-        source=np.array([-1 if each.caller in operation_index else source_index[each.caller] for each in edges], dtype=np.intp),
+        source=np.array(
+            [-1 if each.caller in operation_index else source_index[each.caller] for each in edges],
+            dtype=np.intp,
+        ),
         thinks=_floats([thinks.get(each.caller, NEVER) for each in edges]),
         roots=np.flatnonzero(callers == o),
         calls=_floats([each.calls for each in edges]),
@@ -348,7 +355,9 @@ def _compiled(network: Network) -> Plan:
         leg_var=variances,
         leg_timeout=_floats([edges[number].timeout for number, _ in legs]),
         leg_cancel=_floats([_cancelled_after(edges, number) for number, _ in legs]),
-        dead_kind=np.array([("refused", "blackhole", "error").index(leg.dead) for _, leg in legs], dtype=np.intp),
+        dead_kind=np.array(
+            [("refused", "blackhole", "error").index(leg.dead) for _, leg in legs], dtype=np.intp
+        ),
         station_index=station_index,
         operation_index=operation_index,
         edge_index=edge_index,
@@ -364,11 +373,15 @@ def _known(index: dict[str, int], name: str, kind: str) -> int:
     return index[name]
 
 
-def _ordered(edges: tuple[Edge, ...], operations: dict[str, int], sources: dict[str, int]) -> tuple[Edge, ...]:
+def _ordered(
+    edges: tuple[Edge, ...], operations: dict[str, int], sources: dict[str, int]
+) -> tuple[Edge, ...]:
     """Edges by caller and stage, checked."""
     for edge in edges:
         if edge.caller not in operations and edge.caller not in sources:
-            raise ValueError(f"edge {edge.name!r} has the caller {edge.caller!r}, which is neither operation nor source")
+            raise ValueError(
+                f"edge {edge.name!r} has the caller {edge.caller!r}, which is neither operation nor source"
+            )
         for leg in edge.legs:
             if leg.to and leg.to not in operations:
                 raise ValueError(f"edge {edge.name!r} leads to {leg.to!r}, which is no operation")
@@ -383,7 +396,11 @@ def _groups(edges: tuple[Edge, ...]) -> list[tuple[int, int]]:
     groups: list[tuple[int, int]] = []
     for number, edge in enumerate(edges):
         last = edges[groups[-1][0]] if groups else None
-        if last is not None and (last.caller, last.stage, last.waits) == (edge.caller, edge.stage, edge.waits):
+        if last is not None and (last.caller, last.stage, last.waits) == (
+            edge.caller,
+            edge.stage,
+            edge.waits,
+        ):
             groups[-1] = (groups[-1][0], groups[-1][1] + 1)
         else:
             groups.append((number, 1))
@@ -436,9 +453,11 @@ def _exponents(cores: Floats) -> Floats:
     for number, count in enumerate(cores):
         if count == round(count) and 1 <= count <= 64:
             known = table[:number][cores[:number] == count]
-            table[number] = known[0] if len(known) else [
-                math.log(erlang_c(round(count), rho * count)) / math.log(rho) for rho in loads
-            ]
+            table[number] = (
+                known[0]
+                if len(known)
+                else [math.log(erlang_c(round(count), rho * count)) / math.log(rho) for rho in loads]
+            )
     return table
 
 
@@ -447,7 +466,9 @@ def _cancelled_after(edges: tuple[Edge, ...], number: int) -> float:
     if not edge.cancels:
         return NEVER
     if edge.timeout == NEVER and edge.caller.endswith("/pool"):
-        return next((outer.timeout for outer in edges if outer.name == edge.caller.removesuffix("/pool")), NEVER)
+        return next(
+            (outer.timeout for outer in edges if outer.name == edge.caller.removesuffix("/pool")), NEVER
+        )
     return edge.timeout
 
 

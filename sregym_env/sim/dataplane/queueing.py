@@ -17,10 +17,10 @@ Floats = NDArray[np.float64]
 
 PERIOD = 0.1
 """CFS bandwidth period, seconds (measured: the kernel's ``cpu.cfs_period_us`` as kubelets set it)."""
-QUOTA_DRIFT, QUOTA_CURVE = 1.2, 0.45
+QUOTA_DRIFT, QUOTA_CURVE = 1.2, 0.2
 """Logarithm of the share of throttled periods, per drift and per squared drift: between Siegmund's 1.166 for the maximum of
 a Gaussian random walk with little drift and the normal tail with much (derived, fitted to the reference simulation)."""
-QUOTA_FRESH = 0.35
+QUOTA_FRESH = 0.25
 """Share of a throttled period's arrivals that find no quota though nothing was left over from before (fitted)."""
 ROUNDS = 4
 """Rounds of the solver; the error left is below 1e-3 of the queue (measured, tests/dataplane/test_laws.py)."""
@@ -67,16 +67,12 @@ def below(limit: Floats, mean: Floats, variance: Floats) -> Floats:
     error is below 0.013 for shapes from 1 (measured, tests/dataplane/test_laws.py).
     """
     shape = np.minimum(np.maximum(mean * mean / np.maximum(variance, 1e-300), SMALLEST_SHAPE), LARGEST_SHAPE)
-    shapes = shape + _ORDERS[:, None]
+    shapes = shape + np.arange(3.0)[:, None]
     ninth = 1.0 / (9.0 * shapes)
     z = (np.cbrt(limit / np.maximum(mean, 1e-12) * shape / shapes) - 1.0 + ninth) / np.sqrt(ninth)
     z = np.minimum(np.maximum(z, -12.0), 12.0)
     below_limit: Floats = 1.0 / (1.0 + np.exp(-z * (1.5976 + 0.07056 * z * z)))
     return below_limit
-
-
-_ORDERS = np.arange(3.0)
-_ORDERS.flags.writeable = False
 
 
 def gamma_cdf(times: Floats, mean: float, variance: float) -> Floats:
@@ -99,7 +95,9 @@ def quota_exponent(requests: Floats, spread: Floats, load: Floats) -> Floats:
     backlog = 0.5 * (1.0 + spread) * rho / idle
     ratio = requests / backlog
     early = (np.exp(-ratio * idle) - np.exp(-ratio)) / (ratio * rho)
-    logarithm = -QUOTA_DRIFT * drift - QUOTA_CURVE * drift * drift + np.log(QUOTA_FRESH + (1.0 - QUOTA_FRESH) * early)
+    logarithm = (
+        -QUOTA_DRIFT * drift - QUOTA_CURVE * drift * drift + np.log(QUOTA_FRESH + (1.0 - QUOTA_FRESH) * early)
+    )
     return np.maximum(logarithm / np.log(rho), 0.05)
 
 

@@ -13,7 +13,7 @@ from typing import Literal
 from sregym_env.runtime.chance import Chance
 from sregym_env.sim.dataplane.accounting import EdgeTotal, OperationTotal, StationTotal
 from sregym_env.sim.dataplane.law import Law
-from sregym_env.sim.dataplane.network import Leg, Network
+from sregym_env.sim.dataplane.network import Network
 from sregym_env.sim.dataplane.plan import HUGE, plan_of
 from sregym_env.sim.dataplane.state import Held, State, Way
 
@@ -205,7 +205,11 @@ class Reading:
         looked = self._plan.lookup[edge]
         plan = self._plan
         hit = sum(
-            float(plan.shares[number, looked] * plan.ceiling[station] * self.state.stations[Held.FILLED, station])
+            float(
+                plan.shares[number, looked]
+                * plan.ceiling[station]
+                * self.state.stations[Held.FILLED, station]
+            )
             for number, station in enumerate(plan.station_of)
         )
         return spec.calls * (1.0 - hit * self.edge(plan.edges[looked].name).ok_ratio)
@@ -233,12 +237,25 @@ class Reading:
         first = int(self._plan.leg_first[number])
         answers = Law.mixed([(leg.share, self._leg(first + n)) for n, leg in enumerate(edge.legs) if leg.to])
         prompt = answers.within(edge.timeout)
-        quick = Law.mixed([(leg.share, Law.gamma(min(leg.delay, edge.timeout), leg.jitter**2)) for leg in edge.legs])
+        way = Law.mixed([(leg.share, Law.gamma(leg.delay, leg.jitter**2)) for leg in edge.legs if leg.to])
+        gone = [
+            leg for leg in edge.legs if not leg.to and leg.dead != "blackhole" and leg.delay < edge.timeout
+        ]
+        told = Law.mixed([(leg.share, Law.fixed(leg.delay)) for leg in gone])
+        wrong_at_once = sum(leg.share for leg in gone if leg.dead == "error")
         timed = Law.fixed(edge.timeout) if edge.timeout < HUGE else prompt
-        late, wrong, turned, refused = (float(ways[row]) for row in (Way.TIMEOUT, Way.ERROR, Way.REJECTED, Way.REFUSED))
+        late, wrong, turned, refused = (
+            float(ways[row]) for row in (Way.TIMEOUT, Way.ERROR, Way.REJECTED, Way.REFUSED)
+        )
         again = float(ways[Way.AGAIN])
         fails = late + wrong + turned + refused
-        failed = Law.mixed([(late, timed), (wrong, prompt), (turned + refused, quick)]) if fails > 0.0 else prompt
+        ways_to_fail = (
+            (late, timed),
+            (wrong - wrong_at_once, prompt),
+            (turned, way),
+            (refused + wrong_at_once, told),
+        )
+        failed = Law.mixed(ways_to_fail) if fails > 0.0 else prompt
         attempt = Law.mixed([(1.0 - fails, prompt), (fails, failed)])
         last = Law.mixed([(1.0 - fails, prompt), (max(fails - again, 0.0), failed)])
         round_ = failed.plus(Law.gamma(edge.backoff, 0.0))
@@ -257,7 +274,9 @@ class Reading:
 
     def _leg(self, leg: int) -> Law:
         plan = self._plan
-        return self._operation(int(plan.leg_op[leg])).plus(Law.gamma(float(plan.leg_delay[leg]), float(plan.leg_var[leg])))
+        return self._operation(int(plan.leg_op[leg])).plus(
+            Law.gamma(float(plan.leg_delay[leg]), float(plan.leg_var[leg]))
+        )
 
     # --- single requests --------------------------------------------------------------------------------
 
@@ -286,7 +305,11 @@ class Reading:
     def _attempt(self, number: int, chance: Chance, start: float) -> Span:
         edge = self._plan.edges[number]
         leg = chance.weighted("leg", {each: each.share for each in edge.legs})
-        way = Law.gamma(leg.delay, leg.jitter**2).sample(chance.unit("way")) if leg.dead != "blackhole" else edge.timeout
+        way = (
+            Law.gamma(leg.delay, leg.jitter**2).sample(chance.unit("way"))
+            if leg.dead != "blackhole"
+            else edge.timeout
+        )
         if not leg.to:
             if leg.dead == "blackhole" or way >= edge.timeout:
                 return Span("", edge.name, start, min(way, edge.timeout), 0.0, "timeout")
@@ -301,7 +324,9 @@ class Reading:
         if edge.pool < HUGE and children:
             # The pool is none of the world's operations: what it led to takes its place.
             inner = children[0]
-            return replace(inner, edge=edge.name, start=start, duration=min(whole, edge.timeout), outcome=outcome)
+            return replace(
+                inner, edge=edge.name, start=start, duration=min(whole, edge.timeout), outcome=outcome
+            )
         return Span(leg.to, edge.name, start, min(whole, edge.timeout), served, outcome, children)
 
     def _serve(self, operation: int, chance: Chance, start: float) -> tuple[tuple[Span, ...], float, bool]:

@@ -23,7 +23,7 @@ from sregym_env.sim.dataplane.state import HELD_ROWS, LAW_ROWS, WAY_ROWS, Held, 
 TINY = 1e-12
 MOST_GC = 0.98
 """Share of the cores that a collector takes at most: a JVM gives up (``GC overhead limit exceeded``) at this (measured)."""
-RESIDUAL = 0.3
+RESIDUAL = 0.15
 """Share of a CFS period that an arrival without quota waits beside the backlog (fitted to the reference simulation)."""
 CORE = 1e-9
 """CPU seconds below which a request has no demand of its own."""
@@ -110,7 +110,9 @@ def calls(plan: Plan, ways: Floats, second: Floats, shut: Floats) -> tuple[Float
     times = 1.0 / (1.0 - again)
     lost = np.clip((fails - again) * times, 0.0, 1.0)
     mean = times * once + (times - 1.0) * plan.backoff
-    variance = times * np.maximum(second - once * once, 0.0) + (times * times - times) * (once + plan.backoff) ** 2
+    variance = (
+        times * np.maximum(second - once * once, 0.0) + (times * times - times) * (once + plan.backoff) ** 2
+    )
     open_ = 1.0 - shut
     return shut + open_ * lost, mean * open_, variance * open_
 
@@ -339,7 +341,8 @@ def _collecting(plan: Plan, held: Floats, demand: Floats) -> Floats:
     heap = np.minimum(plan.heap, live * (1.0 + plan.growth))
     free = np.maximum(heap - live, HEAP_ROOM * heap + 1.0)
     most = np.maximum(demand, CORE) * MOST_GC / (1.0 - MOST_GC)
-    return np.minimum(plan.mark * live * plan.allocation / free, most)
+    found: Floats = np.minimum(plan.mark * live * plan.allocation / free, most)
+    return found
 
 
 def _shared(plan: Plan, wants: Floats) -> Floats:
@@ -366,7 +369,9 @@ def _shared(plan: Plan, wants: Floats) -> Floats:
             if not hungry.any():
                 break
         # Who is sated may take what a hungry one of its weight gets.
-        cores[mine] = np.minimum(plan.quota[mine], np.maximum(wants[mine] * ~hungry[:-1], level * weights[:-1]))
+        cores[mine] = np.minimum(
+            plan.quota[mine], np.maximum(wants[mine] * ~hungry[:-1], level * weights[:-1])
+        )
     return cores
 
 
@@ -431,7 +436,14 @@ def _hold_back(
     given = np.bincount(plan.leg_station, stays * part[plan.leg_edge], len(plan.stations))
     # They are the caller's queue again, and have not been served there either.
     rate = blocked / dt
-    return queue - given + back, arrived - given / dt, flying - blocked, first - rate, tried - rate, wanted - rate
+    return (
+        queue - given + back,
+        arrived - given / dt,
+        flying - blocked,
+        first - rate,
+        tried - rate,
+        wanted - rate,
+    )
 
 
 def _cancel(plan: Plan, queue: Floats, capacity: Floats, tried: Floats, arrived: Floats) -> Floats:
@@ -455,8 +467,7 @@ def _fill(
     if not plan.looks:
         return arrived * hit, np.where(plan.ceiling > 0.0, arrived * (1.0 - hit), 0.0)
     looked = plan.lookup[plan.looking]
-    fetches = np.zeros(len(plan.edges))
-    np.add.at(fetches, looked, fetched[plan.looking])
+    fetches = np.bincount(looked, fetched[plan.looking], len(plan.edges))
     into = plan.at_station @ (plan.shares @ fetches)
     grows = into / plan.keys * plan.ceiling / np.maximum(1.0 - hit, 1e-9)
     new[Held.FILLED] = (filled + dt * grows) / (1.0 + dt * (grows + 1.0 / plan.ttl))
@@ -474,4 +485,3 @@ def _laws(plan: Plan, held: Floats, variance: Floats, elsewhere: Floats, fine: F
     laws[Law.VARIANCE] = wait_var[plan.station_of] + own * own * plan.spread[plan.station_of] + variance
     laws[Law.OK] = plan.good * np.exp(plan.of_caller @ fine)
     return laws
-
