@@ -91,7 +91,7 @@ def storm() -> None:
     timeline = (*timeline, (150.0, healed))
     now, state = timeline[0][1], begin(timeline[0][1], 0)
     mine, last = [], 0.0
-    for second in range(5, 305, 5):
+    for second in range(5, 405, 5):
         for since, network in timeline[1:]:
             if second - 5 <= since < second:
                 state, _ = advance(now, state, seconds(since))
@@ -104,9 +104,9 @@ def storm() -> None:
     for since, network in timeline[1:]:
         run.run(since)
         run.change(network)
-    run.run(300.0)
+    run.run(400.0)
     record = run.records["users"]
-    theirs = [(float(end), record.good(end - 5, end) / 5.0) for end in range(5, 305, 5)]
+    theirs = [(float(end), record.good(end - 5, end) / 5.0) for end in range(5, 405, 5)]
     title = f"Good answers per second: capacity 20 % from {START:.0f} to {START + 20:.0f} s, retries off at 150 s"
     chart("storm", title, "seconds", {"model (line), reference (dots)": mine}, {"reference": theirs})
 
