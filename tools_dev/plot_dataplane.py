@@ -24,7 +24,9 @@ COLOURS = ("#1f6feb", "#d1242f", "#1a7f37")
 Points = Sequence[tuple[float, float]]
 
 
-def chart(name: str, title: str, x: str, lines: dict[str, Points], dots: dict[str, Points], *, log: bool = False) -> None:
+def chart(
+    name: str, title: str, x: str, lines: dict[str, Points], dots: dict[str, Points], *, log: bool = False
+) -> None:
     """One diagram: lines for the model, dots for the reference."""
 
     def height(value: float) -> float:
@@ -49,12 +51,18 @@ def chart(name: str, title: str, x: str, lines: dict[str, Points], dots: dict[st
     for share in (0.0, 0.5, 1.0):
         value = low + share * (high - low)
         label = f"{10**value:.3g}" if log else f"{value:.3g}"
-        parts.append(f'<text x="{LEFT - 6}" y="{HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - 40):.0f}" text-anchor="end">{label}</text>')
+        parts.append(
+            f'<text x="{LEFT - 6}" y="{HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - 40):.0f}" text-anchor="end">{label}</text>'
+        )
         along = left + share * (right - left)
-        parts.append(f'<text x="{LEFT + share * (WIDTH - LEFT - 20):.0f}" y="{HEIGHT - BOTTOM + 14}">{along:.3g}</text>')
+        parts.append(
+            f'<text x="{LEFT + share * (WIDTH - LEFT - 20):.0f}" y="{HEIGHT - BOTTOM + 14}">{along:.3g}</text>'
+        )
     for number, (label, points) in enumerate(lines.items()):
         colour = COLOURS[number]
-        parts.append(f'<polyline points="{" ".join(map(place, points))}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
+        parts.append(
+            f'<polyline points="{" ".join(map(place, points))}" fill="none" stroke="{colour}" stroke-width="1.5"/>'
+        )
         parts.append(f'<text x="{LEFT + 12}" y="{50 + 14 * number}" fill="{colour}">{label}</text>')
     for number, points in enumerate(dots.values()):
         for point in points:
@@ -97,7 +105,9 @@ def storm() -> None:
                 state, _ = advance(now, state, seconds(since))
                 state, now = adopt(at(now, state, seconds(since)), now, network), network
         state, _ = advance(now, state, seconds(second))
-        ok = float(at(now, state, seconds(second)).edge_totals[EdgeTotal.OK, plan_of(now).edge_index["users"]])
+        ok = float(
+            at(now, state, seconds(second)).edge_totals[EdgeTotal.OK, plan_of(now).edge_index["users"]]
+        )
         mine.append((float(second), (ok - last) / 5.0))
         last = ok
     run = Reference(timeline[0][1], 3)
@@ -107,7 +117,9 @@ def storm() -> None:
     run.run(400.0)
     record = run.records["users"]
     theirs = [(float(end), record.good(end - 5, end) / 5.0) for end in range(5, 405, 5)]
-    title = f"Good answers per second: capacity 20 % from {START:.0f} to {START + 20:.0f} s, retries off at 150 s"
+    title = (
+        f"Good answers per second: capacity 20 % from {START:.0f} to {START + 20:.0f} s, retries off at 150 s"
+    )
     chart("storm", title, "seconds", {"model (line), reference (dots)": mine}, {"reference": theirs})
 
 

@@ -235,7 +235,8 @@ def _compiled(network: Network) -> Plan:
     leg_op = np.array([operation_index[leg.to] if leg.to else 0 for _, leg in legs], dtype=np.intp)
     alive = np.array([1.0 if leg.to else 0.0 for _, leg in legs])
     leg_share = np.array([leg.share for _, leg in legs])
-    shares = np.bincount(leg_op * e + leg_edge, leg_share * alive, o * e).reshape(o, e)
+    reaching = np.bincount(leg_op * e + leg_edge, leg_share * alive, o * e)
+    shares = reaching.reshape(o, e).astype(np.float64)
     collectors = [each.collector for each in stations]
     caches = [each.cache for each in stations]
     breakers = [each.breaker for each in edges]
