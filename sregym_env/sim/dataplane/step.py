@@ -356,8 +356,8 @@ def _shared(plan: Plan, wants: Floats) -> Floats:
         if wants[mine].sum() + plan.node_other[number] <= plan.node_cores[number]:
             continue
         cores = cores.copy()
-        asked = np.append(wants[mine], plan.node_other[number])
-        weights = np.append(plan.weight[mine], max(plan.node_other_weight[number], TINY))
+        asked = np.concatenate([wants[mine], plan.node_other[[number]]])
+        weights = np.concatenate([plan.weight[mine], np.maximum(plan.node_other_weight[[number]], TINY)])
         left, hungry, level = plan.node_cores[number], np.full(len(asked), True), 0.0
         for _ in asked:
             level = left / weights[hungry].sum()
