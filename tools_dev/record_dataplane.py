@@ -1,6 +1,6 @@
 """Play every scenario of tests/dataplane by the reference simulation and record what came out.
 
-``python tools_dev/record_dataplane.py`` takes some twenty minutes; ``... verdicts`` or ``... latencies`` does one part.
+``python tools_dev/record_dataplane.py`` takes half an hour on a quiet machine; ``... verdicts`` or ``... latencies`` does one part.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def latencies() -> None:
         rate = network.sources[0].rate
         for seed in (1, 2):
             run = Reference(network, seed)
-            end = 50.0 + 200_000.0 / rate
+            end = 50.0 + 60_000.0 / rate
             run.run(end)
             durations += run.records["users"].durations(50.0, end)
             calls += len(run.records["users"].began)

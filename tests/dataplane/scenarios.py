@@ -108,7 +108,10 @@ def struck(
 
 def _collectors(load: float) -> Iterator[Scenario]:
     for rate, heap, each, length in product(
-        (15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 50.0, 55.0, 60.0), (200e6, 256e6, 320e6), (1e6, 2e6), (5.0, 15.0, 30.0)
+        (15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 50.0, 55.0, 60.0),
+        (200e6, 256e6, 320e6),
+        (1e6, 2e6),
+        (5.0, 15.0, 30.0),
     ):
         yield Scenario(
             f"heap:{rate}:{heap:.0f}:{each:.0f}:{length}",
