@@ -66,7 +66,7 @@ class ProcessContext:
             inner = view.relative(mount, path.rstrip("/"))
             prefix = inner + "/" if inner else ""
             for name in view.content(self.world, self.process, mount):
-                if name.startswith(prefix) and not name.startswith("\0"):
+                if name.startswith(prefix) and "\0" not in name:
                     names.add(name[len(prefix) :].split("/")[0])
             return sorted(names - {""})
         for name in view.files(self.world, self.process):
