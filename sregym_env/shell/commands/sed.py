@@ -16,6 +16,8 @@ STEPS = 1_000_000
 """Commands that one run may execute."""
 STEP_EFFORT = 0.6
 """What each of them costs (units of ``runtime/effort.py``)."""
+MATCH_STEPS = 8
+"""Commands that one substitution counts for."""
 LONGEST = 8 * 1024 * 1024
 """Characters that one run may print or hold."""
 
@@ -427,7 +429,7 @@ class Run:
                 continue
             previous_end = found.end()
             seen += 1
-            self._use(3)
+            self._use(MATCH_STEPS)
             if seen < command.count:
                 continue
             out.append(text[position : found.start()])

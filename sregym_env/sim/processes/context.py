@@ -115,6 +115,14 @@ class ProcessContext:
         key = (process.key[0], process.container, process.restart)
         self.world.log(key).write(self.world.clock + seconds(delay), text)
 
+    def number(self, least: int, *, again: bool = False) -> int:
+        """A number for what happens once now, of those that count up in the container's log; ``again``: the last one."""
+        if self.world.unread:
+            return least
+        process = self.process
+        log = self.world.log((process.key[0], process.container, process.restart))
+        return log.latest if again else log.number(self.world.clock, least)
+
     def listen(self, *ports: int) -> None:
         """Accept connections on more TCP ports. Raises OSError(EADDRINUSE)."""
         mine = self.process

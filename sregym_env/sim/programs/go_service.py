@@ -174,7 +174,7 @@ class GoService(Quiet):
                 failure = ctx.ask(host, port, call, DIAL_TIMEOUT)
                 if failure is not None:
                     if server is not None and failure.kind == "denied":
-                        mongo_server.log_unauthorised(server, load.database, failure.text)
+                        mongo_server.log_unauthorised(server, failure.text, connected=True)
                     _fatal(ctx, "db", 74, failure.text)
                     return
             if server is not None and server.process.program == "mongod":

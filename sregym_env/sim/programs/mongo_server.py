@@ -12,6 +12,7 @@ from sregym_env.runtime.clock import MILLISECOND, SECOND, seconds
 from sregym_env.sim.containers import view
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.mongo_data import CATALOG, DATA_KEY, Document, MongoData
+from sregym_env.sim.world.logs import ORDINAL
 from sregym_env.sim.world.process import Process
 from sregym_env.sim.world.program import Call
 
@@ -119,14 +120,14 @@ def log_denied(ctx: ProcessContext, call: Call, unknown: bool) -> None:
         "error": error,
     }
     ctx.log_per_request(
-        rendered("{time_ms}", "I", "ACCESS", 20249, "conn12", "Authentication failed", attr), share=1.0
+        rendered("{time_ms}", "I", "ACCESS", 20249, f"conn{ORDINAL}", "Authentication failed", attr),
+        share=1.0,
     )
 
 
 def log_login(ctx: ProcessContext, call: Call) -> None:
     """Write the lines of one client that connects and, where it has credentials, logs in."""
-    remote, thread = call.attribute("remote", "127.0.0.1:48810"), _thread(ctx)
-    number = int(thread.removeprefix("conn"))
+    remote, number = call.attribute("remote", "127.0.0.1:48810"), _connection(ctx)
     accepted: dict[str, Any] = {"remote": remote, "connectionId": number, "connectionCount": 1}
     line(ctx, "I", "NETWORK", 22943, "listener", "Connection accepted", accepted)
     if call.attribute("user") and authorisation(ctx):
@@ -138,7 +139,7 @@ def log_login(ctx: ProcessContext, call: Call) -> None:
             "remote": remote,
             "extraInfo": {},
         }
-        line(ctx, "I", "ACCESS", 20250, thread, "Authentication succeeded", attr)
+        line(ctx, "I", "ACCESS", 20250, f"conn{number}", "Authentication succeeded", attr)
 
 
 def log_refused_login(ctx: ProcessContext, call: Call, unknown: bool) -> None:
@@ -156,22 +157,23 @@ def log_refused_login(ctx: ProcessContext, call: Call, unknown: bool) -> None:
         "extraInfo": {},
         "error": error,
     }
-    line(ctx, "I", "ACCESS", 20249, _thread(ctx), "Authentication failed", attr)
+    line(ctx, "I", "ACCESS", 20249, f"conn{_connection(ctx)}", "Authentication failed", attr)
 
 
-def log_unauthorised(ctx: ProcessContext, database: str, command: str) -> None:
-    """Write the ACCESS line of one refused command."""
+def log_unauthorised(ctx: ProcessContext, command: str, *, connected: bool = False) -> None:
+    """Write the ACCESS line of one refused command, of a client that has ``connected`` before or does now."""
     attr: dict[str, Any] = {"error": {"code": 13, "codeName": "Unauthorized", "errmsg": command}}
-    line(ctx, "I", "ACCESS", 20436, _thread(ctx), "Checking authorization failed", attr)
+    thread = f"conn{_connection(ctx, again=connected)}"
+    line(ctx, "I", "ACCESS", 20436, thread, "Checking authorization failed", attr)
 
 
 def _mechanism(call: Call) -> str:
     return "SCRAM-SHA-256" if call.attribute("shell") else "SCRAM-SHA-1"
 
 
-def _thread(ctx: ProcessContext) -> str:
-    """The thread of a connection made now: numbers grow as drivers and health checks come and go."""
-    return f"conn{(ctx.now() - ctx.process.started_at) // (15 * SECOND) + 1}"
+def _connection(ctx: ProcessContext, *, again: bool = False) -> int:
+    """The number of a connection made now, or of the last one: they grow as drivers and health checks come and go."""
+    return ctx.number((ctx.now() - ctx.process.started_at) // (15 * SECOND) + 1, again=again)
 
 
 def rendered(

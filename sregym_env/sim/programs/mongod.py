@@ -240,7 +240,9 @@ def _refuse_directory(ctx: ProcessContext) -> None:
         f"mongod instance is already running on the {DATA} directory"
     )
     text = "DBException in initAndListen, terminating"
-    line(ctx, "E", "CONTROL", 20557, "initandlisten", text, {"error": error}, 0.06)
+    # The part of the server that says so moved in 5.0.
+    part = "STORAGE" if server_version(ctx).startswith("4.") else "CONTROL"
+    line(ctx, "E", part, 20557, "initandlisten", text, {"error": error}, 0.06)
     line(ctx, "I", "CONTROL", 20565, "initandlisten", "Now exiting", {}, 0.07)
     line(ctx, "I", "CONTROL", 23138, "initandlisten", "Shutting down", {"exitCode": EXIT_UNCAUGHT}, 0.07)
     ctx.exit(EXIT_UNCAUGHT, delay=0.1)
