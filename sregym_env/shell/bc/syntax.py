@@ -50,7 +50,8 @@ class QuitRead(Exception):
 
 def tokens(text: str) -> list[Token]:
     """Every token of a program."""
-    found, at, line = [], 0, 1
+    found: list[Token] = []
+    at, line = 0, 1
     while at < len(text):
         match = _TOKEN.match(text, at)
         if not len(found) & 31:
