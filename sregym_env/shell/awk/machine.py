@@ -28,11 +28,11 @@ from sregym_env.shell.limits import MemoryExceeded, TimeExceeded
 STEPS = 250_000
 """Statements and calls that one program may execute."""
 CHARACTER_EFFORT = 0.001
-PIECE_EFFORT = 0.3
+PIECE_EFFORT = 0.4
 SHORT = 200
 """What a character of a text longer than ``SHORT`` costs that something is done with, and a piece that one is divided
 into (units of ``runtime/effort.py``)."""
-MATCH_EFFORT = 1.5
+MATCH_EFFORT = 2.5
 """What it costs to replace a match (units of ``runtime/effort.py``)."""
 STEP_EFFORT = 2.5
 """What each of them costs (units of ``runtime/effort.py``)."""
