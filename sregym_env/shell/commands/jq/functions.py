@@ -1021,6 +1021,7 @@ def _compiled(pattern: Any, flags: Any) -> tuple[Any, bool]:
     options = (re.IGNORECASE if "i" in letters else 0) | (re.VERBOSE if "x" in letters else 0)
     options |= re.DOTALL if "s" in letters or "p" in letters else 0
     try:
+        patterns.count(text)
         return patterns.compiled(text, options), "g" in letters
     except re.error as error:
         raise JqError(f"{text} (at offset 0) is not a valid regex: {error}") from None
