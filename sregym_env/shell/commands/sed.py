@@ -16,6 +16,8 @@ STEPS = 1_000_000
 """Commands that one run may execute."""
 STEP_EFFORT = 0.6
 """What each of them costs (units of ``runtime/effort.py``)."""
+SEARCH_EFFORT = 0.03
+"""What it costs a command to look at a character of the line."""
 MATCH_STEPS = 8
 """Commands that one substitution counts for."""
 LONGEST = 8 * 1024 * 1024
@@ -300,6 +302,7 @@ class Run:
         while at < len(program):
             # Every command may read all of the line, so long lines cost more.
             self._use(1 + len(self._space) // 1024)
+            effort.spend(SEARCH_EFFORT * len(self._space))
             command = program[at]
             at += 1
             if self._selected(at, command) == command.negated:
