@@ -38,6 +38,7 @@ from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.clock import SECOND
+from sregym_env.worlds import marks
 from sregym_env.worlds.changes import (
     APPLY,
     LAST_APPLIED,
@@ -168,6 +169,10 @@ class Authors:
                     return same_hand(self._world.cluster, target, by, self._chance)
         return by
 
+    def looks(self, manifest: Manifest, author: str) -> Manifest:
+        """A new object as its author makes it."""
+        return marks.delivered(self._world.app, manifest) if author == self._tool else marks.by_hand(manifest)
+
     def _drawn(self, edit: Edit) -> str:
         chance, tool = self._chance, self._tool
         match edit:
@@ -206,7 +211,11 @@ def _made(
     try:
         for edit in edits:
             author = "" if authors is None else authors.of(edit)
-            made = _with_input(world.cluster, edit) if author == APPLY else edit
+            made = edit
+            if isinstance(edit, Create) and authors is not None:
+                made = Create(authors.looks(edit.manifest, author))
+            if author == APPLY:
+                made = _with_input(world.cluster, made)
             changes.append(edits_apply.apply(world, made, author))
         for disturbance in instance.fault.disturbances:
             world.nodes.apply(disturbance)

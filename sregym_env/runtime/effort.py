@@ -30,12 +30,14 @@ class EffortExceeded(Exception):
 class Effort:
     """What is left of the allowances of one action."""
 
-    __slots__ = ("_given", "own", "within", "world")
+    __slots__ = ("_given", "known", "own", "within", "world")
 
     def __init__(self, own: float = OWN, world: float = WORLD) -> None:
         self._given = own + world
         self.own = own
         self.world = world
+        self.known: set[str] = set()
+        """What has been counted once."""
         self.within = 0
         """Loops of the world's events that run now, within each other."""
 
@@ -75,6 +77,15 @@ def spend(units: float) -> None:
     effort.own -= units
     if effort.own < 0:
         raise EffortExceeded
+
+
+def once(key: str, units: float) -> None:
+    """Count work of a tool whose result is kept, the first time that an action needs it: whether this process has kept it
+    from another episode is nobody's business. Raises EffortExceeded."""
+    effort = _present.get()
+    if effort is not None and key not in effort.known:
+        effort.known.add(key)
+        spend(units)
 
 
 def check() -> None:

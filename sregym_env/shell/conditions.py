@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sregym_env.shell import globs
+from sregym_env.shell import globs, patterns
 from sregym_env.shell.commands.posix import compiled
 from sregym_env.shell.expansion import Expander
 from sregym_env.shell.files import DirectoryEntry, FileEntry, SymlinkEntry
@@ -67,6 +67,7 @@ def holds(expander: Expander, node: Condition) -> bool:
 def _matches(expander: Expander, text: str, source: str) -> bool:
     nocase = "nocasematch" in expander.run.session.options
     try:
+        patterns.count(source)
         expression = compiled(source, extended=True, fold=nocase)
         found = expression.search(text)
     except re.error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from sregym_env.runtime import effort
 from sregym_env.shell import braces, globs
 from sregym_env.shell.flow import ShellError
 from sregym_env.shell.limits import LimitExceeded
@@ -23,6 +24,9 @@ from sregym_env.shell.syntax.tree import (
 )
 from sregym_env.shell.syntax.words import ScriptError
 from sregym_env.shell.variables import Variables
+
+BRACE_EFFORT = 2.5
+"""What a word that braces make costs (units of ``runtime/effort.py``)."""
 
 _DEFAULT_IFS = " \t\n"
 _BLANKS = re.compile(r"[ \t\n]+")
@@ -119,7 +123,9 @@ class Expander:
                 out.append(word.plain)
                 continue
             if braces.has_braces(word.parts):
-                for parts in braces.expanded(word.parts, limit):
+                alternatives = braces.expanded(word.parts, limit)
+                effort.spend(BRACE_EFFORT * len(alternatives))
+                for parts in alternatives:
                     self._word(parts, out)
             else:
                 self._word(word.parts, out)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from errno import EEXIST, EISDIR, ELOOP, ENOENT, ENOSPC, ENOTDIR, ENOTEMPTY
+from errno import EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOSPC, ENOTDIR, ENOTEMPTY
 from os import strerror
+
+from sregym_env.runtime import effort
 
 
 def encoded(text: str) -> bytes:
@@ -29,6 +31,14 @@ def readable(text: str) -> str:
 
 MAX_BYTES = 32 * 1024 * 1024
 """Everything that may be written to one tree; more is "No space left on device"."""
+MAX_ENTRIES = 65_536
+"""Files and directories of one tree: the inodes of a file system of 1 GiB. More is "No space left on device"."""
+PATH_MAX = 4096
+NAME_MAX = 255
+"""Bytes of a path, and of a name in it (``linux/limits.h``); here characters."""
+LOOK_EFFORT = 0.25
+CHANGE_EFFORT = 4.0
+"""What it costs to look at an entry of a tree, and to put one there (units of ``runtime/effort.py``)."""
 MOST_LINKS = 40
 """Symbolic links that one path may lead over."""
 
@@ -227,6 +237,7 @@ class Files:
             return []
         children = self._children
         if children is None:
+            effort.spend(4 * LOOK_EFFORT * len(self._data))
             children = {}
             for each in sorted(self._data):
                 folder, _, name = each.rpartition("/")
@@ -238,6 +249,7 @@ class Files:
     def below(self, path: str) -> list[tuple[str, Entry]]:
         """(path relative to the directory, entry) of everything in a directory, sorted; nothing for no directory."""
         root = self.real(path).rstrip("/") + "/"
+        effort.spend(LOOK_EFFORT * len(self._data))
         return sorted(
             (
                 (name[len(root) :], entry)
@@ -283,6 +295,7 @@ class Files:
             raise _error(IsADirectoryError, EISDIR, path)
         self._check_folder(real)
         if known is None:
+            self._check_room(real)
             self._parents(real)
             self._children = None
         self._data[real] = FileEntry(data, 0o644 if known is None else known.mode, self.mtime)
@@ -296,7 +309,8 @@ class Files:
         self._put(path, (self.bytes_of(path) or b"") + data, len(data))
 
     def put_link(self, path: str, target: str) -> None:
-        """Make a symbolic link at an absolute path."""
+        """Make a symbolic link at an absolute path. Raises OSError for a full disk and for names that are too long."""
+        self._check_room(path)
         self._parents(path)
         self._data[self._place(path)] = SymlinkEntry(target, mtime=self.mtime)
         self._links, self._children = True, None
@@ -310,6 +324,7 @@ class Files:
         if not isinstance(parent, DirectoryEntry):
             self._check_folder(place)
             raise _error(FileNotFoundError, ENOENT, path)
+        self._check_room(place)
         self._data[place] = DirectoryEntry(mtime=self.mtime)
         self._children = None
 
@@ -334,12 +349,13 @@ class Files:
     def remove_tree(self, path: str) -> None:
         """Remove what is at a path with everything in it."""
         place = self._place(path)
+        effort.spend(LOOK_EFFORT * len(self._data))
         for name in [name for name in self._data if name == place or name.startswith(f"{place}/")]:
             del self._data[name]
         self._children = None
 
     def put_entry(self, path: str, entry: Entry) -> None:
-        """Put an entry as it is, as a move or a copy does. Raises OSError for a full disk."""
+        """Put an entry as it is, as a copy does. Raises OSError for a full disk and for names that are too long."""
         if isinstance(entry, FileEntry):
             self._written += len(entry.content)
             if self._written > MAX_BYTES:
@@ -348,9 +364,49 @@ class Files:
             self._links = True
         place = self._place(path)
         self._check_folder(place)
-        self._parents(place)
+        if place not in self._data:
+            self._check_room(place)
+            self._parents(place)
         self._data[place] = entry
         self._children = None
+
+    def copy_tree(self, path: str, to: str, *, over: bool = True) -> None:
+        """Put what is in a directory into another, which is made where it is not there; ``over`` what is there already.
+
+        Raises OSError for a full disk and for names that are too long.
+        """
+        inside = self.below(path)
+        if not self.is_folder(to):
+            self.put_entry(to, DirectoryEntry(mtime=self.mtime))
+        for name, entry in inside:
+            place = f"{to.rstrip('/')}/{name}"
+            known = self.own_entry(place)
+            if known is None or (over and not isinstance(entry, DirectoryEntry)):
+                self.put_entry(place, entry)
+
+    def move_tree(self, path: str, to: str) -> None:
+        """Give what is at a path, with everything in it, another one. Raises OSError for names that are too long."""
+        place, goal = self._place(path), self._place(to)
+        inside = [
+            (goal, self._data[place]),
+            *((f"{goal}/{name}", entry) for name, entry in self.below(place)),
+        ]
+        longest = max((name for name, _ in inside), key=len)
+        if len(longest) > PATH_MAX:
+            raise _error(OSError, ENAMETOOLONG, path)
+        effort.spend(CHANGE_EFFORT * len(inside))
+        self.remove_tree(path)
+        self.remove_tree(to)
+        self._parents(goal)
+        self._data.update(inside)
+
+    def _check_room(self, path: str) -> None:
+        """Complain where another entry finds no room. Raises OSError."""
+        effort.spend(CHANGE_EFFORT)
+        if len(path) > PATH_MAX or len(path.rpartition("/")[2]) > NAME_MAX:
+            raise _error(OSError, ENAMETOOLONG, path)
+        if len(self._data) >= MAX_ENTRIES:
+            raise _error(OSError, ENOSPC, path)
 
     def touch(self, path: str, mtime: float) -> None:
         """Set the time of what is at a path, making an empty file where there is nothing. Raises OSError."""

@@ -38,7 +38,7 @@ class Limits:
 
 
 COSTS = {
-    "sort": 25, "awk": 10, "sed": 10, "jq": 20, "grep": 3, "egrep": 3, "fgrep": 3, "diff": 20, "tr": 4, "uniq": 4, "join": 15,
+    "sort": 25, "awk": 10, "sed": 10, "jq": 20, "grep": 3, "egrep": 3, "fgrep": 3, "diff": 20, "tr": 25, "uniq": 4, "join": 15,
     "column": 5, "comm": 5, "xargs": 5, "nl": 3, "od": 20, "fold": 4, "cut": 4, "rev": 4, "paste": 4, "bc": 3, "tac": 2,
 }  # fmt: skip
 """How much more than to copy a character it costs a program to work on it."""

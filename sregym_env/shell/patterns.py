@@ -29,6 +29,16 @@ _NAMED = re.compile(r"\(\?<(?=[A-Za-z_])")
 """How jq and Perl begin a named group; Python and RE2 write ``(?P<``."""
 
 
+COMPILING_EFFORT = 250.0
+READING_EFFORT = 8.0
+"""What it costs to make a pattern ready, and a character of it (``runtime/effort.py``)."""
+
+
+def count(pattern: str) -> None:
+    """Count what it costs to make a pattern ready that a program has put together. Raises EffortExceeded."""
+    effort.once(f"pattern {pattern}", COMPILING_EFFORT + READING_EFFORT * len(pattern))
+
+
 @lru_cache(maxsize=2048)
 def compiled(pattern: str, flags: int = 0) -> Any:
     """A pattern ready to match. Raises ``re.error`` for one that is wrong or could run without end."""

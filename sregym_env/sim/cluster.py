@@ -31,6 +31,7 @@ from sregym_env.sim.apiserver.admission import warnings
 from sregym_env.sim.apiserver.componentstatus import component_statuses
 from sregym_env.sim.apiserver.rbac import Authorizer, Grant
 from sregym_env.sim.apiserver.tracking import Tracking
+from sregym_env.sim.controllers import horizontalpodautoscaler
 from sregym_env.sim.machines import attaching, container_logs, nodes
 from sregym_env.sim.monitoring import metrics
 from sregym_env.sim.programs import exec as programs_exec
@@ -105,6 +106,9 @@ _PROGRAMS = "system:serviceaccount:"
 _HEARTBEATS = ("nodes", "leases.coordination.k8s.io")
 """Resources whose objects hold the time of the last heartbeat."""
 
+_FOLLOWING = (horizontalpodautoscaler.RESOURCE,)
+"""Resources whose status follows what is measured."""
+
 REQUEST_EFFORT = 50.0
 DECODING_EFFORT = 250.0
 """What a request costs, and an object that has to be understood (units of ``runtime/effort.py``)."""
@@ -170,7 +174,7 @@ class SimCluster:
             found = self._world.store.list(kind.storage_key, namespace if kind.namespaced else None)
         if label_selector or field_selector:
             found = _selected(kind, found, label_selector, field_selector)
-        if kind.key in _HEARTBEATS or conversion.is_converted(kind):
+        if kind.key in _HEARTBEATS or kind.storage_key in _FOLLOWING or conversion.is_converted(kind):
             return [self._present(kind, obj) for obj in found]
         return found.copy()
 
@@ -613,11 +617,13 @@ class SimCluster:
         return found
 
     def _present(self, kind: Resource, obj: Manifest) -> Manifest:
-        """The object as it reads now: heartbeats are filled in on the way out, not written every few seconds."""
+        """The object as it reads now: what is renewed every few seconds is filled in on the way out, not written."""
         if kind.key in _HEARTBEATS:
             return nodes.present(self._world, obj)
         if kind.custom:
             return conversions.presented(self._world, kind, obj)
+        if kind.storage_key in _FOLLOWING:
+            obj = horizontalpodautoscaler.present(self._world, obj)
         return conversion.from_storage(kind, obj)
 
     def _told(self, kind: Resource, made: Manifest) -> Manifest:

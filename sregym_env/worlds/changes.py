@@ -30,6 +30,7 @@ from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
+from sregym_env.worlds import marks
 
 Kind = Literal[
     "image",
@@ -538,8 +539,10 @@ class _Draw:
 
     def creation(self, kind: Kind, manifest: Manifest) -> Change:
         """A new object."""
-        manager = manager_of(kind, delivery(self.app), self.chance)
-        return Change(kind, ref(manifest), manager, created=manifest, component=self.component.name)
+        tool = delivery(self.app)
+        manager = manager_of(kind, tool, self.chance)
+        made = marks.delivered(self.app, manifest) if manager == tool else marks.by_hand(manifest)
+        return Change(kind, ref(manifest), manager, created=made, component=self.component.name)
 
 
 _ROLLED = ("deployments.apps", "statefulsets.apps", "daemonsets.apps")
@@ -1157,9 +1160,9 @@ def _strategy(draw: _Draw) -> Change | None:
         ("/spec/progressDeadlineSeconds", (300, 900, 1200)),
         ("/spec/revisionHistoryLimit", (10, 5, 3)),
     ]
-    if workload["spec"].get("strategy", {}).get("type", "RollingUpdate") == "RollingUpdate" and not _limited(
-        draw
-    ):
+    # One more pod could not open the files of the one before it.
+    surges = not draw.component.volume and not _limited(draw)
+    if surges and workload["spec"].get("strategy", {}).get("type", "RollingUpdate") == "RollingUpdate":
         rolling = (
             {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}},
             {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "50%", "maxUnavailable": 0}},

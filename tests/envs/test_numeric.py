@@ -22,12 +22,18 @@ from sregym_env.faults.registry import declarations
 HOTEL = "hotel-reservation"
 
 
-def view(fault: str, target: str, **arguments: Any) -> NumericView:
-    """A view of a pair, at its beginning."""
+PUBLISHED = pytest.param(False, 3, id="published")
+VARIED = [pytest.param(True, seed, id=f"varied-{seed}") for seed in (4, 5)]
+WORLDS = pytest.mark.parametrize(("variation", "seed"), [PUBLISHED, *VARIED])
+"""The application as it is published, and worlds with a past, drawn by the seed."""
+
+
+def view(fault: str, target: str, seed: int = 3, **arguments: Any) -> NumericView:
+    """A view of a pair, at its beginning: in the published world unless ``variation`` is given."""
     env = NumericView(
         SREGymEnv(**{"fault": fault, "app": HOTEL, "target": target, "variation": False, **arguments})
     )
-    env.reset(seed=3)
+    env.reset(seed=seed)
     return env
 
 
@@ -57,6 +63,16 @@ SIGNS: tuple[tuple[str, str, dict[str, float]], ...] = (
     ("init_container_dependency_hang", "rate", {"initialising": 1.0}),
     ("resource_request_too_small", "mongodb-rate", {"oom_killed": 1.0}),
 )
+
+
+@pytest.mark.parametrize(("fault", "target", "signs"), SIGNS, ids=[each[0] for each in SIGNS])
+@pytest.mark.parametrize(("variation", "seed"), VARIED)
+def test_every_sign_shows_in_every_world(
+    fault: str, target: str, signs: dict[str, float], variation: bool, seed: int
+) -> None:
+    env = view(fault, target, seed, variation=variation)
+    observation, _ = env.reset(seed=seed)
+    assert {name: seen(env, observation, target)[name] for name in signs} == signs
 
 
 @pytest.mark.parametrize(("fault", "target", "signs"), SIGNS, ids=[each[0] for each in SIGNS])
@@ -167,17 +183,20 @@ CURES = (
 
 
 @pytest.mark.parametrize(("fault", "target", "verb"), CURES)
+@WORLDS
 def test_the_right_operation_on_the_right_component_cures_and_no_other(
-    fault: str, target: str, verb: str
+    fault: str, target: str, verb: str, variation: bool, seed: int
 ) -> None:
-    begun = view(fault, target, stage="mitigation")
+    begun = view(fault, target, seed, stage="mitigation", variation=variation)
     other = "jaeger" if verb != "resize" else "profile"
     for operation, component in ((verb, target), (verb, other), ("restart", target)):
         env = begun.fork()
         choose(env, operation, component)
         _, reward, terminated, _, info = choose(env, "submit")
         assert terminated
-        assert (reward, info["choice"]) == (float((operation, component) == (verb, target)), "submit")
+        # Restarting or scaling what was well may cost a little where it was more than was declared.
+        assert info["Mitigation"] == ((operation, component) == (verb, target)), (operation, component)
+        assert info["choice"] == "submit" and (reward == 1.0 if info["Mitigation"] else reward <= 0.0)
 
 
 def test_undoing_takes_the_last_rollout_back() -> None:
@@ -188,9 +207,10 @@ def test_undoing_takes_the_last_rollout_back() -> None:
 
 
 @pytest.mark.parametrize("verb", [verb.name for verb in VERBS])
-def test_every_operation_is_a_line_that_the_workstation_understands(verb: str) -> None:
+@pytest.mark.parametrize("variation", [False, True])
+def test_every_operation_is_a_line_that_the_workstation_understands(verb: str, variation: bool) -> None:
     for fault, target in (("scale_to_zero", "geo"), ("missing_service", "mongodb-geo")):
-        env = view(fault, target)
+        env = view(fault, target, variation=variation)
         _, _, _, _, info = choose(env, verb, target)
         assert info["error_type"] in ("", "command_error")
         assert "usage" not in env.sre.observation.lower()

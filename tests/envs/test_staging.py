@@ -12,7 +12,8 @@ from sregym_env.cluster.app import App
 from sregym_env.envs import injection, staging
 from sregym_env.envs.env import SREGymEnv
 from sregym_env.errors import ProblemError, StagingError
-from sregym_env.faults.problems import Problem, pair
+from sregym_env.faults.onset import FIRST_LOOK
+from sregym_env.faults.problems import Problem, curated, pair
 from sregym_env.kube.types import Manifest
 
 PARCELS = apps.app("parcel-tracking")
@@ -92,3 +93,27 @@ def test_a_world_that_lacks_what_is_struck_is_drawn_anew(monkeypatch: pytest.Mon
     staging.forget()
     staging.stage(pair(apps.DEFAULT, "missing_service", "mongodb-geo"), 4)
     assert drawn[:2] == [0, 1]
+
+
+def test_of_several_faults_the_last_one_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ordinary events follow a fault until users suffer: once, not once a fault, or days would lie between them."""
+    waited: list[tuple[str, float, bool]] = []
+    befall = injection.befall
+
+    def noted(world: Any, instance: Any, chance: Any, hurts: Any, pastime: Any = None) -> Any:
+        def asked(limit: float) -> bool:
+            found = hurts(limit)
+            waited.append((instance.declaration.name, limit, found))
+            return bool(found)
+
+        return befall(world, instance, chance, asked, pastime)
+
+    monkeypatch.setattr(injection, "befall", noted)
+    problem = next(each for each in curated() if each.id == "hotel_res_concurrent_fault")
+    injected = injection.inject(problem, 1)
+    *before, last = (each.fault for each in problem.faults)
+    for name in before:
+        assert [(each[1], each[2]) for each in waited if each[0] == name] == [(FIRST_LOOK, True)]
+    looks = [each[2] for each in waited if each[0] == last]
+    assert looks[-1] and not any(looks[:-1])
+    assert injection.suffering(injected.world, injected.baseline)

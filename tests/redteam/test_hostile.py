@@ -171,6 +171,21 @@ def test_a_cycle_ends_with_its_process() -> None:
     ]
 
 
+def test_numbers_count_up_whoever_connects() -> None:
+    log = ContainerLog()
+    given = [log.number(0, 5), log.number(0, 5)]
+    for seed in ("one", "other"):
+        log.open_burst(Burst(0, None, 2.0, "conn{ordinal}", seed))
+    given += [log.number(time * 1_000_000, 0) for time in (1, 1, 30)]
+    log.close_bursts(40_000_000)
+    log.open_burst(Burst(40_000_000, None, 1.0, "conn{ordinal}", "later"))
+    written = [int(line.text.removeprefix("conn")) for line in log.read(60_000_000)]
+    assert len(written) > 150
+    assert len({*written, *given}) == len(written) + len(given)
+    assert given == sorted(given) and min(written) > given[1]
+    assert log.number(60_000_000, 0) > max(written)
+
+
 # --- the shell's dice ----------------------------------------------------------------------------------
 
 

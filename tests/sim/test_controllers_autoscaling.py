@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sregym_env.sim.cluster import SimCluster
 from sregym_env.sim.controllers import autoscaling
 from sregym_env.sim.monitoring.metrics import ContainerUsage, PodUsage
 from sregym_env.sim.world import SimWorld
@@ -78,6 +79,23 @@ def test_load_above_target_adds_replicas_up_to_the_limit(load: dict[str, float |
     world.advance(400)
     assert replicas(world) == 5
     assert conditions(world)["ScalingLimited"] == "TooManyReplicas"
+
+
+def test_at_rest_nothing_is_computed_and_what_is_shown_is_what_pods_use_now(
+    load: dict[str, float | None],
+) -> None:
+    load["cpu"] = 0.052
+    world = scaled()
+    world.advance(400)
+    written = get(world, SCALERS, "web")["metadata"]["resourceVersion"]
+    load["cpu"] = 0.048
+    world.advance(600)
+    assert get(world, SCALERS, "web")["metadata"]["resourceVersion"] == written
+    (listed,) = SimCluster(world).list(SCALERS, "default")
+    for shown in (listed, SimCluster(world).get(SCALERS, "web", "default")):
+        assert shown["status"]["currentMetrics"] == [
+            {"type": "Resource", "resource": {"name": "cpu", "current": {"averageUtilization": 48, "averageValue": "48m"}}}
+        ]  # fmt: skip
 
 
 def test_scaling_down_waits_for_the_window(load: dict[str, float | None]) -> None:

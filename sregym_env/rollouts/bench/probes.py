@@ -242,7 +242,10 @@ def memory() -> Iterator[float]:
         another = SREGymEnv(raise_errors=True, **PROBLEM)
         another.reset(seed=UNSEEN + seed)
         another.step(f"kubectl get pods -n {namespace}")
-        another.step(f"kubectl delete pod -n {namespace} -l io.kompose.service=geo")
+        # By name: which labels pods carry is drawn.
+        another.step(
+            f"kubectl get pods -n {namespace} -o name | grep ^pod/geo- | xargs kubectl delete -n {namespace}"
+        )
         another.step(f"kubectl get events -n {namespace} | tail -5")
         kept.append(another)
     gc.collect()

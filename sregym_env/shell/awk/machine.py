@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sregym_env.runtime import effort
+from sregym_env.shell import patterns
 from sregym_env.shell.awk.syntax import AwkError, Function, Node, Program
 from sregym_env.shell.awk.values import (
     LONGEST,
@@ -28,11 +29,11 @@ from sregym_env.shell.limits import MemoryExceeded, TimeExceeded
 STEPS = 250_000
 """Statements and calls that one program may execute."""
 CHARACTER_EFFORT = 0.001
-PIECE_EFFORT = 0.3
+PIECE_EFFORT = 0.4
 SHORT = 200
 """What a character of a text longer than ``SHORT`` costs that something is done with, and a piece that one is divided
 into (units of ``runtime/effort.py``)."""
-MATCH_EFFORT = 1.5
+MATCH_EFFORT = 2.5
 """What it costs to replace a match (units of ``runtime/effort.py``)."""
 STEP_EFFORT = 2.5
 """What each of them costs (units of ``runtime/effort.py``)."""
@@ -193,6 +194,7 @@ class Machine:
     def expression(self, source: str) -> Expression:
         """A compiled regular expression; ``IGNORECASE`` applies."""
         fold = self.globals.get("IGNORECASE", 0.0)
+        patterns.count(source)
         return expression(source, fold != 0.0 and true(fold))
 
     def _columns(self) -> list[Any]:
@@ -354,7 +356,7 @@ class Machine:
         if kind == "printf":
             if not given:
                 raise AwkError("printf: no format")
-            line = formatted(text(given[0]), given[1:])
+            line = _formatted(text(given[0]), given[1:])
         else:
             form = text(self.globals["OFMT"])
             shown = [text(value, form) for value in given] if values else [self.record]
@@ -620,7 +622,9 @@ class Machine:
         return float(self.globals["RSTART"])
 
     def _do_sprintf(self, arguments: tuple[Node, ...]) -> str:
-        return formatted(self._text(arguments[0]), [self._scalar(self.value(each)) for each in arguments[1:]])
+        return _formatted(
+            self._text(arguments[0]), [self._scalar(self.value(each)) for each in arguments[1:]]
+        )
 
     def _do_tolower(self, arguments: tuple[Node, ...]) -> str:
         return self._text(arguments[0]).lower()
@@ -705,6 +709,16 @@ def _replaced(
     if len(made) > LONGEST:
         raise MemoryExceeded("awk: fatal: more_blocks: cannot allocate memory: Cannot allocate memory")
     return made, count
+
+
+def _formatted(form: str, values: list[Any]) -> str:
+    """``sprintf``, counted."""
+    effort.spend(PIECE_EFFORT * form.count("%"))
+    made = formatted(form, values)
+    effort.spend(CHARACTER_EFFORT * len(made))
+    if len(made) > LONGEST:
+        raise MemoryExceeded("awk: fatal: more_blocks: cannot allocate memory: Cannot allocate memory")
+    return made
 
 
 def _replacement(form: str, whole: str, groups: Any = None) -> str:

@@ -5,6 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from sregym_env.runtime import effort
+
+TOKEN_EFFORT = 3.0
+"""What a token costs to find and to understand (units of ``runtime/effort.py``)."""
+
 Node = tuple[Any, ...]
 
 _TOKEN = re.compile(
@@ -45,9 +50,12 @@ class QuitRead(Exception):
 
 def tokens(text: str) -> list[Token]:
     """Every token of a program."""
-    found, at, line = [], 0, 1
+    found: list[Token] = []
+    at, line = 0, 1
     while at < len(text):
         match = _TOKEN.match(text, at)
+        if not len(found) & 31:
+            effort.spend(32 * TOKEN_EFFORT)
         if match is None:
             found.append(Token("wrong", text[at], line))
             at += 1

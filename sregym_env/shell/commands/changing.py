@@ -126,6 +126,15 @@ def _goal(call: Call, operands: list[str], folder: str) -> tuple[list[str], str,
     return operands[:-1], operands[-1], call.fs.is_folder(call.resolve(operands[-1]))
 
 
+def _place(call: Call, source: str, goal: str, inside: bool) -> str:
+    """Where a source goes. ``folder/.`` is all that is in the folder, not the folder: it has no name of its own."""
+    to = call.resolve(goal)
+    name = source.rstrip("/").rpartition("/")[2]
+    if not inside or name in (".", "..", ""):
+        return to
+    return call.resolve(f"{to.rstrip('/')}/{name}")
+
+
 def cp(args: list[str], call: Call) -> ExecResult:
     """``cp [-afprRvnuT] [-t directory] source... destination``."""
     long = {
@@ -153,19 +162,22 @@ def cp(args: list[str], call: Call) -> ExecResult:
     for source in sources:
         path = call.resolve(source)
         entry = call.fs.entry(path)
-        name = path.rpartition("/")[2]
-        to = f"{call.resolve(goal).rstrip('/')}/{name}" if inside and "T" not in asked else call.resolve(goal)
+        to = _place(call, source, goal, inside and "T" not in asked)
         if entry is None:
             printed.err(f"cp: cannot stat '{source}': No such file or directory\n")
         elif isinstance(entry, DirectoryEntry):
             if not {"r", "a"} & asked.keys():
                 printed.err(f"cp: -r not specified; omitting directory '{source}'\n")
-            elif f"{to}/".startswith(f"{path.rstrip('/')}/"):
+            elif f"{to.rstrip('/')}/".startswith(f"{path.rstrip('/')}/"):
                 printed.err(f"cp: cannot copy a directory, '{source}', into itself, '{goal}'\n")
+            elif isinstance(call.fs.entry(to), FileEntry):
+                printed.err(f"cp: cannot overwrite non-directory '{goal}' with directory '{source}'\n")
             else:
-                call.fs.add_directories((to,))
-                for inner, copied in call.fs.below(path):
-                    call.fs.put_entry(f"{to}/{inner}", copied)
+                try:
+                    call.fs.copy_tree(path, to, over="n" not in asked)
+                except OSError as error:
+                    printed.err(f"cp: cannot create '{goal}': {reason(error)}\n")
+                    continue
         elif isinstance(entry, FileEntry):
             try:
                 if "n" in asked and call.fs.entry(to) is not None:
@@ -179,7 +191,8 @@ def cp(args: list[str], call: Call) -> ExecResult:
                 printed.err(f"cp: cannot create regular file '{goal}': {reason(error)}\n")
                 continue
         if "v" in asked and entry is not None:
-            printed.out(f"'{source}' -> '{goal.rstrip('/') + '/' + name if inside else goal}'\n")
+            shown = f"{goal.rstrip('/')}/{path.rpartition('/')[2]}" if inside else goal
+            printed.out(f"'{source}' -> '{shown}'\n")
     return printed.result()
 
 
@@ -199,8 +212,10 @@ def mv(args: list[str], call: Call) -> ExecResult:
     for source in sources:
         path = call.resolve(source)
         entry = call.fs.own_entry(path)
-        name = path.rpartition("/")[2]
-        to = f"{call.resolve(goal).rstrip('/')}/{name}" if inside else call.resolve(goal)
+        to = _place(call, source, goal, inside)
+        if source.rstrip("/").rpartition("/")[2] in (".", ".."):
+            printed.err(f"mv: cannot move '{source}' to '{to}': Device or resource busy\n")
+            continue
         if entry is None:
             printed.err(f"mv: cannot stat '{source}': No such file or directory\n")
             continue
@@ -215,12 +230,14 @@ def mv(args: list[str], call: Call) -> ExecResult:
             continue
         if "n" in asked and call.fs.entry(to) is not None:
             continue
-        moved = [(to, entry)]
-        if isinstance(entry, DirectoryEntry):
-            moved += [(f"{to}/{inner}", found) for inner, found in call.fs.below(path)]
-        call.fs.remove_tree(path)
-        for place, found in moved:
-            call.fs.put_entry(place, found)
+        if call.fs.names(to):
+            printed.err(f"mv: cannot move '{source}' to '{goal}': Directory not empty\n")
+            continue
+        try:
+            call.fs.move_tree(path, to)
+        except OSError as error:
+            printed.err(f"mv: cannot move '{source}' to '{goal}': {reason(error)}\n")
+            continue
         if "v" in asked:
             printed.out(f"renamed '{source}' -> '{goal}'\n")
     return printed.result()

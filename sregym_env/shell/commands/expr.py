@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.shell import patterns
 from sregym_env.shell.commands.posix import compiled
 from sregym_env.shell.run import Call
 
@@ -200,6 +201,7 @@ def _compared(left: Value, operator: str, right: Value) -> int:
 def _matched(text: str, pattern: str) -> Value:
     """How much of the beginning of ``text`` matches, or the group of the pattern if it has one."""
     try:
+        patterns.count(pattern)
         expression = compiled(pattern, extended=False)
     except re.error as error:
         text = str(error)

@@ -10,10 +10,14 @@ from functools import lru_cache
 from typing import Any
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.runtime import effort
 from sregym_env.shell import patterns
 from sregym_env.shell.commands.arguments import UsageError, content, options, reason
 from sregym_env.shell.commands.posix import CLASSES, compiled, translated
 from sregym_env.shell.run import Call
+
+MATCH_EFFORT = 3.0
+"""What a match that is shown costs (units of ``runtime/effort.py``)."""
 
 _SHORT = "EFGPivwxclLnHhoqsrRabzTUIZye:f:m:A:B:C:d:D:"
 _LONG = {
@@ -268,6 +272,7 @@ def _show(search: _Search, name: str, lines: list[str], chosen: list[int], out: 
         for index in chosen:
             line = lines[index]
             for start, stop in search.each(line):
+                effort.spend(MATCH_EFFORT)
                 if stop > start:
                     out.append(f"{lead(index, ':', len(line[:start].encode()))}{line[start:stop]}{end}")
         return

@@ -16,6 +16,10 @@ STEPS = 1_000_000
 """Commands that one run may execute."""
 STEP_EFFORT = 0.6
 """What each of them costs (units of ``runtime/effort.py``)."""
+SEARCH_EFFORT = 0.03
+"""What it costs a command to look at a character of the line."""
+MATCH_STEPS = 8
+"""Commands that one substitution counts for."""
 LONGEST = 8 * 1024 * 1024
 """Characters that one run may print or hold."""
 
@@ -298,6 +302,7 @@ class Run:
         while at < len(program):
             # Every command may read all of the line, so long lines cost more.
             self._use(1 + len(self._space) // 1024)
+            effort.spend(SEARCH_EFFORT * len(self._space))
             command = program[at]
             at += 1
             if self._selected(at, command) == command.negated:
@@ -427,7 +432,7 @@ class Run:
                 continue
             previous_end = found.end()
             seen += 1
-            self._use(3)
+            self._use(MATCH_STEPS)
             if seen < command.count:
                 continue
             out.append(text[position : found.start()])

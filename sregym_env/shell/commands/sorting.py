@@ -10,9 +10,13 @@ from itertools import pairwise
 from typing import Any
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.runtime import effort
 from sregym_env.shell.commands.arguments import UsageError, options
 from sregym_env.shell.files import encoded
 from sregym_env.shell.run import Call
+
+COMPARISON_EFFORT = 3.0
+"""What it costs to compare two lines by their keys (units of ``runtime/effort.py``)."""
 
 _KEY = re.compile(r"(\d+)(?:\.(\d+))?([bdfghinMrV]*)(?:,(\d+)(?:\.(\d+))?([bdfghinMrV]*))?$")
 _NUMBER = re.compile(r"\s*(-?\d*(?:\.\d+)?)([KMGTPE]?)")
@@ -136,7 +140,13 @@ def _comparison(order: _Order, last_resort: bool = True) -> Callable[[str, str],
 
     reversed_ = "r" in order.options
 
+    compared = 0
+
     def compare(left: str, right: str) -> int:
+        nonlocal compared
+        compared += 1
+        if not compared & 31:
+            effort.spend(32 * COMPARISON_EFFORT)
         for index, key in enumerate(keys):
             a, b = prepared(index, key, left), prepared(index, key, right)
             if a != b:

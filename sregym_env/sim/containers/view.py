@@ -2,7 +2,8 @@
 
 Everything a container can write lies in ``world.volumes``: persistent volumes under the name of their
 PersistentVolume, and scratch space under the keys made here. A volume's content is a frozen mapping of
-relative path to text; keys that begin with ``\\0`` hold a program's structured data and are no files.
+relative path to text. What is too much for text, such as the data of a database, lies beside the file in which it
+stands, under the file's name with ``\\0`` before it (:func:`structured`), and goes where the file is copied to.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 from sregym_env.cluster.app import Image
 from sregym_env.cluster.disturbances import DiskReadErrors
+from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.containers import node_files
 from sregym_env.sim.containers.images import find
 from sregym_env.sim.containers.volumes import mounted
@@ -21,6 +23,8 @@ from sregym_env.sim.world.process import Mount, Process
 
 Content = Mapping[str, Any]
 EMPTY: Content = {}
+SEALS = "containers.seals"
+"""``world.memory`` key of structured data by the text that stands for it in files."""
 WRITABLE = ("pvc", "emptydir", "hostpath")
 
 
@@ -86,6 +90,28 @@ def failing_fraction(world: SimWorld, process: Process, mount: Mount | None) -> 
     return 0.0
 
 
+def structured(name: str) -> str:
+    """The key of what stands in a file."""
+    folder, slash, file = name.rpartition("/")
+    return f"{folder}{slash}\0{file}"
+
+
+def _sealed(world: SimWorld, held: Content) -> dict[str, str]:
+    """Texts of the files in which structured data stands: each tells its ``checkpoint``, where and when it was written.
+    Whoever copies them copies the data."""
+    found = {}
+    for key, data in held.items():
+        name = key.replace("\0", "")
+        if name == key or held.get(name) != "":
+            continue
+        text = f"\1\2WiredTiger checkpoint {keyed_bits(world.streams.seed, 'seal', data.checkpoint):016x}\n"
+        known: Mapping[str, Any] = world.memory.get(SEALS, EMPTY)
+        if known.get(text) is not data:
+            world.memory[SEALS] = {**known, text: data}
+        found[name] = text
+    return found
+
+
 def files(world: SimWorld, process: Process) -> dict[str, str]:
     """Every file the container sees, by absolute path; paths with a slash at their end are directories."""
     tree = dict(image_of(world, process).files)
@@ -100,9 +126,12 @@ def files(world: SimWorld, process: Process) -> dict[str, str]:
         for path in [p for p in tree if p.startswith(root + "/")]:
             del tree[path]
         prefix = mount.sub_path
-        for name, text in content(world, process, mount).items():
-            if name.startswith("\0") or not isinstance(text, str):
+        held = content(world, process, mount)
+        sealed = _sealed(world, held)
+        for name, text in held.items():
+            if not isinstance(text, str):
                 continue
+            text = sealed.get(name, text)
             if not prefix:
                 tree[f"{root}/{name}"] = text
             elif name == prefix:
@@ -153,6 +182,8 @@ def write(world: SimWorld, process: Process, path: str, text: str | None) -> Non
     known = world.volumes.get(key) or EMPTY
     if mount is not None and text is None:
         world.volumes[key] = {n: t for n, t in known.items() if n != name}
+    elif mount is not None and text in world.memory.get(SEALS, EMPTY):
+        world.volumes[key] = {**known, name: "", structured(name): world.memory[SEALS][text]}
     else:
         # On the root file system a None stays: it hides the image's own file.
         world.volumes[key] = {**known, name: text}

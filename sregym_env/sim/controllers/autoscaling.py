@@ -15,7 +15,7 @@ from sregym_env.kube.durations import parse_rfc3339
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import MINUTE, SECOND
 from sregym_env.sim.controllers import pods
-from sregym_env.sim.monitoring.metrics import PodUsage, available, pod_usage, served
+from sregym_env.sim.monitoring.metrics import PodUsage, available, pod_usage, reported, served
 from sregym_env.sim.world import SimWorld
 
 TOLERANCE = 0.1
@@ -42,8 +42,8 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    measured: dict[str, float]
-    """Usage of pods that count, by name."""
+    measured: dict[str, int]
+    """Usage of pods that count, by name, in thousandths of a core or byte."""
     unready: list[str]
     missing: list[str]
 
@@ -113,17 +113,17 @@ def _by_utilization(
     if not group.measured:
         raise MetricError("did not receive metrics for targeted pods (pods might be unready)")
 
-    def ratio(usage: Mapping[str, float]) -> float:
+    def ratio(usage: Mapping[str, int]) -> float:
         asked = sum(requests[pod] for pod in usage)
         if asked == 0:
             raise MetricError("no metrics returned matched known pods")
-        return int(sum(usage.values()) * 100 / asked) / target
+        return sum(usage.values()) * 100 // asked / target
 
     asked = sum(requests[pod] for pod in group.measured)
     used = sum(group.measured.values())
-    wanted = _replicas(replicas, group, ratio, lambda pod: requests[pod] * max(target, 100) / 100)
-    average = used / len(group.measured)
-    share = {"averageUtilization": int(used * 100 / asked), "averageValue": _text(name, average)}
+    wanted = _replicas(replicas, group, ratio, lambda pod: requests[pod] * max(target, 100) // 100)
+    average = used // len(group.measured)
+    share = {"averageUtilization": used * 100 // asked, "averageValue": _text(average)}
     words = "container resource" if container else "resource"
     description = f"{name} {words} utilization (percentage of request)"
     return Proposal(wanted, description, _shown(name, container, share))
@@ -143,24 +143,22 @@ def _by_value(
     group = _grouped(world, name, container, selected)
     if not group.measured:
         raise MetricError("did not receive metrics for targeted pods (pods might be unready)")
-    wanted_each = _number(name, target)
+    wanted_each = quantity.milli(target)
 
-    def ratio(usage: Mapping[str, float]) -> float:
-        return sum(usage.values()) / len(usage) / wanted_each
+    def ratio(usage: Mapping[str, int]) -> float:
+        return sum(usage.values()) // len(usage) / wanted_each
 
     wanted = _replicas(replicas, group, ratio, lambda _: wanted_each)
-    average = sum(group.measured.values()) / len(group.measured)
+    average = sum(group.measured.values()) // len(group.measured)
     words = "container resource" if container else "resource"
-    return Proposal(
-        wanted, f"{name} {words}", _shown(name, container, {"averageValue": _text(name, average)})
-    )
+    return Proposal(wanted, f"{name} {words}", _shown(name, container, {"averageValue": _text(average)}))
 
 
 def _replicas(
     replicas: int,
     group: _Group,
-    ratio: Callable[[Mapping[str, float]], float],
-    expected: Callable[[str], float],
+    ratio: Callable[[Mapping[str, int]], float],
+    expected: Callable[[str], int],
 ) -> int:
     """The replica count for a usage ratio, cautious about pods that are not measured."""
     first = ratio(group.measured)
@@ -171,10 +169,10 @@ def _replicas(
     usage = dict(group.measured)
     # Missing pods count as fully used when shrinking and as idle when growing; unready ones as idle.
     for pod in group.missing:
-        usage[pod] = expected(pod) if first < 1.0 else 0.0
+        usage[pod] = expected(pod) if first < 1.0 else 0
     if first > 1.0:
         for pod in group.unready:
-            usage[pod] = 0.0
+            usage[pod] = 0
     second = ratio(usage)
     if abs(1.0 - second) <= TOLERANCE or (first < 1.0 < second) or (first > 1.0 > second):
         return replicas
@@ -228,13 +226,14 @@ def _is_warming_up(world: SimWorld, pod: Manifest, usage: PodUsage) -> bool:
     return ready["status"] == "False" and begun + READINESS_DELAY > changed
 
 
-def _used(usage: PodUsage, name: str, container: str) -> float:
+def _used(usage: PodUsage, name: str, container: str) -> int:
+    """Thousandths of a core or byte, as the texts that metrics-server serves read (``Quantity.MilliValue``)."""
     counted = [c for c in usage.containers if not container or c.name == container]
-    return float(sum(c.cpu if name == "cpu" else c.memory for c in counted))
+    return sum(quantity.milli(reported(c)[name]) for c in counted)
 
 
-def _request(pod: Manifest, name: str, container: str) -> float:
-    total = 0.0
+def _request(pod: Manifest, name: str, container: str) -> int:
+    total = 0
     for found in pod["spec"]["containers"]:
         if container and found["name"] != container:
             continue
@@ -242,13 +241,9 @@ def _request(pod: Manifest, name: str, container: str) -> float:
         if asked is None:
             where = f"container {found['name']} of Pod {pod['metadata']['name']}"
             raise MetricError(f"missing request for {name} in {where}")
-        total += _number(name, asked)
+        total += quantity.milli(asked)
     return total
 
 
-def _number(name: str, text: str) -> float:
-    return quantity.cpu_cores(text) if name == "cpu" else float(quantity.bytes_(text))
-
-
-def _text(name: str, amount: float) -> str:
-    return f"{round(amount * 1000)}m" if name == "cpu" else str(round(amount))
+def _text(milli: int) -> str:
+    return quantity.format_nano(milli * 1_000_000)

@@ -6,7 +6,7 @@ Follows ``pkg/controller/podautoscaler/horizontal.go`` of v1.32; the calculation
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sregym_env.kube import conditions
@@ -97,6 +97,31 @@ def _rests(world: SimWorld, scaler: Manifest, status: Mapping[str, Any]) -> bool
         return False
     last = history(world).last()
     return last is None or known[-FRESH][0] > last.start
+
+
+def present(world: SimWorld, scaler: Manifest) -> Manifest:
+    """An autoscaler as a client sees it now: one that rests shows what its pods use, though nobody computes it.
+
+    The real one goes on looking every 15 s, and finds what ``kubectl top`` shows.
+    """
+    status = scaler.get("status") or {}
+    if "spec" not in scaler or not _rests(world, scaler, status):
+        return scaler
+    try:
+        _, _, scale = _target(world, scaler)
+    except MetricError:
+        return scaler
+    made = [
+        found
+        for _, found in _proposals(
+            world, scaler, scale["status"].get("selector") or "", scale["spec"]["replicas"]
+        )
+    ]
+    shown = [found.current for found in made if isinstance(found, Proposal)]
+    # A metric that is missing for the moment is for the next real look, with its conditions and events.
+    if len(shown) < len(made):
+        return scaler
+    return {**scaler, "status": {**status, "currentMetrics": shown}}
 
 
 def _slots(key: Key) -> tuple[str, str]:
@@ -203,25 +228,17 @@ def _asked(
             world, scaler, "Warning", "SelectorRequired", "selector is required", component=COMPONENT
         )
         return None, _put(world, listed, "ScalingActive", "False", "InvalidSelector", text)
-    matches = parse_labels(selector).matches
-    selected = [
-        pod
-        for pod in world.store.list("pods", scaler["metadata"]["namespace"])
-        if matches(pod["metadata"].get("labels"))
-    ]
     best: Proposal | None = None
     shown: list[Mapping[str, Any]] = []
     errors: list[tuple[str, str, str]] = []
     metrics = scaler["spec"].get("metrics") or []
-    for metric in metrics:
-        try:
-            made = proposal(world, metric, current, selected, _key(scaler)[0])
-        except MetricError as error:
+    for metric, made in _proposals(world, scaler, selector, current):
+        if isinstance(made, MetricError):
             reason = f"FailedGet{metric['type']}Metric"
             if metric["type"] == "ContainerResource":
                 reason = "FailedGetContainerResourceMetric"
-            errors.append((reason, str(error), _metric_name(metric)))
-            events.record(world, scaler, "Warning", reason, str(error), component=COMPONENT)
+            errors.append((reason, str(made), _metric_name(metric)))
+            events.record(world, scaler, "Warning", reason, str(made), component=COMPONENT)
             continue
         shown.append(made.current)
         if best is None or made.replicas > best.replicas:
@@ -239,6 +256,20 @@ def _asked(
         return None, listed
     text = f"the HPA was able to successfully calculate a replica count from {best.description}"
     return best, _put(world, listed, "ScalingActive", "True", "ValidMetricFound", text)
+
+
+def _proposals(
+    world: SimWorld, scaler: Manifest, selector: str, current: int
+) -> Iterator[tuple[Mapping[str, Any], Proposal | MetricError]]:
+    """Every metric of an autoscaler with what it asks for now."""
+    matches = parse_labels(selector).matches
+    namespace = scaler["metadata"]["namespace"]
+    selected = [pod for pod in world.store.list("pods", namespace) if matches(pod["metadata"].get("labels"))]
+    for metric in scaler["spec"].get("metrics") or []:
+        try:
+            yield metric, proposal(world, metric, current, selected, namespace)
+        except MetricError as error:
+            yield metric, error
 
 
 def _metric_name(metric: Mapping[str, Any]) -> str:

@@ -152,8 +152,7 @@ def _pod_metrics(world: SimWorld, pod: Manifest, usage: PodUsage) -> Manifest:
         "timestamp": rfc3339(usage.timestamp),
         "window": "15s",
         "containers": [
-            {"name": container.name, "usage": _usage(container.cpu, container.memory)}
-            for container in usage.containers
+            {"name": container.name, "usage": reported(container)} for container in usage.containers
         ],
     }
 
@@ -202,6 +201,11 @@ def _metadata(world: SimWorld, of: Manifest) -> dict[str, Any]:
     if of.get("labels"):
         made["labels"] = of["labels"]
     return made
+
+
+def reported(container: ContainerUsage) -> dict[str, str]:
+    """What a container used, as metrics-server says it: quantities by resource."""
+    return _usage(container.cpu, container.memory)
 
 
 def _usage(cpu: float, memory: int) -> dict[str, str]:

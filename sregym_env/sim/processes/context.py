@@ -66,7 +66,7 @@ class ProcessContext:
             inner = view.relative(mount, path.rstrip("/"))
             prefix = inner + "/" if inner else ""
             for name in view.content(self.world, self.process, mount):
-                if name.startswith(prefix) and not name.startswith("\0"):
+                if name.startswith(prefix) and "\0" not in name:
                     names.add(name[len(prefix) :].split("/")[0])
             return sorted(names - {""})
         for name in view.files(self.world, self.process):
@@ -114,6 +114,14 @@ class ProcessContext:
         process = self.process
         key = (process.key[0], process.container, process.restart)
         self.world.log(key).write(self.world.clock + seconds(delay), text)
+
+    def number(self, least: int, *, again: bool = False) -> int:
+        """A number for what happens once now, of those that count up in the container's log; ``again``: the last one."""
+        if self.world.unread:
+            return least
+        process = self.process
+        log = self.world.log((process.key[0], process.container, process.restart))
+        return log.latest if again else log.number(self.world.clock, least)
 
     def listen(self, *ports: int) -> None:
         """Accept connections on more TCP ports. Raises OSError(EADDRINUSE)."""

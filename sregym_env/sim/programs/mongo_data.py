@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-DATA_KEY = "\0mongod"
-"""Key of the structured data in the volume's content."""
+CATALOG = "_mdb_catalog.wt"
+"""The file in which everything that the others are about is told."""
+DATA_KEY = f"\0{CATALOG}"
+"""Key of the structured data in the volume's content: what stands in the catalogue."""
+
+_FILES = {
+    "WiredTiger": "WiredTiger\nWiredTiger 10.0.0: (May 20, 2020)\n",
+    "WiredTiger.lock": "WiredTiger lock file\n",
+    "WiredTiger.wt": "",
+    "WiredTigerHS.wt": "",
+    CATALOG: "",
+    "sizeStorer.wt": "",
+    "storage.bson": "",
+    "mongod.lock": "1\n",
+    "journal/WiredTigerLog.0000000001": "",
+    "diagnostic.data/metrics.interim": "",
+}
+_SPARE = frozenset(("WiredTiger.lock", "sizeStorer.wt", "mongod.lock"))
+"""Files that a server makes anew where they are not."""
 
 Role = tuple[str, str]
 """(role, database)."""
@@ -54,13 +71,27 @@ class MongoData:
     """Documents by database and collection."""
     born: Mapping[str, int] = field(default_factory=dict)
     """When each collection was made, microseconds since the Unix epoch, by ``database.collection``."""
+    checkpoint: str = ""
+    """Where and when this was written; copies of the files keep it."""
 
-    def written(self, now: int) -> MongoData:
+    def written(self, now: int, place: str) -> MongoData:
         """The same, as it is written at an instant: collections that are new are made then."""
         names = [f"{database}.{name}" for database, inner in self.collections.items() for name in inner]
-        if names == list(self.born):
-            return self
-        return replace(self, born={name: self.born.get(name, now) for name in names})
+        born = self.born if names == list(self.born) else {name: self.born.get(name, now) for name in names}
+        return replace(self, born=born, checkpoint=f"{place}@{now}")
+
+    def files(self) -> dict[str, str]:
+        """The files of the directory, with what a shell sees in them."""
+        names = dict(_FILES)
+        for database in sorted(self.collections):
+            for collection in sorted(self.collections[database]):
+                names[f"collection-{len(names)}--{database}.{collection}.wt"] = ""
+        return names
+
+    def lacking(self, names: Collection[str]) -> str | None:
+        """A file without which the data cannot be opened, if one is not among these names."""
+        wanted = (name for name in self.files() if "/" not in name and name not in _SPARE)
+        return next((name for name in wanted if name not in names), None)
 
     def account(self, name: str, database: str) -> Account | None:
         """A user by name and authentication database."""

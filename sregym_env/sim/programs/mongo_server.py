@@ -11,7 +11,9 @@ from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime.clock import MILLISECOND, SECOND, seconds
 from sregym_env.sim.containers import view
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.programs.mongo_data import DATA_KEY, Document, MongoData
+from sregym_env.sim.programs.mongo_data import CATALOG, DATA_KEY, Document, MongoData
+from sregym_env.sim.world.logs import ORDINAL
+from sregym_env.sim.world.process import Process
 from sregym_env.sim.world.program import Call
 
 DATA = "/data/db"
@@ -24,44 +26,47 @@ def server_version(ctx: ProcessContext) -> str:
     return str(binary.settings)
 
 
+class DataFilesError(Exception):
+    """Data files that a server cannot open; the text is the name of the one at which it fails."""
+
+
 def stored(ctx: ProcessContext) -> MongoData | None:
-    """The data files, read from the disk; None if there are none. Raises OSError(EIO)."""
+    """The data files, read from the disk; None if there are none. Raises OSError(EIO), DataFilesError."""
     content = ctx.volume(DATA)
-    found = None if content is None else content.get(DATA_KEY)
-    return found if isinstance(found, MongoData) else None
+    # As the image's entrypoint tells an empty directory.
+    if content is None or not content.keys() & {"WiredTiger", "storage.bson"}:
+        return None
+    found = content.get(DATA_KEY)
+    if CATALOG not in content or content[CATALOG] or not isinstance(found, MongoData):
+        raise DataFilesError(CATALOG)
+    lacking = found.lacking(content.keys())
+    if lacking is not None:
+        raise DataFilesError(lacking)
+    return found
 
 
 def stored_or_empty(ctx: ProcessContext) -> MongoData:
     """The data as the running server knows it, without touching the disk."""
-    mount = view.mount_of(ctx.process, DATA)
-    if mount is None:
-        content = ctx.stored(f"{view.overlay_key(ctx.process)}{DATA}")
-    else:
-        content = ctx.stored(view.storage_key(ctx.process, mount))
+    content = ctx.stored(storage(ctx.process))
     found = None if content is None else content.get(DATA_KEY)
     return found if isinstance(found, MongoData) else MongoData(server_version(ctx).rpartition(".")[0])
 
 
+def storage(process: Process) -> str:
+    """Where the data files of a server lie in the world's volumes."""
+    mount = view.mount_of(process, DATA)
+    return f"{view.overlay_key(process)}{DATA}" if mount is None else view.storage_key(process, mount)
+
+
 def store(ctx: ProcessContext, data: MongoData) -> None:
-    """Write the data files."""
-    data = data.written(ctx.now())
-    names: dict[str, Any] = {
-        "WiredTiger": "WiredTiger\nWiredTiger 10.0.0: (May 20, 2020)\n",
-        "WiredTiger.lock": "WiredTiger lock file\n",
-        "WiredTiger.wt": "",
-        "WiredTigerHS.wt": "",
-        "_mdb_catalog.wt": "",
-        "sizeStorer.wt": "",
-        "storage.bson": "",
-        "mongod.lock": "1\n",
-        "journal/WiredTigerLog.0000000001": "",
-        "diagnostic.data/metrics.interim": "",
-    }
-    for database in sorted(data.collections):
-        for collection in sorted(data.collections[database]):
-            names[f"collection-{len(names)}--{database}.{collection}.wt"] = ""
-    names[DATA_KEY] = data
-    ctx.write_volume(DATA, names)
+    """Write the data files, beside what else lies there."""
+    place = storage(ctx.process)
+    known = ctx.stored(place) or {}
+    before = known.get(DATA_KEY)
+    own = before.files() if isinstance(before, MongoData) else {}
+    others = {name: text for name, text in known.items() if name not in own and name != DATA_KEY}
+    data = data.written(ctx.now(), place)
+    ctx.write_volume(DATA, {**others, **data.files(), DATA_KEY: data})
 
 
 def insert_if_absent(
@@ -115,14 +120,14 @@ def log_denied(ctx: ProcessContext, call: Call, unknown: bool) -> None:
         "error": error,
     }
     ctx.log_per_request(
-        rendered("{time_ms}", "I", "ACCESS", 20249, "conn12", "Authentication failed", attr), share=1.0
+        rendered("{time_ms}", "I", "ACCESS", 20249, f"conn{ORDINAL}", "Authentication failed", attr),
+        share=1.0,
     )
 
 
 def log_login(ctx: ProcessContext, call: Call) -> None:
     """Write the lines of one client that connects and, where it has credentials, logs in."""
-    remote, thread = call.attribute("remote", "127.0.0.1:48810"), _thread(ctx)
-    number = int(thread.removeprefix("conn"))
+    remote, number = call.attribute("remote", "127.0.0.1:48810"), _connection(ctx)
     accepted: dict[str, Any] = {"remote": remote, "connectionId": number, "connectionCount": 1}
     line(ctx, "I", "NETWORK", 22943, "listener", "Connection accepted", accepted)
     if call.attribute("user") and authorisation(ctx):
@@ -134,7 +139,7 @@ def log_login(ctx: ProcessContext, call: Call) -> None:
             "remote": remote,
             "extraInfo": {},
         }
-        line(ctx, "I", "ACCESS", 20250, thread, "Authentication succeeded", attr)
+        line(ctx, "I", "ACCESS", 20250, f"conn{number}", "Authentication succeeded", attr)
 
 
 def log_refused_login(ctx: ProcessContext, call: Call, unknown: bool) -> None:
@@ -152,22 +157,23 @@ def log_refused_login(ctx: ProcessContext, call: Call, unknown: bool) -> None:
         "extraInfo": {},
         "error": error,
     }
-    line(ctx, "I", "ACCESS", 20249, _thread(ctx), "Authentication failed", attr)
+    line(ctx, "I", "ACCESS", 20249, f"conn{_connection(ctx)}", "Authentication failed", attr)
 
 
-def log_unauthorised(ctx: ProcessContext, database: str, command: str) -> None:
-    """Write the ACCESS line of one refused command."""
+def log_unauthorised(ctx: ProcessContext, command: str, *, connected: bool = False) -> None:
+    """Write the ACCESS line of one refused command, of a client that has ``connected`` before or does now."""
     attr: dict[str, Any] = {"error": {"code": 13, "codeName": "Unauthorized", "errmsg": command}}
-    line(ctx, "I", "ACCESS", 20436, _thread(ctx), "Checking authorization failed", attr)
+    thread = f"conn{_connection(ctx, again=connected)}"
+    line(ctx, "I", "ACCESS", 20436, thread, "Checking authorization failed", attr)
 
 
 def _mechanism(call: Call) -> str:
     return "SCRAM-SHA-256" if call.attribute("shell") else "SCRAM-SHA-1"
 
 
-def _thread(ctx: ProcessContext) -> str:
-    """The thread of a connection made now: numbers grow as drivers and health checks come and go."""
-    return f"conn{(ctx.now() - ctx.process.started_at) // (15 * SECOND) + 1}"
+def _connection(ctx: ProcessContext, *, again: bool = False) -> int:
+    """The number of a connection made now, or of the last one: they grow as drivers and health checks come and go."""
+    return ctx.number((ctx.now() - ctx.process.started_at) // (15 * SECOND) + 1, again=again)
 
 
 def rendered(

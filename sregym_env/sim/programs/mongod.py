@@ -12,11 +12,13 @@ from sregym_env.sim.programs.defaults import MIB, Quiet
 from sregym_env.sim.programs.mongo_data import Account, MongoData, allows
 from sregym_env.sim.programs.mongo_server import (
     DATA,
+    DataFilesError,
     authorisation,
     line,
     log_denied,
     refusal,
     server_version,
+    storage,
     store,
     stored,
     stored_or_empty,
@@ -36,6 +38,8 @@ EXIT_BAD_OPTIONS = 2
 """Exit code where options or their file cannot be read."""
 EXIT_NET_ERROR = 48
 """Exit code when the server cannot listen on its port."""
+EXIT_UNCAUGHT = 100
+"""Exit code after an exception that ends the start, such as a directory that is locked."""
 EXIT_NEED_DOWNGRADE = 62
 """Exit code when the data files belong to an incompatible version."""
 AUTH_SECONDS = 0.006
@@ -62,6 +66,13 @@ class Mongod(Quiet):
         if not _configured(ctx):
             return
         _announce(ctx, version)
+        if _is_locked(ctx):
+            _refuse_directory(ctx)
+            return
+        config = {
+            "config": "create,cache_size=7479M,session_max=33000,eviction=(threads_min=4,threads_max=4)"
+        }
+        line(ctx, "I", "STORAGE", 22315, "initandlisten", "Opening WiredTiger", config, 0.1)
         try:
             # A disk that is well answers every time alike.
             for _ in range(START_READS if ctx.disk_failing(DATA) else 1):
@@ -69,6 +80,9 @@ class Mongod(Quiet):
             data = stored(ctx)
         except OSError:
             _read_error(ctx, 0.35)
+            return
+        except DataFilesError as error:
+            _open_error(ctx, str(error), 0.35)
             return
         if data is None:
             _initialise(ctx, version)
@@ -230,8 +244,30 @@ def _announce(ctx: ProcessContext, version: str) -> None:
     line(
         ctx, "I", "CONTROL", 21951, "initandlisten", "Options set by command line", {"options": options}, 0.05
     )
-    config = {"config": "create,cache_size=7479M,session_max=33000,eviction=(threads_min=4,threads_max=4)"}
-    line(ctx, "I", "STORAGE", 22315, "initandlisten", "Opening WiredTiger", config, 0.1)
+
+
+def _is_locked(ctx: ProcessContext) -> bool:
+    """Whether another server, in whatever pod, has the directory open."""
+    place, mine = storage(ctx.process), ctx.process
+    return any(
+        other.key != mine.key and other.program == mine.program and storage(other) == place
+        for other in ctx.world.processes.values()
+    )
+
+
+def _refuse_directory(ctx: ProcessContext) -> None:
+    """What a directory that another server has open does."""
+    error = (
+        f"DBPathInUse: Unable to lock the lock file: {DATA}/mongod.lock (Resource temporarily unavailable). Another "
+        f"mongod instance is already running on the {DATA} directory"
+    )
+    text = "DBException in initAndListen, terminating"
+    # The part of the server that says so moved in 5.0.
+    part = "STORAGE" if server_version(ctx).startswith("4.") else "CONTROL"
+    line(ctx, "E", part, 20557, "initandlisten", text, {"error": error}, 0.06)
+    line(ctx, "I", "CONTROL", 20565, "initandlisten", "Now exiting", {}, 0.07)
+    line(ctx, "I", "CONTROL", 23138, "initandlisten", "Shutting down", {"exitCode": EXIT_UNCAUGHT}, 0.07)
+    ctx.exit(EXIT_UNCAUGHT, delay=0.1)
 
 
 def _port_taken(ctx: ProcessContext) -> None:
@@ -242,14 +278,50 @@ def _port_taken(ctx: ProcessContext) -> None:
     ctx.exit(EXIT_NET_ERROR, delay=0.15)
 
 
+def _wired_tiger(ctx: ProcessContext, delay: float) -> str:
+    """How WiredTiger begins what it says: when, and in which thread."""
+    whole, micro = divmod(ctx.now() + seconds(delay), SECOND)
+    return f"[{whole}:{micro}][1:0x7f5c1e2a9a80]"
+
+
+def _open_error(ctx: ProcessContext, name: str, delay: float) -> None:
+    """What a file that is not there, or not what it should be, does: the server aborts."""
+    path = f"{DATA}/{name}"
+    there = name in (ctx.volume(DATA) or {})
+    said = (
+        "__wt_block_read_off, 284: read checksum error for 4096B block at offset 4096"
+        if there
+        else f"__posix_open_file, 808: {path}: handle-open: open: No such file or directory"
+    )
+    number = -31802 if there else 2
+    attr = {
+        "error": number,
+        "message": f"{_wired_tiger(ctx, delay)}, file:{name}, WT_SESSION.open_cursor: {said}",
+    }
+    line(ctx, "E", "STORAGE", 22435, "initandlisten", "WiredTiger error", attr, delay)
+    text = "Failed to open a WiredTiger cursor. This may be due to data corruption"
+    cause = "UnknownError: -31802: WT_ERROR: non-specific WiredTiger error" if there else "NoSuchKey: 2: No such file or directory"  # fmt: skip
+    repair = "Please read the documentation for starting MongoDB with --repair here: http://dochub.mongodb.org/core/repair"
+    uri = f"table:{name.removesuffix('.wt')}"
+    about = {"uri": uri, "config": "overwrite=false", "error": cause, "message": repair}
+    line(ctx, "F", "STORAGE", 50882, "initandlisten", text, about, delay)
+    assertion = {
+        "msgid": 50882,
+        "file": "src/mongo/db/storage/wiredtiger/wiredtiger_session_cache.cpp",
+        "line": 142,
+    }
+    line(ctx, "F", "-", 23091, "initandlisten", "Fatal assertion", assertion, delay)
+    line(ctx, "F", "-", 23092, "initandlisten", "\n\n***aborting after fassert() failure\n\n", {}, delay)
+    ctx.exit(EXIT_FASSERT, delay=delay + 0.05)
+
+
 def _read_error(ctx: ProcessContext, delay: float) -> None:
     """What a failed read does: WiredTiger panics and the server aborts."""
     text = (
         f"__posix_file_read, 437: {DATA}/WiredTiger.wt: handle-read: pread: failed to read 4096 bytes at offset 0: "
         "Input/output error"
     )
-    whole, micro = divmod(ctx.now() + seconds(delay), SECOND)
-    thread = f"[{whole}:{micro}][1:0x7f5c1e2a9a80], connection"
+    thread = f"{_wired_tiger(ctx, delay)}, connection"
     attr: dict[str, Any] = {"error": 5, "message": f"{thread}: {text}"}
     line(ctx, "E", "STORAGE", 22435, "initandlisten", "WiredTiger error", attr, delay)
     panic = {

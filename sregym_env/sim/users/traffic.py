@@ -41,6 +41,9 @@ SCALERS = "horizontalpodautoscalers.autoscaling"
 MEASURED = 15 * SECOND
 """Time until what has changed shows in the metrics."""
 
+CALLER_EVERY = 15 * SECOND
+"""About how often a server is connected to by those who only look whether it is there."""
+
 BUSY = 0.6
 """Utilisation of a CPU limit from which queueing is worth computing."""
 SATURATED = 0.98
@@ -352,7 +355,9 @@ def _write_logs(world: SimWorld, now_open: tuple[tuple[LogKey, tuple[tuple[str, 
             log = world.log(key)
             for number, (template, rate) in enumerate(bursts):
                 seed = f"{world.streams.seed}:{key[0]}:{key[1]}:{key[2]}:{number}"
-                log.open_burst(Burst(world.clock, None, rate, template, seed))
+                process = world.processes.get((key[0], key[1]))
+                age = 0 if process is None else world.clock - process.started_at
+                log.open_burst(Burst(world.clock, None, rate, template, seed), least=age // CALLER_EVERY)
     world.memory[BURSTS] = now_open
 
 

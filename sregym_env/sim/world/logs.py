@@ -24,6 +24,13 @@ from sregym_env.sim.world.shared import SharedLog
 FILE_BYTES = 10 * 1024 * 1024
 """Size at which the kubelet begins a new file (``containerLogMaxSize``); only the newest one is read through the API."""
 
+ORDINAL = "{ordinal}"
+"""What stands in a template for a number that counts up over everything that the process writes, such as a server's
+connections."""
+STRIDE = 16
+"""Numbers between two lines of a stream: others connect, too. The first half is for streams that go on at the same time,
+the other for what is written once meanwhile."""
+
 LINE_EFFORT = 1.0
 """What a line that is written costs (units of ``runtime/effort.py``)."""
 
@@ -50,6 +57,8 @@ class Burst:
     rate: float
     template: str
     seed: str
+    first: int = 0
+    """Where the numbers begin for which :data:`ORDINAL` stands."""
 
     def lines_before(self, until: int, since: int = 0) -> Iterator[Line]:
         """Its lines from the newest to the oldest, none at or after ``until``, none before ``since``."""
@@ -63,8 +72,16 @@ class Burst:
             # Keyed by the index, not drawn: reading moves no chance, and every reader finds the same lines.
             time = self.start + int((index + keyed_unit(self.seed, index)) * period)
             if first <= time < end:
-                yield Line(time, stamped(self.template, time))
+                text = stamped(self.template, time)
+                yield Line(time, text.replace(ORDINAL, str(self.first + index * STRIDE)))
             index -= 1
+
+    def next_number(self, until: int) -> int:
+        """A number beyond those of its lines before an instant; 0 where they have none."""
+        if ORDINAL not in self.template:
+            return 0
+        end = until if self.end is None else min(self.end, until)
+        return self.first + (int((end - self.start) / SECOND * self.rate) + 2) * STRIDE
 
     def bytes_before(self, until: int) -> int:
         """About how much it has written by then."""
@@ -125,12 +142,39 @@ _FORMED = re.compile(r"\{time\|([^}]*)\}")
 class ContainerLog:
     """Everything one run of a container has written."""
 
-    __slots__ = ("_bytes", "_entries")
+    __slots__ = ("_bytes", "_entries", "_next")
 
     def __init__(self) -> None:
         self._entries: SharedLog[Line | Burst | Cycle] = SharedLog(keep=5000)
         self._bytes = 0
         """What has been written, without the streams that still go on."""
+        self._next = 1
+        """The lowest number that has not been given to anything, streams that still go on aside."""
+
+    def number(self, now: int, least: int) -> int:
+        """A number for what happens once now, beyond all that were given: see :data:`ORDINAL`."""
+        going = self._going(now)
+        found = max(self._next, least, going)
+        if going and found % STRIDE < STRIDE // 2:
+            found += STRIDE // 2 - found % STRIDE
+        self._next = found + 1
+        return found
+
+    @property
+    def latest(self) -> int:
+        """The number that was given last."""
+        return self._next - 1
+
+    def _going(self, now: int) -> int:
+        """The same for streams that go on; 0 without any."""
+        return max(
+            (
+                entry.next_number(now)
+                for entry in self._entries.newest_first()
+                if isinstance(entry, Burst) and entry.end is None
+            ),
+            default=0,
+        )
 
     def write(self, time: int, text: str) -> None:
         """Add lines at an instant; ``text`` may hold several."""
@@ -140,8 +184,16 @@ class ContainerLog:
             self._entries.append(Line(time, line))
             self._bytes += len(line) + FRAME_BYTES
 
-    def open_burst(self, burst: Burst | Cycle) -> None:
-        """Start a steady stream of lines."""
+    def open_burst(self, burst: Burst | Cycle, *, least: int = 0) -> None:
+        """Start a steady stream of lines, their numbers at ``least`` or above."""
+        if isinstance(burst, Burst) and ORDINAL in burst.template:
+            others = [
+                entry
+                for entry in self._entries.newest_first()
+                if isinstance(entry, Burst) and entry.end is None and ORDINAL in entry.template
+            ]
+            begin = -(-max(self._next, least, self._going(burst.start)) // STRIDE) * STRIDE
+            burst = evolve(burst, first=begin + len(others) % (STRIDE // 2))
         self._entries.append(burst)
 
     def close(self, time: int) -> None:
@@ -160,6 +212,8 @@ class ContainerLog:
             if not isinstance(entry, Line) and isinstance(entry, kinds) and entry.end is None:
                 entry = evolve(entry, end=time)
                 self._bytes += entry.bytes_before(time)
+                if isinstance(entry, Burst):
+                    self._next = max(self._next, entry.next_number(time))
             closed.append(entry)
         self._entries = closed
 
@@ -196,7 +250,7 @@ class ContainerLog:
         """An independent log with the same past."""
         copy = ContainerLog()
         copy._entries = self._entries.fork()
-        copy._bytes = self._bytes
+        copy._bytes, copy._next = self._bytes, self._next
         return copy
 
 

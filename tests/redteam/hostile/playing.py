@@ -14,6 +14,7 @@ import pytest
 
 from sregym_env.envs.env import SREGymEnv
 from sregym_env.runtime import effort
+from sregym_env.sim.world import SimWorld
 
 from .attempt import Attempt
 
@@ -30,6 +31,8 @@ class Cost:
     action: int
     seconds: float
     """Of the processor."""
+    own: float
+    """Of these, what the action took by itself: all but the world's events, and the grading of what is handed in."""
     exit_reason: str
     exit_code: int
     text: str
@@ -57,11 +60,11 @@ def played(attempt: Attempt, patience: float = 60.0) -> Iterator[Cost]:
     for index, action in enumerate(attempt.actions):
         began = process_time()
         try:
-            with interrupted(patience), counted() as efforts:
+            with interrupted(patience), counted() as efforts, apart() as events:
                 observation, _, terminated, truncated, info = env.step(action)
         except Endless as error:
-            where = _where(error)
-            yield Cost(attempt.id, index, process_time() - began, "endless", 0, "", 0, units(efforts), where)
+            where, seconds = _where(error), process_time() - began
+            yield Cost(attempt.id, index, seconds, seconds, "endless", 0, "", 0, units(efforts), where)
             return
         seconds = process_time() - began
         failure = env.episode.failure
@@ -69,6 +72,7 @@ def played(attempt: Attempt, patience: float = 60.0) -> Iterator[Cost]:
             attempt.id,
             index,
             seconds,
+            0.0 if action.startswith("submit") else seconds - sum(events),
             info["exit_reason"],
             info["exit_code"],
             observation[-160:],
@@ -98,6 +102,25 @@ def counted() -> Iterator[list[effort.Effort]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(effort, "bounded", bounded)
         yield opened
+
+
+@contextmanager
+def apart() -> Iterator[list[float]]:
+    """The seconds of the processor that the world's events take in the body, one span after the other."""
+    spans: list[float] = []
+    plain = SimWorld._happen_within
+
+    def happen(world: SimWorld, present: effort.Effort, time: int) -> None:
+        outermost, began = not present.within, process_time()
+        try:
+            plain(world, present, time)
+        finally:
+            if outermost:
+                spans.append(process_time() - began)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SimWorld, "_happen_within", happen)
+        yield spans
 
 
 def units(efforts: list[effort.Effort]) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sregym_env.cluster.app import App, Component
@@ -107,9 +107,24 @@ def _scale(parts: Parts, declared: Declared) -> str:
 
 
 def _admit(parts: Parts, _: Declared) -> str:
-    names = " ".join(policy["metadata"]["name"] for policy in parts.policies)
+    # Not all of them: what else bounds the pods is there for a reason.
+    last = max(parts.policies, key=_closest, default=None)
     space = f"-n {parts.namespace}"
-    return f"kubectl delete networkpolicy {names} {space}" if names else f"kubectl get networkpolicy {space}"
+    return (
+        f"kubectl get networkpolicy {space}"
+        if last is None
+        else f"kubectl delete networkpolicy {last['metadata']['name']} {space}"
+    )
+
+
+def _closest(policy: Manifest) -> tuple[bool, str, str]:
+    """What is about these pods rather than about all comes last, and of that the youngest."""
+    metadata = policy["metadata"]
+    return (
+        any((policy["spec"].get("podSelector") or {}).values()),
+        metadata["creationTimestamp"],
+        metadata["name"],
+    )
 
 
 def _reselect(parts: Parts, _: Declared) -> str:
@@ -171,7 +186,7 @@ VERBS: tuple[Verb, ...] = (
         _scale,
         lambda component: component.workload in SCALED,
     ),
-    Verb("admit", "delete the network policies that select its pods", _admit),
+    Verb("admit", "delete the youngest network policy that is about its pods", _admit),
     Verb(
         "reselect",
         "make its Service select its workload's pods",
@@ -196,6 +211,19 @@ def _demand_known(what: str, given: Sequence[str], known: Mapping[str, Any]) -> 
     for name in given:
         if name not in known:
             raise UsageError(f"no {what} {name!r}; there are {', '.join(known)}")
+
+
+def sizes_of(app: App) -> dict[str, Declared]:
+    """How large an application declares the components that a view shows."""
+    manifests = declared(app)
+    places = {
+        each.name: (each.workload, app.namespace_of(each.name), each.name) for each in components_of(app)
+    }
+    return {
+        each.name: Declared.of(each, manifests[places[each.name]])
+        for each in components_of(app)
+        if places[each.name] in manifests
+    }
 
 
 @dataclass(frozen=True)
@@ -225,14 +253,11 @@ class Menu:
         diagnoses = [
             Choice("diagnose", component.name, mechanism) for component in shown for mechanism in mechanisms
         ]
-        manifests = declared(app)
-        places = {each.name: (each.workload, app.namespace_of(each.name), each.name) for each in shown}
-        sizes = {
-            each.name: Declared.of(each, manifests[places[each.name]])
-            for each in shown
-            if places[each.name] in manifests
-        }
-        return cls(app, (Choice("wait"), Choice("submit"), *operations, *diagnoses), sizes)
+        return cls(app, (Choice("wait"), Choice("submit"), *operations, *diagnoses), sizes_of(app))
+
+    def sized(self, app: App) -> Menu:
+        """The same menu for a world's own edition of the application, which declares other sizes."""
+        return replace(self, sizes=sizes_of(app))
 
     def line(self, choice: Choice, parts: Mapping[str, Parts]) -> str:
         """What is typed for a choice in the present state of things."""

@@ -69,7 +69,6 @@ class NumericView(ForkingWrapper[Observation, np.int64, str, str]):
         self.layout: Layout = layout_of(self._app)
         self.observation_space = spaces.Box(0.0, 1.0, (self.layout.size,), np.float32)
         self.action_space = spaces.Discrete(len(self.menu.choices))
-        self._replicas = {name: size.replicas for name, size in self.menu.sizes.items()}
         self._diagnoses = np.array([choice.verb == "diagnose" for choice in self.menu.choices])
         self._changes = np.array([choice.verb in BY_NAME for choice in self.menu.choices])
         self._submit = self.menu.choices.index(Choice("submit"))
@@ -88,6 +87,7 @@ class NumericView(ForkingWrapper[Observation, np.int64, str, str]):
             raise UsageError(
                 f"this view is laid out for {self._app.name}, the problem is of {played}: NumericView(app={played!r})"
             )
+        self.menu = self.menu.sized(self.sre.episode.staged.app)
         self._done = 0
         return self._measured(info), self._told(info, "")
 
@@ -123,12 +123,13 @@ class NumericView(ForkingWrapper[Observation, np.int64, str, str]):
         episode = self.sre.episode
         rules = episode.rules
         self._scene = Scene.of(episode.world)
+        replicas = {name: size.replicas for name, size in self.menu.sizes.items()}
         progress = (
             info["sim_time_s"] / rules.time_limit,
             info["commands"] / rules.max_commands,
             float(info["stage"] != "diagnosis"),
         )
-        return measure(episode.world, self._scene, self._replicas, progress)
+        return measure(episode.world, self._scene, replicas, progress)
 
     def _told(self, info: dict[str, Any], choice: str) -> dict[str, Any]:
         self._stage = info["stage"]

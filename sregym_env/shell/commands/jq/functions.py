@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -35,6 +35,10 @@ from sregym_env.shell.commands.jq.values import (
     type_name,
 )
 from sregym_env.shell.limits import MemoryExceeded
+
+COMPARISON_EFFORT = 0.12
+CONTAINMENT_EFFORT = 1.5
+"""What it costs to compare two values, and to look for one in another (units of ``runtime/effort.py``)."""
 
 BUILTINS: dict[str, Builtin] = {}
 PATHS: dict[str, PathBuiltin] = {}
@@ -274,6 +278,7 @@ def _until(machine: Machine, arguments: tuple[Node, ...], value: Any, scope: Sco
     current = value
     while not truthy(next(machine.run(arguments[0], current, scope), None)):
         machine.tick()
+        machine.tick()
         current = next(machine.run(arguments[1], current, scope))
     yield current
 
@@ -294,6 +299,13 @@ def _repeat(machine: Machine, arguments: tuple[Node, ...], value: Any, scope: Sc
     yield value
     for after in machine.run(arguments[0], value, scope):
         yield from _repeat(machine, arguments, after, scope)
+
+
+def _ordered(values: Iterable[Any], key: Callable[[Any], Any] | None = None) -> list[Any]:
+    """The values in order, counted."""
+    given = list(values)
+    effort.spend(COMPARISON_EFFORT * len(given) * len(given).bit_length())
+    return sorted(given, key=key)
 
 
 def _counted(machine: Machine, start: float, stop: float, step: float) -> Iterator[Any]:
@@ -509,7 +521,7 @@ def _walk(machine: Machine, arguments: tuple[Node, ...], value: Any, scope: Scop
     machine.tick()
     if isinstance(value, dict):
         inner: dict[str, Any] = {}
-        for key in sorted(value):
+        for key in _ordered(value):
             for found in _walk(machine, arguments, value[key], scope):
                 inner[key] = found
         value = inner
@@ -538,7 +550,7 @@ def _byte_length(value: Any) -> Any:
 @_plain("keys")
 def _keys(value: Any) -> Any:
     if isinstance(value, dict):
-        return sorted(value)
+        return _ordered(value)
     if isinstance(value, list):
         return list(range(len(value)))
     raise JqError(f"{described(value)} has no keys")
@@ -579,6 +591,7 @@ def _contains(value: Any, part: Any) -> Any:
 
 
 def _contains_inner(value: Any, part: Any) -> bool:
+    effort.spend(CONTAINMENT_EFFORT)
     return type_name(value) == type_name(part) and bool(_contains(value, part))
 
 
@@ -612,7 +625,7 @@ def _all(value: Any) -> Any:
 
 @_plain("sort")
 def _sort(value: Any) -> Any:
-    return sorted(_list(value, "cannot be sorted, as it is not an array"), key=rank)
+    return _ordered(_list(value, "cannot be sorted, as it is not an array"), key=rank)
 
 
 def _ranked(machine: Machine, argument: Node, value: Any, scope: Scope, what: str) -> list[tuple[Any, Any]]:
@@ -625,12 +638,12 @@ def _ranked(machine: Machine, argument: Node, value: Any, scope: Scope, what: st
 @_filter("sort_by/1")
 def _sort_by(machine: Machine, arguments: tuple[Node, ...], value: Any, scope: Scope) -> Values:
     pairs = _ranked(machine, arguments[0], value, scope, "sorted")
-    yield [item for _, item in sorted(pairs, key=lambda pair: pair[0])]
+    yield [item for _, item in _ordered(pairs, key=lambda pair: pair[0])]
 
 
 def _grouped(pairs: list[tuple[Any, Any]]) -> list[list[Any]]:
     groups: list[tuple[Any, list[Any]]] = []
-    for key, item in sorted(pairs, key=lambda pair: pair[0]):
+    for key, item in _ordered(pairs, key=lambda pair: pair[0]):
         if groups and groups[-1][0] == key:
             groups[-1][1].append(item)
         else:
@@ -1008,6 +1021,7 @@ def _compiled(pattern: Any, flags: Any) -> tuple[Any, bool]:
     options = (re.IGNORECASE if "i" in letters else 0) | (re.VERBOSE if "x" in letters else 0)
     options |= re.DOTALL if "s" in letters or "p" in letters else 0
     try:
+        patterns.count(text)
         return patterns.compiled(text, options), "g" in letters
     except re.error as error:
         raise JqError(f"{text} (at offset 0) is not a valid regex: {error}") from None

@@ -24,7 +24,7 @@ from sregym_env.shell.limits import TimeExceeded
 
 STEPS = 2_000_000
 """Evaluations that one run may make."""
-STEP_EFFORT = 0.6
+STEP_EFFORT = 1.2
 """What each of them costs (units of ``runtime/effort.py``)."""
 
 Values = Iterator[Any]

@@ -25,6 +25,8 @@ from sregym_env.shell.limits import MemoryExceeded
 
 COPY_EFFORT = 0.004
 """What a character or a member that is copied costs (units of ``runtime/effort.py``)."""
+FORMAT_EFFORT = 0.05
+"""What a character costs that is written in another way."""
 
 LONGEST = 8 * 1024 * 1024
 """Characters in one string and items in one array."""
@@ -279,6 +281,10 @@ def _without(value: Any, path: list[Any], at: int) -> Any:
 
 def written(form: str, value: Any) -> str:
     """A value in a format: ``@csv``, ``@tsv``, ``@json`` ... Raises JqError."""
+    text = text_of(value) if form in _ENCODED else ""
+    effort.spend(FORMAT_EFFORT * len(text))
+    if len(text) > LONGEST:
+        raise MemoryExceeded("jq: error: cannot allocate memory")
     match form:
         case "@text":
             return text_of(value)
@@ -287,13 +293,13 @@ def written(form: str, value: Any) -> str:
         case "@csv" | "@tsv" | "@sh":
             return _row(form, value)
         case "@html":
-            return text_of(value).translate(_HTML)
+            return text.translate(_HTML)
         case "@uri":
-            return percent(text_of(value), safe="-_.~")
+            return percent(text, safe="-_.~")
         case "@base64":
-            return base64.b64encode(text_of(value).encode("utf-8", "replace")).decode()
+            return base64.b64encode(text.encode("utf-8", "replace")).decode()
         case "@base64d":
-            text = text_of(value).rstrip("=")
+            text = text.rstrip("=")
             try:
                 return base64.b64decode(text + "=" * (-len(text) % 4), validate=True).decode(
                     "utf-8", "replace"
@@ -303,6 +309,7 @@ def written(form: str, value: Any) -> str:
     raise JqError(f"{form[1:]} is not a valid format")
 
 
+_ENCODED = ("@html", "@uri", "@base64", "@base64d")
 _HTML = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;", "'": "&apos;", '"': "&quot;"})
 _TSV = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 

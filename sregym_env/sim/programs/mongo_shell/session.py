@@ -71,7 +71,7 @@ class Session:
             f"not authorized on {database} to execute command {{ {shown or command + ': 1.0'}, lsid: {{ id: "
         )
         text += f'{self.uuid("lsid")} }}, $db: "{database}" }}'
-        mongo_server.log_unauthorised(self.server, database, text)
+        mongo_server.log_unauthorised(self.server, text)
         raise ShellError(f"Error: {text} :\n{ERROR_AT}")
 
     def uuid(self, name: str) -> str:

@@ -68,7 +68,7 @@ class Mgo(Plain):
                 failure = ctx.ask(host, port, call, DIAL_TIMEOUT)
                 if failure is not None:
                     if server is not None and failure.kind == "denied":
-                        mongo_server.log_unauthorised(server, peer.database, failure.text)
+                        mongo_server.log_unauthorised(server, failure.text, connected=True)
                     return failure
             if mongod is not None:
                 try:
