@@ -23,6 +23,9 @@ SPAN = 9
 MOST_HITS = 10
 """Hits of one concept in one sentence that are looked at: who says a word more often than that says nothing."""
 
+WHOLE = 10_000
+"""Words that lie between terms at most where any number may."""
+
 _NEAR = 4
 """Words within which an excluded term excludes, beyond the way's own."""
 
@@ -188,6 +191,15 @@ def matches(ways: Sequence[str], sentence: Sentence) -> list[Match]:
     return [found for text in ways if (found := _match(way(text), sentence)) is not None]
 
 
+def matches_anywhere(ways: Sequence[str], sentence: Sentence) -> list[Match]:
+    """Every place where one of the ways is said, however far apart: for ways with a value, which nobody says by chance."""
+    return [found for text in ways if (found := _match(_wide(way(text)), sentence)) is not None]
+
+
+def _wide(asked: Way) -> Way:
+    return replace(asked, span=WHOLE)
+
+
 def keys(sentence: Sentence) -> list[Match]:
     """Every place where a mechanism is named by its published key; the head's concept is the key."""
     found = []
@@ -238,6 +250,8 @@ def _bound(asked: Way, sentence: Sentence, chosen: Sequence[Hit]) -> bool:
     """Whether no other field stands between the terms, nor takes the last one for itself."""
     own = {concept for term in asked.terms for concept in term}
     first, last = min(hit.last for hit in chosen), max(hit.first for hit in chosen)
+    if asked.span == WHOLE:
+        return True
     others = [
         hit
         for hit in sentence.fields

@@ -14,7 +14,7 @@ from functools import cached_property
 from sregym_env.cluster.app import App
 from sregym_env.faults.mechanisms import MECHANISMS
 from sregym_env.faults.spec import FaultSpec
-from sregym_env.faults.ways import VALUE, Match, keys, matches, valued
+from sregym_env.faults.ways import VALUE, Match, keys, matches, matches_anywhere, valued
 from sregym_env.faults.words import FIELDS
 from sregym_env.rewards import checklist
 from sregym_env.rewards.checklist import Answer, Grade
@@ -180,14 +180,24 @@ class _Case:
 
     # --- the truth in the text ---------------------------------------------------------------------
 
+    @cached_property
+    def _named(self) -> frozenset[str]:
+        """Components that are named by a name of their own."""
+        return frozenset(
+            mention.components[0]
+            for each in self.statements
+            for mention in each.mentions
+            if len(mention.components) == 1
+        )
+
     def members(self, group: Group) -> list[str]:
-        """The components of a group; of "both databases" those two that are at fault, if two are."""
+        """The components of a group; of "both databases" those two that the text names."""
         found: list[str] = []
         for mention in group.mentions:
             members = list(mention.components)
             if mention.count and mention.count < len(members):
-                guilty = [name for name in members if name in self.truth]
-                members = guilty if len(guilty) == mention.count else []
+                named = [name for name in members if name in self._named]
+                members = named if len(named) == mention.count else []
             found += members
         return list(dict.fromkeys(found))
 
@@ -213,21 +223,22 @@ class _Case:
             ]
             own = [
                 Claim(spec.mechanism, match, number, tuple(subjects(each, match)))
-                for match in matches(ways, sentence)[:1]
+                for match in matches_anywhere(ways, sentence)[:1]
             ]
         return own[0] if own else None
 
     def placed(self, spec: FaultSpec, claim: Claim) -> list[str]:
         """Those of a fault's components that a claim is about."""
-        each = self.statements[claim.statement]
-        about = self._about(claim, spec)
-        if set(spec.components) & set(about):
-            return [name for name in spec.components if name in about]
-        if about and self._blames(claim):
+        found = self.about(claim)
+        if own := [name for name in spec.components if any(name in names for names in found)]:
+            return own
+        if found and self._blames(claim):
             return []
-        if self._object_named(spec, each.text):
-            return list(spec.components)
-        return []
+        text = self.statements[claim.statement].text
+        if not claim.groups:
+            # Nobody is named beside it: the object may be named in another sentence.
+            text = " . ".join(each.text for each in self.statements if each.label not in ("cleared", "remedy", "guess"))
+        return list(spec.components) if self._object_named(spec, text) else []
 
     def _object_named(self, spec: FaultSpec, text: str) -> bool:
         """Whether a text names the object that is wrong, or the place by another name than a component's."""
@@ -244,36 +255,37 @@ class _Case:
             if alias not in known and len(alias) > 5
         )
 
-    def _about(self, claim: Claim, spec: FaultSpec | None = None) -> list[str]:
-        """Whom a claim is about."""
-        if claim.groups and claim.groups[0].rank >= 2:
-            # "Its limit is too low for what frontend sends": whose it is was said before.
-            spoken_of = focus(self.statements, claim.statement)
-            if (set(spec.components) if spec else self.truth) & set(spoken_of):
-                return [name for name in spoken_of if name in self.truth]
-        if claim.groups:
-            first = self.members(claim.groups[0])
-            wanted = set(spec.components) if spec else self.truth
-            if claim.groups[0].rank:
-                # "A connects to B, whose ...": nobody is the subject, so it may be any of them.
-                found = [
-                    members for group in claim.groups[:2] if wanted & set(members := self.members(group))
-                ]
-                first = found[0] if found else first
-            if wanted & set(first) or not first:
-                return first
-            if set(first) <= self.bystanders and not self._hard(claim):
+    def about(self, claim: Claim) -> list[list[str]]:
+        """Whom a claim may be about, whatever is true: one reading, or two where grammar does not decide."""
+        each = self.statements[claim.statement]
+        named = [self.members(group) for group in claim.groups]
+        found: list[list[str]] = []
+        if claim.groups and claim.groups[0].rank < 1:
+            found = named[:1]
+            if set(named[0]) <= self.bystanders and not self._hard(claim):
                 # The account names others too: "pods of A carry the label that Service B asks for".
-                for group in claim.groups[1:]:
-                    if wanted & set(self.members(group)):
-                        return self.members(group)
-            return first
-        spoken_of = focus(self.statements, claim.statement)
-        # "The pods of geo look well and run the wrong program."
-        own = [
-            name for mention in self.statements[claim.statement].mentions[:1] for name in mention.components
-        ]
-        return [name for name in (*own, *spoken_of) if name in self.truth] or spoken_of or own
+                found = named[:2]
+        elif claim.groups and claim.groups[0].rank == 1:
+            # "A connects to B, whose ...": nobody is the subject, so it may be either.
+            found = named[:2]
+        else:
+            # "Its limit is too low for what frontend sends": whose it is was said elsewhere.
+            own = [list(mention.components) for mention in each.mentions[:1]] if not named else named[:1]
+            spoken_of = [[name] for name in focus(self.statements, claim.statement)]
+            found = [*own, *spoken_of] or ([self.accused] if self.accused else self._next(claim.statement))
+        return [names for names in found if names]
+
+    def _next(self, number: int) -> list[list[str]]:
+        """Who is spoken of after a statement before which nobody was: "The targetPort is wrong. That hits ..." """
+        for each in self.statements[number + 1 :]:
+            if each.mentions and each.asserts:
+                return [list(each.mentions[0].components)]
+        return []
+
+    def _about(self, claim: Claim) -> list[str]:
+        """Whom a claim is about, by the reading that is kinder."""
+        found = self.about(claim)
+        return next((names for names in found if set(names) & self.truth), found[0] if found else [])
 
     def _hard(self, claim: Claim) -> bool:
         """Whether the first group is called by the very kind of object that the mechanism is about."""
@@ -303,18 +315,12 @@ class _Case:
         first: Claim | None = None
         for claim in claims:
             here = self.placed(spec, claim)
-            if not here and not claim.groups and self._only_place(spec):
-                here = list(spec.components)
             if here:
                 covered |= set(here)
                 first = first or claim
         if first is None or self.contradiction(number):
             return None
         return first
-
-    def _only_place(self, spec: FaultSpec) -> bool:
-        """Whether a fault's components are called the cause where the claim itself names nobody."""
-        return bool(set(spec.components) & set(self.accused)) and set(self.accused) <= self.truth
 
     def contradiction(self, number: int) -> str:
         """A value of a fault's own sort that is another than the fault's, where its mechanism is stated."""

@@ -22,8 +22,8 @@ class Group:
 
     mentions: tuple[Mention, ...]
     rank: int
-    """How far they are from being spoken of: 0 they are, 1 they do or suffer something, 2 they are only referred to,
-    3 they suffer from what is said."""
+    """How far they are from being spoken of: -1 what is said is called theirs, 0 they are, 1 they do or suffer something,
+    2 they are only referred to, 3 they suffer from what is said."""
 
     @property
     def start(self) -> int:
@@ -77,8 +77,35 @@ _PATH = re.compile(r"^ ?-> ?")
 """A step on the way of a request: spoken of is the last."""
 
 
+_OWN = re.compile(r"(?:'s)?(?: (?:own|main|new|kubernetes|k8s|container|pod|service|svc|deployment|\w+))? ?[\"'(]?$")
+"""Between a name and what is called its: "geo's readiness probe", "the geo image"."""
+
+_OF = re.compile(
+    r"^s?\)?(?: (?:field|setting|entry|value|spec|object|rule))? (?:of|for|on|in|at)(?: (?:the|a|its|both|all|service|svc|deployment|deploy|workload|component|database|pods?|"
+    r"containers?|statefulset|pod template|template|spec|of|in|for))* ?[\"'(]?$"
+)
+"""Between what is somebody's and the name: "the readiness probe of the Deployment geo"."""
+
+
+def _owned(statement: Statement, match: Match, group: Group) -> bool:
+    """Whether the head of a match is called a group's own."""
+    start, end = match.head.start, match.head.end
+    if group.end <= start:
+        between = statement.text[group.end : start]
+        possessive = statement.text[: group.end].endswith("'s")
+        return len(between) < 32 and between.count(" ") <= 2 + possessive and _OWN.fullmatch(between) is not None
+    between = statement.text[end : group.start]
+    return group.start >= end and len(between) < 60 and _OF.match(between) is not None
+
+
 def subjects(statement: Statement, match: Match) -> list[Group]:
     """The groups that a statement of a mechanism may be about, the likeliest first; none where nobody is named."""
+    found = _by_grammar(statement, match)
+    owned = [replace(group, rank=-1) for group in found if _owned(statement, match, group)]
+    return [*owned, *(group for group in found if all(group.start != other.start for other in owned))]
+
+
+def _by_grammar(statement: Statement, match: Match) -> list[Group]:
     head = statement.clause_of(statement.at(match.head.first))
     others = [c for c in statement.clauses if c.asserted and c is not head]
     first, last = statement.at(match.first), statement.at(match.last)
