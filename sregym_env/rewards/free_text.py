@@ -14,7 +14,7 @@ from functools import cached_property
 from sregym_env.cluster.app import App
 from sregym_env.faults.mechanisms import MECHANISMS
 from sregym_env.faults.spec import FaultSpec
-from sregym_env.faults.ways import VALUE, Match, keys, matches, matches_anywhere, valued
+from sregym_env.faults.ways import VALUE, Hit, Match, keys, matches, matches_anywhere, tagged, valued
 from sregym_env.faults.words import FIELDS
 from sregym_env.rewards import checklist
 from sregym_env.rewards.checklist import Answer, Grade
@@ -30,9 +30,6 @@ _KINDS_GUESSED = 3
 
 _KEYWORDS = 7
 """Different fields in one statement from which it is a list of keywords."""
-
-_AROUND = 8
-"""Words around a fault's own claim within which its mechanics are told."""
 
 _SOUP = 14
 """Words from which a sentence without words of grammar is a list of keywords."""
@@ -217,15 +214,40 @@ class _Case:
         if not own and each.asserts and (spans := details.spans(each.text)):
             stated = [span for span in spans if each.stated(*span)]
             sentence = valued(each.sentence, stated)
-            ways = [
-                terms if terms.startswith("VALUE") else f"VALUE {terms}"
-                for terms in MECHANISMS[spec.mechanism].valued
-            ]
             own = [
                 Claim(spec.mechanism, match, number, tuple(subjects(each, match)))
-                for match in matches_anywhere(ways, sentence)[:1]
+                for match in matches_anywhere(_with_value(MECHANISMS[spec.mechanism].valued), sentence)[:1]
             ]
-        return own[0] if own else None
+        return own[0] if own else self._pieced_together(spec, details, number)
+
+    def _pieced_together(self, spec: FaultSpec, details: Details, number: int) -> Claim | None:
+        """A claim whose value stands in this statement and whose words in the one before or after it.
+
+        Only who has looked knows the value, so that little else need be said, and hardly ever in one breath.
+        """
+        each = self.statements[number]
+        if not each.asserts:
+            return None
+        spans = [span for span in details.spans(each.text) if each.stated(*span)]
+        if not spans:
+            return None
+        ways = MECHANISMS[spec.mechanism].valued
+        near = range(max(0, number - 1), min(len(self.statements), number + 2))
+        for other in near:
+            beside = self.statements[other]
+            if other == number or not beside.asserts:
+                continue
+            pair = (each, beside) if other > number else (beside, each)
+            shift = len(beside.asserted) + 3 if other < number else 0
+            sentence = tagged(f"{pair[0].asserted} . {pair[1].asserted}")
+            places = [(start + shift, end + shift) for start, end in spans]
+            for match in matches_anywhere(_with_value(ways), valued(sentence, places))[:1]:
+                start, end = spans[0]
+                word = each.text.count(" ", 0, start)
+                head = Hit(VALUE, word, word, start, end)
+                here = Match(head, word, word, match.concepts)
+                return Claim(spec.mechanism, here, number, tuple(subjects(each, here)))
+        return None
 
     def placed(self, spec: FaultSpec, claim: Claim) -> list[str]:
         """Those of a fault's components that a claim is about."""
@@ -421,12 +443,10 @@ class _Case:
     def _through(self, claim: Claim) -> bool:
         """Whether a claim only tells how a fault's own works: near it, and of what it works through."""
         for spec, claims in zip(self.specs, self.readings, strict=True):
-            own = claims[claim.statement]
-            if own is None or claim.key not in MECHANISMS[spec.mechanism].through:
+            if claim.key not in MECHANISMS[spec.mechanism].through or not any(claims):
                 continue
-            if not own.match.first - _AROUND <= claim.match.head.first <= own.match.last + _AROUND:
-                continue
-            return True
+            if not self._blames(claim) or set(self._about(claim)) <= self.truth:
+                return True
         return False
 
     @cached_property
@@ -476,6 +496,10 @@ class _Case:
         """Whether so much is claimed that nothing is."""
         innocents = len(self.innocents)
         return self.listing or len(self.foreign) >= _KINDS_GUESSED or innocents > max(1, len(self.truth))
+
+
+def _with_value(ways: Sequence[str]) -> list[str]:
+    return [terms if terms.startswith(VALUE) else f"{VALUE} {terms}" for terms in ways]
 
 
 def _implied(cause: str, names: Names) -> frozenset[str]:

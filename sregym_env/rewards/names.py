@@ -43,6 +43,21 @@ _WORDS_TOO_COMMON = frozenset({"user", "ad", "email", "quote", "cart", "order"})
 """Component names that are taken for components only beside a word that says so, or in quotes."""
 
 
+_BEFORE_A_NAME = (
+    ", ", "; ", ": ", r"\(", "-> ", "<- ", r"\| ", r"\+ ", "& ", "/", " of ", " for ", " by ", " to ", " from ", " and ", " that ", " because ",
+    " since ", " so ", " with ", " why ", " when ", " but ", " where ", " then ", " while ", " through ", " via ", " reach ", " lets ", " let ",
+    " makes ", " gives ", " as ", " kills ", " restarts ", " behind ", " on ", " cause ", " traces back to ",
+)  # fmt: skip
+"""What stands before a name and not before a common noun, which has an article."""
+
+_PEOPLE = (
+    "to|of|in|admin|root|account|accounts|named|called|name|names|id|ids|experience|facing|traffic|requests?|journeys?|logins?|errors?|"
+    "impact|interface|agents?|data|sessions?|credentials?|and role|roles?|permissions?|does not exist|doesn't exist|gone|missing|was dropped|is gone|"
+    "is missing|exists|not found|by|with which|that|which|record|object|documents?"
+)
+"""What follows a common noun and no component."""
+
+
 _TYPOGRAPHY = {
     **dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2212\ufe63\uff0d"), "-"),
     **dict.fromkeys(map(ord, "\u2018\u2019\u2032"), "'"),
@@ -164,8 +179,11 @@ def _name_pattern(name: str) -> str:
     )
     placed = rf"(?<= in ){word}(?=[,.;:]|$)|{_BEFORE}{word}(?= (?:cannot|can't|times out|crash\w*|logs in|cannot) )"
     quoted = rf"[\"']{word}[\"'](?: {_WORKLOAD})"
+    # "The user" is a person, "user is down" a component.
+    heads = "|".join(rf"(?<={before})" for before in _BEFORE_A_NAME)
+    alone = rf"(?:^|{heads}){word}(?:'s)?(?![\w-])(?! (?:{_PEOPLE})\b)(?! [\"'])"
     listed = rf"component(?:=|s?\": ?\[?\"?|: ?){word}(?![\w-])"
-    return f"{hashed}|{described}|{prefixed}|{placed}|{quoted}|{listed}"
+    return f"{hashed}|{described}|{prefixed}|{placed}|{quoted}|{listed}|{alone}"
 
 
 def _store_patterns(name: str) -> list[str]:

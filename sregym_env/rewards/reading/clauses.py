@@ -43,7 +43,7 @@ class Clause:
 
 
 _CUT = re.compile(
-    r"(?P<hence>\b(?:because of|due to|owing to|as a result of|on account of) (?:this|that|it)\b(?! \w+ (?:is|was|has)\b))|(?P<back>\bbecause(?: of)?\b|\bdue to\b|\bcaused by\b|\bas a result of\b|\bowing to\b|\bstem(?:s|ming|med)? from\b|\bresult(?:s|ing|ed)? from\b"
+    r"(?P<hence>\b(?:because of|due to|owing to|as a result of|on account of) (?:this|that|it)\b(?! \w+ (?:is|was|has)\b))|(?P<back>\bbecause(?: of)?\b|\b(?:cuz|coz|bc|b/c)\b|(?<!the )(?<!root )(?<!root-)(?<!that )(?<!and )\bcause(?= (?:the|its|it|there|somebody|someone|of|@\w*) )| <- |\bfor (?:lack|want) of\b|\bdue to\b|\bcaused by\b|\bas a result of\b|\bowing to\b|\bstem(?:s|ming|med)? from\b|\bresult(?:s|ing|ed)? from\b"
     r"|\bcom(?:es?|ing) from\b|\btraced (?:back )?to\b|\battributable to\b|\bthanks to\b|\bon account of\b|\bgiven that\b|\bsince\b|, for (?=\w)|\btriggered by\b|\bbrought about by\b"
     r"|\bas(?= (?:the|its|it|all|no|nothing|every|they|their|there|somebody|someone|a|an|@\w*) )|, as )"
     r"|(?P<effect>,? ?\bso(?: that)?(?= (?!that)[\w/@])(?! (?:called|far|few|many|much|low|small|high)\b)|\btherefore\b|\bhence\b|\bthus\b|\bthereby\b|\bconsequently\b|\baccordingly\b|\bas a (?:result|consequence)\b|\bwhich is why\b"
@@ -52,7 +52,7 @@ _CUT = re.compile(
     r"|\bdownstream\b|\bin turn\b)"
     r"|(?P<fresh>\b(?:the )?(?:actual |true |real |underlying )?root[ -]causes?(?: of [^:,.]{0,60}?)?(?: is| was| are|:|=)|\bthe (?:culprit|origin|fault|problem|issue)(?: here)?(?: is| lies| was|:|=))"
     r"|(?P<turn>,? ?\b(?:but|while|whereas|although|though|however|yet|nevertheless|except that|unlike)\b| - | \u2014 | \u2013 |: |; )"
-    r"|(?P<same>, (?:and|which|whose|who|where|when|then)\b| \(|\)|, (?=(?:its|it|they|all|no|nothing|users|clients)\b)|(?:, | and )(?=(?:the )?(?:@\w*|it|they|its \w+|\w+|\w+ [+&] \w+) (?:\w+ )?(?:is|was|are|were|has|had|cannot|can't|fails|carr\w+|does|do|never|runs?|waits?|hangs?|exits?|dies|crash\w*|asks?|stays?|reports?)\b))"
+    r"|(?P<same> -> |, (?:and|which|whose|who|where|when|then)\b| \(|\)|, (?=(?:its|it|they|all|no|nothing|users|clients)\b)|(?:, | and )(?=(?:the )?(?:@\w*|it|they|its \w+|\w+|\w+ [+&] \w+) (?:\w+ )?(?:is|was|are|were|has|had|cannot|can't|fails|carr\w+|does|do|never|runs?|waits?|hangs?|exits?|dies|crash\w*|asks?|stays?|reports?)\b))"
 )
 
 _HEDGED = re.compile(
