@@ -136,7 +136,8 @@ _ALL = (
         "scaled_to_zero",
         "admission",
         (
-            "replicas zero !quota /4",
+            "scaled_away !quota",
+            "replicas zero !quota /6",
             "replicas changed zero /9",
             "replicas absent|lack = !endpoints|selector|quota /3",
         ),
@@ -152,7 +153,7 @@ _ALL = (
             "node_selector node gone|unsatisfied|wrong !volume|conflict",
             "label no_node pinned|node_selector|pods !volume",
         ),
-        valued=("VALUE node_selector|pinned|no_node|gone",),
+        valued=("VALUE node_selector|pinned|no_node|gone|node",),
         kinds=(
             "Deployment",
             "Node",
@@ -181,7 +182,7 @@ _ALL = (
             "pull image wrong|gone|fails",
             "build unpullable|gone /5",
         ),
-        valued=("VALUE image|build|pull !defective",),
+        valued=("VALUE image|build|pull|unpullable|runs|command !defective",),
         kinds=(
             "Deployment",
             "Image",
@@ -326,7 +327,7 @@ _ALL = (
             "memory|cpu asks number|high !memory_limit|cpu_limit|quota|oom|limit /6",
             "memory|cpu asks high node !memory_limit|quota",
         ),
-        valued=("VALUE memory_request|high|pending|asks",),
+        valued=("VALUE memory_request|high|pending|asks|memory !memory_limit !oom",),
         kinds=("Deployment",),
     ),
     Mechanism(
@@ -349,14 +350,14 @@ _ALL = (
             "limit throttled|cpu low|number|changed|throttled|wrong !memory !oom",
             "throttled cpu low|limit|number",
         ),
-        valued=("VALUE cpu_limit|throttled|limit|cpu",),
+        valued=("VALUE cpu_limit|throttled|limit|cpu !memory_request",),
         kinds=("Deployment",),
     ),
     Mechanism(
         "quota_blocks_pods",
         "admission",
         ("quota require|blocked|low|number|wrong|memory",),
-        valued=("VALUE quota",),
+        valued=("VALUE quota|require|blocked|memory",),
         kinds=("ResourceQuota",),
         through=("excessive_resource_request", "scaled_to_zero"),
     ),
@@ -414,7 +415,7 @@ _ALL = (
         (
             "sidecar address_in_use",
             "sidecar port conflict|address_in_use !service|probe|readiness_probe|liveness_probe|startup_probe",
-            "sidecar >conflict port|address_in_use",
+            "sidecar >conflict port|address_in_use|number",
             "port conflict pods !service|target_port|service_port|probe|readiness_probe|liveness_probe|startup_probe|selector|dead",
             "address_in_use conflict sidecar|port",
         ),
@@ -425,7 +426,7 @@ _ALL = (
         "untolerated_taint",
         "scheduling",
         ("taint node|toleration|pending|number",),
-        valued=("VALUE taint|toleration",),
+        valued=("VALUE taint|toleration|node|pending",),
         kinds=("Node",),
     ),
     Mechanism(
@@ -489,7 +490,7 @@ _ALL = (
             "service_account gone|wrong",
             "lack >service_account /4",
         ),
-        valued=("VALUE service_account gone|absent|lack|wrong|low /14 !role",),
+        valued=("VALUE service_account|gone|absent|lack|account",),
         kinds=(
             "Deployment",
             "ServiceAccount",
@@ -502,7 +503,7 @@ _ALL = (
             "secret gone|absent !service_account /14",
             "lack >secret /4",
         ),
-        valued=("VALUE secret gone|absent|lack !wrong /14",),
+        valued=("VALUE secret gone|absent|lack !wrong",),
         kinds=(
             "Deployment",
             "Secret",

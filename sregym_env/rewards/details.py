@@ -68,7 +68,7 @@ class Details:
         found = [spec.wrong, *_parts(spec.wrong)]
         if not spec.wrong:
             found += [spec.right, *(part for part in _parts(spec.right) if not part.isdigit())]
-            found += self._own_key
+        found += self._own_key
         # A wrong command may be another component's; all else that is a component's name tells nothing.
         own = {name.lower() for name in (*spec.components, *spec.affected, *self.known)} - {
             spec.wrong.lower()

@@ -26,8 +26,8 @@ _AFTER = r"(?:'s)?(?![\w-])"
 _WORKLOAD = r"(?:micro-?)?(?:service|deployment|pods?|component|workload|container|svc|app)"
 
 _STORES = {
-    "mongodb": r"(?:mongo ?-?db|mongo|data ?base|db|data ?store)",
-    "memcached": r"(?:memcached?|cache)",
+    "mongodb": r"(?:mongo ?-?db|mongo|mdb|data ?base|db|data ?store)",
+    "memcached": r"(?:memcached?|mmc|mc|cache)",
     "postgresql": r"(?:postgres(?:ql)?|data ?base|db)",
     "redis": r"(?:redis|cache)",
 }

@@ -56,7 +56,7 @@ _CUT = re.compile(
 )
 
 _HEDGED = re.compile(
-    r"\b(?:might|may(?! only| not)|could(?! not|n't)|perhaps|maybe|possibly|probably|presumably|likely|suspect\w*|suspicion\w*|guess\w*|hypothes\w+|potentially|conceivabl\w+|plausibl\w+"
+    r"\b(?:might|may(?! only| not)|could(?! not|n't)|perhaps|maybe|possibly|probably|presumably|likely|suspect\w*|suspicion\w*|guess(?! what)\w*|hypothes\w+|potentially|conceivabl\w+|plausibl\w+"
     r"|possible (?:cause|reason|explanation|that|culprit)|not (?:\w+ )?(?:sure|certain|clear)|unsure|uncertain|unclear|unconfirmed|speculat\w+|i (?:wonder|assume|presume)|one of (?:these|the following|several|them)"
     r"|either(?! (?:pod|workload|of|side|way|service|component|end|container|deployment))|can(?:no|')t (?:tell|say|confirm|verify|decide)|could(?: not|n't) (?:tell|say|confirm|verify|determine|decide|establish|rule out)"
     r"|(?:some|any) (?:kind|sort) of|smells? like|looks? like it (?:might|may|could)|chances are|as if)\b"

@@ -23,9 +23,10 @@ _WORDS: tuple[tuple[Label, str], ...] = (
         r".*\b(?:ruled? out|not (?:the )?(?:cause|culprit|at fault|affected|involved|related)|healthy|cleared|innocent|unrelated|unaffected|red herrings?"
         r"|false leads?|eliminated|excluded|distractions?|distractors?|what it is not|rejected|dismissed|fine)\b.*|(?:other )?(?:recent )?changes(?: .*)?|checked(?: .*)?|looked at",
     ),
+    ("cause", r"(?:why|what)(?: (?:is|was|are|were|does|do|did|no|it|this|went|\w+) .*| happened| broke| breaks| failed| changed| was done)?|how"),
     (
         "guess",
-        r".*\b(?:hypothes[ie]s|possible|potential|candidates?|suspects?|suspicions?|guess(?:es)?|alternatives?|differential|questions?)\b.*",
+        r".*\b(?:ideas?|theor(?:y|ies)|leads|thoughts|hypothes[ie]s|possible|potential|candidates?|suspects?|suspicions?|guess(?:es)?|alternatives?|differential|questions?)\b.*",
     ),
     (
         "remedy",
@@ -33,7 +34,8 @@ _WORDS: tuple[tuple[Label, str], ...] = (
     ),
     (
         "effect",
-        r".*\b(?:affected|affects|impact\w*|victims?|symptoms?|downstream|scope|consequences?|effects?|blast radius|suffer\w*|observed|user[- ]facing|fallout|result(?:s|ing)?|extent)\b.*",
+        r"(?:directly |also |who is |who's |what is |indirectly |only |then |who gets |who was )*(?:hurt|hit|hits|struck|down|broken|caught)(?: by it| too| as well| with it)?|who (?:suffers|is hit|feels it|notices|cares)|users?|customers?|callers?|where it hurts|seen|visible|detection|detected|trigger\w*"
+        r"|.*\b(?:affected|affects|impact\w*|victims?|symptoms?|downstream|scope|consequences?|effects?|blast radius|suffer\w*|observed|user[- ]facing|fallout|result(?:s|ing)?|extent)\b.*",
     ),
     (
         "place",
@@ -42,7 +44,7 @@ _WORDS: tuple[tuple[Label, str], ...] = (
     ),
     (
         "cause",
-        r"(?:the )?(?:actual |true |real |underlying |final |my |likely )?(?:root[- _]?causes?|causes?|reasons?|diagnos[ie]s|problems?|issues?|faults?|findings?|mechanisms?|what(?:'s| is) wrong|what went wrong"
+        r"(?:the )?(?:actual |true |real |underlying |final |my |likely )?(?:root[- _]?causes?|causes?|reasons?|diagnos[ie]s|problems?|issues?|faults?|findings?|found|defects?|mistakes?|mechanisms?|change|what(?:'s| is) wrong|what went wrong"
         r"|what happened|why|explanation|conclusions?|verdict|answer|tl;?dr|summary|in short|bottom line|root_cause_\w+|.*_cause|description|details?)(?: \d+| #\d+)?",
     ),
     (
@@ -74,7 +76,23 @@ def passages(text: str) -> list[Passage]:
     document = _document(text)
     if document is not None:
         return list(_of_json(document))
-    return list(_of_lines(text.split("\n")))
+    return [piece for passage in _of_lines(text.split("\n")) for piece in _inline(passage)]
+
+
+_INLINE = re.compile(r"(?:^|(?<=[.;!?] ))([A-Z][A-Za-z' ]{1,28}): (?=\S)")
+
+
+def _inline(passage: Passage) -> Iterator[Passage]:
+    """The pieces of a passage in which labels stand: "Trigger: ... Effect: ... Fix: ..." """
+    label, start = passage.label, 0
+    for match in _INLINE.finditer(passage.text):
+        own = label_of(match[1])
+        if own is None or own == "detail":
+            continue
+        if match.start() > start:
+            yield Passage(label, passage.text[start : match.start()].strip())
+        label, start = (passage.label if passage.label in _OTHERS else own), match.end()
+    yield Passage(label, passage.text[start:].strip())
 
 
 def label_of(key: str) -> Label | None:
@@ -169,6 +187,32 @@ _COPIED = re.compile(
 )
 
 
+_ROW = re.compile(r"^\s*\|(.*\S)\s*$")
+_RULE = re.compile(r"[\s|:-]+")
+
+
+def _without_tables(lines: list[str]) -> Iterator[str]:
+    """The lines, with a table's rows as records: "what: value", or "column value, column value" where there are more."""
+    columns: list[str] = []
+    for number, line in enumerate(lines):
+        row = _ROW.match(line)
+        if row is None:
+            columns = []
+            yield line
+            continue
+        if _RULE.fullmatch(line):
+            continue
+        cells = [cell.strip() for cell in row[1].strip("|").split("|")]
+        if number + 1 < len(lines) and _RULE.fullmatch(lines[number + 1]) and "-" in lines[number + 1]:
+            columns = cells
+        elif len(cells) == 2:
+            yield f"{cells[0]}: {cells[1]}"
+        elif len(cells) == len(columns):
+            yield "- " + ", ".join(f"{column} {cell}" for column, cell in zip(columns, cells, strict=True)) + "."
+        else:
+            yield "- " + ", ".join(cells) + "."
+
+
 def _of_lines(lines: list[str]) -> Iterator[Passage]:
     heading: Label = ""
     waiting: list[str] = []
@@ -185,7 +229,7 @@ def _of_lines(lines: list[str]) -> Iterator[Passage]:
             yield Passage("", ", ".join(details))
             details = []
 
-    for line in lines:
+    for line in _without_tables(lines):
         if line.strip().startswith("```"):
             fenced = not fenced
             continue
