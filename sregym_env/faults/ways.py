@@ -119,7 +119,7 @@ _PATTERNS = {
 _KEYS = re.compile(rf"(?<![\w-])(?:{'|'.join(key.replace('_', '[_-]') for key in TAXONOMY)})(?![\w-])")
 _WORD = re.compile(r"\S+")
 _NEGATED = re.compile(
-    r"(?:\b(?:not|nor|neither|never|hardly)|n't)(?: (?:the|a|an|any|in the|because of|due to|caused by|been|be|at all|actually|really|its|with|about))*"
+    r"(?:\b(?:not|nor|neither|never|hardly)|n't)(?: (?:the|a|an|any|in the|because of|due to|caused by|from|by|a matter of|a case of|been|be|at all|actually|really|its|with|about))*"
     r" (?:\w+ )?$"
 )
 _DENIABLE = frozenset({"wrong", "absent", "revoked", "blocked", "low", "high", "defective", "on", "external", "incompatible", "conflict", "changed"})  # fmt: skip

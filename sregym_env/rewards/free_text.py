@@ -31,6 +31,9 @@ _KINDS_GUESSED = 3
 _KEYWORDS = 7
 """Different fields in one statement from which it is a list of keywords."""
 
+_NEAR = 2
+"""Statements between a value and what is said of it."""
+
 _SOUP = 14
 """Words from which a sentence without words of grammar is a list of keywords."""
 
@@ -215,24 +218,25 @@ class _Case:
             stated = [span for span in spans if each.stated(*span)]
             sentence = valued(each.sentence, stated)
             own = [
-                Claim(spec.mechanism, match, number, tuple(subjects(each, match)))
+                Claim(spec.mechanism, match, number, _others(subjects(each, match), stated))
                 for match in matches_anywhere(_with_value(MECHANISMS[spec.mechanism].valued), sentence)[:1]
             ]
         return own[0] if own else self._pieced_together(spec, details, number)
 
     def _pieced_together(self, spec: FaultSpec, details: Details, number: int) -> Claim | None:
-        """A claim whose value stands in this statement and whose words in the one before or after it.
+        """A claim whose value stands in this statement and whose words in those around it.
 
         Only who has looked knows the value, so that little else need be said, and hardly ever in one breath.
         """
         each = self.statements[number]
-        if not each.asserts:
+        quoted = each.label == "quoted"
+        if not each.asserts and not quoted:
             return None
-        spans = [span for span in details.spans(each.text) if each.stated(*span)]
+        spans = [span for span in details.spans(each.text) if quoted or each.stated(*span)]
         if not spans:
             return None
         ways = MECHANISMS[spec.mechanism].valued
-        near = range(max(0, number - 1), min(len(self.statements), number + 2))
+        near = range(max(0, number - _NEAR), min(len(self.statements), number + _NEAR + 1))
         for other in near:
             beside = self.statements[other]
             if other == number or not beside.asserts:
@@ -246,12 +250,14 @@ class _Case:
                 word = each.text.count(" ", 0, start)
                 head = Hit(VALUE, word, word, start, end)
                 here = Match(head, word, word, match.concepts)
-                return Claim(spec.mechanism, here, number, tuple(subjects(each, here)))
+                return Claim(spec.mechanism, here, number, _others(subjects(each, here), spans))
         return None
 
     def placed(self, spec: FaultSpec, claim: Claim) -> list[str]:
         """Those of a fault's components that a claim is about."""
         found = self.about(claim)
+        if VALUE in claim.match.concepts and self._object_named(spec, self.statements[claim.statement].text, own=True):
+            return list(spec.components)
         if own := [name for name in spec.components if any(name in names for names in found)]:
             return own
         if found and self._blames(claim):
@@ -259,12 +265,19 @@ class _Case:
         text = self.statements[claim.statement].text
         if not claim.groups:
             # Nobody is named beside it: the object may be named in another sentence.
-            text = " . ".join(each.text for each in self.statements if each.label not in ("cleared", "remedy", "guess"))
+            text = " . ".join(each.text for each in self.statements if each.label not in ("cleared", "remedy", "guess", "quoted"))
         return list(spec.components) if self._object_named(spec, text) else []
 
-    def _object_named(self, spec: FaultSpec, text: str) -> bool:
-        """Whether a text names the object that is wrong, or the place by another name than a component's."""
+    def _object_named(self, spec: FaultSpec, text: str, own: bool = False) -> bool:
+        """Whether a text names the object that is wrong, or the place by another name than a component's.
+
+        ``own``: by a name that tells whose it is, as ``deny-all-user``.
+        """
         known = {component.name for component in self.app.components}
+        if own:
+            parts = {part for name in spec.components for part in name.split("-")[-1:]}
+            telling = [alias for alias in (spec.resource_name, *spec.aliases) if alias not in known and parts & set(alias.split("-"))]
+            return any(says(alias, text) for alias in telling)
         if (
             spec.resource_kind == "Node"
             and len([a for a in spec.aliases if "worker" in a]) != 1
@@ -294,8 +307,19 @@ class _Case:
             # "Its limit is too low for what frontend sends": whose it is was said elsewhere.
             own = [list(mention.components) for mention in each.mentions[:1]] if not named else named[:1]
             spoken_of = [[name] for name in focus(self.statements, claim.statement)]
-            found = [*own, *spoken_of] or ([self.accused] if self.accused else self._next(claim.statement))
+            found = [*own, *spoken_of, *self._quoted(claim.statement)] or ([self.accused] if self.accused else self._next(claim.statement))
         return [names for names in found if names]
+
+    def _quoted(self, number: int) -> list[list[str]]:
+        """The only component in what was copied before a statement: "The Service ..." is then its."""
+        names = {
+            name
+            for each in self.statements[:number]
+            if each.label == "quoted"
+            for mention in each.mentions
+            for name in mention.components
+        }
+        return [list(names)] if len(names) == 1 else []
 
     def _next(self, number: int) -> list[list[str]]:
         """Who is spoken of after a statement before which nobody was: "The targetPort is wrong. That hits ..." """
@@ -498,6 +522,13 @@ class _Case:
         return self.listing or len(self.foreign) >= _KINDS_GUESSED or innocents > max(1, len(self.truth))
 
 
+def _others(found: Sequence[Group], values: Sequence[tuple[int, int]]) -> tuple[Group, ...]:
+    """Groups that are no value: of "command: geo" geo is no subject."""
+    return tuple(
+        group for group in found if not any(start <= group.start and group.end <= end for start, end in values)
+    )
+
+
 def _with_value(ways: Sequence[str]) -> list[str]:
     return [terms if terms.startswith(VALUE) else f"{VALUE} {terms}" for terms in ways]
 
@@ -579,7 +610,7 @@ def _kind_told(spec: FaultSpec, text: str) -> str:
 def _extent(case: _Case) -> Answer:
     if not any(case.located):
         return Answer("D3-Q3", False, "the place is not named as a cause")
-    said = " . ".join(each.masked for each in case.statements if each.label not in ("cleared", "remedy"))
+    said = " . ".join(each.masked for each in case.statements if each.label not in ("cleared", "remedy", "quoted"))
     sweeping = _EVERYTHING.search(said)
     # Where half of the application does suffer, "all services" is fair.
     if sweeping is not None and len(case.reached) * 2 < len(case.app.components) and len(case.truth) == 1:

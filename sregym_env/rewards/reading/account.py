@@ -19,6 +19,7 @@ MAX_WORDS = 160
 
 _TO_THE_POINT = re.compile(
     r"\b(?:the|this|root|real|actual) (?:cause|culprit|problem|fault|issue|reason) (?:is|was|lies)\b|\broot cause:"
+    r"|\bwhat (?:did|has|had) change|\bturn(?:s|ed) out\b|^(?:then|finally|in the end|at last|so)\b|\bthat(?:'s| is) (?:it|why)\b|\bwhat i found\b"
 )
 _SCHEDULER = re.compile(
     r"\d+ node\(s\) (?:had untolerated taint \{node-role[^}]{0,80}\}|didn't match pod's node affinity/selector),? ?"
@@ -26,11 +27,14 @@ _SCHEDULER = re.compile(
 """What the scheduler says of every pod: no account of a cause."""
 
 _THEORIES = re.compile(
-    r"\b(?:two|three|several|some|a few|2|3) (?:\w+ )?(?:theories|hypotheses|candidates|possibilities|suspicions|guesses)\b|\bdecide between\b"
+    r"\b(?:two|three|several|some|a few|2|3) (?:\w+ )?(?:theories|ideas|hypotheses|candidates|possibilities|suspicions|guesses)\b|\bdecide between\b|^(?:ideas|theories|things) (?:i|we) (?:had|tried|considered)\b|^(?:first|second|third|next|another|my first|other) (?:theory|theories|guess|idea|suspect|hypothesis|thought)\b"
 )
 """Announces guesses."""
 
-_UNASSERTED: frozenset[Label] = frozenset({"cleared", "remedy", "guess"})
+_TURN = re.compile(r"^(?:\w+ ){0,3}\w+,? but ")
+"""Ends the guesses."""
+
+_UNASSERTED: frozenset[Label] = frozenset({"cleared", "remedy", "guess", "quoted"})
 """Labels under which nothing is asserted."""
 
 _KEPT = re.compile(
@@ -127,7 +131,13 @@ def read(text: str, names: Names) -> list[Statement]:
                 label = "cause"
             guesses = (guesses or _THEORIES.search(said) is not None) and not _TO_THE_POINT.search(said)
             if guesses:
-                label = "guess"
+                turn = _TURN.search(said)
+                if turn is not None and label not in _UNASSERTED:
+                    # "(3) a revoked role. Closer, but the account is not there at all."
+                    guesses = False
+                    said = said[turn.end() :]
+                else:
+                    label = "guess"
             found.append(statement(label, said, names))
             if len(found) == MAX_SENTENCES:
                 return found

@@ -41,7 +41,7 @@ _GLUE = re.compile(
 )
 _BEFORE = re.compile(
     r"\b(?:(?:authentication|logins?|access|connections?|lookups?) of|by|from|to|reach|reaches|reaching|into|towards?|via|behind|for|like|unlike|than|against|between|instead of|rather than|clients?|callers?|calls?|called|calling|uses?|using|used by|contact\w*"
-    r"|resolve|resolves|names?|hosts?|such as|because|serves?|as|with which|which|whose|not|query|queries|access|reads?|over|against|runs?|running|command|binary|executes?|starts?)"
+    r"|resolve|resolves|names?|hosts?|such as|serves?|as|with which|which|whose|not|query|queries|access|reads?|over|against|runs?|running|command|binary|executes?|starts?)"
     r"(?: (?:the|its|all|own|both|other|only|it|service|pods? of|deployment|database of|image of|binary of|program of))* ?[\"'(]?$|\($"
 )
 _AFTER = re.compile(
@@ -118,7 +118,7 @@ def _by_grammar(statement: Statement, match: Match) -> list[Group]:
         if clause.start > place and clause not in within:
             after = groups(statement, clause)
             rest += [
-                replace(group, rank=3) if clause.role == "effect" and group.rank else group for group in after
+                replace(group, rank=3) if clause.role == "effect" else group for group in after
             ]
     return sorted([*own, *rest], key=lambda group: 2 * group.rank + (group not in own))
 
@@ -132,7 +132,7 @@ _CULPRIT_IS = re.compile(
     r"(?: (?:the|a|an|its|this|one|wrong|bad|broken|faulty|misconfigured|defective|deployment|service|workload|component|database|pod|pods|object|both|of|in|all|only|on|side|is))* ?[\"'(]?$"
 )
 _DUE_TO = re.compile(
-    r"\b(?:because of|due to|caused by|owing to|thanks to|blame|blames|blaming|as a result of|attributable to|traced (?:back )?to|stem(?:s|ming) from|originat\w+ (?:in|from|at)|comes? from|results? from|misconfigur\w+ (?:of|in|on)|fault (?:of|in|with)|problem (?:of|in|with)|bug in|error in)"
+    r"\b(?:because of|due to|caused by|owing to|thanks to|(?:the )?same (?:mistake|fault|problem|error|misconfiguration|thing|story|goes|holds|applies|is true|edit|change)(?: \w+){0,3} (?:for|to|with|of|in|on)|blame|blames|blaming|as a result of|attributable to|traced (?:back )?to|stem(?:s|ming) from|originat\w+ (?:in|from|at)|comes? from|results? from|misconfigur\w+ (?:of|in|on)|fault (?:of|in|with)|problem (?:of|in|with)|bug in|error in)"
     r"(?: (?:the|a|an|broken|faulty|failing|failed|misconfigured|bad|deployment|service|database|pods?|of|crashing|its|problems? (?:in|with)|wrong|all|both))* ?[\"'(]?$"
 )
 _TROUBLE = re.compile(
@@ -147,7 +147,7 @@ def blamed(statement: Statement) -> list[Group]:
         return groups(statement)
     found = []
     for clause in statement.clauses:
-        if not clause.asserted or statement.label in ("cleared", "remedy", "guess"):
+        if not clause.asserted or statement.label in ("cleared", "remedy", "guess", "quoted"):
             continue
         for group in groups(statement, clause):
             before, after = (
@@ -162,7 +162,7 @@ def blamed(statement: Statement) -> list[Group]:
 
 def troubled(statement: Statement) -> list[Group]:
     """Groups that are said to be in trouble without being called victims."""
-    if statement.label in ("effect", "cleared", "remedy", "guess"):
+    if statement.label in ("effect", "cleared", "remedy", "guess", "quoted"):
         return []
     return [
         group

@@ -14,8 +14,8 @@ from typing import Any, Literal
 MAX_CHARS = 8_000
 """A diagnosis is read up to here."""
 
-Label = Literal["", "place", "cause", "effect", "cleared", "remedy", "guess", "detail"]
-"""What a heading announces."""
+Label = Literal["", "place", "cause", "effect", "cleared", "remedy", "guess", "detail", "quoted"]
+"""What a heading announces; what was copied from a terminal is ``quoted``."""
 
 _WORDS: tuple[tuple[Label, str], ...] = (
     (
@@ -26,7 +26,7 @@ _WORDS: tuple[tuple[Label, str], ...] = (
     ("cause", r"(?:why|what)(?: (?:is|was|are|were|does|do|did|no|it|this|went|\w+) .*| happened| broke| breaks| failed| changed| was done)?|how"),
     (
         "guess",
-        r".*\b(?:ideas?|theor(?:y|ies)|leads|thoughts|hypothes[ie]s|possible|potential|candidates?|suspects?|suspicions?|guess(?:es)?|alternatives?|differential|questions?)\b.*",
+        r".*\b(?:ideas?|theor(?:y|ies)|leads|thoughts|hypothes[ie]s|considered|possible|potential|candidates?|suspects?|suspicions?|guess(?:es)?|alternatives?|differential|questions?)\b.*",
     ),
     (
         "remedy",
@@ -82,6 +82,17 @@ def passages(text: str) -> list[Passage]:
 _INLINE = re.compile(r"(?:^|(?<=[.;!?] ))([A-Z][A-Za-z' ]{1,28}): (?=\S)")
 
 
+def _ended_soon(label: Label, passage: Passage, text: str) -> Iterator[Passage]:
+    """A guess or a dismissal in running text reaches to the end of its sentence."""
+    if label in ("guess", "cleared") and label != passage.label:
+        end = re.search(r"[.!?]\s", text)
+        if end is not None:
+            yield Passage(label, text[: end.end()].strip())
+            yield Passage(passage.label, text[end.end() :].strip())
+            return
+    yield Passage(label, text)
+
+
 def _inline(passage: Passage) -> Iterator[Passage]:
     """The pieces of a passage in which labels stand: "Trigger: ... Effect: ... Fix: ..." """
     label, start = passage.label, 0
@@ -90,8 +101,11 @@ def _inline(passage: Passage) -> Iterator[Passage]:
         if own is None or own == "detail":
             continue
         if match.start() > start:
-            yield Passage(label, passage.text[start : match.start()].strip())
+            yield from _ended_soon(label, passage, passage.text[start : match.start()].strip())
         label, start = (passage.label if passage.label in _OTHERS else own), match.end()
+    if label != passage.label:
+        yield from _ended_soon(label, passage, passage.text[start:].strip())
+        return
     yield Passage(label, passage.text[start:].strip())
 
 
@@ -240,12 +254,13 @@ def _of_lines(lines: list[str]) -> Iterator[Passage]:
             continue
         if _COPIED.search(line):
             yield from flush()
+            yield Passage("quoted", line.strip())
             continue
         bare = _BULLET.sub("", line).strip()
         title = _HEADING.match(bare)
         if title is not None:
             words = title["hash"] or title["bold"] or title["bare"] or ""
-            own = label_of(words)
+            own = "remedy" if title["hash"] and words.lower() == "recommendation" else label_of(words)
             if own is not None or title["hash"]:
                 yield from flush()
                 heading = own or ""
