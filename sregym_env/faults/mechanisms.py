@@ -464,6 +464,7 @@ _ALL = (
         "database_account_missing",
         "credentials",
         (
+            "dropped_user !role|service_account",
             "account gone !role|service_account|secret|configmap|policy|claim /7",
             "lack = >account !role|service_account|secret|configmap|policy|claim /5",
             "authentication account gone|lack|wrong !role|service_account|secret /12",

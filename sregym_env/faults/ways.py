@@ -271,8 +271,15 @@ def _bound(asked: Way, sentence: Sentence, chosen: Sequence[Hit]) -> bool:
 
 
 def _excluded(asked: Way, sentence: Sentence, first: int, last: int, chosen: Sequence[Hit]) -> bool:
+    begin, end = min(hit.start for hit in chosen), max(hit.end for hit in chosen)
     return any(
-        first - _NEAR <= hit.first and hit.last <= last + _NEAR
+        first - _NEAR <= hit.first and hit.last <= last + _NEAR and not _of_another(sentence.text, hit, begin, end)
         for concept in asked.without
         for hit in sentence.hits.get(concept, ())
     )
+
+
+def _of_another(text: str, hit: Hit, begin: int, end: int) -> bool:
+    """Whether a mark of punctuation and a name stand between: "a lost its role, b's account is gone"."""
+    between = text[hit.end : begin] if hit.end <= begin else text[end : hit.start]
+    return re.search(r"[,;:] [^,;:]*@", between) is not None

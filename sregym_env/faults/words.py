@@ -64,7 +64,7 @@ OBJECTS: Mapping[str, str] = {
     "volume": r"(?:persistent ?)?volumes?|pvs?|data (?:volume|directory)|storage(?!=)|its data|their data|disk(?!=)",
     "claim": r"(?:persistent ?)?(?:volume )?claims?(?: ?-?names?)?|pvcs?|persistentvolumeclaims?|claimnames?",
     "taint": r"taint\w*|[\w./-]+=[\w-]*:no(?:schedule|execute)"
-    r"|noschedule|reserved for|set aside|earmarked|repel\w*",
+    r"|noschedule|repel\w*",
     "toleration": r"(?:un-?)?tolerat\w+"
     r"|(?:no|lacks?|without|has no) (?:leave|permission|exemption) to run",
     "cordon": r"cordon\w*|scheduling ?disabled|(?:closed|shut|closed off|barred|locked) (?:to|for) (?:all |any )?(?:new )?(?:pods|scheduling|work\w*)|scheduling (?:is |was |has been )?(?:turned off|switched off|disabled)"
@@ -74,10 +74,12 @@ OBJECTS: Mapping[str, str] = {
     # resources
     "memory_limit": rf"(?:{_MEM}) ?-?(?:limits?|caps?|ceiling|allowance|budget|cgroup limit)|limits?\.memory|limits?: \{{ ?memory|limits? (?:on|for|of) (?:the |its )?{_MEM}"
     r"|cgroup limit|allowed (?:\w+ ){0,3}(?:memory|mem|ram)|memory is (?:limited|capped)|limits? memory"
-    r"|may (?:only |just |not )?(?:use|have|take|grow)(?: \S+){0,6} (?:of )?(?:memory|ram|mem)|(?:memory|ram) (?:is )?(?:capped|bounded|restricted|limited)",
+    r"|may (?:only |just |not )?(?:use|have|take|grow)(?: \S+){0,6} (?:of )?(?:memory|ram|mem)|(?:memory|ram) (?:is )?(?:capped|bounded|restricted|limited)"
+    r"|(?:memory|mem|ram) lim|lim(?:it)? (?:of |on )?mem",
     "cpu_limit": r"cpu ?-?(?:limits?|quotas?|caps?|ceiling|allowance|budget|bandwidth)|limits?\.cpu|limits? (?:on|for|of) (?:the |its )?cpu|cfs(?: quota| limit)?"
     r"|processor (?:limit|quota)|cpu is (?:limited|capped)|limits? cpu"
-    r"|may (?:only |just |not )?(?:use|have|take)(?: \S+){0,6} (?:of )?(?:cpu|processor|core)|(?:cpu|processor) (?:is )?(?:capped|bounded|restricted|limited|time|share|ration)|(?:share|slice|fraction) of (?:a |the |one )?(?:cpu|core|processor)",
+    r"|may (?:only |just |not )?(?:use|have|take)(?: \S+){0,6} (?:of )?(?:cpu|processor|core)|(?:cpu|processor) (?:is )?(?:capped|bounded|restricted|limited|time|share|ration)|(?:share|slice|fraction) of (?:a |the |one )?(?:cpu|core|processor)"
+    r"|cpu lim",
     "limit": r"limits?(?:ed)?|capped|cap",
     "cpu": r"cpu|cores?|millicores?|processor|compute",
     "memory": _MEM,
@@ -239,6 +241,7 @@ ACTS: Mapping[str, str] = {
     "scaled_away": r"0/0|scaled? (?:\S+ ){0,5}?(?:to|at) (?:0|zero|nothing|none)|replicas?(?: count)?(?: (?:is|was|set|are|now|field|number|of|equals|dropped|went|changed|reduced|at|from \S+))* ?[:=]? ?(?:to )?(?:0|zero|nil|none)(?![\w.]|/\d)"
     r"|(?:wants?|asks? for|runs?|set to|desires?|specif\w+|demands?|calls? for|configured (?:for|with|to)|has|have|told to (?:run|keep)|desired|to have|needs?|orders?) (?:just |exactly |only )?(?:0|zero|no) (?:pods?|copies|copy|instances?|replicas?)(?! (?:ready|available|up|running))(?: at all)?"
     r"|(?:0|zero|no) (?:desired |wanted |configured )?replicas?(?! (?:are |is )?(?:ready|available|up|running))",
+    "dropped_user": r"dropuser|drop(?:ped)? (?:the |its )?(?:data ?base |db |mongo |admin )*user|user ?not ?found",
     "limit_range": r"limit ?ranges?",
     "own_selector": r"match ?labels|adopt\w*|(?:deployment|replica ?set|workload|statefulset)(?:'s)? (?:label )?selector|selector of (?:the |its )?(?:deployment|replica ?set)|own template",
     "host_network": r"host ?network\w*",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sregym_env.cluster.app import App
@@ -22,6 +22,7 @@ from sregym_env.rewards.details import Details, says
 from sregym_env.rewards.names import Names, names_of
 from sregym_env.rewards.reading.account import Statement, read
 from sregym_env.rewards.reading.blame import Group, bare, blamed, everyone, focus, groups, subjects, troubled
+from sregym_env.tools.taxonomy import TAXONOMY
 
 _EVIDENCE_CHARS = 160
 
@@ -54,7 +55,7 @@ def _soup(text: str) -> bool:
 
 _SEVERAL = re.compile(
     r"\b(?:second|other|another|further|additional) (?:independent |separate |root )*(?:root )?(?:causes?|faults?) (?:is|are|was|were|has|have|and|,|beside)\b"
-    r"|\bthat is the second (?:root )?cause\b|\bboth (?:of them )?(?:have to|must|need(?:ed|s)?(?: to)?|should) (?:be )?(?:repair|fix|correct)\w*|\bcontribut\w+ just as much\b"
+    r"|\bthat is the second (?:root )?cause\b|\bboth (?:of them )?(?:have to|must|need(?:ed|s)?(?: to)?|should) (?:be )?(?:repair|fix|correct|downgrad|roll|rolled|restor|revert|chang)\w*|\bcontribut\w+ just as much\b"
     r"|\b(?:two|three|several|2|3) (?:independent |separate |different |unrelated |distinct |root )*(?:causes|faults)\b|\broot causes? \(\d\)|\b(?:takes|needs) both (?:repairs|fixes)\b|\bcause b:"
     r"|\bon the other hand,? (?:the|a|its)\b"
 )
@@ -236,7 +237,8 @@ class _Case:
         if not spans:
             return None
         ways = MECHANISMS[spec.mechanism].valued
-        near = range(max(0, number - _NEAR), min(len(self.statements), number + _NEAR + 1))
+        reach = 2 * _NEAR if quoted else _NEAR
+        near = range(max(0, number - reach), min(len(self.statements), number + reach + 1))
         for other in near:
             beside = self.statements[other]
             if other == number or not beside.asserts:
@@ -256,7 +258,7 @@ class _Case:
     def placed(self, spec: FaultSpec, claim: Claim) -> list[str]:
         """Those of a fault's components that a claim is about."""
         found = self.about(claim)
-        if VALUE in claim.match.concepts and self._object_named(spec, self.statements[claim.statement].text, own=True):
+        if self._own_object(claim, spec):
             return list(spec.components)
         if own := [name for name in spec.components if any(name in names for names in found)]:
             return own
@@ -267,6 +269,11 @@ class _Case:
             # Nobody is named beside it: the object may be named in another sentence.
             text = " . ".join(each.text for each in self.statements if each.label not in ("cleared", "remedy", "guess", "quoted"))
         return list(spec.components) if self._object_named(spec, text) else []
+
+    def _own_object(self, claim: Claim, spec: FaultSpec) -> bool:
+        """Whether a claim of a fault's mechanism stands beside the name of its object, which tells whose it is."""
+        text = self.statements[claim.statement].text
+        return claim.key == spec.mechanism and self._object_named(spec, text, own=True)
 
     def _object_named(self, spec: FaultSpec, text: str, own: bool = False) -> bool:
         """Whether a text names the object that is wrong, or the place by another name than a component's.
@@ -302,7 +309,7 @@ class _Case:
                 found = named[:2]
         elif claim.groups and claim.groups[0].rank == 1:
             # "A connects to B, whose ...": nobody is the subject, so it may be either.
-            found = named[:2]
+            found = [members for members, group in zip(named[:2], claim.groups, strict=False) if group.rank < 3]
         else:
             # "Its limit is too low for what frontend sends": whose it is was said elsewhere.
             own = [list(mention.components) for mention in each.mentions[:1]] if not named else named[:1]
@@ -434,11 +441,11 @@ class _Case:
                 continue
             if self._through(claim):
                 continue
-            if self._beside(claim):
+            if self._beside(claim) or self._by_the_way(claim):
                 beside.append(((claim.statement, claim.match.head.start), claim.key))
             else:
                 keys.append(claim.key)
-        if len(self.specs) == 1 and len(self._own_keys) == 1 and self.several:
+        if len(self.specs) == 1 and len(self.truth) == 1 and self.several:
             keys.append("a second cause")
         # One may be said by chance, in the words around what is right.
         return tuple(
@@ -453,6 +460,22 @@ class _Case:
             for claims in self.readings
             if (c := claims[claim.statement]) is not None
         )
+
+    def _by_the_way(self, claim: Claim) -> bool:
+        """Whether a claim blames nobody else, in an account that knows a fault's own value."""
+        known = any(found is not None and VALUE in found.match.concepts for found in self.valued)
+        return known and claim.match.head.concept not in TAXONOMY and set(self._about(claim)) <= self.truth
+
+    @cached_property
+    def valued(self) -> tuple[Claim | None, ...]:
+        """For every fault a claim with its own value."""
+        found = []
+        for spec, details, claims in zip(self.specs, self.details, self.readings, strict=True):
+            own = next((claim for claim in claims if claim is not None and self.placed(spec, claim)), None)
+            if own is not None and details.spans(self.statements[own.statement].text):
+                own = replace(own, match=replace(own.match, concepts=(*own.match.concepts, VALUE)))
+            found.append(own)
+        return tuple(found)
 
     def _rival(self, claim: Claim) -> bool:
         """Whether a claim is of the mechanism that is easily taken for a fault's own, and said in words of its own."""
@@ -495,6 +518,8 @@ class _Case:
         """Components that are blamed although nothing is wrong with them."""
         found: list[str] = [name for name in self.accused if name not in self.truth]
         for claim in self.claims:
+            if any(self._own_object(claim, spec) for spec in self.specs):
+                continue
             if self._blames(claim) and not set(self._about(claim)) & set(self._excused(claim)):
                 found += [name for name in self._about(claim) if name not in self.truth]
         for each in self.statements:

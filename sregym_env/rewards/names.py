@@ -34,6 +34,7 @@ _STORES = {
 
 _RATES = (
     r"\b(?:error|success|failure|fail|request|hit|miss|arrival|high|low|response|read|per-second) rates?\b"
+    r"|\bsearch(?:es|ing)? (?:for|in vain)\b"
     r"|\brate (?:of|limit\w*|at)\b|\bat (?:a|the) rate\b"
 )
 _DONE = r"(?:requests?|endpoints?|results?|journeys?|traffic|quer(?:y|ies)|path|page|api|data|calls?|functionality)\b"
@@ -44,7 +45,7 @@ _WORDS_TOO_COMMON = frozenset({"user", "ad", "email", "quote", "cart", "order"})
 
 
 _BEFORE_A_NAME = (
-    ", ", "; ", ": ", r"\(", "-> ", "<- ", r"\| ", r"\+ ", "& ", "/", " of ", " for ", " by ", " to ", " from ", " and ", " that ", " because ",
+    ", ", "; ", ": ", r"\(", "-> ", "<- ", r"\| ", r"\+ ", "& ", "/", " of ", " for ", " by ", " to ", " from ", " and ", " because ",
     " since ", " so ", " with ", " why ", " when ", " but ", " where ", " then ", " while ", " through ", " via ", " reach ", " lets ", " let ",
     " makes ", " gives ", " as ", " kills ", " restarts ", " behind ", " on ", " cause ", " traces back to ",
 )  # fmt: skip
@@ -63,7 +64,8 @@ _TYPOGRAPHY = {
     **dict.fromkeys(map(ord, "\u2018\u2019\u2032"), "'"),
     **dict.fromkeys(map(ord, "\u201c\u201d\u2033"), '"'),
     **dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"), None),
-    **dict.fromkeys(map(ord, "\u2192\u21d2"), " -> "),
+    **dict.fromkeys(map(ord, "\u2192\u21d2\u21a6\u27f6"), " -> "),
+    **dict.fromkeys(map(ord, "\u2190\u21d0"), " <- "),
 }
 """Hyphens, quotes and invisible characters as word processors and language models write them."""
 

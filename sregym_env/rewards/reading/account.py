@@ -27,7 +27,7 @@ _SCHEDULER = re.compile(
 """What the scheduler says of every pod: no account of a cause."""
 
 _THEORIES = re.compile(
-    r"\b(?:two|three|several|some|a few|2|3) (?:\w+ )?(?:theories|ideas|hypotheses|candidates|possibilities|suspicions|guesses)\b|\bdecide between\b|^(?:ideas|theories|things) (?:i|we) (?:had|tried|considered)\b|^(?:first|second|third|next|another|my first|other) (?:theory|theories|guess|idea|suspect|hypothesis|thought)\b"
+    r"\b(?:two|three|several|some|a few|2|3) (?:\w+ )?(?:theories|ideas|hypotheses|candidates|possibilities|suspicions|guesses)\b|\bdecide between\b|^(?:ideas|theories|things) (?:i|we) (?:had|tried|considered)\b"
 )
 """Announces guesses."""
 

@@ -131,6 +131,13 @@ _CULPRIT_IS = re.compile(
     rf"(?<!be)(?:{_CULPRIT}|diagnosis|fault|failure|outage|it all|everything|trouble|misconfiguration)s?(?: here| of (?:the|this|these|all) [^:,.@]{{0,40}}?)?(?: (?:is|are|was|lies?|sits?|begins?|started|comes?|originates?|starts|located|found|traced))*(?::| with| in| at| from| on| to| lies in| back)*"
     r"(?: (?:the|a|an|its|this|one|wrong|bad|broken|faulty|misconfigured|defective|deployment|service|workload|component|database|pod|pods|object|both|of|in|all|only|on|side|is))* ?[\"'(]?$"
 )
+_DITTO = re.compile(r"^(?:'s)? (?:does|do|did|has|have|had|is|are|was|were|runs?|gets?) (?:too|as well|likewise|so too|also wrong|the same)\b")
+_SO_DOES = re.compile(r"\b(?:so|neither|nor) (?:does|do|did|has|have|is|are|was|were) (?:the )?$")
+_SAME = re.compile(
+    r"^[^.;]{0,40}\b(?:same|identical) (?:\w+ )?(?:wrong|bad|broken|missing\S*|faulty|invalid|defective|mistakes?|faults?|defects?|errors?|misconfigurations?|problems?|treatment|edit)\b"
+)
+"""What makes somebody share in what was said of another: "and rate does too", "rate: same wrong version"."""
+
 _DUE_TO = re.compile(
     r"\b(?:because of|due to|caused by|owing to|thanks to|(?:the )?same (?:mistake|fault|problem|error|misconfiguration|thing|story|goes|holds|applies|is true|edit|change)(?: \w+){0,3} (?:for|to|with|of|in|on)|blame|blames|blaming|as a result of|attributable to|traced (?:back )?to|stem(?:s|ming) from|originat\w+ (?:in|from|at)|comes? from|results? from|misconfigur\w+ (?:of|in|on)|fault (?:of|in|with)|problem (?:of|in|with)|bug in|error in)"
     r"(?: (?:the|a|an|broken|faulty|failing|failed|misconfigured|bad|deployment|service|database|pods?|of|crashing|its|problems? (?:in|with)|wrong|all|both))* ?[\"'(]?$"
@@ -155,7 +162,9 @@ def blamed(statement: Statement) -> list[Group]:
                 statement.text[group.end : group.end + 70],
             )
             called = _CULPRIT_IS.search(before) is not None and _AFTER.match(after) is None
-            if called or _IS_CULPRIT.match(after) or _DUE_TO.search(before):
+            if _DITTO.match(after) or _SO_DOES.search(before) or (_SAME.search(after) and not group.rank):
+                found.append(group)
+            elif called or _IS_CULPRIT.match(after) or _DUE_TO.search(before):
                 found.append(group)
     return found
 

@@ -20,7 +20,7 @@ Label = Literal["", "place", "cause", "effect", "cleared", "remedy", "guess", "d
 _WORDS: tuple[tuple[Label, str], ...] = (
     (
         "cleared",
-        r".*\b(?:ruled? out|not (?:the )?(?:cause|culprit|at fault|affected|involved|related)|healthy|cleared|innocent|unrelated|unaffected|red herrings?"
+        r".*\b(?:ruled? out|discarded|discounted|not (?:the )?(?:cause|culprit|at fault|affected|involved|related)|healthy|cleared|innocent|unrelated|unaffected|red herrings?"
         r"|false leads?|eliminated|excluded|distractions?|distractors?|what it is not|rejected|dismissed|fine)\b.*|(?:other )?(?:recent )?changes(?: .*)?|checked(?: .*)?|looked at",
     ),
     ("cause", r"(?:why|what)(?: (?:is|was|are|were|does|do|did|no|it|this|went|\w+) .*| happened| broke| breaks| failed| changed| was done)?|how"),
@@ -197,8 +197,28 @@ _COPIED = re.compile(
     r"|^(?:[A-Z]+ )?\d{4}[-/]\d\d[-/]\d\d[T ]|^[EWI]\d{4} |^\d\d:\d\d:\d\d|^\[?\d{4}-\d\d"  # logs
     r"|^\s*(?:apiVersion|kind|metadata|spec|status|uid|resourceVersion|creationTimestamp|managedFields)\s*:\s*\S*$"
     r"|^\s{4,}[\w.-]+:\s*\S*$|^\s*- (?:name|image|containerPort|mountPath|key|type): |^\s*\[(?:FIRING|RESOLVED|alert)|^\s*(?:Warning|Normal)\s+\w+\s"
-    r"|^\s*(?:Readiness|Liveness|Startup) probe (?:failed|errored): |^[\w][\w /()-]{0,30}:\s{3,}\S|^\s*level=|^\{\"|^\s*\$ |^\s*>{1,3} "
+    r"|^\s*(?:Readiness|Liveness|Startup) probe (?:failed|errored): |^[\w][\w /()-]{0,30}:\s{3,}\S|^\s*(?:ALERT|FIRING|RESOLVED|WARN|ERROR|FTL|INF|ERR|DBG)\b|^[A-Z][\w-]*:\s{2,}\S|^\s*level=|^\{\"|^\s*\$ |^\s*>{1,3} "
 )
+
+
+_FRAGMENT = 7
+"""Words that a line has at most which is taken for copied because those around it are."""
+
+
+def _copied(lines: list[str]) -> list[bool]:
+    """Which lines were copied from a terminal: by their form, or short ones without a full stop between such."""
+    sure = [_COPIED.search(line) is not None for line in lines]
+    return [
+        own
+        or (
+            0 < number
+            and sure[number - 1]
+            and (number + 1 == len(lines) or sure[number + 1])
+            and len(line.split()) <= _FRAGMENT
+            and not line.rstrip().endswith((".", ":", ";", "!", "?"))
+        )
+        for number, (line, own) in enumerate(zip(lines, sure, strict=True))
+    ]
 
 
 _ROW = re.compile(r"^\s*\|(.*\S)\s*$")
@@ -219,6 +239,8 @@ def _without_tables(lines: list[str]) -> Iterator[str]:
         cells = [cell.strip() for cell in row[1].strip("|").split("|")]
         if number + 1 < len(lines) and _RULE.fullmatch(lines[number + 1]) and "-" in lines[number + 1]:
             columns = cells
+        elif columns and label_of(columns[0]) in _OTHERS:
+            yield f"{columns[0]}: {', '.join(cells)}"
         elif len(cells) == 2:
             yield f"{cells[0]}: {cells[1]}"
         elif len(cells) == len(columns):
@@ -243,7 +265,9 @@ def _of_lines(lines: list[str]) -> Iterator[Passage]:
             yield Passage("", ", ".join(details))
             details = []
 
-    for line in _without_tables(lines):
+    lines = list(_without_tables(lines))
+    copied = _copied(lines)
+    for number, line in enumerate(lines):
         if line.strip().startswith("```"):
             fenced = not fenced
             continue
@@ -252,7 +276,7 @@ def _of_lines(lines: list[str]) -> Iterator[Passage]:
             if heading in ("effect", "cleared", "remedy", "guess") and not _BULLET.match(line):
                 heading = heading
             continue
-        if _COPIED.search(line):
+        if copied[number]:
             yield from flush()
             yield Passage("quoted", line.strip())
             continue
