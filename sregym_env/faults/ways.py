@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -122,7 +122,7 @@ _NEGATED = re.compile(
     r"(?:\b(?:not|nor|neither|never|hardly)|n't)(?: (?:the|a|an|any|in the|because of|due to|caused by|from|by|a matter of|a case of|been|be|at all|actually|really|its|with|about))*"
     r" (?:\w+ )?$"
 )
-_DENIABLE = frozenset({"wrong", "absent", "revoked", "blocked", "low", "high", "defective", "on", "external", "incompatible", "conflict", "changed"})  # fmt: skip
+_DENIABLE = frozenset({"gone", "lack", "scaled_away", "dropped_user", "wrong", "absent", "revoked", "blocked", "low", "high", "defective", "on", "external", "incompatible", "conflict", "changed"})  # fmt: skip
 
 
 def tagged(text: str) -> Sentence:
@@ -176,6 +176,10 @@ def _denied(concept: str, text: str, at: int) -> bool:
     if concept not in _DENIABLE and concept not in FIELDS:
         return False
     before = text[max(0, at - 40) : at]
+    if concept in _PRESENT and _NO.search(before):
+        return True
+    if concept not in FIELDS and _NONE.search(before):
+        return True
     found = _NEGATED.search(before)
     if found is None:
         return False
@@ -183,17 +187,23 @@ def _denied(concept: str, text: str, at: int) -> bool:
     return _LACK.search(before) is None
 
 
+_NONE = re.compile(
+    r"\b(?:nobody|no ?one|nothing|none)(?: (?:has|have|had|was|were|been|ever|is|are|of|them|else))* (?:\w+ )?$"
+)
+_NO = re.compile(r"\b(?:no|without|without any|not any|zero)(?: (?:such|other|kubernetes|extra|added))? $")
+_PRESENT = frozenset({"taint", "cordon", "quota", "sidecar", "host_alias", "hosts_file", "limit_range", "deny_all", "conflict", "wrong", "defective"})
+"""What is well where there is none."""
 _LACK = re.compile(r"\b(?:has|have|had|does|do|did)(?: not|n't)(?: \w+){0,3} $")
 
 
 def matches(ways: Sequence[str], sentence: Sentence) -> list[Match]:
     """Every place where one of the ways is said."""
-    return [found for text in ways if (found := _match(way(text), sentence)) is not None]
+    return [found for text in ways for found in _match(way(text), sentence)]
 
 
 def matches_anywhere(ways: Sequence[str], sentence: Sentence) -> list[Match]:
     """Every place where one of the ways is said, however far apart: for ways with a value, which nobody says by chance."""
-    return [found for text in ways if (found := _match(_wide(way(text)), sentence)) is not None]
+    return [found for text in ways for found in _match(_wide(way(text)), sentence)]
 
 
 def _wide(asked: Way) -> Way:
@@ -210,20 +220,19 @@ def keys(sentence: Sentence) -> list[Match]:
     return found
 
 
-def _match(asked: Way, sentence: Sentence) -> Match | None:
+def _match(asked: Way, sentence: Sentence) -> Iterator[Match]:
     options = []
     for term in asked.terms:
         found = [hit for concept in term for hit in sentence.hits.get(concept, ())]
         if not found:
-            return None
+            return
         options.append(sorted(found, key=lambda hit: (hit.first, hit.last))[:MOST_HITS])
     for head in options[0]:
         chosen = _chosen(asked, sentence, [head], options[1:])
         if chosen is not None:
             first, last = min(hit.first for hit in chosen), max(hit.last for hit in chosen)
             if not _excluded(asked, sentence, first, last, chosen):
-                return Match(head, first, last, tuple(hit.concept for hit in chosen))
-    return None
+                yield Match(head, first, last, tuple(hit.concept for hit in chosen))
 
 
 def _chosen(

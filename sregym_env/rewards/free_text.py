@@ -113,7 +113,7 @@ class _Case:
             if each.asserts:
                 sentence = each.sentence
                 for key, mechanism in MECHANISMS.items():
-                    for match in matches(mechanism.ways, sentence)[:1]:
+                    for match in _distinct(matches(mechanism.ways, sentence)):
                         if each.consequence(match.head.start) and match.head.concept not in FIELDS:
                             # "... so its service is gone": what follows from a cause in such words is none.
                             continue
@@ -545,6 +545,11 @@ class _Case:
         """Whether so much is claimed that nothing is."""
         innocents = len(self.innocents)
         return self.listing or len(self.foreign) >= _KINDS_GUESSED or innocents > max(1, len(self.truth))
+
+
+def _distinct(found: Sequence[Match]) -> list[Match]:
+    """Matches about different things: of all that have one head the first."""
+    return list({match.head.start: match for match in reversed(found)}.values())[::-1]
 
 
 def _others(found: Sequence[Group], values: Sequence[tuple[int, int]]) -> tuple[Group, ...]:

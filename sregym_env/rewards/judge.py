@@ -19,6 +19,7 @@ from sregym_env.faults.spec import FaultSpec
 from sregym_env.llm.model import Usage
 from sregym_env.rewards import free_text, structured
 from sregym_env.rewards.checklist import Grade, none
+from sregym_env.rewards.screening import address, cleaned
 
 
 class JudgeError(SREGymError):
@@ -66,4 +67,6 @@ class SpecJudge:
         handed_in = structured.parsed(diagnosis)
         if handed_in is not None:
             return structured.grade(handed_in, specs, app)
+        if addressed := address(cleaned(diagnosis)):
+            return none(addressed)
         return free_text.grade(diagnosis, specs, app)

@@ -133,6 +133,10 @@ _CULPRIT_IS = re.compile(
 )
 _DITTO = re.compile(r"^(?:'s)? (?:does|do|did|has|have|had|is|are|was|were|runs?|gets?) (?:too|as well|likewise|so too|also wrong|the same)\b")
 _SO_DOES = re.compile(r"\b(?:so|neither|nor) (?:does|do|did|has|have|is|are|was|were) (?:the )?$")
+_NEEDS = re.compile(
+    r"^(?:'s)?(?: (?:service|deployment|pods?|also|itself|then|both|all|too))* (?:needs?|has to|have to|must|should|wants?)(?: (?:to|be|the|its|a|same|also|too|as well|likewise)){0,4} (?:fix\w*|repair\w*|correct\w*|chang\w+|roll\w*|rever\w+|restor\w+|replac\w+|downgrad\w+|treat\w+)"
+)
+"""Who needs a repair is at fault."""
 _SAME = re.compile(
     r"^[^.;]{0,40}\b(?:same|identical) (?:\w+ )?(?:wrong|bad|broken|missing\S*|faulty|invalid|defective|mistakes?|faults?|defects?|errors?|misconfigurations?|problems?|treatment|edit)\b"
 )
@@ -162,7 +166,7 @@ def blamed(statement: Statement) -> list[Group]:
                 statement.text[group.end : group.end + 70],
             )
             called = _CULPRIT_IS.search(before) is not None and _AFTER.match(after) is None
-            if _DITTO.match(after) or _SO_DOES.search(before) or (_SAME.search(after) and not group.rank):
+            if _NEEDS.match(after) or _DITTO.match(after) or _SO_DOES.search(before) or (_SAME.search(after) and not group.rank):
                 found.append(group)
             elif called or _IS_CULPRIT.match(after) or _DUE_TO.search(before):
                 found.append(group)

@@ -101,10 +101,24 @@ _UNKNOWN = re.compile(
     r"\b(?:the |real |actual |true |root )*causes? (?:(?:is|are|remains?|lies|must be|has to be)(?: still| yet| to be| simply)* (?:unknown|unclear|open|found|elsewhere|something else|another one|somewhere else|not (?:yet )?(?:known|clear|found)))"
     r"|\bi (?:still )?(?:do not|don't) know (?:the|what the|what is the) (?:real |root |actual )?cause\b"
 )
+_OPEN = re.compile(
+    r"\b(?:no|not a|haven't a|without a|not the faintest|any) (?:clue|idea)\b(?! (?:who|whose|when|how (?:it|this|that)))"
+    r"|\b(?:i|we) (?:have(?: not|n't)|had(?: not|n't)|did(?: not|n't)|could(?: not|n't)|can(?:not|'t)|(?:was|were|am|are) (?:not able|unable) to|(?:have|had) (?:not )?been (?:un)?able to|(?:have|had) yet to)"
+    r"(?: \w+){0,3}? (?:look(?:ed)?|check(?:ed)?|verify|verified|find out|found (?:out|what|the)|tell|say|decide|narrow\w*|determined?|got it|pin\w*|confirm(?:ed)?|established?|prove[dn]?|had (?:a chance|time))\b(?! (?:who|when|any(?:thing)? (?:else|other|more)))"
+    r"|\b(?:to be|needs? to be|has to be|have to be|should be|remains to be|yet to be) (?:verified|checked|confirmed|looked (?:at|into)|investigated|proven|established)\b"
+    r"|\b(?:worth|deserves) (?:a )?(?:check\w*|look\w*|verif\w*|investigat\w*)|\b(?:first|next|only|best) thing to (?:check|look|verify)"
+    r"|\b(?:will|i'd|i would|let's|lets|let us|someone|somebody|anyone|anybody|please|pls|plz)(?: \w+){0,4}? (?:check|verify|look into|look at|take a look|confirm|have a look)\b"
+    r"|\b(?:looking|look|search(?:ing)?) elsewhere\b|\b(?:cause|problem|reason|trouble|fault|failure|whatever \S+ \S+(?: \S+)?|it|inability)(?: \S+){0,5}? (?:lies|must lie|is|must be|comes?(?: from)?|must come from|has to come from) (?:in |at |from )?(?:elsewhere|something else|somewhere else|another place)"
+    r"|\b(?:something|smth|sth) else (?:is|must be|has to be|broke|causes)|\b(?:remains?|is|stays?|are|still) (?:\w+ )?(?:unexplained|a mystery|a riddle|unsolved)\b|\bunexplained$"
+    r"|\b(?:leave|left|leaving|remains?|stays?|is|still) (?:\S+ ){0,4}?open\b(?! (?:port|to|for|on))|\bopen question\b|^\W*(?:one of (?:those|these|the two|two|them)|one or the other)\W*$|, one or the other\W*$"
+    r"|\b(?:more|further) (?:data|evidence|investigation|information|logs?|digging|work|analysis) (?:is |are )?(?:needed|required|necessary)\b|\bout of time\b|\bconfidence\W+(?:is )?(?:low|medium|moderate|none|[1-6]\d? ?%)"
+    r"|\b(?:i|we) (?:\w+ )?(?:lean|bet|gamble)\b|\bmy (?:money|bet) is on\b|\bcause (?:not (?:found|known|established)|unknown|undetermined)\b|\b(?:undetermined|inconclusive)\b"
+)
+"""The account leaves open what the cause is."""
 _META = re.compile(
     r"\b(?:nobody has (?:looked|checked|verified)|(?:i|we) (?:did not|didn't|have not|haven't) (?:get round to|look|check|verif)\w*|(?:it|that|this) (?:is|was|'s|turned out)(?: to be)? not so\b|(?:it|that|this)(?: is|'s)?n't so\b|it'sn't so\b|(?:cannot|can't|could not|couldn't) decide\b|(?:am|was|'m|are|is)(?: \w+)? (?:not (?:\w+ )?(?:sure|certain|confident)|unsure|uncertain|guessing|speculating|unproven|unverified|unconfirmed)|could(?: not|n't) (?:\w+ )?(?:confirm|verify|tell|prove|determine|establish)"
     r"|can(?:no|')t (?:tell|confirm|say|verify|prove)|(?:just|only|merely|pure) (?:a |my )?(?:guess\w*|hunch|hypothes\w+|speculation|theory|idea)|i (?:may|might|could) be wrong|don't know|do not know|not confirmed|no idea|needs? (?:more )?(?:investigation|confirmation)|none of (?:this|that|the above) is (?:certain|true|confirmed|so)"
-    r"|\b(?:forget|ignore|scratch|strike) (?:that|what|it|everything|all)\b|\bnever ?mind\b|\bi (?:take|took) (?:it|that|this|all that) back\b|\bi withdraw\b|^(?:\W*)(?:no|not really|that is not so|not so|i do not think so|i don't think so|just kidding|wrong|false|not true)(?:[.!,]|$)|(?:the above|this|that) (?:is|was|may be|might be) (?:false|not true|untrue|incorrect|a lie|a joke|a guess|speculation|only a guess)|the above (?:is|was) wrong)"
+    r"|\b(?:forget|ignore|scratch|strike) (?:that|what|it|everything|all)\b|\bnever ?mind\b|\bi (?:take|took) (?:it|that|this|all that) back\b|\bi withdraw\b|^\W*not (?:that|it|this|him|her)(?: one)?\W*$|^(?:\W*)(?:no|not really|that is not so|not so|i do not think so|i don't think so|just kidding|wrong|false|not true)(?:[.!,]|$)|(?:the above|this|that) (?:is|was|may be|might be) (?:false|not true|untrue|incorrect|a lie|a joke|a guess|speculation|only a guess)|the above (?:is|was) wrong)"
 )
 
 
@@ -115,7 +129,7 @@ def retracts(sentence: str) -> bool:
 
 def knows_nothing(sentence: str) -> bool:
     """Whether a sentence says that the cause is not known, or another than all that was said."""
-    return _UNKNOWN.search(sentence) is not None
+    return _UNKNOWN.search(sentence) is not None or _OPEN.search(sentence) is not None
 
 
 def clauses(text: str) -> list[Clause]:
