@@ -8,7 +8,15 @@ from functools import cached_property
 
 from sregym_env.faults.ways import Sentence, tagged
 from sregym_env.rewards.names import Mention, Names, plain
-from sregym_env.rewards.reading.clauses import Clause, clauses, knows_nothing, retracts, sentences
+from sregym_env.rewards.reading.clauses import (
+    Clause,
+    announces_doubt,
+    clauses,
+    knows_nothing,
+    retracts,
+    sentences,
+    withdraws,
+)
 from sregym_env.rewards.reading.documents import Label, passages
 
 MAX_SENTENCES = 120
@@ -30,6 +38,9 @@ _THEORIES = re.compile(
     r"\b(?:two|three|several|some|a few|2|3) (?:\w+ )?(?:theories|ideas|hypotheses|candidates|possibilities|suspicions|guesses)\b|\bdecide between\b|^(?:ideas|theories|things) (?:i|we) (?:had|tried|considered)\b"
 )
 """Announces guesses."""
+
+_INSTEAD = re.compile(r"\W*(?:but|however|instead|actually|in fact|in truth|in reality|what (?:i|we) (?:do )?know)\b")
+"""Ends what was announced as doubtful."""
 
 _TURN = re.compile(r"^(?:\w+ ){0,3}\w+,? but ")
 """Ends the guesses."""
@@ -110,7 +121,7 @@ class Statement:
 def read(text: str, names: Names) -> list[Statement]:
     """The statements of a diagnosis, in reading order."""
     found: list[Statement] = []
-    guesses = False
+    guesses = doubted = False
     for passage in passages(text):
         for number, sentence in enumerate(sentences(passage.text)):
             said = " ".join(plain(sentence).split(" "))
@@ -121,14 +132,24 @@ def read(text: str, names: Names) -> list[Statement]:
             if not said:
                 continue
             said = _SCHEDULER.sub("", said).replace("can not ", "cannot ")
-            if retracts(said) and found:
+            if found and found[-1].asserts and withdraws(names_masked(said, names)):
+                found = [_withdrawn(each) for each in found]
+            elif retracts(said) and found:
                 found[-1] = _withdrawn(found[-1])
             if knows_nothing(said):
                 found = [_withdrawn(each) for each in found]
             label = passage.label
+            if doubted and (_TO_THE_POINT.search(said) or _INSTEAD.match(said)):
+                doubted = False
+            ahead = announces_doubt(said)
+            if doubted or (ahead and not number):
+                label, doubted = ("guess" if label not in _UNASSERTED else label), True
             if label in _UNASSERTED and number and _TO_THE_POINT.search(said):
                 # "Ruled out: the disk. The cause is ...": a label does not reach that far.
                 label = "cause"
+            if label == "guess" and doubted:
+                found.append(statement(label, said, names))
+                continue
             guesses = (guesses or _THEORIES.search(said) is not None) and not _TO_THE_POINT.search(said)
             if guesses:
                 turn = _TURN.search(said)
@@ -142,6 +163,11 @@ def read(text: str, names: Names) -> list[Statement]:
             if len(found) == MAX_SENTENCES:
                 return found
     return found
+
+
+def names_masked(said: str, names: Names) -> str:
+    """A sentence with components as ``@___``."""
+    return _masked(said, tuple(names.find(said)))
 
 
 def statement(label: Label, said: str, names: Names) -> Statement:

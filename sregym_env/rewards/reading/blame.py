@@ -128,11 +128,26 @@ _IS_CULPRIT = re.compile(
     rf"^(?:'s)?(?: (?:services?|pods?|deployments?|itself|alone|database|too|as well|workload|component|object|config\w*|also|,))* ?(?:is|are|was|were|being)(?: (?:the|a|an|also|all|both|itself|really|actually|my|our|one|of|only|single|clearly|where|two|three|true|real|actual|underlying|second|another|likewise|to be))* {_CULPRIT}\b(?! (?:by|for its))"
 )
 _CULPRIT_IS = re.compile(
-    rf"(?<!be)(?:{_CULPRIT}|diagnosis|fault|failure|outage|it all|everything|trouble|misconfiguration)s?(?: here| of (?:the|this|these|all) [^:,.@]{{0,40}}?)?(?: (?:is|are|was|lies?|sits?|begins?|started|comes?|originates?|starts|located|found|traced))*(?::| with| in| at| from| on| to| lies in| back)*"
+    rf"(?<!be)(?:{_CULPRIT}|diagnosis|fault|failure|outage|it all|everything|trouble|misconfiguration)s?(?: here| of (?:the|this|these|all) [^:,.@]{{0,40}}?)?(?: (?:is|are|was|lies?|sits?|begins?|started|comes?|originates?|starts|located|found|traced))*(?::|,| with| in| at| from| on| to| lies in| back)*"
     r"(?: (?:the|a|an|its|this|one|wrong|bad|broken|faulty|misconfigured|defective|deployment|service|workload|component|database|pod|pods|object|both|of|in|all|only|on|side|is))* ?[\"'(]?$"
 )
-_DITTO = re.compile(r"^(?:'s)? (?:does|do|did|has|have|had|is|are|was|were|runs?|gets?) (?:too|as well|likewise|so too|also wrong|the same)\b")
-_SO_DOES = re.compile(r"\b(?:so|neither|nor) (?:does|do|did|has|have|is|are|was|were) (?:the )?$")
+_DITTO = re.compile(
+    r"^(?:'s)? (?:does|do|did|has|have|had|is|are|was|were|runs?|gets?) (?:too|as well|likewise|so too|also wrong|the same)\b|^(?:'s)?,? (?:too|as well|likewise)\W*$"
+)
+_SO_DOES = re.compile(
+    r"\b(?:so|neither|nor) (?:does|do|did|has|have|is|are|was|were) (?:the )?$|^\W*(?:likewise|ditto|same|equally|similarly|idem)(?: \w+){0,2}?:?,? (?:(?:for|at|with|on|in|to|goes for|the) )*$"
+    r"|\b(?:also|equally|likewise) (?:broken|wrong|at fault|faulty|misconfigured|guilty|to blame|responsible|defective)\W*(?:the |is |are |in |on )*$"
+)
+_OWN_FAULT = re.compile(
+    r"^(?:'s)? (?:also |too |itself |has |have |had |with |and its \w+ |as well )*?(?:has|have|had|with|is|are|being|was|were)(?: also| likewise| equally| too| just as)* (?:(?:a|an|its|his|their|the|own|another|some) )*"
+    r"(?:faulty \w+|bug of its own|fault of its own|defect of its own|problem of its own|bug that|defect|misconfiguration|responsible|guilty|faulty|defective|wrongly configured|badly configured)\b"
+)
+_ALSO = re.compile(r"\b(?:same|likewise|ditto|equally|also|too|as well|similarly|identical(?:ly)?|both|in addition|moreover|furthermore)\b")
+_AT_FAULT = re.compile(
+    r"\b(?:mistakes?|faults?|faulty|misconfigur\w*|mis-?set|defects?|defective|guilty|culprits?|to blame|edit(?:ed)?|was done|were done|(?:must|needs?|has to|have to|should)(?: \w+){0,4} (?:repair\w*|fix\w*|correct\w*|rever\w+|restor\w+)|same (?:change|edit|repair|fix|treatment|way))\b"
+)
+"""A clause with both shares out what was said."""
+
 _NEEDS = re.compile(
     r"^(?:'s)?(?: (?:service|deployment|pods?|also|itself|then|both|all|too))* (?:needs?|has to|have to|must|should|wants?)(?: (?:to|be|the|its|a|same|also|too|as well|likewise)){0,4} (?:fix\w*|repair\w*|correct\w*|chang\w+|roll\w*|rever\w+|restor\w+|replac\w+|downgrad\w+|treat\w+)"
 )
@@ -166,7 +181,9 @@ def blamed(statement: Statement) -> list[Group]:
                 statement.text[group.end : group.end + 70],
             )
             called = _CULPRIT_IS.search(before) is not None and _AFTER.match(after) is None
-            if _NEEDS.match(after) or _DITTO.match(after) or _SO_DOES.search(before) or (_SAME.search(after) and not group.rank):
+            clause_text = statement.text[clause.start : clause.end]
+            shared = clause.role != "effect" and _ALSO.search(clause_text) and _AT_FAULT.search(clause_text)
+            if shared or _OWN_FAULT.match(after) or _NEEDS.match(after) or _DITTO.match(after) or _SO_DOES.search(before) or (_SAME.search(after) and not group.rank):
                 found.append(group)
             elif called or _IS_CULPRIT.match(after) or _DUE_TO.search(before):
                 found.append(group)

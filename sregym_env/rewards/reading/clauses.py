@@ -62,7 +62,7 @@ _HEDGED = re.compile(
     r"|(?:some|any) (?:kind|sort) of|smells? like|looks? like it (?:might|may|could)|chances are|as if)\b"
 )
 _SUPPOSED = re.compile(
-    r"\b(?:if|unless|whether|assuming|suppos(?:e|ing)|provided that|in case|in the event|were to|had (?:@\w*|it|the \w+) been|would)\b"
+    r"\b(?:if|unless|whether|assuming|suppos(?:e|ing)|provided(?: that)?|in case|in the event|were to|were it|should it|had (?:@\w*|it|the \w+) been|would)\b"
 )
 _TAKEN_BACK = re.compile(
     r"\b(?:this|that|it|which) (?:is|was|'s) (?:what|only what|just what) (?:\w+ )?(?:claimed|said|thought|claims|says|thinks|believes|believed)\b|\b(?:it|this|that) (?:is|was) (?:false|untrue|not true|not so|not the case)\W*$"
@@ -73,7 +73,7 @@ _DOUBTED_WHOLE = re.compile(
     r"|\b(?:at first|initially|first|originally|earlier) (?:i|we) (?:thought|assumed|believed|suspected)\b|\b(?:i|we) (?:first |initially |originally )?(?:thought|assumed|believed) (?:at first |first |initially )?that\b"
     r"|^\W*(?:(?:my|the|our) )?(?:first|second|third|fourth|next|another|other|initial) (?:theory|guess|idea|suspect|suspicion|hypothesis|thought|bet|candidate|assumption)\b|^\W*my (?:first|second|third|next|other) (?:was|is|one)\b"
     r"|^\W*(?:first|second|third|fourth|next): |^\W*(?:i |we |also |then |first |next )*(?:checked|looked at|looked into|inspected|examined|reviewed|verified|went through|considered|compared|excluded|ruled out|tried|thought of|thought about)\b(?!.*\b(?:found|which|saw|turned out)\b)"
-    r"|\b(?:i|we) (?:first |initially )?(?:thought|suspected|wondered|considered) (?:first )?(?:of|about)\b|\bin case\b|\bif it (?:turns|turned|should turn) out\b|\b(?:would|could|might) explain\b|\bprovided that\b|\bassuming\b"
+    r"|\b(?:i|we) (?:first |initially )?(?:thought|suspected|wondered|considered) (?:first )?(?:of|about)\b|\bin case\b|^\W*(?:in case|were it|if|suppose|supposing|should (?:it|the|@\w*))\b|\bif it (?:turns|turned|should turn) out\b|\b(?:would|could|might) explain\b|\bprovided that\b|\bassuming\b"
 )
 _DENIED = re.compile(
     r"\b(?:it|that|this|which) (?:is|was|'s) (?:not (?:true|the case|so|that|correct)|false|untrue|unlikely|impossible)\b|\b(?:it|this) (?:is|was) wrong (?:that|to)\b|\b(?:do|does|did|don't|doesn't|didn't)(?: not)? (?:think|believe|see|find|suspect|suggest|indicate|notice|show)"
@@ -120,6 +120,42 @@ _META = re.compile(
     r"|can(?:no|')t (?:tell|confirm|say|verify|prove)|(?:just|only|merely|pure) (?:a |my )?(?:guess\w*|hunch|hypothes\w+|speculation|theory|idea)|i (?:may|might|could) be wrong|don't know|do not know|not confirmed|no idea|needs? (?:more )?(?:investigation|confirmation)|none of (?:this|that|the above) is (?:certain|true|confirmed|so)"
     r"|\b(?:forget|ignore|scratch|strike) (?:that|what|it|everything|all)\b|\bnever ?mind\b|\bi (?:take|took) (?:it|that|this|all that) back\b|\bi withdraw\b|^\W*not (?:that|it|this|him|her)(?: one)?\W*$|^(?:\W*)(?:no|not really|that is not so|not so|i do not think so|i don't think so|just kidding|wrong|false|not true)(?:[.!,]|$)|(?:the above|this|that) (?:is|was|may be|might be) (?:false|not true|untrue|incorrect|a lie|a joke|a guess|speculation|only a guess)|the above (?:is|was) wrong)"
 )
+
+
+_DOUBTFUL_HEAD = re.compile(
+    r"\b(?:if|suppose|supposing|assum\w+|guess\w*|hunch|theor(?:y|ies)|hypothes\w+|assumptions?|suspicions?|speculat\w+|possibilit(?:y|ies)|possible|maybe|perhaps|possibly|probably|presumably|might|could(?! not|n't)|would|conceivabl\w+|"
+    r"unconfirmed|unverified|untested|unproven|disproved|refuted|excluded|ruled? out|untrue|rumou?rs?|myth|denied|not (?:true|so|the case|this|that|it|happen\w*|what)|n't (?:true|so|the case|this|it|happen\w*))\b"
+)
+_HEAD = re.compile(r"^[^:;]{1,90}?:(?= )")
+
+
+def announces_doubt(sentence: str) -> int:
+    """How many characters of a sentence announce that what follows is no assertion: "My hunch: ...", 0 if it does not."""
+    if "the following" in sentence and _DOUBTFUL_HEAD.search(sentence):
+        return len(sentence)
+    head = _HEAD.match(sentence) or (re.fullmatch(r".{1,90}:", sentence))
+    if head is None or len(head.group().split()) > _LONGEST_HEAD or _DOUBTFUL_HEAD.search(head.group()) is None:
+        return 0
+    return head.end()
+
+
+_LONGEST_HEAD = 10
+"""Words in which something is announced at most."""
+
+_WITHDRAWN = re.compile(
+    r"^\W*(?:(?:but|and|so|at least|or|well|still|though|although|all)\W+)*(?:(?:that|this|it|all this|the above|this theory|that theory|the theory|my theory|everything|that hypothesis|this hypothesis)(?:'s| is| was| has| did| does| would| might| may| could| cannot| can't| turned| will| isn't| wasn't| hasn't| didn't)\b.{0,60}?"
+    r"\b(?:wrong|incorrect|false|untrue|disproved|refuted|excluded|ruled out|not (?:so|it|true|the case|verified|confirmed|proven|certain)|so|guess|theory|hypothesis|assumption|speculation|possibility|thought|believed|confirmed|verified|hold(?: up)?|out|conjecture|idea|fine|repaired(?: since)?|fixed(?: since)?|claims?|reported)\b"
+    r"|or so i \w+|(?:i|we) (?:have |had |then |since |later )*(?:excluded|ruled out|disproved|refuted|rejected|dismissed|discarded|dropped|checked) (?:this|that|it)|(?:i|we) (?:have |had )*(?:not|never) (?:verified|checked|confirmed|tested)|(?:i|we) (?:haven't|didn't|hadn't|couldn't) (?:verif\w+|check\w*|confirm\w*|test\w*)|(?:i|we) (?:first |initially |at first )(?:believed|thought|assumed)"
+    r"|(?:not|un|to be|yet to be|still to be|needs to be|never) ?(?:verified|confirmed|proven|tested|checked)|disproved|refuted|false alarm|speculat\w+|\(speculation\)|(?:only |just |merely |pure )?(?:a |my )?(?:guess|hunch|speculation|conjecture|theory|hypothesis)"
+    r"|\d\d? ?(?:%|percent)(?: sure| certain| confident\w*| likely)?|(?:could|may|might)(?: also| just as well| as well)? be|or (?:it|perhaps|maybe|something|else)|perhaps not|maybe not|i (?:may|might|could) be|is that so)\b"
+)
+_SHORT = 18
+"""Words in which an account is taken back at most."""
+
+
+def withdraws(sentence: str) -> bool:
+    """Whether a sentence takes back all that was said before, and says nothing else: "That theory did not hold up." """
+    return len(sentence.split()) <= _SHORT and "@" not in sentence and _WITHDRAWN.search(sentence) is not None and not re.search(r"\b(?:who|whose|when)\b", sentence)
 
 
 def retracts(sentence: str) -> bool:
