@@ -26,6 +26,8 @@ class Mechanism:
     """Any of these says it, whoever says it of whatever."""
     valued: tuple[str, ...] = ()
     """Any of these says it as well, of a fault whose own wrong value (``VALUE``) stands beside."""
+    unlike: tuple[str, ...] = ()
+    """Any of these says another thing in much the same words: "the Secret exists, but lacks a key"."""
     kinds: tuple[str, ...] = ()
     """Kinds of the objects in which one may rightly say that it lies."""
     kin: tuple[str, ...] = ()
@@ -61,6 +63,7 @@ _ALL = (
             "forwards number service dead|wrong !probe|readiness_probe|liveness_probe|startup_probe !host_alias !selector /12",
         ),
         valued=("VALUE port|listens|forwards|service|endpoints|dead",),
+        unlike=("service fine = /2",),
         kinds=("Service",),
     ),
     Mechanism(
@@ -74,6 +77,7 @@ _ALL = (
             "port clients wrong|contrast service|offers !probe|readiness_probe|liveness_probe|startup_probe !target_port !sidecar|address_in_use /12",
         ),
         valued=("VALUE service|port|offers|clients",),
+        unlike=("service fine = /2",),
         kinds=("Service",),
         kin=("wrong_target_port",),
     ),
@@ -90,6 +94,7 @@ _ALL = (
             "label wrong service|selector !shared !also !own_selector",
         ),
         valued=("VALUE selector|selects|label|endpoints",),
+        unlike=("own_selector wrong|label|selector",),
         kinds=(
             "Service",
             "Endpoints",
@@ -130,6 +135,7 @@ _ALL = (
             "lack = >service !configmap|secret|service_account|claim|selector /3",
             "service no_component /4",
         ),
+        unlike=("service present = /3",),
         kinds=("Service",),
     ),
     Mechanism(
@@ -239,6 +245,7 @@ _ALL = (
             "config_key|address_key misnamed config|configmap /10",
         ),
         valued=("VALUE absent|lack|misnamed|config|configmap !command|image|port",),
+        unlike=("config_key|address_key|named_key present = /3",),
         kinds=("ConfigMap",),
         kin=("missing_configmap",),
     ),
@@ -251,6 +258,7 @@ _ALL = (
             "volume configmap gone !config_key|named_key /12",
         ),
         valued=("VALUE gone !secret|claim|service_account",),
+        unlike=("configmap present = /3", "configmap lack >config_key|named_key /4",),
         kinds=(
             "ConfigMap",
             "Deployment",
@@ -340,6 +348,7 @@ _ALL = (
             "oom low limit !cpu",
         ),
         valued=("VALUE memory_limit|oom|limit !memory_request /16",),
+        unlike=("ephemeral limit|low|number",),
         kinds=("Deployment",),
     ),
     Mechanism(
@@ -358,6 +367,7 @@ _ALL = (
         "admission",
         ("quota require|blocked|low|number|wrong|memory !limit_range",),
         valued=("VALUE quota|require|blocked|memory !limit_range",),
+        unlike=("quota counted /12", "limit_range memory|low",),
         kinds=("ResourceQuota",),
         through=("excessive_resource_request", "scaled_to_zero"),
     ),
@@ -383,6 +393,7 @@ _ALL = (
             "dns_policy cluster_dns !host_network",
         ),
         valued=("VALUE dns_policy|nameserver|cluster_dns",),
+        unlike=("host_network on|changed|dns_policy",),
         kinds=("Deployment",),
         kin=("dns_record_blocked",),
     ),
@@ -456,6 +467,7 @@ _ALL = (
             "not_authorized account|role = /7",
         ),
         valued=("VALUE role|revoked|not_authorized",),
+        unlike=("other_role revoked|lack", "other_user revoked|lack|role /6",),
         kinds=("MongoDBAccount",),
         kin=("database_account_missing",),
         rivals=("database_account_missing",),
@@ -470,6 +482,7 @@ _ALL = (
             "authentication account gone|lack|wrong !role|service_account|secret /12",
         ),
         valued=("VALUE account|authentication|gone",),
+        unlike=("account present /3", "other_user gone|lack|account /5",),
         kinds=("MongoDBAccount",),
         kin=("database_permission_revoked",),
         rivals=("database_permission_revoked",),
@@ -492,6 +505,7 @@ _ALL = (
             "lack >service_account /4",
         ),
         valued=("VALUE service_account|gone|absent|lack|account !rbac",),
+        unlike=("service_account present /3", "service_account rbac /8",),
         kinds=(
             "Deployment",
             "ServiceAccount",
@@ -506,6 +520,7 @@ _ALL = (
             "lack >secret /4",
         ),
         valued=("VALUE secret gone|absent|lack !wrong",),
+        unlike=("secret present /3", "secret lack >config_key|variable|named_key /4",),
         kinds=(
             "Deployment",
             "Secret",

@@ -173,12 +173,14 @@ def _indexer(starts: Sequence[int]) -> Callable[[int], int]:
 
 def _denied(concept: str, text: str, at: int) -> bool:
     """Whether the word at a place is negated: "is not wrong", "nor the liveness probe"."""
-    if concept not in _DENIABLE and concept not in FIELDS:
+    if concept not in _DENIABLE and concept not in FIELDS and concept != "present":
         return False
     before = text[max(0, at - 40) : at]
     if concept in _PRESENT and _NO.search(before):
         return True
     if concept not in FIELDS and _NONE.search(before):
+        return True
+    if concept == "present" and _UNSURE.search(before):
         return True
     found = _NEGATED.search(before)
     if found is None:
@@ -190,6 +192,7 @@ def _denied(concept: str, text: str, at: int) -> bool:
 _NONE = re.compile(
     r"\b(?:nobody|no ?one|nothing|none)(?: (?:has|have|had|was|were|been|ever|is|are|of|them|else))* (?:\w+ )?$"
 )
+_UNSURE = re.compile(r"\b(?:no|nor|neither|nothing|none|nobody|never|not|that|which|whether|if|what|longer|cannot)\b(?: \S+){0,3} $|n't(?: \S+){0,2} $")
 _NO = re.compile(r"\b(?:no|without|without any|not any|zero)(?: (?:such|other|kubernetes|extra|added))? $")
 _PRESENT = frozenset({"taint", "cordon", "quota", "sidecar", "host_alias", "hosts_file", "limit_range", "deny_all", "conflict", "wrong", "defective"})
 """What is well where there is none."""

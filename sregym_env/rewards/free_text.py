@@ -32,7 +32,7 @@ _KINDS_GUESSED = 3
 _KEYWORDS = 7
 """Different fields in one statement from which it is a list of keywords."""
 
-_NEAR = 2
+_NEAR = 6
 """Statements between a value and what is said of it."""
 
 _SOUP = 14
@@ -237,8 +237,7 @@ class _Case:
         if not spans:
             return None
         ways = MECHANISMS[spec.mechanism].valued
-        reach = 2 * _NEAR if quoted else _NEAR
-        near = range(max(0, number - reach), min(len(self.statements), number + reach + 1))
+        near = sorted(range(len(self.statements)), key=lambda other: (abs(other - number), other))[: 2 * _NEAR + 1]
         for other in near:
             beside = self.statements[other]
             if other == number or not beside.asserts:
@@ -268,7 +267,12 @@ class _Case:
         if not claim.groups:
             # Nobody is named beside it: the object may be named in another sentence.
             text = " . ".join(each.text for each in self.statements if each.label not in ("cleared", "remedy", "guess", "quoted"))
-        return list(spec.components) if self._object_named(spec, text) else []
+        return list(spec.components) if self._object_named(spec, text) and self._not_others(spec) else []
+
+    def _not_others(self, spec: FaultSpec) -> bool:
+        """Whether the account is not of other components alone."""
+        said = {name for each in self.statements if each.asserts for mention in each.named() for name in mention.components}
+        return not said or bool(said & {*spec.components, *spec.affected})
 
     def _own_object(self, claim: Claim, spec: FaultSpec) -> bool:
         """Whether a claim of a fault's mechanism stands beside the name of its object, which tells whose it is."""
@@ -371,9 +375,16 @@ class _Case:
             if here:
                 covered |= set(here)
                 first = first or claim
-        if first is None or self.contradiction(number):
+        if first is None or self.contradiction(number) or self._unlike(spec):
             return None
         return first
+
+    def _unlike(self, spec: FaultSpec) -> bool:
+        """Whether the account tells of something else that is said in much the same words."""
+        ways = MECHANISMS[spec.mechanism].unlike
+        return any(
+            matches(ways, each.whole) for each in self.statements if ways and each.label not in ("guess", "quoted", "remedy")
+        )
 
     def contradiction(self, number: int) -> str:
         """A value of a fault's own sort that is another than the fault's, where its mechanism is stated."""

@@ -82,6 +82,11 @@ class Statement:
         return tagged(self.asserted)
 
     @cached_property
+    def whole(self) -> Sentence:
+        """All of it, whatever is asserted, with its concepts."""
+        return tagged(self.masked)
+
+    @cached_property
     def starts(self) -> tuple[int, ...]:
         """Where its words begin."""
         return tuple(match.start() for match in re.finditer(r"\S+", self.masked))
@@ -103,6 +108,10 @@ class Statement:
     def consequence(self, offset: int) -> bool:
         """Whether a place is in words that tell what follows from something else."""
         return self.label == "effect" or self.clause_of(offset).role == "effect"
+
+    def within(self, clause: Clause) -> list[Mention]:
+        """Mentions in a clause, whatever it asserts."""
+        return [mention for mention in self.mentions if self.clause_of(mention.start) is clause]
 
     def named(self, clause: Clause | None = None) -> list[Mention]:
         """Mentions in a clause that asserts something, or in all of those."""
@@ -132,7 +141,8 @@ def read(text: str, names: Names) -> list[Statement]:
             if not said:
                 continue
             said = _SCHEDULER.sub("", said).replace("can not ", "cannot ")
-            if found and found[-1].asserts and withdraws(names_masked(said, names)):
+            last = next((each for each in reversed(found) if each.label not in ("remedy", "cleared", "quoted")), None)
+            if last is not None and last.asserts and withdraws(names_masked(said, names)):
                 found = [_withdrawn(each) for each in found]
             elif retracts(said) and found:
                 found[-1] = _withdrawn(found[-1])

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from sregym_env.faults.ways import Match
 from sregym_env.rewards.names import Mention
 from sregym_env.rewards.reading.account import Statement
-from sregym_env.rewards.reading.clauses import Clause
+from sregym_env.rewards.reading.clauses import Clause, repairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,10 @@ _OWN_PORTS = re.compile(
 
 def groups(statement: Statement, clause: Clause | None = None) -> list[Group]:
     """The groups of names in a clause, or in all that is asserted, in reading order."""
-    named = statement.named(clause)
+    return _in_breaths(statement, statement.named(clause))
+
+
+def _in_breaths(statement: Statement, named: Sequence[Mention]) -> list[Group]:
     runs: list[list[Mention]] = []
     for mention in named:
         between = statement.text[runs[-1][-1].end : mention.start] if runs else ""
@@ -123,7 +126,7 @@ def _by_grammar(statement: Statement, match: Match) -> list[Group]:
     return sorted([*own, *rest], key=lambda group: 2 * group.rank + (group not in own))
 
 
-_CULPRIT = r"(?:root[ -]cause|cause|culprit|at fault|origin|to blame|responsible|source|guilty|faulty (?:component|service|one|part)|problem|issue|failing component|offender|mis-?configured|bottleneck|broken part|broken one)"
+_CULPRIT = r"(?:root[ -]cause|cause|culprit|at fault|origin|to blame|responsible|source|guilty|faulty (?:component|service|one|part)|problem|issue|failing component|offender|component to (?:repair|fix)|one to (?:repair|fix)|mis-?configured|bottleneck|broken part|broken one)"
 _IS_CULPRIT = re.compile(
     rf"^(?:'s)?(?: (?:services?|pods?|deployments?|itself|alone|database|too|as well|workload|component|object|config\w*|also|,))* ?(?:is|are|was|were|being)(?: (?:the|a|an|also|all|both|itself|really|actually|my|our|one|of|only|single|clearly|where|two|three|true|real|actual|underlying|second|another|likewise|to be))* {_CULPRIT}\b(?! (?:by|for its))"
 )
@@ -171,23 +174,31 @@ def blamed(statement: Statement) -> list[Group]:
     """Groups that are called the cause, in whatever clause."""
     if statement.label == "place":
         return groups(statement)
+    if statement.label in ("cleared", "remedy", "guess", "quoted"):
+        return []
     found = []
     for clause in statement.clauses:
-        if not clause.asserted or statement.label in ("cleared", "remedy", "guess", "quoted"):
+        said = statement.text[clause.start : clause.end]
+        if not clause.asserted and not repairs(said):
             continue
-        for group in groups(statement, clause):
+        shared = clause.role != "effect" and _ALSO.search(said) is not None and _AT_FAULT.search(said) is not None
+        for group in _in_breaths(statement, statement.within(clause)):
             before, after = (
                 statement.text[max(0, group.start - 110) : group.start],
                 statement.text[group.end : group.end + 70],
             )
-            called = _CULPRIT_IS.search(before) is not None and _AFTER.match(after) is None
-            clause_text = statement.text[clause.start : clause.end]
-            shared = clause.role != "effect" and _ALSO.search(clause_text) and _AT_FAULT.search(clause_text)
-            if shared or _OWN_FAULT.match(after) or _NEEDS.match(after) or _DITTO.match(after) or _SO_DOES.search(before) or (_SAME.search(after) and not group.rank):
-                found.append(group)
-            elif called or _IS_CULPRIT.match(after) or _DUE_TO.search(before):
+            needs = shared or _OWN_FAULT.match(after) is not None or _NEEDS.match(after) is not None
+            if needs or (clause.asserted and _called(group, before, after)):
                 found.append(group)
     return found
+
+
+def _called(group: Group, before: str, after: str) -> bool:
+    """Whether a group between two texts is called the cause, or said to share in it."""
+    if _DITTO.match(after) or _SO_DOES.search(before) or (_SAME.search(after) and not group.rank):
+        return True
+    called = _CULPRIT_IS.search(before) is not None and _AFTER.match(after) is None
+    return called or _IS_CULPRIT.match(after) is not None or _DUE_TO.search(before) is not None
 
 
 def troubled(statement: Statement) -> list[Group]:

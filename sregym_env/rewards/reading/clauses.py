@@ -47,7 +47,7 @@ _CUT = re.compile(
     r"|\bcom(?:es?|ing) from\b|\btraced (?:back )?to\b|\battributable to\b|\bthanks to\b|\bon account of\b|\bgiven that\b|\bsince\b|, for (?=\w)|\btriggered by\b|\bbrought about by\b"
     r"|\bas(?= (?:the|its|it|all|no|nothing|every|they|their|there|somebody|someone|a|an|@\w*) )|, as )"
     r"|(?P<effect>,? ?\bso(?: that)?(?= (?!that)[\w/@])(?! (?:called|far|few|many|much|low|small|high)\b)|\btherefore\b|\bhence\b|\bthus\b|\bthereby\b|\bconsequently\b|\baccordingly\b|\bas a (?:result|consequence)\b|\bwhich is why\b"
-    r"|\b(?:(?:which|that|this|it|and)(?: then| in turn| now| also)? )?(?<!what )(?:causes?|causing|caused(?! by)|leads? to|leading to|led to|results? in|resulting in|resulted in|makes?|making|made|breaks|breaking|broke"
+    r"|\b(?:(?:which|that|this|it|and)(?: then| in turn| now| also)? )?(?<!what )(?:causes?|causing|caused(?! by)|leads? to|leading to|led to|results? in|resulting in|resulted in|(?:makes?|making|made)(?= (?:it|them|him|her|the|its|all|every\w*|any|sure|@\w*|\w+s) )|breaks|breaking|broke"
     r"|prevents?|preventing|prevented|affects|affecting|leaves|leaving|brings? down|takes? down|took down|knocks? out|propagat\w+ to|cascad\w+ (?:to|into)|means|meaning|explains|explaining)\b"
     r"|\bdownstream\b|\bin turn\b)"
     r"|(?P<fresh>\b(?:the )?(?:actual |true |real |underlying )?root[ -]causes?(?: of [^:,.]{0,60}?)?(?: is| was| are|:|=)|\bthe (?:culprit|origin|fault|problem|issue)(?: here)?(?: is| lies| was|:|=))"
@@ -73,11 +73,11 @@ _DOUBTED_WHOLE = re.compile(
     r"|\b(?:at first|initially|first|originally|earlier) (?:i|we) (?:thought|assumed|believed|suspected)\b|\b(?:i|we) (?:first |initially |originally )?(?:thought|assumed|believed) (?:at first |first |initially )?that\b"
     r"|^\W*(?:(?:my|the|our) )?(?:first|second|third|fourth|next|another|other|initial) (?:theory|guess|idea|suspect|suspicion|hypothesis|thought|bet|candidate|assumption)\b|^\W*my (?:first|second|third|next|other) (?:was|is|one)\b"
     r"|^\W*(?:first|second|third|fourth|next): |^\W*(?:i |we |also |then |first |next )*(?:checked|looked at|looked into|inspected|examined|reviewed|verified|went through|considered|compared|excluded|ruled out|tried|thought of|thought about)\b(?!.*\b(?:found|which|saw|turned out)\b)"
-    r"|\b(?:i|we) (?:first |initially )?(?:thought|suspected|wondered|considered) (?:first )?(?:of|about)\b|\bin case\b|^\W*(?:in case|were it|if|suppose|supposing|should (?:it|the|@\w*))\b|\bif it (?:turns|turned|should turn) out\b|\b(?:would|could|might) explain\b|\bprovided that\b|\bassuming\b"
+    r"|\b(?:i|we) (?:first |initially )?(?:thought|suspected|wondered|considered) (?:first )?(?:of|about)\b|\bin case\b|\bif\b(?! (?:asked|addressed|called|one|you|any|not|nothing))|^\W*(?:in case|were it|suppose|supposing|should (?:it|the|@\w*))\b|\bif it (?:turns|turned|should turn) out\b|\b(?:would|could|might) explain\b|\bprovided that\b|\bassuming\b"
 )
 _DENIED = re.compile(
     r"\b(?:it|that|this|which) (?:is|was|'s) (?:not (?:true|the case|so|that|correct)|false|untrue|unlikely|impossible)\b|\b(?:it|this) (?:is|was) wrong (?:that|to)\b|\b(?:do|does|did|don't|doesn't|didn't)(?: not)? (?:think|believe|see|find|suspect|suggest|indicate|notice|show)"
-    r"\b|\b(?:no|without|any|not any|little) (?:evidence|signs?|indication|proof|trace|reason to)\b|\bnothing (?:suggests|indicates|points to|shows)\b|\bfar from\b|^\W*(?:forget|scratch|strike|never ?mind)\b|\bi (?:reject|deny|doubt|exclude|excluded|rejected)\b|\bnot because\b|\bit is a (?:myth|lie)\b"
+    r"\b|\b(?:no|without|any|not any|little) (?:evidence|signs?|indication|proof|trace|reason to)\b|\bnothing (?:suggests|indicates|points to|shows)\b|\bfar from\b|(?:\bnot|n't) (?:saying|blaming|claiming|suggesting|accusing)\b|\beasy to (?:say|think|blame|claim|conclude|believe)\b|^\W*(?:forget|scratch|strike|never ?mind)\b|\bi (?:reject|deny|doubt|exclude|excluded|rejected)\b|\bnot because\b|\bit is a (?:myth|lie)\b"
     r"|\b(?:can|could|have|to|i|we)(?: be)? ruled? out (?:that|the|a|an|any)\b|\bnobody should (?:say|think|believe|conclude)\b|\b(?:wrong|mistake|misleading|tempting|incorrect) to (?:say|think|believe|conclude|claim)\b"
     r"|\bcontrary to\b|\bunlikely\b|\bdoubt(?:ful)?\b|\b(?:can|could) be (?:ruled out|excluded)\b|\bfalsely\b|\ballegedly\b|\bis (?:disproved|refuted|false|not true)\W*$"
 )
@@ -86,7 +86,7 @@ _CLEARED = re.compile(
     r"(?: \w+ly| also| all| both| still| now| itself| themselves| just| all of them| very| quite| each)* (?:healthy|fine|ok|okay|normal\w*|unaffected|innocent|clean|good|sound|intact|correct\w*|right\w*|well|unchanged|unrelated|irrelevant|harmless|benign|routine|expected|up to date|untouched|as (?:it|they) should be|as expected"
     r"|valid|coincidental|a coincidence|a red herring|red herrings|planned|without (?:problems?|issues?|errors?|trouble)|problem-free|nominal|operational|perfect\w*|victims?|bystanders?|downstream victims?"
     r"|not (?:(?:the|a|an|at|in|to|itself|really|actually|also|part of|in any way) )*(?:root |actual |real |true )?(?:cause|causes|culprit|culprits|problem|issue|fault|faulty|origin|blame|responsible|involved|broken|related|wrong|misconfigured|relevant|affected|guilty|reason))\b(?! is\b)"
-    r"|(?:, |: |\()(?:correct|fine|ok|okay|healthy|as expected|good|normal|empty, fine)(?=[,;.)]|$)|\bas (?:it|they) (?:should|ought|was|were)\b|\bas before\b|^\W*(?:it(?:'s| is| was) |this is )?not (?:the|a|an|its|because of|due to)\b|\bnot this one\b|\b(?:isn't|is not|wasn't|was not) from\b|\bexists?(?=,? (?:but|and|yet)\b)|\bunaffected\b|\b(?:ruled?|ruling) (?:\S+ ){0,6}out\b|\bnothing (?:is |was |else is |seems )?(?:wrong|unusual|suspicious|amiss)\b|\b(?:no|without|any) (?:\w+ )?(?:issues?|problems?|faults?|errors?|trouble|anomal\w+|role|part|connection) (?:with|in|on|at|for|to|there)\b"
+    r"|(?:, |: |\()(?:correct|fine|ok|okay|healthy|as expected|good|normal|empty, fine)(?=[,;.)]|$)|\b(?:as|where) (?:it|they) (?:should|ought|was|were|belongs?)\b|\bas before\b|^\W*(?:it(?:'s| is| was) |this is )?not (?:the|a|an|its|because of|due to)\b|\bnot this one\b|\b(?:isn't|is not|wasn't|was not) from\b|\bexists?(?=,? (?:but|and|yet)\b)|\bunaffected\b|\b(?:ruled?|ruling) (?:\S+ ){0,6}out\b|\bnothing (?:is |was |else is |seems )?(?:wrong|unusual|suspicious|amiss)\b|\b(?:no|without|any) (?:\w+ )?(?:issues?|problems?|faults?|errors?|trouble|anomal\w+|role|part|connection) (?:with|in|on|at|for|to|there)\b"
     r"|\b(?:only|merely|just|simply|is|are|as|are all|are just|all|but) (?:a |an |the |its |other )*(?:downstream |innocent |collateral |secondary )*(?:victims?|symptoms?|bystanders?|consequences?|casualt\w+)\b|\bvictims? (?:of|only)\b|\b(?:not|n't) (?:caused by|the fault of|due to|to blame|at fault|involved|a factor)\b"
     r"|\bunrelated\b|\bred herrings?\b|\binnocent\b|\bharmless\b|\bexonerat\w+\b|\bcleared\b|\bnothing to do with\b|\b(?:had|has|have) no (?:effect|bearing|influence|impact|part|role|connection)\b|\bcoincidence\b|\bsuffers? (?:from it |only |too |as well )?(?:although|though|as|because)\b"
     r"|\b(?:i |we |also |then |first )*(?<!is )(?<!are )(?<!was )(?<!gets )(?:checked|looked at|looked into|inspected|examined|reviewed|verified|went through|considered|compared|excluded)\b(?!.*\b(?:and (?:found|saw|it|its)|found|which)\b)|\bdoes(?: not|n't) (?:explain|matter|cause|contribute)\b|\bdid(?: not|n't) (?:cause|matter|contribute|change)\b"
@@ -124,7 +124,7 @@ _META = re.compile(
 
 _DOUBTFUL_HEAD = re.compile(
     r"\b(?:if|suppose|supposing|assum\w+|guess\w*|hunch|theor(?:y|ies)|hypothes\w+|assumptions?|suspicions?|speculat\w+|possibilit(?:y|ies)|possible|maybe|perhaps|possibly|probably|presumably|might|could(?! not|n't)|would|conceivabl\w+|"
-    r"unconfirmed|unverified|untested|unproven|disproved|refuted|excluded|ruled? out|untrue|rumou?rs?|myth|denied|not (?:true|so|the case|this|that|it|happen\w*|what)|n't (?:true|so|the case|this|it|happen\w*))\b"
+    r"isn't (?:this|that|it|so|true)|wasn't (?:this|that|it|so|true)|unconfirmed|unverified|untested|unproven|disproved|refuted|excluded|ruled? out|untrue|rumou?rs?|myth|denied|not (?:true|so|the case|this|that|it|happen\w*|what)|n't (?:true|so|the case|this|it|happen\w*))\b"
 )
 _HEAD = re.compile(r"^[^:;]{1,90}?:(?= )")
 
@@ -143,10 +143,10 @@ _LONGEST_HEAD = 10
 """Words in which something is announced at most."""
 
 _WITHDRAWN = re.compile(
-    r"^\W*(?:(?:but|and|so|at least|or|well|still|though|although|all)\W+)*(?:(?:that|this|it|all this|the above|this theory|that theory|the theory|my theory|everything|that hypothesis|this hypothesis)(?:'s| is| was| has| did| does| would| might| may| could| cannot| can't| turned| will| isn't| wasn't| hasn't| didn't)\b.{0,60}?"
+    r"^\W*(?:(?:but|and|so|no|nope|i checked|at least|or|well|still|though|although|all)\W+)*(?:(?:that|this|it|all this|the above|this theory|that theory|the theory|my theory|everything|that hypothesis|this hypothesis)(?:'s| is| was| has| did| does| would| might| may| could| cannot| can't| turned| will| isn't| wasn't| hasn't| didn't)\b.{0,60}?"
     r"\b(?:wrong|incorrect|false|untrue|disproved|refuted|excluded|ruled out|not (?:so|it|true|the case|verified|confirmed|proven|certain)|so|guess|theory|hypothesis|assumption|speculation|possibility|thought|believed|confirmed|verified|hold(?: up)?|out|conjecture|idea|fine|repaired(?: since)?|fixed(?: since)?|claims?|reported)\b"
     r"|or so i \w+|(?:i|we) (?:have |had |then |since |later )*(?:excluded|ruled out|disproved|refuted|rejected|dismissed|discarded|dropped|checked) (?:this|that|it)|(?:i|we) (?:have |had )*(?:not|never) (?:verified|checked|confirmed|tested)|(?:i|we) (?:haven't|didn't|hadn't|couldn't) (?:verif\w+|check\w*|confirm\w*|test\w*)|(?:i|we) (?:first |initially |at first )(?:believed|thought|assumed)"
-    r"|(?:not|un|to be|yet to be|still to be|needs to be|never) ?(?:verified|confirmed|proven|tested|checked)|disproved|refuted|false alarm|speculat\w+|\(speculation\)|(?:only |just |merely |pure )?(?:a |my )?(?:guess|hunch|speculation|conjecture|theory|hypothesis)"
+    r"|(?:not|un|to be|yet to be|still to be|needs to be|never) ?(?:verified|confirmed|proven|tested|checked)|disproved|refuted|false alarm|provided that|(?:assuming|if|unless|as long as) (?:nobody|nothing|no ?one|this|that|it|the above)|speculat\w+|\(speculation\)|(?:only |just |merely |pure )?(?:a |my )?(?:guess|hunch|speculation|conjecture|theory|hypothesis)"
     r"|\d\d? ?(?:%|percent)(?: sure| certain| confident\w*| likely)?|(?:could|may|might)(?: also| just as well| as well)? be|or (?:it|perhaps|maybe|something|else)|perhaps not|maybe not|i (?:may|might|could) be|is that so)\b"
 )
 _SHORT = 18
@@ -156,6 +156,11 @@ _SHORT = 18
 def withdraws(sentence: str) -> bool:
     """Whether a sentence takes back all that was said before, and says nothing else: "That theory did not hold up." """
     return len(sentence.split()) <= _SHORT and "@" not in sentence and _WITHDRAWN.search(sentence) is not None and not re.search(r"\b(?:who|whose|when)\b", sentence)
+
+
+def repairs(text: str) -> bool:
+    """Whether a clause tells what is to be done."""
+    return _REMEDY.search(text) is not None
 
 
 def retracts(sentence: str) -> bool:

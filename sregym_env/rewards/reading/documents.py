@@ -23,7 +23,7 @@ _WORDS: tuple[tuple[Label, str], ...] = (
         r".*\b(?:ruled? out|discarded|discounted|not (?:the )?(?:cause|culprit|at fault|affected|involved|related)|healthy|cleared|innocent|unrelated|unaffected|red herrings?"
         r"|false leads?|eliminated|excluded|distractions?|distractors?|what it is not|rejected|dismissed|fine)\b.*|(?:other )?(?:recent )?changes(?: .*)?|checked(?: .*)?|looked at",
     ),
-    ("cause", r"(?:why|what)(?: (?:is|was|are|were|does|do|did|no|it|this|went|\w+) .*| happened| broke| breaks| failed| changed| was done)?|how"),
+    ("cause", r"(?:why|what)(?!.*(?:\bnot\b|n't))(?: (?:is|was|are|were|does|do|did|no|it|this|went|\w+) .*| happened| broke| breaks| failed| changed| was done)?|how"),
     (
         "guess",
         r".*\b(?:ideas?|theor(?:y|ies)|leads|thoughts|hypothes[ie]s|considered|possible|potential|candidates?|suspects?|suspicions?|guess(?:es)?|alternatives?|differential|questions?)\b.*",
@@ -34,7 +34,7 @@ _WORDS: tuple[tuple[Label, str], ...] = (
     ),
     (
         "effect",
-        r"(?:directly |also |who is |who's |what is |indirectly |only |then |who gets |who was )*(?:hurt|hit|hits|struck|down|broken|caught)(?: by it| too| as well| with it)?|who (?:suffers|is hit|feels it|notices|cares)|users?|customers?|callers?|where it hurts|seen|visible|detection|detected|trigger\w*"
+        r"(?:directly |also |who is |who's |what is |indirectly |only |then |who gets |who was )*(?:hurt|hit|hits|struck|down|caught)(?: by it| too| as well| with it)?|who (?:suffers|is hit|feels it|notices|cares|pays)|victims?|users?|customers?|callers?|where it hurts|seen|visible|detection|detected|trigger\w*"
         r"|.*\b(?:affected|affects|impact\w*|victims?|symptoms?|downstream|scope|consequences?|effects?|blast radius|suffer\w*|observed|user[- ]facing|fallout|result(?:s|ing)?|extent)\b.*",
     ),
     (
