@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sregym_env.faults.ways import matches, tagged
+from sregym_env.faults.words import FIELDS
 from sregym_env.tools.taxonomy import TAXONOMY
 
 
@@ -545,6 +547,18 @@ _ALL = (
 
 MECHANISMS: Mapping[str, Mechanism] = {mechanism.key: mechanism for mechanism in _ALL}
 """Every mechanism by key."""
+
+
+@lru_cache(maxsize=64)
+def unlike(key: str) -> tuple[str, ...]:
+    """Ways of saying something that is easily taken for a mechanism, also that the very thing it is about is right."""
+    mechanism = MECHANISMS[key]
+    heads = [head for text in mechanism.ways for head in text.split()[0].split("|")]
+    return (*mechanism.unlike, *(f"{head} reasonable = /1" for head in dict.fromkeys(heads) if head in FIELDS and head not in _HOLDERS))
+
+
+_HOLDERS = frozenset({"configmap", "secret", "service_account", "image", "policy", "quota", "taint"})
+"""Objects that may be right in themselves where something else about them is wrong."""
 
 
 def states(key: str, text: str) -> bool:

@@ -184,6 +184,32 @@ DEFECTS: Mapping[str, str] = {
     "fails": r"fail\w*|crash\w*|crash-?loop\w*|exits?|dies|panics?|500s?|break\w*|bug\w*|bugg?y|defect\w*|does(?: not|n't) (?:work|start|stay|come)|unstable|regression|misbehav\w*",
 }
 
+OTHER_CAUSES = (
+    # what a pod template also has
+    r"host ?ports?|image ?pull ?polic\w+|image ?pull ?secrets?|post-?start|pre-?stop|lifecycle hook|security ?context|run ?as ?(?:user|root|non ?root)|read-?only (?:root )?file ?system|priority ?class\w*|startup ?probes?|ephemeral-?storage|host ?network|termination ?grace\w*|restart ?policy"
+    # how a probe is timed
+    r"|(?:failure|success) ?threshold|(?:timeout|period|initial ?delay) ?seconds|(?:probe|check)(?:'s| has a| with a)? (?:timeout|threshold|period|delay|interval)|timeout of (?:one|two|three|1|2|3|\d+) ?s\w*"
+    # what a Service also has
+    r"|session ?affinity|external ?traffic ?policy|node ?ports?|headless|load ?balancer (?:class|ip)|publish ?not ?ready\w*"
+    # what a volume also has
+    r"|access ?modes?|readwrite(?:once|many)\w*|storage ?class\w*|reclaim ?policy|phase lost|orphaned|file ?system (?:is )?(?:full|corrupt\w*)|no space left|disk (?:is )?full|out of disk|disk pressure|inodes?"
+    # access
+    r"|rbac|(?:cluster)?role ?-?bindings?|cluster ?roles?|(?:wrong|expired|rotated|changed|bad|incorrect|old|new) (?:password|certificate|token|key pair)|passwords? (?:\S+ ){0,5}?(?:wrong|rotated|changed|differs?|mismatch|expired|not match|rejected|accepted)|not accept (?:its|the|his) password|certificates? (?:\S+ ){0,2}?(?:expired|invalid|wrong)|tls (?:handshake|certificate|mismatch)|no-?auth\b|--noauth|authentication disabled"
+    # the program
+    r"|(?:memory|goroutine|thread|connection) leaks?|leaks? memory|has a leak|dead-?lock\w*|nil pointer|null pointer|race condition|infinite loop|heap size|garbage collect\w*|(?:file descriptor|ulimit|thread pool|connection pool)\w*|max ?connections|too many connections|syntax error|exec format error|(?:wrong|different|other|another) (?:cpu )?architecture|built for (?:another|arm\w*|a different)|(?:missing|wrong|dropped|bad) (?:command-?line )?(?:arguments?|flags?) (?:of|in|for)? ?(?:the )?(?:program|process|command)|flags are (?:\w+ )?(?:wrong|messed up)|registration name"
+    # the data
+    r"|slow quer(?:y|ies)|missing index|lacks? an index|index (?:was|is) (?:dropped|missing)|corrupt\w* (?:data|files|index|database|collection)|data (?:is|are|was|were|got) corrupt\w*|collection (?:\S+ ){0,3}(?:empty|dropped|gone)|replica set election|primary election|step(?:ped|s)? down|replication lag|lock contention"
+    # the machines
+    r"|iops|(?:disk|storage|drive)s? (?:is |are |was |got |being )?(?:slow|throttled|saturated)|slow (?:disk|storage|drive)|network (?:card|cable|interface)|\bnic|packet loss|drops? (?:\S+ ){0,4}packets|\bmtu|conntrack\w*|iptables|kube-?proxy|\bcni|calico|flannel|cilium|kernel (?:bug|panic|upgrade)|clock skew|time drift|\bntp|cpu steal|noisy neighbou?r|nodes? (?:\S+ )?(?:is |went |was |has been |became |got )(?:notready|not ready|down|rebooted|drained|reclaimed|unreachable|lost|removed)|kubelets? (?:\S+ )?(?:died|crashed|is down|stopped|hangs?)|spot (?:instance|node)|preempted"
+    # the control plane
+    r"|(?:admission |mutating |validating |broken )web-?hooks?|\bpsp|pod ?security|api ?server (?:is |was )?(?:down|overloaded|slow|unavailable)|etcd|controller-manager (?:is )?down|scheduler (?:is )?(?:down|crashed|not running)|pod ?disruption|max ?unavailable|\bhpa|autoscal\w*|limit ?ranges?|finali[sz]ers?|stuck in terminating|ingress (?:controller|rule|resource|object)|service mesh|istio|envoy|linkerd"
+    # names
+    r"|ndots|search (?:list|domains?|path)s? (?:\S+ ){0,4}(?:replaced|wrong|missing|changed)|(?:coredns|kube-dns|core ?dns)(?:'s)?:? (?:\S+ ){0,4}?(?:out of memory|oom\w*|crash\w*|overloaded|is down|not running|throttled|unavailable)|dns (?:timeouts?|latency|is slow)|\bttl"
+    # the load
+    r"|overload\w*|too much (?:load|traffic)|(?:traffic|load) (?:spike|peak|surge)|cannot cope|can't cope|\bddos|rate limit\w*|from (?:two|three|2|3) (?:replicas )?to one|scaled (?:\S+ )?(?:from|to) (?:[2-9]|\d\d|two|three|ten|five|one|1)\b|one (?:\S+ )?(?:pod|replica) too few"
+)
+"""What else breaks applications on Kubernetes and is none of the taxonomy's: who says so has another cause in mind."""
+
 ACTS: Mapping[str, str] = {
     "forwards": r"forward\w*|rout(?:es?|ed|ing)|sends?|sent|sending|directs?|directed|directing|points?|pointing|pointed|maps?|mapped|mapping|hand(?:s|ed)?(?: \w+)?(?: over)?|deliver\w*|relays?|proxies|targets?|targeting|hits?|goes|go|dials?"
     r"|pass(?:es|ing)(?: \w+)? (?:on|to)|shovels?|lands?|ends? up|pipes?|aims?|aimed|aiming|dispatch\w*|steers?",
@@ -248,6 +274,8 @@ ACTS: Mapping[str, str] = {
     "ephemeral": r"ephemeral\S*|emptydir|disk space",
     "other_user": r"(?:root|backup|back-up|monitor\w*|exporter|readonly|read-only|reader|guest|migrat\w*|metrics|reporting)(?= (?:user|account|login|role|does|is|was|has|had|of|in|on|lost|lacks)|\W*$)|(?:user|account|login)[: ]+[\"']?(?:root|backup|monitor\w*|exporter|readonly|reader|guest|migrat\w*|metrics|reporting)",
     "other_role": r"useradmin\w*|clusteradmin\w*|clustermonitor|dbadmin\w*|backup role|restore role",
+    "other_cause": OTHER_CAUSES,
+    "reasonable": r"(?:is|are|was|were) (?:itself |all |perfectly |quite |still |in itself )?(?:fine|right|correct|good|ok|okay|reasonable|in order|sound|healthy|valid|unchanged|untouched|as it (?:should|ought to) be|large enough|high enough|appropriate)",
     "limit_range": r"limit ?ranges?",
     "own_selector": r"match ?labels|adopt\w*|(?:deployment|replica ?set|workload|statefulset)(?:'s)? (?:label )?selector|selector of (?:the |its )?(?:deployment|replica ?set)|own template",
     "host_network": r"host ?network\w*",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sregym_env.cluster.app import App
-from sregym_env.faults.mechanisms import MECHANISMS
+from sregym_env.faults.mechanisms import MECHANISMS, unlike
 from sregym_env.faults.spec import FaultSpec
 from sregym_env.faults.ways import VALUE, Hit, Match, keys, matches, matches_anywhere, tagged, valued
 from sregym_env.faults.words import FIELDS
@@ -52,6 +52,9 @@ def _soup(text: str) -> bool:
         and not re.search(r"[:;=,<>]", text)
     )
 
+
+ANOTHER_CAUSE = "other_cause"
+"""What is claimed by whoever names a cause that is none of the taxonomy's."""
 
 _SEVERAL = re.compile(
     r"\b(?:second|other|another|further|additional) (?:independent |separate |root )*(?:root )?(?:causes?|faults?) (?:is|are|was|were|has|have|and|,|beside)\b"
@@ -118,6 +121,10 @@ class _Case:
                             # "... so its service is gone": what follows from a cause in such words is none.
                             continue
                         found.append(Claim(key, match, number, tuple(subjects(each, match))))
+                for hit in sentence.hits.get(ANOTHER_CAUSE, ())[:1]:
+                    if not each.consequence(hit.start):
+                        match = Match(hit, hit.first, hit.last, (hit.concept,))
+                        found.append(Claim(ANOTHER_CAUSE, match, number, tuple(subjects(each, match))))
                 for match in keys(sentence):
                     found.append(Claim(match.head.concept, match, number, tuple(subjects(each, match))))
         return tuple(found)
@@ -381,7 +388,7 @@ class _Case:
 
     def _unlike(self, spec: FaultSpec) -> bool:
         """Whether the account tells of something else that is said in much the same words."""
-        ways = MECHANISMS[spec.mechanism].unlike
+        ways = unlike(spec.mechanism)
         return any(
             matches(ways, each.whole) for each in self.statements if ways and each.label not in ("guess", "quoted", "remedy")
         )
@@ -413,7 +420,7 @@ class _Case:
         wanted = set(spec.components)
         if wanted & set(self.accused):
             return True
-        if any(wanted & set(self._about(claim)) for claim in self.claims):
+        if any(wanted & set(self._about(claim)) for claim in self.claims if claim.key != ANOTHER_CAUSE):
             return True
         if any(claim is not None and self.placed(spec, claim) for claim in self.readings[number]):
             return True
@@ -445,6 +452,10 @@ class _Case:
         for claim in self.claims:
             if claim.key in self._own_keys:
                 continue
+            if claim.key == ANOTHER_CAUSE:
+                if not self._told_anyway(claim):
+                    keys.append(claim.key)
+                continue
             if self._alternative(claim) or self._rival(claim):
                 keys.append(claim.key)
                 continue
@@ -471,6 +482,12 @@ class _Case:
             for claims in self.readings
             if (c := claims[claim.statement]) is not None
         )
+
+    def _told_anyway(self, claim: Claim) -> bool:
+        """Whether the words of another cause are those of a fault's own account."""
+        head = claim.match.head
+        word = self.statements[claim.statement].text[head.start : head.end]
+        return any(word in f"{spec.cause} {spec.wrong} {spec.resource_name}".lower() for spec in self.specs)
 
     def _by_the_way(self, claim: Claim) -> bool:
         """Whether a claim blames nobody else, in an account that knows a fault's own value."""
@@ -529,7 +546,7 @@ class _Case:
         """Components that are blamed although nothing is wrong with them."""
         found: list[str] = [name for name in self.accused if name not in self.truth]
         for claim in self.claims:
-            if any(self._own_object(claim, spec) for spec in self.specs):
+            if claim.key == ANOTHER_CAUSE or any(self._own_object(claim, spec) for spec in self.specs):
                 continue
             if self._blames(claim) and not set(self._about(claim)) & set(self._excused(claim)):
                 found += [name for name in self._about(claim) if name not in self.truth]
