@@ -149,6 +149,7 @@ _ALL = (
             "replicas changed zero /9",
             "replicas absent|lack = !endpoints|selector|quota /3",
         ),
+        unlike=("replicas one_replica = /2",),
         kinds=("Deployment",),
     ),
     Mechanism(
@@ -469,7 +470,7 @@ _ALL = (
             "not_authorized account|role = /7",
         ),
         valued=("VALUE role|revoked|not_authorized",),
-        unlike=("other_role revoked|lack", "other_user revoked|lack|role /6",),
+        unlike=("role granted /3", "other_role revoked|lack", "other_user revoked|lack|role /6",),
         kinds=("MongoDBAccount",),
         kin=("database_account_missing",),
         rivals=("database_account_missing",),
@@ -537,6 +538,7 @@ _ALL = (
             "variable on code_path|fails|defective",
         ),
         valued=("VALUE flag|on|code_path|variable",),
+        unlike=("flag|variable off = /2",),
         kinds=(
             "ConfigMap",
             "Deployment",

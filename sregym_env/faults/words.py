@@ -194,19 +194,19 @@ OTHER_CAUSES = (
     # what a volume also has
     r"|access ?modes?|readwrite(?:once|many)\w*|storage ?class\w*|reclaim ?policy|phase lost|orphaned|file ?system (?:is )?(?:full|corrupt\w*)|no space left|disk (?:is )?full|out of disk|disk pressure|inodes?"
     # access
-    r"|rbac|(?:cluster)?role ?-?bindings?|cluster ?roles?|(?:wrong|expired|rotated|changed|bad|incorrect|old|new) (?:password|certificate|token|key pair)|passwords? (?:\S+ ){0,5}?(?:wrong|rotated|changed|differs?|mismatch|expired|not match|rejected|accepted)|not accept (?:its|the|his) password|certificates? (?:\S+ ){0,2}?(?:expired|invalid|wrong)|tls (?:handshake|certificate|mismatch)|no-?auth\b|--noauth|authentication disabled"
+    r"|rbac|(?:cluster)?role ?-?bindings?|cluster ?roles?|(?:wrong|expired|rotated|bad|incorrect) (?:password|certificate|token|key pair)|passwords? (?:\S+ ){0,5}?(?:wrong|rotated|changed|differs?|mismatch|expired|not match|rejected|accepted)|not accept (?:its|the|his) password|certificates? (?:\S+ ){0,2}?(?:expired|invalid|wrong)|tls (?:handshake|certificate|mismatch)|no-?auth\b|--noauth|authentication disabled"
     # the program
     r"|(?:memory|goroutine|thread|connection) leaks?|leaks? memory|has a leak|dead-?lock\w*|nil pointer|null pointer|race condition|infinite loop|heap size|garbage collect\w*|(?:file descriptor|ulimit|thread pool|connection pool)\w*|max ?connections|too many connections|syntax error|exec format error|(?:wrong|different|other|another) (?:cpu )?architecture|built for (?:another|arm\w*|a different)|(?:missing|wrong|dropped|bad) (?:command-?line )?(?:arguments?|flags?) (?:of|in|for)? ?(?:the )?(?:program|process|command)|flags are (?:\w+ )?(?:wrong|messed up)|registration name"
     # the data
     r"|slow quer(?:y|ies)|missing index|lacks? an index|index (?:was|is) (?:dropped|missing)|corrupt\w* (?:data|files|index|database|collection)|data (?:is|are|was|were|got) corrupt\w*|collection (?:\S+ ){0,3}(?:empty|dropped|gone)|replica set election|primary election|step(?:ped|s)? down|replication lag|lock contention"
     # the machines
-    r"|iops|(?:disk|storage|drive)s? (?:is |are |was |got |being )?(?:slow|throttled|saturated)|slow (?:disk|storage|drive)|network (?:card|cable|interface)|\bnic|packet loss|drops? (?:\S+ ){0,4}packets|\bmtu|conntrack\w*|iptables|kube-?proxy|\bcni|calico|flannel|cilium|kernel (?:bug|panic|upgrade)|clock skew|time drift|\bntp|cpu steal|noisy neighbou?r|nodes? (?:\S+ )?(?:is |went |was |has been |became |got )(?:notready|not ready|down|rebooted|drained|reclaimed|unreachable|lost|removed)|kubelets? (?:\S+ )?(?:died|crashed|is down|stopped|hangs?)|spot (?:instance|node)|preempted"
+    r"|iops|(?:disk|storage|drive)s? (?:is |are |was |got |being )?(?:slow|throttled|saturated)|slow (?:disk|storage|drive)|network (?:card|cable|interface)|\bnic|packet loss|drops? (?:\S+ ){0,4}packets|\bmtu|conntrack\w*|iptables|kube-?proxy|\bcni|calico|flannel|cilium|kernel (?:bug|panic|upgrade)|clock skew|time drift|\bntp|cpu steal|noisy neighbou?r|nodes? (?:\S+ )?(?:is |went |was |has been |became |got )(?:notready|not ready|down|reclaimed|unreachable|lost)|kubelets? (?:\S+ )?(?:died|crashed|is down|stopped|hangs?)"
     # the control plane
     r"|(?:admission |mutating |validating |broken )web-?hooks?|\bpsp|pod ?security|api ?server (?:is |was )?(?:down|overloaded|slow|unavailable)|etcd|controller-manager (?:is )?down|scheduler (?:is )?(?:down|crashed|not running)|pod ?disruption|max ?unavailable|\bhpa|autoscal\w*|limit ?ranges?|finali[sz]ers?|stuck in terminating|ingress (?:controller|rule|resource|object)|service mesh|istio|envoy|linkerd"
     # names
     r"|ndots|search (?:list|domains?|path)s? (?:\S+ ){0,4}(?:replaced|wrong|missing|changed)|(?:coredns|kube-dns|core ?dns)(?:'s)?:? (?:\S+ ){0,4}?(?:out of memory|oom\w*|crash\w*|overloaded|is down|not running|throttled|unavailable)|dns (?:timeouts?|latency|is slow)|\bttl"
     # the load
-    r"|overload\w*|too much (?:load|traffic)|(?:traffic|load) (?:spike|peak|surge)|cannot cope|can't cope|\bddos|rate limit\w*|from (?:two|three|2|3) (?:replicas )?to one|scaled (?:\S+ )?(?:from|to) (?:[2-9]|\d\d|two|three|ten|five|one|1)\b|one (?:\S+ )?(?:pod|replica) too few"
+    r"|(?:is|are|was|were|simply|got) (?:\w+ )?overloaded|too much (?:load|traffic)|(?:traffic|load) (?:spike|peak|surge)|cannot cope|can't cope|\bddos|rate limit\w*|from (?:two|three|2|3) (?:replicas )?to one|scaled (?:\S+ )?(?:from|to) (?:[2-9]|\d\d|two|three|ten|five|one|1)\b|one (?:\S+ )?(?:pod|replica) too few"
 )
 """What else breaks applications on Kubernetes and is none of the taxonomy's: who says so has another cause in mind."""
 
@@ -275,6 +275,9 @@ ACTS: Mapping[str, str] = {
     "other_user": r"(?:root|backup|back-up|monitor\w*|exporter|readonly|read-only|reader|guest|migrat\w*|metrics|reporting)(?= (?:user|account|login|role|does|is|was|has|had|of|in|on|lost|lacks)|\W*$)|(?:user|account|login)[: ]+[\"']?(?:root|backup|monitor\w*|exporter|readonly|reader|guest|migrat\w*|metrics|reporting)",
     "other_role": r"useradmin\w*|clusteradmin\w*|clustermonitor|dbadmin\w*|backup role|restore role",
     "other_cause": OTHER_CAUSES,
+    "off": r"(?:is|are|was|set to|stands at|reads|=|:) ?(?:off|false|disabled)",
+    "granted": r"(?:still )?(?:has|have|holds?|keeps?|got) (?:its|the|all|both|his|their|every)(?: \w+){0,2} (?:roles?|grants?|rights|permissions|privileges|readwrite)|(?:is|are|was) (?:still )?(?:granted|among|intact|complete)",
+    "one_replica": r"(?:is|are|at|has|have|stands at|set to|wants|desired) (?:1|one)(?: replicas?| pods?| copy)?(?= |$|,|;)",
     "reasonable": r"(?:is|are|was|were) (?:itself |all |perfectly |quite |still |in itself )?(?:fine|right|correct|good|ok|okay|reasonable|in order|sound|healthy|valid|unchanged|untouched|as it (?:should|ought to) be|large enough|high enough|appropriate)",
     "limit_range": r"limit ?ranges?",
     "own_selector": r"match ?labels|adopt\w*|(?:deployment|replica ?set|workload|statefulset)(?:'s)? (?:label )?selector|selector of (?:the |its )?(?:deployment|replica ?set)|own template",

@@ -20,7 +20,7 @@ from sregym_env.rewards import checklist
 from sregym_env.rewards.checklist import Answer, Grade
 from sregym_env.rewards.details import Details, says
 from sregym_env.rewards.names import Names, names_of
-from sregym_env.rewards.reading.account import Statement, read
+from sregym_env.rewards.reading.account import Statement, read, statement
 from sregym_env.rewards.reading.blame import Group, bare, blamed, everyone, focus, groups, subjects, troubled
 from sregym_env.tools.taxonomy import TAXONOMY
 
@@ -44,17 +44,28 @@ _GRAMMAR = frozenset(
 )
 
 
-def _soup(text: str) -> bool:
-    words = text.split()
-    return (
-        len(words) >= _SOUP
-        and sum(word.strip(",;.()") in _GRAMMAR for word in words) * 12 < len(words)
-        and not re.search(r"[:;=,<>]", text)
-    )
+def _soup(each: Statement) -> bool:
+    """Whether a statement is words without grammar, or a list of such: "selector, targetPort, 9999, image ..." """
+    words = each.text.split()
+    grammatical = sum(word.strip(",;.()") in _GRAMMAR for word in words)
+    if len(words) >= _SOUP and grammatical * 12 < len(words) and not re.search(r"[:;=,<>]", each.text):
+        return True
+    items = [item.split() for item in re.split(r"[,;|/+]", each.text) if item.strip()]
+    several = len({hit.concept for hit in each.sentence.fields}) >= _FEW_KEYWORDS
+    return several and len(items) >= _ITEMS and len(words) <= 2 * len(items) and grammatical * 12 < len(words)
 
+
+_FEW_KEYWORDS = 4
+"""Different fields from which a list of single words is one of keywords."""
+
+_ITEMS = 6
+"""Items that such a list has at least."""
 
 ANOTHER_CAUSE = "other_cause"
 """What is claimed by whoever names a cause that is none of the taxonomy's."""
+
+_FRAGMENT = 2
+"""Words of a line that says nothing by itself."""
 
 _SEVERAL = re.compile(
     r"\b(?:second|other|another|further|additional) (?:independent |separate |root )*(?:root )?(?:causes?|faults?) (?:is|are|was|were|has|have|and|,|beside)\b"
@@ -138,10 +149,18 @@ class _Case:
     def listing(self) -> bool:
         """Whether some statement is a list of keywords."""
         return any(
-            len({hit.concept for hit in each.sentence.fields}) >= _KEYWORDS or _soup(each.text)
-            for each in self.statements
+            len({hit.concept for hit in each.sentence.fields}) >= _KEYWORDS or _soup(each)
+            for each in (*self.statements, *self._fragments)
             if each.asserts
         )
+
+    @cached_property
+    def _fragments(self) -> tuple[Statement, ...]:
+        """Lines of a word or two, read as one list."""
+        short = [each.text for each in self.statements if len(each.text.split()) <= _FRAGMENT]
+        if len(short) < _ITEMS or len(short) * 3 < len(self.statements) * 2:
+            return ()
+        return (statement("", ", ".join(short), self.names),)
 
     # --- the truth ---------------------------------------------------------------------------------
 
