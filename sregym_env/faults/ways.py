@@ -178,6 +178,8 @@ def _denied(concept: str, text: str, at: int) -> bool:
     before = text[max(0, at - 40) : at]
     if concept in _PRESENT and _NO.search(before):
         return True
+    if concept in _BAD and _NO_THING.search(before):
+        return True
     if concept not in FIELDS and _NONE.search(before):
         return True
     if concept == "present" and _UNSURE.search(before):
@@ -192,6 +194,9 @@ def _denied(concept: str, text: str, at: int) -> bool:
 _NONE = re.compile(
     r"\b(?:nobody|no ?one|nothing|none)(?: (?:has|have|had|was|were|been|ever|is|are|of|them|else))* (?:\w+ )?$"
 )
+_BAD = frozenset({"absent", "gone", "wrong", "revoked", "low", "high", "on", "conflict", "defective", "blocked", "changed"})
+_NO_THING = re.compile(r"(?:^|[,;:] |and |is |are |was |were )no (?:[\w-]+ ){1,2}$")
+"""Before what is said to be wrong: "no key (is) missing"."""
 _UNSURE = re.compile(r"\b(?:no|nor|neither|nothing|none|nobody|never|not|that|which|whether|if|what|longer|cannot)\b(?: \S+){0,3} $|n't(?: \S+){0,2} $")
 _NO = re.compile(r"\b(?:no|without|without any|not any|zero)(?: (?:such|other|kubernetes|extra|added))? $")
 _PRESENT = frozenset({"taint", "cordon", "quota", "sidecar", "host_alias", "hosts_file", "limit_range", "deny_all", "conflict", "wrong", "defective"})

@@ -35,7 +35,7 @@ _KEYWORDS = 7
 _NEAR = 6
 """Statements between a value and what is said of it."""
 
-_SOUP = 14
+_SOUP = 11
 """Words from which a sentence without words of grammar is a list of keywords."""
 
 _GRAMMAR = frozenset(
@@ -50,21 +50,23 @@ def _soup(each: Statement) -> bool:
     grammatical = sum(word.strip(",;.()") in _GRAMMAR for word in words)
     if len(words) >= _SOUP and grammatical * 12 < len(words) and not re.search(r"[:;=,<>]", each.text):
         return True
-    items = [item.split() for item in re.split(r"[,;|/+]", each.text) if item.strip()]
-    several = len({hit.concept for hit in each.sentence.fields}) >= _FEW_KEYWORDS
-    return several and len(items) >= _ITEMS and len(words) <= 2 * len(items) and grammatical * 12 < len(words)
+    tags = sum(word.startswith("#") for word in words)
+    items = [item.split() for item in re.split(r"[,;|/+]", each.text) if re.search(r"\w", item)]
+    named = sum(len(item) == 1 and item[0].startswith("@") for item in (i.split() for i in re.split(r"[,;|/+]", each.masked)))
+    listed = len(items) - named >= _ITEMS and len(words) <= _WORDS_OF_ITEM * len(items) and grammatical * 12 < len(words)
+    return listed or tags >= _TAGS
 
 
-_FEW_KEYWORDS = 4
-"""Different fields from which a list of single words is one of keywords."""
+_ITEMS = 5
+"""Items, names of components apart, from which a list of a word or two each is one of keywords."""
 
-_ITEMS = 6
-"""Items that such a list has at least."""
+_WORDS_OF_ITEM = 2.4
+_TAGS = 3
 
 ANOTHER_CAUSE = "other_cause"
 """What is claimed by whoever names a cause that is none of the taxonomy's."""
 
-_FRAGMENT = 2
+_FRAGMENT = 3
 """Words of a line that says nothing by itself."""
 
 _SEVERAL = re.compile(
@@ -157,8 +159,12 @@ class _Case:
     @cached_property
     def _fragments(self) -> tuple[Statement, ...]:
         """Lines of a word or two, read as one list."""
-        short = [each.text for each in self.statements if len(each.text.split()) <= _FRAGMENT]
-        if len(short) < _ITEMS or len(short) * 3 < len(self.statements) * 2:
+        short = [
+            each.text
+            for each in self.statements
+            if not each.label and len(each.text.split()) <= _FRAGMENT and not each.text.endswith((".", "!", "?"))
+        ]
+        if len(short) < _ITEMS or len(short) * 4 < len(self.statements) * 3:
             return ()
         return (statement("", ", ".join(short), self.names),)
 

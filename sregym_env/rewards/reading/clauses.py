@@ -6,7 +6,7 @@ What is negated, hedged, asked, supposed, proposed or cleared asserts nothing, w
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Role = Literal["plain", "cause", "effect"]
@@ -66,14 +66,15 @@ _SUPPOSED = re.compile(
 )
 _TAKEN_BACK = re.compile(
     r"\b(?:this|that|it|which) (?:is|was|'s) (?:what|only what|just what) (?:\w+ )?(?:claimed|said|thought|claims|says|thinks|believes|believed)\b|\b(?:it|this|that) (?:is|was) (?:false|untrue|not true|not so|not the case)\W*$"
-    r"|\b(?:i|we) (?:have )?(?:ruled|rule) (?:it|this|that|them) out\b|\bso (?:there is |it is )?no (?:conflict|problem|issue)\b|\bno change, so\b"
+    r"|\b(?:i|we) (?:have )?(?:ruled|rule) (?:it|this|that|them) out\b|\bso (?:there is |it is )?no (?:conflict|problem|issue)\b|\bno change, so\b|\bnone of (?:this|that|it|these|which) (?:\w+ )?(?:happened|is|was|took|applies|holds)\b|\b(?:did not|didn't|never) (?:\w+ )?happen(?:ed)?\b|\b(?:cannot|can't|could not|couldn't) (?:\w+ )?(?:be|have been) (?:the|a|its|our|what) (?:\w+ )?(?:reason|cause|culprit|problem|explanation|causes)\b"
+    r"|\b(?:that|this|it|which|they) (?:is|was|are|were)(?: not|n't) (?:the|a|our|its) (?:\w+ )?(?:cause|reason|culprit|problem|explanation|issue)\b|\bnothing (?:at all )?(?:is|was) (?:the matter|amiss)\b|\b(?:is|was|are) (?:mistaken|in error|misinformed)\b|\b(?:has|have|had|was|were)(?: been)? (?:since |already |long )*(?:repaired|fixed|reverted|corrected)(?: since| long ago| already)?, (?:so|and)\b"
 )
 _DOUBTED_WHOLE = re.compile(
     r"^\W*(?:(?:or|and|but|so|also|then)\W+)*(?:perhaps|maybe|possibly|conceivably|presumably|probably|either)\b"
     r"|\b(?:at first|initially|first|originally|earlier) (?:i|we) (?:thought|assumed|believed|suspected)\b|\b(?:i|we) (?:first |initially |originally )?(?:thought|assumed|believed) (?:at first |first |initially )?that\b"
     r"|^\W*(?:(?:my|the|our) )?(?:first|second|third|fourth|next|another|other|initial) (?:theory|guess|idea|suspect|suspicion|hypothesis|thought|bet|candidate|assumption)\b|^\W*my (?:first|second|third|next|other) (?:was|is|one)\b"
     r"|^\W*(?:first|second|third|fourth|next): |^\W*(?:i |we |also |then |first |next )*(?:checked|looked at|looked into|inspected|examined|reviewed|verified|went through|considered|compared|excluded|ruled out|tried|thought of|thought about)\b(?!.*\b(?:found|which|saw|turned out)\b)"
-    r"|\b(?:i|we) (?:first |initially )?(?:thought|suspected|wondered|considered) (?:first )?(?:of|about)\b|\bin case\b|\bif\b(?! (?:asked|addressed|called|one|you|any|not|nothing))|^\W*(?:in case|were it|suppose|supposing|should (?:it|the|@\w*))\b|\bif it (?:turns|turned|should turn) out\b|\b(?:would|could|might) explain\b|\bprovided that\b|\bassuming\b"
+    r"|\b(?:i|we) (?:first |initially )?(?:thought|suspected|wondered|considered) (?:first )?(?:of|about)\b|\b(?:rumou?r|claim|idea|notion|story|belief|assertion|allegation|suggestion|suspicion|theory|hypothesis) (?:is |was )?that\b|\b(?:whoever|anyone who|anybody who|those who|people who|everyone who) (?:\w+ )?(?:says?|claims?|thinks?|believes?|blames?|said)\b|\bin case\b|\bif\b(?! (?:asked|addressed|called|one|you|any|not|nothing))|^\W*(?:in case|were it|suppose|supposing|should (?:it|the|@\w*))\b|\bif it (?:turns|turned|should turn) out\b|\b(?:would|could|might) explain\b|\bprovided that\b|\bassuming\b"
 )
 _DENIED = re.compile(
     r"\b(?:it|that|this|which) (?:is|was|'s) (?:not (?:true|the case|so|that|correct)|false|untrue|unlikely|impossible)\b|\b(?:it|this) (?:is|was) wrong (?:that|to)\b|\b(?:do|does|did|don't|doesn't|didn't)(?: not)? (?:think|believe|see|find|suspect|suggest|indicate|notice|show)"
@@ -88,7 +89,7 @@ _CLEARED = re.compile(
     r"(?: \w+ly| also| all| both| still| now| itself| themselves| just| all of them| very| quite| each)* (?:healthy|fine|ok|okay|normal\w*|unaffected|innocent|clean|good|sound|intact|correct\w*|right\w*|well|unchanged|unrelated|irrelevant|harmless|benign|routine|expected|up to date|untouched|as (?:it|they) should be|as expected"
     r"|valid|coincidental|a coincidence|a red herring|red herrings|planned|without (?:problems?|issues?|errors?|trouble)|problem-free|nominal|operational|perfect\w*|victims?|bystanders?|downstream victims?"
     r"|not (?:(?:the|a|an|at|in|to|itself|really|actually|also|part of|in any way) )*(?:root |actual |real |true )?(?:cause|causes|culprit|culprits|problem|issue|fault|faulty|origin|blame|responsible|involved|broken|related|wrong|misconfigured|relevant|affected|guilty|reason))\b(?! is\b)"
-    r"|(?:, |: |\()(?:correct|fine|ok|okay|healthy|as expected|good|normal|no|nope|negative|clean|intact|no issues?|not guilty|innocent|excluded|unremarkable|all good)(?=[,;.)]|$)|\b(?:as|where) (?:it|they) (?:should|ought|was|were|belongs?)\b|\bas before\b|^\W*(?:it(?:'s| is| was) |this is )?not (?:the|a|an|its|because of|due to)\b|\bnot this one\b|\b(?:isn't|is not|wasn't|was not) from\b|\bexists?(?=,? (?:but|and|yet)\b)|\bunaffected\b|\b(?:ruled?|ruling) (?:\S+ ){0,6}out\b|\bnothing (?:is |was |else is |seems )?(?:wrong|unusual|suspicious|amiss)\b|\b(?:no|without|any) (?:\w+ )?(?:issues?|problems?|faults?|errors?|trouble|anomal\w+|role|part|connection) (?:with|in|on|at|for|to|there)\b"
+    r"|(?:, |: |\()(?:correct|fine|ok|okay|healthy|as expected|good|normal|no|nope|negative|clean|intact|no issues?|not guilty|innocent|excluded|unremarkable|all good)(?=[,;.)]|$)|\b(?:as|where) (?:it|they) (?:should|ought|was|were|belongs?)\b|\bas before\b|^\W*(?:it(?:'s| is| was) |this is )?not (?:the|a|an|its|because of|due to)\b|\bnot this one\b|^\W*(?:please |you should |one should )?(?:do not|don't|never|not to) [a-z]+\b|\b(?:isn't|is not|wasn't|was not) from\b|\bexists?(?=,? (?:but|and|yet)\b)|\bunaffected\b|\b(?:ruled?|ruling) (?:\S+ ){0,6}out\b|\bnothing (?:is |was |else is |seems )?(?:wrong|unusual|suspicious|amiss)\b|\b(?:no|without|any) (?:\w+ )?(?:issues?|problems?|faults?|errors?|trouble|anomal\w+|role|part|connection) (?:with|in|on|at|for|to|there)\b"
     r"|\b(?:only|merely|just|simply|is|are|as|are all|are just|all|but) (?:a |an |the |its |other )*(?:downstream |innocent |collateral |secondary )*(?:victims?|symptoms?|bystanders?|consequences?|casualt\w+)\b|\bvictims? (?:of|only)\b|\b(?:not|n't) (?:caused by|the fault of|due to|to blame|at fault|involved|a factor)\b"
     r"|\bunrelated\b|\bred herrings?\b|\binnocent\b|\bharmless\b|\bexonerat\w+\b|\bcleared\b|\bnothing to do with\b|\b(?:had|has|have) no (?:effect|bearing|influence|impact|part|role|connection)\b|\bcoincidence\b|\bsuffers? (?:from it |only |too |as well )?(?:although|though|as|because)\b"
     r"|\b(?:i |we |also |then |first )*(?<!is )(?<!are )(?<!was )(?<!gets )(?:checked|looked at|looked into|inspected|examined|reviewed|verified|went through|considered|compared|excluded)\b(?!.*\b(?:and (?:found|saw|it|its)|found|which)\b)|\bdoes(?: not|n't) (?:explain|matter|cause|contribute)\b|\bdid(?: not|n't) (?:cause|matter|contribute|change)\b"
@@ -204,7 +205,19 @@ def clauses(text: str) -> list[Clause]:
             # "It is not true that ...": whatever follows is denied too, reasons included.
             doubtful = denied = True
         found += _asserting(text, start, end, role, not doubtful and start >= taken_back)
-    return found
+    return _carried_back(text, found)
+
+
+def _carried_back(text: str, found: list[Clause]) -> list[Clause]:
+    """A subject before a parenthesis shares the fate of the predicate after it: "a lost key (of b) was ruled out"."""
+    carried = list(found)
+    for number in range(len(found) - 2):
+        subject, aside, predicate = found[number : number + 3]
+        opened = text[aside.start : aside.end].startswith(" (") and text[predicate.start : predicate.start + 1] == ")"
+        if opened and subject.asserted and not predicate.asserted and not _FINITE.search(text, subject.start, subject.end):
+            carried[number] = replace(subject, asserted=False)
+            carried[number + 1] = replace(aside, asserted=False)
+    return carried
 
 
 def _asserting(text: str, start: int, end: int, role: Role, asserted: bool) -> list[Clause]:

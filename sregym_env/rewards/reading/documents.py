@@ -197,7 +197,7 @@ _COPIED = re.compile(
     r"|^(?:[A-Z]+ )?\d{4}[-/]\d\d[-/]\d\d[T ]|^[EWI]\d{4} |^\d\d:\d\d:\d\d|^\[?\d{4}-\d\d"  # logs
     r"|^\s*(?:apiVersion|kind|metadata|spec|status|uid|resourceVersion|creationTimestamp|managedFields)\s*:\s*\S*$"
     r"|^\s{4,}[\w.-]+:\s*\S*$|^\s*- (?:name|image|containerPort|mountPath|key|type): |^\s*\[(?:FIRING|RESOLVED|alert)|^\s*(?:Warning|Normal)\s+\w+\s"
-    r"|^\s*(?:Readiness|Liveness|Startup) probe (?:failed|errored): |^[\w][\w /()-]{0,30}:\s{3,}\S|^\s*(?:ALERT|FIRING|RESOLVED|WARN|ERROR|FTL|INF|ERR|DBG)\b|^[A-Z][\w-]*:\s{2,}\S|^\s*level=|^\{\"|^\s*\$ |^\s*>{1,3} "
+    r"|^\s*(?:Readiness|Liveness|Startup) probe (?:failed|errored): |^[\w][\w /()-]{0,30}:\s{3,}\S|^\s*(?:ALERT|FIRING|RESOLVED|CRITICAL|WARNING|INFO|DEBUG|WARN|ERROR|FTL|INF|ERR|DBG)\b|^[A-Z][\w-]*:\s{2,}\S|^\s*level=|^\{\"|^\s*\$ |^\s*>{1,3} "
 )
 
 
@@ -205,9 +205,33 @@ _FRAGMENT = 7
 """Words that a line has at most which is taken for copied because those around it are."""
 
 
+_DESCRIBED = re.compile(r"^\s*(?:Name|Namespace|Labels|Annotations|Age|Kind|API Version|Status|Controlled By|Priority|Start Time|Node|IP|Events)\s*:")
+_PAIR = re.compile(r"^\s*[\w ./-]{1,30}[:=] ?\S")
+
+
+def _described(lines: list[str]) -> list[bool]:
+    """Which lines are output: keys and values among three or more of kubectl describe's own, or what follows a prompt."""
+    found: list[bool] = []
+    block: list[str] = []
+    for line in [*lines, ""]:
+        if line.strip():
+            block.append(line)
+            continue
+        described = sum(_DESCRIBED.match(each) is not None for each in block) >= _OWN_KEYS
+        prompted = bool(block) and block[0].lstrip().startswith("$ ")
+        found += [(described or prompted) and _PAIR.match(each) is not None and not each.rstrip().endswith(".") for each in block]
+        found.append(False)
+        block = []
+    return found[: len(lines)]
+
+
+_OWN_KEYS = 3
+"""Keys of kubectl describe from which a block is its output."""
+
+
 def _copied(lines: list[str]) -> list[bool]:
     """Which lines were copied from a terminal: by their form, or short ones without a full stop between such."""
-    sure = [_COPIED.search(line) is not None for line in lines]
+    sure = [_COPIED.search(line) is not None or described for line, described in zip(lines, _described(lines), strict=True)]
     return [
         own
         or (
