@@ -496,7 +496,7 @@ class _Case:
             keys.append("a second cause")
         # One may be said by chance, in the words around what is right.
         return tuple(
-            dict.fromkeys([*keys, *([key for _, key in beside] if len({at for at, _ in beside}) > 1 else [])])
+            dict.fromkeys([*keys, *([key for _, key in beside] if len({key for _, key in beside}) > 1 else [])])
         )
 
     def _beside(self, claim: Claim) -> bool:

@@ -45,9 +45,11 @@ _WORDS_TOO_COMMON = frozenset({"user", "ad", "email", "quote", "cart", "order"})
 
 
 _BEFORE_A_NAME = (
-    ", ", "; ", ": ", r"\(", "-> ", "<- ", r"\| ", r"\+ ", "& ", "/", " of ", " for ", " by ", " to ", " from ", " and ", " because ",
-    " since ", " so ", " with ", " why ", " when ", " but ", " where ", " then ", " while ", " through ", " via ", " reach ", " lets ", " let ",
-    " makes ", " gives ", " as ", " kills ", " restarts ", " behind ", " on ", " cause ", " traces back to ",
+    ", ", "; ", ": ", r"\(", "-> ", "<- ", r"\| ", r"\+ ", "& ", "/",
+    *(rf"\b{word} " for word in (
+        "of", "for", "by", "to", "from", "and", "because", "since", "so", "with", "why", "when", "but", "where", "then", "while", "through", "via",
+        "reach", "lets", "let", "makes", "gives", "as", "kills", "restarts", "behind", "on", "cause", "keeps", "kept", "prevents", "only", "stops",
+    )),
 )  # fmt: skip
 """What stands before a name and not before a common noun, which has an article."""
 

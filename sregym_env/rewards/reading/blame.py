@@ -37,7 +37,7 @@ class Group:
 
 
 _GLUE = re.compile(
-    r"(?:[\s,/&+\"'()]|and|or|the|its|also|as well as|plus|then|services?|deployments?|pods?|deploy|svc|databases?|both|caches?)*"
+    r"(?:[\s,/&+\"'()]|and|or|of|in|for|the|its|also|as well as|plus|then|services?|deployments?|pods?|deploy|svc|databases?|both|caches?)*"
 )
 _BEFORE = re.compile(
     r"\b(?:(?:authentication|logins?|access|connections?|lookups?) of|by|from|to|reach|reaches|reaching|into|towards?|via|behind|for|like|unlike|than|against|between|instead of|rather than|clients?|callers?|calls?|called|calling|uses?|using|used by|contact\w*"
@@ -138,7 +138,7 @@ _DITTO = re.compile(
     r"^(?:'s)? (?:does|do|did|has|have|had|is|are|was|were|runs?|gets?) (?:too|as well|likewise|so too|also wrong|the same)\b|^(?:'s)?,? (?:too|as well|likewise)\W*$"
 )
 _SO_DOES = re.compile(
-    r"\b(?:so|neither|nor) (?:does|do|did|has|have|is|are|was|were) (?:the )?$|^\W*(?:likewise|ditto|same|equally|similarly|idem)(?: \w+){0,2}?:?,? (?:(?:for|at|with|on|in|to|goes for|the) )*$"
+    r"\b(?:so|neither|nor) (?:does|do|did|has|have|is|are|was|were) (?:the )?$|^\W*(?:likewise|ditto|same(?= (?:for|goes|with|on|in|at|holds)|:)|equally|similarly|idem)(?: \w+){0,2}?:?,? (?:(?:for|at|with|on|in|to|goes for|the) )*$"
     r"|\b(?:also|equally|likewise) (?:broken|wrong|at fault|faulty|misconfigured|guilty|to blame|responsible|defective)\W*(?:the |is |are |in |on )*$"
 )
 _OWN_FAULT = re.compile(
@@ -187,6 +187,10 @@ def blamed(statement: Statement) -> list[Group]:
                 statement.text[max(0, group.start - 110) : group.start],
                 statement.text[group.end : group.end + 70],
             )
+            if re.search(r"\b(?:innocent|healthy|fine|victims?|unaffected|blameless)\b", statement.text):
+                # "b is innocent, and so is c".
+                shared = False
+                before = before if clause.asserted and not _SO_DOES.search(before) else ""
             needs = shared or _OWN_FAULT.match(after) is not None or _NEEDS.match(after) is not None
             if needs or (clause.asserted and _called(group, before, after)):
                 found.append(group)

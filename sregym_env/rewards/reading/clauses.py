@@ -86,8 +86,8 @@ _DENIED = re.compile(
 )
 _CLEARED = re.compile(
     r"\b(?:is|are|was|were|be|been|looks?|looked|seems?|seemed|appears?|appeared|remains?|stays?|works?|worked|runs?|ran|running|behaves?|behaved|feels?|there is|there's|doing|serves?)"
-    r"(?: \w+ly| also| all| both| still| now| itself| themselves| just| all of them| very| quite| each)* (?:healthy|fine|ok|okay|normal\w*|unaffected|innocent|clean|good|sound|intact|correct\w*|right\w*|well|unchanged|unrelated|irrelevant|harmless|benign|routine|expected|up to date|untouched|as (?:it|they) should be|as expected"
-    r"|valid|coincidental|a coincidence|a red herring|red herrings|planned|without (?:problems?|issues?|errors?|trouble)|problem-free|nominal|operational|perfect\w*|victims?|bystanders?|downstream victims?"
+    r"(?: the| \w+ly| also| all| both| still| now| itself| themselves| just| all of them| very| quite| each)* (?:healthy|fine|ok|okay|normal\w*|unaffected|innocent|clean|good|sound|intact|correct\w*|right\w*|well|unchanged|unrelated|irrelevant|harmless|benign|routine|expected|up to date|untouched|as (?:it|they) should be|as expected"
+    r"|valid|standard(?: one)?|usual(?: one)?|default(?: one)?|coincidental|a coincidence|a red herring|red herrings|planned|without (?:problems?|issues?|errors?|trouble)|problem-free|nominal|operational|perfect\w*|victims?|bystanders?|downstream victims?"
     r"|not (?:(?:the|a|an|at|in|to|itself|really|actually|also|part of|in any way) )*(?:root |actual |real |true )?(?:cause|causes|culprit|culprits|problem|issue|fault|faulty|origin|blame|responsible|involved|broken|related|wrong|misconfigured|relevant|affected|guilty|reason))\b(?! is\b)"
     r"|(?:, |: |\()(?:correct|fine|ok|okay|healthy|as expected|good|normal|no|nope|negative|clean|intact|no issues?|not guilty|innocent|excluded|unremarkable|all good)(?=[,;.)]|$)|\b(?:as|where) (?:it|they) (?:should|ought|was|were|belongs?)\b|\bas before\b|^\W*(?:it(?:'s| is| was) |this is )?not (?:the|a|an|its|because of|due to)\b|\bnot this one\b|^\W*(?:please |you should |one should )?(?:do not|don't|never|not to) [a-z]+\b|\b(?:isn't|is not|wasn't|was not) from\b|\bexists?(?=,? (?:but|and|yet)\b)|\bunaffected\b|\b(?:ruled?|ruling) (?:\S+ ){0,6}out\b|\bnothing (?:is |was |else is |seems )?(?:wrong|unusual|suspicious|amiss)\b|\b(?:no|without|any) (?:\w+ )?(?:issues?|problems?|faults?|errors?|trouble|anomal\w+|role|part|connection) (?:with|in|on|at|for|to|there)\b"
     r"|\b(?:only|merely|just|simply|is|are|as|are all|are just|all|but) (?:a |an |the |its |other )*(?:downstream |innocent |collateral |secondary )*(?:victims?|symptoms?|bystanders?|consequences?|casualt\w+)\b|\bvictims? (?:of|only)\b|\b(?:not|n't) (?:caused by|the fault of|due to|to blame|at fault|involved|a factor)\b"
@@ -105,7 +105,7 @@ _UNKNOWN = re.compile(
     r"|\bi (?:still )?(?:do not|don't) know (?:the|what the|what is the) (?:real |root |actual )?cause\b"
 )
 _OPEN = re.compile(
-    r"\b(?:no|not a|haven't a|without a|not the faintest|any) (?:clue|idea)\b(?! (?:who|whose|when|how (?:it|this|that)))"
+    r"(?<!had )(?<!has )\b(?:no|not a|haven't a|without a|not the faintest|any) (?:clue|idea)\b(?! (?:who|whose|when|how (?:it|this|that)))"
     r"|\b(?:i|we) (?:have(?: not|n't)|had(?: not|n't)|did(?: not|n't)|could(?: not|n't)|can(?:not|'t)|(?:was|were|am|are) (?:not able|unable) to|(?:have|had) (?:not )?been (?:un)?able to|(?:have|had) yet to)"
     r"(?: \w+){0,3}? (?:look(?:ed)?|check(?:ed)?|verify|verified|find out|found (?:out|what|the)|tell|say|decide|narrow\w*|determined?|got it|pin\w*|confirm(?:ed)?|established?|prove[dn]?|had (?:a chance|time))\b(?! (?:who|when|any(?:thing)? (?:else|other|more)))"
     r"|\b(?:to be|needs? to be|has to be|have to be|should be|remains to be|yet to be) (?:verified|checked|confirmed|looked (?:at|into)|investigated|proven|established)\b"
@@ -187,7 +187,7 @@ def clauses(text: str) -> list[Clause]:
     doubtful, denied, whole = question, False, False
     for kind, start, end, role in pieces:
         body = text[start:end]
-        if body.startswith("; ") and not denied and not question:
+        if body.startswith(("; ", ": ")) and not denied and not question:
             doubtful = whole = False
         turned = re.match(r",? ?\b(?:but|however|yet)\b", body) is not None
         if (

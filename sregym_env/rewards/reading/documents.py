@@ -123,7 +123,14 @@ def label_of(key: str) -> Label | None:
 # --- JSON -----------------------------------------------------------------------------------------
 
 
+_LEAD_IN = re.compile(r"[^{}\[\]\n]{1,80}[:.]\s*\n\s*(?=(?:```\w*\s*)?\{)")
+
+
 def _document(text: str) -> Any:
+    after = _LEAD_IN.match(text)
+    if after is not None:
+        # "Final answer: {...}"
+        text = text[after.end() :]
     fenced = re.fullmatch(r"```\w*\s*(.*?)\s*```", text, re.DOTALL)
     inside = fenced[1] if fenced else text
     if inside[:1] not in ("{", "["):
@@ -186,7 +193,7 @@ def _scalar(value: Any) -> str:
 
 _BULLET = re.compile(r"^\s*(?:[-*+\u2022]|\d{1,2}[.)]|\(\d{1,2}\))\s+")
 _HEADING = re.compile(
-    r"^\s*(?:#{1,6}\s+(?P<hash>.+?)\s*#*|\*\*(?P<bold>[^*]{1,60}?):?\*\*:?|(?P<bare>[A-Za-z][^.:;,=!?]{1,48}):)\s*$"
+    r"^\s*(?:#{1,6}\s+(?P<hash>.+?)\s*#*|\*\*(?P<bold>[^*]{1,60}?):?\*\*:?|(?P<bare>[A-Za-z][^.:;,=!?]{1,48}):|<(?P<tag>[a-z][\w -]{2,40})>)\s*$"
 )
 _KEYED = re.compile(
     r"^\s*(?:\*\*|__)?(?P<key>[A-Za-z][\w /'()#-]{0,44}?)(?:\*\*|__)?\s*(?::|=(?=\S)| [-\u2013\u2014](?= ))(?:\*\*|__)?\s*(?P<rest>\S.*)$"
@@ -194,10 +201,10 @@ _KEYED = re.compile(
 
 _COPIED = re.compile(
     r"\S(?: {3,}|\t+)\S.*(?: {3,}|\t+)\S"  # columns
-    r"|^(?:[A-Z]+ )?\d{4}[-/]\d\d[-/]\d\d[T ]|^[EWI]\d{4} |^\d\d:\d\d:\d\d|^\[?\d{4}-\d\d"  # logs
+    r"|^(?:[A-Z]+ )?\d{4}[-/]\d\d[-/]\d\d[T ]|^[EWI]\d{4} |^\d\d:\d\d:\d\d(?:[.,]\d+|\s+(?:\[?(?:INFO?|WARN\w*|ERR\w*|DEBUG|FATAL|FTL|TRC|DBG|[A-Z]\w+(?:Error|Failed|Ready|Looping|Down|Mismatch))\b|[{\[]|[\w/.-]+\[\d))|^\[?\d{4}-\d\d"  # logs
     r"|^\s*(?:apiVersion|kind|metadata|spec|status|uid|resourceVersion|creationTimestamp|managedFields)\s*:\s*\S*$"
     r"|^\s{4,}[\w.-]+:\s*\S*$|^\s*- (?:name|image|containerPort|mountPath|key|type): |^\s*\[(?:FIRING|RESOLVED|alert)|^\s*(?:Warning|Normal)\s+\w+\s"
-    r"|^\s*(?:Readiness|Liveness|Startup) probe (?:failed|errored): |^[\w][\w /()-]{0,30}:\s{3,}\S|^\s*(?:ALERT|FIRING|RESOLVED|CRITICAL|WARNING|INFO|DEBUG|WARN|ERROR|FTL|INF|ERR|DBG)\b|^[A-Z][\w-]*:\s{2,}\S|^\s*level=|^\{\"|^\s*\$ |^\s*>{1,3} "
+    r"|^\s*(?:Readiness|Liveness|Startup) probe (?:failed|errored): |^(?!(?:because|why|since|so|cause|reason|root cause|effect|impact|where|what|fix|component|object|field|change|mechanism|diagnosis)\b)[\w][\w /()-]{0,30}:\s{3,}\S|^\s*(?:ALERT|FIRING|RESOLVED|CRITICAL|WARNING|INFO|DEBUG|WARN|ERROR|FTL|INF|ERR|DBG)\b|^[A-Z][\w-]*:\s{2,}\S|^\s*level=|^\{\"|^\s*\$ |^\s*>{1,3} "
 )
 
 
@@ -292,6 +299,10 @@ def _of_lines(lines: list[str]) -> Iterator[Passage]:
     lines = list(_without_tables(lines))
     copied = _copied(lines)
     for number, line in enumerate(lines):
+        if re.fullmatch(r"\s*</[\w -]+>\s*", line):
+            yield from flush()
+            heading = ""
+            continue
         if line.strip().startswith("```"):
             fenced = not fenced
             continue
@@ -307,8 +318,8 @@ def _of_lines(lines: list[str]) -> Iterator[Passage]:
         bare = _BULLET.sub("", line).strip()
         title = _HEADING.match(bare)
         if title is not None:
-            words = title["hash"] or title["bold"] or title["bare"] or ""
-            own = "remedy" if title["hash"] and words.lower() == "recommendation" else label_of(words)
+            words = title["hash"] or title["bold"] or title["bare"] or (title["tag"] or "").replace("_", " ") or ""
+            own = "remedy" if (title["hash"] or title["tag"]) and words.lower() == "recommendation" else label_of(words)
             if own is not None or title["hash"]:
                 yield from flush()
                 heading = own or ""
