@@ -69,6 +69,9 @@ class Details:
         if not spec.wrong:
             found += [spec.right, *(part for part in _parts(spec.right) if not part.isdigit())]
         found += self._own_key
+        if spec.mechanism == "incompatible_version":
+            # "8.0" for mongo:8.0.14-rc0.
+            found += re.findall(r"(?<=:)\d+\.\d+", spec.wrong)
         # A wrong command may be another component's; all else that is a component's name tells nothing.
         own = {name.lower() for name in (*spec.components, *spec.affected, *self.known)} - {
             spec.wrong.lower()

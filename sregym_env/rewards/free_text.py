@@ -536,6 +536,9 @@ class _Case:
             if claim.key not in MECHANISMS[spec.mechanism].rivals:
                 continue
             own = claims[claim.statement]
+            if any(known is not None and known.key == spec.mechanism and VALUE in known.match.concepts for known in self.valued):
+                # Who knows the value has not taken the one for the other.
+                continue
             if own is None or own.match.head.start != claim.match.head.start:
                 return True
         return False

@@ -48,7 +48,7 @@ _BEFORE_A_NAME = (
     ", ", "; ", ": ", r"\(", "-> ", "<- ", r"\| ", r"\+ ", "& ", "/",
     *(rf"\b{word} " for word in (
         "of", "for", "by", "to", "from", "and", "because", "since", "so", "with", "why", "when", "but", "where", "then", "while", "through", "via",
-        "reach", "lets", "let", "makes", "gives", "as", "kills", "restarts", "behind", "on", "cause", "keeps", "kept", "prevents", "only", "stops",
+        "reach", "lets", "let", "makes", "gives", "as", "kills", "restarts", "behind", "on", "cause", "keeps", "kept", "prevents", "only", "stops", "in", "at", "from",
     )),
 )  # fmt: skip
 """What stands before a name and not before a common noun, which has an article."""
@@ -56,7 +56,7 @@ _BEFORE_A_NAME = (
 _PEOPLE = (
     "to|of|in|admin|root|account|accounts|named|called|name|names|id|ids|experience|facing|traffic|requests?|journeys?|logins?|errors?|"
     "impact|interface|agents?|data|sessions?|credentials?|and role|roles?|permissions?|does not exist|doesn't exist|gone|missing|was dropped|is gone|"
-    "is missing|exists|not found|by|with which|that|which|record|object|documents?"
+    "is missing|exists|not found|by|with which|record|object|documents?"
 )
 """What follows a common noun and no component."""
 

@@ -56,8 +56,8 @@ _CUT = re.compile(
 )
 
 _HEDGED = re.compile(
-    r"\b(?:might|may(?! only| not)|could(?! not|n't)|perhaps|maybe|possibly|probably|presumably|likely|suspect\w*|suspicion\w*|guess(?! what)\w*|hypothes\w+|potentially|conceivabl\w+|plausibl\w+"
-    r"|possible (?:cause|reason|explanation|that|culprit)|not (?:\w+ )?(?:sure|certain|clear)|unsure|uncertain|unclear|unconfirmed|speculat\w+|i (?:wonder|assume|presume)|one of (?:these|the following|several|them)"
+    r"\b(?:might|may(?= (?:be|have|well|also|just|explain|cause|indicate|point|mean|come|stem|result|lie|suggest)\b)|could(?! not|n't)|perhaps|maybe|possibly|probably|presumably|likely|suspect\w*|suspicion\w*|guess(?! what)\w*|hypothes\w+|potentially|conceivabl\w+|plausibl\w+"
+    r"|possible (?:cause|reason|explanation|that|culprit)|not (?:\w+ )?(?:sure|certain|clear)|unsure|uncertain|unclear|unconfirmed|speculat\w+|i (?:wonder|assume|presume)|one of (?:these|the following|several|them)(?! (?:is|are|has|have|loses?|fails?|crash\w*|dies|cannot|can't|gets?|always|then|was))"
     r"|either(?! (?:database|pod|workload|direction|one|node|end|copy|of|side|way|service|component|end|container|deployment))|can(?:no|')t (?:tell|say|confirm|verify|decide)|could(?: not|n't) (?:tell|say|confirm|verify|determine|decide|establish|rule out)"
     r"|(?:some|any) (?:kind|sort) of|smells? like|looks? like it (?:might|may|could)|chances are|as if|supposedly|seemingly|prolly|prob|probs|mebbe|gut feeling|my gut|i'd wager|idk|dunno|imagine|or something|something like (?:that|it)|not 100 ?%|tbc|tbd|might've|could've|in all likelihood|presumptive|tentative\w*|circumstantial|educated guess)\b"
 )
@@ -74,7 +74,7 @@ _DOUBTED_WHOLE = re.compile(
     r"|\b(?:at first|initially|first|originally|earlier) (?:i|we) (?:thought|assumed|believed|suspected)\b|\b(?:i|we) (?:first |initially |originally )?(?:thought|assumed|believed) (?:at first |first |initially )?that\b"
     r"|^\W*(?:(?:my|the|our) )?(?:first|second|third|fourth|next|another|other|initial) (?:theory|guess|idea|suspect|suspicion|hypothesis|thought|bet|candidate|assumption)\b|^\W*my (?:first|second|third|next|other) (?:was|is|one)\b"
     r"|^\W*(?:first|second|third|fourth|next): |^\W*(?:i |we |also |then |first |next )*(?:checked|looked at|looked into|inspected|examined|reviewed|verified|went through|considered|compared|excluded|ruled out|tried|thought of|thought about)\b(?!.*\b(?:found|which|saw|turned out)\b)"
-    r"|\b(?:i|we) (?:first |initially )?(?:thought|suspected|wondered|considered) (?:first )?(?:of|about)\b|\b(?:rumou?r|claim|idea|notion|story|belief|assertion|allegation|suggestion|suspicion|theory|hypothesis) (?:is |was )?that\b|\b(?:whoever|anyone who|anybody who|those who|people who|everyone who) (?:\w+ )?(?:says?|claims?|thinks?|believes?|blames?|said)\b|\bin case\b|\bif\b(?! (?:asked|addressed|called|one|you|any|not|nothing))|^\W*(?:in case|were it|suppose|supposing|should (?:it|the|@\w*))\b|\bif it (?:turns|turned|should turn) out\b|\b(?:would|could|might) explain\b|\bprovided that\b|\bassuming\b"
+    r"|\b(?:i|we) (?:first |initially )?(?:thought|suspected|wondered|considered) (?:first )?(?:of|about)\b|\b(?:rumou?r|idea|notion|story|belief|assertion|allegation|suggestion|suspicion|theory|hypothesis) (?:is |was )?that\b|\b(?:whoever|anyone who|anybody who|those who|people who|everyone who) (?:\w+ )?(?:says?|claims?|thinks?|believes?|blames?|said)\b|\bin case\b|\bif\b(?! (?:asked|addressed|called|one|you|any|not|nothing))|^\W*(?:in case|were it|suppose|supposing|should (?:it|the|@\w*))\b|\bif it (?:turns|turned|should turn) out\b|\b(?:would|could|might) explain\b|\bprovided that\b|\bassuming\b"
 )
 _DENIED = re.compile(
     r"\b(?:it|that|this|which) (?:is|was|'s) (?:not (?:true|the case|so|that|correct)|false|untrue|unlikely|impossible)\b|\b(?:it|this) (?:is|was) wrong (?:that|to)\b|\b(?:do|does|did|don't|doesn't|didn't)(?: not)? (?:think|believe|see|find|suspect|suggest|indicate|notice|show)"
