@@ -197,7 +197,7 @@ _NONE = re.compile(
 _BAD = frozenset({"absent", "gone", "wrong", "revoked", "low", "high", "on", "conflict", "defective", "blocked", "changed"})
 _NO_THING = re.compile(r"(?:^|[,;:] |and |is |are |was |were )no (?:[\w-]+ ){1,2}$")
 """Before what is said to be wrong: "no key (is) missing"."""
-_UNSURE = re.compile(r"\b(?:no|nor|neither|nothing|none|nobody|never|not|that|which|whether|if|what|longer|cannot)\b(?: \S+){0,3} $|n't(?: \S+){0,2} $")
+_UNSURE = re.compile(r"\b(?:no|nor|neither|nothing|none|nobody|never|not|that|which|whether|if|what|longer|cannot)\b(?: \S+){0,5} $|n't(?: \S+){0,2} $")
 _NO = re.compile(r"\b(?:no|without|without any|not any|zero)(?: (?:such|other|kubernetes|extra|added))? $")
 _PRESENT = frozenset({"taint", "cordon", "quota", "sidecar", "host_alias", "hosts_file", "limit_range", "deny_all", "conflict", "wrong", "defective"})
 """What is well where there is none."""

@@ -287,7 +287,7 @@ ACTS: Mapping[str, str] = {
     r"|(?:0|zero|no) (?:desired |wanted |configured )?replicas?(?! (?:are |is )?(?:ready|available|up|running))",
     "dropped_user": r"dropuser|drop(?:ped)? (?:the |its )?(?:data ?base |db |mongo |admin )*user|user ?not ?found",
     "fine": r"(?:is|are|was|were|looks?|seems?) (?:itself |all |perfectly |quite |still )?(?:fine|right|correct|good|ok|okay|well|in order|sound|healthy|as it (?:should|ought to) be|unchanged|untouched)|(?:needs|need) no change",
-    "present": r"exists?(?! (?:no|nowhere|in no|any))|(?:is|are|was|were) (?:\w+ )?(?:there|present|in place)|in place|among (?:its|the|them)|is where it",
+    "present": r"exists?(?! (?:no|nowhere|in no|any))|(?:is|are) (?:still |also |even |all |both |in fact )?(?:there|present|in place)|in place|among (?:its|the|them)|is where it",
     "counted": r"(?:number|count) of \**\w+|object-?counts?|pods to \d+|\d+ (?:pods|services|objects)|how many",
     "ephemeral": r"ephemeral\S*|emptydir|disk space",
     "other_user": r"(?:root|backup|back-up|monitor\w*|exporter|readonly|read-only|reader|guest|migrat\w*|metrics|reporting)(?= (?:user|account|login|role|does|is|was|has|had|of|in|on|lost|lacks)|\W*$)|(?:user|account|login)[: ]+[\"']?(?:root|backup|monitor\w*|exporter|readonly|reader|guest|migrat\w*|metrics|reporting)",

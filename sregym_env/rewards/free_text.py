@@ -342,13 +342,14 @@ class _Case:
             found = named[:1]
             if set(named[0]) <= self.bystanders and not self._hard(claim):
                 # The account names others too: "pods of A carry the label that Service B asks for".
-                found = named[:2]
+                found = [*named[:2], *([name] for name in focus(self.statements, claim.statement))]
         elif claim.groups and claim.groups[0].rank == 1:
             # "A connects to B, whose ...": nobody is the subject, so it may be either.
             found = [members for members, group in zip(named[:2], claim.groups, strict=False) if group.rank < 3]
+            found += [self.accused] if self.accused else []
         else:
             # "Its limit is too low for what frontend sends": whose it is was said elsewhere.
-            own = [list(mention.components) for mention in each.mentions[:1]] if not named else named[:1]
+            own = [list(mention.components) for mention in each.mentions[:1]] if not named else named[:2]
             spoken_of = [[name] for name in focus(self.statements, claim.statement)]
             found = [*own, *spoken_of, *self._quoted(claim.statement)] or ([self.accused] if self.accused else self._next(claim.statement))
         return [names for names in found if names]

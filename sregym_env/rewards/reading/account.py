@@ -68,9 +68,9 @@ class Statement:
     def asserted(self) -> str:
         """The masked text with what is not asserted blanked, word for word."""
         if self.label in _UNASSERTED:
-            return re.sub(r"\S", "_", self.masked)
+            return _blank(self.masked)
         parts = [
-            body if clause.asserted else re.sub(r"\S", "_", body)
+            body if clause.asserted else _blank(body)
             for clause in self.clauses
             for body in [self.masked[clause.start : clause.end]]
         ]
@@ -125,6 +125,11 @@ class Statement:
     def asserts(self) -> bool:
         """Whether anything is asserted in it."""
         return self.label not in _UNASSERTED and any(c.asserted for c in self.clauses)
+
+
+def _blank(text: str) -> str:
+    """A text without its words; its punctuation stays, so that what stands beside it ends where it did."""
+    return re.sub(r"[^\s,;:.()]", "_", text)
 
 
 def read(text: str, names: Names) -> list[Statement]:

@@ -46,7 +46,7 @@ _BEFORE = re.compile(
 )
 _AFTER = re.compile(
     r"^(?:'s)?(?: (?:services?|pods?|deployments?|then|also|now|itself|too|containers?|and|both|all|which|that|who))*,? (?:can(?:not|'t| no longer)|could(?: not|n't)|fail\w*|crash\w*|times? out|timed out|(?:is|are) (?:unable|not able|hit|affected|starved of)"
-    r"|get|gets|got|logs? in|logged|connects?|receives?|returns?|suffers?|sees?|depends?|needs?|mounts?|reads?|calls?|waits?|uses?|talks?|queries|asks?|loses?|panics?|errors?|reports?|complains?|answers? with|responds?|serves?|looks?|wants?|(?:do|does) not find)\b"
+    r"|get|gets|got|dials?|expects?|resolves?|logs? in|logged|connects?|receives?|returns?|suffers?|sees?|depends?|needs?|mounts?|reads?|calls?|waits?|uses?|talks?|queries|asks?|loses?|panics?|errors?|reports?|complains?|answers? with|responds?|serves?|looks?|wants?|(?:do|does) not find)\b"
 )
 _OWN_PORTS = re.compile(
     r"^(?:'s)? (?:pods? |container |deployment )?(?:itself )?(?:listens?|serves?|runs on|is listening)"
