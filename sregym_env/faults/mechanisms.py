@@ -168,6 +168,7 @@ _ALL = (
             "Deployment",
             "Node",
         ),
+        through=("wrong_selector", "extra_endpoints"),
     ),
     Mechanism(
         "wrong_command",
@@ -248,7 +249,7 @@ _ALL = (
             "named_key absent|lack|misnamed /10",
             "config_key|address_key misnamed config|configmap /10",
         ),
-        valued=("VALUE absent|lack|misnamed|config|configmap !command|image|port",),
+        valued=("VALUE absent|lack|misnamed !command|image|port",),
         unlike=("config_key|address_key|named_key present = /3",),
         kinds=("ConfigMap",),
         kin=("missing_configmap",),
@@ -262,7 +263,10 @@ _ALL = (
             "volume configmap gone !config_key|named_key /12",
         ),
         valued=("VALUE gone !secret|claim|service_account",),
-        unlike=("configmap present = /3", "configmap lack >config_key|named_key /4",),
+        unlike=(
+            "configmap present = /3",
+            "configmap lack >config_key|named_key /4",
+        ),
         kinds=(
             "ConfigMap",
             "Deployment",
@@ -329,7 +333,7 @@ _ALL = (
             "Node",
         ),
         kin=("unsatisfiable_node_selector",),
-        through=("unsatisfiable_node_selector",),
+        through=("unsatisfiable_node_selector", "wrong_selector", "extra_endpoints"),
     ),
     Mechanism(
         "excessive_resource_request",
@@ -371,7 +375,10 @@ _ALL = (
         "admission",
         ("quota require|blocked|low|number|wrong|memory !limit_range",),
         valued=("VALUE quota|require|blocked|memory !limit_range",),
-        unlike=("quota counted /12", "limit_range memory|low",),
+        unlike=(
+            "quota counted /12",
+            "limit_range memory|low",
+        ),
         kinds=("ResourceQuota",),
         through=("excessive_resource_request", "scaled_to_zero"),
     ),
@@ -473,7 +480,11 @@ _ALL = (
             "not_authorized account|role = /7",
         ),
         valued=("VALUE role|revoked|not_authorized",),
-        unlike=("role granted /3", "other_role revoked|lack", "other_user revoked|lack|role /6",),
+        unlike=(
+            "role granted /3",
+            "other_role revoked|lack",
+            "other_user revoked|lack|role /6",
+        ),
         kinds=("MongoDBAccount",),
         kin=("database_account_missing",),
         rivals=("database_account_missing",),
@@ -488,7 +499,10 @@ _ALL = (
             "authentication account gone|lack|wrong !role|service_account|secret /12",
         ),
         valued=("VALUE account|authentication|gone",),
-        unlike=("account present /3", "other_user gone|lack|account /5",),
+        unlike=(
+            "account present /3",
+            "other_user gone|lack|account /5",
+        ),
         kinds=("MongoDBAccount",),
         kin=("database_permission_revoked",),
         rivals=("database_permission_revoked",),
@@ -511,7 +525,10 @@ _ALL = (
             "lack >service_account /4",
         ),
         valued=("VALUE service_account|gone|absent|lack|account !rbac",),
-        unlike=("service_account present /3", "service_account rbac /8",),
+        unlike=(
+            "service_account present /3",
+            "service_account rbac /8",
+        ),
         kinds=(
             "Deployment",
             "ServiceAccount",
@@ -526,7 +543,10 @@ _ALL = (
             "lack >secret /4",
         ),
         valued=("VALUE secret gone|absent|lack !wrong",),
-        unlike=("secret present /3", "secret lack >config_key|variable|named_key /4",),
+        unlike=(
+            "secret present /3",
+            "secret lack >config_key|variable|named_key /4",
+        ),
         kinds=(
             "Deployment",
             "Secret",
@@ -559,7 +579,22 @@ def unlike(key: str) -> tuple[str, ...]:
     """Ways of saying something that is easily taken for a mechanism, also that the very thing it is about is right."""
     mechanism = MECHANISMS[key]
     heads = [head for text in mechanism.ways for head in text.split()[0].split("|")]
-    return (*mechanism.unlike, *(f"{head} reasonable = /1" for head in dict.fromkeys(heads) if head in FIELDS and head not in _HOLDERS))
+    return (
+        *mechanism.unlike,
+        *(
+            f"{head} reasonable = /1"
+            for head in dict.fromkeys(heads)
+            if head in FIELDS and head not in _HOLDERS
+        ),
+    )
+
+
+@lru_cache(maxsize=64)
+def own_fields(key: str) -> frozenset[str]:
+    """The fields that a mechanism is said of."""
+    mechanism = MECHANISMS[key]
+    words = [word for text in (*mechanism.ways, *mechanism.valued) for word in text.split() if word[0] not in "!/="]
+    return frozenset(concept for word in words for concept in word.lstrip(">").split("|"))
 
 
 _HOLDERS = frozenset({"configmap", "secret", "service_account", "image", "policy", "quota", "taint"})

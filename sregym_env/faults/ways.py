@@ -194,12 +194,30 @@ def _denied(concept: str, text: str, at: int) -> bool:
 _NONE = re.compile(
     r"\b(?:nobody|no ?one|nothing|none)(?: (?:has|have|had|was|were|been|ever|is|are|of|them|else))* (?:\w+ )?$"
 )
-_BAD = frozenset({"absent", "gone", "wrong", "revoked", "low", "high", "on", "conflict", "defective", "blocked", "changed"})
+_BAD = frozenset(
+    {"absent", "gone", "wrong", "revoked", "low", "high", "on", "conflict", "defective", "blocked", "changed"}
+)
 _NO_THING = re.compile(r"(?:^|[,;:] |and |is |are |was |were )no (?:[\w-]+ ){1,2}$")
 """Before what is said to be wrong: "no key (is) missing"."""
-_UNSURE = re.compile(r"\b(?:no|nor|neither|nothing|none|nobody|never|not|that|which|whether|if|what|longer|cannot)\b(?: \S+){0,5} $|n't(?: \S+){0,2} $")
+_UNSURE = re.compile(
+    r"\b(?:no|nor|neither|nothing|none|nobody|never|not|that|which|whether|if|what|longer|cannot)\b(?: \S+){0,5} $|n't(?: \S+){0,2} $"
+)
 _NO = re.compile(r"\b(?:no|without|without any|not any|zero)(?: (?:such|other|kubernetes|extra|added))? $")
-_PRESENT = frozenset({"taint", "cordon", "quota", "sidecar", "host_alias", "hosts_file", "limit_range", "deny_all", "conflict", "wrong", "defective"})
+_PRESENT = frozenset(
+    {
+        "taint",
+        "cordon",
+        "quota",
+        "sidecar",
+        "host_alias",
+        "hosts_file",
+        "limit_range",
+        "deny_all",
+        "conflict",
+        "wrong",
+        "defective",
+    }
+)
 """What is well where there is none."""
 _LACK = re.compile(r"\b(?:has|have|had|does|do|did)(?: not|n't)(?: \w+){0,3} $")
 
@@ -290,7 +308,9 @@ def _bound(asked: Way, sentence: Sentence, chosen: Sequence[Hit]) -> bool:
 def _excluded(asked: Way, sentence: Sentence, first: int, last: int, chosen: Sequence[Hit]) -> bool:
     begin, end = min(hit.start for hit in chosen), max(hit.end for hit in chosen)
     return any(
-        first - _NEAR <= hit.first and hit.last <= last + _NEAR and not _of_another(sentence.text, hit, begin, end)
+        first - _NEAR <= hit.first
+        and hit.last <= last + _NEAR
+        and not _of_another(sentence.text, hit, begin, end)
         for concept in asked.without
         for hit in sentence.hits.get(concept, ())
     )

@@ -218,7 +218,7 @@ OTHER_CAUSES = (
     # names
     r"|ndots|search (?:list|domains?|path)s? (?:\S+ ){0,4}(?:replaced|wrong|missing|changed)|(?:coredns|kube-dns|core ?dns)(?:'s)?:? (?:\S+ ){0,4}?(?:out of memory|oom\w*|crash\w*|overloaded|is down|not running|throttled|unavailable)|dns (?:timeouts?|latency|is slow)|\bttl"
     # the load
-    r"|(?:is|are|was|were|simply|got) (?:\w+ )?overloaded|too much (?:load|traffic)|(?:traffic|load) (?:spike|peak|surge)|cannot cope|can't cope|\bddos|rate limit\w*|from (?:two|three|2|3) (?:replicas )?to one|scaled (?:\S+ )?(?:from|to) (?:[2-9]|\d\d|two|three|ten|five|one|1)\b|one (?:\S+ )?(?:pod|replica) too few"
+    r"|(?:is|are|was|were|simply|got) (?:\w+ )?overloaded|too much (?:load|traffic)|(?:traffic|load) (?:spike|peak|surge)|cannot cope|can't cope|\bddos|rate limit\w*|from (?:two|three|2|3) (?:replicas )?to one|one (?:\S+ )?(?:pod|replica) too few"
 )
 """What else breaks applications on Kubernetes and is none of the taxonomy's: who says so has another cause in mind."""
 
@@ -274,7 +274,7 @@ ACTS: Mapping[str, str] = {
     "path": r"/[a-z][\w/.-]*|http ?get|tcp ?socket|grpc|exec|wget|command",
     "kill": r"kill\w*|restart\w*|terminat\w+|recreat\w+|crash ?-?loop\w*",
     "ready": r"ready|readiness|unready|not-ready|out of (?:its|the) service|taken out|endpoints?|rotation|load balanc\w+|polls?"
-    r"|traffic|admitted|takes? traffic"
+    r"|admitted"
     r"|rdy",
     "asks": r"asks? for|asking for|requests?|requesting|requested|demands?|demanding|wants?|reserves?|reserving|needs? more|claims",
     "misnamed": r"mis-?(?:spelled|spelt|named|typed)|typo\w*|renamed|under another name|under (?:the )?(?:name )?\S+ instead|wrong (?:name|key|case|spelling|capitali[sz]ation)|lower-?cased?|capitali[sz]ed|nested|commented out",

@@ -142,12 +142,18 @@ class Details:
             ought = r"(?:should (?:be|have been)|must be|instead of|rather than|expected(?: to be)?|correct(?: \w+)? is|healthy(?: \w+)? is)"
             if re.search(rf"\b{ought}(?: \w+)? {re.escape(wrong)}(?![\w-])", text):
                 return True
-            if self.spec.mechanism == "wrong_target_port" and re.search(
-                rf"(?<!nothing )(?<!nobody )(?<!not )(?<!n't )(?<!never )\blisten(?:s|ing)?(?: \w+){{0,3}} {re.escape(wrong)}(?![\w-])", text
-            ) and not re.search(r"\b(?:nothing|nobody|no ?one|none|no|not|never|n't)\b", text):
+            if (
+                self.spec.mechanism == "wrong_target_port"
+                and re.search(
+                    rf"(?<!nothing )(?<!nobody )(?<!not )(?<!n't )(?<!never )\blisten(?:s|ing)?(?: \w+){{0,3}} {re.escape(wrong)}(?![\w-])",
+                    text,
+                )
+                and not re.search(r"\b(?:nothing|nobody|no ?one|none|no|not|never|n't)\b", text)
+            ):
                 return True
             if self.spec.mechanism == "untolerated_taint" and re.search(
-                rf"\b(?:have|has|only|with|carry|carries|had)(?: (?!no\b)\w+){{0,3}} toleration\w*(?: \w+){{0,2}} {re.escape(wrong.split(':')[0])}", text
+                rf"\b(?:have|has|only|with|carry|carries|had)(?: (?!no\b)\w+){{0,3}} toleration\w*(?: \w+){{0,2}} {re.escape(wrong.split(':')[0])}",
+                text,
             ):
                 return True
         gone = self.spec.mechanism == "missing_volume_claim" and right and wrong
@@ -184,7 +190,9 @@ _NAMED_FIELDS = frozenset({"feature_flag_enabled"})
 _ADDRESS = re.compile(r"(?<![\w.-])(?!localhost)[a-z]{4,}(?:address|addr|url|uri|host)(?![\w-])")
 _SWITCH = re.compile(r"(?<![\w.-])[a-z]+(?:_[a-z]+)+(?![\w-])")
 _PAIR = re.compile(r"(?<![\w./-])(?!io\.|current_|service-)[\w./-]*\w=[\w.-]*\w")
-_TAINT = re.compile(r"(?<![\w./-])(?!node-role)[\w./-]+(?:=[\w.-]*)?(?=:no(?:schedule|execute))|(?<=taint with key )[\w./-]+|(?<=taint with the key )[\w./-]+|(?<=taint called )[\w./-]+|(?<=\{)(?!node-role)[\w./-]+: \w+(?=\})")
+_TAINT = re.compile(
+    r"(?<![\w./-])(?!node-role)[\w./-]+(?:=[\w.-]*)?(?=:no(?:schedule|execute))|(?<=taint with key )[\w./-]+|(?<=taint with the key )[\w./-]+|(?<=taint called )[\w./-]+|(?<=\{)(?!node-role)[\w./-]+: \w+(?=\})"
+)
 _LOST = re.compile(r"\b(?:deleted|removed|gone|lost|disappeared|missing|not exist|doesn't exist|not found)\b")
 _PORT = re.compile(r"(?<![\w.-])(?<!error )(?<!code )(?!(?:500|503|404|502|504|200|137)(?!\d))\d{2,5}(?![\w%-])(?! (?:s|sec\w*|min\w*|ms|times|%|pods?|replicas?|hours?|errors?|requests?)\b)(?!\.\d)")  # fmt: skip
 _IMAGE = re.compile(

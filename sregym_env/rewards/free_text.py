@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sregym_env.cluster.app import App
-from sregym_env.faults.mechanisms import MECHANISMS, unlike
+from sregym_env.faults.mechanisms import MECHANISMS, own_fields, unlike
 from sregym_env.faults.spec import FaultSpec
 from sregym_env.faults.ways import VALUE, Hit, Match, keys, matches, matches_anywhere, tagged, valued
 from sregym_env.faults.words import FIELDS
@@ -52,8 +52,15 @@ def _soup(each: Statement) -> bool:
         return True
     tags = sum(word.startswith("#") for word in words)
     items = [item.split() for item in re.split(r"[,;|/+]", each.text) if re.search(r"\w", item)]
-    named = sum(len(item) == 1 and item[0].startswith("@") for item in (i.split() for i in re.split(r"[,;|/+]", each.masked)))
-    listed = len(items) - named >= _ITEMS and len(words) <= _WORDS_OF_ITEM * len(items) and grammatical * 12 < len(words)
+    named = sum(
+        len(item) == 1 and item[0].startswith("@")
+        for item in (i.split() for i in re.split(r"[,;|/+]", each.masked))
+    )
+    listed = (
+        len(items) - named >= _ITEMS
+        and len(words) <= _WORDS_OF_ITEM * len(items)
+        and grammatical * 12 < len(words)
+    )
     return listed or tags >= _TAGS
 
 
@@ -68,6 +75,9 @@ ANOTHER_CAUSE = "other_cause"
 
 _FRAGMENT = 3
 """Words of a line that says nothing by itself."""
+
+_ADDED = re.compile(r"\b(?:also|too|besides|second|moreover|furthermore|in addition|as well|additionally|another)\b")
+"""Says that something comes on top."""
 
 _SEVERAL = re.compile(
     r"\b(?:second|other|another|further|additional) (?:independent |separate |root )*(?:root )?(?:causes?|faults?) (?:is|are|was|were|has|have|and|,|beside)\b"
@@ -162,7 +172,9 @@ class _Case:
         short = [
             each.text
             for each in self.statements
-            if not each.label and len(each.text.split()) <= _FRAGMENT and not each.text.endswith((".", "!", "?"))
+            if not each.label
+            and len(each.text.split()) <= _FRAGMENT
+            and not each.text.endswith((".", "!", "?"))
         ]
         if len(short) < _ITEMS or len(short) * 4 < len(self.statements) * 3:
             return ()
@@ -248,7 +260,7 @@ class _Case:
         own = [claim for claim in here if claim.key == spec.mechanism]
         each = self.statements[number]
         if not own and each.asserts and (spans := details.spans(each.text)):
-            stated = [span for span in spans if each.stated(*span)]
+            stated = [span for span in spans if each.stated(*span) and _own_field(spec.mechanism, each, span)]
             sentence = valued(each.sentence, stated)
             own = [
                 Claim(spec.mechanism, match, number, _others(subjects(each, match), stated))
@@ -265,11 +277,17 @@ class _Case:
         quoted = each.label == "quoted"
         if not each.asserts and not quoted:
             return None
-        spans = [span for span in details.spans(each.text) if quoted or each.stated(*span)]
+        spans = [
+            span
+            for span in details.spans(each.text)
+            if quoted or (each.stated(*span) and _own_field(spec.mechanism, each, span))
+        ]
         if not spans:
             return None
         ways = MECHANISMS[spec.mechanism].valued
-        near = sorted(range(len(self.statements)), key=lambda other: (abs(other - number), other))[: 2 * _NEAR + 1]
+        near = sorted(range(len(self.statements)), key=lambda other: (abs(other - number), other))[
+            : 2 * _NEAR + 1
+        ]
         for other in near:
             beside = self.statements[other]
             if other == number or not beside.asserts:
@@ -298,17 +316,29 @@ class _Case:
         text = self.statements[claim.statement].text
         if not claim.groups:
             # Nobody is named beside it: the object may be named in another sentence.
-            text = " . ".join(each.text for each in self.statements if each.label not in ("cleared", "remedy", "guess", "quoted"))
+            text = " . ".join(
+                each.text
+                for each in self.statements
+                if each.label not in ("cleared", "remedy", "guess", "quoted")
+            )
         return list(spec.components) if self._object_named(spec, text) and self._not_others(spec) else []
 
     def _not_others(self, spec: FaultSpec) -> bool:
         """Whether the account is not of other components alone."""
-        said = {name for each in self.statements if each.asserts for mention in each.named() for name in mention.components}
+        said = {
+            name
+            for each in self.statements
+            if each.asserts
+            for mention in each.named()
+            for name in mention.components
+        }
         return not said or bool(said & {*spec.components, *spec.affected})
 
     def _own_object(self, claim: Claim, spec: FaultSpec) -> bool:
         """Whether a claim of a fault's mechanism stands beside the name of its object, which tells whose it is."""
         text = self.statements[claim.statement].text
+        if claim.groups and claim.groups[0].rank < 1 and not set(self.members(claim.groups[0])) & {*self.reached, *self.truth}:
+            return False
         return claim.key == spec.mechanism and self._object_named(spec, text, own=True)
 
     def _object_named(self, spec: FaultSpec, text: str, own: bool = False) -> bool:
@@ -319,7 +349,11 @@ class _Case:
         known = {component.name for component in self.app.components}
         if own:
             parts = {part for name in spec.components for part in name.split("-")[-1:]}
-            telling = [alias for alias in (spec.resource_name, *spec.aliases) if alias not in known and parts & set(alias.split("-"))]
+            telling = [
+                alias
+                for alias in (spec.resource_name, *spec.aliases)
+                if alias not in known and parts & set(alias.split("-"))
+            ]
             return any(says(alias, text) for alias in telling)
         if (
             spec.resource_kind == "Node"
@@ -345,13 +379,17 @@ class _Case:
                 found = [*named[:2], *([name] for name in focus(self.statements, claim.statement))]
         elif claim.groups and claim.groups[0].rank == 1:
             # "A connects to B, whose ...": nobody is the subject, so it may be either.
-            found = [members for members, group in zip(named[:2], claim.groups, strict=False) if group.rank < 3]
+            found = [
+                members for members, group in zip(named[:2], claim.groups, strict=False) if group.rank < 3
+            ]
             found += [self.accused] if self.accused else []
         else:
             # "Its limit is too low for what frontend sends": whose it is was said elsewhere.
             own = [list(mention.components) for mention in each.mentions[:1]] if not named else named[:2]
             spoken_of = [[name] for name in focus(self.statements, claim.statement)]
-            found = [*own, *spoken_of, *self._quoted(claim.statement)] or ([self.accused] if self.accused else self._next(claim.statement))
+            found = [*own, *spoken_of, *self._quoted(claim.statement)] or (
+                [self.accused] if self.accused else self._next(claim.statement)
+            )
         return [names for names in found if names]
 
     def _quoted(self, number: int) -> list[list[str]]:
@@ -416,7 +454,9 @@ class _Case:
         """Whether the account tells of something else that is said in much the same words."""
         ways = unlike(spec.mechanism)
         return any(
-            matches(ways, each.whole) for each in self.statements if ways and each.label not in ("guess", "quoted", "remedy")
+            matches(ways, each.whole)
+            for each in self.statements
+            if ways and each.label not in ("guess", "quoted", "remedy")
         )
 
     def contradiction(self, number: int) -> str:
@@ -497,7 +537,9 @@ class _Case:
             keys.append("a second cause")
         # One may be said by chance, in the words around what is right.
         return tuple(
-            dict.fromkeys([*keys, *([key for _, key in beside] if len({key for _, key in beside}) > 1 else [])])
+            dict.fromkeys(
+                [*keys, *([key for _, key in beside] if len({key for _, key in beside}) > 1 else [])]
+            )
         )
 
     def _beside(self, claim: Claim) -> bool:
@@ -516,9 +558,10 @@ class _Case:
         return any(word in f"{spec.cause} {spec.wrong} {spec.resource_name}".lower() for spec in self.specs)
 
     def _by_the_way(self, claim: Claim) -> bool:
-        """Whether a claim blames nobody else, in an account that knows a fault's own value."""
+        """Whether a claim is of nobody else and of no field, in an account that knows a fault's own value."""
         known = any(found is not None and VALUE in found.match.concepts for found in self.valued)
-        return known and claim.match.head.concept not in TAXONOMY and set(self._about(claim)) <= self.truth
+        added = _ADDED.search(self.statements[claim.statement].text) is not None
+        return known and not added and claim.match.head.concept not in FIELDS and set(self._about(claim)) <= self.truth
 
     @cached_property
     def valued(self) -> tuple[Claim | None, ...]:
@@ -537,7 +580,10 @@ class _Case:
             if claim.key not in MECHANISMS[spec.mechanism].rivals:
                 continue
             own = claims[claim.statement]
-            if any(known is not None and known.key == spec.mechanism and VALUE in known.match.concepts for known in self.valued):
+            if any(
+                known is not None and known.key == spec.mechanism and VALUE in known.match.concepts
+                for known in self.valued
+            ):
                 # Who knows the value has not taken the one for the other.
                 continue
             if own is None or own.match.head.start != claim.match.head.start:
@@ -612,7 +658,17 @@ def _distinct(found: Sequence[Match]) -> list[Match]:
 def _others(found: Sequence[Group], values: Sequence[tuple[int, int]]) -> tuple[Group, ...]:
     """Groups that are no value: of "command: geo" geo is no subject."""
     return tuple(
-        group for group in found if not any(start <= group.start and group.end <= end for start, end in values)
+        group
+        for group in found
+        if not any(start <= group.start and group.end <= end for start, end in values)
+    )
+
+
+def _own_field(key: str, each: Statement, span: tuple[int, int]) -> bool:
+    """Whether a value is said of a field of a mechanism's own: the nearest one in its sentence is, or there is none."""
+    near = sorted(each.sentence.fields, key=lambda hit: min(abs(hit.end - span[0]), abs(hit.start - span[1])))
+    return not near or any(
+        hit.concept in own_fields(key) for hit in near if hit.first == near[0].first or hit.overlaps(near[0])
     )
 
 
@@ -697,7 +753,9 @@ def _kind_told(spec: FaultSpec, text: str) -> str:
 def _extent(case: _Case) -> Answer:
     if not any(case.located):
         return Answer("D3-Q3", False, "the place is not named as a cause")
-    said = " . ".join(each.masked for each in case.statements if each.label not in ("cleared", "remedy", "quoted"))
+    said = " . ".join(
+        each.masked for each in case.statements if each.label not in ("cleared", "remedy", "quoted")
+    )
     sweeping = _EVERYTHING.search(said)
     # Where half of the application does suffer, "all services" is fair.
     if sweeping is not None and len(case.reached) * 2 < len(case.app.components) and len(case.truth) == 1:

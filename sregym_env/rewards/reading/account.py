@@ -39,7 +39,9 @@ _THEORIES = re.compile(
 )
 """Announces guesses."""
 
-_INSTEAD = re.compile(r"\W*(?:but|however|instead|actually|in fact|in truth|in reality|what (?:i|we) (?:do )?know)\b")
+_INSTEAD = re.compile(
+    r"\W*(?:but|however|instead|actually|in fact|in truth|in reality|what (?:i|we) (?:do )?know)\b"
+)
 """Ends what was announced as doubtful."""
 
 _TURN = re.compile(r"^(?:\w+ ){0,3}\w+,? but ")
@@ -146,7 +148,9 @@ def read(text: str, names: Names) -> list[Statement]:
             if not said:
                 continue
             said = _SCHEDULER.sub("", said).replace("can not ", "cannot ")
-            last = next((each for each in reversed(found) if each.label not in ("remedy", "cleared", "quoted")), None)
+            last = next(
+                (each for each in reversed(found) if each.label not in ("remedy", "cleared", "quoted")), None
+            )
             if last is not None and last.asserts and withdraws(names_masked(said, names)):
                 found = [_withdrawn(each) for each in found]
             elif retracts(said) and found:

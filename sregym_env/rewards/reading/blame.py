@@ -80,7 +80,9 @@ _PATH = re.compile(r"^ ?-> ?")
 """A step on the way of a request: spoken of is the last."""
 
 
-_OWN = re.compile(r"(?:'s)?(?: (?:own|main|new|kubernetes|k8s|container|pod|service|svc|deployment|\w+))? ?[\"'(]?$")
+_OWN = re.compile(
+    r"(?:'s)?(?: (?:own|main|new|kubernetes|k8s|container|pod|service|svc|deployment|\w+))? ?[\"'(]?$"
+)
 """Between a name and what is called its: "geo's readiness probe", "the geo image"."""
 
 _OF = re.compile(
@@ -96,7 +98,9 @@ def _owned(statement: Statement, match: Match, group: Group) -> bool:
     if group.end <= start:
         between = statement.text[group.end : start]
         possessive = statement.text[: group.end].endswith("'s")
-        return len(between) < 32 and between.count(" ") <= 2 + possessive and _OWN.fullmatch(between) is not None
+        return (
+            len(between) < 32 and between.count(" ") <= 2 + possessive and _OWN.fullmatch(between) is not None
+        )
     between = statement.text[end : group.start]
     return group.start >= end and len(between) < 60 and _OF.match(between) is not None
 
@@ -120,9 +124,7 @@ def _by_grammar(statement: Statement, match: Match) -> list[Group]:
     for clause in others:
         if clause.start > place and clause not in within:
             after = groups(statement, clause)
-            rest += [
-                replace(group, rank=3) if clause.role == "effect" else group for group in after
-            ]
+            rest += [replace(group, rank=3) if clause.role == "effect" else group for group in after]
     return sorted([*own, *rest], key=lambda group: 2 * group.rank + (group not in own))
 
 
@@ -145,7 +147,9 @@ _OWN_FAULT = re.compile(
     r"^(?:'s)? (?:also |too |itself |has |have |had |with |and its \w+ |as well )*?(?:has|have|had|with|is|are|being|was|were)(?: also| likewise| equally| too| just as)* (?:(?:a|an|its|his|their|the|own|another|some) )*"
     r"(?:faulty \w+|bug of its own|fault of its own|defect of its own|problem of its own|bug that|defect|misconfiguration|responsible|guilty|faulty|defective|wrongly configured|badly configured)\b"
 )
-_ALSO = re.compile(r"\b(?:same|likewise|ditto|equally|also|too|as well|similarly|identical(?:ly)?|both|in addition|moreover|furthermore)\b")
+_ALSO = re.compile(
+    r"\b(?:same|likewise|ditto|equally|also|too|as well|similarly|identical(?:ly)?|both|in addition|moreover|furthermore)\b"
+)
 _AT_FAULT = re.compile(
     r"\b(?:mistakes?|faults?|faulty|misconfigur\w*|mis-?set|defects?|defective|guilty|culprits?|to blame|edit(?:ed)?|was done|were done|(?:must|needs?|has to|have to|should)(?: \w+){0,4} (?:repair\w*|fix\w*|correct\w*|rever\w+|restor\w+)|same (?:change|edit|repair|fix|treatment|way))\b"
 )
@@ -181,7 +185,9 @@ def blamed(statement: Statement) -> list[Group]:
         said = statement.text[clause.start : clause.end]
         if not clause.asserted and not repairs(said):
             continue
-        shared = clause.role != "effect" and _ALSO.search(said) is not None and _AT_FAULT.search(said) is not None
+        shared = (
+            clause.role != "effect" and _ALSO.search(said) is not None and _AT_FAULT.search(said) is not None
+        )
         for group in _in_breaths(statement, statement.within(clause)):
             before, after = (
                 statement.text[max(0, group.start - 110) : group.start],

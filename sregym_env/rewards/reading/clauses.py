@@ -79,7 +79,7 @@ _DOUBTED_WHOLE = re.compile(
 _DENIED = re.compile(
     r"\b(?:it|that|this|which) (?:is|was|'s) (?:not (?:true|the case|so|that|correct)|false|untrue|unlikely|impossible)\b|\b(?:it|this) (?:is|was) wrong (?:that|to)\b|\b(?:do|does|did|don't|doesn't|didn't)(?: not)? (?:think|believe|see|find|suspect|suggest|indicate|notice|show)"
     r"\b|\b(?:no|without|any|not any|little) (?:evidence|signs?|indication|proof|trace|reason to)\b|\bnothing (?:suggests|indicates|points to|shows)\b|\bfar from\b|(?:\bnot|n't) (?:saying|blaming|claiming|suggesting|accusing)\b|\b(?:i|we) (?:\w+ ){0,2}?(?:do not|don't|did not|didn't|am not|are not|would not|wouldn't|will not|won't|never|cannot|can't|could not|couldn't) (?:\w+ ){0,2}?(?:say|saying|claim\w*|blam\w*|suggest\w*|accus\w*|assert\w*|maintain\w*|mean|imply\w*|conclud\w*|suspect\w*|insinuat\w*|think\w*|believ\w*)\b"
-    r"|\b(?:nobody|no ?one) (?:\w+ ){0,2}?(?:says?|said|claims?|claimed|blames?|believes?|thinks?|suggests?|would|should)\b|\bfar be it\b|\bby no means\b|\bin no way\b|\b(?:certainly|definitely|absolutely|surely|clearly|obviously) (?:not|isn't|wasn't|no)\b|\bnot at all\b|\b(?:nonsense|absurd|ridiculous|a fairy tale|hearsay)\b"
+    r"|\b(?:nobody|no ?one) (?:\w+ ){0,2}?(?:says?|said|claims?|claimed|blames?|believes?|thinks?|suggests?|would|should)\b|\bfar be it\b|\bby no means\b|\bin no way\b|\b(?:certainly|definitely|absolutely|surely|clearly|obviously) (?:not|isn't|wasn't|no)\b|\bnot at all\b|\b(?:is|was|be) (?:\w+ )?(?:nonsense|absurd|ridiculous|a fairy tale|hearsay)\b"
     r"|\bit would be (?:\w+ )?(?:wrong|a mistake|unfair|absurd|premature|false|hasty)\b|\bfails? to convince\b|\b(?:neither|none) of (?:this|that|these|which) (?:is|was|applies|holds)\b|\beasy to (?:say|think|blame|claim|conclude|believe)\b|^\W*(?:forget|scratch|strike|never ?mind)\b|\bi (?:reject|deny|doubt|exclude|excluded|rejected)\b|\bnot because\b|\bit is a (?:myth|lie)\b"
     r"|\b(?:can|could|have|to|i|we)(?: be)? ruled? out (?:that|the|a|an|any)\b|\bnobody should (?:say|think|believe|conclude)\b|\b(?:wrong|mistake|misleading|tempting|incorrect) to (?:say|think|believe|conclude|claim)\b"
     r"|\bcontrary to\b|\bunlikely\b|\bdoubt(?:ful)?\b|\b(?:can|could) be (?:ruled out|excluded)\b|\bfalsely\b|\ballegedly\b|\bis (?:disproved|refuted|false|not true)\W*$"
@@ -139,7 +139,11 @@ def announces_doubt(sentence: str) -> int:
     if "the following" in sentence and _DOUBTFUL_HEAD.search(sentence):
         return len(sentence)
     head = _HEAD.match(sentence) or (re.fullmatch(r".{1,90}:", sentence))
-    if head is None or len(head.group().split()) > _LONGEST_HEAD or _DOUBTFUL_HEAD.search(head.group()) is None:
+    if (
+        head is None
+        or len(head.group().split()) > _LONGEST_HEAD
+        or _DOUBTFUL_HEAD.search(head.group()) is None
+    ):
         return 0
     return head.end()
 
@@ -160,7 +164,12 @@ _SHORT = 18
 
 def withdraws(sentence: str) -> bool:
     """Whether a sentence takes back all that was said before, and says nothing else: "That theory did not hold up." """
-    return len(sentence.split()) <= _SHORT and "@" not in sentence and _WITHDRAWN.search(sentence) is not None and not re.search(r"\b(?:who|whose|when)\b", sentence)
+    return (
+        len(sentence.split()) <= _SHORT
+        and "@" not in sentence
+        and _WITHDRAWN.search(sentence) is not None
+        and not re.search(r"\b(?:who|whose|when)\b", sentence)
+    )
 
 
 def repairs(text: str) -> bool:
@@ -213,8 +222,16 @@ def _carried_back(text: str, found: list[Clause]) -> list[Clause]:
     carried = list(found)
     for number in range(len(found) - 2):
         subject, aside, predicate = found[number : number + 3]
-        opened = text[aside.start : aside.end].startswith(" (") and text[predicate.start : predicate.start + 1] == ")"
-        if opened and subject.asserted and not predicate.asserted and not _FINITE.search(text, subject.start, subject.end):
+        opened = (
+            text[aside.start : aside.end].startswith(" (")
+            and text[predicate.start : predicate.start + 1] == ")"
+        )
+        if (
+            opened
+            and subject.asserted
+            and not predicate.asserted
+            and not _FINITE.search(text, subject.start, subject.end)
+        ):
             carried[number] = replace(subject, asserted=False)
             carried[number + 1] = replace(aside, asserted=False)
     return carried

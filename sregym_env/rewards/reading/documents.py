@@ -23,7 +23,10 @@ _WORDS: tuple[tuple[Label, str], ...] = (
         r".*\b(?:ruled? out|discarded|discounted|not (?:the )?(?:cause|culprit|at fault|affected|involved|related)|healthy|cleared|innocent|unrelated|unaffected|red herrings?"
         r"|false leads?|eliminated|excluded|distractions?|distractors?|what it is not|rejected|dismissed|fine)\b.*|(?:other )?(?:recent )?changes(?: .*)?|checked(?: .*)?|looked at",
     ),
-    ("cause", r"(?:why|what)(?!.*(?:\bnot\b|n't))(?: (?:is|was|are|were|does|do|did|no|it|this|went|\w+) .*| happened| broke| breaks| failed| changed| was done)?|how"),
+    (
+        "cause",
+        r"(?:why|what)(?!.*(?:\bnot\b|n't))(?: (?:is|was|are|were|does|do|did|no|it|this|went|\w+) .*| happened| broke| breaks| failed| changed| was done)?|how",
+    ),
     (
         "guess",
         r".*\b(?:ideas?|theor(?:y|ies)|leads|thoughts|hypothes[ie]s|considered|possible|potential|candidates?|suspects?|suspicions?|guess(?:es)?|alternatives?|differential|questions?)\b.*",
@@ -102,7 +105,7 @@ def _inline(passage: Passage) -> Iterator[Passage]:
             continue
         if match.start() > start:
             yield from _ended_soon(label, passage, passage.text[start : match.start()].strip())
-        label, start = (passage.label if passage.label in _OTHERS else own), match.end()
+        label, start = (passage.label if passage.label in _OTHERS and own not in ("cause", "place") else own), match.end()
     if label != passage.label:
         yield from _ended_soon(label, passage, passage.text[start:].strip())
         return
@@ -212,7 +215,9 @@ _FRAGMENT = 7
 """Words that a line has at most which is taken for copied because those around it are."""
 
 
-_DESCRIBED = re.compile(r"^\s*(?:Name|Namespace|Labels|Annotations|Age|Kind|API Version|Status|Controlled By|Priority|Start Time|Node|IP|Events)\s*:")
+_DESCRIBED = re.compile(
+    r"^\s*(?:Name|Namespace|Labels|Annotations|Age|Kind|API Version|Status|Controlled By|Priority|Start Time|Node|IP|Events)\s*:"
+)
 _PAIR = re.compile(r"^\s*[\w ./-]{1,30}[:=] ?\S")
 
 
@@ -225,12 +230,18 @@ def _described(lines: list[str]) -> list[bool]:
             block.append(line)
             continue
         described = sum(_DESCRIBED.match(each) is not None for each in block) >= _OWN_KEYS
+        manifest = sum(_MANIFEST.match(each) is not None for each in block) >= _OWN_KEYS - 1
         prompted = bool(block) and block[0].lstrip().startswith("$ ")
-        found += [(described or prompted) and _PAIR.match(each) is not None and not each.rstrip().endswith(".") for each in block]
+        found += [
+            (described or prompted) and _PAIR.match(each) is not None and not each.rstrip().endswith(".")
+            for each in block
+        ]
         found.append(False)
         block = []
     return found[: len(lines)]
 
+
+_MANIFEST = re.compile(r"^(?:apiVersion|kind|metadata|spec|status|data):")
 
 _OWN_KEYS = 3
 """Keys of kubectl describe from which a block is its output."""
@@ -238,7 +249,10 @@ _OWN_KEYS = 3
 
 def _copied(lines: list[str]) -> list[bool]:
     """Which lines were copied from a terminal: by their form, or short ones without a full stop between such."""
-    sure = [_COPIED.search(line) is not None or described for line, described in zip(lines, _described(lines), strict=True)]
+    sure = [
+        _COPIED.search(line) is not None or described
+        for line, described in zip(lines, _described(lines), strict=True)
+    ]
     return [
         own
         or (
@@ -275,7 +289,11 @@ def _without_tables(lines: list[str]) -> Iterator[str]:
         elif len(cells) == 2:
             yield f"{cells[0]}: {cells[1]}"
         elif len(cells) == len(columns):
-            yield "- " + ", ".join(f"{column} {cell}" for column, cell in zip(columns, cells, strict=True)) + "."
+            yield (
+                "- "
+                + ", ".join(f"{column} {cell}" for column, cell in zip(columns, cells, strict=True))
+                + "."
+            )
         else:
             yield "- " + ", ".join(cells) + "."
 
@@ -318,8 +336,18 @@ def _of_lines(lines: list[str]) -> Iterator[Passage]:
         bare = _BULLET.sub("", line).strip()
         title = _HEADING.match(bare)
         if title is not None:
-            words = title["hash"] or title["bold"] or title["bare"] or (title["tag"] or "").replace("_", " ") or ""
-            own = "remedy" if (title["hash"] or title["tag"]) and words.lower() == "recommendation" else label_of(words)
+            words = (
+                title["hash"]
+                or title["bold"]
+                or title["bare"]
+                or (title["tag"] or "").replace("_", " ")
+                or ""
+            )
+            own = (
+                "remedy"
+                if (title["hash"] or title["tag"]) and words.lower() == "recommendation"
+                else label_of(words)
+            )
             if own is not None or title["hash"]:
                 yield from flush()
                 heading = own or ""
