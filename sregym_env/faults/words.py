@@ -129,7 +129,7 @@ OBJECTS: Mapping[str, str] = {
     r"|(?:names?|named|wants?|runs? as|run as|under) (?:an|the|a|its own) account",
     # disks
     "disk": r"disks?|storage of|storage on|drives?|block ?-?devices?|sectors?|storage (?:device|media|hardware|layer)|media|hardware|ssd|hdd|nvme|device"
-    r"|hw|platter|medium|storage|disc",
+    r"|hw|platter|disc",
     "io_error": r"i/?o ?-?err(?:or)?s?|input/output errors?|\beio\b|read errors?|bad (?:sectors?|blocks?)|(?:latent )?sector errors?|reads? (?:\S+ ){0,6}fail\w*|read failures?|unreadable|media errors?"
     r"|eio|i/o (?:err\w*|fail\w*|fault\w*|problem\w*)|medium errors?|pending sectors?|uncorrectable|(?:cannot|can't|could not) (?:\w+ )?be read|failed reads?|reads? (?:\S+ ){0,8}?(?:come back|error\w*|return\w*)|faulty sectors?|bad spots?|damaged sectors?"
     r"|unreadable|read failures?|failing reads?|every (?:second|third|fourth) read|(?:\d+ ?%|percent|third|part|some) of (?:the |all |its )?reads?|medium error",

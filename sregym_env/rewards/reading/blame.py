@@ -231,7 +231,8 @@ def bare(statement: Statement) -> list[Group]:
         for word in re.findall(r"[a-z]{2,}", re.sub(r"@\w*", " ", statement.masked))
         if word not in _FILLING
     ]
-    return groups(statement) if statement.mentions and not words else []
+    told = statement.label not in ("cleared", "remedy", "guess", "quoted")
+    return groups(statement) if told and statement.mentions and not words else []
 
 
 _FILLING = frozenset(

@@ -233,7 +233,9 @@ def _described(lines: list[str]) -> list[bool]:
         manifest = sum(_MANIFEST.match(each) is not None for each in block) >= _OWN_KEYS - 1
         prompted = bool(block) and block[0].lstrip().startswith("$ ")
         found += [
-            (described or prompted) and _PAIR.match(each) is not None and not each.rstrip().endswith(".")
+            manifest
+            or (described or prompted)
+            and _PAIR.match(each) is not None and not each.rstrip().endswith(".")
             for each in block
         ]
         found.append(False)
