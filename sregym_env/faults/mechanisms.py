@@ -593,7 +593,9 @@ def unlike(key: str) -> tuple[str, ...]:
 def own_fields(key: str) -> frozenset[str]:
     """The fields that a mechanism is said of."""
     mechanism = MECHANISMS[key]
-    words = [word for text in (*mechanism.ways, *mechanism.valued) for word in text.split() if word[0] not in "!/="]
+    words = [
+        word for text in (*mechanism.ways, *mechanism.valued) for word in text.split() if word[0] not in "!/="
+    ]
     return frozenset(concept for word in words for concept in word.lstrip(">").split("|"))
 
 

@@ -76,7 +76,9 @@ ANOTHER_CAUSE = "other_cause"
 _FRAGMENT = 3
 """Words of a line that says nothing by itself."""
 
-_ADDED = re.compile(r"\b(?:also|too|besides|second|moreover|furthermore|in addition|as well|additionally|another)\b")
+_ADDED = re.compile(
+    r"\b(?:also|too|besides|second|moreover|furthermore|in addition|as well|additionally|another)\b"
+)
 """Says that something comes on top."""
 
 _SEVERAL = re.compile(
@@ -337,7 +339,11 @@ class _Case:
     def _own_object(self, claim: Claim, spec: FaultSpec) -> bool:
         """Whether a claim of a fault's mechanism stands beside the name of its object, which tells whose it is."""
         text = self.statements[claim.statement].text
-        if claim.groups and claim.groups[0].rank < 1 and not set(self.members(claim.groups[0])) & {*self.reached, *self.truth}:
+        if (
+            claim.groups
+            and claim.groups[0].rank < 1
+            and not set(self.members(claim.groups[0])) & {*self.reached, *self.truth}
+        ):
             return False
         return claim.key == spec.mechanism and self._object_named(spec, text, own=True)
 
@@ -561,7 +567,12 @@ class _Case:
         """Whether a claim is of nobody else and of no field, in an account that knows a fault's own value."""
         known = any(found is not None and VALUE in found.match.concepts for found in self.valued)
         added = _ADDED.search(self.statements[claim.statement].text) is not None
-        return known and not added and claim.match.head.concept not in FIELDS and set(self._about(claim)) <= self.truth
+        return (
+            known
+            and not added
+            and claim.match.head.concept not in FIELDS
+            and set(self._about(claim)) <= self.truth
+        )
 
     @cached_property
     def valued(self) -> tuple[Claim | None, ...]:

@@ -105,7 +105,10 @@ def _inline(passage: Passage) -> Iterator[Passage]:
             continue
         if match.start() > start:
             yield from _ended_soon(label, passage, passage.text[start : match.start()].strip())
-        label, start = (passage.label if passage.label in _OTHERS and own not in ("cause", "place") else own), match.end()
+        label, start = (
+            (passage.label if passage.label in _OTHERS and own not in ("cause", "place") else own),
+            match.end(),
+        )
     if label != passage.label:
         yield from _ended_soon(label, passage, passage.text[start:].strip())
         return
@@ -235,7 +238,8 @@ def _described(lines: list[str]) -> list[bool]:
         found += [
             manifest
             or (described or prompted)
-            and _PAIR.match(each) is not None and not each.rstrip().endswith(".")
+            and _PAIR.match(each) is not None
+            and not each.rstrip().endswith(".")
             for each in block
         ]
         found.append(False)
