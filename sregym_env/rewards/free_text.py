@@ -22,7 +22,6 @@ from sregym_env.rewards.details import Details, says
 from sregym_env.rewards.names import Names, names_of
 from sregym_env.rewards.reading.account import Statement, read, statement
 from sregym_env.rewards.reading.blame import Group, bare, blamed, everyone, focus, groups, subjects, troubled
-from sregym_env.tools.taxonomy import TAXONOMY
 
 _EVIDENCE_CHARS = 160
 
@@ -93,7 +92,7 @@ _OR = re.compile(r"\b(?:or|and/or|alternatively|respectively)\b")
 """What stands between two guesses."""
 
 _NODES = re.compile(
-    r"\bnodes\b|\b(?:every|each|any|all|no) (?:worker )?(?:nodes?|machines?|hosts?)\b|\bworkers\b|\bmachines\b"
+    r"\bnodes\b|\b(?:every|each|any|all|no) (?:worker )?(?:nodes?|machines?|hosts?|workers?)\b|\bworkers\b|\bmachines\b"
 )
 """The nodes in general: the place of a cause that lies in all of them."""
 
@@ -391,7 +390,13 @@ class _Case:
             found += [self.accused] if self.accused else []
         else:
             # "Its limit is too low for what frontend sends": whose it is was said elsewhere.
-            own = [list(mention.components) for mention in each.mentions[:1]] if not named else named[:2]
+            own = (
+                [list(mention.components) for mention in each.mentions[:1]]
+                if not named
+                else [members for members, group in zip(named, claim.groups, strict=True) if group.rank < 4][
+                    :2
+                ]
+            )
             spoken_of = [[name] for name in focus(self.statements, claim.statement)]
             found = [*own, *spoken_of, *self._quoted(claim.statement)] or (
                 [self.accused] if self.accused else self._next(claim.statement)

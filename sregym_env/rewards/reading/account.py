@@ -163,7 +163,11 @@ def read(text: str, names: Names) -> list[Statement]:
             ahead = announces_doubt(said)
             if doubted or (ahead and not number):
                 label, doubted = ("guess" if label not in _UNASSERTED else label), True
-            if label in _UNASSERTED and number and _TO_THE_POINT.search(said):
+            if (
+                label in _UNASSERTED
+                and number
+                and (_TO_THE_POINT.search(said) or (label == "guess" and _INSTEAD.match(said)))
+            ):
                 # "Ruled out: the disk. The cause is ...": a label does not reach that far.
                 label = "cause"
             if label == "guess" and doubted:

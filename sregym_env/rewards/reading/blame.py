@@ -112,6 +112,10 @@ def subjects(statement: Statement, match: Match) -> list[Group]:
     return [*owned, *(group for group in found if all(group.start != other.start for other in owned))]
 
 
+_OR = re.compile(r"\bor\b")
+"""What stands after it is another guess."""
+
+
 def _by_grammar(statement: Statement, match: Match) -> list[Group]:
     head = statement.clause_of(statement.at(match.head.first))
     others = [c for c in statement.clauses if c.asserted and c is not head]
@@ -124,7 +128,14 @@ def _by_grammar(statement: Statement, match: Match) -> list[Group]:
     for clause in others:
         if clause.start > place and clause not in within:
             after = groups(statement, clause)
-            rest += [replace(group, rank=3) if clause.role == "effect" else group for group in after]
+            rest += [
+                replace(group, rank=4)
+                if _OR.search(statement.text, place, group.start)
+                else replace(group, rank=3)
+                if clause.role == "effect"
+                else group
+                for group in after
+            ]
     return sorted([*own, *rest], key=lambda group: 2 * group.rank + (group not in own))
 
 
@@ -137,7 +148,7 @@ _CULPRIT_IS = re.compile(
     r"(?: (?:the|a|an|its|this|one|wrong|bad|broken|faulty|misconfigured|defective|deployment|service|workload|component|database|pod|pods|object|both|of|in|all|only|on|side|is))* ?[\"'(]?$"
 )
 _DITTO = re.compile(
-    r"^(?:'s)? (?:does|do|did|has|have|had|is|are|was|were|runs?|gets?) (?:too|as well|likewise|so too|also wrong|the same)\b|^(?:'s)?,? (?:too|as well|likewise)\W*$"
+    r"^(?:'s)? (?:does|do|did|has|have|had|is|are|was|were|runs?|gets?) (?:too|as well|likewise|so too|also wrong|the same(?=\W*$))\b|^(?:'s)?,? (?:too|as well|likewise)\W*$"
 )
 _SO_DOES = re.compile(
     r"\b(?:so|neither|nor) (?:does|do|did|has|have|is|are|was|were) (?:the )?$|^\W*(?:likewise|ditto|same(?= (?:for|goes|with|on|in|at|holds)|:)|equally|similarly|idem)(?: \w+){0,2}?:?,? (?:(?:for|at|with|on|in|to|goes for|the) )*$"

@@ -237,9 +237,7 @@ def _described(lines: list[str]) -> list[bool]:
         prompted = bool(block) and block[0].lstrip().startswith("$ ")
         found += [
             manifest
-            or (described or prompted)
-            and _PAIR.match(each) is not None
-            and not each.rstrip().endswith(".")
+            or ((described or prompted) and _PAIR.match(each) is not None and not each.rstrip().endswith("."))
             for each in block
         ]
         found.append(False)
@@ -262,7 +260,7 @@ def _copied(lines: list[str]) -> list[bool]:
     return [
         own
         or (
-            0 < number
+            number > 0
             and sure[number - 1]
             and (number + 1 == len(lines) or sure[number + 1])
             and len(line.split()) <= _FRAGMENT
