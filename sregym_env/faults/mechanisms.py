@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sregym_env.faults.ways import matches, tagged
+from sregym_env.faults.words import FIELDS
 from sregym_env.tools.taxonomy import TAXONOMY
 
 
@@ -26,6 +28,8 @@ class Mechanism:
     """Any of these says it, whoever says it of whatever."""
     valued: tuple[str, ...] = ()
     """Any of these says it as well, of a fault whose own wrong value (``VALUE``) stands beside."""
+    unlike: tuple[str, ...] = ()
+    """Any of these says another thing in much the same words: "the Secret exists, but lacks a key"."""
     kinds: tuple[str, ...] = ()
     """Kinds of the objects in which one may rightly say that it lies."""
     kin: tuple[str, ...] = ()
@@ -61,6 +65,7 @@ _ALL = (
             "forwards number service dead|wrong !probe|readiness_probe|liveness_probe|startup_probe !host_alias !selector /12",
         ),
         valued=("VALUE port|listens|forwards|service|endpoints|dead",),
+        unlike=("service fine = /2",),
         kinds=("Service",),
     ),
     Mechanism(
@@ -74,6 +79,7 @@ _ALL = (
             "port clients wrong|contrast service|offers !probe|readiness_probe|liveness_probe|startup_probe !target_port !sidecar|address_in_use /12",
         ),
         valued=("VALUE service|port|offers|clients",),
+        unlike=("service fine = /2",),
         kinds=("Service",),
         kin=("wrong_target_port",),
     ),
@@ -81,15 +87,17 @@ _ALL = (
         "wrong_selector",
         "service",
         (
-            "selector nopods|absent|extra !no_node|node_selector",
-            "selector wrong !no_node|node_selector !also",
-            "selector changed label|nopods /12",
-            "label service nopods !node|no_node|also !shared /14",
-            "service|selector selects nopods|label nopods|absent /12",
-            "nopods label service|selector|selects",
-            "label wrong service|selector !shared !also",
+            "selector nopods|absent|extra !no_node|node_selector !own_selector",
+            "selector wrong !no_node|node_selector !also !own_selector",
+            "selector changed label|nopods /18 !own_selector",
+            "service|selector selects_none /8 !own_selector",
+            "label service nopods !node|no_node|also !shared /14 !own_selector",
+            "service|selector selects nopods|label nopods|absent /12 !own_selector",
+            "nopods label service|selector|selects !own_selector",
+            "label wrong service|selector !shared !also !own_selector",
         ),
         valued=("VALUE selector|selects|label|endpoints",),
+        unlike=("own_selector wrong|label|selector",),
         kinds=(
             "Service",
             "Endpoints",
@@ -123,23 +131,26 @@ _ALL = (
         "missing_service",
         "service",
         (
-            "service = gone !endpoints|configmap|secret|service_account|claim /5",
-            "service = gone !endpoints|configmap|secret|service_account|claim|init_container|pods /2",
-            "service_object gone !endpoints|configmap|secret|service_account|claim|init_container|pods /8",
-            "gone >service_object !endpoints|configmap|secret|service_account|claim /2",
-            "lack = >service !configmap|secret|service_account|claim|selector /3",
-            "service no_component /4",
+            "service = gone !endpoints|configmap|secret|service_account|claim /5 !nameserver|dns_policy|cluster_dns",
+            "service = gone !endpoints|configmap|secret|service_account|claim|init_container|pods /2 !nameserver|dns_policy|cluster_dns",
+            "service_object gone !endpoints|configmap|secret|service_account|claim|init_container|pods /8 !nameserver|dns_policy|cluster_dns",
+            "gone >service_object !endpoints|configmap|secret|service_account|claim /2 !nameserver|dns_policy|cluster_dns",
+            "lack = >service !configmap|secret|service_account|claim|selector /3 !nameserver|dns_policy|cluster_dns",
+            "service no_component /4 !nameserver|dns_policy|cluster_dns",
         ),
+        unlike=("service present = /3",),
         kinds=("Service",),
     ),
     Mechanism(
         "scaled_to_zero",
         "admission",
         (
-            "replicas zero !quota /4",
+            "scaled_away !quota",
+            "replicas zero !quota /6",
             "replicas changed zero /9",
             "replicas absent|lack = !endpoints|selector|quota /3",
         ),
+        unlike=("replicas one_replica = /2",),
         kinds=("Deployment",),
     ),
     Mechanism(
@@ -152,11 +163,12 @@ _ALL = (
             "node_selector node gone|unsatisfied|wrong !volume|conflict",
             "label no_node pinned|node_selector|pods !volume",
         ),
-        valued=("VALUE node_selector|pinned|no_node|gone",),
+        valued=("VALUE node_selector|pinned|no_node|gone|node",),
         kinds=(
             "Deployment",
             "Node",
         ),
+        through=("wrong_selector", "extra_endpoints"),
     ),
     Mechanism(
         "wrong_command",
@@ -181,7 +193,7 @@ _ALL = (
             "pull image wrong|gone|fails",
             "build unpullable|gone /5",
         ),
-        valued=("VALUE image|build|pull !defective",),
+        valued=("VALUE image|build|pull|unpullable|runs|command !defective",),
         kinds=(
             "Deployment",
             "Image",
@@ -238,6 +250,7 @@ _ALL = (
             "config_key|address_key misnamed config|configmap /10",
         ),
         valued=("VALUE absent|lack|misnamed !command|image|port",),
+        unlike=("config_key|address_key|named_key present = /3",),
         kinds=("ConfigMap",),
         kin=("missing_configmap",),
     ),
@@ -250,6 +263,10 @@ _ALL = (
             "volume configmap gone !config_key|named_key /12",
         ),
         valued=("VALUE gone !secret|claim|service_account",),
+        unlike=(
+            "configmap present = /3",
+            "configmap lack >config_key|named_key /4",
+        ),
         kinds=(
             "ConfigMap",
             "Deployment",
@@ -308,7 +325,7 @@ _ALL = (
             "node_selector|pinned volume conflict|no_node /18",
             "node_selector volume /8",
         ),
-        valued=("VALUE volume",),
+        valued=("VALUE volume|other_node|conflict",),
         kinds=(
             "Deployment",
             "PersistentVolume",
@@ -316,7 +333,7 @@ _ALL = (
             "Node",
         ),
         kin=("unsatisfiable_node_selector",),
-        through=("unsatisfiable_node_selector",),
+        through=("unsatisfiable_node_selector", "wrong_selector", "extra_endpoints"),
     ),
     Mechanism(
         "excessive_resource_request",
@@ -326,7 +343,7 @@ _ALL = (
             "memory|cpu asks number|high !memory_limit|cpu_limit|quota|oom|limit /6",
             "memory|cpu asks high node !memory_limit|quota",
         ),
-        valued=("VALUE memory_request|high|pending|asks",),
+        valued=("VALUE memory_request|high|pending|asks|memory !memory_limit !oom",),
         kinds=("Deployment",),
     ),
     Mechanism(
@@ -338,7 +355,8 @@ _ALL = (
             "oom memory low !quota",
             "oom low limit !cpu",
         ),
-        valued=("VALUE memory_limit|oom|limit !memory_request /16",),
+        valued=("VALUE memory_limit|oom|limit|low !memory_request|cpu|cpu_limit /16",),
+        unlike=("ephemeral limit|low|number",),
         kinds=("Deployment",),
     ),
     Mechanism(
@@ -349,14 +367,18 @@ _ALL = (
             "limit throttled|cpu low|number|changed|throttled|wrong !memory !oom",
             "throttled cpu low|limit|number",
         ),
-        valued=("VALUE cpu_limit|throttled|limit|cpu",),
+        valued=("VALUE cpu_limit|throttled|limit|cpu !memory_request",),
         kinds=("Deployment",),
     ),
     Mechanism(
         "quota_blocks_pods",
         "admission",
-        ("quota require|blocked|low|number|wrong|memory",),
-        valued=("VALUE quota",),
+        ("quota require|blocked|low|number|wrong|memory !limit_range",),
+        valued=("VALUE quota|require|blocked|memory !limit_range",),
+        unlike=(
+            "quota counted /12",
+            "limit_range memory|low",
+        ),
         kinds=("ResourceQuota",),
         through=("excessive_resource_request", "scaled_to_zero"),
     ),
@@ -375,13 +397,16 @@ _ALL = (
         "bypassed_cluster_dns",
         "names",
         (
-            "dns_policy wrong|external|changed|instead|zero",
-            "nameserver instead cluster_dns",
-            "nameserver external|wrong|instead|dead !corefile|nxdomain !host_alias",
-            "cluster_dns external !corefile !nxdomain",
-            "dns_policy cluster_dns",
+            "public_dns !corefile|nxdomain !host_network",
+            "resolution external !corefile|nxdomain !host_network",
+            "dns_policy wrong|external|changed|instead|zero !host_network",
+            "nameserver instead cluster_dns !host_network",
+            "nameserver external|wrong|instead|dead !corefile|nxdomain !host_alias !host_network",
+            "cluster_dns external !corefile !nxdomain !host_network",
+            "dns_policy cluster_dns !host_network",
         ),
         valued=("VALUE dns_policy|nameserver|cluster_dns",),
+        unlike=("host_network on|changed|dns_policy",),
         kinds=("Deployment",),
         kin=("dns_record_blocked",),
     ),
@@ -414,7 +439,7 @@ _ALL = (
         (
             "sidecar address_in_use",
             "sidecar port conflict|address_in_use !service|probe|readiness_probe|liveness_probe|startup_probe",
-            "sidecar >conflict port|address_in_use",
+            "sidecar >conflict port|address_in_use|number",
             "port conflict pods !service|target_port|service_port|probe|readiness_probe|liveness_probe|startup_probe|selector|dead",
             "address_in_use conflict sidecar|port",
         ),
@@ -425,7 +450,7 @@ _ALL = (
         "untolerated_taint",
         "scheduling",
         ("taint node|toleration|pending|number",),
-        valued=("VALUE taint|toleration",),
+        valued=("VALUE taint|toleration|node|pending",),
         kinds=("Node",),
     ),
     Mechanism(
@@ -455,6 +480,11 @@ _ALL = (
             "not_authorized account|role = /7",
         ),
         valued=("VALUE role|revoked|not_authorized",),
+        unlike=(
+            "role granted /3",
+            "other_role revoked|lack",
+            "other_user revoked|lack|role /6",
+        ),
         kinds=("MongoDBAccount",),
         kin=("database_account_missing",),
         rivals=("database_account_missing",),
@@ -463,11 +493,16 @@ _ALL = (
         "database_account_missing",
         "credentials",
         (
+            "dropped_user !role|service_account",
             "account gone !role|service_account|secret|configmap|policy|claim /7",
             "lack = >account !role|service_account|secret|configmap|policy|claim /5",
             "authentication account gone|lack|wrong !role|service_account|secret /12",
         ),
         valued=("VALUE account|authentication|gone",),
+        unlike=(
+            "account present /3",
+            "other_user gone|lack|account /5",
+        ),
         kinds=("MongoDBAccount",),
         kin=("database_permission_revoked",),
         rivals=("database_permission_revoked",),
@@ -489,11 +524,16 @@ _ALL = (
             "service_account gone|wrong",
             "lack >service_account /4",
         ),
-        valued=("VALUE service_account gone|absent|lack|wrong|low /14 !role",),
+        valued=("VALUE service_account|gone|absent|lack|account !rbac",),
+        unlike=(
+            "service_account present /3",
+            "service_account rbac /8",
+        ),
         kinds=(
             "Deployment",
             "ServiceAccount",
         ),
+        through=("database_account_missing",),
     ),
     Mechanism(
         "missing_secret",
@@ -502,7 +542,11 @@ _ALL = (
             "secret gone|absent !service_account /14",
             "lack >secret /4",
         ),
-        valued=("VALUE secret gone|absent|lack !wrong /14",),
+        valued=("VALUE secret gone|absent|lack !wrong",),
+        unlike=(
+            "secret present /3",
+            "secret lack >config_key|variable|named_key /4",
+        ),
         kinds=(
             "Deployment",
             "Secret",
@@ -517,6 +561,7 @@ _ALL = (
             "variable on code_path|fails|defective",
         ),
         valued=("VALUE flag|on|code_path|variable",),
+        unlike=("flag|variable off = /2",),
         kinds=(
             "ConfigMap",
             "Deployment",
@@ -527,6 +572,35 @@ _ALL = (
 
 MECHANISMS: Mapping[str, Mechanism] = {mechanism.key: mechanism for mechanism in _ALL}
 """Every mechanism by key."""
+
+
+@lru_cache(maxsize=64)
+def unlike(key: str) -> tuple[str, ...]:
+    """Ways of saying something that is easily taken for a mechanism, also that the very thing it is about is right."""
+    mechanism = MECHANISMS[key]
+    heads = [head for text in mechanism.ways for head in text.split()[0].split("|")]
+    return (
+        *mechanism.unlike,
+        *(
+            f"{head} reasonable = /1"
+            for head in dict.fromkeys(heads)
+            if head in FIELDS and head not in _HOLDERS
+        ),
+    )
+
+
+@lru_cache(maxsize=64)
+def own_fields(key: str) -> frozenset[str]:
+    """The fields that a mechanism is said of."""
+    mechanism = MECHANISMS[key]
+    words = [
+        word for text in (*mechanism.ways, *mechanism.valued) for word in text.split() if word[0] not in "!/="
+    ]
+    return frozenset(concept for word in words for concept in word.lstrip(">").split("|"))
+
+
+_HOLDERS = frozenset({"configmap", "secret", "service_account", "image", "policy", "quota", "taint"})
+"""Objects that may be right in themselves where something else about them is wrong."""
 
 
 def states(key: str, text: str) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -22,6 +22,9 @@ SPAN = 9
 
 MOST_HITS = 10
 """Hits of one concept in one sentence that are looked at: who says a word more often than that says nothing."""
+
+WHOLE = 10_000
+"""Words that lie between terms at most where any number may."""
 
 _NEAR = 4
 """Words within which an excluded term excludes, beyond the way's own."""
@@ -116,10 +119,10 @@ _PATTERNS = {
 _KEYS = re.compile(rf"(?<![\w-])(?:{'|'.join(key.replace('_', '[_-]') for key in TAXONOMY)})(?![\w-])")
 _WORD = re.compile(r"\S+")
 _NEGATED = re.compile(
-    r"(?:\b(?:not|nor|neither|never|hardly)|n't)(?: (?:the|a|an|any|in the|because of|due to|caused by|been|be|at all|actually|really|its|with|about))*"
+    r"(?:\b(?:not|nor|neither|never|hardly)|n't)(?: (?:the|a|an|any|in the|because of|due to|caused by|from|by|a matter of|a case of|been|be|at all|actually|really|its|with|about))*"
     r" (?:\w+ )?$"
 )
-_DENIABLE = frozenset({"wrong", "absent", "revoked", "blocked", "low", "high", "defective", "on", "external", "incompatible", "conflict", "changed"})  # fmt: skip
+_DENIABLE = frozenset({"gone", "lack", "scaled_away", "dropped_user", "wrong", "absent", "revoked", "blocked", "low", "high", "defective", "on", "external", "incompatible", "conflict", "changed"})  # fmt: skip
 
 
 def tagged(text: str) -> Sentence:
@@ -170,9 +173,17 @@ def _indexer(starts: Sequence[int]) -> Callable[[int], int]:
 
 def _denied(concept: str, text: str, at: int) -> bool:
     """Whether the word at a place is negated: "is not wrong", "nor the liveness probe"."""
-    if concept not in _DENIABLE and concept not in FIELDS:
+    if concept not in _DENIABLE and concept not in FIELDS and concept != "present":
         return False
     before = text[max(0, at - 40) : at]
+    if concept in _PRESENT and _NO.search(before):
+        return True
+    if concept in _BAD and _NO_THING.search(before):
+        return True
+    if concept not in FIELDS and _NONE.search(before):
+        return True
+    if concept == "present" and _UNSURE.search(before):
+        return True
     found = _NEGATED.search(before)
     if found is None:
         return False
@@ -180,12 +191,49 @@ def _denied(concept: str, text: str, at: int) -> bool:
     return _LACK.search(before) is None
 
 
+_NONE = re.compile(
+    r"\b(?:nobody|no ?one|nothing|none)(?: (?:has|have|had|was|were|been|ever|is|are|of|them|else))* (?:\w+ )?$"
+)
+_BAD = frozenset(
+    {"absent", "gone", "wrong", "revoked", "low", "high", "on", "conflict", "defective", "blocked", "changed"}
+)
+_NO_THING = re.compile(r"(?:^|[,;:] |and |is |are |was |were )no (?:[\w-]+ ){1,2}$")
+"""Before what is said to be wrong: "no key (is) missing"."""
+_UNSURE = re.compile(
+    r"\b(?:no|nor|neither|nothing|none|nobody|never|not|that|which|whether|if|what|longer|cannot)\b(?: \S+){0,5} $|n't(?: \S+){0,2} $"
+)
+_NO = re.compile(r"\b(?:no|without|without any|not any|zero)(?: (?:such|other|kubernetes|extra|added))? $")
+_PRESENT = frozenset(
+    {
+        "taint",
+        "cordon",
+        "quota",
+        "sidecar",
+        "host_alias",
+        "hosts_file",
+        "limit_range",
+        "deny_all",
+        "conflict",
+        "wrong",
+        "defective",
+    }
+)
+"""What is well where there is none."""
 _LACK = re.compile(r"\b(?:has|have|had|does|do|did)(?: not|n't)(?: \w+){0,3} $")
 
 
 def matches(ways: Sequence[str], sentence: Sentence) -> list[Match]:
     """Every place where one of the ways is said."""
-    return [found for text in ways if (found := _match(way(text), sentence)) is not None]
+    return [found for text in ways for found in _match(way(text), sentence)]
+
+
+def matches_anywhere(ways: Sequence[str], sentence: Sentence) -> list[Match]:
+    """Every place where one of the ways is said, however far apart: for ways with a value, which nobody says by chance."""
+    return [found for text in ways for found in _match(_wide(way(text)), sentence)]
+
+
+def _wide(asked: Way) -> Way:
+    return replace(asked, span=WHOLE)
 
 
 def keys(sentence: Sentence) -> list[Match]:
@@ -198,20 +246,19 @@ def keys(sentence: Sentence) -> list[Match]:
     return found
 
 
-def _match(asked: Way, sentence: Sentence) -> Match | None:
+def _match(asked: Way, sentence: Sentence) -> Iterator[Match]:
     options = []
     for term in asked.terms:
         found = [hit for concept in term for hit in sentence.hits.get(concept, ())]
         if not found:
-            return None
+            return
         options.append(sorted(found, key=lambda hit: (hit.first, hit.last))[:MOST_HITS])
     for head in options[0]:
         chosen = _chosen(asked, sentence, [head], options[1:])
         if chosen is not None:
             first, last = min(hit.first for hit in chosen), max(hit.last for hit in chosen)
             if not _excluded(asked, sentence, first, last, chosen):
-                return Match(head, first, last, tuple(hit.concept for hit in chosen))
-    return None
+                yield Match(head, first, last, tuple(hit.concept for hit in chosen))
 
 
 def _chosen(
@@ -238,6 +285,8 @@ def _bound(asked: Way, sentence: Sentence, chosen: Sequence[Hit]) -> bool:
     """Whether no other field stands between the terms, nor takes the last one for itself."""
     own = {concept for term in asked.terms for concept in term}
     first, last = min(hit.last for hit in chosen), max(hit.first for hit in chosen)
+    if asked.span == WHOLE:
+        return True
     others = [
         hit
         for hit in sentence.fields
@@ -257,8 +306,17 @@ def _bound(asked: Way, sentence: Sentence, chosen: Sequence[Hit]) -> bool:
 
 
 def _excluded(asked: Way, sentence: Sentence, first: int, last: int, chosen: Sequence[Hit]) -> bool:
+    begin, end = min(hit.start for hit in chosen), max(hit.end for hit in chosen)
     return any(
-        first - _NEAR <= hit.first and hit.last <= last + _NEAR
+        first - _NEAR <= hit.first
+        and hit.last <= last + _NEAR
+        and not _of_another(sentence.text, hit, begin, end)
         for concept in asked.without
         for hit in sentence.hits.get(concept, ())
     )
+
+
+def _of_another(text: str, hit: Hit, begin: int, end: int) -> bool:
+    """Whether a mark of punctuation and a name stand between: "a lost its role, b's account is gone"."""
+    between = text[hit.end : begin] if hit.end <= begin else text[end : hit.start]
+    return re.search(r"[,;:] [^,;:]*@", between) is not None

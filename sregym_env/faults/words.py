@@ -16,90 +16,135 @@ OBJECTS: Mapping[str, str] = {
     # services
     "target_port": r"target[ _-]?ports?|\.targetport|backend[ _-]ports?|port mapping|mapping in the service",
     "service_port": r"(?:service|svc)(?:'s)?(?: own)?[ _-]ports?|ports?(?: field)? of (?:the )?(?:service|svc)|ports\[?\.?0?\]?\.port"
-    r"|exposed port|published port|service ?port|front port|own port",
-    "selector": r"(?<!node)(?<!node[ _-])(?:selectors?|spec\.selector|label query|label selectors?)",
-    "selects": r"(?:selects?|selecting|selected|matches|matching|match|targets|picks?(?: up)?|picking|captures?|catches|grabs)",
+    r"|exposed port|published port|service ?port|front port"
+    r"|(?:published|advertised|client-facing|outer|listening) port|port (?:number )?(?:of|on) (?:the |its )?(?:service|svc)|(?:service|svc) port",
+    "selector": r"(?<!node)(?<!node[ _-])(?:selectors?|spec\.selector|label query|label selectors?)"
+    r"|pod filter|what (?:the )?(?:service|svc) (?:\S+ )?uses to (?:find|select|pick)|match(?:ing)? (?:rule|criteria)|spec\.selector",
+    "selects": r"(?:selects?|selecting|selected|matches|matching|match|targets|picks?(?: up)?|picking|captures?|catches|grabs)"
+    r"|look(?:s|ing)? for|search(?:es|ing)? for|find(?:s|ing)?|filters? (?:on|by)|wants?|asks? for|insists? on|includes?|covers?|sweeps? up|sweeping up|pulls? in|drags? in|scoops? up|collects?|demands?|requires?",
     "label": r"labels?|labell?ed",
-    "endpoints": r"endpoints?|endpoint ?slices?|back-?ends?",
+    "endpoints": r"endpoints?|endpoint ?slices?|back-?ends?"
+    r"|eps?",
     # images
     "image": r"(?:container |docker |pod )?images?|image ?tags?|image ?references?|tags?|imgs?|[\w-]*image:[\w.-]+",
     "build": r"builds?|releases?|versions?|release candidate|binary release",
-    "pull": r"pull\w*|image ?pull ?back ?off|err ?image ?pull|fetch(?:ed)?|download(?:ed)?",
+    "pull": r"pull\w*|image ?pull ?back ?off|err ?image ?pull|fetch(?:ed)?|download(?:ed)?"
+    r"|registry|registries",
     # programs
-    "command": r"(?<!exec )(?<!execute )(?:commands?|entry ?-?points?|cmd|command line|command override|start-?up command|args?)",
-    "binary": r"binar(?:y|ies)|executables?|programs?",
+    "command": r"(?<!exec )(?<!execute )(?:commands?|entry ?-?points?|cmd|command line|command override|start-?up command|args?)"
+    r"|(?:told|made|asked|instructed) to (?:run|start|launch|exec\w*)|start(?:-?up)? line|launch line|invocation|command:|args:",
+    "binary": r"binar(?:y|ies)|executables?|programs?"
+    r"|process|main program",
     # configuration
     "configmap": r"config ?-?maps?|cm",
     "config": r"config\.json|[a-z]+-config|config(?:uration)?(?: ?-?(?:map|file|data|document|json))?s?|settings? file|\.json|\.ya?ml|cm",
-    "config_key": r"(?:config(?:uration)? )?(?:keys?|entr(?:y|ies)|settings?|propert(?:y|ies)|parameters?|options?|values?|lines?)",
-    "address_key": r"[a-z]+(?:mongo|db|database)(?:address|url|uri|host)|(?:data ?base |mongo\w* |db |server |host )?(?:addresses|address|addr|host name|url|uri|connection string|endpoint)",
+    "config_key": r"(?:config(?:uration)? )?(?:keys?|entr(?:y|ies)|settings?|propert(?:y|ies)|parameters?|options?|values?|lines?)"
+    r"|(?:data ?base|db|mongo\w*) (?:address|url|uri|location)|address of (?:its|the|their) (?:own )?(?:data ?base|db|mongo\w*|store)",
+    "address_key": r"(?!localhost)[a-z_]{3,}(?:address|addr|url|uri|host|dsn)|(?:data ?base |mongo\w* |db |server |host )?(?:addresses|address|addr|host name|url|uri|connection string|endpoint)",
     "secret": r"secrets?(?: ?key ?ref)?|secretkeyref|credentials? secret",
-    "named_key": r"[a-z]+(?:mongo|db|database)(?:address|url|uri|host)",
-    "flag": r"(?:feature |config(?:uration)? )?(?:flags?|toggles?|feature gates?|feature switch(?:es)?)|feature-flag\w*",
+    "named_key": r"(?!localhost)[a-z_]{3,}(?:address|addr|url|uri|host|dsn)",
+    "flag": r"(?:feature |config(?:uration)? )?(?:flags?|toggles?|feature gates?|feature switch(?:es)?)|feature-flag\w*"
+    r"|switch(?:es)?|knob|option",
     "variable": r"[a-z]+(?:_[a-z]+)*_(?:version|enabled|flag|feature|mode|backend)|env(?:ironment)?(?: ?var(?:iable)?s?)?|variables?|env vars?",
     # probes
-    "readiness_probe": r"readiness ?-?(?:http ?)?(?:probes?|checks?|endpoint|gate|test|health check|probing)|readyz? probes?|readiness(?= (?:of|is|never|always|on))",
-    "liveness_probe": r"liveness ?-?(?:http ?)?(?:probes?|checks?|endpoint|test|health check|probing)|live-?check|liveness(?= (?:of|is|never|always|on))",
+    "readiness_probe": r"readiness ?-?(?:http ?)?(?:probes?|checks?|endpoint|gate|test|health check|probing)|readyz? probes?|readiness(?= (?:of|is|never|always|on))"
+    r"|read(?:y|iness)[- ](?:check|test|signal|endpoint)|(?:check|test|probe|question) (?:that|which) (?:\w+ ){0,3}?(?:lets?|admits?|puts?|declares?|decides?|marks?|makes?|tells?)(?: \S+){0,5}? (?:traffic|ready|service|rotation|endpoints|requests|load)"
+    r"|rp",
+    "liveness_probe": r"liveness ?-?(?:http ?)?(?:probes?|checks?|endpoint|test|health check|probing)|live-?check|liveness(?= (?:of|is|never|always|on))"
+    r"|live(?:ness)?[- ](?:check|test|signal)|alive[- ]?(?:check|test|probe)|(?:check|test|probe) (?:that|which) (?:\w+ ){0,3}?(?:kills?|restarts?|decides?|tells?)(?: \S+){0,5}? (?:alive|dead|kill|restart\w*|container|it)|heartbeat"
+    r"|lp",
     "startup_probe": r"start ?-?up ?-?probes?",
-    "probe": r"probes?|probing|health ?-?checks?|health path|healthz|health endpoint",
+    "probe": r"probes?|probing|health ?-?checks?|health path|healthz|health endpoint"
+    r"|checks?|test",
     # scheduling
     "node_selector": r"node ?-?_?selectors?|node ?-?affinity(?: rule| requirement)?|nodeaffinity|nodename|node name|placement (?:rule|constraint)s?"
     r"|scheduling constraint|affinity",
-    "node": r"(?:worker ?-?)?(?:nodes?|machines?|hosts?|workers?)",
+    "node": r"(?:worker ?-?)?(?:nodes?|machines?|hosts?|workers?)"
+    r"|boxes|box|hostname",
     "volume": r"(?:persistent ?)?volumes?|pvs?|data (?:volume|directory)|storage(?!=)|its data|their data|disk(?!=)",
-    "claim": r"(?:persistent ?)?(?:volume )?claims?(?: ?-?names?)?|pvcs?|persistentvolumeclaims?|claimnames?",
-    "taint": r"taint\w*|[\w./-]+=[\w-]*:no(?:schedule|execute)",
-    "toleration": r"(?:un-?)?tolerat\w+",
+    "claim": r"(?:persistent ?)?(?:volume )?claims?(?! that| it\b| to\b)(?: ?-?names?)?|pvcs?|persistentvolumeclaims?|claimnames?",
+    "taint": r"taint\w*|[\w./-]+=[\w-]*:no(?:schedule|execute)"
+    r"|noschedule|repel\w*",
+    "toleration": r"(?:un-?)?tolerat\w+"
+    r"|(?:no|lacks?|without|has no) (?:leave|permission|exemption) to run",
     "cordon": r"cordon\w*|scheduling ?disabled|(?:closed|shut|closed off|barred|locked) (?:to|for) (?:all |any )?(?:new )?(?:pods|scheduling|work\w*)|scheduling (?:is |was |has been )?(?:turned off|switched off|disabled)"
     r"|(?:spec\.)?unschedulable(?: is| was| set| flag|:|=)*(?: ?to)? ?[=:]? ?true|(?:marked|made|set|put|left|flagged)(?: as| to)? unschedulable"
     rf"|(?:nodes?|workers?|machines?|them|they|all|three|both) {_BE} (?:all |now |also |currently |both )?(?:marked )?(?:as )?(?:unschedulable|not schedulable)"
-    r"|unschedulable (?:worker )?nodes?|nodes? \(?unschedulable",
+    r"|unschedulable (?:worker )?nodes?|nodes? \(?unschedulable"
+    r"|closed for business|(?:nodes?|workers?|machines?) (?:\S+ ){0,4}(?:closed|shut|barred|off limits|no longer accept\w*|accepts? no|take no|takes no) ?(?:\w+ )?(?:pods?|work\w*)?"
+    r"|(?:forgot\w* to|nobody(?: has)?|never|not|no ?one) (?:\w+ )?uncordon\w*|drained and (?:closed|never)|(?:lifted|lift|removed|undid) the cordon",
     # resources
     "memory_limit": rf"(?:{_MEM}) ?-?(?:limits?|caps?|ceiling|allowance|budget|cgroup limit)|limits?\.memory|limits?: \{{ ?memory|limits? (?:on|for|of) (?:the |its )?{_MEM}"
-    r"|cgroup limit|allowed (?:\w+ ){0,3}(?:memory|mem|ram)|memory is (?:limited|capped)|limits? memory",
+    r"|cgroup limit|allowed (?:\w+ ){0,3}(?:memory|mem|ram)|memory is (?:limited|capped)|limits? memory"
+    r"|may (?:only |just |not )?(?:use|have|take|grow)(?: \S+){0,6} (?:of )?(?:memory|ram|mem)|(?:memory|ram) (?:is )?(?:capped|bounded|restricted|limited)"
+    r"|(?:memory|mem|ram) lim|lim(?:it)? (?:of |on )?mem",
     "cpu_limit": r"cpu ?-?(?:limits?|quotas?|caps?|ceiling|allowance|budget|bandwidth)|limits?\.cpu|limits? (?:on|for|of) (?:the |its )?cpu|cfs(?: quota| limit)?"
-    r"|processor (?:limit|quota)|cpu is (?:limited|capped)|limits? cpu",
+    r"|processor (?:limit|quota)|cpu is (?:limited|capped)|limits? cpu"
+    r"|may (?:only |just |not )?(?:use|have|take)(?: \S+){0,6} (?:of )?(?:cpu|processor|core)|(?:cpu|processor) (?:is )?(?:capped|bounded|restricted|limited|time|share|ration)|(?:share|slice|fraction) of (?:a |the |one )?(?:cpu|core|processor)"
+    r"|cpu lim",
     "limit": r"limits?(?:ed)?|capped|cap",
     "cpu": r"cpu|cores?|millicores?|processor|compute",
     "memory": _MEM,
-    "throttled": r"throttl\w*|cfs|starv\w+|squeez\w+|slowed (?:down )?by the kernel",
+    "throttled": r"throttl\w*|cfs|starv\w+|squeez\w+|slowed (?:down )?by the kernel"
+    r"|hold\w* (?:it )?back|held back|slowed",
     "oom": r"oom ?-?kill\w*|oom(?:s|ed)?|out ?-?of ?-?memory|exit (?:code|status) 137|kernel kills?|killed by the kernel|memory killer|137",
     "memory_request": rf"(?:{_MEM}|cpu|resources?|processor) ?-?requests?|requests?\.(?:memory|cpu)|requests? (?:of|for) (?:\S+ ){{0,3}}(?:{_MEM}|cpu|cores?)"
     rf"|requests? \d\S*(?: \S+){{0,2}} {_MEM}|asks? (?:the scheduler )?for \S+ (?:of )?(?:{_MEM}|cpu|cores?)|requesting \S+ (?:of )?(?:{_MEM}|cpu)"
-    r"|resource ?requirements?|reservation of memory|requests? more (?:memory|cpu|resources)|requested (?:memory|cpu)",
-    "quota": r"(?<!cpu )(?<!cpu-)(?<!cfs )(?:resource ?-?)?quotas?",
+    r"|resource ?requirements?|reservation of memory|requests? more (?:memory|cpu|resources)|requested (?:memory|cpu)"
+    r"|(?:memory|cpu|ram) (?:reservation|demand|claim|ask)|reservations?|(?:reserves?|wants?|demands?|asks? for|claims?|needs?|reserving|demanding) (?:\S+ ){0,4}(?:memory|ram|cpu|cores?|[gmk]i?b?)",
+    "quota": r"(?<!cpu )(?<!cpu-)(?<!cfs )(?:resource ?-?)?quotas?"
+    r"|(?:namespace|memory)(?:'s)?(?: memory)? budget|budget (?:for|of|on) memory|namespace(?:'s)? (?:memory )?(?:limit|cap)",
     # network
-    "policy": r"(?:network|net) ?-?polic(?:y|ies)|netpols?|deny-all(?: polic(?:y|ies))?|(?:ingress|egress|isolation|isolating|deny|traffic) polic(?:y|ies)|np",
+    "policy": r"(?:network|net) ?-?polic(?:y|ies)|netpols?|deny-all(?: polic(?:y|ies))?|(?:ingress|egress|isolation|isolating|deny|traffic) polic(?:y|ies)|np"
+    r"|rule(?:s)? of the network|firewall(?: rule)?s?|netpol",
     # names
     "dns_policy": r"dns ?-?polic(?:y|ies)|dns ?-?config\w*|dns settings?|resolver settings?",
-    "nameserver": r"name ?-?servers?|resolvers?|(?:external|public|custom|foreign|outside|wrong|other|google|internet|upstream) dns(?: servers?)?|dns servers?|resolv\.conf|8\.8\.8\.8",
-    "cluster_dns": r"(?:cluster|in-cluster|kube|kubernetes|internal)(?:'s)?[ -]?(?:dns|name ?-?servers?|resolver)(?: server| service)?|core ?-?dns|kube-dns|clusterfirst",
+    "nameserver": r"name ?-?servers?|resolvers?|(?:external|public|custom|foreign|outside|wrong|other|google|internet|upstream) dns(?: servers?)?|dns servers?|resolv\.conf|8\.8\.8\.8"
+    r"|google(?:'s)?(?: public)?(?: dns)?|(?:public|outside|internet|foreign) (?:resolver|dns)|8\.8\.4\.4|1\.1\.1\.1",
+    "cluster_dns": r"(?:cluster|in-cluster|kube|kubernetes|internal)(?:'s)?[ -]?(?:dns|name ?-?servers?|resolver)(?: server| service)?|core ?-?dns|kube-dns|clusterfirst"
+    r"|cluster(?:'s)?(?: own)? (?:name ?server|resolver)|(?:name ?server|dns|dns server) (?:of|in) the cluster",
     "corefile": r"core ?-?file|core ?-?dns(?:'s)?(?: config\w*| server| settings?| rule)*|(?:cluster|kube)[ -]?dns(?:'s)? (?:config\w*|rule)",
-    "nxdomain": r"nx ?-?domain|rcode|template (?:plugin|block|rule|stanza|directive|entry)?|no such (?:name|domain)|hosts plugin|rewrite (?:rule|plugin)|dns (?:rule|override|block|entry)",
-    "host_alias": r"host ?-?_?aliases|host ?-?_?alias(?: entry)?|hosts? overrides?",
+    "nxdomain": r"nx ?-?domain|rcode|template (?:plugin|block|rule|stanza|directive|entry)?|no such (?:name|domain)|hosts plugin|rewrite (?:rule|plugin)|dns (?:rule|override|block|entry)"
+    r"|(?:rule|stanza|block|snippet|entry|clause|line|plugin) (?:\S+ ){0,4}(?:for|that|which|denies|denying|answer\w*|return\w*)",
+    "host_alias": r"host ?-?_?aliases|host ?-?_?alias(?: entry)?|hosts? overrides?"
+    r"|hosts (?:entry|override|line|record)s?|static (?:entry|mapping|record|address|host)\w*|alias(?:es)? (?:entry|for hosts)",
     "hosts_file": r"/etc/hosts|hosts ?-?files?|hosts entry|static host entry|hosts mapping",
     # startup
-    "init_container": r"init ?-?_?containers?|init:0/\d|init step|initialization container|initialisation container|init phase|pod initiali[sz]ation",
-    "sidecar": r"side ?-?cars?|(?:second|extra|additional|another|added|helper|injected|new|two|both) containers?",
-    "address_in_use": r"address already in use|eaddrinuse|port(?: \d+)? (?:is |was )?(?:already )?(?:taken|in use|occupied|bound)|bind(?:ing)? (?:error|fail\w*|conflict)|bind: address",
+    "init_container": r"init ?-?_?containers?|init step|initialization container|initialisation container|init phase|pod initiali[sz]ation"
+    r"|init (?:stage|job|script|task|hook|pod)|initcontainers?|(?:step|container) (?:\S+ ){0,3}(?:that|which|to) (?:\S+ ){0,3}(?:runs?|comes?|run|put|goes) (?:before|first)",
+    "sidecar": r"side ?-?cars?|(?:second|extra|additional|another|added|helper|injected|new|two|both) containers?"
+    r"|(?:second|extra|additional|another|added|helper|injected|new|two|2|third|foreign|superfluous|stray) containers?|container (?:called|named) [\"']?sidecar"
+    r"|second (?:process|program)|(?:extra|second|added|another) (?:thing|one)|two (?:processes|programs) in",
+    "address_in_use": r"address already in use|eaddrinuse|port(?: \d+)? (?:is |was )?(?:already )?(?:taken|in use|occupied|bound)|bind(?:ing)? (?:error|fail\w*|conflict)|bind: address"
+    r"|same port|port (?:\S+ )?(?:is |was )?(?:already )?(?:held|owned|grabbed|claimed)|in use",
     # credentials
     "role": r"(?:read ?-?write ?)?(?:roles?(?!=)|permissions?|privileges?|rights?|grants?|authori[sz]ations?|access rights?)|readwrite|read ?/ ?write(?: access)?"
-    r"|(?:read|write) access|access to (?:its|the|their) (?:data|data ?base|collections?)",
-    "account": r"(?<!such )(?<!this )(?<!service )(?:data ?base |mongo\w* |db |admin\w* |login |client |application )?(?:user(?! (?:to|cannot|can't|fails?|times|logs|and|service|requests?|journeys?|traffic|impact|facing|experience|errors?|service|interface|agent))"
+    r"|(?:read|write) access|access to (?:its|the|their) (?:data|data ?base|collections?)"
+    r"|rw|privs?|perms?|read-write|may (?:no longer |not )?(?:read|write)",
+    "account": r"(?<!this )(?<!service )(?:data ?base |mongo\w* |db |admin\w* |login |client |application )?(?:user(?! (?:to|cannot|can't|fails?|times|logs|and|service|requests?|journeys?|traffic|impact|facing|experience|errors?|service|interface|agent))"
     r"|accounts?|credentials?|logins?|principal)|(?:data ?base|mongo\w*|db) users|admin",
     "not_authorized": r"not authori[sz]ed|unauthori[sz]ed|permission denied|access denied|denies every query",
     "authentication": r"authenticat\w+|auth ?fail\w*|log ?ins? fail\w*|user ?not ?found|log in",
-    "service_account": r"service ?-?_?accounts?(?: ?-?names?)?|sa|run (?:under|as) the identity|serviceaccountnames?",
+    "service_account": r"service ?-?_?accounts?(?: ?-?names?)?|sa|run (?:under|as) the identity|serviceaccountnames?"
+    r"|(?:names?|named|wants?|runs? as|run as|under) (?:an|the|a|its own) account",
     # disks
-    "disk": r"disks?|storage of|storage on|drives?|block ?-?devices?|sectors?|storage (?:device|media|hardware|layer)|media|hardware|ssd|hdd|nvme|device",
-    "io_error": r"i/?o ?-?err(?:or)?s?|input/output errors?|\beio\b|read errors?|bad (?:sectors?|blocks?)|(?:latent )?sector errors?|reads? (?:\S+ ){0,6}fail\w*|read failures?|unreadable|media errors?",
+    "disk": r"disks?|storage of|storage on|drives?|block ?-?devices?|sectors?|storage (?:device|media|hardware|layer)|media|hardware|ssd|hdd|nvme|device"
+    r"|hw|platter|disc",
+    "io_error": r"i/?o ?-?err(?:or)?s?|input/output errors?|\beio\b|read errors?|bad (?:sectors?|blocks?)|(?:latent )?sector errors?|reads? (?:\S+ ){0,6}fail\w*|read failures?|unreadable|media errors?"
+    r"|eio|i/o (?:err\w*|fail\w*|fault\w*|problem\w*)|medium errors?|pending sectors?|uncorrectable|(?:cannot|can't|could not) (?:\w+ )?be read|failed reads?|reads? (?:\S+ ){0,8}?(?:come back|error\w*|return\w*)|faulty sectors?|bad spots?|damaged sectors?"
+    r"|unreadable|read failures?|failing reads?|every (?:second|third|fourth) read|(?:\d+ ?%|percent|third|part|some) of (?:the |all |its )?reads?|medium error",
     # generic things
     "service": r"services?(?: object| resource| definition| record)?|svc|cluster[ -]?ip",
-    "replicas": r"replicas?(?: count)?|desired count|replica count|(?:desired|wanted) (?:pods|number)|instances|scale[ds]?(?: [\w@\"'-]+){0,4}?(?= to (?:0|zero|nothing|none)\b)|scale[ds]?(?: \w+)? ?(?:down)?(?= to)|scaling|scaled (?:down|away|in)",
-    "port": r"ports?|:\d{2,5}",
+    "replicas": r"replicas?(?: count)?|desired count|replica count|(?:desired|wanted) (?:pods|number)|instances|scale[ds]?(?: [\w@\"'-]+){0,4}?(?= to (?:0|zero|nothing|none)\b)|scale[ds]?(?: \w+)? ?(?:down)?(?= to)|scaling|scaled (?:down|away|in)"
+    r"|copies|copy|pod count|number of (?:pods|replicas|instances|copies)",
+    "port": r"ports?|:\d{2,5}"
+    r"|port:?",
     "database": r"data ?-?bases?|mongo\w*|mongod|db|dbs",
-    "data_files": r"data ?-?files?|on-?disk (?:data|format)|data (?:director(?:y|ies)|format|format version|on (?:its|the|their) (?:volume|disk)s?)|existing data|old data|wiredtiger|feature ?compatibility ?version|fcv|dbpath",
-    "pods": r"pods?|containers?",
+    "data_files": r"data ?-?files?|on-?disk (?:data|format)|data (?:director(?:y|ies)|format|format version|on (?:its|the|their) (?:volume|disk)s?)|existing data|old data|wiredtiger|feature ?compatibility ?version|fcv|dbpath"
+    r"|data (?:of|from|left|written|that|which|in|files?)|files (?:of|from|written|left)|(?:old|existing|present|stored) (?:data|files)|dbpath"
+    r"|files (?:that|which|it|its|the|an? |of)|what (?:the|an) (?:old|older|previous) (?:\w+ )?(?:left|wrote)",
+    "pods": r"pods?|containers?"
+    r"|po",
     "clients": r"clients?|callers?|consumers?|connects?|dials?|everybody|everyone|expects?",
 }
 
@@ -107,7 +152,8 @@ DEFECTS: Mapping[str, str] = {
     "wrong": r"wrong(?:ly)?|incorrect(?:ly)?|mis-?config\w*|mis-?set|mis-?(?:spelled|spelt|typed|named|pointed|points|aligned|label\w*|wired|routed|directed|placed)"
     r"|mis-?match\w*|bad(?:ly)?|invalid|bogus|erroneous(?:ly)?|mistaken(?:ly)?|faulty|broken|typos?|stale|outdated|differs?|different|inconsistent|garbage|nonsense"
     rf"|(?:does|do|did){_NOT} (?:match|fit|agree|correspond)|(?:is|are|was|were){_NOT} (?:the )?(?:right|correct|what|valid)|not (?:the )?(?:right|correct)|off by \w+|another|"
-    r"unusable|impossible|unsuitable|inappropriate|problematic|at fault|defective|corrupt\w*|foreign|made[- ]up|fictitious|fictional|strange|never (?:succeeds?|passes|answered|satisfied)",
+    r"unusable|impossible|unsuitable|inappropriate|problematic|at fault|defective|corrupt\w*|foreign|made[- ]up|fictitious|fictional|strange|never (?:succeeds?|passes|answered|satisfied)"
+    r"|disagree\w*|does not line up|out of (?:sync|step)|at odds|no longer (?:match\w*|fit\w*|agree\w*)|not what|unlike",
     "contrast": r"instead(?: of)?|rather than|(?:,? ?(?:and )?not)(?= (?:\S+ )?[\d:\"'a-z-]+)|should (?:be|have been|read|say|point|use)|must be|ought to be|supposed to be|expected|correct(?:ly)? (?:is|one|value|would)"
     r"|it was|was|previously|formerly|in place of|while|whereas|but|although|yet|however|->",
     "instead": r"instead(?: of)?|rather than|should (?:be|have been|read|say|point|use)|must be|ought to be|supposed to be|expected|(?:it )?was \S+ before|previously|formerly|in place of|,? (?:and )?not(?= [\d\"'])",
@@ -117,64 +163,147 @@ DEFECTS: Mapping[str, str] = {
     rf"|(?:does|do|did)(?:{_NOT}) (?:\w+ )?(?:exist|resolve to)(?: any ?more)?|no longer (?:exists?|there|present|defined|in|has|have|lists|contains)|(?:is|are|was|were){_NOT} (?:\w+ )?(?:exist\w*|found|present|there|in (?:it|the)|defined|created|set|part of)"
     rf"|not (?:found|exist\w*|present|there|defined)|(?:could|can)(?: ?not|n't) (?:be )?(?:found|find)|(?:was |were |been )?never (?:been )?(?:created|made|existed|defined|applied|added)|nobody (?:has )?(?:ever )?(?:made|created|defined|applied)|nowhere|unknown to"
     r"|(?:has|have|had) (?:\w+ )?(?:been )?(?:lost|renamed)|(?:was|were|got|been) (?:lost|renamed|unregistered|taken (?:out|away))|unregistered|emptied|(?:is|are|was|left) (?:now )?(?:empty|blank|commented out|nil|unset)|empty|nil|lost|(?:has|have|had) ceased to exist|exists? nowhere|ceased to exist"
-    r"|there (?:is|are|was|were|exists?) no|there's no|there isn't an?|no such|exists? no|renamed|unset|not mentioned|not listed|omitted|left out|isn't there|aren't there|is not there|have no",
+    r"|there (?:is|are|was|were|exists?) no|there's no|there isn't an?|no such|exists? no|renamed|unset|not mentioned|not listed|omitted|left out|isn't there|aren't there|is not there|have no"
+    r"|n/a|nowhere (?:to be found|in sight)|no (?:trace|sign) of|no more|went missing|(?:isn't|is not|aren't|ain't|wasn't) (?:\w+ )?(?:there|listed|mentioned|defined|registered|in any)|no such thing|(?:was|were|got|been|have been|is) (?:\w+ )?(?:cleaned up|swept away|purged|thrown (?:away|out)|retired|decommissioned|taken (?:out|down|away)|torn down|nuked|blown away|trimmed|cut out|unpublished|rm'd)|(?:nobody|no ?one|none) (?:\S+ ){0,4}?(?:made|created|defined|applied|pushed|added|exists?|registered)|(?:was|were) never (?:\w+ )?(?:created|made|defined|applied|pushed|published|built|added|registered|there)|never (?:came into being|existed|existing)|not exist\w*|returns? (?:an )?empty list|did (?:create|make)(?= nobody)|(?:cluster|namespace|we|registry) (?:has|have|knows?|holds?|contains?) no (?:such )?\w+|misses|missed|not in it|isn't in|is not in|(?:contains?|has|have|lists?|mentions?) no(?:thing)?|not any ?more|is out|left (?:out|behind)|cut"
+    r"|(?:fell|fallen|dropped|slipped|got left|left) out|(?:didn't|did not) make it|not carried over|went away|is not (?:in|among|part of)"
+    r"|nothing (?:by|of|with|under) (?:that|this) name|never turned up|not to be found|incomplete|holds (?:only|just)|forgot\w*|doesn't say|does not say|no value|without a value|blank",
     "gone": rf"missing|there (?:is|was|are) none|there(?: is|'s)n't one|there isn't (?:one|any)|there's none|forgotten|(?:cluster|registry|namespace) (?:does not|doesn't) (?:know|have)|absent|(?<!not )(?<!never )deleted|removed|gone|vanished|disappeared|dropped|wiped|erased|non-?exist\w*|inexistent|(?:does|do|did){_NOT} (?:\w+ )?exist(?: any ?more)?|no longer (?:exists?|there|present|defined)"
     rf"|(?:is|are|was|were){_NOT} (?:\w+ )?(?:exist\w*|found|present|there|defined|created)|not (?:found|exist\w*|present|there|defined)|(?:could|can)(?: ?not|n't) be found|nobody (?:has )?(?:ever )?(?:made|created|defined|applied)"
-    r"|(?:has|have|had) (?:\w+ )?been (?:lost|renamed|taken out|pruned)|(?:was|were|got|been) (?:lost|renamed|unregistered|pruned|taken (?:out|away)|deregistered)|unregistered|ceased to exist|exists? nowhere|there (?:is|are|was|were|exists?) no|there's no|there isn't an?|no such(?! host)|no longer registered|isn't there|aren't there|(?:isn't|is not|are not|aren't|not) (?:in|part of|among|one of) (?:this|the|our|any) (?:cluster|namespace|nodes?)|none(?= of (?:these|those|the|its|them) (?:\w+ )?(?:exists?|is there))|unknown to \w+",
+    r"|(?:has|have|had) (?:\w+ )?been (?:lost|renamed|taken out|pruned)|(?:was|were|got|been) (?:lost|renamed|unregistered|pruned|taken (?:out|away)|deregistered)|unregistered|ceased to exist|exists? nowhere|there (?:is|are|was|were|exists?) no|there's no|there isn't an?|no such(?! host)|no longer registered|isn't there|aren't there|(?:isn't|is not|are not|aren't|not) (?:in|part of|among|one of) (?:this|the|our|any) (?:cluster|namespace|nodes?)|none(?= of (?:these|those|the|its|them) (?:\w+ )?(?:exists?|is there))|unknown to \w+"
+    r"|n/a|nowhere (?:to be found|in sight)|no (?:trace|sign) of|no more|went missing|(?:isn't|is not|aren't|ain't|wasn't) (?:\w+ )?(?:there|listed|mentioned|defined|registered|in any)|no such thing|(?:was|were|got|been|have been|is) (?:\w+ )?(?:cleaned up|swept away|purged|thrown (?:away|out)|retired|decommissioned|taken (?:out|down|away)|torn down|nuked|blown away|trimmed|cut out|unpublished|rm'd)|(?:nobody|no ?one|none) (?:\S+ ){0,4}?(?:made|created|defined|applied|pushed|added|exists?|registered)|(?:was|were) never (?:\w+ )?(?:created|made|defined|applied|pushed|published|built|added|registered|there)|never (?:came into being|existed|existing)|not exist\w*|returns? (?:an )?empty list|did (?:create|make)(?= nobody)|(?:cluster|namespace|we|registry) (?:has|have|knows?|holds?|contains?) no (?:such )?\w+"
+    r"|nothing (?:by|of|with|under) (?:that|this) name|there(?:'s| is| are) (?:none|nothing)|never turned up|not to be found|is out there|no longer (?:\w+ )?(?:there|found|in)|erased|vanishes|disappears|deleted|dropped",
     "lack": rf"lack(?:s|ed|ing)?|missing|without|no|(?:has|have|had|with) no|(?:does|do|did){_NOT} (?:\w+ )?(?:have|contain|hold|include|carry|define|list|know|mention|declare|specify|provide)(?: an?y?| the)?|loss of|lost|loses|losing|lose"
     r"|(?:was|were|been|got|is|are) (?:deprived|stripped|robbed) of|omits?|omitted|drops|dropped|deprived of|stripped of|removal of|deletion of|absence of|there (?:is|are|was|were) no|there's no|no such|no longer (?:has|have|holds|contains|lists|carries)(?: an?y?| the)?"
-    r"|deleted|removed|removing|deleting|took(?: away)?|takes? away|taken(?: away)?|revok\w+|non-?existent|nonexisting|inexistent|absent|empty|nobody (?:made|created)",
+    r"|deleted|removed|removing|deleting|took(?: away)?|takes? away|taken(?: away)?|revok\w+|non-?existent|nonexisting|inexistent|absent|empty|nobody (?:made|created)"
+    r"|misses|missed|came without|short of|has none|(?:hasn't|haven't|has not|have not)(?: got)?|never (?:had|got|received)|does(?: not|n't) (?:\w+ ){0,2}have|no longer (?:\w+ )?(?:has|have|contain\w*|hold\w*|names?|mentions?|lists?|owns?|possess\w*)|needs",
     "low": r"so (?:little|small|low|tight)|too (?:low|small|tight|little|strict|tiny|short|meagre|stingy|aggressive\w*|restrictive)|far (?:too |below|less|lower|under)|lowered|reduced|cut|only|tiny|low|lower|small|tight|below|less than|less|under|insufficient|not enough|n't enough|inadequate"
-    r"|starv\w+|squeez\w+|capped|exceed\w*|exceeding|hits?|hitting|runs? out|beyond|over|above|shrunk|shrank|decreased|restrict\w*|mere(?:ly)?|just|a fraction|undersized|not sufficient|suffice|can(?:no|')t live|cannot (?:even )?(?:start|live|run|work|fit|boot)|needs? more|at most|strangl\w+|chok\w+|crippl\w+|drops?(?:ped)? to",
+    r"|starv\w+|squeez\w+|capped|exceed\w*|exceeding|hits?|hitting|runs? out|beyond|over|above|shrunk|shrank|decreased|restrict\w*|mere(?:ly)?|just|a fraction|undersized|not sufficient|suffice|can(?:no|')t live|cannot (?:even )?(?:start|live|run|work|fit|boot)|needs? more|at most|strangl\w+|chok\w+|crippl\w+|drops?(?:ped)? to"
+    r"|mere|meagre|puny|minuscule|a hundredth|a tenth|tiny|ridiculously|stingy|barely|hardly any|scant",
     "high": r"too (?:high|large|big|much|great|greedy)|more (?:\w+ )?than|exceed\w*|larger|bigger|greater|beyond|excessive\w*|huge|oversized|inflated|raised|absurd\w*|(?:no|any|every|each) (?:worker )?(?:node|machine)(?:'s|s)?|insufficient|no (?:single )?(?:worker )?(?:node|machine)"
-    r"|unsatisfiable|impossible|enormous|gigantic|outsized|over-?sized|increased|can(?:not|'t| never) be (?:met|satisfied|scheduled|placed|granted)|nowhere|does(?: not|n't) fit|do(?: not|n't) fit|(?:nodes?|cluster) (?:can|could)(?: ?not|n't| never)|surpass\w*|outgrow\w*|largest",
+    r"|unsatisfiable|impossible|enormous|gigantic|outsized|over-?sized|increased|can(?:not|'t| never) be (?:met|satisfied|scheduled|placed|granted)|nowhere|does(?: not|n't) fit|do(?: not|n't) fit|(?:nodes?|cluster) (?:can|could)(?: ?not|n't| never)|surpass\w*|outgrow\w*|largest"
+    r"|bigger as|larger as|more as|than (?:any|every|all|the biggest|the largest)|no (?:node|worker|machine|box|host) (?:\w+ ){0,3}(?:big|large|has|offers?|can|could)|ballroom|astronomic\w*|outrageous\w*|gargantuan",
     "zero": r"0/0|(?<![\d./])0(?![\d/%]|\.\d)|zero|nought|nil|null|none",
     "blocked": r"block\w*|den(?:y|ies|ied|ying)|isolat\w+|cut(?:s|ting)?(?: it| them)? off|cut|drop(?:s|ped|ping)?|forbid\w*|forbad\w*|reject\w*|refus\w+|disallow\w*|den(?:y|ies)-all|allow\w*|permit\w*|prevent\w*|shut\w* (?:off|out)|restrict\w*|quarantin\w+|sever\w*|lock\w* (?:out|down)"
-    r"|bars?|barred|no rules?|(?:no|without|zero) (?:ingress|egress)(?: rules?)?|filters?|filtered|stop(?:s|ped)?|keeps?|kept|interrupts?|swallow\w*|discard\w*|lets? (?:\w+ ){0,3}(?:in|out|through)|select\w*|(?:time|timed|timing)[ -]?outs?|cannot (?:reach|connect)|can't (?:reach|connect)|excludes?",
+    r"|bars?|barred|no rules?|(?:no|without|zero) (?:ingress|egress)(?: rules?)?|filters?|filtered|stop(?:s|ped)?|keeps?|kept|interrupts?|swallow\w*|discard\w*|lets? (?:\w+ ){0,3}(?:in|out|through)|select\w*|(?:time|timed|timing)[ -]?outs?|cannot (?:reach|connect)|can't (?:reach|connect)|excludes?"
+    r"|walls? off|walled|fence[sd]?(?: off)?|seal(?:s|ed)?(?: off)?|mutes?|nothing (?:gets|goes|comes|may|can)(?: \w+){0,2} (?:in|out|through)|no traffic|packets?|unreachable from|turns? away|turned away|lets? nothing|not (?:let|allow\w*|permit\w*)|neither"
+    r"|separat\w+|disconnect\w*|unplug\w*|alone on|island|muzzl\w*|gagg\w*|leaves nothing open|no exceptions",
     "dead": r"(?:nothing|nobody|no ?one|none) (?:\S+ ){0,6}?(?:listen\w*|answer\w*|serv\w+|bound|there|is|replies|lives)|no (?:process|program|server|container|app\w*|socket|listener|service) (?:\w+ ){0,2}(?:listen\w*|serv\w+|bound|answer\w*|open|is|behind)"
     rf"|(?:do|does|did|is|are){_NOT} (?:\w+ )?(?:listen\w*|serv\w+|open|answer\w*|expos\w*|bound|implement\w*|offer\w*|provide\w*|know|have|there|exist|use|used)|not (?:listening|served|open|bound)|closed|dead|non-?listening|unserved|no listener|unused|unbound|never (?:listens?|serve[sd]?|answers?|opens?)"
-    r"|listens? (?:on )?(?:only )?(?:elsewhere|on another|on a different)|connection refused|refused|nowhere|unreachable|void|nonexistent|404",
+    r"|listens? (?:on )?(?:only )?(?:elsewhere|on another|on a different)|connection refused|refused|nowhere|unreachable|void|nonexistent|404"
+    r"|nothing (?:is )?(?:on|at|behind|open)|nobody(?:'s| is)? home|no listeners?|no open (?:port|socket)|does(?: not|n't) (?:speak|use|have open|run)|speaks? (?:only|nothing)|(?:has|have) never (?:\w+ )?(?:offered|served|listened|opened|exposed)|not (?:\w+ )?(?:listened|bound|open)"
+    r"|there(?:'s| is) nothing|has been nothing|nothing (?:there )?(?:answers|listens|lives|replies)|nobody (?:answers|lives|is there)|knock\w*",
     "listens": r"listen\w*|serves? on|bound|binds?|opens?",
     "fails": r"fail\w*|crash\w*|crash-?loop\w*|exits?|dies|panics?|500s?|break\w*|bug\w*|bugg?y|defect\w*|does(?: not|n't) (?:work|start|stay|come)|unstable|regression|misbehav\w*",
 }
 
+OTHER_CAUSES = (
+    # what a pod template also has
+    r"host ?ports?|image ?pull ?polic\w+|image ?pull ?secrets?|post-?start|pre-?stop|lifecycle hook|security ?context|run ?as ?(?:user|root|non ?root)|read-?only (?:root )?file ?system|priority ?class\w*|startup ?probes?|ephemeral-?storage|host ?network|termination ?grace\w*|restart ?policy"
+    # how a probe is timed
+    r"|(?:failure|success) ?threshold|(?:timeout|period|initial ?delay) ?seconds|(?:probe|check)(?:'s| has a| with a)? (?:timeout|threshold|period|delay|interval)|timeout of (?:one|two|three|1|2|3|\d+) ?s\w*"
+    # what a Service also has
+    r"|session ?affinity|external ?traffic ?policy|node ?ports?|headless|load ?balancer (?:class|ip)|publish ?not ?ready\w*"
+    # what a volume also has
+    r"|access ?modes?|readwrite(?:once|many)\w*|storage ?class\w*|reclaim ?policy|phase lost|orphaned|file ?system (?:is )?(?:full|corrupt\w*)|no space left|disk (?:is )?full|out of disk|disk pressure|inodes?"
+    # access
+    r"|rbac|(?:cluster)?role ?-?bindings?|cluster ?roles?|(?:wrong|expired|rotated|bad|incorrect) (?:password|certificate|token|key pair)|passwords? (?:\S+ ){0,5}?(?:wrong|rotated|changed|differs?|mismatch|expired|not match|rejected|accepted)|not accept (?:its|the|his) password|certificates? (?:\S+ ){0,2}?(?:expired|invalid|wrong)|tls (?:handshake|certificate|mismatch)|no-?auth\b|--noauth|authentication disabled"
+    # the program
+    r"|(?:memory|goroutine|thread|connection) leaks?|leaks? memory|has a leak|dead-?lock\w*|nil pointer|null pointer|race condition|infinite loop|heap size|garbage collect\w*|(?:file descriptor|ulimit|thread pool|connection pool)\w*|max ?connections|too many connections|syntax error|exec format error|(?:wrong|different|other|another) (?:cpu )?architecture|built for (?:another|arm\w*|a different)|(?:missing|wrong|dropped|bad) (?:command-?line )?(?:arguments?|flags?) (?:of|in|for)? ?(?:the )?(?:program|process|command)|flags are (?:\w+ )?(?:wrong|messed up)|registration name"
+    # the data
+    r"|slow quer(?:y|ies)|missing index|lacks? an index|index (?:was|is) (?:dropped|missing)|corrupt\w* (?:data|files|index|database|collection)|data (?:is|are|was|were|got) corrupt\w*|collection (?:\S+ ){0,3}(?:empty|dropped|gone)|replica set election|primary election|step(?:ped|s)? down|replication lag|lock contention"
+    # the machines
+    r"|iops|(?:disk|storage|drive)s? (?:is |are |was |got |being )?(?:slow|throttled|saturated)|slow (?:disk|storage|drive)|network (?:card|cable|interface)|\bnic|packet loss|drops? (?:\S+ ){0,4}packets|\bmtu|conntrack\w*|iptables|kube-?proxy|\bcni|calico|flannel|cilium|kernel (?:bug|panic|upgrade)|clock skew|time drift|\bntp|cpu steal|noisy neighbou?r|nodes? (?:\S+ )?(?:is |went |was |has been |became |got )(?:notready|not ready|down|reclaimed|unreachable|lost)|kubelets? (?:\S+ )?(?:died|crashed|is down|stopped|hangs?)"
+    # the control plane
+    r"|(?:admission |mutating |validating |broken )web-?hooks?|\bpsp|pod ?security|api ?server (?:is |was )?(?:down|overloaded|slow|unavailable)|etcd|controller-manager (?:is )?down|scheduler (?:is )?(?:down|crashed|not running)|pod ?disruption|max ?unavailable|\bhpa|autoscal\w*|limit ?ranges?|finali[sz]ers?|stuck in terminating|ingress (?:controller|rule|resource|object)|service mesh|istio|envoy|linkerd"
+    # names
+    r"|ndots|search (?:list|domains?|path)s? (?:\S+ ){0,4}(?:replaced|wrong|missing|changed)|(?:coredns|kube-dns|core ?dns)(?:'s)?:? (?:\S+ ){0,4}?(?:out of memory|oom\w*|crash\w*|overloaded|is down|not running|throttled|unavailable)|dns (?:timeouts?|latency|is slow)|\bttl"
+    # the load
+    r"|(?:is|are|was|were|simply|got) (?:\w+ )?overloaded|too much (?:load|traffic)|(?:traffic|load) (?:spike|peak|surge)|cannot cope|can't cope|\bddos|rate limit\w*|from (?:two|three|2|3) (?:replicas )?to one|one (?:\S+ )?(?:pod|replica) too few"
+)
+"""What else breaks applications on Kubernetes and is none of the taxonomy's: who says so has another cause in mind."""
+
 ACTS: Mapping[str, str] = {
-    "forwards": r"forward\w*|rout(?:es?|ed|ing)|sends?|sent|sending|directs?|directed|directing|points?|pointing|pointed|maps?|mapped|mapping|hand(?:s|ed)?(?: \w+)?(?: over)?|deliver\w*|relays?|proxies|targets?|targeting|hits?|goes|go|dials?",
+    "forwards": r"forward\w*|rout(?:es?|ed|ing)|sends?|sent|sending|directs?|directed|directing|points?|pointing|pointed|maps?|mapped|mapping|hand(?:s|ed)?(?: \w+)?(?: over)?|deliver\w*|relays?|proxies|targets?|targeting|hits?|goes|go|dials?"
+    r"|pass(?:es|ing)(?: \w+)? (?:on|to)|shovels?|lands?|ends? up|pipes?|aims?|aimed|aiming|dispatch\w*|steers?",
     "offers": r"offer\w*|expos\w*|publish\w*|listens?|listening|serv(?:es?|ing)|advertis\w*|available|reachable|opened|moved|declares?|uses?|is on|runs on|now on|sits on|answers on",
     "nopods": r"(?:no|zero|not a single|not any|none of (?:its|the|them)) (?:\S+ ){0,2}?(?:pods?|workloads?|containers?|labels?)|(?:match|select)(?:es|s|ing|ed)? (?:no|nothing|none|nobody|zero)(?: \w+){0,2}|(?:does|do|did|is|are)(?: not|n't) (?:\w+ )?(?:match\w*|select\w*|carr\w+|bear\w*|have|hav\w+)"
-    r"|nothing (?:matches|carries|has)|nobody (?:carries|has|bears)|no pods?|pods? (?:lack|do not|don't|without)|no (?:ready )?endpoints?|without endpoints?|none (?:of \S+ )?(?:carries|has|have|bear\w*)|not (?:carried|borne|present|found) (?:by|on)|never matches|cannot match|can't match|finds? no",
+    r"|nothing (?:matches|carries|has)|nobody (?:carries|has|bears)|no pods?|pods? (?:lack|do not|don't|without)|no (?:ready )?endpoints?|without endpoints?|none (?:of \S+ )?(?:carries|has|have|bear\w*)|not (?:carried|borne|present|found) (?:by|on)|never matches|cannot match|can't match|finds? no"
+    r"|(?:which|that|and) they (?:lack|don't have|do not have|never had)|not a single one|(?:pods? )?(?:don't|do not|doesn't|does not) (?:wear|own|show|fit|possess)|only have|never (?:had|carried|wore|bore)|matches nobody|(?:no|not any|not one) (?:pod|workload|container) (?:\w+ )?(?:is having|has|carries|wears|bears|owns|shows)|none (?:do|does|has|have|carry|of the pods)|nobody is (?:there|behind)|selects? (?:nothing|nobody|no one)|is on no pod|on no pod|no pod"
+    r"|not one (?:pod|of)|(?:isn't|is not|aren't) (?:among|on|in) (?:the|any|its|their|a) (?:labels|pods?|label)|nobody|no such label|unlabell?ed",
     "extra": r"extra|additional(?:ly)?|added|superfluous|unneeded|another label|requires?|asks?|demands?",
-    "also": r"also|as well|too broad|too wide|too general|too generic|overly broad|too loose|too permissive|overbroad|over-?match\w*|both|multiple|more than (?:its own|one|just)|in addition|besides|likewise|either workload|not (?:only )?its own|not just|beyond its own|other pods|two (?:workloads|deployments|kinds)|mix\w*|half|part of|some of|widened|broadened|loosened|unspecific",
+    "also": r"also|as well|too broad|too wide|too general|too generic|overly broad|too loose|too permissive|overbroad|over-?match\w*|both|multiple|more than (?:its own|one|just)|in addition|besides|likewise|either workload|not (?:only )?its own|not just|beyond its own|other pods|two (?:workloads|deployments|kinds)|mix\w*|half|part of|some of|widened|broadened|loosened|unspecific"
+    r"|too|alongside|on top of|besides its own|a second (?:workload|deployment)|every other|one in (?:two|three)|a (?:third|part|fraction|share) of",
     "foreign_pods": r"(?:foreign|unrelated|other|wrong|extra|stray|strange|alien|unwanted|unintended|another|others'|someone else's|neighbou?r\w*) (?:\w+ ){0,3}?(?:pods?|endpoints?|backends?|workloads?|deployments?|services?|components?|containers?|addresses|instances?)(?:'s)?(?: pods?)?|pods? (?:\w+ ){0,3}?(?:of|from|belonging to|that belong to|owned by|run by) (?:another|a different|an unrelated|other|a foreign|a second|@_*)|@_* (?:\S+ )?pods?",
-    "shared": r"shar(?:e|es|ed|ing)|common|(?:also|too|both|as well) (?:carry|carries|have|has|bear|bears|carried)|both (?:\w+ )?(?:carry|have|bear)|in common|carr(?:y|ies) (?:it|the same|that|this)?(?: \w+)? ?(?:too|as well|also)|same label",
+    "shared": r"shar(?:e|es|ed|ing)|common|(?:also|too|both|as well) (?:carry|carries|have|has|bear|bears|carried)|both (?:\w+ )?(?:carry|have|bear)|in common|carr(?:y|ies) (?:it|the same|that|this)?(?: \w+)? ?(?:too|as well|also)|same label"
+    r"|wears?|same (?:\S+ )?label|that label|this label",
     "runs": r"runs?|running|ran|execut\w+|starts?|started|starting|launch\w*|invokes?|boots?",
-    "pinned": r"pin(?:s|ned|ning)?|bound|tied|nailed|restricted|constrained|forced|held|confined|assigned|must run|only (?:run|schedul\w*)|locked|steered|wants|demands?|asks?|requires?|fixed|placed|insist\w*|running on|runs? on",
+    "pinned": r"pin(?:s|ned|ning)?|bound|tied|nailed|restricted|constrained|forced|held|confined|assigned|must run|only (?:run|schedul\w*)|locked|steered|wants|demands?|asks?|requires?|fixed|placed|insist\w*|running on|runs? on"
+    r"|nailed|tethered|glued|chained|anchored|hard-?coded|sent|sends|directed|wants|waiting for",
     "other_node": r"(?:another|other|different|wrong|separate|not that|second|elsewhere|not the same)(?: worker)? ?(?:node|machine|host|worker|one)?|elsewhere|node other than|(?:is|are|lies?|lives?|sits?|resides?|located|local|bound|tied|attached|lie) (?:\w+ ){0,2}?(?:not|on|to|at|elsewhere)|not (?:available|there|on)|(?:its|the) (?:volume|data) (?:is|lives?|lies|are)|where",
     "no_node": r"(?:no|none of the|not one|not a single|zero|without a) (?:\S+ ){0,3}?(?:nodes?|machines?|hosts?|workers?)|nodes? (?:\S+ ){0,6}?(?:does not exist|doesn't exist|do not exist|is missing|not exist|non-?existent|no longer exists?|is gone|is unknown|nobody has)|non-?existent (?:\w+ )?(?:node|host|machine|worker)"
-    r"|missing node|unknown node|node that (?:is|was) (?:not|never)|no such node|(?:there is|there's) no such (?:node|machine|host)|(?:node|machine|host|worker) which (?:does|is) not|imaginary node|fictitious node|(?:imaginary|phantom|absent|vanished|bogus) (?:node|host|machine)|no (?:node|machine) (?:has|carries|bears|satisf\w+|match\w+)",
+    r"|missing node|unknown node|node that (?:is|was) (?:not|never)|no such node|(?:there is|there's) no such (?:node|machine|host)|(?:node|machine|host|worker) which (?:does|is) not|imaginary node|fictitious node|(?:imaginary|phantom|absent|vanished|bogus) (?:node|host|machine)|no (?:node|machine) (?:has|carries|bears|satisf\w+|match\w+)"
+    r"|no such (?:worker )?(?:box|server|node|machine|host|worker)|(?:cluster|we) (?:has|have|knows?) no (?:such )?(?:worker )?(?:node|machine|host|worker|server|box)|(?:node|host|machine|worker|hostname|name) (?:\S+ ){0,4}(?:that|which) (?:isn't|is not|does not|doesn't|do not|nobody|no one)|not (?:part of|in|a member of) (?:the|this|our) cluster|(?:none|no one|not one) of (?:the|our|its|them)",
     "unsatisfied": r"unsatisf\w+|(?:can|could)(?: ?not|n't| never) be (?:satisfied|met|fulfilled|scheduled|placed)|no (?:node|machine)\w* (?:satisf\w+|match\w+|has|carries|fits)|match(?:es)? no(?:thing|ne)?|nobody|nothing (?:matches|satisfies)|fulfils?|never be",
-    "conflict": r"conflict\w*|collid\w+|collision\w*|clash\w*|contention|fight\w*|compet\w+|same|both|already|taken|in use|occup\w+|steals?|stole|takes|took|grabs?|grabbed|two|twice|duplicat\w+|also (?:binds?|listens?|wants?)|like the main|holds?|races?|hijack\w*|contend\w*|shar\w+|wants?|binds?|bound|listens?",
-    "waits": r"wait\w*|loop\w*|hang\w*|hung|stuck|block\w*|never (?:ends?|finish\w*|complet\w*|succeed\w*|exits?|terminates?|returns?|gets?|comes?|done|passes)|polls?|polling|spins?|forever|for ever|endless\w*|sleeps?|does(?: not|n't) (?:finish|complete|end|exit|terminate|return)|stall\w*|until|looks? for|held|holds|fail\w*|cannot (?:complete|finish)",
-    "revoked": r"revok\w+|revocation|withdr[ae]wn?|taken away|took away|takes away|downgrad\w+|demoted|depriv\w+|strip\w*|lost|loses|lose|losing|no longer (?:has|have|holds|allowed|permitted|may)|(?:is|was)(?: not|n't) (?:allowed|permitted)|gone|removed|missing|absent|lacks?|lacking|empty|insufficient|without|only (?:has|read)|read-?only|deleted|dropped|denied|changed|reduced|disappeared|none|wrong|instead|may not|has no|no|not granted|no grants",
-    "incompatible": r"incompatib\w+|not compatible|un-?supported|not supported|can(?: ?not|n't|'t) (?:\w+ )?(?:read|open|use|handle|start (?:on|with)|understand|load|work with|deal with)|refus\w+|unable to (?:read|open|use)|too (?:new|old|recent|far)|won't (?:read|open|start)|will not (?:read|open)|reject\w*|does(?: not|n't) (?:understand|support|accept|read)|skip\w+|jump\w*|newer|major version|different major",
-    "upgraded": r"up-?grad\w+|bump\w*|downgrad\w+|jump\w*|moved|major|newer|version (?:change|jump|bump|skew|mismatch)|rolled out|changed|switched|set|replaced|runs?|uses?",
-    "unpullable": rf"registry (?:does not|doesn't|has never) (?:have|know|had)|(?:can(?: ?not|n't|'t)|could(?: not|n't)|unable to|fail\w*(?: to)?|impossible to|never) (?:be )?(?:\w+ )?(?:pull\w*|fetch\w*|download\w*|found|resolved|find)|(?:is|was|are)(?:{_NOT}) (?:available|found|pullable|in (?:the|any) registry)|image ?pull ?back ?off|err ?image ?pull|unpullable|unavailable|nonexistent|not (?:available|found)|no registry|in no registry|unknown to (?:the|any) registry|manifest unknown|invalid ?image ?name",
-    "defective": r"defect\w*|bug\w*|bugg?y|faulty|broken|flawed|bad|crash\w*|fails?|failing|regression|corrupt\w*|damaged|unstable|does(?: not|n't) (?:work|stay up|start)|botched|poor|rotten|panics?|malfunction\w*|dud",
+    "conflict": r"conflict\w*|collid\w+|collision\w*|clash\w*|contention|fight\w*|compet\w+|same|both|already|taken|in use|occup\w+|steals?|stole|takes|took|grabs?|grabbed|two|twice|duplicat\w+|also (?:binds?|listens?|wants?)|like the main|holds?|races?|hijack\w*|contend\w*|shar\w+|wants?|binds?|bound|listens?"
+    r"|tak(?:es|ing|en)|fights?|squat\w*|snatch\w*|beats?|rival\w*|wrestl\w*|battl\w*"
+    r"|listening|competing|clashes",
+    "waits": r"wait\w*|loop\w*|hang\w*|hung|stuck|block\w*|never (?:ends?|finish\w*|complet\w*|succeed\w*|exits?|terminates?|returns?|gets?|comes?|done|passes)|polls?|polling|spins?|forever|for ever|endless\w*|sleeps?|does(?: not|n't) (?:finish|complete|end|exit|terminate|return)|stall\w*|until|looks? for|held|holds|fail\w*|cannot (?:complete|finish)"
+    r"|never (?:lets go|answers?|comes up|appears?)|in vain|again and again|retr(?:y|ies|ying)",
+    "revoked": r"revok\w+|revocation|withdr[ae]wn?|taken away|took away|takes away|downgrad\w+|demoted|depriv\w+|strip\w*|lost|loses|lose|losing|no longer (?:has|have|holds|allowed|permitted|may)|(?:is|was)(?: not|n't) (?:allowed|permitted)|gone|removed|missing|absent|lacks?|lacking|empty|insufficient|without|only (?:has|read)|read-?only|deleted|dropped|denied|changed|reduced|disappeared|none|wrong|instead|may not|has no|no|not granted|no grants"
+    r"|took|taken|strips?|has none|no more|gone|ha(?:s|d) (?:been )?(?:removed|taken)|does(?: not|n't) (?:have|hold)|never",
+    "incompatible": r"incompatib\w+|not compatible|un-?supported|not supported|can(?: ?not|n't|'t) (?:\w+ )?(?:read|open|use|handle|start (?:on|with)|understand|load|work with|deal with)|refus\w+|unable to (?:read|open|use)|too (?:new|old|recent|far)|won't (?:read|open|start)|will not (?:read|open)|reject\w*|does(?: not|n't) (?:understand|support|accept|read)|skip\w+|jump\w*|newer|major version|different major"
+    r"|(?:cannot|can't|won't|refuses to|does not|doesn't|unable to) (?:\w+ ){0,3}(?:read|open|use|accept|start|understand|handle)|too (?:big|large|far) a (?:jump|step|leap)|not (?:able|made) to (?:read|open|use)|wrong mongod version|upgrade problem"
+    r"|(?:cannot|can't|unable to|not able to|never learnt to|refuses to|won't|stops at once|chokes? on|gives up on|does not know|doesn't know) (?:\w+ ){0,3}(?:read|open|work|cope|deal|handle|start|use|files?|format)|four major|major versions?|several majors?",
+    "upgraded": r"up-?grad\w+|bump\w*|downgrad\w+|jump\w*|moved|major|newer|version (?:change|jump|bump|skew|mismatch)|rolled out|changed|switched|set|replaced|runs?|uses?"
+    r"|raised|lifted|brought|switched|swapped|new(?:er)? (?:server|version|release|major)|went (?:to|from)",
+    "unpullable": rf"registry (?:does not|doesn't|has never) (?:have|know|had)|(?:can(?: ?not|n't|'t)|could(?: not|n't)|unable to|fail\w*(?: to)?|impossible to|never) (?:be )?(?:\w+ )?(?:pull\w*|fetch\w*|download\w*|found|resolved|find)|(?:is|was|are)(?:{_NOT}) (?:available|found|pullable|in (?:the|any) registry)|image ?pull ?back ?off|err ?image ?pull|unpullable|unavailable|nonexistent|not (?:available|found)|no registry|in no registry|unknown to (?:the|any) registry|manifest unknown|invalid ?image ?name"
+    r"|(?:could|can)(?:not|n't| not) (?:\w+ ){0,3}(?:find|be found|pull)|any registry|never (?:\w+ )?(?:pushed|published|built)|nobody (?:\w+ )?(?:pushed|published|built)|pull(?:s|ing)? (?:\S+ ){0,3}(?:fails?|forever|in vain|errors?)|manifest (?:\S+ )?not found|no such (?:image|tag|repository)|not published|does(?: not|n't) exist|do not exist|made[- ]up|bogus|invented|unresolvable|backs? off",
+    "defective": r"defect\w*|bug\w*|bugg?y|faulty|broken|flawed|bad|crash\w*|fails?|failing|regression|corrupt\w*|damaged|unstable|does(?: not|n't) (?:work|stay up|start)|botched|poor|rotten|panics?|malfunction\w*|dud"
+    r"|has a bug|garbage|rubbish|busted|borked|lemon|unfinished|segfaults?|dies|exits|falls? (?:down|over)|aborts?|does(?: not|n't) survive|can(?:not|'t) stay up|is no good|not (?:working|stable|usable)|unusable"
+    r"|dying|worn(?: out)?|on (?:its|the) way out|gives? up|giving up|kaput|failing|had it",
     "external": r"external|public|outside|8\.8\.8\.8|1\.1\.1\.1|google\w*|foreign|custom|own|bypass\w*|by-?pass\w*|ignor\w+|none|default|circumvent\w*|go(?:es)? (?:around|past)|not (?:use|ask|know)|(?:does|do)(?: not|n't) (?:\w+ )?(?:use|ask|know|consult|resolve)|around|past|away from|unaware|host's|node's|internet|wrong|instead|sends?",
-    "tells": r"answers?|answering|returns?|returning|denies|deny|replies|responds?|rules?|blocks?|template|rewrites?|overrid\w+|changed|edited|modified|poison\w*|intercept\w*|refus\w+|added|tampered|entry",
-    "maps": r"maps?|mapped|mapping|overrid\w+|overrode|point\w*|resolv\w*|sends?|redirect\w*|pin\w*|wrong|stale|address|ip|dead|entry|has|contains|hard-?cod\w+|static|shadow\w*|hijack\w*|outdated|old|added|carries|to",
-    "on": r"on|true|enabled?|enabling|enables|set(?: to)?|turn\w*(?: on)?|switch\w*(?: on)?|activat\w+|flipped|=|1|sets|triggers?",
-    "code_path": r"(?:code )?path (?:that|which) (?:\w+ )?(?:enables?|turns? on|switch\w* (?:on|to))|code ?-?paths?|(?:latent|dormant|buggy|untested|experimental|new|broken|faulty|hidden) (?:\w+ )?(?:code|path|feature|backend|branch|bug|logic)|latent bug",
+    "tells": r"answers?|answering|returns?|returning|denies|deny|replies|responds?|rules?|blocks?|template|rewrites?|overrid\w+|changed|edited|modified|poison\w*|intercept\w*|refus\w+|added|tampered|entry"
+    r"|lies|lying|says|pretends?|swears|claims|den(?:ied|ying)|returns?",
+    "maps": r"maps?|mapped|mapping|overrid\w+|overrode|point\w*|resolv\w*|sends?|redirect\w*|pin\w*|wrong|stale|address|ip|dead|entry|has|contains|hard-?cod\w+|static|shadow\w*|hijack\w*|outdated|old|added|carries|to"
+    r"|hard-?coded|pinned|overrides?|sends?",
+    "on": r"on|true|enabled?|enabling|enables|set(?: to)?|turn\w*(?: on)?|switch\w*(?: on)?|activat\w+|flipped|=|1|sets|triggers?"
+    r"|flip(?:s|ped)?|put (?:on|to)|switched to|now|is|became|turned",
+    "code_path": r"(?:code )?path (?:that|which) (?:\w+ )?(?:enables?|turns? on|switch\w* (?:on|to))|code ?-?paths?|(?:latent|dormant|buggy|untested|experimental|new|broken|faulty|hidden) (?:\w+ )?(?:code|path|feature|backend|branch|bug|logic)|latent bug"
+    r"|way in the code|branch (?:of the code)?|code (?:\w+ )?(?:behind|under|it)|(?:unfinished|half-done|half-finished|unready) (?:\w+ )?(?:code|path|feature|backend|branch)",
     "number": r"(?<![\w.-])(?<!\d:)(?!\d\d?:\d\d(?!\d))\d+(?:\.\d+)?(?: ?(?:[kmgt]i?b?|m|millicores?|cores?|%|bytes|mebibytes|megabytes|gibibytes|gigabytes|mib|gib))?(?![\w-])|ten|five|sixteen|twenty",
     "path": r"/[a-z][\w/.-]*|http ?get|tcp ?socket|grpc|exec|wget|command",
     "kill": r"kill\w*|restart\w*|terminat\w+|recreat\w+|crash ?-?loop\w*",
-    "ready": r"ready|readiness|unready|not-ready|out of (?:its|the) service|taken out|endpoints?|rotation|load balanc\w+|polls?",
+    "ready": r"ready|readiness|unready|not-ready|out of (?:its|the) service|taken out|endpoints?|rotation|load balanc\w+|polls?"
+    r"|admitted"
+    r"|rdy",
     "asks": r"asks? for|asking for|requests?|requesting|requested|demands?|demanding|wants?|reserves?|reserving|needs? more|claims",
     "misnamed": r"mis-?(?:spelled|spelt|named|typed)|typo\w*|renamed|under another name|under (?:the )?(?:name )?\S+ instead|wrong (?:name|key|case|spelling|capitali[sz]ation)|lower-?cased?|capitali[sz]ed|nested|commented out",
     "no_component": r"(?:has|have|shows?|lists?|contains) no @_*",
     "incompatib": r"incompatib\w+|not compatible",
     "deny_all": r"empty (?:ingress|egress)|lets nothing (?:in|out|through)|deny-all|deny all|denies all|default-deny|(?:no|zero) (?:ingress|egress)",
     "service_object": r"(?:service|svc)(?: object| resource| named| called| for| of|/)? ?(?:the )?[\"']?@_*|(?:kubernetes |k8s |the )service object|svc/@_*",
+    "scaled_away": r"0/0|scaled? (?:\S+ ){0,5}?(?:to|at) (?:0|zero|nothing|none)|replicas?(?: count)?(?: (?:is|was|set|are|now|field|number|of|equals|dropped|went|changed|reduced|at|from \S+))* ?[:=]? ?(?:to )?(?:0|zero|nil|none)(?![\w.]|/\d)"
+    r"|(?:wants?|asks? for|set to|desires?|specif\w+|demands?|calls? for|configured (?:for|with|to)|told to (?:run|keep)|desired|orders?) (?:just |exactly |only )?(?:0|zero|no) (?:pods?|copies|copy|instances?|replicas?)(?: at all)?|(?:runs?|has|have|needs?|to have) (?:just |exactly |only )?(?:0|zero) (?:pods?|copies|copy|instances?|replicas?)(?! (?:ready|available|up|running))(?: at all)?"
+    r"|(?:0|zero|no) (?:desired |wanted |configured )?replicas?(?! (?:are |is )?(?:ready|available|up|running))",
+    "dropped_user": r"dropuser|drop(?:ped)? (?:the |its )?(?:data ?base |db |mongo |admin )*user|user ?not ?found",
+    "fine": r"(?:is|are|was|were|looks?|seems?) (?:itself |all |perfectly |quite |still )?(?:fine|right|correct|good|ok|okay|well|in order|sound|healthy|as it (?:should|ought to) be|unchanged|untouched)|(?:needs|need) no change",
+    "present": r"exists?(?! (?:no|nowhere|in no|any))|(?:is|are) (?:still |also |even |all |both |in fact )?(?:there|present|in place)|in place|among (?:its|the|them)|is where it",
+    "counted": r"(?:number|count) of \**\w+|object-?counts?|pods to \d+|\d+ (?:pods|services|objects)|how many",
+    "ephemeral": r"ephemeral\S*|emptydir|disk space",
+    "other_user": r"(?:root|backup|back-up|monitor\w*|exporter|readonly|read-only|reader|guest|migrat\w*|metrics|reporting)(?= (?:user|account|login|role|does|is|was|has|had|of|in|on|lost|lacks)|\W*$)|(?:user|account|login)[: ]+[\"']?(?:root|backup|monitor\w*|exporter|readonly|reader|guest|migrat\w*|metrics|reporting)",
+    "other_role": r"useradmin\w*|clusteradmin\w*|clustermonitor|dbadmin\w*|backup role|restore role",
+    "other_cause": OTHER_CAUSES,
+    "off": r"(?:is|are|was|set to|stands at|reads|=|:) ?(?:off|false|disabled)",
+    "granted": r"(?:still )?(?:has|have|holds?|keeps?|got) (?:its|the|all|both|his|their|every)(?: \w+){0,2} (?:roles?|grants?|rights|permissions|privileges|readwrite)|(?:is|are|was) (?:still )?(?:granted|among|intact|complete)",
+    "one_replica": r"(?:is|are|at|has|have|stands at|set to|wants|desired) (?:1|one)(?: replicas?| pods?| copy)?(?= |$|,|;)",
+    "reasonable": r"(?:is|are|was|were) (?:itself |all |perfectly |quite |still |in itself )?(?:fine|right|correct|good|ok|okay|reasonable|in order|sound|healthy|valid|unchanged|untouched|as it (?:should|ought to) be|large enough|high enough|appropriate)",
+    "selects_none": r"(?:match|select|find|pick|hit|catch)(?:es|s|ing|ed)? (?:no(?:thing|body|ne| pods?| one| workload)|past|zero|not one)|points? past",
+    "public_dns": r"(?:asks?|uses?|using|quer\w+|talks? to|configured with|pointed (?:to|at)|points? (?:to|at)|goes to|go to|sent to|sends|given) (?:\S+ ){0,4}?(?:google(?:'s)?(?: public)? dns|(?:public|external|outside|internet) (?:dns|resolver|name ?server)s?|8\.8\.8\.8)",
+    "resolution": r"name resolution|resolution of names|name lookups?|dns (?:quer\w+|requests?|lookups?)",
+    "limit_range": r"limit ?ranges?",
+    "own_selector": r"match ?labels|adopt\w*|(?:deployment|replica ?set|workload|statefulset)(?:'s)? (?:label )?selector|selector of (?:the |its )?(?:deployment|replica ?set)|own template",
+    "host_network": r"host ?network\w*",
+    "rbac": r"rbac|role ?-?bindings?|cluster ?roles?|bind\w* a role|permissions?|may not|not allowed to",
     "require": r"must specify|must declare|require\w*|declar\w+|specif\w+|forbid\w*|forbad\w*|reject\w*|refus\w+|block\w*|den(?:y|ies|ied)|exceed\w*|exhaust\w*|full|used up|prevent\w*|keeps?|limits?|stops?|disallow\w*|not allow\w*|allows? (?:no|only)|admission|demands?|fail\w*|cannot|can't|hits?|low|bars?|caps?|hinder\w*|rules out",
     "pending": r"pending|schedul\w+|unschedulable|placed|place|node\w*|pods?|noschedule|noexecute|carr\w+|added|put|has|have",
 }

@@ -68,7 +68,10 @@ class Details:
         found = [spec.wrong, *_parts(spec.wrong)]
         if not spec.wrong:
             found += [spec.right, *(part for part in _parts(spec.right) if not part.isdigit())]
-            found += self._own_key
+        found += self._own_key
+        if spec.mechanism == "incompatible_version":
+            # "8.0" for mongo:8.0.14-rc0.
+            found += re.findall(r"(?<=:)\d+\.\d+", spec.wrong)
         # A wrong command may be another component's; all else that is a component's name tells nothing.
         own = {name.lower() for name in (*spec.components, *spec.affected, *self.known)} - {
             spec.wrong.lower()
@@ -120,10 +123,13 @@ class Details:
         if self._turned_round(text):
             return self.spec.wrong
         told, wrong = plain(f"{self.spec.cause} {self.spec.wrong} {self.spec.right}"), plain(self.spec.wrong)
+        named = plain(self.spec.field) if not self.spec.wrong or self.spec.mechanism in _NAMED_FIELDS else ""
         for sort in self._sorts:
             said = {_canonical(match.group()): match.group() for match in sort.finditer(text)}
-            known = {_canonical(match.group()) for match in sort.finditer(told)}
-            own = {_canonical(match.group()) for match in sort.finditer(wrong)}
+            known = {_canonical(match.group()) for match in sort.finditer(f"{told} {named}")}
+            own = {_canonical(match.group()) for match in sort.finditer(f"{wrong} {named}")} or (
+                known if self.spec.mechanism == "port_conflict" else set()
+            )
             others = [word for value, word in said.items() if value not in known]
             if own and others and not own & set(said):
                 return others[0]
@@ -135,6 +141,20 @@ class Details:
         if wrong and len(wrong) < 80:
             ought = r"(?:should (?:be|have been)|must be|instead of|rather than|expected(?: to be)?|correct(?: \w+)? is|healthy(?: \w+)? is)"
             if re.search(rf"\b{ought}(?: \w+)? {re.escape(wrong)}(?![\w-])", text):
+                return True
+            if (
+                self.spec.mechanism == "wrong_target_port"
+                and re.search(
+                    rf"(?<!nothing )(?<!nobody )(?<!not )(?<!n't )(?<!never )\blisten(?:s|ing)?(?: \w+){{0,3}} {re.escape(wrong)}(?![\w-])",
+                    text,
+                )
+                and not re.search(r"\b(?:nothing|nobody|no ?one|none|no|not|never|n't)\b", text)
+            ):
+                return True
+            if self.spec.mechanism == "untolerated_taint" and re.search(
+                rf"\b(?:have|has|only|with|carry|carries|had)(?: (?!no\b)\w+){{0,3}} toleration\w*(?: \w+){{0,2}} {re.escape(wrong.split(':')[0])}",
+                text,
+            ):
                 return True
         gone = self.spec.mechanism == "missing_volume_claim" and right and wrong
         return bool(gone and says(right, text) and not says(wrong, text) and _LOST.search(text))
@@ -151,11 +171,28 @@ class Details:
             "quota_blocks_pods",
         ):
             return [_QUANTITY]
+        if mechanism == "missing_config_key":
+            return [_ADDRESS]
+        if mechanism == "feature_flag_enabled":
+            return [_SWITCH]
+        if mechanism == "unsatisfiable_node_selector":
+            return [_PAIR]
+        if mechanism == "untolerated_taint":
+            return [_TAINT]
         if mechanism in ("image_unavailable", "defective_image", "incompatible_version"):
             return [_IMAGE]
         return []
 
 
+_NAMED_FIELDS = frozenset({"feature_flag_enabled"})
+"""Mechanisms whose field is what tells one from another."""
+
+_ADDRESS = re.compile(r"(?<![\w.-])(?!localhost)[a-z]{4,}(?:address|addr|url|uri|host)(?![\w-])")
+_SWITCH = re.compile(r"(?<![\w.-])[a-z]+(?:_[a-z]+)+(?![\w-])")
+_PAIR = re.compile(r"(?<![\w./-])(?!io\.|current_|service-)[\w./-]*\w=[\w.-]*\w")
+_TAINT = re.compile(
+    r"(?<![\w./-])(?!node-role)[\w./-]+(?:=[\w.-]*)?(?=:no(?:schedule|execute))|(?<=taint with key )[\w./-]+|(?<=taint with the key )[\w./-]+|(?<=taint called )[\w./-]+|(?<=\{)(?!node-role)[\w./-]+: \w+(?=\})"
+)
 _LOST = re.compile(r"\b(?:deleted|removed|gone|lost|disappeared|missing|not exist|doesn't exist|not found)\b")
 _PORT = re.compile(r"(?<![\w.-])(?<!error )(?<!code )(?!(?:500|503|404|502|504|200|137)(?!\d))\d{2,5}(?![\w%-])(?! (?:s|sec\w*|min\w*|ms|times|%|pods?|replicas?|hours?|errors?|requests?)\b)(?!\.\d)")  # fmt: skip
 _IMAGE = re.compile(
@@ -210,5 +247,5 @@ def quantity(text: str) -> float | None:
 def _canonical(text: str) -> str:
     amount = quantity(text)
     if amount is None:
-        return text.rstrip(".")
+        return text.rstrip(".").replace(": ", "=")
     return f"{amount:.3g}"

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sregym_env.cluster.app import App
-from sregym_env.faults.mechanisms import MECHANISMS
+from sregym_env.faults.mechanisms import MECHANISMS, own_fields, unlike
 from sregym_env.faults.spec import FaultSpec
-from sregym_env.faults.ways import VALUE, Match, keys, matches, valued
+from sregym_env.faults.ways import VALUE, Hit, Match, keys, matches, matches_anywhere, tagged, valued
 from sregym_env.faults.words import FIELDS
 from sregym_env.rewards import checklist
 from sregym_env.rewards.checklist import Answer, Grade
 from sregym_env.rewards.details import Details, says
 from sregym_env.rewards.names import Names, names_of
-from sregym_env.rewards.reading.account import Statement, read
+from sregym_env.rewards.reading.account import Statement, read, statement
 from sregym_env.rewards.reading.blame import Group, bare, blamed, everyone, focus, groups, subjects, troubled
 
 _EVIDENCE_CHARS = 160
@@ -31,10 +31,10 @@ _KINDS_GUESSED = 3
 _KEYWORDS = 7
 """Different fields in one statement from which it is a list of keywords."""
 
-_AROUND = 8
-"""Words around a fault's own claim within which its mechanics are told."""
+_NEAR = 6
+"""Statements between a value and what is said of it."""
 
-_SOUP = 14
+_SOUP = 11
 """Words from which a sentence without words of grammar is a list of keywords."""
 
 _GRAMMAR = frozenset(
@@ -43,18 +43,46 @@ _GRAMMAR = frozenset(
 )
 
 
-def _soup(text: str) -> bool:
-    words = text.split()
-    return (
-        len(words) >= _SOUP
-        and sum(word.strip(",;.()") in _GRAMMAR for word in words) * 12 < len(words)
-        and not re.search(r"[:;=,<>]", text)
+def _soup(each: Statement) -> bool:
+    """Whether a statement is words without grammar, or a list of such: "selector, targetPort, 9999, image ..." """
+    words = each.text.split()
+    grammatical = sum(word.strip(",;.()") in _GRAMMAR for word in words)
+    if len(words) >= _SOUP and grammatical * 12 < len(words) and not re.search(r"[:;=,<>]", each.text):
+        return True
+    tags = sum(word.startswith("#") for word in words)
+    items = [item.split() for item in re.split(r"[,;|/+]", each.text) if re.search(r"\w", item)]
+    named = sum(
+        len(item) == 1 and item[0].startswith("@")
+        for item in (i.split() for i in re.split(r"[,;|/+]", each.masked))
     )
+    listed = (
+        len(items) - named >= _ITEMS
+        and len(words) <= _WORDS_OF_ITEM * len(items)
+        and grammatical * 12 < len(words)
+    )
+    return listed or tags >= _TAGS
 
+
+_ITEMS = 5
+"""Items, names of components apart, from which a list of a word or two each is one of keywords."""
+
+_WORDS_OF_ITEM = 2.4
+_TAGS = 3
+
+ANOTHER_CAUSE = "other_cause"
+"""What is claimed by whoever names a cause that is none of the taxonomy's."""
+
+_FRAGMENT = 3
+"""Words of a line that says nothing by itself."""
+
+_ADDED = re.compile(
+    r"\b(?:also|too|besides|second|moreover|furthermore|in addition|as well|additionally|another)\b"
+)
+"""Says that something comes on top."""
 
 _SEVERAL = re.compile(
     r"\b(?:second|other|another|further|additional) (?:independent |separate |root )*(?:root )?(?:causes?|faults?) (?:is|are|was|were|has|have|and|,|beside)\b"
-    r"|\bthat is the second (?:root )?cause\b|\bboth (?:of them )?(?:have to|must|need(?:ed|s)?(?: to)?|should) (?:be )?(?:repair|fix|correct)\w*|\bcontribut\w+ just as much\b"
+    r"|\bthat is the second (?:root )?cause\b|\bboth (?:of them )?(?:have to|must|need(?:ed|s)?(?: to)?|should) (?:be )?(?:repair|fix|correct|downgrad|roll|rolled|restor|revert|chang)\w*|\bcontribut\w+ just as much\b"
     r"|\b(?:two|three|several|2|3) (?:independent |separate |different |unrelated |distinct |root )*(?:causes|faults)\b|\broot causes? \(\d\)|\b(?:takes|needs) both (?:repairs|fixes)\b|\bcause b:"
     r"|\bon the other hand,? (?:the|a|its)\b"
 )
@@ -64,7 +92,7 @@ _OR = re.compile(r"\b(?:or|and/or|alternatively|respectively)\b")
 """What stands between two guesses."""
 
 _NODES = re.compile(
-    r"\bnodes\b|\b(?:every|each|any|all|no) (?:worker )?(?:nodes?|machines?|hosts?)\b|\bworkers\b|\bmachines\b"
+    r"\bnodes\b|\b(?:every|each|any|all|no) (?:worker )?(?:nodes?|machines?|hosts?|workers?)\b|\bworkers\b|\bmachines\b"
 )
 """The nodes in general: the place of a cause that lies in all of them."""
 
@@ -112,11 +140,15 @@ class _Case:
             if each.asserts:
                 sentence = each.sentence
                 for key, mechanism in MECHANISMS.items():
-                    for match in matches(mechanism.ways, sentence)[:1]:
+                    for match in _distinct(matches(mechanism.ways, sentence)):
                         if each.consequence(match.head.start) and match.head.concept not in FIELDS:
                             # "... so its service is gone": what follows from a cause in such words is none.
                             continue
                         found.append(Claim(key, match, number, tuple(subjects(each, match))))
+                for hit in sentence.hits.get(ANOTHER_CAUSE, ())[:1]:
+                    if not each.consequence(hit.start):
+                        match = Match(hit, hit.first, hit.last, (hit.concept,))
+                        found.append(Claim(ANOTHER_CAUSE, match, number, tuple(subjects(each, match))))
                 for match in keys(sentence):
                     found.append(Claim(match.head.concept, match, number, tuple(subjects(each, match))))
         return tuple(found)
@@ -130,10 +162,24 @@ class _Case:
     def listing(self) -> bool:
         """Whether some statement is a list of keywords."""
         return any(
-            len({hit.concept for hit in each.sentence.fields}) >= _KEYWORDS or _soup(each.text)
-            for each in self.statements
+            len({hit.concept for hit in each.sentence.fields}) >= _KEYWORDS or _soup(each)
+            for each in (*self.statements, *self._fragments)
             if each.asserts
         )
+
+    @cached_property
+    def _fragments(self) -> tuple[Statement, ...]:
+        """Lines of a word or two, read as one list."""
+        short = [
+            each.text
+            for each in self.statements
+            if not each.label
+            and len(each.text.split()) <= _FRAGMENT
+            and not each.text.endswith((".", "!", "?"))
+        ]
+        if len(short) < _ITEMS or len(short) * 4 < len(self.statements) * 3:
+            return ()
+        return (statement("", ", ".join(short), self.names),)
 
     # --- the truth ---------------------------------------------------------------------------------
 
@@ -180,14 +226,24 @@ class _Case:
 
     # --- the truth in the text ---------------------------------------------------------------------
 
+    @cached_property
+    def _named(self) -> frozenset[str]:
+        """Components that are named by a name of their own."""
+        return frozenset(
+            mention.components[0]
+            for each in self.statements
+            for mention in each.mentions
+            if len(mention.components) == 1
+        )
+
     def members(self, group: Group) -> list[str]:
-        """The components of a group; of "both databases" those two that are at fault, if two are."""
+        """The components of a group; of "both databases" those two that the text names."""
         found: list[str] = []
         for mention in group.mentions:
             members = list(mention.components)
             if mention.count and mention.count < len(members):
-                guilty = [name for name in members if name in self.truth]
-                members = guilty if len(guilty) == mention.count else []
+                named = [name for name in members if name in self._named]
+                members = named if len(named) == mention.count else []
             found += members
         return list(dict.fromkeys(found))
 
@@ -205,33 +261,105 @@ class _Case:
         own = [claim for claim in here if claim.key == spec.mechanism]
         each = self.statements[number]
         if not own and each.asserts and (spans := details.spans(each.text)):
-            stated = [span for span in spans if each.stated(*span)]
+            stated = [span for span in spans if each.stated(*span) and _own_field(spec.mechanism, each, span)]
             sentence = valued(each.sentence, stated)
-            ways = [
-                terms if terms.startswith("VALUE") else f"VALUE {terms}"
-                for terms in MECHANISMS[spec.mechanism].valued
-            ]
             own = [
-                Claim(spec.mechanism, match, number, tuple(subjects(each, match)))
-                for match in matches(ways, sentence)[:1]
+                Claim(spec.mechanism, match, number, _others(subjects(each, match), stated))
+                for match in matches_anywhere(_with_value(MECHANISMS[spec.mechanism].valued), sentence)[:1]
             ]
-        return own[0] if own else None
+        return own[0] if own else self._pieced_together(spec, details, number)
+
+    def _pieced_together(self, spec: FaultSpec, details: Details, number: int) -> Claim | None:
+        """A claim whose value stands in this statement and whose words in those around it.
+
+        Only who has looked knows the value, so that little else need be said, and hardly ever in one breath.
+        """
+        each = self.statements[number]
+        quoted = each.label == "quoted"
+        if not each.asserts and not quoted:
+            return None
+        spans = [
+            span
+            for span in details.spans(each.text)
+            if quoted or (each.stated(*span) and _own_field(spec.mechanism, each, span))
+        ]
+        if not spans:
+            return None
+        ways = MECHANISMS[spec.mechanism].valued
+        near = sorted(range(len(self.statements)), key=lambda other: (abs(other - number), other))[
+            : 2 * _NEAR + 1
+        ]
+        for other in near:
+            beside = self.statements[other]
+            if other == number or not beside.asserts:
+                continue
+            pair = (each, beside) if other > number else (beside, each)
+            shift = len(beside.asserted) + 3 if other < number else 0
+            sentence = tagged(f"{pair[0].asserted} . {pair[1].asserted}")
+            places = [(start + shift, end + shift) for start, end in spans]
+            for match in matches_anywhere(_with_value(ways), valued(sentence, places))[:1]:
+                start, end = spans[0]
+                word = each.text.count(" ", 0, start)
+                head = Hit(VALUE, word, word, start, end)
+                here = Match(head, word, word, match.concepts)
+                return Claim(spec.mechanism, here, number, _others(subjects(each, here), spans))
+        return None
 
     def placed(self, spec: FaultSpec, claim: Claim) -> list[str]:
         """Those of a fault's components that a claim is about."""
-        each = self.statements[claim.statement]
-        about = self._about(claim, spec)
-        if set(spec.components) & set(about):
-            return [name for name in spec.components if name in about]
-        if about and self._blames(claim):
-            return []
-        if self._object_named(spec, each.text):
+        found = self.about(claim)
+        if self._own_object(claim, spec):
             return list(spec.components)
-        return []
+        if own := [name for name in spec.components if any(name in names for names in found)]:
+            return own
+        if found and self._blames(claim):
+            return []
+        text = self.statements[claim.statement].text
+        if not claim.groups:
+            # Nobody is named beside it: the object may be named in another sentence.
+            text = " . ".join(
+                each.text
+                for each in self.statements
+                if each.label not in ("cleared", "remedy", "guess", "quoted")
+            )
+        return list(spec.components) if self._object_named(spec, text) and self._not_others(spec) else []
 
-    def _object_named(self, spec: FaultSpec, text: str) -> bool:
-        """Whether a text names the object that is wrong, or the place by another name than a component's."""
+    def _not_others(self, spec: FaultSpec) -> bool:
+        """Whether the account is not of other components alone."""
+        said = {
+            name
+            for each in self.statements
+            if each.asserts
+            for mention in each.named()
+            for name in mention.components
+        }
+        return not said or bool(said & {*spec.components, *spec.affected})
+
+    def _own_object(self, claim: Claim, spec: FaultSpec) -> bool:
+        """Whether a claim of a fault's mechanism stands beside the name of its object, which tells whose it is."""
+        text = self.statements[claim.statement].text
+        if (
+            claim.groups
+            and claim.groups[0].rank < 1
+            and not set(self.members(claim.groups[0])) & {*self.reached, *self.truth}
+        ):
+            return False
+        return claim.key == spec.mechanism and self._object_named(spec, text, own=True)
+
+    def _object_named(self, spec: FaultSpec, text: str, own: bool = False) -> bool:
+        """Whether a text names the object that is wrong, or the place by another name than a component's.
+
+        ``own``: by a name that tells whose it is, as ``deny-all-user``.
+        """
         known = {component.name for component in self.app.components}
+        if own:
+            parts = {part for name in spec.components for part in name.split("-")[-1:]}
+            telling = [
+                alias
+                for alias in (spec.resource_name, *spec.aliases)
+                if alias not in known and parts & set(alias.split("-"))
+            ]
+            return any(says(alias, text) for alias in telling)
         if (
             spec.resource_kind == "Node"
             and len([a for a in spec.aliases if "worker" in a]) != 1
@@ -244,36 +372,59 @@ class _Case:
             if alias not in known and len(alias) > 5
         )
 
-    def _about(self, claim: Claim, spec: FaultSpec | None = None) -> list[str]:
-        """Whom a claim is about."""
-        if claim.groups and claim.groups[0].rank >= 2:
-            # "Its limit is too low for what frontend sends": whose it is was said before.
-            spoken_of = focus(self.statements, claim.statement)
-            if (set(spec.components) if spec else self.truth) & set(spoken_of):
-                return [name for name in spoken_of if name in self.truth]
-        if claim.groups:
-            first = self.members(claim.groups[0])
-            wanted = set(spec.components) if spec else self.truth
-            if claim.groups[0].rank:
-                # "A connects to B, whose ...": nobody is the subject, so it may be any of them.
-                found = [
-                    members for group in claim.groups[:2] if wanted & set(members := self.members(group))
-                ]
-                first = found[0] if found else first
-            if wanted & set(first) or not first:
-                return first
-            if set(first) <= self.bystanders and not self._hard(claim):
+    def about(self, claim: Claim) -> list[list[str]]:
+        """Whom a claim may be about, whatever is true: one reading, or two where grammar does not decide."""
+        each = self.statements[claim.statement]
+        named = [self.members(group) for group in claim.groups]
+        found: list[list[str]] = []
+        if claim.groups and claim.groups[0].rank < 1:
+            found = named[:1]
+            if set(named[0]) <= self.bystanders and not self._hard(claim):
                 # The account names others too: "pods of A carry the label that Service B asks for".
-                for group in claim.groups[1:]:
-                    if wanted & set(self.members(group)):
-                        return self.members(group)
-            return first
-        spoken_of = focus(self.statements, claim.statement)
-        # "The pods of geo look well and run the wrong program."
-        own = [
-            name for mention in self.statements[claim.statement].mentions[:1] for name in mention.components
-        ]
-        return [name for name in (*own, *spoken_of) if name in self.truth] or spoken_of or own
+                found = [*named[:2], *([name] for name in focus(self.statements, claim.statement))]
+        elif claim.groups and claim.groups[0].rank == 1:
+            # "A connects to B, whose ...": nobody is the subject, so it may be either.
+            found = [
+                members for members, group in zip(named[:2], claim.groups, strict=False) if group.rank < 3
+            ]
+            found += [self.accused] if self.accused else []
+        else:
+            # "Its limit is too low for what frontend sends": whose it is was said elsewhere.
+            own = (
+                [list(mention.components) for mention in each.mentions[:1]]
+                if not named
+                else [members for members, group in zip(named, claim.groups, strict=True) if group.rank < 4][
+                    :2
+                ]
+            )
+            spoken_of = [[name] for name in focus(self.statements, claim.statement)]
+            found = [*own, *spoken_of, *self._quoted(claim.statement)] or (
+                [self.accused] if self.accused else self._next(claim.statement)
+            )
+        return [names for names in found if names]
+
+    def _quoted(self, number: int) -> list[list[str]]:
+        """The only component in what was copied before a statement: "The Service ..." is then its."""
+        names = {
+            name
+            for each in self.statements[:number]
+            if each.label == "quoted"
+            for mention in each.mentions
+            for name in mention.components
+        }
+        return [list(names)] if len(names) == 1 else []
+
+    def _next(self, number: int) -> list[list[str]]:
+        """Who is spoken of after a statement before which nobody was: "The targetPort is wrong. That hits ..." """
+        for each in self.statements[number + 1 :]:
+            if each.mentions and each.asserts:
+                return [list(each.mentions[0].components)]
+        return []
+
+    def _about(self, claim: Claim) -> list[str]:
+        """Whom a claim is about, by the reading that is kinder."""
+        found = self.about(claim)
+        return next((names for names in found if set(names) & self.truth), found[0] if found else [])
 
     def _hard(self, claim: Claim) -> bool:
         """Whether the first group is called by the very kind of object that the mechanism is about."""
@@ -303,18 +454,21 @@ class _Case:
         first: Claim | None = None
         for claim in claims:
             here = self.placed(spec, claim)
-            if not here and not claim.groups and self._only_place(spec):
-                here = list(spec.components)
             if here:
                 covered |= set(here)
                 first = first or claim
-        if first is None or self.contradiction(number):
+        if first is None or self.contradiction(number) or self._unlike(spec):
             return None
         return first
 
-    def _only_place(self, spec: FaultSpec) -> bool:
-        """Whether a fault's components are called the cause where the claim itself names nobody."""
-        return bool(set(spec.components) & set(self.accused)) and set(self.accused) <= self.truth
+    def _unlike(self, spec: FaultSpec) -> bool:
+        """Whether the account tells of something else that is said in much the same words."""
+        ways = unlike(spec.mechanism)
+        return any(
+            matches(ways, each.whole)
+            for each in self.statements
+            if ways and each.label not in ("guess", "quoted", "remedy")
+        )
 
     def contradiction(self, number: int) -> str:
         """A value of a fault's own sort that is another than the fault's, where its mechanism is stated."""
@@ -343,7 +497,7 @@ class _Case:
         wanted = set(spec.components)
         if wanted & set(self.accused):
             return True
-        if any(wanted & set(self._about(claim)) for claim in self.claims):
+        if any(wanted & set(self._about(claim)) for claim in self.claims if claim.key != ANOTHER_CAUSE):
             return True
         if any(claim is not None and self.placed(spec, claim) for claim in self.readings[number]):
             return True
@@ -375,6 +529,10 @@ class _Case:
         for claim in self.claims:
             if claim.key in self._own_keys:
                 continue
+            if claim.key == ANOTHER_CAUSE:
+                if not self._told_anyway(claim):
+                    keys.append(claim.key)
+                continue
             if self._alternative(claim) or self._rival(claim):
                 keys.append(claim.key)
                 continue
@@ -382,15 +540,17 @@ class _Case:
                 continue
             if self._through(claim):
                 continue
-            if self._beside(claim):
+            if self._beside(claim) or self._by_the_way(claim):
                 beside.append(((claim.statement, claim.match.head.start), claim.key))
             else:
                 keys.append(claim.key)
-        if len(self.specs) == 1 and len(self._own_keys) == 1 and self.several:
+        if len(self.specs) == 1 and len(self.truth) == 1 and self.several:
             keys.append("a second cause")
         # One may be said by chance, in the words around what is right.
         return tuple(
-            dict.fromkeys([*keys, *([key for _, key in beside] if len({at for at, _ in beside}) > 1 else [])])
+            dict.fromkeys(
+                [*keys, *([key for _, key in beside] if len({key for _, key in beside}) > 1 else [])]
+            )
         )
 
     def _beside(self, claim: Claim) -> bool:
@@ -402,12 +562,46 @@ class _Case:
             if (c := claims[claim.statement]) is not None
         )
 
+    def _told_anyway(self, claim: Claim) -> bool:
+        """Whether the words of another cause are those of a fault's own account."""
+        head = claim.match.head
+        word = self.statements[claim.statement].text[head.start : head.end]
+        return any(word in f"{spec.cause} {spec.wrong} {spec.resource_name}".lower() for spec in self.specs)
+
+    def _by_the_way(self, claim: Claim) -> bool:
+        """Whether a claim is of nobody else and of no field, in an account that knows a fault's own value."""
+        known = any(found is not None and VALUE in found.match.concepts for found in self.valued)
+        added = _ADDED.search(self.statements[claim.statement].text) is not None
+        return (
+            known
+            and not added
+            and claim.match.head.concept not in FIELDS
+            and set(self._about(claim)) <= self.truth
+        )
+
+    @cached_property
+    def valued(self) -> tuple[Claim | None, ...]:
+        """For every fault a claim with its own value."""
+        found = []
+        for spec, details, claims in zip(self.specs, self.details, self.readings, strict=True):
+            own = next((claim for claim in claims if claim is not None and self.placed(spec, claim)), None)
+            if own is not None and details.spans(self.statements[own.statement].text):
+                own = replace(own, match=replace(own.match, concepts=(*own.match.concepts, VALUE)))
+            found.append(own)
+        return tuple(found)
+
     def _rival(self, claim: Claim) -> bool:
         """Whether a claim is of the mechanism that is easily taken for a fault's own, and said in words of its own."""
         for spec, claims in zip(self.specs, self.readings, strict=True):
             if claim.key not in MECHANISMS[spec.mechanism].rivals:
                 continue
             own = claims[claim.statement]
+            if any(
+                known is not None and known.key == spec.mechanism and VALUE in known.match.concepts
+                for known in self.valued
+            ):
+                # Who knows the value has not taken the one for the other.
+                continue
             if own is None or own.match.head.start != claim.match.head.start:
                 return True
         return False
@@ -415,12 +609,10 @@ class _Case:
     def _through(self, claim: Claim) -> bool:
         """Whether a claim only tells how a fault's own works: near it, and of what it works through."""
         for spec, claims in zip(self.specs, self.readings, strict=True):
-            own = claims[claim.statement]
-            if own is None or claim.key not in MECHANISMS[spec.mechanism].through:
+            if claim.key not in MECHANISMS[spec.mechanism].through or not any(claims):
                 continue
-            if not own.match.first - _AROUND <= claim.match.head.first <= own.match.last + _AROUND:
-                continue
-            return True
+            if not self._blames(claim) or set(self._about(claim)) <= self.truth:
+                return True
         return False
 
     @cached_property
@@ -445,6 +637,8 @@ class _Case:
         """Components that are blamed although nothing is wrong with them."""
         found: list[str] = [name for name in self.accused if name not in self.truth]
         for claim in self.claims:
+            if claim.key == ANOTHER_CAUSE or any(self._own_object(claim, spec) for spec in self.specs):
+                continue
             if self._blames(claim) and not set(self._about(claim)) & set(self._excused(claim)):
                 found += [name for name in self._about(claim) if name not in self.truth]
         for each in self.statements:
@@ -470,6 +664,32 @@ class _Case:
         """Whether so much is claimed that nothing is."""
         innocents = len(self.innocents)
         return self.listing or len(self.foreign) >= _KINDS_GUESSED or innocents > max(1, len(self.truth))
+
+
+def _distinct(found: Sequence[Match]) -> list[Match]:
+    """Matches about different things: of all that have one head the first."""
+    return list({match.head.start: match for match in reversed(found)}.values())[::-1]
+
+
+def _others(found: Sequence[Group], values: Sequence[tuple[int, int]]) -> tuple[Group, ...]:
+    """Groups that are no value: of "command: geo" geo is no subject."""
+    return tuple(
+        group
+        for group in found
+        if not any(start <= group.start and group.end <= end for start, end in values)
+    )
+
+
+def _own_field(key: str, each: Statement, span: tuple[int, int]) -> bool:
+    """Whether a value is said of a field of a mechanism's own: the nearest one in its sentence is, or there is none."""
+    near = sorted(each.sentence.fields, key=lambda hit: min(abs(hit.end - span[0]), abs(hit.start - span[1])))
+    return not near or any(
+        hit.concept in own_fields(key) for hit in near if hit.first == near[0].first or hit.overlaps(near[0])
+    )
+
+
+def _with_value(ways: Sequence[str]) -> list[str]:
+    return [terms if terms.startswith(VALUE) else f"{VALUE} {terms}" for terms in ways]
 
 
 def _implied(cause: str, names: Names) -> frozenset[str]:
@@ -549,7 +769,9 @@ def _kind_told(spec: FaultSpec, text: str) -> str:
 def _extent(case: _Case) -> Answer:
     if not any(case.located):
         return Answer("D3-Q3", False, "the place is not named as a cause")
-    said = " . ".join(each.masked for each in case.statements if each.label not in ("cleared", "remedy"))
+    said = " . ".join(
+        each.masked for each in case.statements if each.label not in ("cleared", "remedy", "quoted")
+    )
     sweeping = _EVERYTHING.search(said)
     # Where half of the application does suffer, "all services" is fair.
     if sweeping is not None and len(case.reached) * 2 < len(case.app.components) and len(case.truth) == 1:

@@ -19,6 +19,7 @@ from sregym_env.faults.spec import FaultSpec
 from sregym_env.llm.model import Usage
 from sregym_env.rewards import free_text, structured
 from sregym_env.rewards.checklist import Grade, none
+from sregym_env.rewards.screening import address, cleaned
 
 
 class JudgeError(SREGymError):
@@ -52,7 +53,7 @@ class Judge(Protocol):
 class SpecJudge:
     """The deterministic judge."""
 
-    name: str = "spec-2"
+    name: str = "spec-3"
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -66,4 +67,6 @@ class SpecJudge:
         handed_in = structured.parsed(diagnosis)
         if handed_in is not None:
             return structured.grade(handed_in, specs, app)
+        if addressed := address(cleaned(diagnosis)):
+            return none(addressed)
         return free_text.grade(diagnosis, specs, app)

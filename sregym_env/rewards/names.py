@@ -26,14 +26,15 @@ _AFTER = r"(?:'s)?(?![\w-])"
 _WORKLOAD = r"(?:micro-?)?(?:service|deployment|pods?|component|workload|container|svc|app)"
 
 _STORES = {
-    "mongodb": r"(?:mongo ?-?db|mongo|data ?base|db|data ?store)",
-    "memcached": r"(?:memcached?|cache)",
+    "mongodb": r"(?:mongo ?-?db|mongo|mdb|data ?base|db|data ?store)",
+    "memcached": r"(?:memcached?|mmc|mc|cache)",
     "postgresql": r"(?:postgres(?:ql)?|data ?base|db)",
     "redis": r"(?:redis|cache)",
 }
 
 _RATES = (
     r"\b(?:error|success|failure|fail|request|hit|miss|arrival|high|low|response|read|per-second) rates?\b"
+    r"|\bsearch(?:es|ing)? (?:for|in vain)\b"
     r"|\brate (?:of|limit\w*|at)\b|\bat (?:a|the) rate\b"
 )
 _DONE = r"(?:requests?|endpoints?|results?|journeys?|traffic|quer(?:y|ies)|path|page|api|data|calls?|functionality)\b"
@@ -43,12 +44,30 @@ _WORDS_TOO_COMMON = frozenset({"user", "ad", "email", "quote", "cart", "order"})
 """Component names that are taken for components only beside a word that says so, or in quotes."""
 
 
+_BEFORE_A_NAME = (
+    ", ", "; ", ": ", r"\(", "-> ", "<- ", r"\| ", r"\+ ", "& ", "/",
+    *(rf"\b{word} " for word in (
+        "of", "for", "by", "to", "from", "and", "because", "since", "so", "with", "why", "when", "but", "where", "then", "while", "through", "via",
+        "reach", "lets", "let", "makes", "gives", "as", "kills", "restarts", "behind", "on", "cause", "keeps", "kept", "prevents", "only", "stops", "in", "at", "from",
+    )),
+)  # fmt: skip
+"""What stands before a name and not before a common noun, which has an article."""
+
+_PEOPLE = (
+    "to|of|in|admin|root|account|accounts|named|called|name|names|id|ids|experience|facing|traffic|requests?|journeys?|logins?|errors?|"
+    "impact|interface|agents?|data|sessions?|credentials?|and role|roles?|permissions?|does not exist|doesn't exist|gone|missing|was dropped|is gone|"
+    "is missing|exists|not found|by|with which|record|object|documents?"
+)
+"""What follows a common noun and no component."""
+
+
 _TYPOGRAPHY = {
     **dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2212\ufe63\uff0d"), "-"),
     **dict.fromkeys(map(ord, "\u2018\u2019\u2032"), "'"),
     **dict.fromkeys(map(ord, "\u201c\u201d\u2033"), '"'),
     **dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"), None),
-    **dict.fromkeys(map(ord, "\u2192\u21d2"), " -> "),
+    **dict.fromkeys(map(ord, "\u2192\u21d2\u21a6\u27f6"), " -> "),
+    **dict.fromkeys(map(ord, "\u2190\u21d0"), " <- "),
 }
 """Hyphens, quotes and invisible characters as word processors and language models write them."""
 
@@ -164,8 +183,11 @@ def _name_pattern(name: str) -> str:
     )
     placed = rf"(?<= in ){word}(?=[,.;:]|$)|{_BEFORE}{word}(?= (?:cannot|can't|times out|crash\w*|logs in|cannot) )"
     quoted = rf"[\"']{word}[\"'](?: {_WORKLOAD})"
+    # "The user" is a person, "user is down" a component.
+    heads = "|".join(rf"(?<={before})" for before in _BEFORE_A_NAME)
+    alone = rf"(?:^|{heads}){word}(?:'s)?(?![\w-])(?! (?:{_PEOPLE})\b)(?! [\"'])"
     listed = rf"component(?:=|s?\": ?\[?\"?|: ?){word}(?![\w-])"
-    return f"{hashed}|{described}|{prefixed}|{placed}|{quoted}|{listed}"
+    return f"{hashed}|{described}|{prefixed}|{placed}|{quoted}|{listed}|{alone}"
 
 
 def _store_patterns(name: str) -> list[str]:

@@ -135,6 +135,11 @@ _HEADS = {
 """The same for what begins a line."""
 
 
+def address(text: str) -> str:
+    """What a cleaned text says to a grader; empty if nothing."""
+    return _address(unicodedata.normalize("NFKC", text).lower())
+
+
 def _address(folded: str) -> str:
     line = re.sub(r"\s+", " ", folded)
     for reason, patterns in _ADDRESSES.items():

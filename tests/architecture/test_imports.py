@@ -23,6 +23,7 @@ _CERTIFICATES = (
 
 ALLOWED: Mapping[tuple[str, str], str] = {
     ("sregym_env.envs", "sregym_env.envs.env"): "registering ids loads no simulation",
+    ("sregym_env.cli.applications", "sregym_env.cli.checking"): _QUICK_HELP,
     ("sregym_env.cli.commands", "sregym_env.cli.evaluating"): _QUICK_HELP,
     ("sregym_env.cli.commands", "sregym_env.cli.running"): _QUICK_HELP,
     ("sregym_env.cli.commands", "sregym_env.rollouts.runner"): _QUICK_HELP,

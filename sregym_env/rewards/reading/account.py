@@ -8,7 +8,15 @@ from functools import cached_property
 
 from sregym_env.faults.ways import Sentence, tagged
 from sregym_env.rewards.names import Mention, Names, plain
-from sregym_env.rewards.reading.clauses import Clause, clauses, knows_nothing, retracts, sentences
+from sregym_env.rewards.reading.clauses import (
+    Clause,
+    announces_doubt,
+    clauses,
+    knows_nothing,
+    retracts,
+    sentences,
+    withdraws,
+)
 from sregym_env.rewards.reading.documents import Label, passages
 
 MAX_SENTENCES = 120
@@ -19,6 +27,7 @@ MAX_WORDS = 160
 
 _TO_THE_POINT = re.compile(
     r"\b(?:the|this|root|real|actual) (?:cause|culprit|problem|fault|issue|reason) (?:is|was|lies)\b|\broot cause:"
+    r"|\bwhat (?:did|has|had) change|\bturn(?:s|ed) out\b|^(?:then|finally|in the end|at last|so)\b|\bthat(?:'s| is) (?:it|why)\b|\bwhat i found\b"
 )
 _SCHEDULER = re.compile(
     r"\d+ node\(s\) (?:had untolerated taint \{node-role[^}]{0,80}\}|didn't match pod's node affinity/selector),? ?"
@@ -26,11 +35,19 @@ _SCHEDULER = re.compile(
 """What the scheduler says of every pod: no account of a cause."""
 
 _THEORIES = re.compile(
-    r"\b(?:two|three|several|some|a few|2|3) (?:\w+ )?(?:theories|hypotheses|candidates|possibilities|suspicions|guesses)\b|\bdecide between\b"
+    r"\b(?:two|three|several|some|a few|2|3) (?:\w+ )?(?:theories|ideas|hypotheses|candidates|possibilities|suspicions|guesses)\b|\bdecide between\b|^(?:ideas|theories|things) (?:i|we) (?:had|tried|considered)\b"
 )
 """Announces guesses."""
 
-_UNASSERTED: frozenset[Label] = frozenset({"cleared", "remedy", "guess"})
+_INSTEAD = re.compile(
+    r"\W*(?:but|however|instead|actually|in fact|in truth|in reality|what (?:i|we) (?:do )?know)\b"
+)
+"""Ends what was announced as doubtful."""
+
+_TURN = re.compile(r"^(?:\w+ ){0,3}\w+,? but ")
+"""Ends the guesses."""
+
+_UNASSERTED: frozenset[Label] = frozenset({"cleared", "remedy", "guess", "quoted"})
 """Labels under which nothing is asserted."""
 
 _KEPT = re.compile(
@@ -53,9 +70,9 @@ class Statement:
     def asserted(self) -> str:
         """The masked text with what is not asserted blanked, word for word."""
         if self.label in _UNASSERTED:
-            return re.sub(r"\S", "_", self.masked)
+            return _blank(self.masked)
         parts = [
-            body if clause.asserted else re.sub(r"\S", "_", body)
+            body if clause.asserted else _blank(body)
             for clause in self.clauses
             for body in [self.masked[clause.start : clause.end]]
         ]
@@ -65,6 +82,11 @@ class Statement:
     def sentence(self) -> Sentence:
         """What is asserted, with its concepts."""
         return tagged(self.asserted)
+
+    @cached_property
+    def whole(self) -> Sentence:
+        """All of it, whatever is asserted, with its concepts."""
+        return tagged(self.masked)
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
@@ -89,6 +111,10 @@ class Statement:
         """Whether a place is in words that tell what follows from something else."""
         return self.label == "effect" or self.clause_of(offset).role == "effect"
 
+    def within(self, clause: Clause) -> list[Mention]:
+        """Mentions in a clause, whatever it asserts."""
+        return [mention for mention in self.mentions if self.clause_of(mention.start) is clause]
+
     def named(self, clause: Clause | None = None) -> list[Mention]:
         """Mentions in a clause that asserts something, or in all of those."""
         return [
@@ -103,10 +129,15 @@ class Statement:
         return self.label not in _UNASSERTED and any(c.asserted for c in self.clauses)
 
 
+def _blank(text: str) -> str:
+    """A text without its words; its punctuation stays, so that what stands beside it ends where it did."""
+    return re.sub(r"[^\s,;:.()]", "_", text)
+
+
 def read(text: str, names: Names) -> list[Statement]:
     """The statements of a diagnosis, in reading order."""
     found: list[Statement] = []
-    guesses = False
+    guesses = doubted = False
     for passage in passages(text):
         for number, sentence in enumerate(sentences(passage.text)):
             said = " ".join(plain(sentence).split(" "))
@@ -117,21 +148,49 @@ def read(text: str, names: Names) -> list[Statement]:
             if not said:
                 continue
             said = _SCHEDULER.sub("", said).replace("can not ", "cannot ")
-            if retracts(said) and found:
+            last = next(
+                (each for each in reversed(found) if each.label not in ("remedy", "cleared", "quoted")), None
+            )
+            if last is not None and last.asserts and withdraws(names_masked(said, names)):
+                found = [_withdrawn(each) for each in found]
+            elif retracts(said) and found:
                 found[-1] = _withdrawn(found[-1])
             if knows_nothing(said):
                 found = [_withdrawn(each) for each in found]
             label = passage.label
-            if label in _UNASSERTED and number and _TO_THE_POINT.search(said):
+            if doubted and (_TO_THE_POINT.search(said) or _INSTEAD.match(said)):
+                doubted = False
+            ahead = announces_doubt(said)
+            if doubted or (ahead and not number):
+                label, doubted = ("guess" if label not in _UNASSERTED else label), True
+            if (
+                label in _UNASSERTED
+                and number
+                and (_TO_THE_POINT.search(said) or (label == "guess" and _INSTEAD.match(said)))
+            ):
                 # "Ruled out: the disk. The cause is ...": a label does not reach that far.
                 label = "cause"
+            if label == "guess" and doubted:
+                found.append(statement(label, said, names))
+                continue
             guesses = (guesses or _THEORIES.search(said) is not None) and not _TO_THE_POINT.search(said)
             if guesses:
-                label = "guess"
+                turn = _TURN.search(said)
+                if turn is not None and label not in _UNASSERTED:
+                    # "(3) a revoked role. Closer, but the account is not there at all."
+                    guesses = False
+                    said = said[turn.end() :]
+                else:
+                    label = "guess"
             found.append(statement(label, said, names))
             if len(found) == MAX_SENTENCES:
                 return found
     return found
+
+
+def names_masked(said: str, names: Names) -> str:
+    """A sentence with components as ``@___``."""
+    return _masked(said, tuple(names.find(said)))
 
 
 def statement(label: Label, said: str, names: Names) -> Statement:

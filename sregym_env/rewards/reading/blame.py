@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from sregym_env.faults.ways import Match
 from sregym_env.rewards.names import Mention
 from sregym_env.rewards.reading.account import Statement
-from sregym_env.rewards.reading.clauses import Clause
+from sregym_env.rewards.reading.clauses import Clause, repairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,8 @@ class Group:
 
     mentions: tuple[Mention, ...]
     rank: int
-    """How far they are from being spoken of: 0 they are, 1 they do or suffer something, 2 they are only referred to,
-    3 they suffer from what is said."""
+    """How far they are from being spoken of: -1 what is said is called theirs, 0 they are, 1 they do or suffer something,
+    2 they are only referred to, 3 they suffer from what is said."""
 
     @property
     def start(self) -> int:
@@ -37,16 +37,16 @@ class Group:
 
 
 _GLUE = re.compile(
-    r"(?:[\s,/&+\"'()]|and|or|the|its|also|as well as|plus|then|services?|deployments?|pods?|deploy|svc|databases?|both|caches?)*"
+    r"(?:[\s,/&+\"'()]|and|or|of|in|for|the|its|also|as well as|plus|then|services?|deployments?|pods?|deploy|svc|databases?|both|caches?)*"
 )
 _BEFORE = re.compile(
     r"\b(?:(?:authentication|logins?|access|connections?|lookups?) of|by|from|to|reach|reaches|reaching|into|towards?|via|behind|for|like|unlike|than|against|between|instead of|rather than|clients?|callers?|calls?|called|calling|uses?|using|used by|contact\w*"
-    r"|resolve|resolves|names?|hosts?|such as|because|serves?|as|with which|which|whose|not|query|queries|access|reads?|over|against|runs?|running|command|binary|executes?|starts?)"
+    r"|resolve|resolves|names?|hosts?|such as|serves?|as|with which|which|whose|not|query|queries|access|reads?|over|against|runs?|running|command|binary|executes?|starts?)"
     r"(?: (?:the|its|all|own|both|other|only|it|service|pods? of|deployment|database of|image of|binary of|program of))* ?[\"'(]?$|\($"
 )
 _AFTER = re.compile(
     r"^(?:'s)?(?: (?:services?|pods?|deployments?|then|also|now|itself|too|containers?|and|both|all|which|that|who))*,? (?:can(?:not|'t| no longer)|could(?: not|n't)|fail\w*|crash\w*|times? out|timed out|(?:is|are) (?:unable|not able|hit|affected|starved of)"
-    r"|get|gets|got|logs? in|logged|connects?|receives?|returns?|suffers?|sees?|depends?|needs?|mounts?|reads?|calls?|waits?|uses?|talks?|queries|asks?|loses?|panics?|errors?|reports?|complains?|answers? with|responds?|serves?|looks?|wants?|(?:do|does) not find)\b"
+    r"|get|gets|got|dials?|expects?|resolves?|logs? in|logged|connects?|receives?|returns?|suffers?|sees?|depends?|needs?|mounts?|reads?|calls?|waits?|uses?|talks?|queries|asks?|loses?|panics?|errors?|reports?|complains?|answers? with|responds?|serves?|looks?|wants?|(?:do|does) not find)\b"
 )
 _OWN_PORTS = re.compile(
     r"^(?:'s)? (?:pods? |container |deployment )?(?:itself )?(?:listens?|serves?|runs on|is listening)"
@@ -55,7 +55,10 @@ _OWN_PORTS = re.compile(
 
 def groups(statement: Statement, clause: Clause | None = None) -> list[Group]:
     """The groups of names in a clause, or in all that is asserted, in reading order."""
-    named = statement.named(clause)
+    return _in_breaths(statement, statement.named(clause))
+
+
+def _in_breaths(statement: Statement, named: Sequence[Mention]) -> list[Group]:
     runs: list[list[Mention]] = []
     for mention in named:
         between = statement.text[runs[-1][-1].end : mention.start] if runs else ""
@@ -77,8 +80,43 @@ _PATH = re.compile(r"^ ?-> ?")
 """A step on the way of a request: spoken of is the last."""
 
 
+_OWN = re.compile(
+    r"(?:'s)?(?: (?:own|main|new|kubernetes|k8s|container|pod|service|svc|deployment|\w+))? ?[\"'(]?$"
+)
+"""Between a name and what is called its: "geo's readiness probe", "the geo image"."""
+
+_OF = re.compile(
+    r"^s?\)?(?: (?:field|setting|entry|value|spec|object|rule))? (?:of|for|on|in|at)(?: (?:the|a|its|both|all|service|svc|deployment|deploy|workload|component|database|pods?|"
+    r"containers?|statefulset|pod template|template|spec|of|in|for))* ?[\"'(]?$"
+)
+"""Between what is somebody's and the name: "the readiness probe of the Deployment geo"."""
+
+
+def _owned(statement: Statement, match: Match, group: Group) -> bool:
+    """Whether the head of a match is called a group's own."""
+    start, end = match.head.start, match.head.end
+    if group.end <= start:
+        between = statement.text[group.end : start]
+        possessive = statement.text[: group.end].endswith("'s")
+        return (
+            len(between) < 32 and between.count(" ") <= 2 + possessive and _OWN.fullmatch(between) is not None
+        )
+    between = statement.text[end : group.start]
+    return group.start >= end and len(between) < 60 and _OF.match(between) is not None
+
+
 def subjects(statement: Statement, match: Match) -> list[Group]:
     """The groups that a statement of a mechanism may be about, the likeliest first; none where nobody is named."""
+    found = _by_grammar(statement, match)
+    owned = [replace(group, rank=-1) for group in found if _owned(statement, match, group)]
+    return [*owned, *(group for group in found if all(group.start != other.start for other in owned))]
+
+
+_OR = re.compile(r"\bor\b")
+"""What stands after it is another guess."""
+
+
+def _by_grammar(statement: Statement, match: Match) -> list[Group]:
     head = statement.clause_of(statement.at(match.head.first))
     others = [c for c in statement.clauses if c.asserted and c is not head]
     first, last = statement.at(match.first), statement.at(match.last)
@@ -91,21 +129,54 @@ def subjects(statement: Statement, match: Match) -> list[Group]:
         if clause.start > place and clause not in within:
             after = groups(statement, clause)
             rest += [
-                replace(group, rank=3) if clause.role == "effect" and group.rank else group for group in after
+                replace(group, rank=4)
+                if _OR.search(statement.text, place, group.start)
+                else replace(group, rank=3)
+                if clause.role == "effect"
+                else group
+                for group in after
             ]
     return sorted([*own, *rest], key=lambda group: 2 * group.rank + (group not in own))
 
 
-_CULPRIT = r"(?:root[ -]cause|cause|culprit|at fault|origin|to blame|responsible|source|guilty|faulty (?:component|service|one|part)|problem|issue|failing component|offender|mis-?configured|bottleneck|broken part|broken one)"
+_CULPRIT = r"(?:root[ -]cause|cause|culprit|at fault|origin|to blame|responsible|source|guilty|faulty (?:component|service|one|part)|problem|issue|failing component|offender|component to (?:repair|fix)|one to (?:repair|fix)|mis-?configured|bottleneck|broken part|broken one)"
 _IS_CULPRIT = re.compile(
     rf"^(?:'s)?(?: (?:services?|pods?|deployments?|itself|alone|database|too|as well|workload|component|object|config\w*|also|,))* ?(?:is|are|was|were|being)(?: (?:the|a|an|also|all|both|itself|really|actually|my|our|one|of|only|single|clearly|where|two|three|true|real|actual|underlying|second|another|likewise|to be))* {_CULPRIT}\b(?! (?:by|for its))"
 )
 _CULPRIT_IS = re.compile(
-    rf"(?<!be)(?:{_CULPRIT}|diagnosis|fault|failure|outage|it all|everything|trouble|misconfiguration)s?(?: here| of (?:the|this|these|all) [^:,.@]{{0,40}}?)?(?: (?:is|are|was|lies?|sits?|begins?|started|comes?|originates?|starts|located|found|traced))*(?::| with| in| at| from| on| to| lies in| back)*"
+    rf"(?<!be)(?:{_CULPRIT}|diagnosis|fault|failure|outage|it all|everything|trouble|misconfiguration)s?(?: here| of (?:the|this|these|all) [^:,.@]{{0,40}}?)?(?: (?:is|are|was|lies?|sits?|begins?|started|comes?|originates?|starts|located|found|traced))*(?::|,| with| in| at| from| on| to| lies in| back)*"
     r"(?: (?:the|a|an|its|this|one|wrong|bad|broken|faulty|misconfigured|defective|deployment|service|workload|component|database|pod|pods|object|both|of|in|all|only|on|side|is))* ?[\"'(]?$"
 )
+_DITTO = re.compile(
+    r"^(?:'s)? (?:does|do|did|has|have|had|is|are|was|were|runs?|gets?) (?:too|as well|likewise|so too|also wrong|the same(?=\W*$))\b|^(?:'s)?,? (?:too|as well|likewise)\W*$"
+)
+_SO_DOES = re.compile(
+    r"\b(?:so|neither|nor) (?:does|do|did|has|have|is|are|was|were) (?:the )?$|^\W*(?:likewise|ditto|same(?= (?:for|goes|with|on|in|at|holds)|:)|equally|similarly|idem)(?: \w+){0,2}?:?,? (?:(?:for|at|with|on|in|to|goes for|the) )*$"
+    r"|\b(?:also|equally|likewise) (?:broken|wrong|at fault|faulty|misconfigured|guilty|to blame|responsible|defective)\W*(?:the |is |are |in |on )*$"
+)
+_OWN_FAULT = re.compile(
+    r"^(?:'s)? (?:also |too |itself |has |have |had |with |and its \w+ |as well )*?(?:has|have|had|with|is|are|being|was|were)(?: also| likewise| equally| too| just as)* (?:(?:a|an|its|his|their|the|own|another|some) )*"
+    r"(?:faulty \w+|bug of its own|fault of its own|defect of its own|problem of its own|bug that|defect|misconfiguration|responsible|guilty|faulty|defective|wrongly configured|badly configured)\b"
+)
+_ALSO = re.compile(
+    r"\b(?:same|likewise|ditto|equally|also|too|as well|similarly|identical(?:ly)?|both|in addition|moreover|furthermore)\b"
+)
+_AT_FAULT = re.compile(
+    r"\b(?:mistakes?|faults?|faulty|misconfigur\w*|mis-?set|defects?|defective|guilty|culprits?|to blame|edit(?:ed)?|was done|were done|(?:must|needs?|has to|have to|should)(?: \w+){0,4} (?:repair\w*|fix\w*|correct\w*|rever\w+|restor\w+)|same (?:change|edit|repair|fix|treatment|way))\b"
+)
+"""A clause with both shares out what was said."""
+
+_NEEDS = re.compile(
+    r"^(?:'s)?(?: (?:service|deployment|pods?|also|itself|then|both|all|too))* (?:needs?|has to|have to|must|should|wants?)(?: (?:to|be|the|its|a|same|also|too|as well|likewise)){0,4} (?:fix\w*|repair\w*|correct\w*|chang\w+|roll\w*|rever\w+|restor\w+|replac\w+|downgrad\w+|treat\w+)"
+)
+"""Who needs a repair is at fault."""
+_SAME = re.compile(
+    r"^[^.;]{0,40}\b(?:same|identical) (?:\w+ )?(?:wrong|bad|broken|missing\S*|faulty|invalid|defective|mistakes?|faults?|defects?|errors?|misconfigurations?|problems?|treatment|edit)\b"
+)
+"""What makes somebody share in what was said of another: "and rate does too", "rate: same wrong version"."""
+
 _DUE_TO = re.compile(
-    r"\b(?:because of|due to|caused by|owing to|thanks to|blame|blames|blaming|as a result of|attributable to|traced (?:back )?to|stem(?:s|ming) from|originat\w+ (?:in|from|at)|comes? from|results? from|misconfigur\w+ (?:of|in|on)|fault (?:of|in|with)|problem (?:of|in|with)|bug in|error in)"
+    r"\b(?:because of|due to|caused by|owing to|thanks to|(?:the )?same (?:mistake|fault|problem|error|misconfiguration|thing|story|goes|holds|applies|is true|edit|change)(?: \w+){0,3} (?:for|to|with|of|in|on)|blame|blames|blaming|as a result of|attributable to|traced (?:back )?to|stem(?:s|ming) from|originat\w+ (?:in|from|at)|comes? from|results? from|misconfigur\w+ (?:of|in|on)|fault (?:of|in|with)|problem (?:of|in|with)|bug in|error in)"
     r"(?: (?:the|a|an|broken|faulty|failing|failed|misconfigured|bad|deployment|service|database|pods?|of|crashing|its|problems? (?:in|with)|wrong|all|both))* ?[\"'(]?$"
 )
 _TROUBLE = re.compile(
@@ -118,24 +189,42 @@ def blamed(statement: Statement) -> list[Group]:
     """Groups that are called the cause, in whatever clause."""
     if statement.label == "place":
         return groups(statement)
+    if statement.label in ("cleared", "remedy", "guess", "quoted"):
+        return []
     found = []
     for clause in statement.clauses:
-        if not clause.asserted or statement.label in ("cleared", "remedy", "guess"):
+        said = statement.text[clause.start : clause.end]
+        if not clause.asserted and not repairs(said):
             continue
-        for group in groups(statement, clause):
+        shared = (
+            clause.role != "effect" and _ALSO.search(said) is not None and _AT_FAULT.search(said) is not None
+        )
+        for group in _in_breaths(statement, statement.within(clause)):
             before, after = (
                 statement.text[max(0, group.start - 110) : group.start],
                 statement.text[group.end : group.end + 70],
             )
-            called = _CULPRIT_IS.search(before) is not None and _AFTER.match(after) is None
-            if called or _IS_CULPRIT.match(after) or _DUE_TO.search(before):
+            if re.search(r"\b(?:innocent|healthy|fine|victims?|unaffected|blameless)\b", statement.text):
+                # "b is innocent, and so is c".
+                shared = False
+                before = before if clause.asserted and not _SO_DOES.search(before) else ""
+            needs = shared or _OWN_FAULT.match(after) is not None or _NEEDS.match(after) is not None
+            if needs or (clause.asserted and _called(group, before, after)):
                 found.append(group)
     return found
 
 
+def _called(group: Group, before: str, after: str) -> bool:
+    """Whether a group between two texts is called the cause, or said to share in it."""
+    if _DITTO.match(after) or _SO_DOES.search(before) or (_SAME.search(after) and not group.rank):
+        return True
+    called = _CULPRIT_IS.search(before) is not None and _AFTER.match(after) is None
+    return called or _IS_CULPRIT.match(after) is not None or _DUE_TO.search(before) is not None
+
+
 def troubled(statement: Statement) -> list[Group]:
     """Groups that are said to be in trouble without being called victims."""
-    if statement.label in ("effect", "cleared", "remedy", "guess"):
+    if statement.label in ("effect", "cleared", "remedy", "guess", "quoted"):
         return []
     return [
         group
@@ -153,7 +242,8 @@ def bare(statement: Statement) -> list[Group]:
         for word in re.findall(r"[a-z]{2,}", re.sub(r"@\w*", " ", statement.masked))
         if word not in _FILLING
     ]
-    return groups(statement) if statement.mentions and not words else []
+    told = statement.label not in ("cleared", "remedy", "guess", "quoted")
+    return groups(statement) if told and statement.mentions and not words else []
 
 
 _FILLING = frozenset(

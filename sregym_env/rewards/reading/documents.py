@@ -14,18 +14,22 @@ from typing import Any, Literal
 MAX_CHARS = 8_000
 """A diagnosis is read up to here."""
 
-Label = Literal["", "place", "cause", "effect", "cleared", "remedy", "guess", "detail"]
-"""What a heading announces."""
+Label = Literal["", "place", "cause", "effect", "cleared", "remedy", "guess", "detail", "quoted"]
+"""What a heading announces; what was copied from a terminal is ``quoted``."""
 
 _WORDS: tuple[tuple[Label, str], ...] = (
     (
         "cleared",
-        r".*\b(?:ruled? out|not (?:the )?(?:cause|culprit|at fault|affected|involved|related)|healthy|cleared|innocent|unrelated|unaffected|red herrings?"
+        r".*\b(?:ruled? out|discarded|discounted|not (?:the )?(?:cause|culprit|at fault|affected|involved|related)|healthy|cleared|innocent|unrelated|unaffected|red herrings?"
         r"|false leads?|eliminated|excluded|distractions?|distractors?|what it is not|rejected|dismissed|fine)\b.*|(?:other )?(?:recent )?changes(?: .*)?|checked(?: .*)?|looked at",
     ),
     (
+        "cause",
+        r"(?:why|what)(?!.*(?:\bnot\b|n't))(?: (?:is|was|are|were|does|do|did|no|it|this|went|\w+) .*| happened| broke| breaks| failed| changed| was done)?|how",
+    ),
+    (
         "guess",
-        r".*\b(?:hypothes[ie]s|possible|potential|candidates?|suspects?|suspicions?|guess(?:es)?|alternatives?|differential|questions?)\b.*",
+        r".*\b(?:ideas?|theor(?:y|ies)|leads|thoughts|hypothes[ie]s|considered|possible|potential|candidates?|suspects?|suspicions?|guess(?:es)?|alternatives?|differential|questions?)\b.*",
     ),
     (
         "remedy",
@@ -33,7 +37,8 @@ _WORDS: tuple[tuple[Label, str], ...] = (
     ),
     (
         "effect",
-        r".*\b(?:affected|affects|impact\w*|victims?|symptoms?|downstream|scope|consequences?|effects?|blast radius|suffer\w*|observed|user[- ]facing|fallout|result(?:s|ing)?|extent)\b.*",
+        r"(?:directly |also |who is |who's |what is |indirectly |only |then |who gets |who was )*(?:hurt|hit|hits|struck|down|caught)(?: by it| too| as well| with it)?|who (?:suffers|is hit|feels it|notices|cares|pays)|victims?|users?|customers?|callers?|where it hurts|seen|visible|detection|detected|trigger\w*"
+        r"|.*\b(?:affected|affects|impact\w*|victims?|symptoms?|downstream|scope|consequences?|effects?|blast radius|suffer\w*|observed|user[- ]facing|fallout|result(?:s|ing)?|extent)\b.*",
     ),
     (
         "place",
@@ -42,7 +47,7 @@ _WORDS: tuple[tuple[Label, str], ...] = (
     ),
     (
         "cause",
-        r"(?:the )?(?:actual |true |real |underlying |final |my |likely )?(?:root[- _]?causes?|causes?|reasons?|diagnos[ie]s|problems?|issues?|faults?|findings?|mechanisms?|what(?:'s| is) wrong|what went wrong"
+        r"(?:the )?(?:actual |true |real |underlying |final |my |likely )?(?:root[- _]?causes?|causes?|reasons?|diagnos[ie]s|problems?|issues?|faults?|findings?|found|defects?|mistakes?|mechanisms?|change|what(?:'s| is) wrong|what went wrong"
         r"|what happened|why|explanation|conclusions?|verdict|answer|tl;?dr|summary|in short|bottom line|root_cause_\w+|.*_cause|description|details?)(?: \d+| #\d+)?",
     ),
     (
@@ -74,7 +79,40 @@ def passages(text: str) -> list[Passage]:
     document = _document(text)
     if document is not None:
         return list(_of_json(document))
-    return list(_of_lines(text.split("\n")))
+    return [piece for passage in _of_lines(text.split("\n")) for piece in _inline(passage)]
+
+
+_INLINE = re.compile(r"(?:^|(?<=[.;!?] ))([A-Z][A-Za-z' ]{1,28}): (?=\S)")
+
+
+def _ended_soon(label: Label, passage: Passage, text: str) -> Iterator[Passage]:
+    """A guess or a dismissal in running text reaches to the end of its sentence."""
+    if label in ("guess", "cleared") and label != passage.label:
+        end = re.search(r"[.!?]\s", text)
+        if end is not None:
+            yield Passage(label, text[: end.end()].strip())
+            yield Passage(passage.label, text[end.end() :].strip())
+            return
+    yield Passage(label, text)
+
+
+def _inline(passage: Passage) -> Iterator[Passage]:
+    """The pieces of a passage in which labels stand: "Trigger: ... Effect: ... Fix: ..." """
+    label, start = passage.label, 0
+    for match in _INLINE.finditer(passage.text):
+        own = label_of(match[1])
+        if own is None or own == "detail":
+            continue
+        if match.start() > start:
+            yield from _ended_soon(label, passage, passage.text[start : match.start()].strip())
+        label, start = (
+            (passage.label if passage.label in _OTHERS and own not in ("cause", "place") else own),
+            match.end(),
+        )
+    if label != passage.label:
+        yield from _ended_soon(label, passage, passage.text[start:].strip())
+        return
+    yield Passage(label, passage.text[start:].strip())
 
 
 def label_of(key: str) -> Label | None:
@@ -91,7 +129,14 @@ def label_of(key: str) -> Label | None:
 # --- JSON -----------------------------------------------------------------------------------------
 
 
+_LEAD_IN = re.compile(r"[^{}\[\]\n]{1,80}[:.]\s*\n\s*(?=(?:```\w*\s*)?\{)")
+
+
 def _document(text: str) -> Any:
+    after = _LEAD_IN.match(text)
+    if after is not None:
+        # "Final answer: {...}"
+        text = text[after.end() :]
     fenced = re.fullmatch(r"```\w*\s*(.*?)\s*```", text, re.DOTALL)
     inside = fenced[1] if fenced else text
     if inside[:1] not in ("{", "["):
@@ -154,7 +199,7 @@ def _scalar(value: Any) -> str:
 
 _BULLET = re.compile(r"^\s*(?:[-*+\u2022]|\d{1,2}[.)]|\(\d{1,2}\))\s+")
 _HEADING = re.compile(
-    r"^\s*(?:#{1,6}\s+(?P<hash>.+?)\s*#*|\*\*(?P<bold>[^*]{1,60}?):?\*\*:?|(?P<bare>[A-Za-z][^.:;,=!?]{1,48}):)\s*$"
+    r"^\s*(?:#{1,6}\s+(?P<hash>.+?)\s*#*|\*\*(?P<bold>[^*]{1,60}?):?\*\*:?|(?P<bare>[A-Za-z][^.:;,=!?]{1,48}):|<(?P<tag>[a-z][\w -]{2,40})>)\s*$"
 )
 _KEYED = re.compile(
     r"^\s*(?:\*\*|__)?(?P<key>[A-Za-z][\w /'()#-]{0,44}?)(?:\*\*|__)?\s*(?::|=(?=\S)| [-\u2013\u2014](?= ))(?:\*\*|__)?\s*(?P<rest>\S.*)$"
@@ -162,11 +207,99 @@ _KEYED = re.compile(
 
 _COPIED = re.compile(
     r"\S(?: {3,}|\t+)\S.*(?: {3,}|\t+)\S"  # columns
-    r"|^(?:[A-Z]+ )?\d{4}[-/]\d\d[-/]\d\d[T ]|^[EWI]\d{4} |^\d\d:\d\d:\d\d|^\[?\d{4}-\d\d"  # logs
+    r"|^(?:[A-Z]+ )?\d{4}[-/]\d\d[-/]\d\d[T ]|^[EWI]\d{4} |^\d\d:\d\d:\d\d(?:[.,]\d+|\s+(?:\[?(?:INFO?|WARN\w*|ERR\w*|DEBUG|FATAL|FTL|TRC|DBG|[A-Z]\w+(?:Error|Failed|Ready|Looping|Down|Mismatch))\b|[{\[]|[\w/.-]+\[\d))|^\[?\d{4}-\d\d"  # logs
     r"|^\s*(?:apiVersion|kind|metadata|spec|status|uid|resourceVersion|creationTimestamp|managedFields)\s*:\s*\S*$"
     r"|^\s{4,}[\w.-]+:\s*\S*$|^\s*- (?:name|image|containerPort|mountPath|key|type): |^\s*\[(?:FIRING|RESOLVED|alert)|^\s*(?:Warning|Normal)\s+\w+\s"
-    r"|^\s*(?:Readiness|Liveness|Startup) probe (?:failed|errored): |^[\w][\w /()-]{0,30}:\s{3,}\S|^\s*level=|^\{\"|^\s*\$ |^\s*>{1,3} "
+    r"|^\s*(?:Readiness|Liveness|Startup) probe (?:failed|errored): |^(?!(?:because|why|since|so|cause|reason|root cause|effect|impact|where|what|fix|component|object|field|change|mechanism|diagnosis)\b)[\w][\w /()-]{0,30}:\s{3,}\S|^\s*(?:ALERT|FIRING|RESOLVED|CRITICAL|WARNING|INFO|DEBUG|WARN|ERROR|FTL|INF|ERR|DBG)\b|^[A-Z][\w-]*:\s{2,}\S|^\s*level=|^\{\"|^\s*\$ |^\s*>{1,3} "
 )
+
+
+_FRAGMENT = 7
+"""Words that a line has at most which is taken for copied because those around it are."""
+
+
+_DESCRIBED = re.compile(
+    r"^\s*(?:Name|Namespace|Labels|Annotations|Age|Kind|API Version|Status|Controlled By|Priority|Start Time|Node|IP|Events)\s*:"
+)
+_PAIR = re.compile(r"^\s*[\w ./-]{1,30}[:=] ?\S")
+
+
+def _described(lines: list[str]) -> list[bool]:
+    """Which lines are output: keys and values among three or more of kubectl describe's own, or what follows a prompt."""
+    found: list[bool] = []
+    block: list[str] = []
+    for line in [*lines, ""]:
+        if line.strip():
+            block.append(line)
+            continue
+        described = sum(_DESCRIBED.match(each) is not None for each in block) >= _OWN_KEYS
+        manifest = sum(_MANIFEST.match(each) is not None for each in block) >= _OWN_KEYS - 1
+        prompted = bool(block) and block[0].lstrip().startswith("$ ")
+        found += [
+            manifest
+            or ((described or prompted) and _PAIR.match(each) is not None and not each.rstrip().endswith("."))
+            for each in block
+        ]
+        found.append(False)
+        block = []
+    return found[: len(lines)]
+
+
+_MANIFEST = re.compile(r"^(?:apiVersion|kind|metadata|spec|status|data):")
+
+_OWN_KEYS = 3
+"""Keys of kubectl describe from which a block is its output."""
+
+
+def _copied(lines: list[str]) -> list[bool]:
+    """Which lines were copied from a terminal: by their form, or short ones without a full stop between such."""
+    sure = [
+        _COPIED.search(line) is not None or described
+        for line, described in zip(lines, _described(lines), strict=True)
+    ]
+    return [
+        own
+        or (
+            number > 0
+            and sure[number - 1]
+            and (number + 1 == len(lines) or sure[number + 1])
+            and len(line.split()) <= _FRAGMENT
+            and not line.rstrip().endswith((".", ":", ";", "!", "?"))
+        )
+        for number, (line, own) in enumerate(zip(lines, sure, strict=True))
+    ]
+
+
+_ROW = re.compile(r"^\s*\|(.*\S)\s*$")
+_RULE = re.compile(r"[\s|:-]+")
+
+
+def _without_tables(lines: list[str]) -> Iterator[str]:
+    """The lines, with a table's rows as records: "what: value", or "column value, column value" where there are more."""
+    columns: list[str] = []
+    for number, line in enumerate(lines):
+        row = _ROW.match(line)
+        if row is None:
+            columns = []
+            yield line
+            continue
+        if _RULE.fullmatch(line):
+            continue
+        cells = [cell.strip() for cell in row[1].strip("|").split("|")]
+        if number + 1 < len(lines) and _RULE.fullmatch(lines[number + 1]) and "-" in lines[number + 1]:
+            columns = cells
+        elif columns and label_of(columns[0]) in _OTHERS:
+            yield f"{columns[0]}: {', '.join(cells)}"
+        elif len(cells) == 2:
+            yield f"{cells[0]}: {cells[1]}"
+        elif len(cells) == len(columns):
+            yield (
+                "- "
+                + ", ".join(f"{column} {cell}" for column, cell in zip(columns, cells, strict=True))
+                + "."
+            )
+        else:
+            yield "- " + ", ".join(cells) + "."
 
 
 def _of_lines(lines: list[str]) -> Iterator[Passage]:
@@ -185,7 +318,13 @@ def _of_lines(lines: list[str]) -> Iterator[Passage]:
             yield Passage("", ", ".join(details))
             details = []
 
-    for line in lines:
+    lines = list(_without_tables(lines))
+    copied = _copied(lines)
+    for number, line in enumerate(lines):
+        if re.fullmatch(r"\s*</[\w -]+>\s*", line):
+            yield from flush()
+            heading = ""
+            continue
         if line.strip().startswith("```"):
             fenced = not fenced
             continue
@@ -194,14 +333,25 @@ def _of_lines(lines: list[str]) -> Iterator[Passage]:
             if heading in ("effect", "cleared", "remedy", "guess") and not _BULLET.match(line):
                 heading = heading
             continue
-        if _COPIED.search(line):
+        if copied[number]:
             yield from flush()
+            yield Passage("quoted", line.strip())
             continue
         bare = _BULLET.sub("", line).strip()
         title = _HEADING.match(bare)
         if title is not None:
-            words = title["hash"] or title["bold"] or title["bare"] or ""
-            own = label_of(words)
+            words = (
+                title["hash"]
+                or title["bold"]
+                or title["bare"]
+                or (title["tag"] or "").replace("_", " ")
+                or ""
+            )
+            own = (
+                "remedy"
+                if (title["hash"] or title["tag"]) and words.lower() == "recommendation"
+                else label_of(words)
+            )
             if own is not None or title["hash"]:
                 yield from flush()
                 heading = own or ""
