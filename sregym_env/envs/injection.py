@@ -28,6 +28,7 @@ from sregym_env.faults.onset import Onset, befall, strike
 from sregym_env.faults.problems import Problem
 from sregym_env.faults.registry import declaration
 from sregym_env.kube.status import StatusError
+from sregym_env.rewards import stored
 from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, call, capture
 from sregym_env.rewards.checks import failing_journeys
 from sregym_env.runtime.chance import Chance
@@ -229,7 +230,9 @@ def await_symptoms(
             break
         world.advance(EVIDENCE_SECONDS)
         waited += EVIDENCE_SECONDS
-    return replace(injected, baseline=replace(baseline, called=call(world)))
+    entered = dict.fromkeys(name for each in injected.instances for name in each.entered)
+    kept = stored.met(world, baseline.kept, tuple(entered))
+    return replace(injected, baseline=replace(baseline, called=call(world), kept=kept))
 
 
 def _local(instances: Sequence[FaultInstance]) -> bool:

@@ -27,7 +27,7 @@ from sregym_env.cluster import apply as edits_apply
 from sregym_env.cluster.api import World
 from sregym_env.cluster.apply import Undo
 from sregym_env.cluster.disturbances import Disturbance
-from sregym_env.cluster.edits import Cycle, Edit, ObjectRef, RecreatePods
+from sregym_env.cluster.edits import Cycle, Edit, Exec, ObjectRef, RecreatePods
 from sregym_env.cluster.inventory import Inventory, ObjectKey
 from sregym_env.cluster.targets import ROLLED, TargetRule
 from sregym_env.errors import ProblemError, UsageError
@@ -222,6 +222,11 @@ class FaultInstance:
     def accepts(self) -> frozenset[ObjectKey]:
         """(resource, namespace or "", name) of the objects that a legal repair may change or replace."""
         return frozenset(map(key_of, (self.fault.resource, *self.fault.accepts)))
+
+    @property
+    def entered(self) -> tuple[str, ...]:
+        """Components in whose pods it has run commands."""
+        return tuple(dict.fromkeys(edit.component for edit in self.fault.edits if isinstance(edit, Exec)))
 
     @cached_property
     def wrongs(self) -> tuple[Wrong, ...]:

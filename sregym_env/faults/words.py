@@ -91,7 +91,7 @@ OBJECTS: Mapping[str, str] = {
     "memory_request": rf"(?:{_MEM}|cpu|resources?|processor) ?-?requests?|requests?\.(?:memory|cpu)|requests? (?:of|for) (?:\S+ ){{0,3}}(?:{_MEM}|cpu|cores?)"
     rf"|requests? \d\S*(?: \S+){{0,2}} {_MEM}|asks? (?:the scheduler )?for \S+ (?:of )?(?:{_MEM}|cpu|cores?)|requesting \S+ (?:of )?(?:{_MEM}|cpu)"
     r"|resource ?requirements?|reservation of memory|requests? more (?:memory|cpu|resources)|requested (?:memory|cpu)"
-    r"|(?:memory|cpu|ram) (?:reservation|demand|claim|ask)|reservations?|(?:reserves?|wants?|demands?|asks? for|claims?|needs?|reserving|demanding) (?:\S+ ){0,4}(?:memory|ram|cpu|cores?|[gmk]i?b?)",
+    r"|(?:memory|cpu|ram) (?:reservation|demand|claim|ask)|(?:reserves?|wants?|demands?|asks? for|claims?|needs?|reserving|demanding) (?:\S+ ){0,4}(?:memory|ram|cpu|cores?|[gmk]i?b?)",
     "quota": r"(?<!cpu )(?<!cpu-)(?<!cfs )(?:resource ?-?)?quotas?"
     r"|(?:namespace|memory)(?:'s)?(?: memory)? budget|budget (?:for|of|on) memory|namespace(?:'s)? (?:memory )?(?:limit|cap)",
     # network
@@ -100,7 +100,7 @@ OBJECTS: Mapping[str, str] = {
     # names
     "dns_policy": r"dns ?-?polic(?:y|ies)|dns ?-?config\w*|dns settings?|resolver settings?",
     "nameserver": r"name ?-?servers?|resolvers?|(?:external|public|custom|foreign|outside|wrong|other|google|internet|upstream) dns(?: servers?)?|dns servers?|resolv\.conf|8\.8\.8\.8"
-    r"|google(?:'s)?(?: public)?(?: dns)?|(?:public|outside|internet|foreign) (?:resolver|dns)|8\.8\.4\.4|1\.1\.1\.1",
+    r"|(?<![.\w])google(?![.\w])(?:'s)?(?: public)?(?: dns)?|(?:public|outside|internet|foreign) (?:resolver|dns)|8\.8\.4\.4|1\.1\.1\.1",
     "cluster_dns": r"(?:cluster|in-cluster|kube|kubernetes|internal)(?:'s)?[ -]?(?:dns|name ?-?servers?|resolver)(?: server| service)?|core ?-?dns|kube-dns|clusterfirst"
     r"|cluster(?:'s)?(?: own)? (?:name ?server|resolver)|(?:name ?server|dns|dns server) (?:of|in) the cluster",
     "corefile": r"core ?-?file|core ?-?dns(?:'s)?(?: config\w*| server| settings?| rule)*|(?:cluster|kube)[ -]?dns(?:'s)? (?:config\w*|rule)",
@@ -252,8 +252,8 @@ ACTS: Mapping[str, str] = {
     "revoked": r"revok\w+|revocation|withdr[ae]wn?|taken away|took away|takes away|downgrad\w+|demoted|depriv\w+|strip\w*|lost|loses|lose|losing|no longer (?:has|have|holds|allowed|permitted|may)|(?:is|was)(?: not|n't) (?:allowed|permitted)|gone|removed|missing|absent|lacks?|lacking|empty|insufficient|without|only (?:has|read)|read-?only|deleted|dropped|denied|changed|reduced|disappeared|none|wrong|instead|may not|has no|no|not granted|no grants"
     r"|took|taken|strips?|has none|no more|gone|ha(?:s|d) (?:been )?(?:removed|taken)|does(?: not|n't) (?:have|hold)|never",
     "incompatible": r"incompatib\w+|not compatible|un-?supported|not supported|can(?: ?not|n't|'t) (?:\w+ )?(?:read|open|use|handle|start (?:on|with)|understand|load|work with|deal with)|refus\w+|unable to (?:read|open|use)|too (?:new|old|recent|far)|won't (?:read|open|start)|will not (?:read|open)|reject\w*|does(?: not|n't) (?:understand|support|accept|read)|skip\w+|jump\w*|newer|major version|different major"
-    r"|(?:cannot|can't|won't|refuses to|does not|doesn't|unable to) (?:\w+ ){0,3}(?:read|open|use|accept|start|understand|handle)|too (?:big|large|far) a (?:jump|step|leap)|not (?:able|made) to (?:read|open|use)|wrong mongod version|upgrade problem"
-    r"|(?:cannot|can't|unable to|not able to|never learnt to|refuses to|won't|stops at once|chokes? on|gives up on|does not know|doesn't know) (?:\w+ ){0,3}(?:read|open|work|cope|deal|handle|start|use|files?|format)|four major|major versions?|several majors?",
+    r"|(?:cannot|can't|won't|refuses to|does not|doesn't|unable to) (?:\w+ ){0,3}(?:read|open|use|accept|understand|handle)|too (?:big|large|far) a (?:jump|step|leap)|not (?:able|made) to (?:read|open|use)|wrong mongod version|upgrade problem"
+    r"|(?:cannot|can't|unable to|not able to|never learnt to|refuses to|won't|stops at once|chokes? on|gives up on|does not know|doesn't know) (?:\w+ ){0,3}(?:read|open|work|cope|deal|handle|use|files?|format)|four major|major versions?|several majors?",
     "upgraded": r"up-?grad\w+|bump\w*|downgrad\w+|jump\w*|moved|major|newer|version (?:change|jump|bump|skew|mismatch)|rolled out|changed|switched|set|replaced|runs?|uses?"
     r"|raised|lifted|brought|switched|swapped|new(?:er)? (?:server|version|release|major)|went (?:to|from)",
     "unpullable": rf"registry (?:does not|doesn't|has never) (?:have|know|had)|(?:can(?: ?not|n't|'t)|could(?: not|n't)|unable to|fail\w*(?: to)?|impossible to|never) (?:be )?(?:\w+ )?(?:pull\w*|fetch\w*|download\w*|found|resolved|find)|(?:is|was|are)(?:{_NOT}) (?:available|found|pullable|in (?:the|any) registry)|image ?pull ?back ?off|err ?image ?pull|unpullable|unavailable|nonexistent|not (?:available|found)|no registry|in no registry|unknown to (?:the|any) registry|manifest unknown|invalid ?image ?name"
@@ -261,7 +261,7 @@ ACTS: Mapping[str, str] = {
     "defective": r"defect\w*|bug\w*|bugg?y|faulty|broken|flawed|bad|crash\w*|fails?|failing|regression|corrupt\w*|damaged|unstable|does(?: not|n't) (?:work|stay up|start)|botched|poor|rotten|panics?|malfunction\w*|dud"
     r"|has a bug|garbage|rubbish|busted|borked|lemon|unfinished|segfaults?|dies|exits|falls? (?:down|over)|aborts?|does(?: not|n't) survive|can(?:not|'t) stay up|is no good|not (?:working|stable|usable)|unusable"
     r"|dying|worn(?: out)?|on (?:its|the) way out|gives? up|giving up|kaput|failing|had it",
-    "external": r"external|public|outside|8\.8\.8\.8|1\.1\.1\.1|google\w*|foreign|custom|own|bypass\w*|by-?pass\w*|ignor\w+|none|default|circumvent\w*|go(?:es)? (?:around|past)|not (?:use|ask|know)|(?:does|do)(?: not|n't) (?:\w+ )?(?:use|ask|know|consult|resolve)|around|past|away from|unaware|host's|node's|internet|wrong|instead|sends?",
+    "external": r"external|public|outside|8\.8\.8\.8|1\.1\.1\.1|(?<![.\w])google(?![.\w])|foreign|custom|own|bypass\w*|by-?pass\w*|ignor\w+|none|default|circumvent\w*|go(?:es)? (?:around|past)|not (?:use|ask|know)|(?:does|do)(?: not|n't) (?:\w+ )?(?:use|ask|know|consult|resolve)|around|past|away from|unaware|host's|node's|internet|wrong|instead|sends?",
     "tells": r"answers?|answering|returns?|returning|denies|deny|replies|responds?|rules?|blocks?|template|rewrites?|overrid\w+|changed|edited|modified|poison\w*|intercept\w*|refus\w+|added|tampered|entry"
     r"|lies|lying|says|pretends?|swears|claims|den(?:ied|ying)|returns?",
     "maps": r"maps?|mapped|mapping|overrid\w+|overrode|point\w*|resolv\w*|sends?|redirect\w*|pin\w*|wrong|stale|address|ip|dead|entry|has|contains|hard-?cod\w+|static|shadow\w*|hijack\w*|outdated|old|added|carries|to"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sregym_env.cluster.api import World
 from sregym_env.cluster.app import Component
@@ -77,6 +77,17 @@ def contents(world: World) -> dict[str, Contents]:
             held = _held(world, component)
             if held is not None:
                 found[component.name] = held
+    return found
+
+
+def met(world: World, kept: Mapping[str, Contents], databases: Collection[str]) -> dict[str, Contents]:
+    """What databases held, with the accounts that the agent finds there besides: those of ``databases``, which a fault has
+    talked to, are its own and nobody's way in."""
+    found = dict(kept)
+    for name in databases:
+        now = _held(world, world.app.by_name[name]) if name in kept else None
+        if now is not None:
+            found[name] = replace(kept[name], accounts=kept[name].accounts | now.accounts)
     return found
 
 
