@@ -14,7 +14,9 @@ Role = Literal["plain", "cause", "effect"]
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|vs|approx|cf|resp|incl|no|fig|al|st|ca)|\betc)\.$", re.IGNORECASE
 )
-_END = re.compile(r"[.!?][\"')\]]*\s+|\s*\|\|\s*")
+_END = re.compile(
+    r"[.!?][\"')\]]*\s+|;\s+(?=(?:[\w-]+,? ){0,4}?(?:and )?[\w-]+ (?:can(?:not|'t| not)|therefore|then|fails?) )|\s*\|\|\s*"
+)
 
 
 def sentences(text: str) -> list[str]:
