@@ -15,7 +15,7 @@ _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|vs|approx|cf|resp|incl|no|fig|al|st|ca)|\betc)\.$", re.IGNORECASE
 )
 _END = re.compile(
-    r"[.!?][\"')\]]*\s+|;\s+(?=(?:[\w-]+,? ){0,4}?(?:and )?[\w-]+ (?:can(?:not|'t| not)|therefore|then|fails?) )|\s*\|\|\s*"
+    r"[.!?][\"')\]]*\s+|;\s+(?!(?:its?|their|they|this|that|the|so) )(?=(?:[\w-]+,? ){0,4}?(?:and )?[\w-]+ (?:can(?:not|'t| not)|therefore|then|fails?) )|\s*\|\|\s*"
 )
 
 
