@@ -9,6 +9,7 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from sregym_env.apps import load
 from sregym_env.apps.hotel_reservation.edition import (
     CACHES,
     DATABASES,
@@ -50,8 +51,11 @@ def manifests(edition: Edition) -> tuple[Manifest, ...]:
         *(obj for name in CACHES for obj in _memcached(edition, name)),
         *(obj for name in DATABASES for obj in _mongodb(edition, name)),
         *(obj for name in GO_PORTS for obj in _go_service(edition, name)),
-        _load_script(edition),
-        _load_job(edition),
+        *load.objects(
+            NAMESPACE,
+            edition.load,
+            {"mixed-workload_type_1.lua": payload(edition), "wrk2-workload.sh": workload(edition)},
+        ),
     )
 
 
@@ -319,33 +323,3 @@ def _jaeger(edition: Edition) -> tuple[Manifest, ...]:
         **_probed(edition, "jaeger"),
     )
     return _deployment(edition, "jaeger", container), _service(edition, "jaeger", served), outside
-
-
-def _load_script(edition: Edition) -> Manifest:
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": "wrk2-payload-script", "namespace": NAMESPACE},
-        "data": {"mixed-workload_type_1.lua": payload(edition), "wrk2-workload.sh": workload(edition)},
-    }
-
-
-def _load_job(edition: Edition) -> Manifest:
-    labels = {"job": "workload"}
-    container = {
-        "name": "wrk2",
-        "image": edition.load,
-        "command": ["/bin/bash", "/scripts/wrk2-workload.sh"],
-        "volumeMounts": [{"name": "wrk2-scripts", "mountPath": "/scripts"}],
-    }
-    pod = {
-        "containers": [container],
-        "restartPolicy": "Never",
-        "volumes": [{"name": "wrk2-scripts", "configMap": {"name": "wrk2-payload-script"}}],
-    }
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": "wrk2-job", "namespace": NAMESPACE, "labels": labels},
-        "spec": {"template": {"metadata": {"labels": labels}, "spec": pod}, "backoffLimit": 6},
-    }

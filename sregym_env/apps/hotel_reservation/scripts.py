@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sregym_env.apps.hotel_reservation.edition import NAMESPACE, Edition
+from sregym_env.apps.load import rounds
 from sregym_env.cluster.app import Account
 
 
@@ -51,18 +52,13 @@ EXPANDED = ("MONGO_CLIENT", "MONGO_ADMIN")
 
 def workload(edition: Edition) -> str:
     """The script that the load generator runs."""
-    return f"""#!/bin/bash
-# Offers load to the front end in rounds of {edition.round_seconds} seconds, for ever.
-TARGET={target(edition)}
-
-round=1
-while true; do
-  echo "Running wrk2 on round #$round"
-  wrk -D exp -t 3 -c 100 -d {edition.round_seconds}s -L -s /scripts/mixed-workload_type_1.lua "$TARGET" -R {edition.rate}
-  sleep 1
-  round=$((round + 1))
-done
-"""
+    return rounds(
+        target(edition),
+        "mixed-workload_type_1.lua",
+        connections=100,
+        seconds=edition.round_seconds,
+        rate=edition.rate,
+    )
 
 
 def payload(edition: Edition) -> str:

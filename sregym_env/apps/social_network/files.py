@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import orjson
 
+from sregym_env.apps.load import rounds
 from sregym_env.apps.social_network.edition import (
     DATABASES,
     MEMCACHED,
@@ -162,18 +163,13 @@ def target(edition: Edition) -> str:
 
 def workload(edition: Edition) -> str:
     """The script that the load generator runs."""
-    return f"""#!/bin/bash
-# Offers load to the front end in rounds of {edition.round_seconds} seconds, for ever.
-TARGET={target(edition)}
-
-round=1
-while true; do
-  echo "Running wrk2 on round #$round"
-  wrk -D exp -t 3 -c 3 -d {edition.round_seconds}s -L -s /scripts/mixed-workload.lua "$TARGET" -R {edition.rate}
-  sleep 1
-  round=$((round + 1))
-done
-"""
+    return rounds(
+        target(edition),
+        "mixed-workload.lua",
+        connections=3,
+        seconds=edition.round_seconds,
+        rate=edition.rate,
+    )
 
 
 def payload(edition: Edition) -> str:

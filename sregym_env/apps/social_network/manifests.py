@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sregym_env.apps import load
 from sregym_env.apps.social_network import files
 from sregym_env.apps.social_network.edition import (
     DATABASES,
@@ -41,8 +42,11 @@ def manifests(edition: Edition) -> tuple[Manifest, ...]:
         *(each for name in SERVICES for each in _cpp_service(edition, name)),
         *_front(edition, "media-frontend"),
         *_front(edition, "nginx-thrift"),
-        _load_script(edition),
-        _load_job(edition),
+        *load.objects(
+            NAMESPACE,
+            edition.load,
+            {"mixed-workload.lua": files.payload(edition), "wrk2-workload.sh": files.workload(edition)},
+        ),
     )
 
 
@@ -228,33 +232,3 @@ def _place(part: str) -> str:
         if part in ("lua-scripts", "pages")
         else f"/gen/{part}"
     )
-
-
-def _load_script(edition: Edition) -> Manifest:
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": "wrk2-payload-script", "namespace": NAMESPACE},
-        "data": {"mixed-workload.lua": files.payload(edition), "wrk2-workload.sh": files.workload(edition)},
-    }
-
-
-def _load_job(edition: Edition) -> Manifest:
-    labels = {"job": "workload"}
-    container = {
-        "name": "wrk2",
-        "image": edition.load,
-        "command": ["/bin/bash", "/scripts/wrk2-workload.sh"],
-        "volumeMounts": [{"name": "wrk2-scripts", "mountPath": "/scripts"}],
-    }
-    pod = {
-        "containers": [container],
-        "restartPolicy": "Never",
-        "volumes": [{"name": "wrk2-scripts", "configMap": {"name": "wrk2-payload-script"}}],
-    }
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": "wrk2-job", "namespace": NAMESPACE, "labels": labels},
-        "spec": {"template": {"metadata": {"labels": labels}, "spec": pod}, "backoffLimit": 6},
-    }
