@@ -75,6 +75,24 @@ def below(limit: Floats, mean: Floats, variance: Floats) -> Floats:
     return below_limit
 
 
+def share_in_time(limit: float, mean: float, variance: float) -> tuple[float, float]:
+    """Of durations of a gamma law: (the share below ``limit``, the mean of the smaller of each and the limit).
+
+    :func:`below` for single numbers.
+    """
+    if mean <= 0.0:
+        return 1.0, 0.0
+    shape = min(max(mean * mean / max(variance, 1e-300), SMALLEST_SHAPE), LARGEST_SHAPE)
+    root = math.cbrt(limit / mean)
+    found = []
+    for moment in (0.0, 1.0):
+        ninth = 1.0 / (9.0 * (shape + moment))
+        z = (root * math.cbrt(shape / (shape + moment)) - 1.0 + ninth) / math.sqrt(ninth)
+        z = min(max(z, -12.0), 12.0)
+        found.append(1.0 / (1.0 + math.exp(-z * (1.5976 + 0.07056 * z * z))))
+    return found[0], mean * found[1] + limit * (1.0 - found[0])
+
+
 def gamma_cdf(times: Floats, mean: float, variance: float) -> Floats:
     """The distribution function of a gamma law at several times, by the same approximation as :func:`below`."""
     if mean <= 0.0:

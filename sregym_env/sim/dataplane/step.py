@@ -281,7 +281,7 @@ def _passed(plan: Plan, known: Floats, ways: Floats, held: Floats, dt: float) ->
     A station passes on no more than it could serve within the step.
     """
     passed = np.zeros(len(plan.operations) + 1)
-    room = (held[Held.CAPACITY] + held[Held.QUEUE] / dt)[plan.station_of]
+    room = held[Held.CAPACITY][plan.station_of]
     for _ in range(plan.depth):
         reached = known + ways @ passed[plan.caller]
         passed[:-1] = reached * np.minimum(1.0, room / (plan.together @ reached + TINY))

@@ -18,6 +18,7 @@ from sregym_env.sim.world.derived import DerivedFrom, DerivedFromEach
 from sregym_env.sim.world.inquiry import Inquiry, Read
 from sregym_env.sim.world.process import Process, ProcessKey
 from sregym_env.sim.world.store import Key, Objects
+from sregym_env.sim.world.strain import OFFERED, strain_of
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -442,6 +443,8 @@ _READERS: Mapping[str, Callable[[SimWorld, Any], Any]] = {
     "offering": lambda world, _: _offering(world),
     "process": lambda world, key: world.processes.get(key),
     "volume": lambda world, name: world.volumes.get(name),
+    "strain": strain_of,
+    "offered": lambda world, _: world.memory.get(OFFERED),
 }
 """What answers are made of, apart from the ground they stand on."""
 

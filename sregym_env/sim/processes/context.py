@@ -11,11 +11,11 @@ from sregym_env.runtime.clock import MILLISECOND, seconds
 from sregym_env.sim.containers import view
 from sregym_env.sim.network import addressing
 from sregym_env.sim.network.connections import Connection, connect
-from sregym_env.sim.processes.flow import Evaluation, Pressure
+from sregym_env.sim.processes.flow import Evaluation
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.inquiry import Settling
-from sregym_env.sim.world.process import Process, ProcessKey
-from sregym_env.sim.world.program import Call, Failure, Flow
+from sregym_env.sim.world.process import Process
+from sregym_env.sim.world.program import Again, Call, Failure, Flow
 
 
 class ProcessContext:
@@ -146,7 +146,11 @@ class ProcessContext:
         """Change the resident memory; beyond the container's limit the kernel kills the process."""
         self.process = self.world.change_process(self.process.key, memory=resident)
         if self.over_limit:
-            self._exit(137, 0.0, "OOMKilled")
+            self.killed()
+
+    def killed(self) -> None:
+        """Die at the hands of the kernel, for want of memory."""
+        self._exit(137, 0.0, "OOMKilled")
 
     @property
     def over_limit(self) -> bool:
@@ -177,9 +181,32 @@ class ProcessContext:
             self._evaluation = evaluation(self.world)
         return self._evaluation
 
-    def call(self, host: str, port: int, call: Call, *, share: float = 1.0, timeout: float = 0.0) -> Flow:
+    def call(
+        self,
+        host: str,
+        port: int,
+        call: Call,
+        *,
+        share: float = 1.0,
+        timeout: float = 0.0,
+        again: Again | None = None,
+        required: bool = True,
+        fail_fast: float = 0.0,
+        cancels: bool = False,
+    ) -> Flow:
         """Call a server and learn what becomes of such calls."""
-        return self.evaluation().call(self.process, host, port, call, share=share, timeout=timeout)
+        return self.evaluation().call(
+            self.process,
+            host,
+            port,
+            call,
+            share=share,
+            timeout=timeout,
+            again=again,
+            required=required,
+            fail_fast=fail_fast,
+            cancels=cancels,
+        )
 
     def ask(self, host: str, port: int, call: Call, timeout: float = 0.0) -> Failure | None:
         """Make one call, outside of traffic: None if it succeeded, else why not."""
@@ -229,9 +256,9 @@ class ProcessContext:
         note_state(self.world, self.process, {f"{name}.{key}": value})
 
 
-def evaluation(world: SimWorld, pressure: Mapping[ProcessKey, Pressure] | None = None) -> Evaluation:
+def evaluation(world: SimWorld, *, strained: bool = True) -> Evaluation:
     """A fresh evaluation of the present, in which every process sees the world through a context of its own."""
-    return Evaluation(world, ProcessContext, pressure)
+    return Evaluation(world, ProcessContext, strained=strained)
 
 
 def note_state(world: SimWorld, process: Process, state: Mapping[str, Any]) -> None:

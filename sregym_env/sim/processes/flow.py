@@ -3,30 +3,70 @@
 An :class:`Evaluation` looks at one instant and changes nothing. It asks each program once what becomes of a
 kind of call (programs ask on, through their contexts), remembers the answer, and keeps who called whom with
 which share, so that request rates can be sent down the same graph afterwards.
+
+It knows what follows from where connections lead. What follows from how many requests there are is the data plane's
+(:mod:`sregym_env.sim.dataplane`) to work out over time, for which :mod:`sregym_env.sim.users.compiling` makes a network of what was
+walked here; what it says of the moment (:mod:`~sregym_env.sim.world.strain`) is met by everybody who makes a request.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
+from sregym_env.sim.dataplane.queueing import share_in_time
 from sregym_env.sim.network import addressing
 from sregym_env.sim.network.addressing import Source
 from sregym_env.sim.network.connections import CONNECT_TIMEOUT, Leg, connect
 from sregym_env.sim.network.links import late, retransmissions
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.process import Process, ProcessKey
-from sregym_env.sim.world.program import Call, Context, Failure, Flow
+from sregym_env.sim.world.program import Again, Call, Context, Failure, Flow
+from sregym_env.sim.world.strain import Served, Strain, strain_of
 
 NodeKey = tuple[ProcessKey, Call, int]
 """One kind of call at one process: (process, call, port)."""
 
+LATE = Failure("timeout", "context deadline exceeded")
+"""What a client says whose patience ended."""
+TURNED_AWAY = Failure("overload", "context deadline exceeded")
+"""The same of a request that a server never took on."""
 SPREAD = 0.5
-"""Assumed half-width of a server's response time relative to its mean, for comparing it with a timeout."""
+"""Assumed half-width of a response time relative to its mean, where no law is known for it."""
 
-OWN_WORK = 0.0005
-"""Assumed least time a request occupies a server's own CPU, seconds."""
+
+class Way(NamedTuple):
+    """One of the places where the calls of an edge end up."""
+
+    to: NodeKey | None
+    """None where nobody answers."""
+    share: float
+    delay: float
+    jitter: float
+    loss: float
+    outcome: str
+    """``ok``, or why nobody answers."""
+
+
+class Made(NamedTuple):
+    """Calls that a kind of request makes, or that a source offers."""
+
+    host: str
+    port: int
+    call: Call
+    ways: tuple[Way, ...]
+    share: float
+    """Of the requests, how many make it; for a source, calls per second."""
+    timeout: float
+    again: Again | None
+    required: bool
+    cancels: bool
+    stage: int
+    ok: float
+    """Share that ends well, retries included."""
+    latency: float
+    """Mean seconds, retries included."""
 
 
 @dataclass(slots=True)
@@ -37,47 +77,44 @@ class Visit:
     call: Call
     port: int
     flow: Flow = field(default_factory=Flow)
+    made: list[Made] = field(default_factory=list)
+    """Calls it makes, in their order."""
     calls: dict[NodeKey, float] = field(default_factory=dict)
-    """Calls made per request, by callee."""
+    """Attempts made per request, by callee."""
     crashes: list[tuple[float, str, int]] = field(default_factory=list)
     """(share, last words, exit code) of requests that kill the process."""
     logs: dict[str, float] = field(default_factory=dict)
     """Lines written per request, by template."""
     waited: float = 0.0
     """Mean seconds per request spent waiting for callees, one after the other."""
-    wait: float = 0.0
-    """Seconds that requests queue here because the process is saturated."""
+    stage: int = 0
+    """Calls of the same stage are made at the same time."""
     rate: float = 0.0
     """Requests per second, once rates were sent down."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pressure:
-    """How a process short of CPU serves: its own work takes ``slowdown`` times as long, requests queue for
-    ``wait`` seconds, and only a share of them is ever served."""
-
-    slowdown: float = 1.0
-    served: float = 1.0
-    wait: float = 0.0
+    latency: float = 0.0
+    """Mean seconds until the answer, load included."""
 
 
 class Evaluation:
     """The flows of one instant.
 
-    ``contexts`` makes what a serving process sees; ``pressure`` tells which processes are short of CPU.
+    ``contexts`` makes what a serving process sees; ``strained`` says whether what load does counts.
     """
 
     def __init__(
         self,
         world: SimWorld,
         contexts: Callable[[SimWorld, Process, Evaluation], Context],
-        pressure: Mapping[ProcessKey, Pressure] | None = None,
+        *,
+        strained: bool = True,
     ) -> None:
         self.world = world
         self._contexts = contexts
+        self._strained = strained
         self.visits: dict[NodeKey, Visit] = {}
         """Every kind of call that was looked at; callees come before their callers."""
-        self.pressure: Mapping[ProcessKey, Pressure] = pressure or {}
+        self.offered: list[Made] = []
+        """What was called by nobody, with rates."""
         self._stack: list[Visit] = []
         self._open: set[NodeKey] = set()
 
@@ -93,29 +130,58 @@ class Evaluation:
         share: float = 1.0,
         timeout: float = 0.0,
         rate: float = 0.0,
+        again: Again | None = None,
+        required: bool = True,
+        fail_fast: float = 0.0,
+        cancels: bool = False,
     ) -> Flow:
-        """What becomes of ``call`` from ``source`` to ``host:port``.
+        """What becomes of ``call`` from ``source`` to ``host:port``, tried again as ``again`` says.
 
-        ``share`` is how often the request now being served makes this call. ``timeout`` caps the wait.
-        ``rate`` is for calls that nobody called for: the load a generator offers, per second.
+        ``share`` is how often the request now being served makes this call. ``timeout`` caps the wait for an attempt.
+        ``rate`` is for calls that nobody called for: the load a generator offers, per second. ``required`` says whether the
+        request fails where the call fails. ``fail_fast`` caps the wait where no connection can stand.
+        ``cancels`` says whether the server learns that a caller has given up.
         """
-        legs = connect(self.world, source, host, port).legs
         patience = timeout or CONNECT_TIMEOUT
-        if len(legs) == 1:
-            flow = self._leg(legs[0], call, share, patience, rate)
-        else:
-            flow = _mixed(
-                [
-                    (leg.share, self._leg(leg, call, share * leg.share, patience, rate * leg.share))
-                    for leg in legs
-                ]
-            )
-        if self._stack:
-            self._stack[-1].waited += share * flow.latency
+        legs = connect(self.world, source, host, port).legs
+        if fail_fast and all(leg.outcome != "ok" for leg in legs):
+            legs = tuple(leg._replace(latency=min(leg.latency, fail_fast)) for leg in legs)
+        ended = [(leg.share, *self._leg(leg, call, patience)) for leg in legs]
+        once = ended[0][1] if len(ended) == 1 else _mixed([(part, flow) for part, flow, _ in ended])
+        flow, tries = (once, 1.0) if again is None else _tried_again(once, again)
+        ways = tuple(way for _, _, way in ended if way is not None)
+        caller = self._stack[-1] if self._stack and not rate else None
+        for way in ways:
+            if way.to is None:
+                continue
+            if rate:
+                self.visits[way.to].rate += rate * tries * way.share
+            elif caller is not None:
+                caller.calls[way.to] = caller.calls.get(way.to, 0.0) + share * tries * way.share
+        made = Made(
+            host,
+            port,
+            call,
+            ways,
+            rate or share,
+            patience,
+            again,
+            required,
+            cancels,
+            0 if caller is None else caller.stage,
+            flow.ok,
+            flow.latency,
+        )
+        if rate:
+            self.offered.append(made)
+        elif caller is not None:
+            caller.made.append(made)
+            caller.stage += 1
+            caller.waited += share * flow.latency
         return flow
 
     def serve(self, process: Process, call: Call, port: int) -> Flow:
-        """What ``process`` makes of such calls arriving at ``port``, the network aside."""
+        """What ``process`` makes of such calls arriving at ``port``, the network and its own load aside."""
         return self._visit(process, call, port).flow
 
     def note_crash(self, process: Process, text: str, code: int, share: float) -> None:
@@ -129,39 +195,44 @@ class Evaluation:
             logs = self._stack[-1].logs
             logs[template] = logs.get(template, 0.0) + share
 
+    def at_stage(self, stage: int | None = None) -> int:
+        """The stage of the next call of the request now being served, which may be set: calls of one stage are made at
+        the same time."""
+        if not self._stack:
+            return 0
+        if stage is not None:
+            self._stack[-1].stage = stage
+        return self._stack[-1].stage
+
     def context(self, process: Process) -> Context:
         """What ``process`` sees while it serves here."""
         return self._contexts(self.world, process, self)
 
     # --- walking ----------------------------------------------------------------------------------
 
-    def _leg(self, leg: Leg, call: Call, share: float, patience: float, rate: float) -> Flow:
+    def _leg(self, leg: Leg, call: Call, patience: float) -> tuple[Flow, Way | None]:
+        """What becomes of the calls that take one leg; no way where they go round in a circle."""
         if leg.outcome != "ok" or leg.process is None:
-            if leg.outcome == "timeout" and leg.latency > patience:
-                return _failed("timeout", leg.text, patience)
-            return _failed(leg.outcome, leg.text, min(leg.latency, patience))
+            silent = leg.outcome == "timeout" and leg.latency > patience
+            way = Way(None, leg.share, leg.latency, 0.0, 0.0, leg.outcome)
+            return _failed("timeout" if silent else leg.outcome, leg.text, min(leg.latency, patience)), way
         addressing.note(self.world, "process", leg.process)
         process = self.world.processes.get(leg.process)
         if process is None:
-            return _failed(
-                "reset", f"read tcp {leg.address}:{leg.port}: read: connection reset by peer", leg.latency
-            )
+            text = f"read tcp {leg.address}:{leg.port}: read: connection reset by peer"
+            return _failed("reset", text, leg.latency), Way(None, leg.share, leg.latency, 0.0, 0.0, "reset")
         if not leg.answers:
-            return _failed("timeout", "context deadline exceeded", patience)
+            return _failed("timeout", LATE.text, patience), Way(
+                None, leg.share, CONNECT_TIMEOUT, 0.0, 0.0, "timeout"
+            )
         key = (process.key, call, leg.port)
         # A cycle of calls: what becomes of it is decided further out, here it only has to end.
         if key in self._open:
-            return Flow(1.0, leg.latency)
+            return Flow(1.0, leg.latency), None
         visit = self._visit(process, call, leg.port)
-        visit.rate += rate
-        if self._stack and not rate:
-            calls = self._stack[-1].calls
-            calls[key] = calls.get(key, 0.0) + share
-        flow = _travelled(visit.flow, leg, patience)
-        if not visit.wait:
-            return flow
-        # Callers that give up leave the queue, so it never grows beyond their patience.
-        return Flow(flow.ok, min(flow.latency + visit.wait, patience), flow.failures)
+        flow, variance = self._loaded(visit)
+        way = Way(key, leg.share, leg.latency, leg.jitter, leg.loss, "ok")
+        return _travelled(flow, variance, leg, patience), way
 
     def _visit(self, process: Process, call: Call, port: int) -> Visit:
         key = (process.key, call, port)
@@ -172,24 +243,40 @@ class Evaluation:
         self._stack.append(visit)
         self._open.add(key)
         try:
-            flow: Flow = self.world.programs[process.program].serve(self.context(process), call, port)
+            visit.flow = self.world.programs[process.program].serve(self.context(process), call, port)
         finally:
             self._stack.pop()
             self._open.discard(key)
-        pressure = self.pressure.get(process.key)
-        visit.flow = flow
-        if pressure is not None:
-            visit.flow = _pressed(flow, pressure, visit.waited)
-            visit.wait = pressure.wait
         # Not before its callees are in: rates are sent down in the opposite order.
         self.visits[key] = visit
         return visit
 
+    def _loaded(self, visit: Visit) -> tuple[Flow, float | None]:
+        """(what becomes of requests that arrive, load included; variance of their latency where its law is known)."""
+        flow, process = visit.flow, visit.process
+        visit.latency = flow.latency
+        if self._strained:
+            addressing.note(self.world, "strain", process.key)
+            strain = strain_of(self.world, process.key)
+            if strain is not None:
+                known = strain.operations.get((visit.call, visit.port))
+                flow, variance = _strained(flow, strain, known)
+                visit.latency = flow.latency
+                return flow, variance
+        return flow, None
+
     # --- rates ------------------------------------------------------------------------------------
 
     def send_rates(self) -> None:
-        """Send the offered rates down the graph; afterwards every visit has its rate. Call once."""
+        """Send the offered rates down the graph; afterwards every visit has its rate. Call once.
+
+        Where load counts, a server passes on what it gets done, not what it is asked.
+        """
         for visit in reversed(self.visits.values()):
+            strain = strain_of(self.world, visit.process.key) if self._strained else None
+            known = None if strain is None else strain.operations.get((visit.call, visit.port))
+            if known is not None:
+                visit.rate = known.rate
             if visit.rate:
                 for key, share in visit.calls.items():
                     callee = self.visits.get(key)
@@ -201,7 +288,22 @@ def _failed(kind: Any, text: str, latency: float) -> Flow:
     return Flow(0.0, latency, ((Failure(kind, text), 1.0),))
 
 
-def _travelled(flow: Flow, leg: Leg, patience: float) -> Flow:
+def _strained(flow: Flow, strain: Strain, known: Served | None) -> tuple[Flow, float]:
+    """A server's flow under its load, and the variance of its latency."""
+    if known is None:
+        mean = strain.waits * strain.wait
+        square = strain.waits * (1.0 + strain.wait_variation) * strain.wait**2
+        latency, variance = flow.latency + mean, square - mean * mean + (SPREAD * flow.latency) ** 2
+    else:
+        latency, variance = known.mean, known.variance
+    if strain.turned <= 0.0:
+        return Flow(flow.ok, latency, flow.failures), variance
+    kept = 1.0 - strain.turned
+    failures = [(failure, share * kept) for failure, share in flow.failures]
+    return Flow(flow.ok * kept, latency * kept, (*failures, (TURNED_AWAY, strain.turned))), variance
+
+
+def _travelled(flow: Flow, variance: float | None, leg: Leg, patience: float) -> Flow:
     """A server's flow as the client sees it: the way there and back, losses, and the client's patience."""
     latency = flow.latency + leg.latency
     lost = 0.0
@@ -209,24 +311,38 @@ def _travelled(flow: Flow, leg: Leg, patience: float) -> Flow:
         lost, extra = retransmissions(leg.loss, patience)
         latency += extra
     unlucky = 0.0
-    if latency > patience * 0.5:
+    if variance is not None:
+        prompt, latency = share_in_time(patience, latency, variance + leg.jitter**2)
+        unlucky = 1.0 - prompt
+    elif latency > patience * 0.5:
         unlucky, latency = late(latency, leg.jitter + flow.latency * SPREAD, patience)
     missed = 1.0 - (1.0 - lost) * (1.0 - unlucky)
-    if missed <= 0.0:
+    if missed <= 1e-9:
         return Flow(flow.ok, latency, flow.failures)
     kept = 1.0 - missed
     failures = [(failure, share * kept) for failure, share in flow.failures if share * kept > 0.0]
-    failures.append((Failure("timeout", "context deadline exceeded"), missed))
+    failures.append((LATE, missed))
     return Flow(flow.ok * kept, latency * kept + patience * missed if lost else latency, tuple(failures))
 
 
-def _pressed(flow: Flow, pressure: Pressure, waited: float) -> Flow:
-    own = max(flow.latency - waited, OWN_WORK)
-    failures = [(failure, share * pressure.served) for failure, share in flow.failures]
-    if pressure.served < 1.0:
-        failures.append((Failure("overload", "context deadline exceeded"), 1.0 - pressure.served))
-    latency = flow.latency + own * (pressure.slowdown - 1.0)
-    return Flow(flow.ok * pressure.served, latency, tuple(failures))
+def _tried_again(once: Flow, again: Again) -> tuple[Flow, float]:
+    """(what becomes of calls that are tried again while they fail, attempts per call)."""
+    lost = 1.0 - once.ok
+    left, tries, latency, pause = 1.0, 0.0, 0.0, again.backoff
+    for attempt in range(again.retries + 1):
+        tries += left
+        latency += left * once.latency
+        left *= lost
+        if left < 1e-6:
+            left = 0.0
+            break
+        if attempt < again.retries:
+            latency += left * pause
+            pause *= again.multiplier
+    if not left:
+        return Flow(1.0, latency), tries
+    rest = left / lost
+    return Flow(1.0 - left, latency, tuple((failure, rest * part) for failure, part in once.failures)), tries
 
 
 def _mixed(parts: list[tuple[float, Flow]]) -> Flow:

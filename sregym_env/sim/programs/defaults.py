@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.world.program import Call, Command, Flow, HttpRequest, HttpResponse, Usage
+from sregym_env.sim.world.program import (
+    PLENTY,
+    Call,
+    Capacity,
+    Command,
+    Flow,
+    HttpRequest,
+    HttpResponse,
+    Usage,
+)
 
 MIB = 1024 * 1024
 NEVER = 86_400.0
@@ -46,6 +55,10 @@ class Quiet:
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
         """A milli-core at rest, a tenth of a millisecond of CPU per request."""
         return Usage(0.001 + 0.0001 * sum(rates.values()), ctx.process.memory)
+
+    def capacity(self, ctx: ProcessContext) -> Capacity:
+        """Whatever its CPU can carry."""
+        return PLENTY
 
     @property
     def commands(self) -> Mapping[str, Command]:

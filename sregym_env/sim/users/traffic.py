@@ -16,10 +16,11 @@ from sregym_env.cluster.health import ComponentHealth, JourneyHealth
 from sregym_env.runtime.clock import SECOND, seconds
 from sregym_env.sim.network import addressing
 from sregym_env.sim.network.addressing import NodeSource
-from sregym_env.sim.network.connections import CONNECT_TIMEOUT, connect
-from sregym_env.sim.processes.context import ProcessContext, let_settle
-from sregym_env.sim.processes.context import evaluation as fresh_evaluation
-from sregym_env.sim.processes.flow import Evaluation, Pressure, Visit
+from sregym_env.sim.network.connections import connect
+from sregym_env.sim.processes.context import ProcessContext, evaluation, let_settle
+from sregym_env.sim.processes.flow import LATE, TURNED_AWAY, Evaluation, Visit
+from sregym_env.sim.users import plane
+from sregym_env.sim.users.compiling import Outline, outline_of
 from sregym_env.sim.users.components import app_of, workload_of
 from sregym_env.sim.world import Handler, LogKey, SimWorld
 from sregym_env.sim.world.history import HISTORY, ComponentState, JourneyState, Load, Segment, history, window
@@ -28,6 +29,7 @@ from sregym_env.sim.world.logs import Burst, stamped
 from sregym_env.sim.world.process import Process, ProcessKey
 from sregym_env.sim.world.program import Call, Failure, Flow
 from sregym_env.sim.world.store import Change
+from sregym_env.sim.world.strain import OFFERED, STRAINS, Ended, strain_of
 
 BURSTS = "traffic.bursts"
 """``world.memory`` key of the log lines that steady traffic keeps writing, per run of a container."""
@@ -44,13 +46,6 @@ MEASURED = 15 * SECOND
 CALLER_EVERY = 15 * SECOND
 """About how often a server is connected to by those who only look whether it is there."""
 
-BUSY = 0.6
-"""Utilisation of a CPU limit from which queueing is worth computing."""
-SATURATED = 0.98
-"""Utilisation from which the queue is full and requests beyond the capacity are lost."""
-QUEUED_REQUESTS = 100
-"""Assumed length of a full queue: as many requests as the load generator has connections."""
-
 
 @dataclass(frozen=True, slots=True)
 class Doom:
@@ -64,6 +59,15 @@ class Doom:
 
 
 # --- looking --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """An evaluation of everything that is offered."""
+
+    offers: list[tuple[Process, Offer]]
+    flows: list[Flow]
+    evaluation: Evaluation
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +86,12 @@ class Outcome:
 def look(world: SimWorld) -> None:
     """Handler of the ``traffic`` event: evaluate the present and act on it."""
     world.memory.pop("traffic.due", None)
-    outcome: Outcome = addressing.learned(world, "traffic", lambda: _outcome(world))
+    outcome, outline = addressing.learned(world, "traffic", lambda: _unstrained(world))
+    plane.turn(world, outline)
+    if STRAINS in world.memory:
+        outcome = addressing.learned(
+            world, "strained traffic", lambda: _outcome(world, _walk(world, strained=True))
+        )
     probes = () if world.unread else addressing.learned(world, "blackbox", lambda: _probes(world))
     segment = Segment(world.clock, outcome.journeys, outcome.components, outcome.loads, probes)
     previous = history(world)
@@ -100,14 +109,26 @@ def look(world: SimWorld) -> None:
         let_settle(world, entry)
 
 
-def _outcome(world: SimWorld) -> Outcome:
-    evaluation, journeys = evaluate(world)
+def look_again(world: SimWorld, due: int) -> None:
+    """Handler of ``traffic.again``: what the load does has gone on, though nothing else has changed."""
+    if plane.next_look(world, due):
+        look(world)
+
+
+def _unstrained(world: SimWorld) -> tuple[Outcome, Outline]:
+    """What becomes of what is offered as long as load does nothing, and what it takes to know better."""
+    walked = _walk(world, strained=False)
+    return _outcome(world, walked), outline_of(walked.evaluation)
+
+
+def _outcome(world: SimWorld, walked: Walked) -> Outcome:
+    evaluation = walked.evaluation
     by_process = _by_process(evaluation)
     assert world.inquiry is not None
     return Outcome(
-        journeys,
+        _journeys(walked.offers, walked.flows),
         _components(world, by_process),
-        _loads(evaluation, by_process),
+        _loads(world, by_process),
         _lines(evaluation),
         _doomed(evaluation),
         tuple(dict.fromkeys(world.inquiry.settling)),
@@ -121,19 +142,6 @@ def _wake_scalers(world: SimWorld) -> None:
         key = (metadata["namespace"], metadata["name"])
         change = Change(world.store.revision, "ADDED", SCALERS, key, None, scaler)
         world.wake_watchers(change, MEASURED)
-
-
-def evaluate(world: SimWorld) -> tuple[Evaluation, tuple[JourneyState, ...]]:
-    """What becomes of everything that is offered right now. Changes nothing."""
-    offers = list(offered(world))
-    evaluation, flows = _walk(world, offers, {})
-    # What one server sheds never reaches the next; three rounds come close enough and bound the cost.
-    for _ in range(3):
-        pressure = _pressure(evaluation)
-        if not pressure:
-            break
-        evaluation, flows = _walk(world, offers, pressure)
-    return evaluation, _journeys(offers, flows)
 
 
 def offered(world: SimWorld) -> Iterator[tuple[Process, Offer]]:
@@ -168,16 +176,33 @@ def _are_users(world: SimWorld, process: Process) -> bool:
     )
 
 
-def _walk(
-    world: SimWorld, offers: list[tuple[Process, Offer]], pressure: Mapping[ProcessKey, Pressure]
-) -> tuple[Evaluation, list[Flow]]:
-    evaluation = fresh_evaluation(world, pressure)
+def _walk(world: SimWorld, *, strained: bool) -> Walked:
+    """What becomes of everything that is offered right now. Changes nothing."""
+    offers = list(offered(world))
+    walk = evaluation(world, strained=strained)
     flows = [
-        evaluation.call(process, host, port, call, rate=rate)
-        for process, (_, rate, host, port, call) in offers
+        walk.call(process, host, port, call, rate=rate) for process, (_, rate, host, port, call) in offers
     ]
-    evaluation.send_rates()
-    return evaluation, flows
+    walk.send_rates()
+    if strained:
+        addressing.note(world, "offered")
+        ended: tuple[Ended, ...] = world.memory.get(OFFERED, ())
+        # Whatever begins to offer is known to the data plane from the next look on.
+        if len(ended) == len(flows):
+            flows = [_as_ended(flow, end) for flow, end in zip(flows, ended, strict=True)]
+    return Walked(offers, flows, walk)
+
+
+def _as_ended(flow: Flow, end: Ended) -> Flow:
+    """What becomes of calls, in the shares in which they really end."""
+    wrong = [(failure, share) for failure, share in flow.failures if failure not in (LATE, TURNED_AWAY)]
+    total = sum(share for _, share in wrong)
+    scale = max(1.0 - end.ok - end.late, 0.0) / total if total > 0.0 else 0.0
+    failures = [(failure, share * scale) for failure, share in wrong if share * scale > 0.0]
+    late = 1.0 - end.ok - sum(share for _, share in failures)
+    if late > 1e-9:
+        failures.append((LATE, late))
+    return Flow(end.ok, end.latency, tuple(failures))
 
 
 def _journeys(offers: list[tuple[Process, Offer]], flows: list[Flow]) -> tuple[JourneyState, ...]:
@@ -212,43 +237,6 @@ def error_text(failure: Failure) -> str:
     return f"HTTP {failure.status}: {failure.text}" if failure.status else failure.text
 
 
-def _pressure(evaluation: Evaluation) -> dict[ProcessKey, Pressure]:
-    """Processes whose CPU demand nears their limit: an M/M/1 queue, cut off where callers give up.
-
-    Empty once the evaluation already took the same pressure into account.
-    """
-    found: dict[ProcessKey, Pressure] = {}
-    for key, visits in _by_process(evaluation).items():
-        busy = _busy(evaluation, visits)
-        if busy > BUSY:
-            slowdown = (1.0 - BUSY) / (1.0 - min(busy, SATURATED))
-            served = min(1.0, SATURATED / busy)
-            rate = sum(visit.rate for visit in visits)
-            wait = 0.0 if served == 1.0 else min(QUEUED_REQUESTS / (rate * served), CONNECT_TIMEOUT)
-            found[key] = Pressure(slowdown, served, wait)
-    if all(_close(evaluation.pressure.get(key), value) for key, value in found.items()):
-        return {}
-    return found
-
-
-def _close(known: Pressure | None, value: Pressure) -> bool:
-    if known is None:
-        return False
-    return (
-        abs(known.served - value.served) < 0.02
-        and abs(known.slowdown - value.slowdown) < 0.05 * value.slowdown
-    )
-
-
-def _busy(evaluation: Evaluation, visits: list[Visit]) -> float:
-    """CPU demand of a process as a share of its limit; 0 without a limit."""
-    process = visits[0].process
-    if not process.cpu_limit:
-        return 0.0
-    used = evaluation.world.programs[process.program].usage(evaluation.context(process), _rates(visits))
-    return used.cpu / process.cpu_limit
-
-
 def _rates(visits: list[Visit]) -> dict[str, float]:
     """Requests per second per operation."""
     rates: dict[str, float] = {}
@@ -268,17 +256,20 @@ def _by_process(evaluation: Evaluation) -> dict[ProcessKey, list[Visit]]:
 def _totals(visits: list[Visit]) -> tuple[float, float, float]:
     rate = sum(visit.rate for visit in visits)
     ok = sum(visit.rate * visit.flow.ok for visit in visits) / rate
-    latency = sum(visit.rate * (visit.flow.latency + visit.wait) for visit in visits) / rate
+    latency = sum(visit.rate * visit.latency for visit in visits) / rate
     return rate, ok, latency
 
 
-def _loads(evaluation: Evaluation, by_process: dict[ProcessKey, list[Visit]]) -> tuple[Load, ...]:
+def _loads(world: SimWorld, by_process: dict[ProcessKey, list[Visit]]) -> tuple[Load, ...]:
     loads = []
     for key, visits in by_process.items():
         process = visits[0].process
         _, ok, latency = _totals(visits)
-        throttled = round(min(1.0, max(0.0, (_busy(evaluation, visits) - BUSY) / (1.0 - BUSY))), 4)
-        loads.append(Load(key, process.restart, tuple(_rates(visits).items()), ok, latency, throttled))
+        strain = strain_of(world, key)
+        throttled, memory = (0.0, 0) if strain is None else (strain.throttled, strain.memory)
+        loads.append(
+            Load(key, process.restart, tuple(_rates(visits).items()), ok, latency, throttled, memory)
+        )
     return tuple(loads)
 
 
@@ -478,5 +469,5 @@ class _Sum:
         return JourneyHealth(journey, self.requests, self.ok_ratio, self.mean_latency, errors)
 
 
-HANDLERS: Mapping[str, Handler] = {"traffic": look, "traffic.crash": crash}
+HANDLERS: Mapping[str, Handler] = {"traffic": look, "traffic.again": look_again, "traffic.crash": crash}
 """Event kinds this module handles."""

@@ -47,6 +47,8 @@ class Load(NamedTuple):
     latency: float
     throttled: float = 0.0
     """Share of CFS periods in which its CPU limit held it back."""
+    memory: int = 0
+    """Resident bytes under load; 0 where they are those at rest."""
 
 
 @dataclass(frozen=True, slots=True)

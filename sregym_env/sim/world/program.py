@@ -7,11 +7,13 @@ wrong key, a revoked role or a missing Service has the consequences it has in re
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.sim.dataplane.network import Collector
 from sregym_env.sim.world.process import Process
 
 FailureKind = Literal[
@@ -50,6 +52,41 @@ class Call(NamedTuple):
             if key == name:
                 return value
         return default
+
+
+class Again(NamedTuple):
+    """How often, and after which pauses, a client tries a call again that has failed."""
+
+    retries: int
+    """Further attempts after the first at most."""
+    backoff: float
+    """Seconds before the first of them."""
+    multiplier: float = 1.0
+    """By which every further pause is longer."""
+
+
+class Capacity(NamedTuple):
+    """What bounds how much a process serves, beside its CPU limit, and what serving leaves behind. SI units."""
+
+    threads: float = math.inf
+    """Requests that are served at once, those that wait for callees included."""
+    queue: float = math.inf
+    """Requests that wait before further ones are turned away."""
+    per_request: float = 32768.0
+    """Bytes held by every request in the process, waiting or served."""
+    leak: float = 0.0
+    """Bytes that every served request leaves behind."""
+    variability: float = 1.0
+    """Squared coefficient of variation of the CPU time of a request."""
+    cold: float = 1.0
+    """Share of its speed at the very start."""
+    warm_up: float = 0.0
+    """Time constant with which it reaches its full speed."""
+    collector: Collector | None = None
+
+
+PLENTY = Capacity()
+"""A server that takes on whatever comes."""
 
 
 class Flow(NamedTuple):
@@ -148,11 +185,25 @@ class Context(Protocol):
         """Replace the content of the persistent volume (or emptyDir) mounted at ``path``."""
         ...
 
-    def call(self, host: str, port: int, call: Call, *, share: float = 1.0, timeout: float = 0.0) -> Flow:
+    def call(
+        self,
+        host: str,
+        port: int,
+        call: Call,
+        *,
+        share: float = 1.0,
+        timeout: float = 0.0,
+        again: Again | None = None,
+        required: bool = True,
+        fail_fast: float = 0.0,
+        cancels: bool = False,
+    ) -> Flow:
         """Call a server and learn what becomes of such calls.
 
         ``share`` is the fraction of the current request's executions that make this call: the load on the
-        callee, not a factor on the answer. ``timeout`` caps the wait, 0 for the transport's own.
+        callee, not a factor on the answer. ``timeout`` caps the wait for an attempt, 0 for the transport's own. ``again`` is the
+        client's policy of retries, ``required`` whether the request fails with the call, ``fail_fast`` the most that is waited where
+        no connection can stand, ``cancels`` whether the server learns that its caller has given up.
         """
         ...
 
@@ -208,6 +259,10 @@ class Program(Protocol):
 
     def usage(self, ctx: Context, rates: Mapping[str, float]) -> Usage:
         """Resources used while serving ``rates`` requests per second per operation."""
+        ...
+
+    def capacity(self, ctx: Context) -> Capacity:
+        """What bounds how much it serves."""
         ...
 
     @property

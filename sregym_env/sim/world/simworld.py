@@ -456,6 +456,12 @@ class SimWorld:
             if "kubelet.look" in self._machinery.handlers:
                 self.queue.push(due, "kubelet.look")
 
+    def stirred(self) -> None:
+        """Note that the answers of servers now take other times, and have probes made again."""
+        self.epoch += 1
+        if "kubelet.look" in self._machinery.handlers:
+            self.queue.push(self.clock + MILLISECOND, "kubelet.look")
+
     # --- processes and logs -----------------------------------------------------------------------
 
     def put_process(self, process: Process) -> None:

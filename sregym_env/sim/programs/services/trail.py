@@ -119,11 +119,16 @@ class _Trail:
     def _together(self, branches: tuple[tuple[Step, ...], ...]) -> None:
         """All branches are taken by everybody; a request lives if all of its branches do."""
         alive, slowest = self.alive, 0.0
+        walk = self.ctx.evaluation()
+        first = last = walk.at_stage()
         for steps in branches:
+            walk.at_stage(first)
             branch = _Trail(self.ctx, self.settings, self.operation, alive)
             branch.walk(steps)
             slowest = max(slowest, branch.latency)
             for failure, share in branch.failures.items():
                 # Who has failed in an earlier branch does not fail again.
                 self._lose(failure, share * self.alive / alive)
+            last = max(last, walk.at_stage())
+        walk.at_stage(last)
         self.latency += slowest

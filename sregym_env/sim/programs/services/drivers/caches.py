@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import servers
-from sregym_env.sim.programs.services.drivers.driver import Plain
+from sregym_env.sim.programs.services.drivers.driver import Plain, required
 from sregym_env.sim.programs.services.peers import Peer, only, password
 from sregym_env.sim.programs.services.steps import Ask
 from sregym_env.sim.world.program import Call, Failure, Flow
@@ -20,7 +20,9 @@ class _Cache(Plain):
         """One command on a key space."""
         host, port = only(ctx, peer)
         call = Call(ask.operation, (("space", ask.of), *password(ctx, peer.account)))
-        flow = ctx.call(host, port, call, share=share, timeout=peer.timeout or self.patience)
+        flow = ctx.call(
+            host, port, call, share=share, timeout=peer.timeout or self.patience, required=required(ask)
+        )
         if not flow.failures:
             return flow
         lost = tuple((Failure(failure.kind, self._worded(failure)), part) for failure, part in flow.failures)

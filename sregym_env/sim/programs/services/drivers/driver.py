@@ -34,6 +34,11 @@ class Driver(Protocol):
         ...
 
 
+def required(ask: Ask) -> bool:
+    """Whether a request fails where this call fails."""
+    return ask.lost.then != "ignore"
+
+
 class Plain:
     """A library that connects and asks, and knows nothing of data and caches."""
 

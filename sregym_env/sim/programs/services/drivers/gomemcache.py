@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import servers
-from sregym_env.sim.programs.services.drivers.driver import Plain
+from sregym_env.sim.programs.services.drivers.driver import Plain, required
 from sregym_env.sim.programs.services.peers import Peer, only
 from sregym_env.sim.programs.services.steps import Ask
 from sregym_env.sim.world.program import Call, Failure, Flow
@@ -20,7 +20,7 @@ class Gomemcache(Plain):
             text = "memcache: no servers configured or available"
             return Flow(0.0, 0.0, ((Failure("error", text), 1.0),))
         call = Call(ask.operation, (("space", ask.of),))
-        return ctx.call(host, port, call, share=share, timeout=peer.timeout)
+        return ctx.call(host, port, call, share=share, timeout=peer.timeout, required=required(ask))
 
     def holds(self, ctx: ProcessContext, peer: Peer, space: str) -> bool | None:
         """What the server remembers."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.programs.services.drivers.driver import Plain
+from sregym_env.sim.programs.services.drivers.driver import Plain, required
 from sregym_env.sim.programs.services.peers import Peer, addresses
 from sregym_env.sim.programs.services.protocols import UNAVAILABLE
 from sregym_env.sim.programs.services.steps import Ask
-from sregym_env.sim.world.program import Call, Failure, Flow
+from sregym_env.sim.world.program import Again, Call, Failure, Flow
 
 FAIL_FAST = 0.001
 """Seconds until an RPC fails whose connection is in back-off: calls do not wait for it to come back."""
@@ -19,25 +19,14 @@ class GrpcGo(Plain):
     def send(self, ctx: ProcessContext, peer: Peer, ask: Ask, share: float) -> Flow:
         """What becomes of an RPC, its retries included."""
         if peer.retries is None:
-            return _balanced(ctx, peer, ask, share, peer.timeout)
+            return _balanced(ctx, peer, ask, share, peer.timeout, None)
         timeout, attempts, backoff, multiplier = peer.retries.of(ctx.process.env)
-        left, ok, latency = 1.0, 0.0, 0.0
-        failures: tuple[tuple[Failure, float], ...] = ()
-        for attempt in range(attempts):
-            flow = _balanced(ctx, peer, ask, share * left, timeout)
-            ok += left * flow.ok
-            latency += left * flow.latency
-            failures = tuple((failure, left * part) for failure, part in flow.failures)
-            left *= 1.0 - flow.ok
-            if left < 1e-6:
-                break
-            if attempt + 1 < attempts:
-                latency += left * backoff
-                backoff *= multiplier
-        return Flow(ok, latency, failures if left >= 1e-6 else ())
+        return _balanced(ctx, peer, ask, share, timeout, Again(attempts - 1, backoff, multiplier))
 
 
-def _balanced(ctx: ProcessContext, peer: Peer, ask: Ask, share: float, timeout: float) -> Flow:
+def _balanced(
+    ctx: ProcessContext, peer: Peer, ask: Ask, share: float, timeout: float, again: Again | None
+) -> Flow:
     """Round robin over the addresses that can be connected to."""
     known = addresses(ctx, peer)
     if not known:
@@ -52,10 +41,19 @@ def _balanced(ctx: ProcessContext, peer: Peer, ask: Ask, share: float, timeout: 
     ok = latency = 0.0
     failures: dict[Failure, float] = {}
     for host, port in usable:
-        flow = ctx.call(host, port, Call(ask.operation), share=share * part, timeout=timeout)
+        flow = ctx.call(
+            host,
+            port,
+            Call(ask.operation),
+            share=share * part,
+            timeout=timeout,
+            again=again,
+            required=required(ask),
+            fail_fast=FAIL_FAST,
+            cancels=True,
+        )
         ok += part * flow.ok
-        dead = not flow.ok and all(leg.outcome != "ok" for leg in ctx.connect(host, port).legs)
-        latency += part * (min(flow.latency, FAIL_FAST) if dead else flow.latency)
+        latency += part * flow.latency
         for failure, lost in flow.failures:
             failures[failure] = failures.get(failure, 0.0) + part * lost
     return Flow(ok, latency, tuple(failures.items()))

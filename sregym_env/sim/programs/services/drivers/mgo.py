@@ -5,7 +5,7 @@ from __future__ import annotations
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import mongo_server
-from sregym_env.sim.programs.services.drivers.driver import Plain
+from sregym_env.sim.programs.services.drivers.driver import Plain, required
 from sregym_env.sim.programs.services.peers import Peer, credentials, only
 from sregym_env.sim.programs.services.steps import Ask
 from sregym_env.sim.world.program import Call, Failure, Flow
@@ -30,7 +30,7 @@ class Mgo(Plain):
         if not host:
             return Flow(0.0, 0.0, ((NOBODY, 1.0),))
         call = _command(ctx, peer, ask.operation, ask.of, _BODY.get(ask.operation, ""))
-        flow = ctx.call(host, port, call, share=share, timeout=DIAL_TIMEOUT)
+        flow = ctx.call(host, port, call, share=share, timeout=DIAL_TIMEOUT, required=required(ask))
         if all(failure.kind in ("auth", "denied") for failure, _ in flow.failures):
             return flow
         lost = tuple(

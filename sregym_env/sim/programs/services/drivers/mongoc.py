@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.programs.services.drivers.driver import Plain
+from sregym_env.sim.programs.services.drivers.driver import Plain, required
 from sregym_env.sim.programs.services.peers import Peer, credentials, only
 from sregym_env.sim.programs.services.steps import Ask
 from sregym_env.sim.world.program import Call, Failure, Flow
@@ -27,7 +27,7 @@ class Mongoc(Plain):
         host, port = only(ctx, peer)
         names = (("database", peer.database), ("collection", ask.of))
         call = Call(ask.operation, (*credentials(ctx, peer.account), *names))
-        flow = ctx.call(host, port, call, share=share, timeout=SELECTION)
+        flow = ctx.call(host, port, call, share=share, timeout=SELECTION, required=required(ask))
         if not flow.failures:
             return flow
         lost = tuple(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.programs.services.drivers.driver import Plain
+from sregym_env.sim.programs.services.drivers.driver import Plain, required
 from sregym_env.sim.programs.services.peers import Peer, only
 from sregym_env.sim.programs.services.steps import Ask
 from sregym_env.sim.world.program import Call, Failure, FailureKind, Flow
@@ -18,7 +18,14 @@ class ThriftCpp(Plain):
     def send(self, ctx: ProcessContext, peer: Peer, ask: Ask, share: float) -> Flow:
         """One call. What a server has thrown is passed on in its words."""
         host, port = only(ctx, peer)
-        flow = ctx.call(host, port, Call(ask.operation), share=share, timeout=peer.timeout or RPC_TIMEOUT)
+        flow = ctx.call(
+            host,
+            port,
+            Call(ask.operation),
+            share=share,
+            timeout=peer.timeout or RPC_TIMEOUT,
+            required=required(ask),
+        )
         if not flow.failures:
             return flow
         lost: dict[Failure, float] = {}

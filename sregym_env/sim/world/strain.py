@@ -1,0 +1,66 @@
+"""What load does to the processes that carry it: what the data plane leaves in the world for everybody who makes a request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from sregym_env.sim.world.process import ProcessKey
+from sregym_env.sim.world.program import Call
+from sregym_env.sim.world.simworld import SimWorld
+
+STRAINS = "traffic.strains"
+"""``world.memory`` key of the strains of the moment; absent while nothing is near its limits."""
+
+
+OFFERED = "traffic.offered"
+"""``world.memory`` key of how the offered load fares, a :class:`Ended` each in the order in which it is offered."""
+
+
+class Ended(NamedTuple):
+    """How calls of one kind that generators make end now."""
+
+    ok: float
+    """Share that succeeds."""
+    late: float
+    """Share whose users lose their patience, or that no server takes on."""
+    latency: float
+    """Mean seconds until they end."""
+
+
+class Served(NamedTuple):
+    """How one kind of call fares at a process, its callees included."""
+
+    mean: float
+    """Seconds from its arrival to the answer."""
+    variance: float
+    """Squared seconds."""
+    rate: float
+    """Per second."""
+
+
+class Strain(NamedTuple):
+    """How a process serves under its load."""
+
+    waits: float
+    """Probability that a request waits for the process."""
+    wait: float
+    """Mean of that wait, seconds."""
+    wait_variation: float
+    """Its squared coefficient of variation."""
+    turned: float
+    """Share of the requests that find the queue full."""
+    stretch: float
+    """Elapsed over CPU time of a request that does not wait."""
+    throttled: float
+    """Share of its CFS periods that run out of quota."""
+    memory: int
+    """Resident bytes."""
+    operations: Mapping[tuple[Call, int], Served]
+    """By call and port."""
+
+
+def strain_of(world: SimWorld, key: ProcessKey) -> Strain | None:
+    """What load does to a process now; None where it does nothing worth computing."""
+    strains: Mapping[ProcessKey, Strain] | None = world.memory.get(STRAINS)
+    return None if strains is None else strains.get(key)
