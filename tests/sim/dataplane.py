@@ -12,7 +12,7 @@ from sregym_env.sim.machines import kubelet
 from sregym_env.sim.users import traffic
 from sregym_env.sim.world import Controller, Machinery, SimWorld
 from sregym_env.sim.world.process import Process
-from sregym_env.sim.world.program import Call, Flow, HttpRequest, HttpResponse, Usage
+from sregym_env.sim.world.program import PLENTY, Call, Capacity, Flow, HttpRequest, HttpResponse, Usage
 
 COREFILE = """.:53 {
     errors
@@ -48,6 +48,7 @@ class FakeProgram:
     log: str = ""
     cpu_per_request: float = 0.0001
     offered: tuple[Any, ...] = ()
+    bounds: Capacity = PLENTY
     commands: Mapping[str, Any] = None  # type: ignore[assignment]
 
     def start(self, ctx: Any) -> None:
@@ -78,6 +79,9 @@ class FakeProgram:
 
     def terminate(self, ctx: Any) -> tuple[float, int]:
         return 0.1, 0
+
+    def capacity(self, ctx: Any) -> Capacity:
+        return self.bounds
 
     def usage(self, ctx: Any, rates: Mapping[str, float]) -> Usage:
         return Usage(0.001 + self.cpu_per_request * sum(rates.values()), 20 << 20)

@@ -6,9 +6,9 @@ import pytest
 
 from sregym_env.cluster.disturbances import LinkDelay, LinkLoss, PodFreeze
 from sregym_env.sim.processes.context import evaluation
-from sregym_env.sim.processes.flow import Pressure
 from sregym_env.sim.world import SimWorld
-from sregym_env.sim.world.program import Call, Failure, Flow
+from sregym_env.sim.world.program import Again, Call, Failure, Flow
+from sregym_env.sim.world.strain import STRAINS, Served, Strain
 from tests.sim.dataplane import FakeProgram, expose, pod, service, web_world
 
 CALL = Call("get")
@@ -119,12 +119,50 @@ def test_disturbances(disturbance: Any, timeout: float, ok: float, latency: floa
         assert flow.latency == pytest.approx(latency)
 
 
-def test_pressure_sheds_and_slows() -> None:
+def strained(world: SimWorld, key: Any, **more: Any) -> None:
+    plain = Strain(0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0, {})
+    world.memory[STRAINS] = {key: plain._replace(**more)}
+    world.stirred()
+
+
+def test_who_finds_the_queue_full_is_turned_away() -> None:
     world, client, server = web_world()
-    flow = evaluation(world, {server.key: Pressure(10.0, 0.6)}).call(client, "web", 8080, CALL)
+    strained(world, server.key, turned=0.4)
+    flow = evaluation(world).call(client, "web", 8080, CALL)
     assert flow.ok == pytest.approx(0.6)
-    assert flow.latency == pytest.approx(0.1006)
-    queued = evaluation(world, {server.key: Pressure(10.0, 0.6, 3.0)})
-    assert queued.call(client, "web", 8080, CALL).latency == pytest.approx(3.1006)
-    hasty = queued.call(client, "web", 8080, CALL, timeout=1.0)
-    assert (hasty.ok, hasty.latency) == (pytest.approx(0.6), 1.0)
+    assert flow.failures == ((Failure("overload", "context deadline exceeded"), pytest.approx(0.4)),)
+    assert evaluation(world, strained=False).call(client, "web", 8080, CALL).ok == 1.0
+
+
+def test_waiting_for_a_server_takes_time_and_patience() -> None:
+    world, client, server = web_world()
+    strained(world, server.key, waits=0.5, wait=2.0, wait_variation=1.0)
+    flow = evaluation(world).call(client, "web", 8080, CALL)
+    assert flow.latency == pytest.approx(1.0106, rel=0.01)
+    hasty = evaluation(world).call(client, "web", 8080, CALL, timeout=1.0)
+    assert 0.2 < 1.0 - hasty.ok < 0.5
+    assert hasty.failures[0][0].kind == "timeout"
+
+
+def test_a_known_law_says_how_long_it_takes_and_what_gets_done() -> None:
+    world, client, server = web_world()
+    strained(world, server.key, operations={(CALL, 80): Served(3.0, 0.01, 7.0)})
+    walk = evaluation(world)
+    assert walk.call(client, "web", 8080, CALL, timeout=1.0).ok < 1e-3
+    assert walk.call(client, "web", 8080, CALL, rate=50.0).latency == pytest.approx(3.0006)
+    walk.send_rates()
+    (visit,) = walk.visits.values()
+    assert visit.rate == 7.0
+
+
+def test_calls_are_tried_again_until_they_succeed_or_patience_ends() -> None:
+    world, client, _ = web_world()
+    world.disturbances = (LinkLoss("app", "web-1", 0.5),)
+    world.touch()
+    once = evaluation(world).call(client, "web", 8080, CALL, timeout=0.1)
+    walk = evaluation(world)
+    flow = walk.call(client, "web", 8080, CALL, timeout=0.1, again=Again(2, 0.05, 2.0))
+    lost = 1.0 - once.ok
+    assert flow.ok == pytest.approx(1.0 - lost**3)
+    assert sum(share for _, share in flow.failures) == pytest.approx(lost**3)
+    assert flow.latency == pytest.approx(once.latency * (1 + lost + lost**2) + lost * 0.05 + lost**2 * 0.1)

@@ -34,7 +34,11 @@ def asked(world: EmbeddedWorld) -> dict[tuple[str, ...], object]:
 
 def users(world: EmbeddedWorld) -> object:
     """What becomes of what the users want."""
-    return learned(world, "traffic", lambda: traffic._outcome(world))
+    calm = learned(world, "traffic", lambda: traffic._unstrained(world))
+    strained = learned(
+        world, "strained traffic", lambda: traffic._outcome(world, traffic._walk(world, strained=True))
+    )
+    return calm, strained
 
 
 def changes(world: EmbeddedWorld, chance: Chance) -> None:

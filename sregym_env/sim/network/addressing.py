@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from operator import is_
 from typing import Any, NamedTuple, TypeVar
 
@@ -18,7 +18,7 @@ from sregym_env.sim.world.derived import DerivedFrom, DerivedFromEach
 from sregym_env.sim.world.inquiry import Inquiry, Read
 from sregym_env.sim.world.process import Process, ProcessKey
 from sregym_env.sim.world.store import Key, Objects
-from sregym_env.sim.world.strain import OFFERED, strain_of
+from sregym_env.sim.world.strain import NO_STRAINS, Ended, Strain, load_of, strain_of
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -106,6 +106,9 @@ class Present:
     """What was read of earlier ones: what says the same is the same value."""
     claimed: dict[tuple[str, int, str], HostPort] | None = None
     """What :func:`host_port` found out."""
+    strains: Mapping[ProcessKey, Strain] = field(default_factory=lambda: NO_STRAINS)
+    ended: tuple[Ended, ...] = ()
+    """What load does."""
 
 
 _POLICIES = "networkpolicies.networking.k8s.io"
@@ -220,8 +223,9 @@ def _derived(world: SimWorld, known: Present | None) -> Present:
         naming = _naming(world, ground)
         return Present(
             world.epoch, running, by_pod, by_node, pods, _pods_by_ip(pods), slices, manual, volumes, world._app,
-            ground, naming, {}, {}, {}, {},
+            ground, naming, {}, {}, {}, {}, None, *load_of(world),
         )  # fmt: skip
+    strains, ended = load_of(world)
     fresh = replace(
         known,
         epoch=world.epoch,
@@ -231,6 +235,8 @@ def _derived(world: SimWorld, known: Present | None) -> Present:
         manual=manual,
         volumes=volumes,
         app=world._app,
+        strains=strains,
+        ended=ended,
     )
     changed = _changed(world, known, fresh)
     if changed:
@@ -281,6 +287,12 @@ def _changed(world: SimWorld, known: Present, fresh: Present) -> list[tuple[str,
         changed.append(("naming", None))
     if fresh.app is not known.app:
         changed.append(("app", None))
+    if fresh.strains is not known.strains:
+        for key in {**known.strains, **fresh.strains}:
+            if known.strains.get(key) != fresh.strains.get(key):
+                changed.append(("strain", key))
+    if fresh.ended != known.ended:
+        changed.append(("offered", None))
     if not _same(known.volumes, fresh.volumes):
         changed += [("volume", name) for name in {**known.volumes, **fresh.volumes}]
     return changed
@@ -444,7 +456,7 @@ _READERS: Mapping[str, Callable[[SimWorld, Any], Any]] = {
     "process": lambda world, key: world.processes.get(key),
     "volume": lambda world, name: world.volumes.get(name),
     "strain": strain_of,
-    "offered": lambda world, _: world.memory.get(OFFERED),
+    "offered": lambda world, _: load_of(world)[1],
 }
 """What answers are made of, apart from the ground they stand on."""
 

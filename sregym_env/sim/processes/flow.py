@@ -255,15 +255,19 @@ class Evaluation:
         """(what becomes of requests that arrive, load included; variance of their latency where its law is known)."""
         flow, process = visit.flow, visit.process
         visit.latency = flow.latency
-        if self._strained:
-            addressing.note(self.world, "strain", process.key)
-            strain = strain_of(self.world, process.key)
-            if strain is not None:
-                known = strain.operations.get((visit.call, visit.port))
-                flow, variance = _strained(flow, strain, known)
-                visit.latency = flow.latency
-                return flow, variance
-        return flow, None
+        strain = self.strain(process.key)
+        if strain is None:
+            return flow, None
+        flow, variance = _strained(flow, strain, strain.operations.get((visit.call, visit.port)))
+        visit.latency = flow.latency
+        return flow, variance
+
+    def strain(self, key: ProcessKey) -> Strain | None:
+        """What load does to a process, if that counts here."""
+        if not self._strained:
+            return None
+        addressing.note(self.world, "strain", key)
+        return strain_of(self.world, key)
 
     # --- rates ------------------------------------------------------------------------------------
 
@@ -273,7 +277,7 @@ class Evaluation:
         Where load counts, a server passes on what it gets done, not what it is asked.
         """
         for visit in reversed(self.visits.values()):
-            strain = strain_of(self.world, visit.process.key) if self._strained else None
+            strain = self.strain(visit.process.key)
             known = None if strain is None else strain.operations.get((visit.call, visit.port))
             if known is not None:
                 visit.rate = known.rate

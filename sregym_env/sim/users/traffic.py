@@ -29,7 +29,7 @@ from sregym_env.sim.world.logs import Burst, stamped
 from sregym_env.sim.world.process import Process, ProcessKey
 from sregym_env.sim.world.program import Call, Failure, Flow
 from sregym_env.sim.world.store import Change
-from sregym_env.sim.world.strain import OFFERED, STRAINS, Ended, strain_of
+from sregym_env.sim.world.strain import STRAINS, Ended, load_of
 
 BURSTS = "traffic.bursts"
 """``world.memory`` key of the log lines that steady traffic keeps writing, per run of a container."""
@@ -128,7 +128,7 @@ def _outcome(world: SimWorld, walked: Walked) -> Outcome:
     return Outcome(
         _journeys(walked.offers, walked.flows),
         _components(world, by_process),
-        _loads(world, by_process),
+        _loads(evaluation, by_process),
         _lines(evaluation),
         _doomed(evaluation),
         tuple(dict.fromkeys(world.inquiry.settling)),
@@ -186,7 +186,7 @@ def _walk(world: SimWorld, *, strained: bool) -> Walked:
     walk.send_rates()
     if strained:
         addressing.note(world, "offered")
-        ended: tuple[Ended, ...] = world.memory.get(OFFERED, ())
+        ended = load_of(world)[1]
         # Whatever begins to offer is known to the data plane from the next look on.
         if len(ended) == len(flows):
             flows = [_as_ended(flow, end) for flow, end in zip(flows, ended, strict=True)]
@@ -260,12 +260,12 @@ def _totals(visits: list[Visit]) -> tuple[float, float, float]:
     return rate, ok, latency
 
 
-def _loads(world: SimWorld, by_process: dict[ProcessKey, list[Visit]]) -> tuple[Load, ...]:
+def _loads(evaluation: Evaluation, by_process: dict[ProcessKey, list[Visit]]) -> tuple[Load, ...]:
     loads = []
     for key, visits in by_process.items():
         process = visits[0].process
         _, ok, latency = _totals(visits)
-        strain = strain_of(world, key)
+        strain = evaluation.strain(key)
         throttled, memory = (0.0, 0) if strain is None else (strain.throttled, strain.memory)
         loads.append(
             Load(key, process.restart, tuple(_rates(visits).items()), ok, latency, throttled, memory)

@@ -60,7 +60,16 @@ class Strain(NamedTuple):
     """By call and port."""
 
 
+NO_STRAINS: Mapping[ProcessKey, Strain] = {}
+"""Nothing is near its limits."""
+
+
+def load_of(world: SimWorld) -> tuple[Mapping[ProcessKey, Strain], tuple[Ended, ...]]:
+    """The strains of the moment by process, and how what is offered fares; both empty while nothing is near its limits."""
+    return world.memory.get(STRAINS, NO_STRAINS), world.memory.get(OFFERED, ())
+
+
 def strain_of(world: SimWorld, key: ProcessKey) -> Strain | None:
     """What load does to a process now; None where it does nothing worth computing."""
-    strains: Mapping[ProcessKey, Strain] | None = world.memory.get(STRAINS)
-    return None if strains is None else strains.get(key)
+    found: Strain | None = world.memory.get(STRAINS, NO_STRAINS).get(key)
+    return found
