@@ -7,6 +7,7 @@ history of traffic. Rules concern the application's namespaces, a few the whole 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +17,7 @@ from sregym_env.cluster.targets import kind_of
 from sregym_env.kube.durations import parse_rfc3339
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import MINUTE, SECOND
-from sregym_env.sim.processes.flow import SPREAD
+from sregym_env.sim.dataplane.queueing import share_in_time
 from sregym_env.sim.users.components import app_of
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.history import ComponentState, Segment, history, window
@@ -26,8 +27,8 @@ LATENCY_SECONDS = 3.0
 THROTTLED_SHARE = 0.25
 MINIMAL_RATE = 0.1
 """Thresholds of the golden-signal and throttling rules."""
-P95_OF_MEAN = 1.0 + 0.9 * SPREAD
-"""The 95th percentile of a response time relative to its mean, for the spread the data plane assumes."""
+QUANTILE = 0.95
+"""Share of the requests that must be answered within :data:`LATENCY_SECONDS`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,15 +305,20 @@ def _averages(
         for state in segment.components:
             if only is not None and (state.name != only[1] or state.namespace != only[0]):
                 continue
-            total = sums.setdefault((state.namespace, state.name), [0.0, 0.0, 0.0])
+            total = sums.setdefault((state.namespace, state.name), [0.0, 0.0, 0.0, 0.0])
             total[0] += state.rate * held
             total[1] += state.rate * held * state.ok
             total[2] += state.rate * held * state.latency
-    return {
-        key: ComponentState(*key, total[0] / (WINDOW / SECOND), total[1] / total[0], total[2] / total[0])
-        for key, total in sums.items()
-        if total[0] > 0.0
-    }
+            total[3] += state.rate * held * (state.latency**2 + state.deviation**2)
+    return {key: _average(key, *total) for key, total in sums.items() if total[0] > 0.0}
+
+
+def _average(
+    key: tuple[str, str], requests: float, ok: float, waited: float, squares: float
+) -> ComponentState:
+    mean = waited / requests
+    spread = math.sqrt(max(squares / requests - mean * mean, 0.0))
+    return ComponentState(*key, requests / (WINDOW / SECOND), ok / requests, mean, spread)
 
 
 EVALUATION = 15 * SECOND
@@ -389,7 +395,8 @@ def _high_errors(state: ComponentState) -> bool:
 
 
 def _high_latency(state: ComponentState) -> bool:
-    return state.latency * P95_OF_MEAN > LATENCY_SECONDS
+    prompt, _ = share_in_time(LATENCY_SECONDS, state.latency, state.deviation**2)
+    return prompt < QUANTILE
 
 
 RULES: tuple[Rule, ...] = (

@@ -6,6 +6,7 @@ those of Go's ``net`` and ``net/http`` packages.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -14,6 +15,7 @@ from urllib.parse import urlsplit
 from sregym_env.cluster.http import HttpCall, HttpExchange
 from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import keyed_bits
+from sregym_env.sim.dataplane.law import Law
 from sregym_env.sim.network import addressing, tls
 from sregym_env.sim.network.addressing import NodeSource, Source
 from sregym_env.sim.network.connections import (
@@ -30,7 +32,9 @@ from sregym_env.sim.network.links import late, retransmissions
 from sregym_env.sim.network.tls import Tls
 from sregym_env.sim.processes.context import ProcessContext, evaluation
 from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.process import ProcessKey
 from sregym_env.sim.world.program import Call, HttpRequest, HttpResponse
+from sregym_env.sim.world.strain import strain_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,10 +177,30 @@ def _exchange(
     else:
         response = world.programs[process.program].request(context, request, leg.port)
     total = connected + leg.latency + extra + (0.0005 if response is None else response.latency)
+    total += _waited(world, process.key, f"wait:{'/'.join(addressing.source_key(source))}")
     if total > patience:
         return _gave_up(waiting, connection, patience)
     return evolve(waiting, outcome="ok", response=response, total_seconds=total, phase="done")
 
+
+def _waited(world: SimWorld, key: ProcessKey, stream: str) -> float:
+    """Seconds that one request waits for a server under its load; without end where the server takes on no more."""
+    addressing.note(world, "strain", key)
+    strain = strain_of(world, key)
+    if strain is None or strain.waits * strain.wait + strain.turned < SOON:
+        return 0.0
+    _chanced(world)
+    draw = world.streams.unit(stream)
+    if draw < strain.turned:
+        return math.inf
+    draw = (draw - strain.turned) / (1.0 - strain.turned)
+    if draw >= strain.waits:
+        return 0.0
+    return Law.gamma(strain.wait, strain.wait_variation * strain.wait**2).sample(draw / strain.waits)
+
+
+SOON = 0.001
+"""Seconds of a wait that nobody notices."""
 
 NOT_TLS = "Client sent an HTTP request to an HTTPS server.\n"
 """What Go's HTTPS server answers to a client that speaks plain HTTP."""
@@ -289,7 +313,7 @@ def probe_grpc(
     addressing.note(world, "process", leg.process)
     call = Call("grpc.health.v1.Health/Check", (("service", service),))
     flow = evaluation(world).serve(world.processes[leg.process], call, leg.port)
-    if flow.latency > timeout:
+    if flow.latency + _waited(world, leg.process, f"probe:{node}:{host}:{port}") > timeout:
         return False, late_text
     if flow.ok > 0.5:
         return True, ""

@@ -67,6 +67,8 @@ class Made(NamedTuple):
     """Share that ends well, retries included."""
     latency: float
     """Mean seconds, retries included."""
+    variance: float
+    """Of the time of an attempt, squared seconds."""
 
 
 @dataclass(slots=True)
@@ -93,6 +95,8 @@ class Visit:
     """Requests per second, once rates were sent down."""
     latency: float = 0.0
     """Mean seconds until the answer, load included."""
+    variance: float = 0.0
+    """Variance of that, squared seconds; while it is served, of what its callees take."""
 
 
 class Evaluation:
@@ -147,9 +151,11 @@ class Evaluation:
         if fail_fast and all(leg.outcome != "ok" for leg in legs):
             legs = tuple(leg._replace(latency=min(leg.latency, fail_fast)) for leg in legs)
         ended = [(leg.share, *self._leg(leg, call, patience)) for leg in legs]
-        once = ended[0][1] if len(ended) == 1 else _mixed([(part, flow) for part, flow, _ in ended])
+        once = ended[0][1] if len(ended) == 1 else _mixed([(part, flow) for part, flow, _, _ in ended])
         flow, tries = (once, 1.0) if again is None else _tried_again(once, again)
-        ways = tuple(way for _, _, way in ended if way is not None)
+        ways = tuple(way for _, _, way, _ in ended if way is not None)
+        square = sum(part * (each.latency**2 + variance) for part, each, _, variance in ended)
+        variance = max(square - once.latency**2, 0.0)
         caller = self._stack[-1] if self._stack and not rate else None
         for way in ways:
             if way.to is None:
@@ -171,6 +177,7 @@ class Evaluation:
             0 if caller is None else caller.stage,
             flow.ok,
             flow.latency,
+            variance,
         )
         if rate:
             self.offered.append(made)
@@ -178,6 +185,7 @@ class Evaluation:
             caller.made.append(made)
             caller.stage += 1
             caller.waited += share * flow.latency
+            caller.variance += share * variance
         return flow
 
     def serve(self, process: Process, call: Call, port: int) -> Flow:
@@ -210,29 +218,35 @@ class Evaluation:
 
     # --- walking ----------------------------------------------------------------------------------
 
-    def _leg(self, leg: Leg, call: Call, patience: float) -> tuple[Flow, Way | None]:
-        """What becomes of the calls that take one leg; no way where they go round in a circle."""
+    def _leg(self, leg: Leg, call: Call, patience: float) -> tuple[Flow, Way | None, float]:
+        """(what becomes of the calls that take one leg, where it leads, variance of how long they take); it leads nowhere
+        where they go round in a circle."""
         if leg.outcome != "ok" or leg.process is None:
             silent = leg.outcome == "timeout" and leg.latency > patience
             way = Way(None, leg.share, leg.latency, 0.0, 0.0, leg.outcome)
-            return _failed("timeout" if silent else leg.outcome, leg.text, min(leg.latency, patience)), way
+            return (
+                _failed("timeout" if silent else leg.outcome, leg.text, min(leg.latency, patience)),
+                way,
+                0.0,
+            )
         addressing.note(self.world, "process", leg.process)
         process = self.world.processes.get(leg.process)
         if process is None:
             text = f"read tcp {leg.address}:{leg.port}: read: connection reset by peer"
-            return _failed("reset", text, leg.latency), Way(None, leg.share, leg.latency, 0.0, 0.0, "reset")
+            way = Way(None, leg.share, leg.latency, 0.0, 0.0, "reset")
+            return _failed("reset", text, leg.latency), way, 0.0
         if not leg.answers:
-            return _failed("timeout", LATE.text, patience), Way(
-                None, leg.share, CONNECT_TIMEOUT, 0.0, 0.0, "timeout"
-            )
+            way = Way(None, leg.share, CONNECT_TIMEOUT, 0.0, 0.0, "timeout")
+            return _failed("timeout", LATE.text, patience), way, 0.0
         key = (process.key, call, leg.port)
         # A cycle of calls: what becomes of it is decided further out, here it only has to end.
         if key in self._open:
-            return Flow(1.0, leg.latency), None
+            return Flow(1.0, leg.latency), None, 0.0
         visit = self._visit(process, call, leg.port)
-        flow, variance = self._loaded(visit)
+        flow, law = self._loaded(visit)
         way = Way(key, leg.share, leg.latency, leg.jitter, leg.loss, "ok")
-        return _travelled(flow, variance, leg, patience), way
+        variance = min(visit.variance + leg.jitter**2, patience**2 / 4.0)
+        return _travelled(flow, law, leg, patience), way, variance
 
     def _visit(self, process: Process, call: Call, port: int) -> Visit:
         key = (process.key, call, port)
@@ -247,6 +261,9 @@ class Evaluation:
         finally:
             self._stack.pop()
             self._open.discard(key)
+        own = visit.flow.latency - visit.waited
+        # Work and pauses of a server are as variable as an exponential law, as far as nobody knows better.
+        visit.latency, visit.variance = visit.flow.latency, visit.variance + max(own, 0.0) ** 2
         # Not before its callees are in: rates are sent down in the opposite order.
         self.visits[key] = visit
         return visit
@@ -254,12 +271,11 @@ class Evaluation:
     def _loaded(self, visit: Visit) -> tuple[Flow, float | None]:
         """(what becomes of requests that arrive, load included; variance of their latency where its law is known)."""
         flow, process = visit.flow, visit.process
-        visit.latency = flow.latency
         strain = self.strain(process.key)
         if strain is None:
             return flow, None
         flow, variance = _strained(flow, strain, strain.operations.get((visit.call, visit.port)))
-        visit.latency = flow.latency
+        visit.latency, visit.variance = flow.latency, variance
         return flow, variance
 
     def strain(self, key: ProcessKey) -> Strain | None:

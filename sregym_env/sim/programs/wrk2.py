@@ -8,11 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
+import numpy as np
+
+from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.clock import SECOND, seconds
+from sregym_env.sim.dataplane.law import Law, edges
+from sregym_env.sim.dataplane.plan import Floats
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, NEVER, Quiet
-from sregym_env.sim.world.history import history
+from sregym_env.sim.world.history import JourneyState, window
 from sregym_env.sim.world.logs import Line
 from sregym_env.sim.world.program import Call, Usage
 
@@ -100,7 +106,9 @@ class Wrk2(Quiet):
         while (begun := start + index * period) <= ctx.now():
             found.append(Line(begun, f"Running wrk2 on round #{index + 1}"))
             if begun + length <= ctx.now():
-                found.extend(Line(begun + length, text) for text in _result(ctx, begun, begun + length))
+                found.extend(
+                    Line(begun + length, text) for text in _result(ctx, index, begun, begun + length)
+                )
             index += 1
         return [line for line in found if line.time >= since]
 
@@ -117,47 +125,84 @@ class Wrk2(Quiet):
         return Usage(0.002 + 0.00004 * float(ctx.process.state.get("rate", 0.0)), ctx.process.memory)
 
 
-def _result(ctx: ProcessContext, begun: int, ended: int) -> Iterator[str]:
-    """wrk2's report of one round."""
-    requests = failed = waited = 0.0
+def _result(ctx: ProcessContext, index: int, begun: int, ended: int) -> Iterator[str]:
+    """wrk2's report of one round: what a finite number of requests shows of the laws that held meanwhile."""
+    answered = failed = 0.0
     broken = dict.fromkeys(("connect", "read", "timeout"), 0.0)
-    for duration, rate, ok, latency, errors in _spans(ctx, begun, ended):
-        sent = rate * duration
-        lost = 0.0
-        for text, share in errors:
+    parts: dict[tuple[float, float], float] = {}
+    for duration, journey in _spans(ctx, begun, ended):
+        sent = journey.rate * duration
+        lost = sum(share for text, share in journey.errors if not text.startswith("HTTP "))
+        for text, share in journey.errors:
             if not text.startswith("HTTP "):
                 broken[_socket_error(text)] += sent * share
-                lost += sent * share
-        requests += sent - lost
-        failed += sent * (1.0 - ok) - lost
-        waited += (sent - lost) * latency
-    mean = waited / requests if requests > 0.5 else 0.0
-    span = (ended - begun) / SECOND
-    state = ctx.process.state
-    count, bad = int(requests + 0.5), int(failed + 0.5)
-    refused, cut, slow = (int(number + 0.5) for number in broken.values())
+        answered += sent * (1.0 - lost)
+        failed += sent * max(1.0 - journey.ok - lost, 0.0)
+        kind = (journey.latency, journey.deviation)
+        parts[kind] = parts.get(kind, 0.0) + sent * (1.0 - lost)
+    state, span = ctx.process.state, (ended - begun) / SECOND
+    chance = Chance((ctx.world.streams.seed, "wrk2", ctx.process.pod, index))
     yield f"Running {span:.0f}s test @ http://{state['host']}:{state['port']}"
     yield "  3 threads and 100 connections"
-    yield "  Thread Stats   Avg      Stdev     99%   +/- Stdev"
-    # The history knows means; the spread around them is assumed.
-    yield f"    Latency   {_time(mean):>8}  {_time(mean * 0.42):>8} {_time(mean * 2.3):>8}   86.34%"
-    yield f"    Req/Sec   {count / span / 3:8.2f}  {count / span / 9:8.2f} {count / span / 2:8.2f}    71.02%"
-    yield "  Latency Distribution (HdrHistogram - Recorded Latency)"
-    for name, factor in (
-        ("50.000%", 0.86),
-        ("75.000%", 1.2),
-        ("90.000%", 1.6),
-        ("99.000%", 2.3),
-        ("99.900%", 3.6),
-    ):
-        yield f" {name:>7}  {_time(mean * factor):>8}"
-    yield f"  {count} requests in {span:.2f}s, {count * 0.0021:.2f}MB read"
+    # The last answers of a round arrive after its end.
+    count = max(round(answered - chance.unit("late") * min(3.0, answered)), 0)
+    bad = min(round(failed), count)
+    if count:
+        yield from _latencies(parts, answered, span, count, chance)
+    read = max(count - bad, 0) * ANSWER_BYTES + bad * ERROR_BYTES
+    yield f"  {count} requests in {span:.2f}s, {_bytes(read)} read"
+    refused, cut, slow = (round(number) for number in broken.values())
     if refused or cut or slow:
         yield f"  Socket errors: connect {refused}, read {cut}, write 0, timeout {slow}"
     if bad:
         yield f"  Non-2xx or 3xx responses: {bad}"
     yield f"Requests/sec: {count / span:9.2f}"
-    yield f"Transfer/sec: {count * 2.15 / span:9.2f}KB"
+    yield f"Transfer/sec: {_bytes(read / span):>11}"
+
+
+QUANTILES = (0.5, 0.75, 0.9, 0.99, 0.999, 0.9999, 0.99999, 1.0)
+"""As wrk2 prints them (``print_stats_latency``)."""
+ANSWER_BYTES, ERROR_BYTES = 2150.0, 260.0
+"""Assumed sizes of an answer and of an error, headers included."""
+
+
+def _latencies(
+    parts: Mapping[tuple[float, float], float], total: float, span: float, count: int, chance: Chance
+) -> Iterator[str]:
+    mixture = tuple((round(weight / total, 3), *kind) for kind, weight in parts.items() if weight > 0.0)
+    borders, below, mean, spread = _mixture(mixture)
+    noise = np.array([chance.normal(f"q{number}") for number in range(len(QUANTILES))])
+    asked = np.array(QUANTILES)
+    # The largest of n values lies about where one in n lies beyond.
+    seen = np.clip(asked + noise * np.sqrt(asked * (1.0 - asked) / count), 0.0, 1.0 - 0.7 / count)
+    found = np.interp(np.maximum.accumulate(seen), below, borders)
+    middle = mean + chance.normal("mean") * spread / count**0.5
+    within = np.interp([middle - spread, middle + spread], borders, below)
+    yield "  Thread Stats   Avg      Stdev     99%   +/- Stdev"
+    share = 100.0 * float(within[1] - within[0])
+    yield f"    Latency   {_time(middle):>8}  {_time(spread):>8} {_time(found[3]):>8} {share:7.2f}%"
+    rate = count / span / 3
+    wobble = max(rate, 1.0) ** 0.5 * (1.0 + 0.1 * chance.normal("wobble"))
+    most = rate + 2.3 * wobble
+    yield f"    Req/Sec   {rate:8.2f}  {wobble:8.2f} {most:8.2f} {68.3 + 3.0 * chance.normal('within'):7.2f}%"
+    yield "  Latency Distribution (HdrHistogram - Recorded Latency)"
+    for quantile, value in zip(QUANTILES, found, strict=True):
+        yield f" {quantile * 100:.3f}%  {_time(value):>8}"
+
+
+@lru_cache(maxsize=256)
+def _mixture(parts: tuple[tuple[float, float, float], ...]) -> tuple[Floats, Floats, float, float]:
+    """(borders of bins in seconds, share below each, mean, standard deviation) of a mixture of (weight, mean, deviation)."""
+    law = Law.mixed((weight, Law.gamma(mean, spread * spread)) for weight, mean, spread in parts)
+    return edges(), np.concatenate([[0.0], np.cumsum(law.mass)]), law.mean, law.variance**0.5
+
+
+def _bytes(size: float) -> str:
+    for unit in ("B", "KB", "MB"):
+        if size < 1024.0:
+            return f"{size:.2f}{unit}"
+        size /= 1024.0
+    return f"{size:.2f}GB"
 
 
 def _socket_error(text: str) -> str:
@@ -168,25 +213,14 @@ def _socket_error(text: str) -> str:
 
 
 def _time(value: float) -> str:
-    return (
-        f"{value * 1e6:.2f}us"
-        if value < 0.001
-        else f"{value * 1e3:.2f}ms"
-        if value < 1.0
-        else f"{value:.2f}s"
-    )
+    """As wrk prints a time: three units, two digits."""
+    if value < 0.001:
+        return f"{value * 1e6:.2f}us"
+    return f"{value * 1e3:.2f}ms" if value < 1.0 else f"{value:.2f}s"
 
 
-def _spans(
-    ctx: ProcessContext, begun: int, ended: int
-) -> Iterator[tuple[float, float, float, float, tuple[tuple[str, float], ...]]]:
-    """(seconds, rate, success ratio, latency, errors) of every journey in every stretch of the history."""
-    until = ended
-    for segment in history(ctx.world).newest_first():
-        if segment.start < until:
-            covered = (until - max(segment.start, begun)) / SECOND
-            for journey in segment.journeys:
-                yield covered, journey.rate, journey.ok, journey.latency, journey.errors
-            until = max(segment.start, begun)
-        if segment.start <= begun:
-            return
+def _spans(ctx: ProcessContext, begun: int, ended: int) -> Iterator[tuple[float, JourneyState]]:
+    """(seconds, state) of every journey in every stretch of the history."""
+    for segment, held in window(ctx.world, begun, ended):
+        for journey in segment.journeys:
+            yield held, journey

@@ -6,6 +6,7 @@ network of the moment runs through time; whoever makes a request meets its strai
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from sregym_env.runtime.clock import SECOND
@@ -146,8 +147,16 @@ def _ended(outline: Outline, network: Network, state: State) -> tuple[Ended, ...
         late = rates[EdgeTotal.LAST_TIMEOUT] + rates[EdgeTotal.LAST_REJECTED]
         wrong = rates[EdgeTotal.LAST_ERROR] + rates[EdgeTotal.LAST_REFUSED]
         total = max(rates[EdgeTotal.OK] + late + wrong, 1e-9)
-        mean = state.edges[Way.MEAN, number]
-        found.append(Ended(*map(_figure, (rates[EdgeTotal.OK] / total, late / total, mean))))
+        edge = plan.edges[number]
+        first = plan.leg_first[number]
+        variance = state.operations[Law.VARIANCE, plan.leg_op[first]] if edge.legs[0].to else 0.0
+        figures = (
+            rates[EdgeTotal.OK] / total,
+            late / total,
+            state.edges[Way.MEAN, number],
+            min(math.sqrt(variance), edge.timeout / 2.0),
+        )
+        found.append(Ended(*map(_figure, figures)))
     return tuple(found)
 
 

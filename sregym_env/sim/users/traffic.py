@@ -23,7 +23,16 @@ from sregym_env.sim.users import plane
 from sregym_env.sim.users.compiling import Outline, outline_of
 from sregym_env.sim.users.components import app_of, workload_of
 from sregym_env.sim.world import Handler, LogKey, SimWorld
-from sregym_env.sim.world.history import HISTORY, ComponentState, JourneyState, Load, Segment, history, window
+from sregym_env.sim.world.history import (
+    HISTORY,
+    ComponentState,
+    JourneyState,
+    Load,
+    Segment,
+    deviation,
+    history,
+    window,
+)
 from sregym_env.sim.world.inquiry import Settling
 from sregym_env.sim.world.logs import Burst, stamped
 from sregym_env.sim.world.process import Process, ProcessKey
@@ -67,6 +76,8 @@ class Walked:
 
     offers: list[tuple[Process, Offer]]
     flows: list[Flow]
+    variances: list[float]
+    """Of the times that they take."""
     evaluation: Evaluation
 
 
@@ -126,7 +137,7 @@ def _outcome(world: SimWorld, walked: Walked) -> Outcome:
     by_process = _by_process(evaluation)
     assert world.inquiry is not None
     return Outcome(
-        _journeys(walked.offers, walked.flows),
+        _journeys(walked),
         _components(world, by_process),
         _loads(evaluation, by_process),
         _lines(evaluation),
@@ -190,7 +201,8 @@ def _walk(world: SimWorld, *, strained: bool) -> Walked:
         # Whatever begins to offer is known to the data plane from the next look on.
         if len(ended) == len(flows):
             flows = [_as_ended(flow, end) for flow, end in zip(flows, ended, strict=True)]
-    return Walked(offers, flows, walk)
+            return Walked(offers, flows, [end.deviation**2 for end in ended], walk)
+    return Walked(offers, flows, [made.variance for made in walk.offered], walk)
 
 
 def _as_ended(flow: Flow, end: Ended) -> Flow:
@@ -205,18 +217,20 @@ def _as_ended(flow: Flow, end: Ended) -> Flow:
     return Flow(end.ok, end.latency, tuple(failures))
 
 
-def _journeys(offers: list[tuple[Process, Offer]], flows: list[Flow]) -> tuple[JourneyState, ...]:
-    parts: dict[str, list[tuple[float, Flow]]] = {}
-    for (_, (name, rate, *_)), flow in zip(offers, flows, strict=True):
+def _journeys(walked: Walked) -> tuple[JourneyState, ...]:
+    parts: dict[str, list[tuple[float, Flow, float]]] = {}
+    for (_, (name, rate, *_)), flow, variance in zip(
+        walked.offers, walked.flows, walked.variances, strict=True
+    ):
         if name:
-            parts.setdefault(name, []).append((rate, flow))
+            parts.setdefault(name, []).append((rate, flow, variance))
     states = []
     for name, flowing in parts.items():
-        total = sum(rate for rate, _ in flowing)
+        total = sum(rate for rate, _, _ in flowing)
         if total <= 0.0:
             continue
         errors: dict[str, float] = {}
-        for rate, flow in flowing:
+        for rate, flow, _ in flowing:
             for failure, share in flow.failures:
                 text = error_text(failure)
                 errors[text] = errors.get(text, 0.0) + share * rate / total
@@ -224,9 +238,10 @@ def _journeys(offers: list[tuple[Process, Offer]], flows: list[Flow]) -> tuple[J
             JourneyState(
                 name,
                 total,
-                sum(rate * flow.ok for rate, flow in flowing) / total,
-                sum(rate * flow.latency for rate, flow in flowing) / total,
+                sum(rate * flow.ok for rate, flow, _ in flowing) / total,
+                sum(rate * flow.latency for rate, flow, _ in flowing) / total,
                 tuple(errors.items()),
+                deviation([(rate / total, flow.latency, variance) for rate, flow, variance in flowing]),
             )
         )
     return tuple(states)
@@ -253,22 +268,23 @@ def _by_process(evaluation: Evaluation) -> dict[ProcessKey, list[Visit]]:
     return found
 
 
-def _totals(visits: list[Visit]) -> tuple[float, float, float]:
+def _totals(visits: list[Visit]) -> tuple[float, float, float, float]:
+    """(requests per second, share that succeeds, mean and standard deviation of the latency)."""
     rate = sum(visit.rate for visit in visits)
     ok = sum(visit.rate * visit.flow.ok for visit in visits) / rate
     latency = sum(visit.rate * visit.latency for visit in visits) / rate
-    return rate, ok, latency
+    return rate, ok, latency, deviation([(v.rate / rate, v.latency, v.variance) for v in visits])
 
 
 def _loads(evaluation: Evaluation, by_process: dict[ProcessKey, list[Visit]]) -> tuple[Load, ...]:
     loads = []
     for key, visits in by_process.items():
         process = visits[0].process
-        _, ok, latency = _totals(visits)
+        _, ok, latency, spread = _totals(visits)
         strain = evaluation.strain(key)
         throttled, memory = (0.0, 0) if strain is None else (strain.throttled, strain.memory)
         loads.append(
-            Load(key, process.restart, tuple(_rates(visits).items()), ok, latency, throttled, memory)
+            Load(key, process.restart, tuple(_rates(visits).items()), ok, latency, throttled, memory, spread)
         )
     return tuple(loads)
 

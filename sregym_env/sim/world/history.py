@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -25,6 +27,8 @@ class JourneyState(NamedTuple):
     latency: float
     errors: tuple[tuple[str, float], ...]
     """(error text, share of the requests)."""
+    deviation: float = 0.0
+    """Standard deviation of the latency, seconds."""
 
 
 class ComponentState(NamedTuple):
@@ -35,6 +39,8 @@ class ComponentState(NamedTuple):
     rate: float
     ok: float
     latency: float
+    deviation: float = 0.0
+    """Standard deviation of the latency, seconds."""
 
 
 class Load(NamedTuple):
@@ -49,6 +55,8 @@ class Load(NamedTuple):
     """Share of CFS periods in which its CPU limit held it back."""
     memory: int = 0
     """Resident bytes under load; 0 where they are those at rest."""
+    deviation: float = 0.0
+    """Standard deviation of the latency, seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +78,15 @@ class Segment:
             and self.components == other.components
             and self.probes == other.probes
         )
+
+
+def deviation(parts: Iterable[tuple[float, float, float]]) -> float:
+    """Standard deviation of a mixture of (share, mean, variance); shares sum to 1."""
+    mean = square = 0.0
+    for share, each, variance in parts:
+        mean += share * each
+        square += share * (each * each + variance)
+    return math.sqrt(max(square - mean * mean, 0.0))
 
 
 def history(world: SimWorld) -> SharedLog[Segment]:

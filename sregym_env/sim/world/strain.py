@@ -26,6 +26,8 @@ class Ended(NamedTuple):
     """Share whose users lose their patience, or that no server takes on."""
     latency: float
     """Mean seconds until they end."""
+    deviation: float
+    """Standard deviation of that."""
 
 
 class Served(NamedTuple):
