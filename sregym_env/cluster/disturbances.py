@@ -44,4 +44,17 @@ class PodFreeze:
     pod: str
 
 
-Disturbance = DiskReadErrors | LinkDelay | LinkLoss | PodFreeze
+@dataclass(frozen=True, slots=True)
+class LoadSurge:
+    """An application's users want more (or less) than usual."""
+
+    namespace: str
+    """Where its load is made."""
+    factor: float = 3.0
+    """Times the usual rate of requests."""
+
+
+OfOnePod = LinkDelay | LinkLoss | PodFreeze
+"""Disturbances that strike a pod."""
+
+Disturbance = DiskReadErrors | LinkDelay | LinkLoss | PodFreeze | LoadSurge

@@ -9,7 +9,7 @@ from typing import Any, Self, get_args
 
 import orjson
 
-from sregym_env.cluster.disturbances import DiskReadErrors, Disturbance
+from sregym_env.cluster.disturbances import Disturbance, OfOnePod
 from sregym_env.cluster.forkable import ScheduledAction
 from sregym_env.cluster.health import Alert
 from sregym_env.cluster.http import HttpCall, HttpExchange
@@ -160,7 +160,7 @@ def outside(world: EmbeddedWorld, action: ScheduledAction) -> None:
     if action.kind == "heal":
         world.nodes.heal(disturbance)
         return
-    if not isinstance(disturbance, DiskReadErrors) and not disturbance.pod:
+    if isinstance(disturbance, OfOnePod) and not disturbance.pod:
         name = _pod(world, disturbance.namespace, action.draw)
         if not name:
             return

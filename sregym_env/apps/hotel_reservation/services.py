@@ -15,7 +15,7 @@ from sregym_env.sim.programs.defaults import MIB
 from sregym_env.sim.programs.services.peers import Account, At, Data, Peer, Registered, Retries
 from sregym_env.sim.programs.services.protocols import Grpc, Http
 from sregym_env.sim.programs.services.runtimes.go import Go
-from sregym_env.sim.programs.services.settings import Route, ServiceSettings
+from sregym_env.sim.programs.services.settings import Limiter, Route, ServiceSettings
 from sregym_env.sim.programs.services.steps import (
     Ask,
     Compute,
@@ -346,6 +346,7 @@ def _service(edition: Edition, name: str) -> ServiceSettings:
         _peers(edition, name),
         routes=_ROUTES if serves_http else (),
         metrics=metrics,
+        limiter=Limiter("RATE_BACKEND_QPS_LIMIT", "RATE_QUEUE_CAPACITY") if name == "rate" else None,
         health=edition.health and not serves_http,
     )
 

@@ -109,14 +109,17 @@ def _pod_usage(world: SimWorld, pod: Manifest) -> PodUsage | None:
 def container_usage(world: SimWorld, process: Process, segment: Segment | None, time: int) -> ContainerUsage:
     """What one process used in the window that ended at ``time``."""
     rates: dict[str, float] = {}
-    resident = process.memory
+    resident, busy = process.memory, -1.0
     if segment is not None:
         for load in segment.loads:
             if load.process == process.key and load.restart == process.restart:
                 rates = dict(load.rates)
-                resident = max(resident, load.memory)
+                resident, busy = max(resident, load.memory), load.cpu
                 break
-    used = world.programs[process.program].usage(ProcessContext(world, process), rates)
+    program, context = world.programs[process.program], ProcessContext(world, process)
+    used = program.usage(context, rates)
+    if busy >= 0.0:
+        used = used._replace(cpu=program.usage(context, {}).cpu + busy)
     # Keyed by the window, not drawn: whoever asks twice within it sees the same, and moves no chance.
     key = (world.streams.seed, process.key[0], process.container, time)
     cpu = used.cpu * (1.0 + CPU_JITTER * (2.0 * keyed_unit("cpu", *key) - 1.0))

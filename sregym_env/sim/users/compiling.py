@@ -6,6 +6,7 @@ all their limits, so the network, and what time makes of it, is worked out only 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -54,6 +55,8 @@ class Kind:
     failing: float
     """Share that fails whatever the callees say."""
     made: tuple[Made, ...]
+    latency: float
+    """Mean seconds per request, callees included."""
     rate: float
     """Requests per second, were there no load to speak of."""
 
@@ -71,8 +74,10 @@ class Outline:
     @cached_property
     def strained(self) -> bool:
         """Whether load counts: something is near a limit, or fills up, or the wires are disturbed."""
-        used = self._used()
+        used, asked = self._used(), self._asked()
         for each in self.serving:
+            if asked[each.key] > NEAR * each.capacity.rate:
+                return True
             if each.cpu_limit and used[each.key] > NEAR * each.cpu_limit:
                 return True
             if each.capacity is not PLENTY and _fills(each):
@@ -91,6 +96,12 @@ class Outline:
             used[kind.key[0]] += kind.cpu * kind.rate
         return used
 
+    def _asked(self) -> dict[ProcessKey, float]:
+        asked = {each.key: 0.0 for each in self.serving}
+        for kind in self.kinds:
+            asked[kind.key[0]] += kind.rate
+        return asked
+
     @property
     def sources(self) -> tuple[str, ...]:
         """Names of the edges of what is offered, in its order."""
@@ -105,20 +116,29 @@ class Outline:
         for each in self.serving:
             shared[each.node] = shared.get(each.node, 0.0) + used[each.key]
         short = {name for name, number in cores.items() if shared[name] > NEAR * number}
+        taken = {each.key: 0.0 for each in self.serving}
+        for kind in self.kinds:
+            taken[kind.key[0]] = max(taken[kind.key[0]], kind.latency)
+        paces = {each.key: 1.0 / each.capacity.rate for each in self.serving}
         edges: list[Edge] = []
-        known = {kind.key for kind in self.kinds}
+        # What waits for a limiter's worker is worked off, wanted or not.
+        paced = {each.key for each in self.serving if each.capacity.rate < math.inf}
+        known = {kind.key: kind.key[0] in paced for kind in self.kinds}
         for number, made in enumerate(self.offered):
             edges += _edges(f"source {number}", (made,), known, 1.0)
         for kind in self.kinds:
             edges += _edges(operation_name(kind.key), kind.made, known)
         return Network(
-            tuple(_station(each, cores.get(each.node, 1.0), each.node in short) for each in self.serving),
+            tuple(
+                _station(each, cores.get(each.node, 1.0), each.node in short, taken[each.key])
+                for each in self.serving
+            ),
             tuple(
                 Operation(
                     operation_name(kind.key),
                     station_name(kind.key[0]),
                     kind.cpu,
-                    kind.pause,
+                    kind.pause + paces[kind.key[0]],
                     failing=kind.failing,
                 )
                 for kind in self.kinds
@@ -180,7 +200,7 @@ def _kind(evaluation: Evaluation, key: NodeKey, visit: Visit, at_rest: float) ->
     pause = max(visit.flow.latency - visit.waited - cpu, 0.0)
     alive = 1.0 - sum(made.share * (1.0 - made.ok) for made in visit.made if made.required)
     failing = min(max(1.0 - visit.flow.ok / alive, 0.0), 1.0) if alive > 1e-9 else 0.0
-    return Kind(key, cpu, pause, failing, tuple(visit.made), visit.rate)
+    return Kind(key, cpu, pause, failing, tuple(visit.made), visit.flow.latency, visit.rate)
 
 
 def _machines(
@@ -205,8 +225,13 @@ def _disturbed(made: Made) -> bool:
     return bool(live) and made.latency > NEAR * made.timeout
 
 
-def _station(each: Serving, cores: float, short: bool) -> Station:
+def _station(each: Serving, cores: float, short: bool, taken: float) -> Station:
+    """A process; ``taken`` is how long its slowest kind of request takes without load."""
     capacity = each.capacity
+    # A limiter is one worker that takes its time over each; who has passed it is served beside the others.
+    threads = (
+        capacity.threads if capacity.rate == math.inf else min(capacity.threads, 1.0 + capacity.rate * taken)
+    )
     quota = (
         NEVER if each.cpu_limit is None else max(each.cpu_limit - each.at_rest, LEAST_SHARE * each.cpu_limit)
     )
@@ -216,7 +241,7 @@ def _station(each: Serving, cores: float, short: bool) -> Station:
         each.started_at / SECOND,
         cores,
         min(quota, cores),
-        capacity.threads,
+        threads,
         capacity.queue,
         capacity.variability,
         float(each.memory),
@@ -231,7 +256,7 @@ def _station(each: Serving, cores: float, short: bool) -> Station:
 
 
 def _edges(
-    caller: str, made: tuple[Made, ...], known: set[NodeKey], often: float | None = None
+    caller: str, made: tuple[Made, ...], known: Mapping[NodeKey, bool], often: float | None = None
 ) -> list[Edge]:
     """The calls of one caller; ``often`` per request where that is not their share."""
     found = []
@@ -263,7 +288,8 @@ def _edges(
                 retries=0.0 if again is None else float(again.retries),
                 backoff=0.0 if again is None else _pause(again.backoff, again.multiplier, again.retries),
                 pool=NEVER if often is None else CONNECTIONS,
-                cancels=each.cancels or often is not None,
+                cancels=(each.cancels or often is not None)
+                and not any(way.to is not None and known.get(way.to) for way in each.ways),
                 required=each.required,
             )
         )

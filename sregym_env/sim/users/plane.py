@@ -183,6 +183,7 @@ def _strains(outline: Outline, network: Network, state: State) -> dict[ProcessKe
             _figure(held[Held.STRETCH]),
             _figure(rates[StationTotal.THROTTLED] / periods) if periods > 0.0 else 0.0,
             round(_figure(held[Held.MEMORY])),
+            _figure(rates[StationTotal.CPU]),
             served.get(each.key, {}),
         )
     return found

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from sregym_env.cluster.app import App
-from sregym_env.cluster.disturbances import PodFreeze
+from sregym_env.cluster.disturbances import LoadSurge, PodFreeze
 from sregym_env.cluster.health import ComponentHealth, JourneyHealth
 from sregym_env.runtime.clock import SECOND, seconds
 from sregym_env.sim.network import addressing
@@ -163,14 +163,19 @@ def offered(world: SimWorld) -> Iterator[tuple[Process, Offer]]:
     """
     for what in ("app", "offering", "ground"):
         addressing.note(world, what)
+    surges: dict[str, float] = {}
+    for each in world.disturbances:
+        if isinstance(each, LoadSurge):
+            surges[each.namespace] = surges.get(each.namespace, 1.0) * each.factor
     for process in world.processes.values():
         offers: Callable[..., tuple[Offer, ...]] | None = getattr(
             world.programs[process.program], "offers", None
         )
         if offers is not None and PodFreeze(process.namespace, process.pod) not in world.disturbances:
             users = _are_users(world, process)
-            for offer in offers(ProcessContext(world, process)):
-                yield process, offer if users else ("", *offer[1:])
+            surge = surges.get(process.namespace, 1.0) if users else 1.0
+            for name, rate, host, port, call in offers(ProcessContext(world, process)):
+                yield process, (name if users else "", rate * surge, host, port, call)
 
 
 def _are_users(world: SimWorld, process: Process) -> bool:
@@ -282,9 +287,21 @@ def _loads(evaluation: Evaluation, by_process: dict[ProcessKey, list[Visit]]) ->
         process = visits[0].process
         _, ok, latency, spread = _totals(visits)
         strain = evaluation.strain(key)
-        throttled, memory = (0.0, 0) if strain is None else (strain.throttled, strain.memory)
+        throttled, memory, cpu = (
+            (0.0, 0, -1.0) if strain is None else (strain.throttled, strain.memory, strain.cpu)
+        )
         loads.append(
-            Load(key, process.restart, tuple(_rates(visits).items()), ok, latency, throttled, memory, spread)
+            Load(
+                key,
+                process.restart,
+                tuple(_rates(visits).items()),
+                ok,
+                latency,
+                throttled,
+                memory,
+                cpu,
+                spread,
+            )
         )
     return tuple(loads)
 

@@ -55,6 +55,8 @@ class Load(NamedTuple):
     """Share of CFS periods in which its CPU limit held it back."""
     memory: int = 0
     """Resident bytes under load; 0 where they are those at rest."""
+    cpu: float = -1.0
+    """Cores used for requests; negative where they follow from their rates."""
     deviation: float = 0.0
     """Standard deviation of the latency, seconds."""
 

@@ -72,6 +72,8 @@ class Capacity(NamedTuple):
     """Requests that are served at once, those that wait for callees included."""
     queue: float = math.inf
     """Requests that wait before further ones are turned away."""
+    rate: float = math.inf
+    """Requests per second that a limiter lets through."""
     per_request: float = 32768.0
     """Bytes held by every request in the process, waiting or served."""
     leak: float = 0.0

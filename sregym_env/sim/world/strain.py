@@ -58,6 +58,8 @@ class Strain(NamedTuple):
     """Share of its CFS periods that run out of quota."""
     memory: int
     """Resident bytes."""
+    cpu: float
+    """Cores used for requests, a garbage collector's work included."""
     operations: Mapping[tuple[Call, int], Served]
     """By call and port."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from urllib.parse import parse_qsl
 
@@ -11,7 +12,17 @@ from sregym_env.sim.programs.services import starting
 from sregym_env.sim.programs.services.settings import ServiceSettings, settings_of
 from sregym_env.sim.programs.services.steps import Compute
 from sregym_env.sim.programs.services.trail import served
-from sregym_env.sim.world.program import Call, Failure, Flow, HttpRequest, HttpResponse, Usage
+from sregym_env.sim.programs.services.values import positive
+from sregym_env.sim.world.program import (
+    PLENTY,
+    Call,
+    Capacity,
+    Failure,
+    Flow,
+    HttpRequest,
+    HttpResponse,
+    Usage,
+)
 
 _PLAIN = {"Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff"}
 
@@ -65,6 +76,19 @@ class Service(Quiet):
     def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
         """As its language does."""
         return settings_of(ctx).runtime.stops
+
+    def capacity(self, ctx: ProcessContext) -> Capacity:
+        """What its limiter lets through, and what its language's collector costs."""
+        settings, env = settings_of(ctx), ctx.process.env
+        bounds = PLENTY
+        if settings.limiter is not None:
+            rate = positive(env.get(settings.limiter.rate, ""))
+            if rate is not None:
+                bounds = bounds._replace(
+                    rate=rate, queue=positive(env.get(settings.limiter.queue, "")) or math.inf
+                )
+        collector = settings.runtime.collector(env, settings.memory)
+        return bounds if collector is None else bounds._replace(collector=collector)
 
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
         """CPU of the steps' own work, plus serialisation."""

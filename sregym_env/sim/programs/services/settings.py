@@ -30,6 +30,16 @@ class Route:
         return self.methods.get(method) or self.methods.get("GET") or next(iter(self.methods.values()))
 
 
+@dataclass(frozen=True, slots=True)
+class Limiter:
+    """A paced worker behind a bounded queue, set by the environment; none without the variables."""
+
+    rate: str
+    """Variable of the requests per second."""
+    queue: str
+    """Variable of how many wait."""
+
+
 @dataclass(frozen=True)
 class ServiceSettings:
     """One service of an application."""
@@ -47,6 +57,7 @@ class ServiceSettings:
     """Ports that serve ``/metrics`` alone."""
     constant: Mapping[str, str] = field(default_factory=dict)
     """Configuration values compiled in, which the file cannot change."""
+    limiter: Limiter | None = None
     health: bool = False
     """Whether it answers its protocol's health checks."""
 

@@ -93,3 +93,12 @@ def flattened(document: Any, strings: bool) -> dict[str, str]:
         elif isinstance(inner, (str, int, float)):
             found[key] = str(inner)
     return found
+
+
+def positive(text: str) -> float | None:
+    """A number above zero that somebody has written; None where there is none."""
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if 0.0 < found < 1e12 else None

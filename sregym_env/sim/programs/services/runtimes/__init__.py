@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
+from sregym_env.sim.dataplane.network import Collector
 from sregym_env.sim.programs.services.steps import Level
 
 __all__ = ["Runtime"]
@@ -26,6 +27,11 @@ class Runtime(Protocol):
     @property
     def per_step(self) -> float:
         """CPU seconds that a request to a peer costs itself: serialisation, the socket."""
+        ...
+
+    def collector(self, env: Mapping[str, str], memory: int) -> Collector | None:
+        """Its garbage collector, where the environment makes it work so hard that it counts; ``memory`` is the resident
+        memory at rest, bytes."""
         ...
 
     def line(self, level: Level, where: str, text: str) -> str:

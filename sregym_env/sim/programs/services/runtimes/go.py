@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sregym_env.sim.dataplane.network import Collector
 from sregym_env.sim.programs.services.steps import Level
+from sregym_env.sim.programs.services.values import positive
 
 _SEVERITY = {"debug": 0, "info": 1, "warning": 2, "error": 3, "fatal": 4}
 _SHORT = {"debug": "DBG", "info": "INF", "warning": "WRN", "error": "ERR", "fatal": "FTL"}
 _LEVELS = {"ERROR": 3, "WARNING": 2, "INFO": 1, "DEBUG": 0, "TRACE": 0}
+
+
+USUAL_GC = 50.0
+"""Percent of growth from which collecting costs too little to be told from the requests' own work."""
+ALLOCATION = 48_000.0
+"""Bytes allocated per request (assumed: a small gRPC request with JSON and tracing)."""
+MARKING = 1e-9
+"""CPU seconds to mark a byte that lives: about a gigabyte per core and second (Go's GC guide)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +44,13 @@ class Go:
     def taken(self, port: int) -> str:
         """As ``net.Listen`` says it."""
         return f"listen tcp :{port}: bind: address already in use"
+
+    def collector(self, env: Mapping[str, str], memory: int) -> Collector | None:
+        """By ``GOGC`` (or ``GC``, which the services' own tuning reads): what a cycle frees before the next one."""
+        percent = positive(env.get("GOGC") or env.get("GC", ""))
+        if percent is None or percent >= USUAL_GC:
+            return None
+        return Collector(ALLOCATION, MARKING, growth=percent / 100.0)
 
     def line(self, level: Level, where: str, text: str) -> str:
         """``2026-08-06T12:00:00Z INF cmd/geo/main.go:24 > text``."""
