@@ -167,6 +167,7 @@ class Details:
         if mechanism in (
             "memory_limit_too_low",
             "cpu_throttling",
+            "capacity_without_headroom",
             "excessive_resource_request",
             "quota_blocks_pods",
         ):

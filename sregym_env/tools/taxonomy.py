@@ -123,6 +123,11 @@ _ALL = (
         "resources.limits.cpu of a container is so low that the kernel throttles it: slow, not down.",
     ),
     KindOfCause(
+        "capacity_without_headroom",
+        "A limit on the rate of requests leaves no headroom, so that a surge turns into a lasting collapse of retries",
+        "A limiter (a *_QPS_LIMIT, a pool) is set to hardly more than the usual load: queued requests expire, retries keep it full.",
+    ),
+    KindOfCause(
         "quota_blocks_pods",
         "A ResourceQuota keeps new pods from being created",
         "A ResourceQuota of the namespace refuses pods (exceeded quota, must specify memory).",

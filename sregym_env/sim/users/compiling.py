@@ -268,7 +268,7 @@ def _edges(
         calls = each.share / alive if often is None and alive > 1e-6 else often or 0.0
         if each.required and often is None:
             alive = max(alive - each.share * (1.0 - each.ok), 0.0)
-        legs = tuple(_leg(way) for way in each.ways if way.to is None or way.to in known)
+        legs = tuple(_leg(way, each.timeout) for way in each.ways if way.to is None or way.to in known)
         total = sum(leg.share for leg in legs)
         if calls <= 0.0 or total <= 0.0:
             continue
@@ -305,7 +305,8 @@ def _pause(first: float, multiplier: float, retries: int) -> float:
     return first * sum(multiplier**number for number in range(retries)) / max(retries, 1)
 
 
-def _leg(way: Way) -> Leg:
+def _leg(way: Way, timeout: float) -> Leg:
     if way.to is not None:
         return Leg(operation_name(way.to), way.share, way.delay, way.jitter, way.loss)
-    return Leg("", way.share, way.delay, dead="blackhole" if way.outcome == "timeout" else "refused")
+    silent = way.outcome == "timeout" and way.delay >= timeout
+    return Leg("", way.share, way.delay, dead="blackhole" if silent else "refused")

@@ -52,6 +52,12 @@ def turn(world: SimWorld, outline: Outline) -> None:
     if running is None and not outline.strained:
         return
     now = world.clock
+    if not outline.kinds:
+        # Nobody is left to serve anything.
+        world.memory.pop(PLANE, None)
+        world.memory.pop(NEXT, None)
+        _leave(world, {}, ())
+        return
     if running is None:
         running = Running(outline.network, begin(outline.network, now), now)
     else:
