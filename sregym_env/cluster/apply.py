@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from sregym_env.cluster.api import Cluster, World
-from sregym_env.cluster.disturbances import LoadSurge
 from sregym_env.cluster.edits import (
     REMOVED,
     AwaitRollout,
@@ -28,7 +27,6 @@ from sregym_env.cluster.edits import (
     Restart,
     Rollout,
     Substitute,
-    Surge,
 )
 from sregym_env.errors import ClusterError
 from sregym_env.kube.durations import rfc3339
@@ -119,9 +117,6 @@ def apply(world: World, edit: Edit, manager: str = "") -> Undo:
         case RecreatePods():
             recreate_pods(world, edit.component)
             return None
-        case Surge():
-            _surge(world, edit)
-            return None
         case Cycle():
             _cycle(world, edit.component)
             return None
@@ -207,15 +202,6 @@ def recreate_pods(world: World, component: str) -> None:
     """Delete a component's pods."""
     for pod in _pods(world, component):
         _discard_pod(world.cluster, pod)
-
-
-def _surge(world: World, edit: Surge) -> None:
-    surge = LoadSurge(edit.namespace, edit.factor)
-    world.nodes.apply(surge)
-    try:
-        world.advance(edit.seconds)
-    finally:
-        world.nodes.heal(surge)
 
 
 def _cycle(world: World, component: str) -> None:

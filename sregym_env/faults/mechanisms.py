@@ -371,7 +371,7 @@ _ALL = (
         kinds=("Deployment",),
     ),
     Mechanism(
-        "capacity_without_headroom",
+        "rate_limit_too_low",
         "resources",
         (
             "rate_limit low|number|throttled|changed|wrong|instead",

@@ -29,7 +29,6 @@ from sregym_env.cluster.edits import (
     Restart,
     Rollout,
     Substitute,
-    Surge,
 )
 from sregym_env.cluster.targets import ROLLED, SCALED
 from sregym_env.errors import SREGymError
@@ -137,9 +136,7 @@ def befall(
             _wait_for_trouble(world, instance, chance, hurts, pastime)
         rolled = [edit.target for edit in instance.fault.edits if isinstance(edit, Rollout)]
         sound = tuple(target for target in rolled if _history_stays(world.cluster, target))
-        # Where users have brought it about a new revision helps until they come again.
-        patient = pastime is not None and not _by_users(instance)
-        if sound and patient and chance.yes("retried", RETRIED):
+        if sound and pastime is not None and chance.yes("retried", RETRIED):
             world.advance(chance.uniform("retried.after", 20.0, 240.0))
             for target in sound:
                 _rolled_again(world, target, chance.at("again", target.name), authors)
@@ -280,7 +277,7 @@ def _wait_for_trouble(
 def _events(world: World, instance: FaultInstance, chance: Chance) -> Iterator[Callable[[], None]]:
     """What ordinary operation does sooner or later to those by whose restart the fault bites."""
     for edit in instance.fault.edits:
-        if isinstance(edit, Rollout) and edit.target.resource in SCALED and not _by_users(instance):
+        if isinstance(edit, Rollout) and edit.target.resource in SCALED:
             yield lambda target=edit.target: _scaled_down_and_up(world, target, chance)  # type: ignore[misc]
     for edit in instance.fault.trigger:
         if isinstance(edit, RecreatePods):
@@ -289,11 +286,6 @@ def _events(world: World, instance: FaultInstance, chance: Chance) -> Iterator[C
             yield lambda name=edit.component: _moved(world, instance, name)  # type: ignore[misc]
         elif not isinstance(edit, Cycle):
             yield lambda other=edit: _quietly(world, other)  # type: ignore[misc]
-
-
-def _by_users(instance: FaultInstance) -> bool:
-    """Whether it bites when users come in numbers, and not at a restart."""
-    return any(isinstance(edit, Surge) for edit in instance.fault.trigger)
 
 
 def _quietly(world: World, edit: Edit) -> None:

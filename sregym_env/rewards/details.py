@@ -167,7 +167,7 @@ class Details:
         if mechanism in (
             "memory_limit_too_low",
             "cpu_throttling",
-            "capacity_without_headroom",
+            "rate_limit_too_low",
             "excessive_resource_request",
             "quota_blocks_pods",
         ):

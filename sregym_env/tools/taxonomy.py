@@ -123,9 +123,9 @@ _ALL = (
         "resources.limits.cpu of a container is so low that the kernel throttles it: slow, not down.",
     ),
     KindOfCause(
-        "capacity_without_headroom",
-        "A limit on the rate of requests leaves no headroom, so that a surge turns into a lasting collapse of retries",
-        "A limiter (a *_QPS_LIMIT, a pool) is set to hardly more than the usual load: queued requests expire, retries keep it full.",
+        "rate_limit_too_low",
+        "A limit on the rate of requests is below what comes, and retries keep the queue before it full",
+        "A limiter of a service (a *_QPS_LIMIT) lets through less than its load: queued requests expire and are tried again.",
     ),
     KindOfCause(
         "quota_blocks_pods",

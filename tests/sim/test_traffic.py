@@ -146,7 +146,9 @@ def test_little_cpu_slows_and_sheds(programs: dict[str, Any]) -> None:
     assert load.memory > 20e6
     world.change_process(("uid-web-1", "main"), cpu_limit=None)
     world.advance(20.0)
-    assert health(world, 1.0).success_ratio < 0.1, "what waits is worked off first, though nobody wants it any more"
+    assert health(world, 1.0).success_ratio < 0.1, (
+        "what waits is worked off first, though nobody wants it any more"
+    )
     world.advance(400.0)
     programs["echo"].cpu_per_request = 0.0001
     world.change_process(("uid-web-1", "main"), cpu_limit=8.0)

@@ -1,10 +1,9 @@
-"""A limiter without headroom, behind which retries keep a collapse going."""
+"""A limiter that lets through less than what comes."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sregym_env.cluster.edits import Surge
 from sregym_env.cluster.targets import ComponentTarget, components
 from sregym_env.faults.commands import mend, named, scope, show
 from sregym_env.faults.drawn import drawn
@@ -31,26 +30,24 @@ def _rate(target: ComponentTarget) -> float:
 
 
 def _scarce(target: ComponentTarget, chance: Chance) -> str:
-    """Just above what comes, so that all is well until more comes for a moment."""
-    return str(max(2, round(_rate(target) * chance.uniform("headroom", 1.15, 1.4))))
+    """Less than what comes."""
+    return str(max(1, round(_rate(target) * chance.uniform("share", 0.5, 0.85))))
 
 
 @fault(
     layer="application",
-    mechanism="capacity_without_headroom",
+    mechanism="rate_limit_too_low",
     targets=components(at_request=True, where=lambda target: _limit(target) is not None),
     level="hard",
 )
-def retry_collapse(
+def rate_limit_too_low(
     target: ComponentTarget,
-    limit: str = drawn(_scarce, published=lambda target: str(round(1.25 * _rate(target)))),
-    factor: float = drawn(lambda target, chance: round(chance.uniform("factor", 4.0, 7.0), 1), published=5.0),
-    seconds: float = drawn(lambda target, chance: float(chance.between("seconds", 20, 60)), published=30.0),
+    limit: str = drawn(_scarce, published=lambda target: str(round(0.7 * _rate(target)))),
 ) -> Fault:
-    """A paced backend is limited to hardly more than what usually comes, behind a queue longer than its callers' patience.
+    """A backend is paced to fewer requests per second than come, behind a queue that is longer than its callers' patience.
 
-    After a surge of users everything that is worked off has expired, and what has expired is asked for again: the surge
-    is gone, and the collapse stays. A restart helps until the next one.
+    Its pods are idle and ready. What they work off has expired when its turn comes, and callers ask for it again, so that
+    hardly anybody is served, though most could be.
     """
     found = _limit(target)
     assert found is not None
@@ -60,13 +57,9 @@ def retry_collapse(
     back = f"kubectl set env {named(target.workload)}{scope(target.workload)} {name}={right}"
     return Fault(
         resource=target.workload,
-        cause=f"{name} of {target.kind} {target.name} is {limit} (it was {right}), hardly more than the requests that come; "
-        "since a surge of users its queue holds requests that have expired, and retries of them keep it full though the "
-        "surge is over.",
-        **{
-            **revision(target, {path: limit}, starts=True),
-            "trigger": [Surge(target.app.namespace, factor, seconds)],
-        },
+        cause=f"{name} of {target.kind} {target.name} is {limit} (it was {right}), fewer requests per second than come: its queue "
+        "holds requests that have expired, and their retries keep it full.",
+        **revision(target, {path: limit}, starts=True),
         details={"field": name, "wrong": limit, "right": right},
         remedies=[mend(target, back)],
         look=[
