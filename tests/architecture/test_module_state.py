@@ -84,7 +84,7 @@ REMEMBERED = {
     "discovery.aggregated", "discovery.group", "discovery.groups", "discovery.resources", "matching._others",
     "openapi.document", "openapi.index", "openapi2.document", "paths.parse", "registry.without_group",
     # Grids of numbers, which cannot be written to.
-    "law.centres", "law.edges",
+    "law.centres", "law.edges", "wrk2._mixture",
     # Values of classes that are not frozen by declaration, but never changed.
     "cronjob._zone", "fields.order", "flags.flag_set", "names._names", "services._network",
     "tls._mismatch", "tls._unsigned", "tls.certificates", "tls.facts",

@@ -106,9 +106,7 @@ class Wrk2(Quiet):
         while (begun := start + index * period) <= ctx.now():
             found.append(Line(begun, f"Running wrk2 on round #{index + 1}"))
             if begun + length <= ctx.now():
-                found.extend(
-                    Line(begun + length, text) for text in _result(ctx, index, begun, begun + length)
-                )
+                found.extend(Line(begun + length, text) for text in _result(ctx, begun, begun + length))
             index += 1
         return [line for line in found if line.time >= since]
 
@@ -125,7 +123,7 @@ class Wrk2(Quiet):
         return Usage(0.002 + 0.00004 * float(ctx.process.state.get("rate", 0.0)), ctx.process.memory)
 
 
-def _result(ctx: ProcessContext, index: int, begun: int, ended: int) -> Iterator[str]:
+def _result(ctx: ProcessContext, begun: int, ended: int) -> Iterator[str]:
     """wrk2's report of one round: what a finite number of requests shows of the laws that held meanwhile."""
     answered = failed = 0.0
     broken = dict.fromkeys(("connect", "read", "timeout"), 0.0)
@@ -141,7 +139,7 @@ def _result(ctx: ProcessContext, index: int, begun: int, ended: int) -> Iterator
         kind = (journey.latency, journey.deviation)
         parts[kind] = parts.get(kind, 0.0) + sent * (1.0 - lost)
     state, span = ctx.process.state, (ended - begun) / SECOND
-    chance = Chance((ctx.world.streams.seed, "wrk2", ctx.process.pod, index))
+    chance = Chance((ctx.world.streams.seed, "wrk2", begun))
     yield f"Running {span:.0f}s test @ http://{state['host']}:{state['port']}"
     yield "  3 threads and 100 connections"
     # The last answers of a round arrive after its end.
@@ -194,7 +192,9 @@ def _latencies(
 def _mixture(parts: tuple[tuple[float, float, float], ...]) -> tuple[Floats, Floats, float, float]:
     """(borders of bins in seconds, share below each, mean, standard deviation) of a mixture of (weight, mean, deviation)."""
     law = Law.mixed((weight, Law.gamma(mean, spread * spread)) for weight, mean, spread in parts)
-    return edges(), np.concatenate([[0.0], np.cumsum(law.mass)]), law.mean, law.variance**0.5
+    below = np.concatenate([[0.0], np.cumsum(law.mass)])
+    below.flags.writeable = False
+    return edges(), below, law.mean, law.variance**0.5
 
 
 def _bytes(size: float) -> str:
