@@ -36,12 +36,12 @@ Done = Callable[[float, dict[str, Any]], None]
 class IncidentDesk:
     """ASGI 3: the desk of one episode that is being played through its served cluster."""
 
-    def __init__(self, env: SREGymEnv, hosted: Hosted, done: Done) -> None:
+    def __init__(self, env: SREGymEnv, hosted: Hosted, done: Done, reward: float = 0.0) -> None:
+        """``reward``: what the episode has earned already, where it was begun earlier."""
         self._env = env
         self._hosted = hosted
         self._done = done
-        self._stage = "mitigation" if env.episode.rules.stage == "mitigation" else "diagnosis"
-        self._reward = 0.0
+        self._reward = reward
         self._answers: Mapping[str, Callable[[Request], Response]] = {
             "/status": self._status,
             "/get_app": self._get_app,
@@ -62,7 +62,9 @@ class IncidentDesk:
             except TimeoutError:
                 await send_response(json_response({"detail": "Request Timeout"}, 408), send)
                 return
-            await send_response(self.respond(request), send)
+            reply = self.respond(request)
+            await self._hosted.kept()
+            await send_response(reply, send)
 
     def respond(self, request: Request) -> Response:
         """Answer a request to the desk."""
@@ -82,8 +84,18 @@ class IncidentDesk:
             _log.exception("%s %s failed", request.method, path)
             return json_response({"detail": "Internal Server Error"}, 500)
 
+    @property
+    def reward(self) -> float:
+        """What the episode has earned."""
+        return self._reward
+
+    @property
+    def stage(self) -> str:
+        """What is asked for next: ``diagnosis``, ``mitigation``; ``done``; ``none`` where nothing is wrong."""
+        return self._env.episode.waiting_for if self._env.episode.staged.specs else "none"
+
     def _status(self, _: Request) -> Response:
-        return json_response({"stage": self._stage})
+        return json_response({"stage": self.stage})
 
     def _get_app(self, _: Request) -> Response:
         return json_response(self._app())
@@ -114,7 +126,10 @@ class IncidentDesk:
         return Response(200, self._hosted.pace.outward(body))
 
     def _submit(self, request: Request) -> Response:
-        if self._stage == "done":
+        stage = self.stage
+        if stage == "none":
+            return json_response({"detail": "there is no incident in this cluster: nothing is to be handed in"}, 409)
+        if stage == "done":
             return json_response({"status": "done", "message": "All stages are completed."})
         try:
             posted = orjson.loads(request.body or b"{}")
@@ -123,22 +138,21 @@ class IncidentDesk:
             return json_response({"detail": 'the body must be {"solution": "<text>"}'}, 400)
         if not isinstance(solution, str):
             return json_response({"detail": "solution must be a string"}, 400)
-        return self._hand_in(solution)
+        return self._hand_in(stage, solution)
 
-    def _hand_in(self, solution: str) -> Response:
+    def _hand_in(self, stage: str, solution: str) -> Response:
         self._hosted.sync()
-        arguments = {"stage": self._stage, "text": solution}
+        self._hosted.change()
+        arguments = {"stage": stage, "text": solution}
         action = json.dumps({"name": "submit", "arguments": arguments})
         answer, reward, terminated, truncated, info = self._env.step(action)
         self._reward += reward
         self._hosted.announce()
         if terminated or truncated:
-            self._stage = "done"
             self._done(self._reward, info)
             return json_response({"status": "done", "message": "Submission received"})
         if info["exit_code"]:
             return json_response({"detail": answer.strip()}, 400)
-        self._stage = "mitigation"
         return json_response({"status": "200", "message": "Submission received"})
 
 
