@@ -8,7 +8,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,8 @@ class Wanted:
         """Raise UsageError for what contradicts itself."""
         if self.port and self.port == self.desk_port:
             raise UsageError(f"--port and --desk-port are both {self.port}; they are two servers")
+        if self.ready_file and not os.access(Path(self.ready_file).absolute().parent, os.W_OK | os.X_OK):
+            raise UsageError(f"--ready-file {self.ready_file}: nothing can be written there; name another place")
         if self.healthy and self.exit_when_done:
             raise UsageError("--exit-when-done: with --healthy nothing is ever handed in; leave one of them out")
 
@@ -87,6 +89,7 @@ def _folder(directory: str) -> Iterator[Path]:
             yield Path(made)
         return
     path = Path(directory)
+    there = path.exists()
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
@@ -95,7 +98,12 @@ def _folder(directory: str) -> Iterator[Path]:
         raise UsageError(
             f"--directory {directory} cannot be written to: {error.strerror}; name another"
         ) from None
-    yield path
+    try:
+        yield path
+    finally:
+        if not there:
+            with suppress(OSError):  # something else is in it by now
+                path.rmdir()
 
 
 @contextmanager
@@ -140,7 +148,11 @@ def _serve(directory: Path, words: Sequence[str], wanted: Wanted) -> None:
         print("Interrupt to stop.", flush=True)
         pool.server.run(lambda: _say_ready(ready, pool))
     finally:
-        pool.forget()
+        if pool.forget():
+            print(
+                f"The journal {wanted.journal} is kept: the same command goes on from it, without the folder it begins anew.",
+                flush=True,
+            )
         if ready is not None:
             ready.unlink(missing_ok=True)
 

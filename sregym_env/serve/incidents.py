@@ -96,11 +96,17 @@ class Incidents:
             certificates=None if known is None else known.certificates,
         )
         self.server = Server(None, settings)
-        self.desk_port = self.server.add(self._desks, desk_port if known is None else known.desk_port)
-        if self._journal is not None:
-            self._journal.keep_server(KeptServer(self.server.certificates, self.server.port, self.desk_port))
-            for kept in self._journal.incidents():
-                self._resume(kept)
+        try:
+            self.desk_port = self.server.add(self._desks, desk_port if known is None else known.desk_port)
+            if self._journal is not None:
+                self._journal.keep_server(
+                    KeptServer(self.server.certificates, self.server.port, self.desk_port)
+                )
+                for kept in self._journal.incidents():
+                    self._resume(kept)
+        except BaseException:
+            self.server.forget()
+            raise
 
     def open(
         self,
@@ -142,11 +148,23 @@ class Incidents:
         """Whether every episode is over."""
         return bool(self._open_desks) and all(desk.stage == "done" for desk in self._open_desks.values())
 
-    def forget(self) -> None:
-        """Remove everything that was written. For a pool that will not go on."""
+    def forget(self) -> bool:
+        """Remove what was written, when the server has ended; whether a journal is kept from which it could go on.
+
+        That of episodes which are all over is not.
+        """
         self.server.forget()
-        if self._journal is not None:
+        if self._journal is None:
+            return False
+        if self._incidents and not self.finished:
+            for incident in self._incidents.values():
+                keeper = incident.cluster.hosted.keeper
+                assert keeper is not None
+                keeper.now()
+            return True
+        if self._incidents or not self._journal.incidents():
             self._journal.clear()
+        return False
 
     def _open(self, asked: Asked, name: str) -> Incident:
         if name in self._incidents:

@@ -203,8 +203,10 @@ class Server:
     def forget(self) -> None:
         """Remove what was written: certificates, kubeconfigs, the folder if it was made here and nothing else is in it.
 
-        For a server that will not run again.
+        For a server that will not run again, whose ports are free from now on.
         """
+        for listening in self._sockets:
+            listening.close()
         for cluster in self._clusters.values():
             cluster.forget()
         directory = self._settings.directory
