@@ -43,9 +43,13 @@ class Wanted:
         if self.port and self.port == self.desk_port:
             raise UsageError(f"--port and --desk-port are both {self.port}; they are two servers")
         if self.ready_file and not os.access(Path(self.ready_file).absolute().parent, os.W_OK | os.X_OK):
-            raise UsageError(f"--ready-file {self.ready_file}: nothing can be written there; name another place")
+            raise UsageError(
+                f"--ready-file {self.ready_file}: nothing can be written there; name another place"
+            )
         if self.healthy and self.exit_when_done:
-            raise UsageError("--exit-when-done: with --healthy nothing is ever handed in; leave one of them out")
+            raise UsageError(
+                "--exit-when-done: with --healthy nothing is ever handed in; leave one of them out"
+            )
 
 
 def serve(problems: Sequence[str], wanted: Wanted) -> None:
@@ -185,9 +189,7 @@ def _open(pool: Incidents, words: Sequence[str], wanted: Wanted) -> None:
     for number, (word, seed) in enumerate(played, 1):
         problem: str | Mapping[str, Any] = healthy(word) if wanted.healthy else word
         name = "" if len(played) == 1 else str(number)
-        _print_place(
-            pool.open(problem, seed=seed, noise=wanted.noise, variation=wanted.variation, name=name)
-        )
+        _print_place(pool.open(problem, seed=seed, noise=wanted.noise, variation=wanted.variation, name=name))
 
 
 def _say_ready(path: Path | None, pool: Incidents) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from sregym_env.kube import status
+from sregym_env.kube import durations, status
 from sregym_env.runtime.clock import SECOND
 from sregym_env.serve.asking import Ask
 from sregym_env.serve.hosted import Hosted
@@ -23,7 +23,7 @@ def log(ask: Ask) -> Reply:
     since = request.number("sinceSeconds")
     if request.first("sinceTime"):
         try:
-            begin = ask.hosted.pace.virtual(request.first("sinceTime"))
+            begin = durations.parse_rfc3339(request.first("sinceTime"))
         except ValueError as error:
             raise status.bad_request(str(error)) from None
         since = max(1, (ask.hosted.world.now() - begin + SECOND - 1) // SECOND)
@@ -38,7 +38,7 @@ def log(ask: Ask) -> Reply:
         limit_bytes=request.number("limitBytes"),
     )
     if not request.flag("follow"):
-        return Response(200, ask.hosted.pace.outward_text(text.encode()), PLAIN)
+        return Response(200, text.encode(), PLAIN)
     return Stream(_follow(ask, text, container), PLAIN)
 
 
@@ -51,7 +51,7 @@ async def _follow(ask: Ask, text: str, container: str | None) -> AsyncIterator[b
     chosen = container_logs.choose_container(pod, container)
     run = container_logs.run_of(pod, chosen, False)
     seen = _stamped_lines(hosted, ask.cluster, ask, chosen, hosted.world.now())
-    yield hosted.pace.outward_text(text.encode())
+    yield text.encode()
     while not hosted.closing:
         pod = store.get("pods", where.namespace or "", where.name)
         ended = pod is None or not _running(pod, chosen, run)
@@ -60,7 +60,7 @@ async def _follow(ask: Ask, text: str, container: str | None) -> AsyncIterator[b
             fresh = lines[_known(lines, seen) :]
             if fresh:
                 shown = fresh if stamped else [line.partition(" ")[2] for line in fresh]
-                yield hosted.pace.outward_text("".join(f"{line}\n" for line in shown).encode())
+                yield "".join(f"{line}\n" for line in shown).encode()
                 seen = lines
         if ended:
             return

@@ -122,13 +122,14 @@ class IncidentDesk:
             }
             for alert in self._hosted.world.alerts()
         ]
-        body = orjson.dumps({"status": "success", "data": {"alerts": found}})
-        return Response(200, self._hosted.pace.outward(body))
+        return json_response({"status": "success", "data": {"alerts": found}})
 
     def _submit(self, request: Request) -> Response:
         stage = self.stage
         if stage == "none":
-            return json_response({"detail": "there is no incident in this cluster: nothing is to be handed in"}, 409)
+            return json_response(
+                {"detail": "there is no incident in this cluster: nothing is to be handed in"}, 409
+            )
         if stage == "done":
             return json_response({"status": "done", "message": "All stages are completed."})
         try:

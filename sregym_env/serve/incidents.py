@@ -14,7 +14,7 @@ from sregym_env.errors import UsageError
 from sregym_env.serve.clusters import ServedCluster
 from sregym_env.serve.incident import IncidentDesk
 from sregym_env.serve.journal import Asked, Journal, Keeper, KeptIncident, KeptServer
-from sregym_env.serve.moment import staged_now
+from sregym_env.serve.moment import caught_up, staged_now
 from sregym_env.serve.mounts import Mounts, base_path
 from sregym_env.serve.pace import Mode
 from sregym_env.serve.server import ADMIN_CONFIG, LOOPBACK, Server, Settings
@@ -187,6 +187,8 @@ class Incidents:
     def _serve(self, name: str, asked: Asked, env: SREGymEnv, kept: KeptIncident | None = None) -> Incident:
         world = env.episode.world
         assert isinstance(world, EmbeddedWorld)
+        if asked.mode == "real" and (kept is None or asked.factor == 1.0):
+            caught_up(world)
         cluster = self.server.add_cluster(
             name,
             world,

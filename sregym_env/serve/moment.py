@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 
 from sregym_env.runtime.clock import HOUR, SECOND
+from sregym_env.sim.embedded import EmbeddedWorld
 
 FIRST_GUESS = 2 * HOUR
 """How long after the instant that its clock is set from a staged world is looked at, before anything is known of it."""
@@ -20,6 +21,11 @@ EARLY = 2 * SECOND
 
 TRIES = 4
 """How often a world is staged at most; what is drawn by the time of day may move its end."""
+
+
+def caught_up(world: EmbeddedWorld) -> None:
+    """Run a world that is behind the wall to the present."""
+    world.run_until(max(world.now(), wall()))
 
 
 def wall() -> int:

@@ -74,7 +74,10 @@ def test_what_cannot_be_served_is_told_with_its_option(
 
 def test_a_server_that_is_told_to_end_leaves_nothing(tmp_path: Path) -> None:
     where = tmp_path / "made" / "here"
-    with serving_process(tmp_path, PROBLEM, "--published", "--admin", "--directory", str(where)) as (process, said):
+    with serving_process(tmp_path, PROBLEM, "--published", "--admin", "--directory", str(where)) as (
+        process,
+        said,
+    ):
         (cluster,) = said["clusters"]
         assert cluster["kubeconfig"] == str(where / "kubeconfig")
         assert yaml.safe_load((where / "admin.kubeconfig").read_text())["current-context"]

@@ -85,7 +85,10 @@ def written(incident: Incident, name: str) -> None:
 def test_a_pool_goes_on_where_another_stood(tmp_path: Path) -> None:
     pools = Pools(tmp_path)
     first = pools.pool()
-    opened = {name: first.open(PROBLEM, seed=seed, variation=False, name=name) for seed, name in enumerate(("a", "b"))}
+    opened = {
+        name: first.open(PROBLEM, seed=seed, variation=False, name=name)
+        for seed, name in enumerate(("a", "b"))
+    }
     written(opened["a"], "one")
     digests = {name: each.cluster.hosted.world.digest() for name, each in opened.items()}
     tokens = {name: dict(each.cluster.tokens) for name, each in opened.items()}
@@ -103,7 +106,10 @@ def test_a_pool_goes_on_where_another_stood(tmp_path: Path) -> None:
         assert second.forget()
     third = pools.pool()
     assert list(third.incidents) == ["a"]
-    names = [each["metadata"]["name"] for each in third.incidents["a"].cluster.hosted.world.store.list("configmaps")]
+    names = [
+        each["metadata"]["name"]
+        for each in third.incidents["a"].cluster.hosted.world.store.list("configmaps")
+    ]
     assert {"one", "two"} <= set(names)
     third.close("a")
     assert not third.forget()
