@@ -326,6 +326,29 @@ def serve(
         )
 
 
+@app.command("mcp")
+def model_context(
+    problem: Problem,
+    seed: Seed = 0,
+    noise: Noise = False,
+    published: Published = False,
+    max_commands: Annotated[int, typer.Option(min=1, help="Commands after which the episode ends.")] = 60,
+    result: Annotated[
+        Path | None, typer.Option(dir_okay=False, help="Where to write how the episode ended, as JSON.")
+    ] = None,
+) -> None:
+    """Serve the tools of one episode to an MCP client, over standard input and output."""
+    try:
+        from sregym_env.cli.model_context import serve as serve_tools
+    except ModuleNotFoundError as error:
+        _fail(f"{error.name} is not installed; install sregym-env[mcp]")
+
+    with _told_errors():
+        serve_tools(
+            problem, seed=seed, noise=noise, variation=not published, max_commands=max_commands, report=result
+        )
+
+
 def _print_json(value: Any) -> None:
     print(json.dumps(value, indent=2))
 

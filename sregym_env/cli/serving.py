@@ -15,6 +15,7 @@ from typing import Any
 
 from sregym_env import apps
 from sregym_env.errors import UsageError
+from sregym_env.serve.incident import MCP_PATH
 from sregym_env.serve.incidents import AGENT_CONFIG, Incident, Incidents, healthy
 from sregym_env.serve.ports import PortError
 
@@ -204,6 +205,7 @@ def _say_ready(path: Path | None, pool: Incidents) -> None:
                 "kubeconfig": str(incident.kubeconfig.absolute()),
                 "url": incident.cluster.url,
                 "desk": incident.desk,
+                "mcp": incident.desk + MCP_PATH,
             }
             for incident in pool.incidents.values()
         ],
@@ -220,6 +222,7 @@ def _print_place(incident: Incident) -> None:
     if incident.admin is not None:
         print(f"administrator {incident.admin}")
     print(f"API server    {incident.cluster.url}")
+    print(f"MCP           {incident.desk}{MCP_PATH}")
     print(f"incident desk {incident.desk} (GET /get_app, /status, /api/v1/alerts; POST /submit)")
 
 

@@ -18,13 +18,17 @@ from sregym_env.envs.env import SREGymEnv
 from sregym_env.kube import durations
 from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.message import Request, Response, json_response
-from sregym_env.serve.mounts import Receive, Scope, Send
-from sregym_env.serve.transport import Gone, read_request, send_response
+from sregym_env.serve.mounts import Asgi, Receive, Scope, Send
+from sregym_env.serve.transport import Gone, headers, read_request, send_response
+
+MCP_PATH = "/mcp"
+"""Where MCP clients find the tools (streamable HTTP)."""
 
 MAX_BODY = 256 * 1024
 """The longest body taken, in bytes: more than any diagnosis."""
 
 _METHODS = {"/status": "GET", "/get_app": "GET", "/api/v1/alerts": "GET", "/submit": "POST"}
+_STRANGER = "this desk answers programs on its own machine only"
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 _log = logging.getLogger(__name__)
@@ -36,12 +40,17 @@ Done = Callable[[float, dict[str, Any]], None]
 class IncidentDesk:
     """ASGI 3: the desk of one episode that is being played through its served cluster."""
 
-    def __init__(self, env: SREGymEnv, hosted: Hosted, done: Done, reward: float = 0.0) -> None:
-        """``reward``: what the episode has earned already, where it was begun earlier."""
+    def __init__(
+        self, env: SREGymEnv, hosted: Hosted, done: Done, reward: float = 0.0, briefing: str = ""
+    ) -> None:
+        """``reward``: what the episode has earned already, where it was begun earlier. ``briefing``: what MCP clients are
+        told at the beginning."""
         self._env = env
         self._hosted = hosted
         self._done = done
         self._reward = reward
+        self._briefing = briefing
+        self._endpoint: Asgi | None = None
         self._answers: Mapping[str, Callable[[Request], Response]] = {
             "/status": self._status,
             "/get_app": self._get_app,
@@ -54,6 +63,8 @@ class IncidentDesk:
         if scope["type"] == "websocket":
             await receive()  # websocket.connect
             await send({"type": "websocket.close", "code": 1008})
+        elif scope["type"] == "http" and scope["path"].rstrip("/") == MCP_PATH:
+            await self._model_context(scope, receive, send)
         elif scope["type"] == "http":
             try:
                 request = await read_request(scope, receive, MAX_BODY)
@@ -66,10 +77,35 @@ class IncidentDesk:
             await self._hosted.kept()
             await send_response(reply, send)
 
+    async def _model_context(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The tools of the episode for MCP clients."""
+        if not _is_local(Request(scope["method"], scope["path"], {}, headers(scope))):
+            await send_response(json_response({"detail": _STRANGER}, 403), send)
+            return
+        if self._endpoint is None:
+            try:
+                from sregym_env.serve.model_context import Endpoint
+            except ModuleNotFoundError as error:
+                text = f"{error.name} is not installed; install sregym-env[serve]"
+                await send_response(json_response({"detail": text}, 501), send)
+                return
+            self._endpoint = Endpoint(self._act, self._briefing, self._hosted)
+        await self._endpoint(scope, receive, send)
+
+    def _act(self, action: str) -> tuple[str, dict[str, Any]]:
+        """Carry out an action of an MCP client's."""
+        over = self.stage == "done"
+        observation, reward, terminated, truncated, info = self._env.step(action)
+        if not over:
+            self._reward += reward
+            if terminated or truncated:
+                self._done(self._reward, info)
+        return observation, info
+
     def respond(self, request: Request) -> Response:
         """Answer a request to the desk."""
         if not _is_local(request):
-            return json_response({"detail": "this desk answers programs on its own machine only"}, 403)
+            return json_response({"detail": _STRANGER}, 403)
         path = request.path.rstrip("/")
         method = _METHODS.get(path)
         if method is None:

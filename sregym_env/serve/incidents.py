@@ -209,14 +209,18 @@ class Incidents:
             if self._finished is not None and self.finished:
                 self._finished()
 
-        desk = IncidentDesk(env, cluster.hosted, done, 0.0 if kept is None else kept.reward)
+        briefing = env.observation if kept is None else kept.briefing
+        reward = 0.0 if kept is None else kept.reward
+        desk = IncidentDesk(env, cluster.hosted, done, reward, briefing)
         self._open_desks[name] = desk
         self._desks.mount(name, desk)
         self._incidents[name] = incident
-        self._keep(incident, asked, env, desk)
+        self._keep(incident, asked, env, desk, briefing)
         return incident
 
-    def _keep(self, incident: Incident, asked: Asked, env: SREGymEnv, desk: IncidentDesk) -> None:
+    def _keep(
+        self, incident: Incident, asked: Asked, env: SREGymEnv, desk: IncidentDesk, briefing: str
+    ) -> None:
         """Keep the incident in the journal from now on."""
         journal = self._journal
         if journal is None:
@@ -232,6 +236,7 @@ class Incidents:
                     cluster.hosted.identities,
                     env.episode,
                     desk.reward,
+                    briefing,
                 )
             )
 

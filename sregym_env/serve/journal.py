@@ -76,6 +76,7 @@ class KeptIncident:
     identities: Identities
     episode: Episode
     reward: float
+    briefing: str
 
 
 class Journal:

@@ -58,6 +58,13 @@ class Pace:
         elif target > now:
             self.world.run_until(target)
 
+    def ahead(self) -> float:
+        """How long on the wall, seconds, until the present of a world that was moved on by hand is reached."""
+        if self.mode == "step":
+            return 0.0
+        passed = (time.monotonic() - self._wall) * self.factor
+        return max(0.0, (self.world.now() - self._virtual) / SECOND - passed) / self.factor
+
     def asked(self, question: str) -> None:
         """Note a read in step mode: who asks the same again and again is waiting, and gets a second."""
         if self.mode != "step":

@@ -6,7 +6,6 @@ import re
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -56,9 +55,13 @@ def test_a_container_knows_the_time(hosted: Hosted, command: str, form: str) -> 
 def test_the_api_knows_the_time(hosted: Hosted) -> None:
     hosted.sync()
     cluster = hosted.cluster(ADMIN)
-    made = cluster.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "now", "namespace": NAMESPACE}})
+    made = cluster.create(
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "now", "namespace": NAMESPACE}}
+    )
     assert abs(seconds(made["metadata"]["creationTimestamp"], "%Y-%m-%dT%H:%M:%SZ") - time.time()) < CLOSE
-    renewed = max(lease["spec"]["renewTime"] for lease in cluster.list("leases.coordination.k8s.io", "kube-node-lease"))
+    renewed = max(
+        lease["spec"]["renewTime"] for lease in cluster.list("leases.coordination.k8s.io", "kube-node-lease")
+    )
     assert abs(seconds(renewed, "%Y-%m-%dT%H:%M:%S.%fZ") - time.time()) < CLOSE + 10
 
 
