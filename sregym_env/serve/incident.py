@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
@@ -18,7 +18,7 @@ from sregym_env.envs.env import SREGymEnv
 from sregym_env.kube import durations
 from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.message import Request, Response, json_response
-from sregym_env.serve.mounts import Asgi, Receive, Scope, Send
+from sregym_env.serve.mounts import Receive, Scope, Send
 from sregym_env.serve.transport import Gone, headers, read_request, send_response
 
 MCP_PATH = "/mcp"
@@ -37,6 +37,14 @@ Done = Callable[[float, dict[str, Any]], None]
 """Called with the reward and the last info when the episode is over."""
 
 
+class _Endpoint(Protocol):
+    """What serves MCP clients; its library is imported when the first one comes."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
+
+    def close(self) -> None: ...
+
+
 class IncidentDesk:
     """ASGI 3: the desk of one episode that is being played through its served cluster."""
 
@@ -50,7 +58,7 @@ class IncidentDesk:
         self._done = done
         self._reward = reward
         self._briefing = briefing
-        self._endpoint: Asgi | None = None
+        self._endpoint: _Endpoint | None = None
         self._answers: Mapping[str, Callable[[Request], Response]] = {
             "/status": self._status,
             "/get_app": self._get_app,
@@ -119,6 +127,11 @@ class IncidentDesk:
         except Exception:  # one failing request must not end the episode; it is logged loudly
             _log.exception("%s %s failed", request.method, path)
             return json_response({"detail": "Internal Server Error"}, 500)
+
+    def close(self) -> None:
+        """End what goes on beside requests; on the event loop."""
+        if self._endpoint is not None:
+            self._endpoint.close()
 
     @property
     def reward(self) -> float:

@@ -126,8 +126,9 @@ class Incidents:
 
     def close(self, name: str) -> None:
         """Serve an incident no more. Raises KeyError."""
-        del self._incidents[name], self._open_desks[name]
+        del self._incidents[name]
         self._desks.unmount(name)
+        self.server.on_loop(self._open_desks.pop(name).close)
         self.server.remove_cluster(name)
         if self._journal is not None:
             self._journal.forget(name)

@@ -38,7 +38,7 @@ REST = 3.0
 SERVER = "server"
 """The file with the server's own."""
 
-_SUFFIX = ".journal"
+_SUFFIX, _DRAFT = ".journal", ".draft"
 
 _log = logging.getLogger(__name__)
 
@@ -115,8 +115,9 @@ class Journal:
 
     def clear(self) -> None:
         """Forget everything, and remove the folder where nothing else is in it."""
-        for path in self._folder.glob(f"*{_SUFFIX}"):
-            path.unlink(missing_ok=True)
+        for pattern in (f"*{_SUFFIX}", f"*{_DRAFT}"):
+            for path in self._folder.glob(pattern):
+                path.unlink(missing_ok=True)
         if not any(self._folder.iterdir()):
             self._folder.rmdir()
 
@@ -126,7 +127,7 @@ class Journal:
     def _write(self, name: str, kept: object) -> None:
         path = self._path(name)
         # Never half of it under its own name: the process may be killed at any moment.
-        draft = path.with_suffix(".draft")
+        draft = path.with_suffix(_DRAFT)
         with open(draft, "wb", opener=_private) as file:
             file.write(_writer().encode() + b"\n")
             pickle.dump(kept, file, pickle.HIGHEST_PROTOCOL)
@@ -198,8 +199,9 @@ class Keeper:
         upto, began = self._changed, time.monotonic()
         try:
             self._write()
-        except OSError as error:  # the episode goes on; it is said loudly that it could not be saved
-            _log.error("the journal cannot be written, a crash from here on loses what happens: %s", error)
+        except Exception as error:  # the episode goes on; it is said loudly that it could not be saved
+            text = "the journal cannot be written, a crash from here on loses what happens: %s: %s"
+            _log.error(text, type(error).__name__, error)
         self._kept = upto
         self._last = time.monotonic()
         self._not_before = self._last + REST * (self._last - began)

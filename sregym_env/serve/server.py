@@ -7,6 +7,7 @@ meanwhile, except through :meth:`Server.on_loop`.
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import signal
 import threading
@@ -222,6 +223,7 @@ class Server:
         ``ready`` is called once, when connections are accepted.
         """
         self._ready = ready
+        logging.getLogger("uvicorn.error").addFilter(_is_news)
         with _stopped_by_signals(self.stop):
             asyncio.run(self._serve())
 
@@ -282,6 +284,11 @@ def _current_loop() -> asyncio.AbstractEventLoop | None:
         return asyncio.get_running_loop()
     except RuntimeError:
         return None
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """That open connections are ended when a server ends is none."""
+    return "timeout graceful shutdown exceeded" not in str(record.msg)
 
 
 class _Quiet(uvicorn.Server):
