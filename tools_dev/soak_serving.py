@@ -245,8 +245,8 @@ def forward(cluster: Cluster, seen: Seen) -> None:
 
 
 def follow(cluster: Cluster, seen: Seen) -> None:
-    """The log of a pod that writes a line every few minutes, followed."""
-    path = f"/api/v1/namespaces/{NAMESPACE}/pods/{_pod(cluster, 'consul')}/log?follow=true&tailLines=1"
+    """The log of the load generator, which writes all the time, followed."""
+    path = f"/api/v1/namespaces/{NAMESPACE}/pods/{_pod(cluster, 'wrk2')}/log?follow=true&tailLines=1"
     with cluster.open(path) as stream:
         for _ in stream:
             seen.counts["log lines"] += 1

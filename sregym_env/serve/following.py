@@ -7,13 +7,14 @@ from collections.abc import AsyncIterator
 from sregym_env.kube import durations, status
 from sregym_env.runtime.clock import SECOND
 from sregym_env.serve.asking import Ask
-from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.message import Reply, Response, Stream
-from sregym_env.sim.cluster import SimCluster
 from sregym_env.sim.machines import container_logs
 
 PLAIN = "text/plain"
 LOOK_SECONDS = 0.25
+
+LINES, MOST_LINES = 1000, 64_000
+"""How many lines are looked at for new ones, at first and at most: more than any container writes between two looks."""
 
 
 def log(ask: Ask) -> Reply:
@@ -50,13 +51,13 @@ async def _follow(ask: Ask, text: str, container: str | None) -> AsyncIterator[b
     assert pod is not None
     chosen = container_logs.choose_container(pod, container)
     run = container_logs.run_of(pod, chosen, False)
-    seen = _stamped_lines(hosted, ask.cluster, ask, chosen, hosted.world.now())
+    seen = _stamped_lines(ask, chosen)
     yield text.encode()
     while not hosted.closing:
         pod = store.get("pods", where.namespace or "", where.name)
         ended = pod is None or not _running(pod, chosen, run)
         if pod is not None:
-            lines = _stamped_lines(hosted, ask.cluster, ask, chosen, hosted.world.now())
+            lines = _stamped_lines(ask, chosen, seen[-1] if seen else "")
             fresh = lines[_known(lines, seen) :]
             if fresh:
                 shown = fresh if stamped else [line.partition(" ")[2] for line in fresh]
@@ -67,15 +68,21 @@ async def _follow(ask: Ask, text: str, container: str | None) -> AsyncIterator[b
         await hosted.bell.wait(LOOK_SECONDS)
 
 
-def _stamped_lines(hosted: Hosted, cluster: SimCluster, ask: Ask, container: str, now: int) -> list[str]:
-    """The newest lines with their times, which tell equal lines apart."""
-    try:
-        text = cluster.logs(
-            ask.where.namespace or "", ask.where.name, container=container, tail=1000, timestamps=True
-        )
-    except status.StatusError:
-        return []
-    return text.splitlines()
+def _stamped_lines(ask: Ask, container: str, last: str = "") -> list[str]:
+    """The newest lines with their times, which tell equal lines apart: back to the ``last`` that was seen, as far as it is
+    there."""
+    tail = LINES
+    while True:
+        try:
+            text = ask.cluster.logs(
+                ask.where.namespace or "", ask.where.name, container=container, tail=tail, timestamps=True
+            )
+        except status.StatusError:
+            return []
+        lines = text.splitlines()
+        if not last or len(lines) < tail or tail >= MOST_LINES or last in lines:
+            return lines
+        tail *= 4
 
 
 def _known(lines: list[str], seen: list[str]) -> int:
