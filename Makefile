@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test ray check format bench validate sample shortcuts compat parity hostile prometheus helm fuzz adapters trl exports rllib clean
+.PHONY: help demo test ray check format bench validate sample shortcuts compat parity hostile prometheus helm fuzz soak adapters trl exports rllib clean
 
 help:  ## Say what can be made.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -72,6 +72,9 @@ fuzz: $(READY)  ## Search at random: examples for every property, hostile reques
 
 hostile: $(READY)  ## Play thousands of hostile actions and measure what each costs (20 minutes on two cores).
 	$(BIN)/python -m tests.redteam.hostile --jobs 2
+
+soak: $(READY)  ## Serve a week of virtual time at 1,000 times the speed of the wall, everything open (10 minutes).
+	$(BIN)/python tools_dev/soak_serving.py
 
 parity: $(READY)  ## Compare the in-process kubectl with a real one, byte for byte; record new lines.
 	$(BIN)/python -m tests.parity

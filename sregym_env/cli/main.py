@@ -262,9 +262,11 @@ def report(
 @app.command()
 def serve(
     problems: Annotated[
-        list[str],
-        typer.Argument(help="Ids of `sregym list`, or APP/FAULT/TARGET; - reads them from standard input."),
-    ],
+        list[str] | None,
+        typer.Argument(
+            help="Ids of `sregym list`, or APP/FAULT/TARGET; with --healthy, applications; - reads them from standard input."
+        ),
+    ] = None,
     copies: Annotated[int, typer.Option(min=1, help="How often to serve each; the seeds count up.")] = 1,
     seed: Seed = 0,
     noise: Noise = False,
@@ -275,26 +277,75 @@ def serve(
     ] = 0,
     speed: Annotated[float, typer.Option(min=0.001, help="Virtual seconds per second.")] = 1.0,
     step: Annotated[bool, typer.Option("--step", help="Let time stand still between requests.")] = False,
-    directory: Annotated[str, typer.Option(help="Where the kubeconfig is written.")] = "",
+    healthy: Annotated[
+        bool, typer.Option("--healthy", help="Serve applications in which nothing is wrong.")
+    ] = False,
+    admin: Annotated[
+        bool, typer.Option("--admin", help="Also write a kubeconfig with all rights: admin.kubeconfig.")
+    ] = False,
+    directory: Annotated[str, typer.Option(help="Where kubeconfigs are written; removed at the end.")] = "",
+    ready_file: Annotated[
+        str, typer.Option(help="Written when everything answers, as JSON: where it is. Removed at the end.")
+    ] = "",
+    exit_when_done: Annotated[
+        bool, typer.Option("--exit-when-done", help="End when every repair has been handed in.")
+    ] = False,
+    journal: Annotated[
+        str,
+        typer.Option(
+            help="A folder, yours alone, in which everything is kept: after a crash the same command goes on from it."
+        ),
+    ] = "",
 ) -> None:
     """Serve the clusters of problems over HTTPS on the loopback interface, to real kubectl and real agents."""
     try:
+        from sregym_env.cli.serving import Wanted
         from sregym_env.cli.serving import serve as serve_problems
     except ModuleNotFoundError as error:
         _fail(f"{error.name} is not installed; install sregym-env[serve]")
 
     with _told_errors():
         serve_problems(
-            problems,
-            copies=copies,
-            seed=seed,
-            noise=noise,
-            variation=not published,
-            port=port,
-            desk_port=desk_port,
-            speed=speed,
-            step=step,
-            directory=directory,
+            problems or (),
+            Wanted(
+                copies=copies,
+                seed=seed,
+                noise=noise,
+                variation=not published,
+                healthy=healthy,
+                admin=admin,
+                port=port,
+                desk_port=desk_port,
+                speed=speed,
+                step=step,
+                directory=directory,
+                ready_file=ready_file,
+                exit_when_done=exit_when_done,
+                journal=journal,
+            ),
+        )
+
+
+@app.command("mcp")
+def model_context(
+    problem: Problem,
+    seed: Seed = 0,
+    noise: Noise = False,
+    published: Published = False,
+    max_commands: Annotated[int, typer.Option(min=1, help="Commands after which the episode ends.")] = 60,
+    result: Annotated[
+        Path | None, typer.Option(dir_okay=False, help="Where to write how the episode ended, as JSON.")
+    ] = None,
+) -> None:
+    """Serve the tools of one episode to an MCP client, over standard input and output."""
+    try:
+        from sregym_env.cli.model_context import serve as serve_tools
+    except ModuleNotFoundError as error:
+        _fail(f"{error.name} is not installed; install sregym-env[mcp]")
+
+    with _told_errors():
+        serve_tools(
+            problem, seed=seed, noise=noise, variation=not published, max_commands=max_commands, report=result
         )
 
 

@@ -36,7 +36,9 @@ MIN_OBSERVATION_CHARS = 1_000
 NOISE_PATIENCE = 300.0
 """Seconds the oracle waits longer where disturbances come and go: one period of the noise."""
 
-OPTIONS = frozenset({"problem", "fault", "app", "target", "params", "noise", "variation", "mode", "stage"})
+OPTIONS = frozenset(
+    {"problem", "fault", "app", "target", "params", "noise", "variation", "mode", "stage", "present"}
+)
 """Keys that ``reset(options=...)`` understands."""
 
 
@@ -158,7 +160,8 @@ class SREGymEnv(gymnasium.Env[str, str]):
 
         The seed fixes everything; without one the environment's own generator draws it. ``options`` may
         replace, for this episode, any of ``problem``, ``fault``, ``app``, ``target``, ``params``, ``noise``,
-        ``variation``, ``mode`` and ``stage``. Raises ProblemError or UsageError where they make no sense.
+        ``variation``, ``mode`` and ``stage``; ``present`` is the instant (microseconds since 1970) from which the world's
+        clock is set, instead of the one that the seed draws. Raises ProblemError or UsageError where they make no sense.
         """
         super().reset(seed=seed)
         # Before the problem is drawn, so that what that takes shifts no world.
@@ -169,7 +172,14 @@ class SREGymEnv(gymnasium.Env[str, str]):
             rules = _patient(rules)
         # Not before the options are known to make sense: a refused reset leaves the episode as it was.
         self._leave()
-        staged = stage(problem, world_seed, mode=rules.mode, backend=self._backend, salt=self._salt)
+        staged = stage(
+            problem,
+            world_seed,
+            mode=rules.mode,
+            backend=self._backend,
+            salt=self._salt,
+            present=_present((options or {}).get("present")),
+        )
         self._episode = Episode(staged, rules, self._judge)
         observation, info = self._episode.begin()
         self._noisy, self._varied = problem.noise_on, problem.variation
@@ -333,6 +343,12 @@ class SREGymEnv(gymnasium.Env[str, str]):
                 rules, stage=_one_of("stage", options["stage"], ("e2e", "diagnosis", "mitigation"))
             )
         return self._assignment.changed(options), rules
+
+
+def _present(value: Any) -> int | None:
+    if value is not None:
+        _number("present", value, 1, whole=True)
+    return cast(int | None, value)
 
 
 class Snapshot:

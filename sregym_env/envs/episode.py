@@ -278,6 +278,11 @@ class Episode:
             return self._submit_diagnosis(submission.text)
         return self._submit_mitigation()
 
+    @property
+    def waiting_for(self) -> Literal["diagnosis", "mitigation", "done"]:
+        """What is to be handed in next."""
+        return "done" if self._state.over else self._waiting_for()
+
     def _waiting_for(self) -> Literal["diagnosis", "mitigation"]:
         if self.rules.stage == "mitigation" or self._state.diagnosis is not None:
             return "mitigation"
@@ -432,7 +437,7 @@ class Episode:
             "obs_chars": len(observation),
             "obs_truncated": cut,
             "sim_time_s": self.seconds,
-            "stage": "done" if state.over else self._waiting_for(),
+            "stage": self.waiting_for,
             "is_success": state.success,
             "Diagnosis": state.grade is not None and state.grade.passed,
             "Mitigation": state.verdict is not None and state.verdict.passed,

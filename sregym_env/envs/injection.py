@@ -93,8 +93,17 @@ def prepare(problem: Problem, seed: int) -> None:
         base_world(apps.app(problem.app), base_of(chance.at("world")))
 
 
-def inject(problem: Problem, seed: int, backend: Backend | None = None, *, attempt: int = 0) -> Injected:
+def inject(
+    problem: Problem,
+    seed: int,
+    backend: Backend | None = None,
+    *,
+    attempt: int = 0,
+    present: int | None = None,
+) -> Injected:
     """A fresh world, of the embedded cluster unless a backend is given, in which the faults have just come.
+
+    ``present``: the instant at which the embedded cluster's application is up, where it is not to be the drawn one.
 
     Raises ProblemError where the backend cannot make a disturbance that a fault or the noise consists of, and
     StagingError where the users were not served before.
@@ -102,7 +111,7 @@ def inject(problem: Problem, seed: int, backend: Backend | None = None, *, attem
     app = apps.app(problem.app)
     chance = Chance(("episode", key_of(problem, seed, attempt))) if problem.variation else None
     patient = backend is None and chance is not None
-    world = _healthy(app, problem, seed, chance, backend)
+    world = _healthy(app, problem, seed, chance, backend, present)
     inventory = Inventory.of(world)
     instances = tuple(
         declaration(each.fault).bind(
@@ -164,13 +173,20 @@ def _refreshed(baseline: Baseline, world: World, changed: Sequence[ObjectKey]) -
     return replace(baseline, objects={**baseline.objects, **objects})
 
 
-def _healthy(app: App, problem: Problem, seed: int, chance: Chance | None, backend: Backend | None) -> World:
+def _healthy(
+    app: App,
+    problem: Problem,
+    seed: int,
+    chance: Chance | None,
+    backend: Backend | None,
+    present: int | None,
+) -> World:
     """The world before the faults."""
     if backend is not None:
         return backend.deploy(app, seed)
     if chance is None:
-        return deployed_world(app, seed)
-    world = lived_world(app, chance.at("world"))
+        return deployed_world(app, seed, present)
+    world = lived_world(app, chance.at("world"), present)
     world.watched_every(GLANCE_SECONDS)
     return world
 

@@ -59,7 +59,7 @@ class Injection:
         self.instance.heal(world, self.onset.changes)
 
 
-_Key = tuple[str, int, Mode]
+_Key = tuple[str, int, Mode, int | None]
 _staged: OrderedDict[_Key, Staged] = OrderedDict()
 _keeping = Lock()
 
@@ -71,15 +71,18 @@ def stage(
     mode: Mode = "proactive",
     backend: Backend | None = None,
     salt: str = "",
+    present: int | None = None,
 ) -> Staged:
     """The problem set up for one episode: a world of its own with the symptoms showing.
 
-    Without a backend it is a world of the embedded cluster. ``salt`` goes into its opaque names.
+    Without a backend it is a world of the embedded cluster, whose clock is set from ``present`` (microseconds since
+    1970) if that is given: the instant from which the last hours before the episode are lived. ``salt`` goes into its
+    opaque names.
     """
     own: dict[str, Any] = {}
     text = problem.model_dump_json()
     if backend is None:
-        staged, world = _forked(problem, seed, mode)
+        staged, world = _forked(problem, seed, mode, present)
         own = {"world": world, "workstation": staged.workstation.fork(world)}
     else:
         staged = _stage(problem, seed, mode, backend)
@@ -107,14 +110,14 @@ def cleared(staged: Staged) -> None:
             injection.heal(world)
 
 
-def _forked(problem: Problem, seed: int, mode: Mode) -> tuple[Staged, World]:
+def _forked(problem: Problem, seed: int, mode: Mode, present: int | None) -> tuple[Staged, World]:
     """What was staged for the problem and the seed, now if it is not kept, and a fork of its world."""
     # Noise belongs to the episode, so one staged world serves episodes with and without it.
     quiet = problem.model_copy(update={"noise": False}) if problem.noise is not False else problem
     staged_with = seed if quiet.variation else _PUBLISHED_SEED + seed % VARIANTS
-    key = (quiet.model_dump_json(), staged_with, mode)
+    key = (quiet.model_dump_json(), staged_with, mode, present)
     # Staged outside the lock: two threads may do it twice, with equal results, but none waits for the other.
-    known = _recall(key) or _keep(key, _stage(quiet, staged_with, mode))
+    known = _recall(key) or _keep(key, _stage(quiet, staged_with, mode, present=present))
     world = demanded(known.world).fork()
     world.reseed(Chance(("play", key_of(quiet, seed))).bits("seed") >> 1 if quiet.variation else seed)
     if problem.noise_on:
@@ -147,24 +150,28 @@ def _keep(key: _Key, made: Staged) -> Staged:
     return made
 
 
-def _stage(problem: Problem, seed: int, mode: Mode, backend: Backend | None = None) -> Staged:
+def _stage(
+    problem: Problem, seed: int, mode: Mode, backend: Backend | None = None, present: int | None = None
+) -> Staged:
     """A problem in a world of its own, not named for an episode yet.
 
     A drawn world that does not serve its users, that lacks what a fault strikes, or in which nobody notices the
     faults, is drawn anew.
     """
     if backend is not None:
-        return _attempt(problem, seed, mode, backend, 0)
+        return _attempt(problem, seed, mode, backend, 0, present)
     last = ATTEMPTS - 1 if problem.variation else 0
     with garbage.deferred():
         for attempt in range(last):
             with suppress(ProblemError):
-                return _attempt(problem, seed, mode, None, attempt)
-        return _attempt(problem, seed, mode, None, last)
+                return _attempt(problem, seed, mode, None, attempt, present)
+        return _attempt(problem, seed, mode, None, last, present)
 
 
-def _attempt(problem: Problem, seed: int, mode: Mode, backend: Backend | None, attempt: int) -> Staged:
-    injected = inject(problem, seed, backend, attempt=attempt)
+def _attempt(
+    problem: Problem, seed: int, mode: Mode, backend: Backend | None, attempt: int, present: int | None
+) -> Staged:
+    injected = inject(problem, seed, backend, attempt=attempt, present=present)
     world = injected.world
     staged = Staged(
         task_id="",

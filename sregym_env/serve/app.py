@@ -62,6 +62,8 @@ class Application:
         while True:
             await asyncio.sleep(TICK_SECONDS)
             self._sync()
+            if self.hosted.keeper is not None:
+                self.hosted.keeper.regularly()
 
     def _sync(self) -> None:
         try:
@@ -90,6 +92,7 @@ class Application:
             return
         except TimeoutError:
             reply = refusal(status.timeout("request did not complete within the allotted duration"))
+        await self.hosted.kept()
         if isinstance(reply, Response):
             await send_response(reply, send, audit_id)
             return
@@ -109,7 +112,13 @@ class Application:
         async def noting(message: MutableMapping[str, Any]) -> None:
             nonlocal accepted
             accepted = accepted or message["type"] == "websocket.accept"
+            await self.hosted.kept()
             await send(message)
+
+        async def hearing() -> MutableMapping[str, Any]:
+            message = await receive()
+            self.hosted.change()
+            return message
 
         measured = self._measured(request)
         self.hosted.counters.begin(measured)
@@ -121,7 +130,8 @@ class Application:
             if where is None:
                 raise status.unknown_path()
             ask = Ask(self.hosted, self.hosted.cluster(user), where, request)
-            await upgrades.serve(ask, scope.get("subprotocols", []), receive, noting)
+            self.hosted.change()
+            await upgrades.serve(ask, scope.get("subprotocols", []), hearing, noting)
         except status.StatusError as error:
             code = error.code
             await upgrades.refuse(error, scope, send)
@@ -183,6 +193,8 @@ class Application:
             self.hosted.pace.asked(f"{request.path}?{sorted(request.query.items())}")
         elif request.method != "GET":
             self.hosted.pace.acted()
+        if request.method not in _READS or (where is not None and where.subresource in _CONNECTS):
+            self.hosted.change()
         if where is not None:
             return rest.handle(Ask(self.hosted, self.hosted.cluster(user), where, request))
         return documents.answer(self.hosted, request, user)

@@ -66,15 +66,14 @@ class Ask:
     def answer(
         self, obj: Manifest, code: int = 200, warnings: tuple[str, ...] = (), shape: Representation = "object"
     ) -> Response:
-        """An object as the response, its timestamps in the client's time."""
+        """An object as the response."""
         if shape == "table" and obj.get("kind") == self.resource.kind:
             include = self.request.first("includeObject", "Metadata")
             version = {"resourceVersion": obj["metadata"].get("resourceVersion", "")}
             obj = table(self.resource, [obj], self.hosted.world.now(), include=include, metadata=version)
         elif shape == "metadata" and obj.get("kind") == self.resource.kind:
             obj = partial(obj)
-        made = json_response(obj, code, tuple(("Warning", f'299 - "{quoted(text)}"') for text in warnings))
-        return Response(made.status, self.hosted.pace.outward(made.body), made.content_type, made.headers)
+        return json_response(obj, code, tuple(("Warning", f'299 - "{quoted(text)}"') for text in warnings))
 
 
 def quoted(text: str) -> str:

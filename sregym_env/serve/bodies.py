@@ -20,7 +20,6 @@ from sregym_env.kube import gojson, status, yamlin
 from sregym_env.kube.types import Json
 from sregym_env.serve import protobuf
 from sregym_env.serve.message import Request
-from sregym_env.serve.pace import Pace
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 ACCEPTED = ("application/json", "application/yaml", PROTOBUF)
@@ -48,14 +47,14 @@ def media_type(request: Request) -> str:
     return request.header("content-type").partition(";")[0].strip().lower()
 
 
-def body(request: Request, pace: Pace, kind: str = "") -> Json:
+def body(request: Request, kind: str = "") -> Json:
     """The body as JSON; ``kind`` is what should be in it. Raises BadRequest, UnsupportedMediaType."""
     media = media_type(request)
     if media == PROTOBUF or request.body.startswith(protobuf.MAGIC):
-        return _protobuf(request.body, pace, kind)
+        return _protobuf(request.body, kind)
     if media and media not in (*ACCEPTED, "*/*") and not media.endswith(("+json", "+yaml")):
         raise status.unsupported_media_type(ACCEPTED)
-    raw = pace.inward(request.body)
+    raw = request.body
     try:
         found = _yaml(raw) if media.endswith("yaml") else parse(raw)
     except ValueError as error:
@@ -66,9 +65,9 @@ def body(request: Request, pace: Pace, kind: str = "") -> Json:
     return {} if found is None else found
 
 
-def patch_body(request: Request, pace: Pace, type: PatchType) -> Json:
+def patch_body(request: Request, type: PatchType) -> Json:
     """The body of a PATCH as JSON. Raises BadRequest."""
-    raw = pace.inward(request.body)
+    raw = request.body
     try:
         found = _yaml(raw) if type == "apply" else parse(raw)
     except ValueError as error:
@@ -175,12 +174,11 @@ def _count_keys(raw: bytes) -> int:
     return number
 
 
-def _protobuf(raw: bytes, pace: Pace, kind: str) -> Json:
+def _protobuf(raw: bytes, kind: str) -> Json:
     if not raw.startswith(protobuf.MAGIC):
         text = "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"
         raise unrecognized(kind, text, raw)
-    decoded = protobuf.decode(raw)
-    return orjson.loads(pace.inward(orjson.dumps(decoded)))
+    return protobuf.decode(raw)
 
 
 def _leniently(raw: bytes) -> Json:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,6 +43,14 @@ class ServedCluster:
         """Where the kubeconfig of one of the users is."""
         return self.directory / user
 
+    def forget(self) -> None:
+        """Delete the kubeconfigs."""
+        for file in self.tokens:
+            self.kubeconfig(file).unlink(missing_ok=True)
+        if self.name:
+            with suppress(OSError):  # something else is in it
+                self.directory.rmdir()
+
 
 def open_cluster(
     name: str,
@@ -52,10 +61,11 @@ def open_cluster(
     mode: Mode = "real",
     factor: float = 1.0,
     namespace: str = "default",
+    tokens: Mapping[str, str] | None = None,
 ) -> ServedCluster:
-    """Make what is needed to serve a world and write its kubeconfigs."""
+    """Make what is needed to serve a world and write its kubeconfigs, with new ``tokens`` unless they are given."""
     base = base_path(name)
-    tokens = {file: secrets.token_urlsafe(32) for file in users}
+    tokens = tokens or {file: secrets.token_urlsafe(32) for file in users}
     identities = Identities({tokens[file]: user for file, user in users.items()})
     hosted = Hosted(Pace(world, mode, factor), identities, place.address, base)
     directory = place.directory / name if name else place.directory

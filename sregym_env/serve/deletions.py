@@ -11,7 +11,6 @@ from sregym_env.kube.registry import Resource
 from sregym_env.kube.types import Json, Manifest
 from sregym_env.serve.bodies import body
 from sregym_env.serve.message import Request
-from sregym_env.serve.pace import Pace
 from sregym_env.sim.apiserver import is_current
 
 _POLICIES = ("Foreground", "Background", "Orphan")
@@ -41,11 +40,11 @@ class DeleteOptions:
                 raise status.conflict(resource, old["metadata"]["name"], text)
 
 
-def options(request: Request, pace: Pace) -> DeleteOptions:
+def options(request: Request) -> DeleteOptions:
     """The options of a request. Raises BadRequest, Invalid."""
     given: dict[str, Any] = {}
     if request.body.strip():
-        found = body(request, pace, "DeleteOptions")
+        found = body(request, "DeleteOptions")
         assert isinstance(found, dict)
         given = found
     grace = request.number("gracePeriodSeconds")

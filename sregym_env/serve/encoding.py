@@ -1,4 +1,4 @@
-"""Objects as JSON in the client's time, each encoded once however often it is read.
+"""Objects as JSON, each encoded once however often it is read.
 
 Stored objects never change, so what one became is remembered by its identity for as long as it fits.
 """
@@ -11,54 +11,42 @@ import orjson
 
 from sregym_env.kube.types import Manifest
 from sregym_env.serve.message import encode
-from sregym_env.serve.pace import Pace
 
 MAX_BYTES = 32 * 1024 * 1024
 """Encoded objects remembered."""
 
 
 class Encoder:
-    """Remembers how the objects of one served world are written.
-
-    Fragments are ready to be put into a larger document, whose own timestamps must not be moved again.
-    """
+    """Remembers how the objects of one served world are written, as fragments to be put into a larger document."""
 
     def __init__(self) -> None:
-        self._offset = 0
         self._bytes = 0
         self._known: dict[tuple[int, str], tuple[Manifest, bytes]] = {}
 
-    def whole(self, obj: Manifest, pace: Pace) -> bytes:
+    def whole(self, obj: Manifest) -> bytes:
         """The object as it is."""
-        return self._encoded("whole", obj, pace, _itself)
+        return self._encoded("whole", obj, _itself)
 
-    def item(self, obj: Manifest, pace: Pace) -> orjson.Fragment:
+    def item(self, obj: Manifest) -> orjson.Fragment:
         """The object as an item of a typed list, in which kind and version are said once for all."""
-        return orjson.Fragment(self._encoded("item", obj, pace, _item))
+        return orjson.Fragment(self._encoded("item", obj, _item))
 
-    def metadata(self, obj: Manifest, pace: Pace, partial: Callable[[Manifest], Manifest]) -> orjson.Fragment:
+    def metadata(self, obj: Manifest, partial: Callable[[Manifest], Manifest]) -> orjson.Fragment:
         """The object without anything but its metadata, as ``partial`` makes it."""
-        return orjson.Fragment(self._encoded("metadata", obj, pace, partial))
+        return orjson.Fragment(self._encoded("metadata", obj, partial))
 
-    def _encoded(self, form: str, obj: Manifest, pace: Pace, shape: Callable[[Manifest], Manifest]) -> bytes:
-        if pace.offset != self._offset:
-            self._forget(pace.offset)
+    def _encoded(self, form: str, obj: Manifest, shape: Callable[[Manifest], Manifest]) -> bytes:
         key = (id(obj), form)
         known = self._known.get(key)
         if known is not None and known[0] is obj:
             return known[1]
-        made = pace.outward(encode(shape(obj)))
+        made = encode(shape(obj))
         if self._bytes > MAX_BYTES:
-            self._forget(pace.offset)
+            self._bytes, self._known = 0, {}
         self._bytes += len(made) + 500
         # The object is kept beside its bytes: as long as it lives, its identity is its own.
         self._known[key] = (obj, made)
         return made
-
-    def _forget(self, offset: int) -> None:
-        self._offset = offset
-        self._bytes = 0
-        self._known = {}
 
 
 def _itself(obj: Manifest) -> Manifest:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from sregym_env.kube import status
+from sregym_env.kube import durations, status
 from sregym_env.runtime.clock import SECOND
 from sregym_env.serve.asking import Ask
-from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.message import Reply, Response, Stream
-from sregym_env.sim.cluster import SimCluster
 from sregym_env.sim.machines import container_logs
 
 PLAIN = "text/plain"
 LOOK_SECONDS = 0.25
+
+LINES, MOST_LINES = 1000, 64_000
+"""How many lines are looked at for new ones, at first and at most: more than any container writes between two looks."""
 
 
 def log(ask: Ask) -> Reply:
@@ -23,7 +24,7 @@ def log(ask: Ask) -> Reply:
     since = request.number("sinceSeconds")
     if request.first("sinceTime"):
         try:
-            begin = ask.hosted.pace.virtual(request.first("sinceTime"))
+            begin = durations.parse_rfc3339(request.first("sinceTime"))
         except ValueError as error:
             raise status.bad_request(str(error)) from None
         since = max(1, (ask.hosted.world.now() - begin + SECOND - 1) // SECOND)
@@ -38,7 +39,7 @@ def log(ask: Ask) -> Reply:
         limit_bytes=request.number("limitBytes"),
     )
     if not request.flag("follow"):
-        return Response(200, ask.hosted.pace.outward_text(text.encode()), PLAIN)
+        return Response(200, text.encode(), PLAIN)
     return Stream(_follow(ask, text, container), PLAIN)
 
 
@@ -50,32 +51,38 @@ async def _follow(ask: Ask, text: str, container: str | None) -> AsyncIterator[b
     assert pod is not None
     chosen = container_logs.choose_container(pod, container)
     run = container_logs.run_of(pod, chosen, False)
-    seen = _stamped_lines(hosted, ask.cluster, ask, chosen, hosted.world.now())
-    yield hosted.pace.outward_text(text.encode())
+    seen = _stamped_lines(ask, chosen)
+    yield text.encode()
     while not hosted.closing:
         pod = store.get("pods", where.namespace or "", where.name)
         ended = pod is None or not _running(pod, chosen, run)
         if pod is not None:
-            lines = _stamped_lines(hosted, ask.cluster, ask, chosen, hosted.world.now())
+            lines = _stamped_lines(ask, chosen, seen[-1] if seen else "")
             fresh = lines[_known(lines, seen) :]
             if fresh:
                 shown = fresh if stamped else [line.partition(" ")[2] for line in fresh]
-                yield hosted.pace.outward_text("".join(f"{line}\n" for line in shown).encode())
+                yield "".join(f"{line}\n" for line in shown).encode()
                 seen = lines
         if ended:
             return
         await hosted.bell.wait(LOOK_SECONDS)
 
 
-def _stamped_lines(hosted: Hosted, cluster: SimCluster, ask: Ask, container: str, now: int) -> list[str]:
-    """The newest lines with their times, which tell equal lines apart."""
-    try:
-        text = cluster.logs(
-            ask.where.namespace or "", ask.where.name, container=container, tail=1000, timestamps=True
-        )
-    except status.StatusError:
-        return []
-    return text.splitlines()
+def _stamped_lines(ask: Ask, container: str, last: str = "") -> list[str]:
+    """The newest lines with their times, which tell equal lines apart: back to the ``last`` that was seen, as far as it is
+    there."""
+    tail = LINES
+    while True:
+        try:
+            text = ask.cluster.logs(
+                ask.where.namespace or "", ask.where.name, container=container, tail=tail, timestamps=True
+            )
+        except status.StatusError:
+            return []
+        lines = text.splitlines()
+        if not last or len(lines) < tail or tail >= MOST_LINES or last in lines:
+            return lines
+        tail *= 4
 
 
 def _known(lines: list[str], seen: list[str]) -> int:

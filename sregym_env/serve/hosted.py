@@ -9,6 +9,7 @@ from sregym_env.cluster.identity import User
 from sregym_env.serve.access import Identities
 from sregym_env.serve.encoding import Encoder
 from sregym_env.serve.instrumentation import Counters
+from sregym_env.serve.journal import Keeper
 from sregym_env.serve.pace import Pace
 from sregym_env.sim.cluster import SimCluster
 from sregym_env.sim.embedded import EmbeddedWorld
@@ -51,6 +52,8 @@ class Hosted:
     counters: Counters = field(default_factory=Counters)
     encoder: Encoder = field(default_factory=Encoder)
     bell: Bell = field(default_factory=Bell)
+    keeper: Keeper | None = None
+    """Keeps what happens for after a crash."""
     closing: bool = False
     _revision: int = -1
     _views: dict[User, tuple[EmbeddedWorld, SimCluster]] = field(default_factory=dict)
@@ -71,6 +74,16 @@ class Hosted:
         made = SimCluster(world, user)
         self._views[user] = (world, made)
         return made
+
+    def change(self) -> None:
+        """Note that somebody is changing the world: nobody is told of it before it is kept."""
+        if self.keeper is not None:
+            self.keeper.change()
+
+    async def kept(self) -> None:
+        """Wait until what has been changed would outlive a crash."""
+        if self.keeper is not None:
+            await self.keeper.kept()
 
     def sync(self) -> None:
         """Bring the world to the present and tell those who watch if something changed."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
@@ -19,12 +19,16 @@ from sregym_env.kube import durations
 from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.message import Request, Response, json_response
 from sregym_env.serve.mounts import Receive, Scope, Send
-from sregym_env.serve.transport import Gone, read_request, send_response
+from sregym_env.serve.transport import Gone, headers, read_request, send_response
+
+MCP_PATH = "/mcp"
+"""Where MCP clients find the tools (streamable HTTP)."""
 
 MAX_BODY = 256 * 1024
 """The longest body taken, in bytes: more than any diagnosis."""
 
 _METHODS = {"/status": "GET", "/get_app": "GET", "/api/v1/alerts": "GET", "/submit": "POST"}
+_STRANGER = "this desk answers programs on its own machine only"
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 _log = logging.getLogger(__name__)
@@ -33,15 +37,28 @@ Done = Callable[[float, dict[str, Any]], None]
 """Called with the reward and the last info when the episode is over."""
 
 
+class _Endpoint(Protocol):
+    """What serves MCP clients; its library is imported when the first one comes."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
+
+    def close(self) -> None: ...
+
+
 class IncidentDesk:
     """ASGI 3: the desk of one episode that is being played through its served cluster."""
 
-    def __init__(self, env: SREGymEnv, hosted: Hosted, done: Done) -> None:
+    def __init__(
+        self, env: SREGymEnv, hosted: Hosted, done: Done, reward: float = 0.0, briefing: str = ""
+    ) -> None:
+        """``reward``: what the episode has earned already, where it was begun earlier. ``briefing``: what MCP clients are
+        told at the beginning."""
         self._env = env
         self._hosted = hosted
         self._done = done
-        self._stage = "mitigation" if env.episode.rules.stage == "mitigation" else "diagnosis"
-        self._reward = 0.0
+        self._reward = reward
+        self._briefing = briefing
+        self._endpoint: _Endpoint | None = None
         self._answers: Mapping[str, Callable[[Request], Response]] = {
             "/status": self._status,
             "/get_app": self._get_app,
@@ -54,6 +71,8 @@ class IncidentDesk:
         if scope["type"] == "websocket":
             await receive()  # websocket.connect
             await send({"type": "websocket.close", "code": 1008})
+        elif scope["type"] == "http" and scope["path"].rstrip("/") == MCP_PATH:
+            await self._model_context(scope, receive, send)
         elif scope["type"] == "http":
             try:
                 request = await read_request(scope, receive, MAX_BODY)
@@ -62,12 +81,39 @@ class IncidentDesk:
             except TimeoutError:
                 await send_response(json_response({"detail": "Request Timeout"}, 408), send)
                 return
-            await send_response(self.respond(request), send)
+            reply = self.respond(request)
+            await self._hosted.kept()
+            await send_response(reply, send)
+
+    async def _model_context(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The tools of the episode for MCP clients."""
+        if not _is_local(Request(scope["method"], scope["path"], {}, headers(scope))):
+            await send_response(json_response({"detail": _STRANGER}, 403), send)
+            return
+        if self._endpoint is None:
+            try:
+                from sregym_env.serve.model_context import Endpoint
+            except ModuleNotFoundError as error:
+                text = f"{error.name} is not installed; install sregym-env[serve]"
+                await send_response(json_response({"detail": text}, 501), send)
+                return
+            self._endpoint = Endpoint(self._act, self._briefing, self._hosted)
+        await self._endpoint(scope, receive, send)
+
+    def _act(self, action: str) -> tuple[str, dict[str, Any]]:
+        """Carry out an action of an MCP client's."""
+        over = self.stage == "done"
+        observation, reward, terminated, truncated, info = self._env.step(action)
+        if not over:
+            self._reward += reward
+            if terminated or truncated:
+                self._done(self._reward, info)
+        return observation, info
 
     def respond(self, request: Request) -> Response:
         """Answer a request to the desk."""
         if not _is_local(request):
-            return json_response({"detail": "this desk answers programs on its own machine only"}, 403)
+            return json_response({"detail": _STRANGER}, 403)
         path = request.path.rstrip("/")
         method = _METHODS.get(path)
         if method is None:
@@ -82,8 +128,23 @@ class IncidentDesk:
             _log.exception("%s %s failed", request.method, path)
             return json_response({"detail": "Internal Server Error"}, 500)
 
+    def close(self) -> None:
+        """End what goes on beside requests; on the event loop."""
+        if self._endpoint is not None:
+            self._endpoint.close()
+
+    @property
+    def reward(self) -> float:
+        """What the episode has earned."""
+        return self._reward
+
+    @property
+    def stage(self) -> str:
+        """What is asked for next: ``diagnosis``, ``mitigation``; ``done``; ``none`` where nothing is wrong."""
+        return self._env.episode.waiting_for if self._env.episode.staged.specs else "none"
+
     def _status(self, _: Request) -> Response:
-        return json_response({"stage": self._stage})
+        return json_response({"stage": self.stage})
 
     def _get_app(self, _: Request) -> Response:
         return json_response(self._app())
@@ -110,11 +171,15 @@ class IncidentDesk:
             }
             for alert in self._hosted.world.alerts()
         ]
-        body = orjson.dumps({"status": "success", "data": {"alerts": found}})
-        return Response(200, self._hosted.pace.outward(body))
+        return json_response({"status": "success", "data": {"alerts": found}})
 
     def _submit(self, request: Request) -> Response:
-        if self._stage == "done":
+        stage = self.stage
+        if stage == "none":
+            return json_response(
+                {"detail": "there is no incident in this cluster: nothing is to be handed in"}, 409
+            )
+        if stage == "done":
             return json_response({"status": "done", "message": "All stages are completed."})
         try:
             posted = orjson.loads(request.body or b"{}")
@@ -123,22 +188,21 @@ class IncidentDesk:
             return json_response({"detail": 'the body must be {"solution": "<text>"}'}, 400)
         if not isinstance(solution, str):
             return json_response({"detail": "solution must be a string"}, 400)
-        return self._hand_in(solution)
+        return self._hand_in(stage, solution)
 
-    def _hand_in(self, solution: str) -> Response:
+    def _hand_in(self, stage: str, solution: str) -> Response:
         self._hosted.sync()
-        arguments = {"stage": self._stage, "text": solution}
+        self._hosted.change()
+        arguments = {"stage": stage, "text": solution}
         action = json.dumps({"name": "submit", "arguments": arguments})
         answer, reward, terminated, truncated, info = self._env.step(action)
         self._reward += reward
         self._hosted.announce()
         if terminated or truncated:
-            self._stage = "done"
             self._done(self._reward, info)
             return json_response({"status": "done", "message": "Submission received"})
         if info["exit_code"]:
             return json_response({"detail": answer.strip()}, 400)
-        self._stage = "mitigation"
         return json_response({"status": "200", "message": "Submission received"})
 
 

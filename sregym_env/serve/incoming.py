@@ -10,7 +10,7 @@ from sregym_env.serve.bodies import body, duplicates
 
 def incoming(ask: Ask) -> tuple[Manifest, tuple[str, ...]]:
     """The object in the body, its type made sure of, and warnings about fields it should not have."""
-    obj = body(ask.request, ask.hosted.pace, ask.resource.kind)
+    obj = body(ask.request, ask.resource.kind)
     assert isinstance(obj, dict)
     obj = typed(obj, ask.resource.api_version, ask.resource.kind)
     metadata_of(ask, obj)

@@ -16,9 +16,8 @@ from sregym_env.kube.types import Manifest
 from sregym_env.serve import parameters
 from sregym_env.serve.encoding import Encoder
 from sregym_env.serve.hosted import Hosted
-from sregym_env.serve.message import Request, encode
+from sregym_env.serve.message import Request
 from sregym_env.serve.negotiate import META, Embed, Representation, partial, table
-from sregym_env.serve.pace import Pace
 from sregym_env.serve.paths import ApiPath
 from sregym_env.sim.cluster import SimCluster
 
@@ -68,51 +67,37 @@ def matcher(resource: Resource, label_selector: str, field_selector: str) -> Mat
 def listing(
     hosted: Hosted, cluster: SimCluster, where: ApiPath, request: Request, shape: Representation
 ) -> Manifest:
-    """A collection as a list or table, one page of it when a limit is given; what is in it is encoded already, in
-    the client's time."""
+    """A collection as a list or table, one page of it when a limit is given; what is in it is encoded already."""
     parameters.check_not_ahead(request.first("resourceVersion"), hosted.world.store.revision)
     objects = found(cluster, where, request)
     metadata: Manifest = {"resourceVersion": str(hosted.world.store.revision)}
     objects = _page(objects, request, metadata)
-    resource, encoder, pace = where.resource, hosted.encoder, hosted.pace
+    resource, encoder = where.resource, hosted.encoder
     if shape == "table":
         include = request.first("includeObject", "Metadata")
         now = hosted.world.now()
-        made = table(
-            resource, objects, now, include=include, metadata=metadata, embed=embedding(encoder, pace)
-        )
-        return in_clients_time(made, pace)
+        return table(resource, objects, now, include=include, metadata=metadata, embed=embedding(encoder))
     objects = [presented(resource, obj) for obj in objects]
     if shape == "metadata":
-        items = [encoder.metadata(obj, pace, partial) for obj in objects]
+        items = [encoder.metadata(obj, partial) for obj in objects]
         return {"kind": "PartialObjectMetadataList", "apiVersion": META, "metadata": metadata, "items": items}
     return {
         "kind": resource.list_kind,
         "apiVersion": resource.api_version,
         "metadata": metadata,
-        "items": [encoder.item(obj, pace) for obj in objects],
+        "items": [encoder.item(obj) for obj in objects],
     }
 
 
-def embedding(encoder: Encoder, pace: Pace) -> Embed:
+def embedding(encoder: Encoder) -> Embed:
     """Objects in the rows of a table, encoded."""
 
     def embed(obj: Manifest, whole: bool) -> orjson.Fragment:
         if whole:
-            return orjson.Fragment(encoder.whole(obj, pace))
-        return encoder.metadata(obj, pace, partial)
+            return orjson.Fragment(encoder.whole(obj))
+        return encoder.metadata(obj, partial)
 
     return embed
-
-
-def in_clients_time(made: Manifest, pace: Pace) -> Manifest:
-    """A table whose cells may hold timestamps; the objects in its rows are encoded already."""
-    for row in made["rows"]:
-        cells = row["cells"]
-        for index, cell in enumerate(cells):
-            if isinstance(cell, str) and len(cell) >= 20 and cell[-1] == "Z":
-                cells[index] = orjson.loads(pace.outward(encode(cell)))
-    return made
 
 
 def _page(objects: list[Manifest], request: Request, metadata: Manifest) -> list[Manifest]:

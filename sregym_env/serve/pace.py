@@ -1,17 +1,14 @@
-"""Time at the boundary: how virtual time follows the wall clock, and timestamps in both worlds.
+"""How virtual time follows the wall clock.
 
-Clients compute ages with their own clock. So timestamps are shifted by a fixed number of seconds on the
-way out, and shifted back where clients send them (``kubectl.kubernetes.io/restartedAt``, ``sinceTime``).
+There is one notion of time: what a world says is what clients see. A world whose present is to be theirs is staged so
+(:mod:`~sregym_env.serve.moment`); nothing is translated on its way out or in.
 """
 
 from __future__ import annotations
 
-import re
 import time
-from functools import lru_cache
 from typing import Literal
 
-from sregym_env.kube import durations
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim.embedded import EmbeddedWorld
 
@@ -23,12 +20,6 @@ CATCH_UP = 300 * SECOND
 PATIENT_READS = 4
 """How often a client may read the same in step mode before it counts as polling. No command of kubectl reads
 anything so often without waiting for it."""
-
-_WHOLE = re.compile(rb'"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)((?:\.\d+)?Z)"')
-"""A JSON string that is a timestamp and nothing else."""
-
-_ANYWHERE = re.compile(rb"\b(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?=[.,]\d|Z|[+-]00:00|\s|$)")
-"""A timestamp in running text, as log lines carry it."""
 
 
 class Pace:
@@ -43,19 +34,13 @@ class Pace:
         self.world = world
         self.mode = mode
         self.factor = factor
-        self.offset = 0
         self._wall = 0.0
         self._virtual = 0
         self._asked: dict[str, int] = {}
         self.anchor()
 
     def anchor(self) -> None:
-        """Let the present of both clocks be the same moment from now on."""
-        # In whole seconds: hardly any timestamp has a fraction that could be shifted.
-        self.offset = int(time.time()) - self.world.now() // SECOND
-        self._hold()
-
-    def _hold(self) -> None:
+        """Let time pass from the world's present on, whatever passed on the wall before."""
         self._wall = time.monotonic()
         self._virtual = self.world.now()
 
@@ -69,9 +54,16 @@ class Pace:
             target = now + CATCH_UP
             self.world.run_until(target)
             # What is more than can be made up for is given up, or the next call would go on with it.
-            self._hold()
+            self.anchor()
         elif target > now:
             self.world.run_until(target)
+
+    def ahead(self) -> float:
+        """How long on the wall, seconds, until the present of a world that was moved on by hand is reached."""
+        if self.mode == "step":
+            return 0.0
+        passed = (time.monotonic() - self._wall) * self.factor
+        return max(0.0, (self.world.now() - self._virtual) / SECOND - passed) / self.factor
 
     def asked(self, question: str) -> None:
         """Note a read in step mode: who asks the same again and again is waiting, and gets a second."""
@@ -98,40 +90,3 @@ class Pace:
             return True
         self.world.run_until(max(due, self.world.now()))
         return False
-
-    # --- timestamps -------------------------------------------------------------------------------
-
-    def outward(self, body: bytes) -> bytes:
-        """A JSON document with its timestamps moved to the client's time."""
-        return _shifted(_WHOLE, body, self.offset) if self.offset else body
-
-    def inward(self, body: bytes) -> bytes:
-        """A JSON document from a client with its timestamps moved to virtual time."""
-        return _shifted(_WHOLE, body, -self.offset) if self.offset else body
-
-    def outward_text(self, text: bytes) -> bytes:
-        """Log lines or a program's output with timestamps moved to the client's time."""
-        if not self.offset:
-            return text
-        return _ANYWHERE.sub(lambda found: _moved(found[1], self.offset), text)
-
-    def virtual(self, stamp: str) -> int:
-        """A client's RFC 3339 timestamp as virtual microseconds. Raises ValueError."""
-        return durations.parse_rfc3339(stamp) - self.offset * SECOND
-
-
-def _shifted(pattern: re.Pattern[bytes], body: bytes, seconds: int) -> bytes:
-    return pattern.sub(lambda found: b'"' + _moved(found[1], seconds) + found[2] + b'"', body)
-
-
-@lru_cache(maxsize=8192)
-def _moved(stamp: bytes, seconds: int) -> bytes:
-    text = stamp.decode()
-    if text.startswith("1970-01-01"):
-        return stamp  # no moment, but Unix time zero: what never started
-    try:
-        micros = durations.parse_rfc3339(text.replace(" ", "T") + "Z")
-    except ValueError:
-        return stamp
-    moved = durations.rfc3339(micros + seconds * SECOND)[:19]
-    return (moved.replace("T", " ") if " " in text else moved).encode()

@@ -26,7 +26,7 @@ def patch(ask: Ask, subresource: str = "") -> Reply:
     kind = patch_type(ask.request)
     where = ask.where
     parameters.check_manager(ask.request, "PatchOptions", kind)
-    change = patch_body(ask.request, ask.hosted.pace, kind)
+    change = patch_body(ask.request, kind)
     exists = (
         ask.hosted.world.store.get(ask.resource.storage_key, where.namespace or "", where.name) is not None
     )

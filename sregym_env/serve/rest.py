@@ -105,7 +105,7 @@ def replace(ask: Ask) -> Reply:
 
 def delete(ask: Ask) -> Reply:
     """Ask for an object's deletion."""
-    options = deletions.options(ask.request, ask.hosted.pace)
+    options = deletions.options(ask.request)
     where = ask.where
     key = ask.resource.storage_key
     ask.demand("delete")
@@ -130,7 +130,7 @@ def delete_collection(ask: Ask) -> Reply:
     """Ask for the deletion of everything the selectors choose."""
     ask.demand("deletecollection")
     parameters.check_reading(ask.request)
-    options = deletions.options(ask.request, ask.hosted.pace)
+    options = deletions.options(ask.request)
     # As the administrator: deletecollection is a right of its own and needs no right to delete or list.
     chosen = lists.found(ask.admin, ask.where, ask.request)
     for obj in chosen:

@@ -7,10 +7,13 @@ meanwhile, except through :meth:`Server.on_loop`.
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
-import socket
-from collections.abc import Callable, Mapping
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,15 +23,16 @@ import uvicorn
 from sregym_env.cluster.identity import ADMIN, User
 from sregym_env.serve import certificates
 from sregym_env.serve.app import Application
+from sregym_env.serve.certificates import Certificates
 from sregym_env.serve.clusters import Place, ServedCluster, open_cluster
 from sregym_env.serve.connections import IDLE_SECONDS, MAX_HEAD_BYTES, Connection
 from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.mounts import Asgi, Mounts
 from sregym_env.serve.pace import Mode
+from sregym_env.serve.ports import listen
 from sregym_env.sim.embedded import EmbeddedWorld
 
 LOOPBACK = "127.0.0.1"
-BACKLOG = 128
 CLOSE_SECONDS = 1
 """How long open connections may take to end when the server stops."""
 
@@ -55,6 +59,8 @@ class Settings:
     mode: Mode = "real"
     factor: float = 1.0
     namespace: str = "default"
+    certificates: Certificates | None = None
+    """What the server proves itself with; made anew where there is nothing."""
 
 
 class Server:
@@ -62,20 +68,24 @@ class Server:
 
     def __init__(self, world: EmbeddedWorld | None, settings: Settings) -> None:
         self._settings = settings
-        self._socket = _listen(settings.host, settings.port)
+        self._made_directory = not settings.directory.exists()
+        settings.directory.mkdir(parents=True, exist_ok=True)
+        self._socket = listen(settings.host, settings.port)
         self.port: int = self._socket.getsockname()[1]
         self.address = f"{settings.host}:{self.port}"
         self.url = f"https://{self.address}"
-        self.authority = self._write_certificates()
-        self._place = Place(self.address, self.authority, settings.directory)
+        self.certificates = settings.certificates or certificates.make(settings.host)
+        self._write_certificates()
+        self._place = Place(self.address, self.certificates.authority, settings.directory)
         self._clusters: dict[str, ServedCluster] = {}
         self._mounts = Mounts(self._start, self._close)
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._ready: Callable[[], None] | None = None
         self._servers = [
             _server(
                 self._mounts,
-                ssl_certfile=str(settings.directory / "server.crt"),
-                ssl_keyfile=str(settings.directory / "server.key"),
+                ssl_certfile=str(settings.directory / CERTIFICATE),
+                ssl_keyfile=str(settings.directory / KEY),
             )
         ]
         self._sockets = [self._socket]
@@ -93,10 +103,11 @@ class Server:
         mode: Mode | None = None,
         factor: float | None = None,
         namespace: str = "",
+        tokens: Mapping[str, str] | None = None,
     ) -> ServedCluster:
         """Serve another world below ``/c/NAME``, from now on; also while the server runs, from any thread.
 
-        The name is a DNS label, or empty for the root. Raises ValueError for another name and for one that is taken.
+        ``tokens``: the users' bearer tokens, where they are to be those of an earlier server. The name is a DNS label, or empty for the root. Raises ValueError for another name and for one that is taken.
         """
         if name and not _NAME.fullmatch(name):
             raise ValueError(f"{name!r} is no DNS label")
@@ -110,6 +121,7 @@ class Server:
             mode or own.mode,
             own.factor if factor is None else factor,
             namespace or own.namespace,
+            tokens,
         )
 
     def remove_cluster(self, name: str) -> None:
@@ -120,8 +132,7 @@ class Server:
         cluster = self._clusters.pop(name)
         self._mounts.unmount(name)
         self.on_loop(cluster.application.close)
-        for file in cluster.tokens:
-            cluster.kubeconfig(file).unlink(missing_ok=True)
+        cluster.forget()
 
     @property
     def clusters(self) -> Mapping[str, ServedCluster]:
@@ -136,8 +147,11 @@ class Server:
         mode: Mode,
         factor: float,
         namespace: str,
+        tokens: Mapping[str, str] | None = None,
     ) -> ServedCluster:
-        opened = open_cluster(name, world, self._place, users, mode=mode, factor=factor, namespace=namespace)
+        opened = open_cluster(
+            name, world, self._place, users, mode=mode, factor=factor, namespace=namespace, tokens=tokens
+        )
         self._clusters[name] = opened
         self._mounts.mount(name, opened.application)
         if self._loop is not None:
@@ -174,31 +188,54 @@ class Server:
 
     def add(self, application: Asgi, port: int = 0) -> int:
         """Serve something beside the clusters, without TLS, on the same event loop; its port."""
-        listening = _listen(self._settings.host, port)
+        listening = listen(self._settings.host, port)
         self._servers.append(_server(application, lifespan="off"))
         self._sockets.append(listening)
         return int(listening.getsockname()[1])
 
-    def _write_certificates(self) -> bytes:
-        settings = self._settings
-        settings.directory.mkdir(parents=True, exist_ok=True)
-        made = certificates.make(settings.host)
-        (settings.directory / "server.crt").write_bytes(made.certificate)
-        key = settings.directory / "server.key"
+    def _write_certificates(self) -> None:
+        directory = self._settings.directory
+        (directory / CERTIFICATE).write_bytes(self.certificates.certificate)
+        key = directory / KEY
         # Closed to others before there is anything in it.
         key.touch(mode=0o600)
-        key.write_bytes(made.key)
-        return made.authority
+        key.write_bytes(self.certificates.key)
 
-    def run(self) -> None:
-        """Serve until :meth:`stop` is called or the process is interrupted."""
-        asyncio.run(self._serve())
+    def forget(self) -> None:
+        """Remove what was written: certificates, kubeconfigs, the folder if it was made here and nothing else is in it.
+
+        For a server that will not run again, whose ports are free from now on.
+        """
+        for listening in self._sockets:
+            listening.close()
+        for cluster in self._clusters.values():
+            cluster.forget()
+        directory = self._settings.directory
+        for name in (CERTIFICATE, KEY):
+            (directory / name).unlink(missing_ok=True)
+        if self._made_directory:
+            with suppress(OSError):  # something else is in it
+                directory.rmdir()
+
+    def run(self, ready: Callable[[], None] | None = None) -> None:
+        """Serve until :meth:`stop` is called or, on the main thread, the process is interrupted or told to end.
+
+        ``ready`` is called once, when connections are accepted.
+        """
+        self._ready = ready
+        logging.getLogger("uvicorn.error").addFilter(_is_news)
+        with _stopped_by_signals(self.stop):
+            asyncio.run(self._serve())
 
     async def _serve(self) -> None:
         serving = [
             asyncio.create_task(server.serve(sockets=[listening]))
             for server, listening in zip(self._servers, self._sockets, strict=True)
         ]
+        while not self.started and not any(task.done() for task in serving):
+            await asyncio.sleep(0.01)
+        if self._ready is not None and self.started:
+            self._ready()
         await asyncio.wait(serving, return_when=asyncio.FIRST_COMPLETED)
         self.stop()
         await asyncio.gather(*serving)
@@ -249,6 +286,41 @@ def _current_loop() -> asyncio.AbstractEventLoop | None:
         return None
 
 
+def _is_news(record: logging.LogRecord) -> bool:
+    """That open connections are ended when a server ends is none."""
+    return "timeout graceful shutdown exceeded" not in str(record.msg)
+
+
+class _Quiet(uvicorn.Server):
+    """A server that leaves the signals to whoever runs several of its kind."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield
+
+
+@contextmanager
+def _stopped_by_signals(stop: Callable[[], None]) -> Iterator[None]:
+    """Let an interrupt and a request to end stop a server in an orderly way; a second one ends it at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def told(number: int, _: Any) -> None:
+        signal.signal(number, before[signal.Signals(number)])
+        stop()
+
+    for number in before:
+        signal.signal(number, told)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def _server(application: Asgi, **more: Any) -> uvicorn.Server:
     options: dict[str, Any] = {
         "ws": "wsproto",
@@ -266,17 +338,11 @@ def _server(application: Asgi, **more: Any) -> uvicorn.Server:
         "server_header": False,
         "date_header": True,
     }
-    return uvicorn.Server(uvicorn.Config(application, **{**options, **more}))
+    return _Quiet(uvicorn.Config(application, **{**options, **more}))
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    # asyncio turns off Nagle's algorithm only on sockets that say they are TCP.
-    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    made.bind((host, port))
-    made.listen(BACKLOG)
-    return made
-
+CERTIFICATE, KEY = "server.crt", "server.key"
+"""Files of the server's own, beside the kubeconfigs."""
 
 ADMIN_CONFIG = "admin.kubeconfig"
 EVERYTHING: Mapping[str, User] = {ADMIN_CONFIG: ADMIN}

@@ -46,7 +46,7 @@ def handle(ask: Ask) -> Reply:
 
 def _posted(ask: Ask) -> Manifest:
     kind = _KINDS.get(ask.where.subresource, ask.resource.kind)
-    found = body(ask.request, ask.hosted.pace, kind) if ask.request.body.strip() else {}
+    found = body(ask.request, kind) if ask.request.body.strip() else {}
     assert isinstance(found, dict)
     return found
 
@@ -84,7 +84,7 @@ def _scale(ask: Ask) -> Response:
     kind = patch_type(ask.request) if method == "PATCH" else "merge"
     if method == "PATCH":
         parameters.check_manager(ask.request, "PatchOptions", kind)
-    change: Any = _posted(ask) if method == "PUT" else patch_body(ask.request, ask.hosted.pace, kind)
+    change: Any = _posted(ask) if method == "PUT" else patch_body(ask.request, kind)
     if method == "PUT":
         version = parts_of(change, "metadata").get("resourceVersion")
         if version and version != current["metadata"]["resourceVersion"]:

@@ -155,7 +155,7 @@ async def _converse(ask: Ask, container: str, command: list[str], inbox: _Inbox,
     room = MAX_INPUT
     try:
         while (console := turn.console) is not None and process is not None:
-            await _show(ask, turn, send)
+            await _show(turn, send)
             turn = Turn(console)
             heard = await inbox.next(IDLE_SECONDS) or Heard("other")
             ask.hosted.sync()
@@ -176,15 +176,13 @@ async def _converse(ask: Ask, container: str, command: list[str], inbox: _Inbox,
         inbox.stop()
 
 
-async def _show(ask: Ask, turn: Turn, send: Send) -> None:
-    outward = ask.hosted.pace.outward_text
-    await _write(send, STDOUT, outward(encoded(turn.stdout)))
-    await _write(send, STDERR, outward(encoded(turn.stderr)))
+async def _show(turn: Turn, send: Send) -> None:
+    await _write(send, STDOUT, encoded(turn.stdout))
+    await _write(send, STDERR, encoded(turn.stderr))
 
 
 async def _deliver(ask: Ask, result: ExecResult, send: Send, *, raw: bool = False) -> None:
     """Output, errors and the final status, then the end. ``raw``: it looks as on a terminal already."""
-    outward = ask.hosted.pace.outward_text
     stdout, stderr = encoded(result.stdout), encoded(result.stderr)
     failed = _runtime_error(result)
     if failed is None:
@@ -196,7 +194,7 @@ async def _deliver(ask: Ask, result: ExecResult, send: Send, *, raw: bool = Fals
         if ask.request.first("command").endswith("tar"):
             streams.reverse()
         for channel, data in streams:
-            await _write(send, channel, outward(data))
+            await _write(send, channel, data)
         failed = _exit_status(result.exit_code)
     await _write(send, ERROR, orjson.dumps(failed))
     await send({"type": "websocket.close", "code": 1000})
@@ -254,7 +252,7 @@ async def _attach(ask: Ask, protocol: str, receive: Receive, send: Send) -> None
             seen = attaching.attach(ask.hosted.world, pod, container, text, end, cursor)
             cursor = seen.cursor
             ask.hosted.announce()
-            await _write(send, STDOUT, ask.hosted.pace.outward_text(encoded(seen.text)))
+            await _write(send, STDOUT, encoded(seen.text))
             if not seen.running:
                 await _write(send, ERROR, orjson.dumps(_exit_status(0)))
                 await send({"type": "websocket.close", "code": 1000})

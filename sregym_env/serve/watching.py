@@ -244,7 +244,7 @@ def _lines(hosted: Hosted, wanted: Wanted, events: list[tuple[str, Manifest]], f
 
 def _shaped(hosted: Hosted, wanted: Wanted, obj: Manifest, first: bool) -> bytes:
     """The object of an event; many watches see the same one, which is encoded once."""
-    encoder, pace = hosted.encoder, hosted.pace
+    encoder = hosted.encoder
     if wanted.shape == "table":
         metadata = {"resourceVersion": obj["metadata"].get("resourceVersion", "")}
         made = table(
@@ -254,13 +254,13 @@ def _shaped(hosted: Hosted, wanted: Wanted, obj: Manifest, first: bool) -> bytes
             include=wanted.include,
             definitions=first,
             metadata=metadata,
-            embed=lists.embedding(encoder, pace),
+            embed=lists.embedding(encoder),
         )
-        return encode(lists.in_clients_time(made, pace))
+        return encode(made)
     obj = lists.presented(wanted.resource, obj)
     if wanted.shape == "metadata":
-        return encode(encoder.metadata(obj, pace, partial))
-    return encoder.whole(obj, pace)
+        return encode(encoder.metadata(obj, partial))
+    return encoder.whole(obj)
 
 
 def _bookmark(

@@ -27,9 +27,12 @@ Place = tuple[str, int]
 """What a machine is for, and its number among those, from 0."""
 
 
-def drawn_cluster(chance: Chance, cpu: float = ENOUGH_CPU, memory: float = ENOUGH_MEMORY) -> ClusterPlan:
-    """A cluster that has lived. ``cpu`` cores and ``memory`` GiB are what all that will run on it may need at most."""
-    present = _present(chance.at("present"))
+def drawn_cluster(
+    chance: Chance, cpu: float = ENOUGH_CPU, memory: float = ENOUGH_MEMORY, present: int | None = None
+) -> ClusterPlan:
+    """A cluster that has lived, until ``present`` or a drawn instant. ``cpu`` cores and ``memory`` GiB are what all that
+    will run on it may need at most."""
+    present = _present(chance.at("present")) if present is None else present
     age = min(_age(chance.at("age")), present - _RELEASED["v1.32.0"])
     born = present - age
     site = _SITES[chance.weighted("provider", _PROVIDERS)](chance.at("site"))

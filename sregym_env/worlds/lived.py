@@ -59,12 +59,13 @@ class _Base:
 _bases: dict[tuple[str, int], _Base] = {}
 
 
-def lived_world(app: App, chance: Chance) -> EmbeddedWorld:
+def lived_world(app: App, chance: Chance, present: int | None = None) -> EmbeddedWorld:
     """A world with a member of the application's family healthy and under load; it differs for every chance.
 
-    Raises AppError.
+    ``present`` is when its base world ends, instead of the drawn instant; such a base world is kept for nobody. Raises
+    AppError.
     """
-    base = _base(app, base_of(chance))
+    base = _base(app, base_of(chance)) if present is None else _prepared(app, base_of(chance), present)
     renewal = base.renewal
     world = renewal.draw(chance.at("renewal"), _texts(renewal.world.app, chance.at("texts")))
     world.reseed(chance.bits("seed") >> 1)
@@ -86,19 +87,23 @@ def _base(app: App, number: int) -> _Base:
     known = _bases.get((app.name, number))
     # Another application may have the same name.
     if known is None or known.app is not app:
-        with garbage.deferred():
-            world = _made(app, number)
-            known = _bases[(app.name, number)] = _Base(app, prepared(world, list(_opaque(world.app))))
+        known = _bases[(app.name, number)] = _prepared(app, number, None)
         garbage.keep()
     return known
 
 
-def _made(app: App, number: int) -> EmbeddedWorld:
+def _prepared(app: App, number: int, present: int | None) -> _Base:
+    with garbage.deferred():
+        world = _made(app, number, present)
+        return _Base(app, prepared(world, list(_opaque(world.app))))
+
+
+def _made(app: App, number: int, now: int | None) -> EmbeddedWorld:
     """A base world, brought up by the ordinary API and lived through. Raises AppError."""
     refused = ""
     for attempt in range(ATTEMPTS):
         chance = Chance(("base", app.name, number, attempt))
-        plan = drawn_cluster(chance.at("cluster"))
+        plan = drawn_cluster(chance.at("cluster"), present=now)
         world = cluster_of(plan)
         if _is_restless(app):
             world.run_until(plan.present - RESTLESS_PAST)

@@ -31,6 +31,7 @@ ALLOWED: Mapping[tuple[str, str], str] = {
     ("sregym_env.cli.running", "sregym_env.rollouts.ray"): "Ray is an extra, and one process needs none",
     ("sregym_env.cli.main", "sregym_env.cli.judging"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.cli.listing"): _QUICK_HELP,
+    ("sregym_env.cli.main", "sregym_env.cli.model_context"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.cli.playing"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.cli.reporting"): _QUICK_HELP,
     ("sregym_env.cli.main", "sregym_env.cli.serving"): _QUICK_HELP,
@@ -54,6 +55,10 @@ ALLOWED: Mapping[tuple[str, str], str] = {
         "sregym_env.rollouts.policies.llm",
         "sregym_env.llm.endpoint",
     ): "httpx, which most policies do not need, takes longer than they",
+    (
+        "sregym_env.serve.incident",
+        "sregym_env.serve.model_context",
+    ): "mcp, which most agents do not need, takes longer to import than the server",
     ("sregym_env.kube.validation.cluster", "cryptography"): _CERTIFICATES,
     ("sregym_env.kube.describe.certificates", "cryptography"): _CERTIFICATES,
     ("sregym_env.sim.apiserver.admission.certificates", "cryptography"): _CERTIFICATES,

@@ -24,6 +24,7 @@ from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.tools.kubectl import Kubectl
 from sregym_env.tools.kubectl.kubeconfig import Context, KubeConfig
 from tests.parity.desk import DiskDesk
+from tests.parity.elsewhen import PAST, Elsewhen
 from tests.serve.serving import NAMESPACE, Served, served
 
 _RFC3339 = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?=(\.\d+)?(Z|\+00:00))")
@@ -157,6 +158,9 @@ class Sides:
 
     def __init__(self, base: EmbeddedWorld, running: Served, bench: Bench) -> None:
         self._served = running
+        server = running.server
+        self._elsewhen = Elsewhen(server.application, server.hosted)
+        server._mounts.mount("", self._elsewhen)
         self.ours = InProcess(base, bench)
         own = running.kubeconfig.read_text()
         self._kubeconfig = own.replace(f"namespace: {NAMESPACE}", f"namespace: {bench.namespace}")
@@ -166,8 +170,9 @@ class Sides:
         prepared = self.ours.prepared(case)
         _wait_for_early_second()
         self._served.put(prepared.fork())
+        self._elsewhen.anchor()
         self._served.kubeconfig.write_text(self._kubeconfig)  # ``kubectl config`` may have changed it
-        offset = self._served.server.hosted.pace.offset
+        offset = self._elsewhen.offset
         words, variables = _words(case.line)
         try:
             done = self._served.kubectl(words, case.stdin, PATIENCE, **variables)
@@ -223,8 +228,6 @@ _GENERATED = (
     (re.compile(r'exec "[0-9a-f]{64}"'), 'exec "ID"'),
 )
 """Names that kubectl and the kubelet make up, and newlines as a process in text mode gives them."""
-_PAST = timedelta(days=60)
-"""Older timestamps (of releases) were not shifted on the way out."""
 
 
 def settled(text: str, home: Path) -> str:
@@ -242,7 +245,7 @@ def _plain(text: str) -> str:
 
 def _shifted(text: str, seconds: int) -> str:
     delta = timedelta(seconds=seconds)
-    oldest = datetime.fromtimestamp(time.time(), UTC) - _PAST
+    oldest = datetime.fromtimestamp(time.time(), UTC) - PAST
 
     def iso(found: re.Match[str]) -> str:
         moment = datetime.fromisoformat(found[0]).replace(tzinfo=UTC)

@@ -12,6 +12,7 @@ from sregym_env.cluster.identity import ADMIN, User
 from sregym_env.serve.access import Identities
 from sregym_env.serve.app import Application
 from sregym_env.serve.hosted import Hosted
+from sregym_env.serve.moment import caught_up, wall
 from sregym_env.serve.pace import Pace
 from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.sim.embedded import EmbeddedWorld
@@ -22,8 +23,8 @@ NOBODY = User("nobody")
 
 @pytest.fixture(scope="session")
 def settled() -> EmbeddedWorld:
-    """Hotel Reservation, healthy. Fork it before changing anything."""
-    return deployed_world(APP)
+    """Hotel Reservation, healthy, now: clients have clocks. Fork it before changing anything."""
+    return deployed_world(APP, present=wall())
 
 
 @pytest.fixture
@@ -49,6 +50,7 @@ def running(settled: EmbeddedWorld, tmp_path_factory: pytest.TempPathFactory) ->
 @pytest.fixture
 def server(running: Served, world: EmbeddedWorld) -> Served:
     """The server, serving the test's own world in real time."""
+    caught_up(world)
     running.put(world, "real")
     return running
 

@@ -407,23 +407,6 @@ def test_metrics_and_logs_and_proxies(application: Application) -> None:
     assert b"Hotel Reservation" in page.body
 
 
-# --- time -----------------------------------------------------------------------------------------
-
-
-def test_clients_see_their_own_time(application: Application, world: Any) -> None:
-    pace = application.hosted.pace
-    pace.offset = 1000
-    name = "default"
-    stored = world.store.get("namespaces", "", name)["metadata"]["creationTimestamp"]
-    shown = json(ask(application, f"/api/v1/namespaces/{name}"))["metadata"]["creationTimestamp"]
-    assert pace.virtual(shown) == pace.virtual(stored) + 1_000_000_000
-    patch = {"metadata": {"annotations": {"at": shown}}}
-    where = f"/api/v1/namespaces/{name}"
-    reply = ask(application, where, "PATCH", patch, content_type="application/merge-patch+json")
-    assert json(reply)["metadata"]["annotations"]["at"] == shown
-    assert world.store.get("namespaces", "", name)["metadata"]["annotations"]["at"] == stored
-
-
 # --- watching -------------------------------------------------------------------------------------
 
 

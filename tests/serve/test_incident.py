@@ -133,9 +133,9 @@ def test_the_command(tmp_path: Path) -> None:
     )  # fmt: skip
     assert process.stdout is not None
     try:
-        lines = [process.stdout.readline() for _ in range(4)]
+        lines = [process.stdout.readline() for _ in range(5)]
         assert lines[0] == f"KUBECONFIG={tmp_path}/kubeconfig\n", lines
-        desk = re.search(r"http://\S+", lines[2])
+        desk = re.search(r"http://\S+", lines[3])
         assert desk is not None
         with urllib.request.urlopen(f"{desk[0]}/status", timeout=60) as response:
             assert orjson.loads(response.read()) == {"stage": "diagnosis"}

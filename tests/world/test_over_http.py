@@ -16,6 +16,7 @@ from sregym_env.live.clock import WallClock
 from sregym_env.live.connection import Connection
 from sregym_env.live.world import LiveWorld
 from sregym_env.runtime.clock import SECOND
+from sregym_env.serve.moment import wall
 from sregym_env.serve.pace import Pace
 from sregym_env.sim.bringup.deploy import deployed_world
 from tests.serve.serving import Served
@@ -35,7 +36,7 @@ def test_the_clock_on_the_wall() -> None:
 
 def test_waiting_while_the_server_lets_time_pass(server: Served) -> None:
     """As against ``sregym serve --speed 50``: nobody but the wall moves the clock."""
-    served = deployed_world(APP, 0)
+    served = deployed_world(APP, 0, wall())
     server.server.on_loop(lambda: setattr(server.server.hosted, "pace", Pace(served, "real", 50.0)))
     world = LiveWorld(APP, Connection.of(str(server.kubeconfig)), WallClock(50.0))
     begin = served.now()

@@ -48,7 +48,6 @@ class ServedClock:
 def put(served: Served, world: EmbeddedWorld) -> None:
     """Serve a world from now on, with its own timestamps."""
     pace = Still(world, "step")
-    pace.offset = 0
 
     def exchange() -> None:
         served.server.hosted.pace = pace

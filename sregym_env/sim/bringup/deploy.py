@@ -7,10 +7,12 @@ seed picks one and drives everything that happens from then on.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sregym_env.cluster.app import App
 from sregym_env.cluster.deploy import deploy
 from sregym_env.errors import AppError
-from sregym_env.runtime.clock import EPOCH, HOUR
+from sregym_env.runtime.clock import HOUR
 from sregym_env.sim.bringup.plan import PUBLISHED, cluster_of
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.sim.programs.registry import PROGRAMS
@@ -39,25 +41,42 @@ def bare_cluster(variant: int = 0) -> EmbeddedWorld:
     return known.fork()
 
 
-def deployed_world(app: App, seed: int = 0) -> EmbeddedWorld:
-    """A world with ``app`` healthy and under load, different for every seed. Raises AppError."""
+def deployed_world(app: App, seed: int = 0, present: int | None = None) -> EmbeddedWorld:
+    """A world with ``app`` healthy and under load, different for every seed. Raises AppError.
+
+    It ends at ``present``, if that is given, in a cluster that is otherwise the published one; it is kept for nobody.
+    """
     variant = seed % VARIANTS
+    if present is not None:
+        world = _deploy(app, _cluster_at(present - APP_AGE, variant))
+        world.reseed(seed)
+        return world
     known = _settled.get((app.name, variant))
     # Another application may have the same name.
     if known is None or known[0] is not app:
-        known = _settled[(app.name, variant)] = (app, _deploy(app, variant).fork())
+        known = _settled[(app.name, variant)] = (app, _deploy(app, bare_cluster(variant)).fork())
     world = known[1].fork()
     world.reseed(seed)
     return world
 
 
-def _deploy(app: App, variant: int) -> EmbeddedWorld:
-    world = bare_cluster(variant)
+def _cluster_at(instant: int, variant: int) -> EmbeddedWorld:
+    """A bare cluster of the published kind at another instant."""
+    shift = instant - PUBLISHED.present
+    # With a key of its own: the published cluster's certificates hold around its own present only.
+    plan = replace(PUBLISHED, born=PUBLISHED.born + shift, present=instant, key="elsewhen")
+    world = cluster_of(plan, -1 - variant)
+    world.run_until(instant)
+    return world
+
+
+def _deploy(app: App, world: EmbeddedWorld) -> EmbeddedWorld:
     _check_programs(app)
+    deployed = world.now()
     world.app = app
     deploy(world)
     world.advance(120.0)
-    world.run_until(EPOCH + APP_AGE)
+    world.run_until(deployed + APP_AGE)
     return world
 
 
