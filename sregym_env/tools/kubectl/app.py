@@ -82,7 +82,10 @@ class Kubectl:
             files,
             ends=ends,
             desk=desk,
+            written=parsed.written,
         )
+        if "record" in parsed.given:
+            call.warn("Flag --record has been deprecated, --record will be removed in the future")
         call.cluster.warnings()  # What others were warned of is nobody's business now.
         try:
             self._check_globals(call)
@@ -118,11 +121,12 @@ class Kubectl:
 
     def _check_globals(self, call: Call) -> None:
         flags, config = call.flags, self.kubeconfig.content
-        if flags["context"] and config.context(flags["context"]) is None:
-            text = f"context was not found for specified context: {flags['context']}"
-            raise KubectlError(f"Error in configuration: {text}")
         if call.command.startswith("config "):
             return  # the same flags mean what is to be written
+        if call.command.split(" ")[0] in _ALONE:
+            return
+        if flags["context"] and config.context(flags["context"]) is None:
+            raise KubectlError(_no_context(call, flags["context"]))
         if flags["cluster"] and flags["cluster"] not in config.clusters:
             raise KubectlError(f'error: no server found for cluster "{flags["cluster"]}"')
         user = flags["user"]  # some commands have a list of users of their own
@@ -169,6 +173,27 @@ def changes(argv: tuple[str, ...]) -> bool:
 
 _CHANGING = frozenset(verb.name for verb in WRITE_VERBS) - {"diff", "wait"}
 _LOOKING = frozenset(("rollout status", "rollout history", "apply view-last-applied", "create token"))
+
+
+_ALONE = frozenset(("kustomize", "options", "completion", "plugin"))
+"""Commands that do not look at the kubeconfig."""
+
+_NAMESPACED = frozenset(
+    (
+        "get", "describe", "logs", "top", "rollout", "scale", "patch", "label", "annotate", "set", "delete", "events",
+        "taint", "edit", "cp", "port-forward", "attach", "exec", "debug",
+    )
+)  # fmt: skip
+"""Commands that ask for the namespace before they ask for the way to the server."""
+
+
+def _no_context(call: Call, name: str) -> str:
+    asks_namespace = call.command == "create token" or (
+        call.command.split(" ")[0] in _NAMESPACED and not call.flags.get("raw")
+    )
+    if asks_namespace:
+        return f"Error in configuration: context was not found for specified context: {name}"
+    return f'error: context "{name}" does not exist'
 
 
 def _check_timeout(text: str) -> None:
@@ -239,6 +264,7 @@ def _group(verb: Verb, command: str, rest: list[str]) -> CommandResult:
     text = verb_help(verb, command)
     if "-h" in rest or "--help" in rest:
         return CommandResult(text)
+    flag_set(()).parse(rest, command)
     at = _next_word(rest)
     if at >= 0:
         return CommandResult(

@@ -126,6 +126,6 @@ VERB = Verb(
             usage="auth can-i VERB [TYPE | TYPE/NAME | NONRESOURCEURL] [options]",
         ),
         reconcile.VERB,
-        Verb("whoami", "Experimental: Check self subject attributes", whoami, flags=(f.OUTPUT,)),
+        Verb("whoami", "Experimental: Check self subject attributes", whoami, flags=(f.OUTPUT, *f.PRINTING)),
     ),
 )

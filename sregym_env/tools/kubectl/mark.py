@@ -13,6 +13,7 @@ from sregym_env.tools.kubectl.flags import (
     FILENAME,
     KUSTOMIZE,
     OUTPUT,
+    RECORD,
     RECURSIVE,
     SELECTOR,
     Flag,
@@ -26,6 +27,7 @@ from sregym_env.tools.kubectl.writing import (
     chosen,
     dry_run_of,
     patch_object,
+    recorded,
     report,
 )
 
@@ -147,7 +149,7 @@ def _mark_one(
         report(call, info.resource, info.object, f"not {added}", dry_run_of(call))
         return
     operation = added if any(v is not None for v in real.values()) else removed
-    body = {"metadata": {field: real}}
+    body = recorded(call, {"metadata": {field: real}})
     patch_object(call, info, body, operation, type="merge", own_copy=word == "label")
 
 
@@ -165,6 +167,7 @@ _SELECTION = (
     LOCAL,
 )
 _MARKING = (
+    RECORD,
     *_SELECTION,
     Flag("overwrite", kind="bool", help="If true, allow labels to be overwritten."),
     Flag("list", kind="bool", help="If true, display the labels or annotations for a given resource."),

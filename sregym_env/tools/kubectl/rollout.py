@@ -13,10 +13,20 @@ from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import KubectlError, failure
-from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, Flag
+from sregym_env.tools.kubectl.flags import (
+    DRY_RUN,
+    FILENAME,
+    KUSTOMIZE,
+    OUTPUT,
+    PRINTING,
+    RECURSIVE,
+    SELECTOR,
+    Flag,
+)
 from sregym_env.tools.kubectl.output import check_format, print_value, split_format, without_managed_fields
 from sregym_env.tools.kubectl.resolve import Info, need_typed, targets, visit
 from sregym_env.tools.kubectl.writing import (
+    CAUSE,
     FIELD_MANAGER,
     TIMEOUT,
     dry_run_of,
@@ -26,7 +36,6 @@ from sregym_env.tools.kubectl.writing import (
 )
 
 REVISION = "deployment.kubernetes.io/revision"
-CAUSE = "kubernetes.io/change-cause"
 RESTARTED = "kubectl.kubernetes.io/restartedAt"
 
 _DEPLOYMENTS, _DAEMONSETS, _STATEFULSETS = "deployments.apps", "daemonsets.apps", "statefulsets.apps"
@@ -326,7 +335,8 @@ def _set_paused(call: Call, wanted: bool) -> None:
         patch_object(call, info, {"spec": {"paused": True if wanted else None}}, word)
 
 
-_SELECTION = (FILENAME, KUSTOMIZE, RECURSIVE, SELECTOR, OUTPUT)
+_NAMED = (FILENAME, KUSTOMIZE, RECURSIVE, SELECTOR)
+_SELECTION = (*_NAMED, OUTPUT)
 _TO = Flag("to-revision", kind="int", help="The revision to rollback to. Default to 0 (last revision).")
 
 ROLLOUT = Verb(
@@ -337,17 +347,21 @@ ROLLOUT = Verb(
             "history",
             "View rollout history",
             history,
-            (*_SELECTION, Flag("revision", kind="int", help="See the details of the revision specified")),
+            (
+                *_SELECTION,
+                *PRINTING,
+                Flag("revision", kind="int", help="See the details of the revision specified"),
+            ),
         ),
-        Verb("pause", "Mark the provided resource as paused", pause, (*_SELECTION, FIELD_MANAGER)),
-        Verb("restart", "Restart a resource", restart, (*_SELECTION, FIELD_MANAGER, DRY_RUN)),
-        Verb("resume", "Resume a paused resource", resume, (*_SELECTION, FIELD_MANAGER)),
+        Verb("pause", "Mark the provided resource as paused", pause, (*_SELECTION, *PRINTING, FIELD_MANAGER)),
+        Verb("restart", "Restart a resource", restart, (*_SELECTION, *PRINTING, FIELD_MANAGER)),
+        Verb("resume", "Resume a paused resource", resume, (*_SELECTION, *PRINTING, FIELD_MANAGER)),
         Verb(
             "status",
             "Show the status of the rollout",
             status,
             (
-                *_SELECTION,
+                *_NAMED,
                 TIMEOUT,
                 Flag("revision", kind="int", help="Pin to a specific revision"),
                 Flag(

@@ -14,7 +14,17 @@ from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import KubectlError, failure
-from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, Flag
+from sregym_env.tools.kubectl.flags import (
+    DRY_RUN,
+    FILENAME,
+    KUSTOMIZE,
+    OUTPUT,
+    RECORD,
+    RECURSING,
+    RECURSIVE,
+    SELECTOR,
+    Flag,
+)
 from sregym_env.tools.kubectl.resolve import Info, need_typed
 from sregym_env.tools.kubectl.writing import (
     ALL,
@@ -25,6 +35,7 @@ from sregym_env.tools.kubectl.writing import (
     amounts,
     chosen,
     patch_object,
+    recorded,
 )
 
 _ENV_NAME = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*\Z")
@@ -86,7 +97,7 @@ def _change_all(
     for info in chosen(call, words, need_name=UNNAMED):
         delta: Manifest = {}
         try:
-            changed = with_pod_spec(info, change(info))
+            changed = recorded(call, with_pod_spec(info, change(info)))
         except _Skipped as error:
             call.fail(error)
             continue
@@ -344,7 +355,9 @@ def selector(call: Call) -> None:
             raise failure("setting a selector is only supported for Services")
         old = info.object["spec"].get("selector") or {}
         replaced = {**dict.fromkeys(old), **wanted}
-        patch_object(call, info, {"spec": {"selector": replaced}}, "selector updated", type="merge")
+        patch_object(
+            call, info, recorded(call, {"spec": {"selector": replaced}}), "selector updated", type="merge"
+        )
 
 
 def _expression(text: str) -> str:
@@ -419,13 +432,14 @@ SET = Verb(
                 ),
             ),
         ),
-        Verb("image", "Update the image of a pod template", image, _COMMON),
+        Verb("image", "Update the image of a pod template", image, (*_COMMON, RECORD)),
         Verb(
             "resources",
             "Update resource requests/limits on objects with pod templates",
             resources,
             (
                 *_COMMON,
+                RECORD,
                 _CONTAINERS,
                 Flag("limits", help="The resource requirement limits for this container."),
                 Flag("requests", help="The resource requirement requests for this container."),
@@ -435,13 +449,23 @@ SET = Verb(
             "selector",
             "Set the selector on a resource",
             selector,
-            (*_COMMON, Flag("resource-version", help="Precondition for resource version.")),
+            (
+                FILENAME,
+                RECURSING,
+                ALL,
+                OUTPUT,
+                DRY_RUN,
+                FIELD_MANAGER,
+                LOCAL,
+                RECORD,
+                Flag("resource-version", help="Precondition for resource version."),
+            ),
         ),
         Verb(
             "serviceaccount",
             "Update the service account of a resource",
             serviceaccount,
-            _COMMON,
+            (FILENAME, KUSTOMIZE, RECURSIVE, ALL, OUTPUT, DRY_RUN, FIELD_MANAGER, LOCAL, RECORD),
             aliases=("sa",),
         ),
         Verb(

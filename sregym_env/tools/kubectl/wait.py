@@ -15,7 +15,8 @@ from sregym_env.tools.kubectl.flags import (
     FIELD_SELECTOR,
     FILENAME,
     OUTPUT,
-    RECURSIVE,
+    PRINTING,
+    RECURSING,
     SELECTOR,
     Flag,
 )
@@ -149,12 +150,13 @@ WAIT = Verb(
     wait,
     (
         FILENAME,
-        RECURSIVE,
+        RECURSING,
         SELECTOR,
         FIELD_SELECTOR,
         ALL,
         ALL_NAMESPACES,
         OUTPUT,
+        *PRINTING,
         Flag(
             "for",
             help="The condition to wait on: [create|delete|condition=NAME[=VALUE]|jsonpath='{PATH}'=VALUE].",

@@ -9,7 +9,7 @@ from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.create import config, network, policy, rbac, workload
 from sregym_env.tools.kubectl.create.generator import COMMON
 from sregym_env.tools.kubectl.errors import failure, usage_failure
-from sregym_env.tools.kubectl.flags import FILENAME, KUSTOMIZE, RECURSIVE, SELECTOR, Flag
+from sregym_env.tools.kubectl.flags import FILENAME, KUSTOMIZE, RECORD, RECURSIVE, SELECTOR, Flag
 from sregym_env.tools.kubectl.writing import create_object, fail_all, from_files, introduced
 
 
@@ -49,6 +49,7 @@ CREATE = Verb(
     create,
     (
         *COMMON,
+        RECORD,
         FILENAME,
         KUSTOMIZE,
         RECURSIVE,
