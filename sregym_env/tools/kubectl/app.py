@@ -16,6 +16,7 @@ from sregym_env.kube.status import StatusError, forbidden
 from sregym_env.runtime.effort import EffortExceeded
 from sregym_env.shell.files import readable
 from sregym_env.tools.kubectl.call import Call, FileReader, Verb
+from sregym_env.tools.kubectl.connection import config_file, need_server, save
 from sregym_env.tools.kubectl.desk import Desk
 from sregym_env.tools.kubectl.errors import KubectlError, server_text
 from sregym_env.tools.kubectl.flags import GLOBAL_FLAGS, Parsed, flag_set
@@ -36,7 +37,7 @@ PANICKED = 2
 class Kubectl:
     """kubectl of one person: an API identity and a kubeconfig. Everything else is in the cluster."""
 
-    __slots__ = ("cluster", "kubeconfig")
+    __slots__ = ("_own", "cluster", "kubeconfig")
 
     def __init__(
         self, cluster: Cluster, namespace: str = "default", *, config: KubeConfig | None = None
@@ -44,12 +45,21 @@ class Kubectl:
         """``cluster`` answers as the person's own user; ``namespace`` is that of the current context."""
         self.cluster = cluster
         user = cluster.user.name.rpartition(":")[2] or "user"
-        content = config or default_config(user, "" if namespace == "default" else namespace)
-        self.kubeconfig = ConfigFile(content)
+        self._own = config or default_config(user, "" if namespace == "default" else namespace)
+        """The kubeconfig that leads to the cluster, as this person."""
+        self.kubeconfig = ConfigFile(self._own)
+        """What ``kubectl config`` has made of it, where there is no file to keep that in."""
 
     def with_cluster(self, cluster: Cluster) -> Kubectl:
         """The same kubectl, configuration included, on another cluster (a fork)."""
-        return Kubectl(cluster, config=self.kubeconfig.content)
+        again = Kubectl(cluster, config=self._own)
+        again.kubeconfig.content = self.kubeconfig.content
+        return again
+
+    @property
+    def own(self) -> KubeConfig:
+        """The kubeconfig that leads to the cluster as this person: what a machine's ``~/.kube/config`` begins with."""
+        return self._own
 
     def run(
         self,
@@ -70,8 +80,12 @@ class Kubectl:
         if isinstance(line, CommandResult):
             return line
         parsed = line.parsed
+        try:
+            file = config_file(self.kubeconfig, desk, parsed.values["kubeconfig"])
+        except KubectlError as error:
+            return CommandResult("", error.text + "\n", error.exit_code)
         call = Call(
-            self.kubeconfig,
+            file,
             self.cluster,
             line.command,
             parsed.values,
@@ -90,9 +104,11 @@ class Kubectl:
         try:
             self._check_globals(call)
             assert line.verb.run is not None
+            before = file.content
             try:
                 line.verb.run(call)
             finally:
+                save(file, desk, before)
                 for text in call.cluster.warnings():
                     call.warn(f"Warning: {text}")
         except StatusError as error:
@@ -120,7 +136,9 @@ class Kubectl:
         return CommandResult("".join(call.out), "".join(call.err), call.exit_code, call.chunks, call.cost)
 
     def _check_globals(self, call: Call) -> None:
-        flags, config = call.flags, self.kubeconfig.content
+        flags, config = call.flags, call.kubeconfig.content
+        if flags["kubeconfig"] and call.files is not None and not call.command.startswith("config "):
+            _must_exist(call.files, flags["kubeconfig"])
         if call.command.startswith("config "):
             return  # the same flags mean what is to be written
         if call.command.split(" ")[0] in _ALONE:
@@ -140,8 +158,7 @@ class Kubectl:
                 f"error: requesting uid, groups or user-extra for {name} without impersonating a user"
             )
         _check_timeout(flags["request-timeout"])
-        if flags["kubeconfig"] and call.files is not None:
-            _must_exist(call.files, flags["kubeconfig"])
+        need_server(call, self._own)
         if flags["as"]:
             call.cluster = self._impersonate(flags["as"], flags["as-group"])
 
