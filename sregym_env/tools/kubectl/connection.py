@@ -6,7 +6,7 @@ does not hold the person's own credential is not let in.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
 from sregym_env.tools.kubectl.call import Call
@@ -169,7 +169,8 @@ def _unreachable(call: Call, url: str) -> None:
         text = ("" if call.command == "get" else "error: ") + f'unable to recognize "{source}": {asked}'
     now = datetime.fromtimestamp(call.cluster.now() / 1_000_000, UTC)
     quoted = asked.replace('"', r"\"")
-    for _ in range(tries):
+    for again in range(tries):
+        now += timedelta(microseconds=1_137 + 211 * again)
         stamp = f"E{now:%m%d %H:%M:%S.%f} {_PROCESS:>7} memcache.go:265]"
         call.warn(f'{stamp} "Unhandled Error" err="couldn\'t get current server API group list: {quoted}"')
     if call.command == "version":

@@ -81,7 +81,7 @@ def run(call: Call) -> None:
     if name in ("", "wide"):
         _print_tables(call, infos, wanted, answered, wide=name == "wide")
         return
-    if infos or not (single or call.exit_code):
+    if infos or not single:
         print_infos(call, name, argument, infos, single=single)
 
 

@@ -27,11 +27,12 @@ def read_sources(call: Call, files: Sequence[str]) -> Iterator[tuple[str, Manife
         return
     found = False
     validate = call.flags.get("validate", "false") not in ("false", "ignore", "warn")
+    need_paths(call, files)
     for path, text in _sources(call, files):
         for manifest in parse_manifests(text, path, validate=validate):
             found = True
             yield path, manifest
-    if not found and call.command != "get":
+    if not found and call.command not in ("get", "delete"):
         raise KubectlError("error: no objects passed to " + call.command.split()[0])
 
 

@@ -18,7 +18,7 @@ from sregym_env.tools.kubectl.flags import (
     SELECTOR,
     Flag,
 )
-from sregym_env.tools.kubectl.resolve import Info, targets
+from sregym_env.tools.kubectl.resolve import Info
 from sregym_env.tools.kubectl.writing import (
     ALL,
     FIELD_MANAGER,
@@ -50,8 +50,6 @@ def _mark(call: Call, field: str, word: str, added: str, removed: str) -> None:
     if not objects and not flags["filename"] and not flags["kustomize"]:
         raise failure("one or more resources must be specified as <resource> <name> or <resource>/<name>")
     if not changes and not flags["list"]:
-        if not targets(call, objects):
-            raise failure("one or more resources must be specified as <resource> <name> or <resource>/<name>")
         raise failure(f"at least one {word} update is required")
     infos = list(chosen(call, objects, need_name=UNNAMED))
     for info in infos:

@@ -33,13 +33,13 @@ Kind = Literal["strategic", "merge", "json"]
 def patch(call: Call) -> None:
     """Send a strategic, merge or JSON patch."""
     flags = call.flags
+    if flags["patch"] and flags["patch-file"]:
+        raise failure("cannot specify --patch and --patch-file together")
     kind = str(flags["type"]).lower()
     if kind not in ("strategic", "merge", "json"):
         raise KubectlError(
             f"error: --type must be one of [json merge strategic], not {flags['type']!r}".replace("'", '"')
         )
-    if flags["patch"] and flags["patch-file"]:
-        raise failure("cannot specify --patch and --patch-file together")
     body = _body(call)
     for info in chosen(call, need_name=UNNAMED):
         try:

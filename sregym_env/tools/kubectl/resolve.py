@@ -54,7 +54,7 @@ def targets(call: Call, words: Sequence[str] | None = None, *, categories: bool 
 
     The order of the checks is that of kubectl's builder: paths, then selectors, then names.
     """
-    args = list(call.args if words is None else words)
+    args = _several(list(call.args if words is None else words))
     slashed = _slashed(args) if any("/" in arg for arg in args) else []
     if files := call.flags.get("filename") or tuple(filter(None, (call.flags.get("kustomize"),))):
         if args:
@@ -63,7 +63,7 @@ def targets(call: Call, words: Sequence[str] | None = None, *, categories: bool 
         return from_files(call, files)
     if not args:
         return []
-    chosen = call.flags.get("selector") or call.flags.get("field-selector") or call.flags.get("all")
+    chosen = call.flags.get("selector") or call.flags.get("field-selector")
     if slashed:
         if chosen:
             raise KubectlError(
@@ -88,12 +88,19 @@ _TUPLES_WITH_PATHS = "error: resource/name arguments cannot be provided when a p
 def from_files(call: Call, files: Sequence[str]) -> list[Target]:
     """The objects that manifests name, by identity only."""
     found = []
-    for source, manifest in read_sources(call, files):
-        resource = call.resource_of(manifest)
-        metadata = manifest.get("metadata") or {}
-        if resource is None:
-            raise no_match(manifest, files)
-        found.append(Target(resource, metadata.get("name", ""), metadata.get("namespace"), source))
+    need_paths(call, call.flags.get("filename") or ())
+    try:
+        for source, manifest in read_sources(call, files):
+            resource = call.resource_of(manifest)
+            metadata = manifest.get("metadata") or {}
+            if resource is None:
+                raise no_match(manifest, files)
+            found.append(Target(resource, metadata.get("name", ""), metadata.get("namespace"), source))
+    except KubectlError as error:
+        if call.command in ("get", "describe"):
+            # They gather what goes wrong with files, and tell it without a prefix.
+            raise KubectlError(error.text.removeprefix("error: "), error.exit_code) from None
+        raise
     return found
 
 
@@ -107,6 +114,14 @@ def no_match(manifest: Manifest, files: Sequence[str]) -> KubectlError:
         f'"{manifest.get("kind", "")}" in version "{manifest.get("apiVersion", "")}"\n'
         "ensure CRDs are installed first"
     )
+
+
+def _several(args: list[str]) -> list[str]:
+    """``deploy,svc x`` as ``deploy/x svc/x``."""
+    types = list(dict.fromkeys(args[0].split(","))) if len(args) > 1 else []
+    if len(types) < 2 or any("/" in arg for arg in args):
+        return args
+    return [f"{type_}/{name}" for type_ in types for name in args[1:]]
 
 
 def _slashed(args: Sequence[str]) -> list[tuple[str, str]]:
@@ -129,7 +144,7 @@ def _slashed(args: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _typed(call: Call, args: Sequence[str], categories: bool) -> list[Target]:
-    tokens = args[0].split(",")
+    tokens = list(dict.fromkeys(args[0].split(",")))
     members = [call.registry.in_category(token) if categories and token else () for token in tokens]
     names = args[1:]
     if names and sum(max(1, len(each)) for each in members) > 1:

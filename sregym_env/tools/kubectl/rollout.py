@@ -255,41 +255,48 @@ def _print_revisions(call: Call, revisions: list[Manifest]) -> None:
 
 def undo(call: Call) -> None:
     """Go back to the previous revision, or to the one asked for."""
+    wrong: list[KubectlError] = []
     for info in _wanted(call, "undo"):
-        if info.object["spec"].get("paused"):
-            raise failure(
-                "you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again"
-            )
-        revisions = _revisions(call, info, "rollbacker")
-        wanted = int(call.flags["to-revision"])
-        if wanted and wanted not in revisions:
-            raise failure(f"unable to find specified revision {wanted} in history")
-        if not wanted and len(revisions) < 2:
-            if info.resource.key == _DAEMONSETS:
-                raise failure("no last revision to roll back to")
-            raise failure(f'no rollout history found for {info.resource.singular} "{info.name}"')
-        number = wanted or sorted(revisions)[-2]
-        target = _template(info, revisions[number])
-        if target == info.object["spec"]["template"]:
-            report(
-                call,
-                info.resource,
-                info.object,
-                f"skipped rollback (current template already matches revision {number})",
-            )
-            continue
-        if dry_run_of(call) == "client":
-            text = _template_text(call, info, revisions[number])
-            call.print(f"{info.label} {text} (dry run)\n")
-            continue
-        body: Any = [{"op": "replace", "path": "/spec/template", "value": target}]
-        dry_run = dry_run_of(call)
-        call.cluster.patch(
-            info.resource.address, info.name, body, namespace=info.namespace, type="json",
-            dry_run=dry_run == "server", field_manager=call.manager,
-        )  # fmt: skip
-        # kubectl shows the object as it was.
-        report(call, info.resource, info.object, "rolled back", dry_run)
+        try:
+            _undo_one(call, info)
+        except KubectlError as error:
+            wrong.append(error)
+    for error in wrong:
+        # Several failures are told without a prefix.
+        call.fail(error if len(wrong) == 1 else KubectlError(error.text.removeprefix("error: ")))
+
+
+def _undo_one(call: Call, info: Info) -> None:
+    if info.object["spec"].get("paused"):
+        raise failure(
+            "you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again"
+        )
+    revisions = _revisions(call, info, "rollbacker")
+    wanted = int(call.flags["to-revision"])
+    if wanted and wanted not in revisions:
+        raise failure(f"unable to find specified revision {wanted} in history")
+    if not wanted and len(revisions) < 2:
+        if info.resource.key == _DAEMONSETS:
+            raise failure("no last revision to roll back to")
+        raise failure(f'no rollout history found for {info.resource.singular} "{info.name}"')
+    number = wanted or sorted(revisions)[-2]
+    target = _template(info, revisions[number])
+    if target == info.object["spec"]["template"]:
+        said = f"skipped rollback (current template already matches revision {number})"
+        report(call, info.resource, info.object, said)
+        return
+    dry_run = dry_run_of(call)
+    if dry_run == "client":
+        text = _template_text(call, info, revisions[number])
+        call.print(f"{info.label} {text} (dry run)\n")
+        return
+    body: Any = [{"op": "replace", "path": "/spec/template", "value": target}]
+    call.cluster.patch(
+        info.resource.address, info.name, body, namespace=info.namespace, type="json",
+        dry_run=dry_run == "server", field_manager=call.manager,
+    )  # fmt: skip
+    # kubectl shows the object as it was.
+    report(call, info.resource, info.object, "rolled back", dry_run)
 
 
 # --- restart, pause, resume -----------------------------------------------------------------------

@@ -177,6 +177,8 @@ def env(call: Call) -> None:
     added = {c.partition("=")[0]: c.partition("=")[2] for c in changes if not c.endswith("-") or "=" in c}
     added.pop("-", None)
     removed = {c[:-1] for c in changes if c.endswith("-") and "=" not in c}
+    if call.flags["keys"] and not source:
+        raise failure("when specifying --keys, a configmap or secret must be provided with --from")
     imported = _from_source(call, source) if source else []
 
     def change_one(info: Info) -> Manifest:
@@ -283,12 +285,17 @@ def _resolved(call: Call, info: Info, source: Manifest) -> str | None:
 # --- resources ------------------------------------------------------------------------------------
 
 
+def _raise(error: StatusError) -> None:
+    raise error
+
+
 def resources(call: Call) -> None:
     """Set requests and limits of containers."""
     flags = call.flags
     if not call.args and not flags["filename"] and not flags["kustomize"]:
         raise failure(NOTHING_GIVEN)
     if not flags["limits"] and not flags["requests"]:
+        tuple(chosen(call, need_name=UNNAMED, failed=_raise))  # kubectl looks at the objects first
         raise failure("you must specify an update to requests or limits (in the form of --requests/--limits)")
     limits, requests = amounts(flags["limits"]), amounts(flags["requests"])
 

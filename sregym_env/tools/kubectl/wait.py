@@ -20,6 +20,7 @@ from sregym_env.tools.kubectl.flags import (
     SELECTOR,
     Flag,
 )
+from sregym_env.tools.kubectl.output import FORMATS_WITHOUT_TABLE, split_format, unknown_format
 from sregym_env.tools.kubectl.resolve import Info, Target, targets, visit
 from sregym_env.tools.kubectl.writing import ALL, NOTHING_GIVEN, UNNAMED, chosen, report, until
 
@@ -28,6 +29,9 @@ Condition = Callable[[Manifest | None], bool]
 
 def wait(call: Call) -> None:
     """Wait for a condition, a JSONPath value, creation or deletion."""
+    name, _ = split_format(call)
+    if name and name not in FORMATS_WITHOUT_TABLE.split(","):
+        raise unknown_format(call.flags["output"], FORMATS_WITHOUT_TABLE)
     condition, deletion = _condition(str(call.flags["for"]))
     nanoseconds = int(call.flags["timeout"])
     limit = nanoseconds / 1e9 if nanoseconds >= 0 else 7 * 24 * 3600.0
