@@ -411,8 +411,7 @@ class Drawing:
                 "cronjob c --image=busybox --schedule='* * * * *'", "cronjob c --image=busybox", "role r --verb=get --resource=pods",
                 "role r --verb=get --resource=x", "rolebinding b --role=r --user=u", "rolebinding b", "clusterrole c --verb=get --resource=nodes",
                 "service clusterip s --tcp=80:8080", "service nodeport s --tcp=80", "service clusterip s", "quota q --hard=cpu=1,pods=2",
-                "pdb p --selector=a=b --min-available=1", "pdb p", "ingress i --rule=a.b/c=svc:80", "priorityclass p --value=10", "token default",
-                "token nothing", "nothing x",
+                "pdb p --selector=a=b --min-available=1", "pdb p", "ingress i --rule=a.b/c=svc:80", "priorityclass p --value=10", "token nothing", "nothing x",
             )
         )  # fmt: skip
         words = what.split()

@@ -100,9 +100,11 @@ class Kubectl:
         )
         if "record" in parsed.given:
             call.warn("Flag --record has been deprecated, --record will be removed in the future")
+        checked = False
         call.cluster.warnings()  # What others were warned of is nobody's business now.
         try:
             self._check_globals(call)
+            checked = True
             assert line.verb.run is not None
             before = file.content
             try:
@@ -117,7 +119,10 @@ class Kubectl:
         except KubectlError as error:
             if error.text:
                 call.warn(error.text)
-            call.exit_code = error.exit_code
+            # To diff an exit code of 1 means that something differs, so its errors end with 2.
+            call.exit_code = (
+                2 if call.command == "diff" and error.exit_code == 1 and not checked else error.exit_code
+            )
         except JSONPathError as error:
             call.warn(f"error: {error}")
             call.exit_code = 1
@@ -158,6 +163,7 @@ class Kubectl:
                 f"error: requesting uid, groups or user-extra for {name} without impersonating a user"
             )
         _check_timeout(flags["request-timeout"])
+        _check_choices(call)
         need_server(call, self._own)
         if flags["as"]:
             call.cluster = self._impersonate(flags["as"], flags["as-group"])
@@ -208,14 +214,31 @@ def _no_context(call: Call, name: str) -> str:
     asks_namespace = call.command == "create token" or (
         call.command.split(" ")[0] in _NAMESPACED and not call.flags.get("raw")
     )
-    if asks_namespace:
+    if asks_namespace and "namespace" not in call.given:
         return f"Error in configuration: context was not found for specified context: {name}"
     return f'error: context "{name}" does not exist'
 
 
+_VALIDATION = frozenset(("strict", "true", "warn", "ignore", "false"))
+
+
+def _check_choices(call: Call) -> None:
+    """Refuse what flags that many commands share do not know, and say what is deprecated in them."""
+    flags = call.flags
+    if "dry-run" in call.given and flags["dry-run"] in ("unchanged", "true"):
+        # klog puts month and day first: those on which every embedded cluster begins.
+        call.warn("W0806 helpers.go:702] --dry-run is deprecated and can be replaced with --dry-run=client.")
+    elif "dry-run" in call.given and flags["dry-run"] not in ("none", "server", "client", "false"):
+        value = flags["dry-run"]
+        raise KubectlError(f'error: Invalid dry-run value ({value}). Must be "none", "server", or "client".')
+    if "validate" in call.given and flags["validate"] not in _VALIDATION:
+        text = "must be one of: strict (or true), warn, ignore (or false)"
+        raise KubectlError(f'error: invalid - validate option "{flags["validate"]}"; {text}')
+
+
 def _check_timeout(text: str) -> None:
     try:
-        if not text.isdecimal():
+        if text and not text.isdecimal():
             parse_duration(text)
     except ValueError:
         raise KubectlError(

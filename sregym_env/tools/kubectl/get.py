@@ -118,6 +118,8 @@ def _sorted(call: Call, infos: list[Info]) -> list[Info]:
     expression = call.flags["sort-by"]
     if not expression or not infos:
         return infos
+    if len(infos) == 1 and call.flags["output"] in ("", "wide"):
+        return infos  # a table of one row is in order, whatever it is ordered by
     by_object = {id(info.object): info for info in infos}
     return [by_object[id(obj)] for obj in sort_objects([info.object for info in infos], expression)]
 

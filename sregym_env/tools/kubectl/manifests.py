@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import posixpath
+import re
 from collections.abc import Iterator, Sequence
 
 import yaml
@@ -32,7 +33,7 @@ def read_sources(call: Call, files: Sequence[str]) -> Iterator[tuple[str, Manife
         for manifest in parse_manifests(text, path, validate=validate):
             found = True
             yield path, manifest
-    if not found and call.command not in ("get", "delete"):
+    if not found and call.command not in ("get", "describe", "delete", "replace", "diff"):
         raise KubectlError("error: no objects passed to " + call.command.split()[0])
 
 
@@ -110,7 +111,7 @@ def _documents(text: str, source: str) -> Iterator[Json]:
         documents = yamlin.load_all(text)
     except yaml.YAMLError as error:
         raise KubectlError(
-            f"error: error parsing {source}: error converting YAML to JSON: yaml: {yaml_text(error)}"
+            f"error: error parsing {source}: error converting YAML to JSON: yaml: {yaml_text(error, text)}"
         ) from None
     yield from documents
 
@@ -154,11 +155,15 @@ def _unrolled(document: Manifest, source: str) -> list[Manifest]:
     return [document]
 
 
-def yaml_text(error: yaml.YAMLError) -> str:
-    """The parser's complaint. go-yaml counts lines from zero, one more for the scanner, and keeps quiet on zero."""
+def yaml_text(error: yaml.YAMLError, text: str = "") -> str:
+    """The parser's complaint about a text. go-yaml counts lines from zero, one more for the scanner, and keeps quiet on zero."""
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or str(error)
     line = mark.line if mark is not None else 0
+    if mark is not None and problem == "found undefined alias":
+        lines = text.splitlines()
+        name = re.match(r"\*(\w+)", lines[line][mark.column :]) if line < len(lines) else None
+        return f"unknown anchor '{name[1] if name else ''}' referenced"
     if line and isinstance(error, ScannerError):
         line += 1
     return f"line {line}: {problem}" if line else str(problem)

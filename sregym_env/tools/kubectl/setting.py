@@ -111,10 +111,18 @@ def _change_all(
 
 
 def _assignments(call: Call) -> tuple[list[str], list[str]]:
-    words = [
-        arg for arg in call.args if "=" not in arg and not (arg.endswith("-") and call.command == "set env")
-    ]
-    return words, [arg for arg in call.args if arg not in words]
+    """What is to be changed, and the changes (``GetResourcesAndPairs``). Raises where they are mixed up."""
+    what = {"set image": "image", "set env": "env"}.get(call.command, "")
+    words: list[str] = []
+    changes: list[str] = []
+    for arg in call.args:
+        if arg.find("=") > 0 or (arg.endswith("-") and arg != "-"):
+            changes.append(arg)
+        elif changes:
+            raise failure(f"all resources must be specified before {what} changes: {arg}")
+        else:
+            words.append(arg)
+    return words, changes
 
 
 # --- image ----------------------------------------------------------------------------------------
@@ -297,7 +305,11 @@ def resources(call: Call) -> None:
     if not flags["limits"] and not flags["requests"]:
         tuple(chosen(call, need_name=UNNAMED, failed=_raise))  # kubectl looks at the objects first
         raise failure("you must specify an update to requests or limits (in the form of --requests/--limits)")
-    limits, requests = amounts(flags["limits"]), amounts(flags["requests"])
+    try:
+        limits, requests = amounts(flags["limits"]), amounts(flags["requests"])
+    except KubectlError:
+        tuple(chosen(call, need_name=UNNAMED, failed=_raise))  # kubectl looks at the objects first
+        raise
 
     def change_one(info: Info) -> Manifest:
         spec = pod_spec(info)

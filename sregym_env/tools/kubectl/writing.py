@@ -54,12 +54,8 @@ def dry_run_of(call: Call) -> DryRun:
     if value in ("none", "client", "server"):
         return value  # type: ignore[return-value]
     if value in ("unchanged", "true"):
-        # klog puts month and day first: those on which every embedded cluster begins.
-        call.warn("W0806 helpers.go:702] --dry-run is deprecated and can be replaced with --dry-run=client.")
         return "client"
-    if value == "false":
-        return "none"
-    raise failure(f'Invalid dry-run value ({value}). Must be "none", "server", or "client".')
+    return "none"
 
 
 def strict_of(call: Call) -> bool:
