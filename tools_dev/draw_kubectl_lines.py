@@ -1,6 +1,7 @@
 """Compare the in-process kubectl with a real one on command lines that nobody wrote.
 
     python tools_dev/draw_kubectl_lines.py [--lines 400] [--seed 0] [--state healthy] [--words WORD ...] [-v]
+    python tools_dev/draw_kubectl_lines.py --flags      # write down the real one's flags, for a test
 
 Lines are drawn by rules: a verb, what it is about (names of the world itself, and wrong ones), and some of its flags
 with right and wrong values. The flags are those that the real kubectl lists in its own help, so that one that ours
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import json
 import random
 import re
 import shlex
@@ -27,7 +29,11 @@ from tests.parity.harness import Case, Outcome, sides
 from tests.parity.states import state
 from tests.serve.serving import real_kubectl
 
+FLAGS = Path(__file__).parents[1] / "tests" / "tools" / "data" / "kubectl_flags.json"
+"""The flags of the real kubectl by command: the shorthand and the default as help shows them."""
+
 _FLAG = re.compile(r"^    (?:-\w, )?--([\w-]+)=(.*):$", re.MULTILINE)
+_SHORT = re.compile(r"^    (?:-(\w), )?--([\w-]+)=(.*):$", re.MULTILINE)
 
 NEVER = frozenset(
     (
@@ -504,10 +510,6 @@ class Drawing:
 
 def flags_of(binary: Path) -> dict[str, dict[str, str]]:
     """The flags of every command by name, with the defaults as help shows them; global ones as well."""
-
-    def help_of(*words: str) -> str:
-        return subprocess.run([str(binary), *words, "--help"], capture_output=True, text=True).stdout
-
     everywhere = subprocess.run([str(binary), "options"], capture_output=True, text=True).stdout
     shared = dict(_FLAG.findall(everywhere))
     common = {
@@ -516,16 +518,36 @@ def flags_of(binary: Path) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
 
     def walk(words: tuple[str, ...]) -> None:
-        text = help_of(*words)
+        text = help_of(binary, *words)
         own = dict(_FLAG.findall(text))
         found[" ".join(words)] = {**own, **(common if own else {})} or common
         block = re.search(r"^Available Commands:\n((?:  .*\n)+)", text, re.MULTILINE)
         for name in re.findall(r"^  ([\w-]+)", block[1], re.MULTILINE) if block else ():
             walk((*words, name))
 
-    for group in re.findall(r"^  ([a-z][\w-]+) +[A-Z]", help_of(), re.MULTILINE):
+    for group in re.findall(r"^  ([a-z][\w-]+) +[A-Z]", help_of(binary), re.MULTILINE):
         walk((group,))
     return found
+
+
+def help_of(binary: Path, *words: str) -> str:
+    """The help of a command."""
+    return subprocess.run([str(binary), *words, "--help"], capture_output=True, text=True).stdout
+
+
+def write_flags(binary: Path) -> None:
+    """Freeze the flags of every command, so that ours can be held against them where there is no real kubectl."""
+    commands = flags_of(binary)
+    found = {
+        command: {
+            name: [short, shown] for short, name, shown in _SHORT.findall(help_of(binary, *command.split()))
+        }
+        for command in commands
+    }
+    lines = [
+        f"{json.dumps(command)}: {json.dumps(flags)}" for command, flags in sorted(found.items()) if flags
+    ]
+    FLAGS.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def _show(case: Case, real: Outcome, ours: Outcome, whole: bool) -> None:
@@ -555,11 +577,15 @@ def main() -> None:
     parser.add_argument("--state", default="healthy", help="a state of tests/parity/states.py")
     parser.add_argument("--words", nargs="*", default=(), help="only lines that hold them all")
     parser.add_argument("--typed", type=Path, help="lines from a file instead of drawn ones")
+    parser.add_argument("--flags", action="store_true", help="write down the real one's flags and end")
     parser.add_argument("-v", "--verbose", action="store_true")
     options = parser.parse_args()
     binary = real_kubectl()
     if binary is None:
         sys.exit("no kubectl 1.32 found; name one in SREGYM_KUBECTL")
+    if options.flags:
+        write_flags(binary)
+        return
     chosen = state(options.state)
     world = chosen.make()
     if options.typed:

@@ -109,6 +109,7 @@ class Kubectl:
             before = file.content
             try:
                 line.verb.run(call)
+                _tell_unread(call)
             finally:
                 save(file, desk, before)
                 for text in call.cluster.warnings():
@@ -217,6 +218,13 @@ def _no_context(call: Call, name: str) -> str:
     if asks_namespace and "namespace" not in call.given:
         return f"Error in configuration: context was not found for specified context: {name}"
     return f'error: context "{name}" does not exist'
+
+
+def _tell_unread(call: Call) -> None:
+    """Say what could not be read: a mistake among several, or of a command that gathers them, has no prefix."""
+    if call.unread:
+        prefix = "" if call.exit_code or call.command == "get" else "error: "
+        call.fail(KubectlError(prefix + call.unread))
 
 
 _VALIDATION = frozenset(("strict", "true", "warn", "ignore", "false"))

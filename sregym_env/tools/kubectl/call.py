@@ -63,6 +63,8 @@ class Call:
     """When the command is cut off, if it still waits then (``timeout 5 kubectl ...``)."""
     desk: Desk | None = None
     """The machine on which the command runs, where it can do more than give manifests."""
+    unread: str = ""
+    """What is wrong with a manifest behind those that could be read; told in the end."""
     written: tuple[tuple[str, str], ...] = ()
     """The flags as they were written, name and value, in their order."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from sregym_env.kube.columns import sort_objects
-from sregym_env.kube.jsonpath import JSONPathError
+from sregym_env.kube.jsonpath import JSONPathError, relaxed
 from sregym_env.kube.registry import SCALE, Resource
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.tables import align
@@ -72,6 +72,10 @@ def run(call: Call) -> None:
         check_format(call, name, argument)  # kubectl looks at the objects first
     for error in failures:
         call.fail(error)
+    if flags["sort-by"] and name in ("", "wide") and flags["server-print"] and len(answered) > 1:
+        # kubectl looks for the field in the tables, of which there are several, and not in their rows.
+        field = relaxed(flags["sort-by"])
+        raise failure(f'couldn\'t find any field with path "{field}" in the list of objects')
     try:
         infos = _sorted(call, found)
     except JSONPathError:

@@ -97,10 +97,16 @@ def from_files(call: Call, files: Sequence[str]) -> list[Target]:
                 raise no_match(manifest, files)
             found.append(Target(resource, metadata.get("name", ""), metadata.get("namespace"), source))
     except KubectlError as error:
-        if call.command in ("get", "describe"):
+        bare = error.text.removeprefix("error: ")
+        if not found and call.command in ("get", "describe"):
             # They gather what goes wrong with files, and tell it without a prefix.
-            raise KubectlError(error.text.removeprefix("error: "), error.exit_code) from None
-        raise
+            raise KubectlError(bare, error.exit_code) from None
+        if not found:
+            raise
+        if call.command == "describe":
+            call.fail(KubectlError(bare))
+        else:
+            call.unread = bare  # told when what stands before it is done
     return found
 
 
