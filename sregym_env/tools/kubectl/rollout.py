@@ -261,9 +261,9 @@ def undo(call: Call) -> None:
             _undo_one(call, info)
         except KubectlError as error:
             wrong.append(error)
-    for error in wrong:
+    for each in wrong:
         # Several failures are told without a prefix.
-        call.fail(error if len(wrong) == 1 else KubectlError(error.text.removeprefix("error: ")))
+        call.fail(each if len(wrong) == 1 else KubectlError(each.text.removeprefix("error: ")))
 
 
 def _undo_one(call: Call, info: Info) -> None:
