@@ -22,7 +22,7 @@ _UNITS_NS = {
     "m": 60_000_000_000,
     "h": 3_600_000_000_000,
 }
-_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([a-zµμ]*)")
+_PART = re.compile(r"(\d+\.?\d*|\.\d+)([^\d.]*)")
 
 
 def parse_duration(text: str) -> int:

@@ -7,6 +7,7 @@ Source of the texts: the scanner of ``encoding/json`` (go1.23).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 MAX_DEPTH = 10_000
 """Nesting that Go's scanner bears."""
@@ -21,7 +22,11 @@ _WORDS = {ord("t"): b"true", ord("f"): b"false", ord("n"): b"null"}
 
 
 class _Complaint(Exception):
-    """The text of an error."""
+    """The text of an error, and where the wrong byte is: -1 where the input ends too early."""
+
+    def __init__(self, text: str, at: int = -1) -> None:
+        super().__init__(text)
+        self.at = at
 
 
 def syntax_error(data: bytes) -> str | None:
@@ -33,16 +38,37 @@ def syntax_error(data: bytes) -> str | None:
     return None
 
 
+def values(data: bytes) -> Iterator[bytes]:
+    """The values of a stream of JSON (``{...}{...}``), as a ``json.Decoder`` takes them one after the other.
+
+    Raises ValueError with Go's text and the offset behind the wrong byte (``json: offset 2: invalid character ...``),
+    or ``unexpected EOF`` where the last one is not complete.
+    """
+    at = _skip(data, 0)
+    while at < len(data):
+        try:
+            end = _whole(data, at)
+        except _Complaint as complaint:
+            text = "unexpected EOF" if complaint.at < 0 else f"json: offset {complaint.at + 1}: {complaint}"
+            raise ValueError(text) from None
+        yield data[at:end]
+        at = _skip(data, end)
+
+
 def _document(data: bytes) -> None:
-    """Walk one value without recursion: what is open is kept in a list."""
+    at = _skip(data, _whole(data, _skip(data, 0)))
+    if at < len(data):
+        raise _wrong(data, at, "after top-level value")
+
+
+def _whole(data: bytes, at: int) -> int:
+    """Past one value, without recursion: what is open is kept in a list."""
     opened: list[int] = []
-    at = _value(data, _skip(data, 0), opened)
+    at = _value(data, at, opened)
     while opened:
         at = _skip(data, at)
         at = _member(data, at, opened) if opened[-1] == 0x7B else _element(data, at, opened)
-    at = _skip(data, at)
-    if at < len(data):
-        raise _wrong(data, at, "after top-level value")
+    return at
 
 
 def _value(data: bytes, at: int, opened: list[int]) -> int:
@@ -165,7 +191,7 @@ def _byte(data: bytes, at: int) -> int:
 
 
 def _wrong(data: bytes, at: int, where: str) -> _Complaint:
-    return _Complaint(f"invalid character {_quoted(data[at])} {where}")
+    return _Complaint(f"invalid character {_quoted(data[at])} {where}", at)
 
 
 def _quoted(byte: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 from sregym_env.cluster.http import HttpCall
-from sregym_env.kube import status
+from sregym_env.kube import nodeproxy, status
 from sregym_env.kube.types import Manifest
 from sregym_env.serve.asking import Ask
 from sregym_env.serve.message import Response
@@ -26,7 +26,8 @@ def handle(ask: Ask) -> Response:
     elif ask.resource.key == "pods":
         host, number = _pod(ask, name, port)
     else:
-        raise status.service_unavailable(f"error trying to reach service: nodes {name}: proxy is not served")
+        told = nodeproxy.answer(nodeproxy.look(ask.admin, name), where.rest)
+        return Response(told.code, told.body.encode(), told.media)
     query = urlencode([(k, v) for k, values in ask.request.query.items() for v in values])
     url = f"{scheme or 'http'}://{host}:{number}{ask.where.rest or '/'}" + (f"?{query}" if query else "")
     call = HttpCall(

@@ -183,7 +183,7 @@ class Workstation:
             self._session.background = self._background
         else:
             self._session = Shell(
-                Files({f"{HOME}/.kube/config": _KUBECONFIG}, mtime=self._clock()),
+                Files({f"{HOME}/.kube/config": self._kubectl.own.text()}, mtime=self._clock()),
                 self._commands(),
                 env={
                     "HOME": HOME,
@@ -575,21 +575,4 @@ def _help(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
 HELP = """Commands here: kubectl, curl, alerts, sleep, date, timeout, submit, and the usual text tools
 (grep, awk, sed, jq, sort, head, tail, cut, wc, xargs, ...).
 kubectl --help, alerts --help and submit say more. Nothing is interactive.
-"""
-
-_KUBECONFIG = """apiVersion: v1
-kind: Config
-clusters:
-- name: kubernetes
-  cluster:
-    server: https://kubernetes.default.svc:6443
-contexts:
-- name: oncall
-  context:
-    cluster: kubernetes
-    user: oncall
-current-context: oncall
-users:
-- name: oncall
-  user: {}
 """

@@ -15,7 +15,6 @@ REASONS: dict[str, str] = {
     "exec takes none",
     "separators": "run --expose -o yaml prints one separator between Service and Pod, the real one two",
     "usage of apply": "apply set-last-applied and edit-last-applied without files complain in other words",
-    "half JSON": "a patch that begins like JSON and is not is read as YAML; the real one sends it as it is, and is refused",
     "short names": "a short name with a version (hpa.v1.autoscaling) means that version, not the preferred one",
 }
 """What is behind the differences, by a short name; docs/limits.md says the same."""
@@ -34,7 +33,6 @@ KNOWN: dict[str, dict[str, str]] = {
         "apply view-last-applied -f web.yaml": "several files",
         "exec -f web.yaml -- ls": "several files",
     },
-    "small-imperative": {"patch deploy web -p '{\"spec\":{bogus:1}}'": "half JSON"},
     "situation-autoscaled": {"get hpa.v1.autoscaling frontend -o yaml": "short names"},
 }
 """State to command line (with what went before) to the short name of the reason."""

@@ -172,6 +172,43 @@ def test_crash_loop_back_off_doubles_to_five_minutes(behaviour: Behaviour) -> No
     assert get(world)["status"]["phase"] == "Running"
 
 
+def test_an_end_is_shown_before_the_back_off(behaviour: Behaviour) -> None:
+    behaviour.on_start = _crashes
+    world = new_world()
+    create(world, pod())
+    world.advance(200)  # a back-off of 160 s has begun
+    shown: list[tuple[int, str]] = []
+    while len(shown) < 4:
+        found = state(world)
+        (kind, what), *_ = found["state"].items()
+        word = what.get("reason", kind)
+        if not shown or shown[-1][1] != word:
+            shown.append((world.now(), word))
+        world.advance(1)
+    words = [word for _, word in shown]
+    assert words in (["CrashLoopBackOff", "Error"] * 2, ["Error", "CrashLoopBackOff"] * 2)
+    at = words.index("Error", 1 if words[0] == "Error" else 0)
+    if at + 1 < len(shown):
+        assert 10 <= (shown[at + 1][0] - shown[at][0]) / 1e6 <= 16
+
+
+def test_a_short_back_off_shows_the_end_and_then_itself(behaviour: Behaviour) -> None:
+    behaviour.on_start = _crashes
+    world = new_world()
+    create(world, pod())
+    seen = []
+    for _ in range(60):
+        (kind, what), *_ = (
+            state(world)["state"].items()
+            if get(world).get("status", {}).get("containerStatuses")
+            else [("", {})]
+        )
+        seen.append(what.get("reason", kind))
+        world.advance(0.5)
+    words = [word for word, before in zip(seen, [None, *seen], strict=False) if word != before]
+    assert words[words.index("Error") :][:4] == ["Error", "CrashLoopBackOff", "Error", "CrashLoopBackOff"]
+
+
 def test_back_off_is_forgiven_after_ten_minutes(behaviour: Behaviour) -> None:
     world = new_world()
     create(world, pod())
@@ -316,13 +353,17 @@ def test_init_containers_run_in_order(behaviour: Behaviour) -> None:
     initialised = condition(get(world), "Initialized")
     assert initialised["message"] == "containers with incomplete status: [init-0 init-1]"
     assert state(world)["state"]["waiting"]["reason"] == "PodInitializing"
+    first = get(world)["status"]["initContainerStatuses"][0]
+    assert (first["ready"], first["started"], list(first["state"])) == (False, True, ["running"])
     kubelet.exited(world, behaviour.started[0].key, 0)
     world.advance(5)
     kubelet.exited(world, behaviour.started[1].key, 0)
     world.advance(5)
     assert [p.container for p in behaviour.started] == ["init-0", "init-1", "main"]
     assert get(world)["status"]["phase"] == "Running"
-    assert get(world)["status"]["initContainerStatuses"][0]["state"]["terminated"]["reason"] == "Completed"
+    first = get(world)["status"]["initContainerStatuses"][0]
+    assert first["state"]["terminated"]["reason"] == "Completed"
+    assert (first["ready"], first["started"]) == (True, False)
 
 
 def test_a_sidecar_ends_with_the_pod(behaviour: Behaviour) -> None:

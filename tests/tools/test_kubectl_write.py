@@ -80,7 +80,7 @@ def test_drain_tells_why_it_refuses(desk: Desk) -> None:
     [
         "label deploy/web a=b", "annotate deploy/web a=b", "scale deploy/web --replicas=5", "set env deploy/web A=B",
         "set image deploy/web pause=x", "patch deploy/web -p {\"spec\":{\"replicas\":7}}", "delete deploy/web",
-        "rollout restart deploy/web", "expose deploy/web --port=80", "autoscale deploy/web --max=3", "run p --image=x",
+        "expose deploy/web --port=80", "autoscale deploy/web --max=3", "run p --image=x",
         "create configmap c", "taint nodes --all a=b:NoSchedule", "cordon -l kubernetes.io/os=linux",
     ],
 )  # fmt: skip

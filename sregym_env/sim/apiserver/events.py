@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sregym_env.kube.durations import parse_rfc3339, rfc3339
+from sregym_env.kube.durations import parse_rfc3339, rfc3339, rfc3339_micro
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime import ids
 from sregym_env.runtime.clock import MINUTE
@@ -51,8 +51,36 @@ def record(
     if known is None and _too_similar(world, about, reason):
         message = f"(combined from similar events): {message}"
         known = _correlated(about, field_path, type, reason, message[:36], component)
+    said = _said(world, type, reason, message, component, host)
+    if known is None:
+        # The newest per object are remembered, so that correlation need not search all events.
+        entry = _made(world, obj, said, entries, field_path, uid)
+        world.memory[slot] = (*entries[-40:], entry)
+        return
+    again = {**known, "message": message, **_again(known, said)}
+    if "metadata" in known:
+        world.store.put("events", again)
+    else:
+        world.memory[slot] = tuple(again if entry is known else entry for entry in entries)
+
+
+def _said(world: SimWorld, type: str, reason: str, message: str, component: str, host: str) -> Manifest:
+    """What an event says, as the API that its reporter writes to has it."""
+    if component in _NEWER:
+        return {
+            "reason": reason,
+            "message": message,
+            "source": {},
+            "firstTimestamp": None,
+            "lastTimestamp": None,
+            "type": type,
+            "eventTime": rfc3339_micro(world.now()),
+            "action": _NEWER[component].get(reason, "Scheduling"),
+            "reportingComponent": component,
+            "reportingInstance": f"{component}-{_control_plane(world)}",
+        }
     now = rfc3339(world.now())
-    said: Manifest = {
+    return {
         "reason": reason,
         "message": message,
         "source": {"component": component, **({"host": host} if host else {})},
@@ -60,17 +88,29 @@ def record(
         "lastTimestamp": now,
         "count": 1,
         "type": type,
+        "eventTime": None,
+        "reportingComponent": component,
+        "reportingInstance": host,
     }
-    if known is None:
-        # The newest per object are remembered, so that correlation need not search all events.
-        entry = _made(world, obj, said, entries, field_path, uid)
-        world.memory[slot] = (*entries[-40:], entry)
-        return
-    again = {**known, "message": message, "count": known.get("count", 1) + 1, "lastTimestamp": now}
-    if "metadata" in known:
-        world.store.put("events", again)
-    else:
-        world.memory[slot] = tuple(again if entry is known else entry for entry in entries)
+
+
+def _again(known: Manifest, said: Manifest) -> Manifest:
+    """What changes in an event that is said once more."""
+    if said.get("eventTime") is None:
+        return {"count": known.get("count", 1) + 1, "lastTimestamp": said["lastTimestamp"]}
+    seen = (known.get("series") or {}).get("count", 1) + 1
+    return {"series": {"count": seen, "lastObservedTime": said["eventTime"]}}
+
+
+_NEWER: dict[str, dict[str, str]] = {"default-scheduler": {"Scheduled": "Binding"}}
+"""Components that report to the API ``events.k8s.io``, with what they were doing, by reason: their events have an
+``eventTime`` and a series in place of time stamps and a count."""
+
+
+def _control_plane(world: SimWorld) -> str:
+    label = "node-role.kubernetes.io/control-plane"
+    nodes = world.store.list("nodes")
+    return next((n["metadata"]["name"] for n in nodes if label in (n["metadata"].get("labels") or {})), "")
 
 
 _Entry = str | Manifest
@@ -97,7 +137,7 @@ def _made(
         "name": name,
         "namespace": namespace,
         "uid": ids.uid(world.streams),
-        "creationTimestamp": said["firstTimestamp"],
+        "creationTimestamp": rfc3339(world.now()),
     }
     event = {
         "apiVersion": "v1",
@@ -105,9 +145,6 @@ def _made(
         "metadata": metadata,
         "involvedObject": reference,
         **said,
-        "eventTime": None,
-        "reportingComponent": said["source"]["component"],
-        "reportingInstance": said["source"].get("host", ""),
     }
     world.store.put("events", event)
     return name
@@ -166,7 +203,7 @@ def _correlated(
             same_text
             and event["type"] == type
             and event["involvedObject"].get("fieldPath", "") == field_path
-            and event["source"]["component"] == component
+            and event["reportingComponent"] == component
         ):
             return event
     return None
@@ -177,8 +214,11 @@ def _too_similar(world: SimWorld, about: list[Manifest], reason: str) -> bool:
         return False
     oldest = world.now() - SIMILAR_WINDOW
     similar = [
-        event
-        for event in about
-        if event["reason"] == reason and parse_rfc3339(event["lastTimestamp"]) >= oldest
+        event for event in about if event["reason"] == reason and parse_rfc3339(_last(event)) >= oldest
     ]
     return len(similar) >= SIMILAR_LIMIT
+
+
+def _last(event: Manifest) -> str:
+    series = event.get("series") or {}
+    return str(series.get("lastObservedTime") or event["lastTimestamp"] or event["eventTime"])

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sregym_env.kube import status
-from sregym_env.kube.durations import rfc3339_nano
+from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime import effort
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim.processes import lifecycle
 from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.logs import Line
 
 LINE_EFFORT = 2.5
 """What a line that is read costs (units of ``runtime/effort.py``)."""
@@ -103,8 +105,25 @@ def read(
         lines = lines if tail is None else lines[-tail:]
     effort.spend(LINE_EFFORT * len(lines))
     if timestamps:
-        texts = [f"{rfc3339_nano(line.time)} {line.text}" for line in lines]
+        texts = [f"{stamp} {line.text}" for stamp, line in zip(_stamps(lines), lines, strict=True)]
     else:
         texts = [line.text for line in lines]
     text = "".join(f"{line}\n" for line in texts)
     return text if limit_bytes is None else text.encode()[:limit_bytes].decode(errors="ignore")
+
+
+def _stamps(lines: Sequence[Line]) -> list[str]:
+    """When each line was written, to the nanosecond, as the kubelet tells it: always nine digits, no two alike.
+
+    The world counts microseconds. Lines of the same one are told apart below it, counted from the last, so that a
+    line has the same stamp however many before it are read.
+    """
+    stamps: list[str] = []
+    place, before = 0, -1
+    for line in reversed(lines):
+        place = place + 1 if line.time == before else 0
+        before = line.time
+        below = 999 - line.time * 7919 % 211 - 5 * place
+        second, micro = divmod(line.time, SECOND)
+        stamps.append(f"{rfc3339(second * SECOND)[:-1]}.{micro:06d}{max(below, 0):03d}Z")
+    return stamps[::-1]

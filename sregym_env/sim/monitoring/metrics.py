@@ -33,6 +33,8 @@ MEMORY_JITTER = 0.01
 SYSTEM_CPU = 0.055
 SYSTEM_MEMORY = 420 << 20
 """Assumed use of a machine's own daemons (kubelet, containerd, journald)."""
+FRESH = 10 * SECOND
+"""Age from which one scrape of a container is enough (``freshContainerMinMetricsResolution`` of metrics-server)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +102,8 @@ def _pod_usage(world: SimWorld, pod: Manifest) -> PodUsage | None:
     found = [
         container_usage(world, process, segment, time)
         for process in addressing.pod_processes(world, pod["metadata"].get("uid", ""))
-        # CPU use is the difference of two scrapes.
-        if process.started_at + SCRAPE <= time
+        # CPU use is the difference of two scrapes; of a fresh container, that to its start.
+        if process.started_at + FRESH <= time
     ]
     return PodUsage(time, tuple(found)) if found else None
 
@@ -172,7 +174,7 @@ def node_metrics(world: SimWorld) -> list[Manifest]:
     segment = segment_at(world, time)
     sums: dict[str, list[float]] = {}
     for process in world.processes.values():
-        if process.started_at + SCRAPE <= time:
+        if process.started_at + FRESH <= time:
             used = container_usage(world, process, segment, time)
             total = sums.setdefault(process.node, [0.0, 0.0])
             total[0] += used.cpu

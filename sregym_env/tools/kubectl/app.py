@@ -16,6 +16,7 @@ from sregym_env.kube.status import StatusError, forbidden
 from sregym_env.runtime.effort import EffortExceeded
 from sregym_env.shell.files import readable
 from sregym_env.tools.kubectl.call import Call, FileReader, Verb
+from sregym_env.tools.kubectl.connection import config_file, need_server, save
 from sregym_env.tools.kubectl.desk import Desk
 from sregym_env.tools.kubectl.errors import KubectlError, server_text
 from sregym_env.tools.kubectl.flags import GLOBAL_FLAGS, Parsed, flag_set
@@ -36,7 +37,7 @@ PANICKED = 2
 class Kubectl:
     """kubectl of one person: an API identity and a kubeconfig. Everything else is in the cluster."""
 
-    __slots__ = ("cluster", "kubeconfig")
+    __slots__ = ("_own", "cluster", "kubeconfig")
 
     def __init__(
         self, cluster: Cluster, namespace: str = "default", *, config: KubeConfig | None = None
@@ -44,12 +45,21 @@ class Kubectl:
         """``cluster`` answers as the person's own user; ``namespace`` is that of the current context."""
         self.cluster = cluster
         user = cluster.user.name.rpartition(":")[2] or "user"
-        content = config or default_config(user, "" if namespace == "default" else namespace)
-        self.kubeconfig = ConfigFile(content)
+        self._own = config or default_config(user, "" if namespace == "default" else namespace)
+        """The kubeconfig that leads to the cluster, as this person."""
+        self.kubeconfig = ConfigFile(self._own)
+        """What ``kubectl config`` has made of it, where there is no file to keep that in."""
 
     def with_cluster(self, cluster: Cluster) -> Kubectl:
         """The same kubectl, configuration included, on another cluster (a fork)."""
-        return Kubectl(cluster, config=self.kubeconfig.content)
+        again = Kubectl(cluster, config=self._own)
+        again.kubeconfig.content = self.kubeconfig.content
+        return again
+
+    @property
+    def own(self) -> KubeConfig:
+        """The kubeconfig that leads to the cluster as this person: what a machine's ``~/.kube/config`` begins with."""
+        return self._own
 
     def run(
         self,
@@ -70,8 +80,12 @@ class Kubectl:
         if isinstance(line, CommandResult):
             return line
         parsed = line.parsed
+        try:
+            file = config_file(self.kubeconfig, desk, parsed.values["kubeconfig"])
+        except KubectlError as error:
+            return CommandResult("", error.text + "\n", error.exit_code)
         call = Call(
-            self.kubeconfig,
+            file,
             self.cluster,
             line.command,
             parsed.values,
@@ -82,14 +96,22 @@ class Kubectl:
             files,
             ends=ends,
             desk=desk,
+            written=parsed.written,
         )
+        if "record" in parsed.given:
+            call.warn("Flag --record has been deprecated, --record will be removed in the future")
+        checked = False
         call.cluster.warnings()  # What others were warned of is nobody's business now.
         try:
             self._check_globals(call)
+            checked = True
             assert line.verb.run is not None
+            before = file.content
             try:
                 line.verb.run(call)
+                _tell_unread(call)
             finally:
+                save(file, desk, before)
                 for text in call.cluster.warnings():
                     call.warn(f"Warning: {text}")
         except StatusError as error:
@@ -98,7 +120,10 @@ class Kubectl:
         except KubectlError as error:
             if error.text:
                 call.warn(error.text)
-            call.exit_code = error.exit_code
+            # To diff an exit code of 1 means that something differs, so its errors end with 2.
+            call.exit_code = (
+                2 if call.command == "diff" and error.exit_code == 1 and not checked else error.exit_code
+            )
         except JSONPathError as error:
             call.warn(f"error: {error}")
             call.exit_code = 1
@@ -117,12 +142,15 @@ class Kubectl:
         return CommandResult("".join(call.out), "".join(call.err), call.exit_code, call.chunks, call.cost)
 
     def _check_globals(self, call: Call) -> None:
-        flags, config = call.flags, self.kubeconfig.content
-        if flags["context"] and config.context(flags["context"]) is None:
-            text = f"context was not found for specified context: {flags['context']}"
-            raise KubectlError(f"Error in configuration: {text}")
+        flags, config = call.flags, call.kubeconfig.content
+        if flags["kubeconfig"] and call.files is not None and not call.command.startswith("config "):
+            _must_exist(call.files, flags["kubeconfig"])
         if call.command.startswith("config "):
             return  # the same flags mean what is to be written
+        if call.command.split(" ")[0] in _ALONE:
+            return
+        if flags["context"] and config.context(flags["context"]) is None:
+            raise KubectlError(_no_context(call, flags["context"]))
         if flags["cluster"] and flags["cluster"] not in config.clusters:
             raise KubectlError(f'error: no server found for cluster "{flags["cluster"]}"')
         user = flags["user"]  # some commands have a list of users of their own
@@ -136,8 +164,8 @@ class Kubectl:
                 f"error: requesting uid, groups or user-extra for {name} without impersonating a user"
             )
         _check_timeout(flags["request-timeout"])
-        if flags["kubeconfig"] and call.files is not None:
-            _must_exist(call.files, flags["kubeconfig"])
+        _check_choices(call)
+        need_server(call, self._own)
         if flags["as"]:
             call.cluster = self._impersonate(flags["as"], flags["as-group"])
 
@@ -171,9 +199,54 @@ _CHANGING = frozenset(verb.name for verb in WRITE_VERBS) - {"diff", "wait"}
 _LOOKING = frozenset(("rollout status", "rollout history", "apply view-last-applied", "create token"))
 
 
+_ALONE = frozenset(("kustomize", "options", "completion", "plugin"))
+"""Commands that do not look at the kubeconfig."""
+
+_NAMESPACED = frozenset(
+    (
+        "get", "describe", "logs", "top", "rollout", "scale", "patch", "label", "annotate", "set", "delete", "events",
+        "taint", "edit", "cp", "port-forward", "attach", "exec", "debug",
+    )
+)  # fmt: skip
+"""Commands that ask for the namespace before they ask for the way to the server."""
+
+
+def _no_context(call: Call, name: str) -> str:
+    asks_namespace = call.command == "create token" or (
+        call.command.split(" ")[0] in _NAMESPACED and not call.flags.get("raw")
+    )
+    if asks_namespace and "namespace" not in call.given:
+        return f"Error in configuration: context was not found for specified context: {name}"
+    return f'error: context "{name}" does not exist'
+
+
+def _tell_unread(call: Call) -> None:
+    """Say what could not be read: a mistake among several, or of a command that gathers them, has no prefix."""
+    if call.unread:
+        prefix = "" if call.exit_code or call.command == "get" else "error: "
+        call.fail(KubectlError(prefix + call.unread))
+
+
+_VALIDATION = frozenset(("strict", "true", "warn", "ignore", "false"))
+
+
+def _check_choices(call: Call) -> None:
+    """Refuse what flags that many commands share do not know, and say what is deprecated in them."""
+    flags = call.flags
+    if "dry-run" in call.given and flags["dry-run"] in ("unchanged", "true"):
+        # klog puts month and day first: those on which every embedded cluster begins.
+        call.warn("W0806 helpers.go:702] --dry-run is deprecated and can be replaced with --dry-run=client.")
+    elif "dry-run" in call.given and flags["dry-run"] not in ("none", "server", "client", "false"):
+        value = flags["dry-run"]
+        raise KubectlError(f'error: Invalid dry-run value ({value}). Must be "none", "server", or "client".')
+    if "validate" in call.given and flags["validate"] not in _VALIDATION:
+        text = "must be one of: strict (or true), warn, ignore (or false)"
+        raise KubectlError(f'error: invalid - validate option "{flags["validate"]}"; {text}')
+
+
 def _check_timeout(text: str) -> None:
     try:
-        if not text.isdecimal():
+        if text and not text.isdecimal():
             parse_duration(text)
     except ValueError:
         raise KubectlError(
@@ -239,6 +312,7 @@ def _group(verb: Verb, command: str, rest: list[str]) -> CommandResult:
     text = verb_help(verb, command)
     if "-h" in rest or "--help" in rest:
         return CommandResult(text)
+    flag_set(()).parse(rest, command)
     at = _next_word(rest)
     if at >= 0:
         return CommandResult(

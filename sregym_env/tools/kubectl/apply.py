@@ -17,7 +17,16 @@ from sregym_env.kube.yamlout import to_json
 from sregym_env.tools.kubectl import lastapplied, managers, pruning
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import KubectlError, failure, usage_failure
-from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, Flag
+from sregym_env.tools.kubectl.flags import (
+    DRY_RUN,
+    FILENAME,
+    KUSTOMIZE,
+    OUTPUT,
+    RECORD,
+    RECURSIVE,
+    SELECTOR,
+    Flag,
+)
 from sregym_env.tools.kubectl.output import check_printable, print_value, shown, split_format
 from sregym_env.tools.kubectl.resolve import Info
 from sregym_env.tools.kubectl.writing import (
@@ -31,6 +40,7 @@ from sregym_env.tools.kubectl.writing import (
     fail_all,
     from_files,
     introduced,
+    recorded,
     report,
     selected,
     sourced,
@@ -93,7 +103,7 @@ def apply(call: Call) -> None:
             if call.flags["server-side"]:
                 done: Manifest | None = _apply_on_server(call, resource, manifest)
             else:
-                done = _apply_one(call, resource, manifest, source)
+                done = _apply_one(call, resource, recorded(call, manifest), source)
             if done is not None:
                 visited.add(resource, done)
                 applied.append(Info(resource, done))
@@ -400,6 +410,9 @@ def replace(call: Call) -> None:
         report(call, resource, stored, "replaced", dry_run)
 
 
+_SUBRESOURCE = Flag(
+    "subresource", help="If specified, the command will operate on the subresource of the requested object."
+)
 _COMMON = (FILENAME, KUSTOMIZE, RECURSIVE, DRY_RUN, OUTPUT, FIELD_MANAGER, VALIDATE)
 
 APPLY = Verb(
@@ -408,6 +421,7 @@ APPLY = Verb(
     apply,
     (
         *_COMMON,
+        RECORD,
         SELECTOR,
         FORCE,
         TIMEOUT,
@@ -416,6 +430,7 @@ APPLY = Verb(
             kind="bool",
             help="Automatically delete resource objects that do not appear in the configs.",
         ),
+        _SUBRESOURCE,
         Flag("prune-allowlist", kind="strings", help="Overwrite the default allowlist for --prune."),
         Flag("cascade", bare="background", default="background", help="Deletion cascading strategy."),
         Flag("openapi-patch", kind="bool", default=True, help="If true, use openapi to calculate diff."),
@@ -451,7 +466,13 @@ REPLACE = Verb(
         FORCE,
         SAVE_CONFIG,
         TIMEOUT,
+        _SUBRESOURCE,
+        Flag("cascade", bare="background", default="background", help="Deletion cascading strategy."),
         Flag("grace-period", kind="int", default=-1, help="Seconds given to terminate."),
+        Flag(
+            "raw", help="Raw URI to PUT to the server.  Uses the transport specified by the kubeconfig file."
+        ),
+        Flag("wait", kind="bool", help="If true, wait for resources to be gone before returning."),
     ),
     usage="replace -f FILENAME",
     group="Advanced Commands",

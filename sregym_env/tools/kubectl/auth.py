@@ -24,6 +24,8 @@ def can_i(call: Call) -> None:
             raise KubectlError("error: list option must be specified with no arguments")
         _list(call)
         return
+    if call.flags["no-headers"]:
+        raise KubectlError("error: --no-headers cannot be set without --list specified")
     if len(call.args) != 2:
         raise KubectlError(
             "error: you must specify two arguments: verb resource or verb resource/resourceName.\n"
@@ -32,6 +34,8 @@ def can_i(call: Call) -> None:
     verb = call.args[0]
     token, _, name = call.args[1].partition("/")
     if call.args[1].startswith("/"):
+        if call.flags["subresource"]:
+            raise KubectlError("error: --subresource can not be used with NonResourceURL")
         allowed = call.cluster.review_access(verb, call.args[1])
     else:
         allowed = _allowed(call, verb, token, name)
@@ -126,6 +130,6 @@ VERB = Verb(
             usage="auth can-i VERB [TYPE | TYPE/NAME | NONRESOURCEURL] [options]",
         ),
         reconcile.VERB,
-        Verb("whoami", "Experimental: Check self subject attributes", whoami, flags=(f.OUTPUT,)),
+        Verb("whoami", "Experimental: Check self subject attributes", whoami, flags=(f.OUTPUT, *f.PRINTING)),
     ),
 )

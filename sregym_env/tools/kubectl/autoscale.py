@@ -5,7 +5,7 @@ from __future__ import annotations
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import failure
-from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, Flag
+from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECORD, RECURSIVE, Flag
 from sregym_env.tools.kubectl.resolve import Info
 from sregym_env.tools.kubectl.writing import (
     FIELD_MANAGER,
@@ -74,6 +74,7 @@ AUTOSCALE = Verb(
     autoscale,
     (
         *_COMMON,
+        RECORD,
         FILENAME,
         KUSTOMIZE,
         RECURSIVE,

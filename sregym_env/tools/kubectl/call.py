@@ -63,6 +63,10 @@ class Call:
     """When the command is cut off, if it still waits then (``timeout 5 kubectl ...``)."""
     desk: Desk | None = None
     """The machine on which the command runs, where it can do more than give manifests."""
+    unread: str = ""
+    """What is wrong with a manifest behind those that could be read; told in the end."""
+    written: tuple[tuple[str, str], ...] = ()
+    """The flags as they were written, name and value, in their order."""
 
     def advance(self, seconds: float) -> None:
         """Let the cluster's time pass. Raises a silent error with exit code 124 where the time is up."""
@@ -90,6 +94,14 @@ class Call:
         """The field manager of what the command writes."""
         named = self.flags.get("field-manager")
         return str(named) if named else managers.default(self.command)
+
+    @property
+    def change_cause(self) -> str:
+        """The command line as ``--record`` writes it into an annotation; empty where that is not asked for."""
+        if not self.flags.get("record"):
+            return ""
+        flags = (f"--{name}={value}" for name, value in self.written)
+        return " ".join(("kubectl", *self.command.split(), *self.args, *flags))
 
     @property
     def all_namespaces(self) -> bool:

@@ -9,7 +9,7 @@ from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import failure
-from sregym_env.tools.kubectl.flags import FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, Flag
+from sregym_env.tools.kubectl.flags import FILENAME, KUSTOMIZE, OUTPUT, PRINTING, RECURSIVE, Flag
 from sregym_env.tools.kubectl.resolve import Info, Target, targets, visit
 from sregym_env.tools.kubectl.usage import verb_help
 from sregym_env.tools.kubectl.writing import report
@@ -71,6 +71,7 @@ _FLAGS = (
     KUSTOMIZE,
     RECURSIVE,
     OUTPUT,
+    *PRINTING,
     Flag("force", kind="bool", help="Update the CSR even if it is already approved."),
 )
 

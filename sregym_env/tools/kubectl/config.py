@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from sregym_env.kube.tables import align
@@ -10,7 +11,7 @@ from sregym_env.tools.kubectl import flags as f
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import failure, usage_failure
 from sregym_env.tools.kubectl.flags import Flag
-from sregym_env.tools.kubectl.kubeconfig import Context
+from sregym_env.tools.kubectl.kubeconfig import Context, body
 from sregym_env.tools.kubectl.output import (
     FORMATS_WITHOUT_TABLE,
     check_format,
@@ -19,32 +20,35 @@ from sregym_env.tools.kubectl.output import (
     unknown_format,
 )
 
-_FILE = "/home/oncall/.kube/config"
-"""The kubeconfig of the workstation's user."""
-
 
 def view(call: Call) -> None:
     """The kubeconfig, credentials hidden."""
     config = call.kubeconfig.content
-    contexts = config.contexts
-    if call.flags["minify"]:
+    if call.args:
+        raise usage_failure(f"unexpected arguments: [{' '.join(call.args)}]", "config view")
+    contexts, minify = config.contexts, call.flags["minify"]
+    if minify:
+        if not config.current:
+            raise failure("current-context must exist in order to minify")
         contexts = tuple(context for context in contexts if context.name == config.current)
+    raw = call.flags["raw"]
+    shown = [name for name in sorted(config.clusters) if not minify or name in {c.cluster for c in contexts}]
+    users = sorted({c.user for c in contexts if c.user}) if minify else config.users
     value: Manifest = {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [
-            {"name": name, "cluster": _cluster(call, server, own=name == config.cluster)}
-            for name, server in sorted(config.clusters.items())
-        ],
-        "contexts": [{"name": context.name, "context": _body(context)} for context in contexts],
+            {
+                "name": name,
+                "cluster": _hidden({**config.option(name), "server": config.clusters[name]}, raw),
+            }
+            for name in shown
+        ]
+        or None,
+        "contexts": [{"name": context.name, "context": body(context)} for context in contexts] or None,
         "current-context": config.current,
         "preferences": {},
-        "users": [
-            {"name": user, "user": {"token": "REDACTED"}}
-            for user in (
-                sorted({c.user for c in contexts if c.user}) if call.flags["minify"] else config.users
-            )
-        ],
+        "users": [{"name": user, "user": _hidden(config.credential(user), raw)} for user in users] or None,
     }
     name, argument = split_format(call)
     if name not in FORMATS_WITHOUT_TABLE.split(",") and name:
@@ -53,13 +57,18 @@ def view(call: Call) -> None:
     print_value(call, name or "yaml", argument, value)
 
 
-def _cluster(call: Call, server: str, *, own: bool) -> Manifest:
-    return {**({"certificate-authority-data": "DATA+OMITTED"} if own else {}), "server": server}
+_HIDDEN = {
+    "certificate-authority-data": "DATA+OMITTED",
+    "client-certificate-data": "DATA+OMITTED",
+    "client-key-data": "DATA+OMITTED",
+    "token": "REDACTED",
+    "password": "REDACTED",
+}
+"""What is printed in place of what is secret or long."""
 
 
-def _body(context: Context) -> Manifest:
-    body = {"cluster": context.cluster, "user": context.user}
-    return {**body, "namespace": context.namespace} if context.namespace else body
+def _hidden(entry: Manifest, raw: bool) -> Manifest:
+    return entry if raw else {key: _HIDDEN.get(key, value) for key, value in sorted(entry.items())}
 
 
 def current_context(call: Call) -> None:
@@ -121,7 +130,7 @@ def delete_context(call: Call) -> None:
     config = call.kubeconfig.content
     name = call.args[0] if call.args else ""
     if config.context(name) is None or not name:
-        raise failure(f"cannot delete context {name}, not in {_FILE}")
+        raise failure(f"cannot delete context {name}, not in {call.kubeconfig.path}")
     if name == config.current:
         call.warn(
             'warning: this removed your active context, use "kubectl config use-context" to select a different one'
@@ -129,7 +138,7 @@ def delete_context(call: Call) -> None:
     rest = tuple(context for context in config.contexts if context.name != name)
     current = "" if name == config.current else config.current
     call.kubeconfig.content = replace(config, contexts=rest, current=current)
-    call.print(f"deleted context {name} from {_FILE}\n")
+    call.print(f"deleted context {name} from {call.kubeconfig.path}\n")
 
 
 def rename_context(call: Call) -> None:
@@ -140,9 +149,11 @@ def rename_context(call: Call) -> None:
     old, new = call.args
     context = config.context(old)
     if context is None:
-        raise failure(f'cannot rename the context "{old}", it\'s not in {_FILE}')
+        raise failure(f'cannot rename the context "{old}", it\'s not in {call.kubeconfig.path}')
     if config.context(new) is not None:
-        raise failure(f'cannot rename the context "{old}", the context "{new}" already exists in {_FILE}')
+        raise failure(
+            f'cannot rename the context "{old}", the context "{new}" already exists in {call.kubeconfig.path}'
+        )
     rest = tuple(c for c in config.contexts if c.name != old)
     current = new if config.current == old else config.current
     call.kubeconfig.content = replace(config, contexts=(*rest, replace(context, name=new)), current=current)
@@ -179,8 +190,13 @@ def set_credentials(call: Call) -> None:
     if len(call.args) != 1:
         raise usage_failure(f"Unexpected args: [{' '.join(call.args)}]", "config set-credentials")
     name = call.args[0]
+    given = {key: call.flags[key] for key in ("token", "username", "password") if key in call.given}
+    if given:
+        known = {**dict(config.credentials), name: json.dumps({**config.credential(name), **given})}
+        config = replace(config, credentials=tuple(known.items()))
     if name not in config.users:
-        call.kubeconfig.content = replace(config, more_users=(*config.more_users, name))
+        config = replace(config, more_users=(*config.more_users, name))
+    call.kubeconfig.content = config
     call.print(f'User "{name}" set.\n')
 
 
@@ -189,11 +205,11 @@ def delete_cluster(call: Call) -> None:
     config = call.kubeconfig.content
     name = call.args[0] if call.args else ""
     if name not in config.clusters:
-        raise failure(f"cannot delete cluster {name}, not in {_FILE}")
+        raise failure(f"cannot delete cluster {name}, not in {call.kubeconfig.path}")
     rest = tuple(pair for pair in config.more_clusters if pair[0] != name)
     own = "" if name == config.cluster else config.cluster
     call.kubeconfig.content = replace(config, cluster=own, more_clusters=rest)
-    call.print(f"deleted cluster {name} from {_FILE}\n")
+    call.print(f"deleted cluster {name} from {call.kubeconfig.path}\n")
 
 
 def delete_user(call: Call) -> None:
@@ -201,11 +217,13 @@ def delete_user(call: Call) -> None:
     config = call.kubeconfig.content
     name = call.args[0] if call.args else ""
     if name not in config.users:
-        raise failure(f"cannot delete user {name}, not in {_FILE}")
+        raise failure(f"cannot delete user {name}, not in {call.kubeconfig.path}")
     call.kubeconfig.content = replace(
-        config, more_users=tuple(user for user in config.more_users if user != name)
+        config,
+        more_users=tuple(user for user in config.more_users if user != name),
+        credentials=tuple(each for each in config.credentials if each[0] != name),
     )
-    call.print(f"deleted user {name} from {_FILE}\n")
+    call.print(f"deleted user {name} from {call.kubeconfig.path}\n")
 
 
 def set_property(call: Call) -> None:
@@ -253,19 +271,43 @@ VERB = Verb(
         Verb("delete-context", "Delete the specified context from the kubeconfig", delete_context),
         Verb("delete-cluster", "Delete the specified cluster from the kubeconfig", delete_cluster),
         Verb("delete-user", "Delete the specified user from the kubeconfig", delete_user),
-        Verb("set", "Set an individual value in a kubeconfig file", set_property),
+        Verb(
+            "set",
+            "Set an individual value in a kubeconfig file",
+            set_property,
+            flags=(
+                Flag(
+                    "set-raw-bytes",
+                    kind="bool",
+                    help="When writing a []byte PROPERTY_VALUE, write the given string directly without base64 decoding.",
+                ),
+            ),
+        ),
         Verb("unset", "Unset an individual value in a kubeconfig file", unset_property),
         Verb(
             "set-cluster",
             "Set a cluster entry in kubeconfig",
             set_cluster,
-            flags=(Flag("embed-certs", kind="bool"),),
+            flags=(
+                Flag("embed-certs", kind="bool"),
+                Flag("proxy-url", help="proxy-url for the cluster entry in kubeconfig"),
+            ),
         ),
         Verb(
             "set-credentials",
             "Set a user entry in kubeconfig",
             set_credentials,
-            flags=(Flag("embed-certs", kind="bool"), Flag("exec-command"), Flag("auth-provider")),
+            flags=(
+                Flag("embed-certs", kind="bool"),
+                Flag("auth-provider"),
+                Flag("auth-provider-arg", kind="strings"),
+                Flag("exec-api-version"),
+                Flag("exec-arg", kind="csv"),
+                Flag("exec-command"),
+                Flag("exec-env", kind="strings"),
+                Flag("exec-interactive-mode"),
+                Flag("exec-provide-cluster-info", kind="bool"),
+            ),
         ),
         Verb("get-clusters", "Display clusters defined in the kubeconfig", get_clusters),
         Verb("get-contexts", "Describe one or many contexts", get_contexts, flags=(f.NO_HEADERS, f.OUTPUT)),
@@ -296,6 +338,7 @@ VERB = Verb(
                 Flag("merge", kind="bool", default=True, help="Merge the full hierarchy of kubeconfig files"),
                 Flag("minify", kind="bool", help="Remove all information not used by current-context"),
                 Flag("raw", kind="bool", help="Display raw byte data and sensitive data"),
+                f.SHOW_MANAGED_FIELDS,
             ),
         ),
     ),

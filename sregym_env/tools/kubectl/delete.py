@@ -53,6 +53,8 @@ def delete(call: Call) -> None:
         raise failure(UNNAMED)
     if flags["all"] and (named or flags["selector"]):
         text = "name cannot be provided when a selector is specified" if named else ""
+        if named and any("/" in arg for arg in call.args):
+            text = "selectors and the all flag cannot be used when passing resource/name arguments"
         raise failure(text or "setting 'all' parameter but found a non empty selector. ")
     if flags["output"] not in ("", "name"):
         raise failure(f"unexpected -o output mode: {flags['output']}. We only support '-o name'")

@@ -152,6 +152,7 @@ DIFF = Verb(
         RECURSIVE,
         SELECTOR,
         FIELD_MANAGER,
+        Flag("concurrency", kind="int", default=1, help="Number of objects to process in parallel."),
         Flag("server-side", kind="bool", help="If true, apply runs in the server instead of the client."),
         Flag("force-conflicts", kind="bool", help="If true, server-side apply forces conflicting changes."),
         Flag("prune", kind="bool", help="Include resources that would be deleted by pruning."),

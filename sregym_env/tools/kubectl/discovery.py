@@ -193,6 +193,13 @@ CLUSTER_INFO = Verb(
                 Flag("namespaces", kind="csv", help="A comma separated list of namespaces to dump."),
                 f.OUTPUT,
                 Flag("output-directory", help="Where to output the files."),
+                Flag(
+                    "pod-running-timeout",
+                    kind="duration",
+                    default=20 * 10**9,
+                    help="The length of time (like 5s, 2m, or 3h, higher than zero) to wait until at least one pod is running",
+                ),
+                *f.PRINTING,
             ),
         ),
     ),

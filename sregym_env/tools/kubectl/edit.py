@@ -30,6 +30,7 @@ from sregym_env.tools.kubectl.writing import (
     SAVE_CONFIG,
     VALIDATE,
     identity,
+    recorded,
     with_last_applied,
 )
 
@@ -290,6 +291,8 @@ def _patch(call: Call, originals: Sequence[Info], info: Info, outcome: _Round) -
             f"You must pass '--namespace={namespace}' to perform this operation."
         )
     edited = with_last_applied(info.object) if call.flags["save-config"] else info.object
+    if edited != original.object:
+        edited = recorded(call, edited)
     if edited == original.object:
         _say(call, info, original.object, "skipped")
         return
@@ -358,6 +361,7 @@ VERB = Verb(
         f.KUSTOMIZE,
         f.OUTPUT,
         Flag("output-patch", kind="bool", help="Output the patch if the resource is edited."),
+        f.RECORD,
         f.RECURSIVE,
         SAVE_CONFIG,
         f.SHOW_MANAGED_FIELDS,

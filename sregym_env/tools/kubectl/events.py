@@ -26,7 +26,7 @@ def run(call: Call) -> None:
     if types - {"normal", "warning"}:
         raise failure("valid --types are Normal or Warning")
     name, argument = split_format(call)
-    if name == "wide":
+    if name and name not in FORMATS_WITHOUT_TABLE.split(","):
         raise unknown_format(call.flags["output"], FORMATS_WITHOUT_TABLE)
     if name not in ("", "name"):
         check_format(call, name, argument)

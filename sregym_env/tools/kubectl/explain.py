@@ -46,25 +46,24 @@ def run(call: Call) -> None:
 
 def _split(call: Call, word: str) -> tuple[Resource, tuple[str, ...]]:
     """The resource and field path in ``pods.spec.containers``; a group may follow the resource's name."""
-    whole = call.lookup(word)
-    if whole is not None:
-        return whole, ()
+    if call.lookup(word) is not None:
+        return call.find(word), ()
     token, _, rest = word.partition(".")
     if "," in word:
         raise failure("unrecognized character in action: U+002C ','")
     if not token or "[" in word:
         raise failure("invalid jsonpath syntax, first node must be field node")
-    resource = call.lookup(token)
-    if resource is None:
+    if call.lookup(token) is None:
         raise KubectlError(f'the server doesn\'t have a resource type "{token}"')
-    return resource, tuple(part.split("[")[0] for part in rest.split(".") if part)
+    return call.find(token), tuple(part.split("[")[0] for part in rest.split(".") if part)
 
 
 def _in_version(call: Call, resource: Resource, api_version: str) -> Resource:
     for other in call.registry.resources:
         if other.plural == resource.plural and other.api_version == api_version:
             return other
-    raise failure(f'couldn\'t find resource for "{api_version}, Resource={resource.plural}"')
+    shown = api_version if "/" in api_version else f"/{api_version}"
+    raise failure(f'couldn\'t find resource for "{shown}, Resource={resource.plural}"')
 
 
 def _heading(resource: Resource) -> str:

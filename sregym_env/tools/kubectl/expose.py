@@ -9,7 +9,7 @@ from sregym_env.kube.numbers import is_whole, whole
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import failure
-from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, Flag
+from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECORD, RECURSIVE, Flag
 from sregym_env.tools.kubectl.resolve import Info, need_typed, targets, visit
 from sregym_env.tools.kubectl.writing import (
     FIELD_MANAGER,
@@ -127,6 +127,7 @@ EXPOSE = Verb(
     expose,
     (
         *_COMMON,
+        RECORD,
         FILENAME,
         KUSTOMIZE,
         RECURSIVE,

@@ -6,6 +6,7 @@ and ``--`` to end them. A flag with ``bare`` may stand without a value (``--dry-
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -44,6 +45,8 @@ class Parsed:
     """How many arguments stood before ``--``; -1 when there was none."""
     given: frozenset[str]
     """Names of the flags that were written."""
+    written: tuple[tuple[str, str], ...] = ()
+    """The flags as they were written, name and value, in their order."""
 
 
 class FlagSet:
@@ -61,7 +64,7 @@ class FlagSet:
         """Read a command line; raises ``KubectlError`` with pflag's text and the hint to ``command``'s help."""
         values = dict(self._defaults)
         args: list[str] = []
-        given: set[str] = set()
+        given: dict[str, str] = {}
         dash = -1
         i = 0
         try:
@@ -84,9 +87,11 @@ class FlagSet:
             if command == "diff":
                 raise KubectlError(f"error: {error}\nSee '{words} -h' for help and examples", 2) from None
             raise KubectlError(f"error: {error}\nSee '{words} --help' for usage.") from None
-        return Parsed(values, tuple(args), dash, frozenset(given))
+        return Parsed(values, tuple(args), dash, frozenset(given), tuple(given.items()))
 
-    def _long(self, word: str, argv: Sequence[str], i: int, values: dict[str, Any], given: set[str]) -> int:
+    def _long(
+        self, word: str, argv: Sequence[str], i: int, values: dict[str, Any], given: dict[str, str]
+    ) -> int:
         name, equals, text = word[2:].partition("=")
         if not name or name[0] == "-":
             raise _FlagError(f"bad flag syntax: {word}")
@@ -105,7 +110,9 @@ class FlagSet:
         _store(flag, text, values, given)
         return i
 
-    def _short(self, word: str, argv: Sequence[str], i: int, values: dict[str, Any], given: set[str]) -> int:
+    def _short(
+        self, word: str, argv: Sequence[str], i: int, values: dict[str, Any], given: dict[str, str]
+    ) -> int:
         rest = word[1:]
         while rest:
             letter, rest = rest[0], rest[1:]
@@ -139,7 +146,7 @@ def _default(flag: Flag) -> Any:
     return {"bool": False, "string": "", "int": 0, "duration": 0, "strings": (), "csv": ()}[flag.kind]
 
 
-def _store(flag: Flag, text: str, values: dict[str, Any], given: set[str]) -> None:
+def _store(flag: Flag, text: str, values: dict[str, Any], given: dict[str, str]) -> None:
     try:
         value = _value(flag.kind, text)
     except ValueError as error:
@@ -148,7 +155,21 @@ def _store(flag: Flag, text: str, values: dict[str, Any], given: set[str]) -> No
     if flag.kind in ("strings", "csv") and flag.name in given:
         value = (*values[flag.name], *value)
     values[flag.name] = value
-    given.add(flag.name)
+    given[flag.name] = text
+
+
+_GO_INT = re.compile(
+    r"[+-]?(?:0|[1-9](?:_?[0-9])*|0(?:_?[0-7])+|0[xX](?:_?[0-9a-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+)"
+)
+
+
+def _go_int(text: str) -> int | None:
+    """An integer as Go's ``ParseInt(text, 0, 64)`` reads it: prefixes, a leading zero for octal, underscores."""
+    if not _GO_INT.fullmatch(text):
+        return None
+    sign, digits = (-1 if text[0] == "-" else 1), text.lstrip("+-")
+    octal = len(digits) > 1 and digits[0] == "0" and digits[1] in "01234567_"
+    return sign * int(digits.replace("_", ""), 8 if octal else 0)
 
 
 _TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))
@@ -166,10 +187,9 @@ def _value(kind: Kind, text: str) -> Any:
         wrong = f'strconv.ParseInt: parsing "{text}": '
         if len(text) > 30 and is_whole(text.lstrip("+-")):
             raise ValueError(f"{wrong}value out of range")
-        try:
-            number = int(text, 0) if not text.lstrip("+-").startswith("0") else int(text, 10)
-        except ValueError:
-            raise ValueError(f"{wrong}invalid syntax") from None
+        number = _go_int(text)
+        if number is None:
+            raise ValueError(f"{wrong}invalid syntax")
         if not -(1 << 63) <= number < 1 << 63:
             raise ValueError(f"{wrong}value out of range")
         return number
@@ -257,10 +277,7 @@ def flag_set(flags: tuple[Flag, ...]) -> FlagSet:
     own = {flag.name for flag in flags}
     if OUTPUT in flags and DRY_RUN in flags and "ignore-not-found" not in own:
         # What prints the objects that it has written takes every flag that printing takes.
-        flags = (
-            *flags,
-            *(flag for flag in (SHOW_MANAGED_FIELDS, TEMPLATE, ALLOW_MISSING) if flag.name not in own),
-        )
+        flags = (*flags, *(flag for flag in PRINTING if flag.name not in own))
         own = {flag.name for flag in flags}
     shorts = {flag.short for flag in flags if flag.short}
     rest = tuple(
@@ -291,6 +308,14 @@ KUSTOMIZE = Flag("kustomize", "k", help="Process the kustomization directory.")
 RECURSIVE = Flag(
     "recursive", "R", kind="bool", help="Process the directory used in -f, --filename recursively."
 )
+RECURSING = Flag(
+    "recursive",
+    "R",
+    kind="bool",
+    default=True,
+    help="Process the directory used in -f, --filename recursively.",
+)
+"""For the verbs that do so unless told otherwise."""
 CHUNK_SIZE = Flag(
     "chunk-size", kind="int", default=500, help="Return large lists in chunks rather than all at once."
 )
@@ -308,4 +333,8 @@ CONTAINER = Flag("container", "c", help="Container name.")
 NO_HEADERS = Flag(
     "no-headers", kind="bool", help="When using the default output format, don't print headers."
 )
+PRINTING = (SHOW_MANAGED_FIELDS, TEMPLATE, ALLOW_MISSING)
+"""What comes with ``--output`` where any printer may be asked for."""
+RECORD = Flag("record", kind="bool", help="Record current kubectl command in the resource annotation.")
+"""Deprecated and hidden, and still what many type."""
 DRY_RUN = Flag("dry-run", bare="unchanged", default="none", help='Must be "none", "server", or "client".')

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from sregym_env.kube.columns import sort_objects
-from sregym_env.kube.jsonpath import JSONPathError
-from sregym_env.kube.registry import SCALE
+from sregym_env.kube.jsonpath import JSONPathError, relaxed
+from sregym_env.kube.registry import SCALE, Resource
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.tables import align
 from sregym_env.tools.kubectl import flags as f
@@ -42,17 +42,40 @@ def run(call: Call) -> None:
     if not call.args and not flags["filename"] and not flags["kustomize"]:
         raise KubectlError(_NOTHING_ASKED)
     name, argument = split_format(call)
-    check_format(call, name, argument)
+    if flags["show-labels"] and name not in ("", "wide"):
+        raise failure(f"--show-labels option cannot be used with {flags['output']} printer")
+    if flags["output-watch-events"] and not (flags["watch"] or flags["watch-only"]):
+        raise failure("--output-watch-events option can only be used with --watch or --watch-only")
     wanted = targets(call)
     if flags["subresource"]:
         _check_subresource(wanted, flags["subresource"])
     if flags["watch"] or flags["watch-only"]:
+        check_format(call, name, argument)
         watch(call, _one_type(wanted), TablePrinter(call, wide=name == "wide"))
         return
+    answered: list[Resource] = []
+    failures: list[StatusError] = []
     if flags["subresource"]:
-        found = list(_parts(call, wanted, flags["subresource"]))
+        found = list(_parts(call, wanted, flags["subresource"], failures.append))
     else:
-        found = list(visit(call, wanted, ignore_not_found=flags["ignore-not-found"]))
+        found = list(
+            visit(
+                call,
+                wanted,
+                ignore_not_found=flags["ignore-not-found"],
+                failed=failures.append,
+                answered=answered.append,
+            )
+        )
+    single = len(wanted) == 1 and wanted[0].name is not None
+    if not (single and failures):
+        check_format(call, name, argument)  # kubectl looks at the objects first
+    for error in failures:
+        call.fail(error)
+    if flags["sort-by"] and name in ("", "wide") and flags["server-print"] and len(answered) > 1:
+        # kubectl looks for the field in the tables, of which there are several, and not in their rows.
+        field = relaxed(flags["sort-by"])
+        raise failure(f'couldn\'t find any field with path "{field}" in the list of objects')
     try:
         infos = _sorted(call, found)
     except JSONPathError:
@@ -60,10 +83,9 @@ def run(call: Call) -> None:
             raise
         infos = []  # as kubectl, whose table sorter then has nothing to show
     if name in ("", "wide"):
-        _print_tables(call, infos, wanted, wide=name == "wide")
+        _print_tables(call, infos, wanted, answered, wide=name == "wide")
         return
-    single = len(wanted) == 1 and wanted[0].name is not None
-    if infos or not (single or call.exit_code):
+    if infos or not single:
         print_infos(call, name, argument, infos, single=single)
 
 
@@ -74,8 +96,10 @@ def _check_subresource(wanted: Sequence[Target], name: str) -> None:
         raise KubectlError("Error from server (NotFound): the server could not find the requested resource")
 
 
-def _parts(call: Call, wanted: Sequence[Target], subresource: str) -> Iterator[Info]:
-    """A subresource of each object that is named; failures are reported and skipped."""
+def _parts(
+    call: Call, wanted: Sequence[Target], subresource: str, failed: Callable[[StatusError], None]
+) -> Iterator[Info]:
+    """A subresource of each object that is named; ``failed`` is told of those that cannot be had."""
     for target in wanted:
         assert target.name is not None
         namespace = call.namespace if target.resource.namespaced else None
@@ -83,7 +107,7 @@ def _parts(call: Call, wanted: Sequence[Target], subresource: str) -> Iterator[I
             found = call.cluster.get(target.resource.address, target.name, namespace, subresource=subresource)
         except StatusError as error:
             if not (call.flags["ignore-not-found"] and error.code == 404):
-                call.fail(error)
+                failed(error)
             continue
         yield Info(SCALE if subresource == "scale" else target.resource, found)
 
@@ -98,18 +122,25 @@ def _sorted(call: Call, infos: list[Info]) -> list[Info]:
     expression = call.flags["sort-by"]
     if not expression or not infos:
         return infos
+    if len(infos) == 1 and call.flags["output"] in ("", "wide"):
+        return infos  # a table of one row is in order, whatever it is ordered by
     by_object = {id(info.object): info for info in infos}
     return [by_object[id(obj)] for obj in sort_objects([info.object for info in infos], expression)]
 
 
-def _print_tables(call: Call, infos: Sequence[Info], wanted: Sequence[Target], *, wide: bool) -> None:
+def _print_tables(
+    call: Call, infos: Sequence[Info], wanted: Sequence[Target], answered: Sequence[Resource], *, wide: bool
+) -> None:
     if not infos:
         if not call.exit_code and not call.flags["ignore-not-found"]:
             namespaced = not wanted or any(target.resource.namespaced for target in wanted)
             call.warn(nothing_found(call, namespaced=namespaced))
         return
     table = TablePrinter(call, wide=wide)
-    kind = call.flags["show-kind"] or len({info.resource.key for info in infos}) > 1
+    # Kinds are told apart by what was asked for and answered, be it by nothing; where the server prints no tables, by
+    # the objects that came.
+    several = answered if call.flags["server-print"] else [info.resource for info in infos]
+    kind = call.flags["show-kind"] or len({resource.key for resource in several}) > 1
     start = 0
     while start < len(infos):
         resource = infos[start].resource

@@ -10,7 +10,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.kube.yamlout import to_yaml
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import failure
-from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, OUTPUT, SELECTOR, Flag
+from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, Flag
 from sregym_env.tools.kubectl.resolve import Info, targets, visit
 from sregym_env.tools.kubectl.writing import (
     LAST_APPLIED,
@@ -77,7 +77,14 @@ VERBS: tuple[Verb, ...] = (
         "view-last-applied",
         "View the latest last-applied-configuration annotations of a resource/object",
         view,
-        (FILENAME, OUTPUT, SELECTOR, Flag("all", kind="bool", help="Select all resources in the namespace.")),
+        (
+            FILENAME,
+            KUSTOMIZE,
+            RECURSIVE,
+            OUTPUT,
+            SELECTOR,
+            Flag("all", kind="bool", help="Select all resources in the namespace."),
+        ),
         usage="apply view-last-applied (TYPE [NAME | -l label] | TYPE/NAME | -f FILENAME)",
     ),
 )

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
+import json
 import posixpath
+import re
 from collections.abc import Iterator, Sequence
 
 import yaml
 from yaml.scanner import ScannerError
 
-from sregym_env.kube import yamlin
-from sregym_env.kube.types import Manifest
+from sregym_env.kube import gojson, yamlin
+from sregym_env.kube.types import Json, Manifest
 from sregym_env.kube.yamlout import to_compact_json
 from sregym_env.tools.kubectl import kustomize
 from sregym_env.tools.kubectl.call import Call
 from sregym_env.tools.kubectl.errors import KubectlError
 
 
-def read_sources(call: Call, files: Sequence[str]) -> list[tuple[str, Manifest]]:
-    """Every object in the files, lists unrolled, with the name of the file it came from. Raises kubectl's errors."""
+def read_sources(call: Call, files: Sequence[str]) -> Iterator[tuple[str, Manifest]]:
+    """Every object in the files, lists unrolled, with the name of the file it came from.
+
+    Raises kubectl's errors, after the objects that stand before what is wrong.
+    """
     if folder := call.flags.get("kustomize"):
-        return [(folder, manifest) for manifest in kustomize.built(call, folder)]
-    found: list[tuple[str, Manifest]] = []
+        yield from ((folder, manifest) for manifest in kustomize.built(call, folder))
+        return
+    found = False
     validate = call.flags.get("validate", "false") not in ("false", "ignore", "warn")
+    need_paths(call, files)
     for path, text in _sources(call, files):
-        found.extend((path, manifest) for manifest in parse_manifests(text, path, validate=validate))
-    if not found and call.command != "get":
+        for manifest in parse_manifests(text, path, validate=validate):
+            found = True
+            yield path, manifest
+    if not found and call.command not in ("get", "describe", "delete", "replace", "diff"):
         raise KubectlError("error: no objects passed to " + call.command.split()[0])
-    return found
 
 
 def _sources(call: Call, files: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -41,6 +49,13 @@ def _sources(call: Call, files: Sequence[str]) -> Iterator[tuple[str, str]]:
             )
         else:
             yield from _file(call, path)
+
+
+def need_paths(call: Call, files: Sequence[str]) -> None:
+    """Raise kubectl's complaint about the first path at which there is nothing."""
+    for path in files:
+        if path != "-" and not path.startswith(("http://", "https://")):
+            next(_file(call, path), None)
 
 
 def _file(call: Call, path: str) -> Iterator[tuple[str, str]]:
@@ -63,18 +78,9 @@ def _file(call: Call, path: str) -> Iterator[tuple[str, str]]:
         yield full, call.files.read_text(full)
 
 
-def parse_manifests(text: str, source: str = "STDIN", *, validate: bool = False) -> list[Manifest]:
+def parse_manifests(text: str, source: str = "STDIN", *, validate: bool = False) -> Iterator[Manifest]:
     """The objects of one text. Raises kubectl's errors about what is not a manifest."""
-    try:
-        documents = yamlin.load_all(text)
-    except yaml.YAMLError as error:
-        if text.lstrip().startswith("{") and text.count("{") > text.count("}"):
-            raise KubectlError(f"error: error parsing {source}: unexpected EOF") from None
-        raise KubectlError(
-            f"error: error parsing {source}: error converting YAML to JSON: yaml: {yaml_text(error)}"
-        ) from None
-    found: list[Manifest] = []
-    for document in documents:
+    for document in _documents(text, source):
         if document is None:
             continue
         if not isinstance(document, dict) and validate:
@@ -83,15 +89,45 @@ def parse_manifests(text: str, source: str = "STDIN", *, validate: bool = False)
                 "to ignore these errors, turn validation off with --validate=false"
             )
         if not isinstance(document, dict):
-            kind = "array" if isinstance(document, list) else "string"
             raise KubectlError(
-                f"error: error parsing {source}: json: cannot unmarshal {kind} into Go value of type "
-                "map[string]interface {}"
+                f'error: unable to decode "{source}": json: cannot unmarshal {json_type(document)} into Go value of '
+                "type unstructured.detector"
             )
         if validate:
             _check_type(document, source)
-        found.extend(_unrolled(document, source))
-    return found
+        yield from _unrolled(document, source)
+
+
+def _documents(text: str, source: str) -> Iterator[Json]:
+    """The documents of a text: a stream of JSON where it begins with a brace, else YAML, as kubectl reads them."""
+    if is_json(text):
+        try:
+            for value in gojson.values(text.encode(errors="replace")):
+                yield yamlin.plain(json.loads(value))
+        except (ValueError, RecursionError, yaml.YAMLError) as error:
+            raise KubectlError(f"error: error parsing {source}: {error}") from None
+        return
+    try:
+        documents = yamlin.load_all(text)
+    except yaml.YAMLError as error:
+        raise KubectlError(
+            f"error: error parsing {source}: error converting YAML to JSON: yaml: {yaml_text(error, text)}"
+        ) from None
+    yield from documents
+
+
+def is_json(text: str) -> bool:
+    """Whether a text is taken to be JSON, right or wrong: it begins with a brace."""
+    return text.lstrip(" \t\r\n\v\f").startswith("{")
+
+
+def json_type(value: Json) -> str:
+    """A value's type as Go's JSON decoder names it."""
+    if isinstance(value, list | dict):
+        return "array" if isinstance(value, list) else "object"
+    if isinstance(value, bool):
+        return "bool"
+    return "number" if isinstance(value, int | float) else "string"
 
 
 def _check_type(document: Manifest, source: str) -> None:
@@ -119,11 +155,15 @@ def _unrolled(document: Manifest, source: str) -> list[Manifest]:
     return [document]
 
 
-def yaml_text(error: yaml.YAMLError) -> str:
-    """The parser's complaint. go-yaml counts lines from zero, one more for the scanner, and keeps quiet on zero."""
+def yaml_text(error: yaml.YAMLError, text: str = "") -> str:
+    """The parser's complaint about a text. go-yaml counts lines from zero, one more for the scanner, and keeps quiet on zero."""
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or str(error)
     line = mark.line if mark is not None else 0
+    if mark is not None and problem == "found undefined alias":
+        lines = text.splitlines()
+        name = re.match(r"\*(\w+)", lines[line][mark.column :]) if line < len(lines) else None
+        return f"unknown anchor '{name[1] if name else ''}' referenced"
     if line and isinstance(error, ScannerError):
         line += 1
     return f"line {line}: {problem}" if line else str(problem)

@@ -13,11 +13,12 @@ from sregym_env.tools.kubectl.flags import (
     FILENAME,
     KUSTOMIZE,
     OUTPUT,
+    RECORD,
     RECURSIVE,
     SELECTOR,
     Flag,
 )
-from sregym_env.tools.kubectl.resolve import Info, targets
+from sregym_env.tools.kubectl.resolve import Info
 from sregym_env.tools.kubectl.writing import (
     ALL,
     FIELD_MANAGER,
@@ -26,6 +27,7 @@ from sregym_env.tools.kubectl.writing import (
     chosen,
     dry_run_of,
     patch_object,
+    recorded,
     report,
 )
 
@@ -48,8 +50,6 @@ def _mark(call: Call, field: str, word: str, added: str, removed: str) -> None:
     if not objects and not flags["filename"] and not flags["kustomize"]:
         raise failure("one or more resources must be specified as <resource> <name> or <resource>/<name>")
     if not changes and not flags["list"]:
-        if not targets(call, objects):
-            raise failure("one or more resources must be specified as <resource> <name> or <resource>/<name>")
         raise failure(f"at least one {word} update is required")
     infos = list(chosen(call, objects, need_name=UNNAMED))
     for info in infos:
@@ -147,7 +147,7 @@ def _mark_one(
         report(call, info.resource, info.object, f"not {added}", dry_run_of(call))
         return
     operation = added if any(v is not None for v in real.values()) else removed
-    body = {"metadata": {field: real}}
+    body = recorded(call, {"metadata": {field: real}})
     patch_object(call, info, body, operation, type="merge", own_copy=word == "label")
 
 
@@ -165,6 +165,7 @@ _SELECTION = (
     LOCAL,
 )
 _MARKING = (
+    RECORD,
     *_SELECTION,
     Flag("overwrite", kind="bool", help="If true, allow labels to be overwritten."),
     Flag("list", kind="bool", help="If true, display the labels or annotations for a given resource."),

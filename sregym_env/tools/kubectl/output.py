@@ -36,6 +36,8 @@ def split_format(call: Call) -> tuple[str, str]:
     if not text and call.flags.get("template"):
         return "go-template", call.flags["template"]
     name, equals, argument = text.partition("=")
+    if equals and call.flags.get("template"):
+        return text, ""  # the template is looked for in one place only
     if equals and name not in (*_TEMPLATED, *_FROM_FILE, "custom-columns-file"):
         return text, ""
     if not equals and name.lower() in ("json", "yaml", "name"):

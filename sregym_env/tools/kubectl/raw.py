@@ -1,68 +1,178 @@
-"""``get --raw``: simple GETs of API paths."""
+"""``get --raw``: GETs of API paths, as the API server takes them: who may not ask is told so before anything else."""
 
 from __future__ import annotations
 
 import json
 import re
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
-from sregym_env.kube import discovery
+from sregym_env.cluster.http import HttpCall
+from sregym_env.kube import discovery, health, nodeproxy
 from sregym_env.kube.numbers import whole
 from sregym_env.kube.ownership.inferred import with_managed_fields
 from sregym_env.kube.registry import Registry, Resource
-from sregym_env.kube.status import bad_request, unknown_path
+from sregym_env.kube.status import (
+    StatusError,
+    bad_request,
+    forbidden,
+    forbidden_path,
+    service_unavailable,
+    unknown_path,
+)
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call
 
 _PATH = re.compile(
     r"/(?:api/(?P<core>v1)|apis/(?P<group>[^/]+)/(?P<version>[^/]+))"
-    r"(?:/namespaces/(?P<namespace>[^/]+)(?=/[^/]+))?/(?P<plural>[^/]+)(?:/(?P<name>[^/]+))?(?:/(?P<sub>[^/]+))?/?\Z"
+    r"(?:/namespaces/(?P<namespace>[^/]+)(?=/[^/]+))?/(?P<plural>[^/]+)(?:/(?P<name>[^/]+))?(?:/(?P<sub>[^/]+))?"
+    r"(?P<rest>/.*)?\Z"
 )
-_HEALTH = ("/healthz", "/livez", "/readyz")
 
 
 def get_raw(call: Call, uri: str) -> None:
-    """Print the response to a GET of ``uri``. Raises NotFound for paths the server does not serve."""
+    """Print the response to a GET of ``uri``. Raises Forbidden, and NotFound for what the server does not serve."""
     parts = urlsplit(uri)
     path = parts.path.rstrip("/") or "/"
-    query = {key: values[0] for key, values in parse_qs(parts.query).items()}
-    if path in _HEALTH:
-        call.print("ok")
-    elif path == "/version":
-        call.print(json.dumps(dict(call.cluster.version()), indent=2))
-    elif path in ("/api", "/apis"):
-        registry = call.registry
+    query = parse_qs(parts.query, keep_blank_values=True)
+    match = _PATH.match(path)
+    if match is not None:
+        _resource(call, match, query)
+        return
+    if not call.cluster.review_access("get", path):
+        raise forbidden_path(call.cluster.user.name, "get", path)
+    call.print(_document(call, path, query))
+
+
+def _document(call: Call, path: str, query: dict[str, list[str]]) -> str:
+    """What is no object: health, version, discovery. Raises NotFound."""
+    registry = call.registry
+    if path.strip("/").partition("/")[0] in health.ENDPOINTS:
+        return health.report(path, verbose="verbose" in query, excluded=query.get("exclude", ()))
+    if path == "/version":
+        return json.dumps(dict(call.cluster.version()), indent=2)
+    if path in ("/api", "/apis"):
         address = call.kubeconfig.content.server.removeprefix("https://")
         found = discovery.core_versions(address) if path == "/api" else discovery.groups(registry)
-        call.print(_served_json(found) + "\n")
-    else:
-        _resource(call, path, query)
-
-
-def _resource(call: Call, path: str, query: dict[str, str]) -> None:
-    registry = call.registry
+        return _served_json(found) + "\n"
     served = re.fullmatch(r"/api/(v1)|/apis/([^/]+/[^/]+)|/apis/([^/]+)", path)
-    if served:
-        found = discovery.group(registry, served[3]) if served[3] else None
-        found = found or discovery.resources(registry, served[1] or served[2] or "")
-        if found is None:
+    if served is None:
+        raise unknown_path()
+    document = discovery.group(registry, served[3]) if served[3] else None
+    document = document or discovery.resources(registry, served[1] or served[2] or "")
+    if document is None:
+        raise unknown_path()
+    return _served_json(document) + "\n"
+
+
+def _resource(call: Call, match: re.Match[str], query: dict[str, list[str]]) -> None:
+    resource = _served(call.registry, match)
+    namespace, name, sub = match["namespace"], match["name"], match["sub"] or ""
+    group = match["group"] or ""
+    key = resource or (f"{match['plural']}.{group}" if group else match["plural"])
+    plain = nodeproxy.node_of(name or "") if sub == "proxy" and match["plural"] == "nodes" else name or ""
+    verb = "get" if name else "list"
+    token = resource.key if resource else str(key)
+    if not call.cluster.review_access(verb, token, namespace, plain, sub):
+        raise forbidden(key, name or "", call.cluster.user.name, verb, namespace or "", sub)
+    if resource is None:
+        raise unknown_path()
+    first = {key: values[0] for key, values in query.items()}
+    if sub == "proxy" and name:
+        _proxied(call, resource, namespace or "", name, match["rest"] or "/", query)
+    elif sub == "log" and resource.key == "pods" and name:
+        _log(call, namespace or "", name, first)
+    elif sub and (sub not in resource.subresources or sub not in ("status", "scale")):
+        raise unknown_path()
+    else:
+        call.print(_served_json(_body(call, resource, namespace, name, sub, first)) + "\n")
+
+
+def _log(call: Call, namespace: str, name: str, query: dict[str, str]) -> None:
+    tail = whole(query["tailLines"]) if "tailLines" in query else None
+    if tail is None and "tailLines" in query:
+        raise bad_request(f'strconv.ParseInt: parsing "{query["tailLines"]}": invalid syntax')
+    call.print(call.cluster.logs(namespace, name, container=query.get("container"), tail=tail))
+
+
+# --- proxies --------------------------------------------------------------------------------------
+
+
+def _proxied(
+    call: Call, resource: Resource, namespace: str, name: str, rest: str, query: dict[str, list[str]]
+) -> None:
+    """What a kubelet, a pod or one of a Service's pods answers. Raises ServiceUnavailable."""
+    if resource.key == "nodes":
+        told = nodeproxy.answer(nodeproxy.look(call.cluster, nodeproxy.node_of(name)), rest)
+        if told.code != 200:
             raise unknown_path()
-        call.print(_served_json(found) + "\n")
+        call.print(told.body)
         return
-    match = _PATH.match(path)
-    resource = _served(registry, match) if match else None
-    if match is None or resource is None:
+    parts = name.split(":")
+    own, port = (parts[1], parts[2]) if len(parts) == 3 else (parts[0], parts[1] if len(parts) == 2 else "")
+    if resource.key == "services":
+        pod, number = _behind(call, namespace, own, port)
+    elif resource.key == "pods":
+        pod, number = own, _port_of(call.cluster.get("pods", own, namespace), port or "80")
+    else:
         raise unknown_path()
-    namespace, name, sub = match["namespace"], match["name"], match["sub"]
-    if name and sub == "log" and resource.key == "pods":
-        tail = whole(query["tailLines"]) if "tailLines" in query else None
-        if tail is None and "tailLines" in query:
-            raise bad_request(f'strconv.ParseInt: parsing "{query["tailLines"]}": invalid syntax')
-        call.print(call.cluster.logs(namespace, name, container=query.get("container"), tail=tail))
-        return
-    if sub and sub not in resource.subresources:
-        raise unknown_path()
-    call.print(_served_json(_body(call, resource, namespace, name, query)) + "\n")
+    asked = urlencode([(key, value) for key, values in query.items() for value in values])
+    done = call.cluster.forward(
+        namespace, pod, number, HttpCall(rest + (f"?{asked}" if asked else ""), timeout=30.0)
+    )
+    if done.outcome != "ok":
+        reason = {"refused": "connect: connection refused", "timeout": "i/o timeout"}.get(
+            done.outcome, done.outcome
+        )
+        address = call.cluster.get("pods", pod, namespace).get("status", {}).get("podIP", "")
+        raise service_unavailable(f"error trying to reach service: dial tcp {address}:{number}: {reason}")
+    if done.status >= 400:
+        raise _refused(done.status, done.body)
+    call.print(done.body)
+
+
+def _behind(call: Call, namespace: str, name: str, port: str) -> tuple[str, int]:
+    """A ready pod behind a Service, and the port it listens on."""
+    service = call.cluster.get("services", name, namespace)
+    ports = service["spec"].get("ports") or ()
+    wanted = next((each for each in ports if port in ("", each.get("name"), str(each["port"]))), None)
+    slices = call.cluster.list(
+        "endpointslices.discovery.k8s.io", namespace, label_selector=f"kubernetes.io/service-name={name}"
+    )
+    for each in slices if wanted is not None else ():
+        numbers = [
+            p["port"] for p in each.get("ports") or () if p.get("name") == (wanted or {}).get("name", "")
+        ]
+        for endpoint in each.get("endpoints") or ():
+            target = endpoint.get("targetRef") or {}
+            if numbers and target.get("kind") == "Pod" and (endpoint.get("conditions") or {}).get("ready"):
+                return str(target["name"]), int(numbers[0])
+    raise service_unavailable(f'no endpoints available for service "{name}"')
+
+
+def _port_of(pod: Manifest, text: str) -> int:
+    if text.isdecimal():
+        return int(text)
+    for container in pod["spec"]["containers"]:
+        for declared in container.get("ports") or ():
+            if declared.get("name") == text:
+                return int(declared["containerPort"])
+    raise bad_request(f'no port with name "{text}"')
+
+
+def _refused(code: int, body: str) -> StatusError:
+    """An answer of the far end that client-go takes for an error of the server."""
+    known = {404: ("NotFound", "the server could not find the requested resource")}
+    reason, text = known.get(
+        code,
+        (
+            "InternalError",
+            f"an error on the server ({json.dumps(body.strip())[:200]}) has prevented the request from succeeding",
+        ),
+    )
+    return StatusError(code, reason, text)
+
+
+# --- objects --------------------------------------------------------------------------------------
 
 
 def _served_json(body: Manifest) -> str:
@@ -79,10 +189,11 @@ def _served(registry: Registry, match: re.Match[str]) -> Resource | None:
 
 
 def _body(
-    call: Call, resource: Resource, namespace: str | None, name: str | None, query: dict[str, str]
+    call: Call, resource: Resource, namespace: str | None, name: str | None, sub: str, query: dict[str, str]
 ) -> Manifest:
     if name:
-        return with_managed_fields(resource, call.cluster.get(resource.address, name, namespace))
+        found = call.cluster.get(resource.address, name, namespace, subresource=sub)
+        return found if sub == "scale" else with_managed_fields(resource, found)
     items = call.cluster.list(
         resource.address,
         namespace,

@@ -10,7 +10,7 @@ from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call
 from sregym_env.tools.kubectl.errors import KubectlError
-from sregym_env.tools.kubectl.manifests import read_sources
+from sregym_env.tools.kubectl.manifests import need_paths, read_sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,35 +50,63 @@ class Info:
 
 
 def targets(call: Call, words: Sequence[str] | None = None, *, categories: bool = True) -> list[Target]:
-    """What the arguments name. Raises kubectl's complaints about malformed ones."""
-    args = list(call.args if words is None else words)
-    files = call.flags.get("filename") or tuple(filter(None, (call.flags.get("kustomize"),)))
-    if files:
+    """What the arguments name. Raises kubectl's complaints about malformed ones.
+
+    The order of the checks is that of kubectl's builder: paths, then selectors, then names.
+    """
+    args = _several(list(call.args if words is None else words))
+    slashed = _slashed(args) if any("/" in arg for arg in args) else []
+    if files := call.flags.get("filename") or tuple(filter(None, (call.flags.get("kustomize"),))):
         if args:
-            raise KubectlError(
-                "error: when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well"
-            )
+            need_paths(call, call.flags.get("filename") or ())
+            raise KubectlError(_WITH_PATHS if not slashed else _TUPLES_WITH_PATHS)
         return from_files(call, files)
-    if any("/" in arg for arg in args):
-        found = _slashed(call, args)
-    elif args:
-        found = _typed(call, args, categories)
-    else:
+    if not args:
         return []
-    if any(target.name for target in found):
-        _check_named(call)
+    chosen = call.flags.get("selector") or call.flags.get("field-selector")
+    if slashed:
+        if chosen:
+            raise KubectlError(
+                "error: selectors and the all flag cannot be used when passing resource/name arguments"
+            )
+        found = [Target(call.find(type_), name) for type_, name in slashed]
+    elif args[1:] and chosen:
+        raise KubectlError("error: name cannot be provided when a selector is specified")
+    else:
+        found = _typed(call, args, categories)
+    if call.all_namespaces and any(target.name and target.resource.namespaced for target in found):
+        raise KubectlError("error: a resource cannot be retrieved by name across all namespaces")
     return found
+
+
+_WITH_PATHS = (
+    "error: when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well"
+)
+_TUPLES_WITH_PATHS = "error: resource/name arguments cannot be provided when a path is specified"
 
 
 def from_files(call: Call, files: Sequence[str]) -> list[Target]:
     """The objects that manifests name, by identity only."""
     found = []
-    for source, manifest in read_sources(call, files):
-        resource = call.resource_of(manifest)
-        metadata = manifest.get("metadata") or {}
-        if resource is None:
-            raise no_match(manifest, files)
-        found.append(Target(resource, metadata.get("name", ""), metadata.get("namespace"), source))
+    need_paths(call, call.flags.get("filename") or ())
+    try:
+        for source, manifest in read_sources(call, files):
+            resource = call.resource_of(manifest)
+            metadata = manifest.get("metadata") or {}
+            if resource is None:
+                raise no_match(manifest, files)
+            found.append(Target(resource, metadata.get("name", ""), metadata.get("namespace"), source))
+    except KubectlError as error:
+        bare = error.text.removeprefix("error: ")
+        if not found and call.command in ("get", "describe"):
+            # They gather what goes wrong with files, and tell it without a prefix.
+            raise KubectlError(bare, error.exit_code) from None
+        if not found:
+            raise
+        if call.command == "describe":
+            call.fail(KubectlError(bare))
+        else:
+            call.unread = bare  # told when what stands before it is done
     return found
 
 
@@ -94,7 +122,16 @@ def no_match(manifest: Manifest, files: Sequence[str]) -> KubectlError:
     )
 
 
-def _slashed(call: Call, args: Sequence[str]) -> list[Target]:
+def _several(args: list[str]) -> list[str]:
+    """``deploy,svc x`` as ``deploy/x svc/x``."""
+    types = list(dict.fromkeys(args[0].split(","))) if len(args) > 1 else []
+    if len(types) < 2 or any("/" in arg for arg in args):
+        return args
+    return [f"{type_}/{name}" for type_ in types for name in args[1:]]
+
+
+def _slashed(args: Sequence[str]) -> list[tuple[str, str]]:
+    """Types and names of ``TYPE/NAME`` arguments."""
     found = []
     for arg in args:
         if "/" not in arg:
@@ -108,28 +145,24 @@ def _slashed(call: Call, args: Sequence[str]) -> list[Target]:
             raise KubectlError("error: arguments in resource/name form may not have more than one slash")
         if not type_ or not name:
             raise KubectlError("error: arguments in resource/name form must have a single resource and name")
-        found.append(Target(call.find(type_), name))
+        found.append((type_, name))
     return found
 
 
 def _typed(call: Call, args: Sequence[str], categories: bool) -> list[Target]:
+    tokens = list(dict.fromkeys(args[0].split(",")))
+    members = [call.registry.in_category(token) if categories and token else () for token in tokens]
+    names = args[1:]
+    if names and sum(max(1, len(each)) for each in members) > 1:
+        raise KubectlError("error: you must specify only one resource")
     resources: list[Resource] = []
-    for token in args[0].split(","):
+    for token, of_token in zip(tokens, members, strict=True):
         if not token:
             raise KubectlError('error: the server doesn\'t have a resource type ""')
-        members = call.registry.in_category(token) if categories else ()
-        resources.extend(members or (call.find(token),))
-    names = args[1:]
+        resources.extend(of_token or (call.find(token),))
     if not names:
         return [Target(resource) for resource in resources]
     return [Target(resource, name) for resource in resources for name in names]
-
-
-def _check_named(call: Call) -> None:
-    if call.flags.get("selector") or call.flags.get("field-selector"):
-        raise KubectlError("error: name cannot be provided when a selector is specified")
-    if call.all_namespaces:
-        raise KubectlError("error: a resource cannot be retrieved by name across all namespaces")
 
 
 def namespace_of(call: Call, target: Target) -> str | None:
@@ -188,8 +221,12 @@ def visit(
     *,
     ignore_not_found: bool = False,
     failed: Callable[[StatusError], None] | None = None,
+    answered: Callable[[Resource], object] = lambda resource: None,
 ) -> Iterator[Info]:
-    """Every object the targets name; failures are reported on the call (or to ``failed``) and skipped."""
+    """Every object the targets name; failures are reported on the call (or to ``failed``) and skipped.
+
+    ``answered`` is told of each target that the server had an answer to, empty lists included.
+    """
     for target in wanted:
         try:
             if target.name is None:
@@ -200,6 +237,7 @@ def visit(
             if not (ignore_not_found and error.code == 404):
                 (failed or call.fail)(error)
             continue
+        answered(target.resource)
         for obj in objects:
             yield Info(target.resource, obj)
 

@@ -13,10 +13,20 @@ from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import KubectlError, failure
-from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, Flag
+from sregym_env.tools.kubectl.flags import (
+    DRY_RUN,
+    FILENAME,
+    KUSTOMIZE,
+    OUTPUT,
+    PRINTING,
+    RECURSIVE,
+    SELECTOR,
+    Flag,
+)
 from sregym_env.tools.kubectl.output import check_format, print_value, split_format, without_managed_fields
 from sregym_env.tools.kubectl.resolve import Info, need_typed, targets, visit
 from sregym_env.tools.kubectl.writing import (
+    CAUSE,
     FIELD_MANAGER,
     TIMEOUT,
     dry_run_of,
@@ -26,7 +36,6 @@ from sregym_env.tools.kubectl.writing import (
 )
 
 REVISION = "deployment.kubernetes.io/revision"
-CAUSE = "kubernetes.io/change-cause"
 RESTARTED = "kubectl.kubernetes.io/restartedAt"
 
 _DEPLOYMENTS, _DAEMONSETS, _STATEFULSETS = "deployments.apps", "daemonsets.apps", "statefulsets.apps"
@@ -246,41 +255,48 @@ def _print_revisions(call: Call, revisions: list[Manifest]) -> None:
 
 def undo(call: Call) -> None:
     """Go back to the previous revision, or to the one asked for."""
+    wrong: list[KubectlError] = []
     for info in _wanted(call, "undo"):
-        if info.object["spec"].get("paused"):
-            raise failure(
-                "you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again"
-            )
-        revisions = _revisions(call, info, "rollbacker")
-        wanted = int(call.flags["to-revision"])
-        if wanted and wanted not in revisions:
-            raise failure(f"unable to find specified revision {wanted} in history")
-        if not wanted and len(revisions) < 2:
-            if info.resource.key == _DAEMONSETS:
-                raise failure("no last revision to roll back to")
-            raise failure(f'no rollout history found for {info.resource.singular} "{info.name}"')
-        number = wanted or sorted(revisions)[-2]
-        target = _template(info, revisions[number])
-        if target == info.object["spec"]["template"]:
-            report(
-                call,
-                info.resource,
-                info.object,
-                f"skipped rollback (current template already matches revision {number})",
-            )
-            continue
-        if dry_run_of(call) == "client":
-            text = _template_text(call, info, revisions[number])
-            call.print(f"{info.label} {text} (dry run)\n")
-            continue
-        body: Any = [{"op": "replace", "path": "/spec/template", "value": target}]
-        dry_run = dry_run_of(call)
-        call.cluster.patch(
-            info.resource.address, info.name, body, namespace=info.namespace, type="json",
-            dry_run=dry_run == "server", field_manager=call.manager,
-        )  # fmt: skip
-        # kubectl shows the object as it was.
-        report(call, info.resource, info.object, "rolled back", dry_run)
+        try:
+            _undo_one(call, info)
+        except KubectlError as error:
+            wrong.append(error)
+    for each in wrong:
+        # Several failures are told without a prefix.
+        call.fail(each if len(wrong) == 1 else KubectlError(each.text.removeprefix("error: ")))
+
+
+def _undo_one(call: Call, info: Info) -> None:
+    if info.object["spec"].get("paused"):
+        raise failure(
+            "you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again"
+        )
+    revisions = _revisions(call, info, "rollbacker")
+    wanted = int(call.flags["to-revision"])
+    if wanted and wanted not in revisions:
+        raise failure(f"unable to find specified revision {wanted} in history")
+    if not wanted and len(revisions) < 2:
+        if info.resource.key == _DAEMONSETS:
+            raise failure("no last revision to roll back to")
+        raise failure(f'no rollout history found for {info.resource.singular} "{info.name}"')
+    number = wanted or sorted(revisions)[-2]
+    target = _template(info, revisions[number])
+    if target == info.object["spec"]["template"]:
+        said = f"skipped rollback (current template already matches revision {number})"
+        report(call, info.resource, info.object, said)
+        return
+    dry_run = dry_run_of(call)
+    if dry_run == "client":
+        text = _template_text(call, info, revisions[number])
+        call.print(f"{info.label} {text} (dry run)\n")
+        return
+    body: Any = [{"op": "replace", "path": "/spec/template", "value": target}]
+    call.cluster.patch(
+        info.resource.address, info.name, body, namespace=info.namespace, type="json",
+        dry_run=dry_run == "server", field_manager=call.manager,
+    )  # fmt: skip
+    # kubectl shows the object as it was.
+    report(call, info.resource, info.object, "rolled back", dry_run)
 
 
 # --- restart, pause, resume -----------------------------------------------------------------------
@@ -326,7 +342,8 @@ def _set_paused(call: Call, wanted: bool) -> None:
         patch_object(call, info, {"spec": {"paused": True if wanted else None}}, word)
 
 
-_SELECTION = (FILENAME, KUSTOMIZE, RECURSIVE, SELECTOR, OUTPUT)
+_NAMED = (FILENAME, KUSTOMIZE, RECURSIVE, SELECTOR)
+_SELECTION = (*_NAMED, OUTPUT)
 _TO = Flag("to-revision", kind="int", help="The revision to rollback to. Default to 0 (last revision).")
 
 ROLLOUT = Verb(
@@ -337,17 +354,21 @@ ROLLOUT = Verb(
             "history",
             "View rollout history",
             history,
-            (*_SELECTION, Flag("revision", kind="int", help="See the details of the revision specified")),
+            (
+                *_SELECTION,
+                *PRINTING,
+                Flag("revision", kind="int", help="See the details of the revision specified"),
+            ),
         ),
-        Verb("pause", "Mark the provided resource as paused", pause, (*_SELECTION, FIELD_MANAGER)),
-        Verb("restart", "Restart a resource", restart, (*_SELECTION, FIELD_MANAGER, DRY_RUN)),
-        Verb("resume", "Resume a paused resource", resume, (*_SELECTION, FIELD_MANAGER)),
+        Verb("pause", "Mark the provided resource as paused", pause, (*_SELECTION, *PRINTING, FIELD_MANAGER)),
+        Verb("restart", "Restart a resource", restart, (*_SELECTION, *PRINTING, FIELD_MANAGER)),
+        Verb("resume", "Resume a paused resource", resume, (*_SELECTION, *PRINTING, FIELD_MANAGER)),
         Verb(
             "status",
             "Show the status of the rollout",
             status,
             (
-                *_SELECTION,
+                *_NAMED,
                 TIMEOUT,
                 Flag("revision", kind="int", help="Pin to a specific revision"),
                 Flag(

@@ -17,7 +17,7 @@ from sregym_env.kube.types import Json, Manifest
 from sregym_env.tools.kubectl import attach as attaching
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import KubectlError, failure, usage_failure
-from sregym_env.tools.kubectl.flags import DRY_RUN, OUTPUT, Flag
+from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECORD, RECURSIVE, Flag
 from sregym_env.tools.kubectl.writing import (
     FIELD_MANAGER,
     SAVE_CONFIG,
@@ -222,6 +222,12 @@ RUN = Verb(
     run,
     (
         *_COMMON,
+        RECORD,
+        FILENAME,
+        KUSTOMIZE,
+        RECURSIVE,
+        Flag("cascade", bare="background", default="background", help="Deletion cascading strategy."),
+        Flag("force", kind="bool", help="If true, immediately remove resources from API."),
         Flag("image", help="The image for the container to run."),
         Flag("image-pull-policy", help="The image pull policy for the container."),
         Flag(

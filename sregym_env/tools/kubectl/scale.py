@@ -13,6 +13,7 @@ from sregym_env.tools.kubectl.flags import (
     FILENAME,
     KUSTOMIZE,
     OUTPUT,
+    RECORD,
     RECURSIVE,
     SELECTOR,
     Flag,
@@ -24,6 +25,7 @@ from sregym_env.tools.kubectl.writing import (
     UNNAMED,
     chosen,
     dry_run_of,
+    record,
     report,
     timeout_of,
     until,
@@ -57,16 +59,13 @@ def scale(call: Call) -> None:
         if flags["resource-version"] not in ("", version):
             raise failure(f"Expected resource version to be {flags['resource-version']}, was {version}")
         dry_run = dry_run_of(call)
-        try:
-            if dry_run != "client":
-                body: dict[str, Any] = {"spec": {"replicas": replicas}}
-                call.cluster.patch(
-                    info.resource.address, info.name, body, namespace=info.namespace, type="merge",
-                    subresource="scale", dry_run=dry_run == "server", field_manager=call.manager,
-                )  # fmt: skip
-        except StatusError as error:
-            call.fail(error)
-            continue
+        if dry_run != "client":
+            body: dict[str, Any] = {"spec": {"replicas": replicas}}
+            call.cluster.patch(
+                info.resource.address, info.name, body, namespace=info.namespace, type="merge",
+                subresource="scale", dry_run=dry_run == "server", field_manager=call.manager,
+            )  # fmt: skip
+        record(call, info)
         report(call, info.resource, info.object, "scaled", dry_run)
         if flags["timeout"] and dry_run == "none":
             _wait_scaled(call, info, replicas)
@@ -92,7 +91,7 @@ SCALE = Verb(
     "Set a new size for a deployment, replica set, or replication controller",
     scale,
     (
-        FILENAME, KUSTOMIZE, RECURSIVE, SELECTOR, ALL, OUTPUT, DRY_RUN, TIMEOUT,
+        FILENAME, KUSTOMIZE, RECURSIVE, SELECTOR, ALL, OUTPUT, DRY_RUN, TIMEOUT, RECORD,
         Flag("replicas", kind="int", default=0, help="The new desired number of replicas. Required."),
         Flag("current-replicas", kind="int", default=-1, help="Precondition for current size."),
         Flag("resource-version", help="Precondition for resource version."),

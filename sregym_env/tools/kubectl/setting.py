@@ -14,7 +14,17 @@ from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.errors import KubectlError, failure
-from sregym_env.tools.kubectl.flags import DRY_RUN, FILENAME, KUSTOMIZE, OUTPUT, RECURSIVE, SELECTOR, Flag
+from sregym_env.tools.kubectl.flags import (
+    DRY_RUN,
+    FILENAME,
+    KUSTOMIZE,
+    OUTPUT,
+    RECORD,
+    RECURSING,
+    RECURSIVE,
+    SELECTOR,
+    Flag,
+)
 from sregym_env.tools.kubectl.resolve import Info, need_typed
 from sregym_env.tools.kubectl.writing import (
     ALL,
@@ -25,6 +35,7 @@ from sregym_env.tools.kubectl.writing import (
     amounts,
     chosen,
     patch_object,
+    recorded,
 )
 
 _ENV_NAME = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*\Z")
@@ -86,7 +97,7 @@ def _change_all(
     for info in chosen(call, words, need_name=UNNAMED):
         delta: Manifest = {}
         try:
-            changed = with_pod_spec(info, change(info))
+            changed = recorded(call, with_pod_spec(info, change(info)))
         except _Skipped as error:
             call.fail(error)
             continue
@@ -100,10 +111,18 @@ def _change_all(
 
 
 def _assignments(call: Call) -> tuple[list[str], list[str]]:
-    words = [
-        arg for arg in call.args if "=" not in arg and not (arg.endswith("-") and call.command == "set env")
-    ]
-    return words, [arg for arg in call.args if arg not in words]
+    """What is to be changed, and the changes (``GetResourcesAndPairs``). Raises where they are mixed up."""
+    what = {"set image": "image", "set env": "env"}.get(call.command, "")
+    words: list[str] = []
+    changes: list[str] = []
+    for arg in call.args:
+        if arg.find("=") > 0 or (arg.endswith("-") and arg != "-"):
+            changes.append(arg)
+        elif changes:
+            raise failure(f"all resources must be specified before {what} changes: {arg}")
+        else:
+            words.append(arg)
+    return words, changes
 
 
 # --- image ----------------------------------------------------------------------------------------
@@ -166,6 +185,8 @@ def env(call: Call) -> None:
     added = {c.partition("=")[0]: c.partition("=")[2] for c in changes if not c.endswith("-") or "=" in c}
     added.pop("-", None)
     removed = {c[:-1] for c in changes if c.endswith("-") and "=" not in c}
+    if call.flags["keys"] and not source:
+        raise failure("when specifying --keys, a configmap or secret must be provided with --from")
     imported = _from_source(call, source) if source else []
 
     def change_one(info: Info) -> Manifest:
@@ -272,14 +293,23 @@ def _resolved(call: Call, info: Info, source: Manifest) -> str | None:
 # --- resources ------------------------------------------------------------------------------------
 
 
+def _raise(error: StatusError) -> None:
+    raise error
+
+
 def resources(call: Call) -> None:
     """Set requests and limits of containers."""
     flags = call.flags
     if not call.args and not flags["filename"] and not flags["kustomize"]:
         raise failure(NOTHING_GIVEN)
     if not flags["limits"] and not flags["requests"]:
+        tuple(chosen(call, need_name=UNNAMED, failed=_raise))  # kubectl looks at the objects first
         raise failure("you must specify an update to requests or limits (in the form of --requests/--limits)")
-    limits, requests = amounts(flags["limits"]), amounts(flags["requests"])
+    try:
+        limits, requests = amounts(flags["limits"]), amounts(flags["requests"])
+    except KubectlError:
+        tuple(chosen(call, need_name=UNNAMED, failed=_raise))  # kubectl looks at the objects first
+        raise
 
     def change_one(info: Info) -> Manifest:
         spec = pod_spec(info)
@@ -344,7 +374,9 @@ def selector(call: Call) -> None:
             raise failure("setting a selector is only supported for Services")
         old = info.object["spec"].get("selector") or {}
         replaced = {**dict.fromkeys(old), **wanted}
-        patch_object(call, info, {"spec": {"selector": replaced}}, "selector updated", type="merge")
+        patch_object(
+            call, info, recorded(call, {"spec": {"selector": replaced}}), "selector updated", type="merge"
+        )
 
 
 def _expression(text: str) -> str:
@@ -419,13 +451,14 @@ SET = Verb(
                 ),
             ),
         ),
-        Verb("image", "Update the image of a pod template", image, _COMMON),
+        Verb("image", "Update the image of a pod template", image, (*_COMMON, RECORD)),
         Verb(
             "resources",
             "Update resource requests/limits on objects with pod templates",
             resources,
             (
                 *_COMMON,
+                RECORD,
                 _CONTAINERS,
                 Flag("limits", help="The resource requirement limits for this container."),
                 Flag("requests", help="The resource requirement requests for this container."),
@@ -435,13 +468,23 @@ SET = Verb(
             "selector",
             "Set the selector on a resource",
             selector,
-            (*_COMMON, Flag("resource-version", help="Precondition for resource version.")),
+            (
+                FILENAME,
+                RECURSING,
+                ALL,
+                OUTPUT,
+                DRY_RUN,
+                FIELD_MANAGER,
+                LOCAL,
+                RECORD,
+                Flag("resource-version", help="Precondition for resource version."),
+            ),
         ),
         Verb(
             "serviceaccount",
             "Update the service account of a resource",
             serviceaccount,
-            _COMMON,
+            (FILENAME, KUSTOMIZE, RECURSIVE, ALL, OUTPUT, DRY_RUN, FIELD_MANAGER, LOCAL, RECORD),
             aliases=("sa",),
         ),
         Verb(

@@ -15,10 +15,12 @@ from sregym_env.tools.kubectl.flags import (
     FIELD_SELECTOR,
     FILENAME,
     OUTPUT,
-    RECURSIVE,
+    PRINTING,
+    RECURSING,
     SELECTOR,
     Flag,
 )
+from sregym_env.tools.kubectl.output import FORMATS_WITHOUT_TABLE, split_format, unknown_format
 from sregym_env.tools.kubectl.resolve import Info, Target, targets, visit
 from sregym_env.tools.kubectl.writing import ALL, NOTHING_GIVEN, UNNAMED, chosen, report, until
 
@@ -27,6 +29,9 @@ Condition = Callable[[Manifest | None], bool]
 
 def wait(call: Call) -> None:
     """Wait for a condition, a JSONPath value, creation or deletion."""
+    name, _ = split_format(call)
+    if name and name not in FORMATS_WITHOUT_TABLE.split(","):
+        raise unknown_format(call.flags["output"], FORMATS_WITHOUT_TABLE)
     condition, deletion = _condition(str(call.flags["for"]))
     nanoseconds = int(call.flags["timeout"])
     limit = nanoseconds / 1e9 if nanoseconds >= 0 else 7 * 24 * 3600.0
@@ -149,12 +154,13 @@ WAIT = Verb(
     wait,
     (
         FILENAME,
-        RECURSIVE,
+        RECURSING,
         SELECTOR,
         FIELD_SELECTOR,
         ALL,
         ALL_NAMESPACES,
         OUTPUT,
+        *PRINTING,
         Flag(
             "for",
             help="The condition to wait on: [create|delete|condition=NAME[=VALUE]|jsonpath='{PATH}'=VALUE].",

@@ -54,12 +54,8 @@ def dry_run_of(call: Call) -> DryRun:
     if value in ("none", "client", "server"):
         return value  # type: ignore[return-value]
     if value in ("unchanged", "true"):
-        # klog puts month and day first: those on which every embedded cluster begins.
-        call.warn("W0806 helpers.go:702] --dry-run is deprecated and can be replaced with --dry-run=client.")
         return "client"
-    if value == "false":
-        return "none"
-    raise failure(f'Invalid dry-run value ({value}). Must be "none", "server", or "client".')
+    return "none"
 
 
 def strict_of(call: Call) -> bool:
@@ -150,11 +146,36 @@ def in_namespace(call: Call, resource: Resource, manifest: Manifest) -> Manifest
     return {**manifest, "metadata": {**metadata, "namespace": call.namespace}}
 
 
+CAUSE = "kubernetes.io/change-cause"
+
+
+def recorded(call: Call, obj: Manifest) -> Manifest:
+    """An object, or a patch of one, that says by which command it was written, where ``--record`` asks for that."""
+    cause = call.change_cause
+    if not cause:
+        return obj
+    metadata = obj.get("metadata") or {}
+    return {
+        **obj,
+        "metadata": {**metadata, "annotations": {**(metadata.get("annotations") or {}), CAUSE: cause}},
+    }
+
+
+def record(call: Call, info: Info) -> None:
+    """Say by which command an object was written, in a patch of its own."""
+    if call.change_cause and dry_run_of(call) == "none" and not call.flags.get("local"):
+        call.cluster.patch(
+            info.resource.address, info.name, recorded(call, {}), namespace=info.namespace, type="merge",
+            field_manager=call.manager,
+        )  # fmt: skip
+
+
 def create_object(call: Call, resource: Resource, obj: Manifest, operation: str = "created") -> None:
     """Create an object unless this is a client-side dry run, and report it."""
     dry_run = dry_run_of(call)
     if resource.namespaced:
         obj = in_namespace(call, resource, obj)
+    obj = recorded(call, obj)
     if call.flags.get("save-config"):
         made_here = "filename" not in call.given and not call.flags.get("kustomize")
         obj = with_last_applied(shown_locally(call, obj) if made_here else obj, made_here=made_here)
@@ -320,6 +341,7 @@ def amounts(text: str) -> dict[str, str]:
 
 __all__ = [
     "ALL",
+    "CAUSE",
     "FIELD_MANAGER",
     "LAST_APPLIED",
     "LOCAL",
@@ -343,6 +365,8 @@ __all__ = [
     "pairs",
     "patch_object",
     "patched",
+    "record",
+    "recorded",
     "report",
     "selected",
     "shown_locally",

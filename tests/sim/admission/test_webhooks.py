@@ -249,6 +249,32 @@ def test_failure_policy_ignore_lets_pass() -> None:
     assert error is not None, "a denial is no failure"
 
 
+def _several(kind: str, number: int, **more: Any) -> EmbeddedWorld:
+    """Webhooks that take five seconds each."""
+    names = [f"slow-{index}" for index in range(number)]
+    return with_configuration(
+        *(
+            configuration(kind, "/always-allow-delay-5s", name=name, timeoutSeconds=30, **more)
+            for name in names
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "number", "policy", "code"),
+    [
+        ("Mutating", 6, "Fail", 0), ("Mutating", 7, "Fail", 504), ("Mutating", 7, "Ignore", 504),
+        ("Validating", 9, "Fail", 0),  # they are asked at the same time
+    ],
+)  # fmt: skip
+def test_the_webhooks_of_a_request_share_34_seconds(kind: str, number: int, policy: str, code: int) -> None:
+    error = refusal(_several(kind, number, failurePolicy=policy))
+    assert (error.code if error else 0) == code
+    if error is not None:
+        text = "Timeout: request did not complete within requested timeout - context deadline exceeded"
+        assert (error.reason, error.message) == ("Timeout", text)
+
+
 def test_nothing_passes_but_what_is_repaired() -> None:
     world = with_configuration(configuration(rules=[rule("*/*", "*", groups="*")]))
     assert refusal(world) is not None

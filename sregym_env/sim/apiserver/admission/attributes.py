@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from sregym_env.cluster.identity import User
@@ -32,6 +32,8 @@ class Attributes:
     dry_run: bool = False
     options: Mapping[str, Any] | None = None
     """The request's CreateOptions, UpdateOptions or DeleteOptions, as far as they say anything."""
+    waited: list[float] = field(default_factory=lambda: [0.0], compare=False, repr=False)
+    """Seconds that the request has waited for webhooks; one number, which they add to."""
 
     @property
     def gvk(self) -> tuple[str, str, str]:

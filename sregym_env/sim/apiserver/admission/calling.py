@@ -89,11 +89,16 @@ def _clean(path: str) -> str:
     return "/" + normpath(path).strip("/.") if path.strip("/") else "/"
 
 
-def call(world: SimWorld, target: Target, body: str, timeout: int) -> tuple[str, float]:
-    """POST a document: (the body of the answer, seconds it took). Raises CallFailed."""
+def call(
+    world: SimWorld, target: Target, body: str, timeout: int, left: float | None = None
+) -> tuple[str, float]:
+    """POST a document: (the body of the answer, seconds it took). Raises CallFailed.
+
+    ``left``: the seconds that the request on whose behalf it is sent has left, where that may be less.
+    """
     full = f"{target.url}?timeout={timeout}s"
     try:
-        done = _sent(world, target, body, timeout)
+        done = _sent(world, target, body, timeout, float(timeout) if left is None else left)
     except Unroutable as error:
         raise CallFailed(f"Post {go_quote(full)}: {error}") from None
     text = _transport_error(done, timeout)
@@ -111,7 +116,7 @@ def call(world: SimWorld, target: Target, body: str, timeout: int) -> tuple[str,
     return answer, done.total_seconds
 
 
-def _sent(world: SimWorld, target: Target, body: str, timeout: int) -> Exchange:
+def _sent(world: SimWorld, target: Target, body: str, timeout: int, left: float) -> Exchange:
     """The exchange with whoever answers. Raises Unroutable."""
     source = api_server(world)
     parts = urlsplit(target.url)
@@ -122,7 +127,7 @@ def _sent(world: SimWorld, target: Target, body: str, timeout: int) -> Exchange:
     request = HttpRequest("POST", path, {"Host": parts.netloc, **_HEADERS}, body)
     now, name, authorities = world.now(), target.name, target.authorities
     secured = tls.Tls(lambda presented: tls.go_refusal(presented, authorities, name, now))
-    return exchange.http_get(world, source, host, port, request, float(timeout), secured)
+    return exchange.http_get(world, source, host, port, request, left, secured)
 
 
 def api_server(world: SimWorld) -> NodeSource:

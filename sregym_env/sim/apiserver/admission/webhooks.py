@@ -16,7 +16,7 @@ from sregym_env.kube import conversion, schema
 from sregym_env.kube import patch as patches
 from sregym_env.kube.defaults import apply_defaults
 from sregym_env.kube.registry import Resource
-from sregym_env.kube.status import StatusError, bad_request, go_quote, internal_error
+from sregym_env.kube.status import StatusError, bad_request, go_quote, internal_error, timeout
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime import ids
 from sregym_env.sim.apiserver.admission import calling, conditions, review, warnings
@@ -228,7 +228,10 @@ def validate(world: SimWorld, request: Attributes, new: Manifest | None, old: Ma
         if invocation is not None:
             asked.append((hook, invocation))
     failures: list[tuple[float, int, StatusError]] = []
+    before = longest = request.waited[0]
     for index, (hook, resource) in enumerate(asked):
+        # They are asked at the same time: each has what was left when the phase began.
+        longest, request.waited[0] = max(longest, request.waited[0]), before
         try:
             _asked(world, hook, resource, request, new, old, mutating=False)
         except _CallError as error:
@@ -237,6 +240,7 @@ def validate(world: SimWorld, request: Attributes, new: Manifest | None, old: Ma
                 failures.append((error.seconds, index, internal_error(error.text)))
         except _Refused as refused:
             failures.append((refused.seconds, index, refused.error))
+    request.waited[0] = max(longest, request.waited[0])
     if failures:
         raise min(failures, key=lambda failure: failure[:2])[2]
 
@@ -288,10 +292,15 @@ def _asked(
         raise _CallError(hook, f"could not get REST client: {NO_CERTIFICATES}")
     uid = ids.uid(world.streams)
     document = review.question(version, uid, request, resource, new, old, stored=not mutating)
+    left = max(REQUEST_SECONDS - request.waited[0], 0.0)
     try:
-        body, seconds = calling.call(world, hook.target, orjson.dumps(document).decode(), hook.timeout)
+        body, seconds = calling.call(
+            world, hook.target, orjson.dumps(document).decode(), hook.timeout, min(left, float(hook.timeout))
+        )
+        _wait(request, seconds, mutating)
         decoded = review.decoded(body, version)
     except calling.CallFailed as error:
+        _wait(request, error.seconds, mutating)
         raise _CallError(hook, f"failed to call webhook: {error.text}", error.seconds) from None
     except review.BadAnswer as error:
         raise _CallError(hook, f"failed to call webhook: {error}", seconds) from None
@@ -304,6 +313,21 @@ def _asked(
     if not answer.allowed:
         raise _refusal(review.rejection(hook.name, answer.status), mutating, seconds)
     return answer, seconds
+
+
+REQUEST_SECONDS = 34.0
+"""What a request may take in all, webhooks included (``requestTimeoutUpperBound`` of the API server)."""
+
+
+def _wait(request: Attributes, seconds: float, mutating: bool) -> None:
+    """Count what a webhook took. Raises Timeout where the request has no time left."""
+    request.waited[0] += seconds
+    if request.waited[0] >= REQUEST_SECONDS:
+        raise _refusal(
+            timeout("request did not complete within requested timeout - context deadline exceeded"),
+            mutating,
+            REQUEST_SECONDS,
+        )
 
 
 def _refusal(error: StatusError, mutating: bool, seconds: float = 0.0) -> Exception:

@@ -9,6 +9,7 @@ from typing import Any
 from sregym_env.cluster.app import Image
 from sregym_env.runtime.clock import MINUTE, SECOND, seconds
 from sregym_env.runtime.frozen import evolve
+from sregym_env.runtime.streams import keyed_unit
 from sregym_env.sim.containers import environment, images, volumes
 from sregym_env.sim.containers.expansion import expand
 from sregym_env.sim.containers.resources import cpu_limit, memory_limit
@@ -104,20 +105,37 @@ def _await_restart(sync: Sync, container: Container, last: Ended) -> Container:
     # Before the first restart the back-off has no entry, so that one comes at once (``doBackOff``).
     if container.backoff and finished - container.backoff_at <= RESTART_FORGIVEN:
         due = finished + container.backoff
+    if container.reason == BACKING_OFF and container.retry_at > sync.now:
+        return container  # its end is still what its status shows
     waiting = evolve(container, state="waiting", ended=None, last=last, retry_at=due)
-    if due > sync.now:
-        waiting = evolve(waiting, **_backing_off(sync, container))
-        identity = _pod_identity(sync)
-        text = f"Back-off restarting failed container {container.name} in pod {identity}"
-        sync.event("Warning", "BackOff", text, container)
-    return sync.put(waiting)
+    if due <= sync.now or container.reason == BACKING_OFF:
+        return sync.put(waiting)
+    text = f"Back-off restarting failed container {container.name} in pod {_pod_identity(sync)}"
+    sync.event("Warning", "BackOff", text, container)
+    known = _backing_off(sync, container)
+    shown = min(finished + _shown(sync, container), due - SECOND)
+    if container.state == "ended" and last.reason != "StartError" and shown > sync.now:
+        return sync.put(evolve(container, **known, retry_at=shown))
+    return sync.put(evolve(waiting, **known))
+
+
+BACKING_OFF = "CrashLoopBackOff"
+END_SHOWN = 10 * SECOND
+"""The kubelet writes how a container ended, finds that it must wait, and looks at the pod again after this and up to
+half as much more (``backOffPeriod``, ``workerBackOffPeriodJitterFactor``): only then the status says that it waits."""
+
+
+def _shown(sync: Sync, container: Container) -> int:
+    """How long the end of a container is shown before the back-off, microseconds."""
+    drawn = keyed_unit("end shown", sync.world.streams.seed, sync.uid, container.name, container.restarts)
+    return round(END_SHOWN * (1.0 + 0.5 * drawn))
 
 
 def _backing_off(sync: Sync, container: Container) -> dict[str, Any]:
     minutes, rest = divmod(container.backoff // SECOND, 60)
     delay = f"{minutes}m{rest}s" if minutes else f"{rest}s"
     message = f"back-off {delay} restarting failed container={container.name} pod={_pod_identity(sync)}"
-    return {"reason": "CrashLoopBackOff", "message": message}
+    return {"reason": BACKING_OFF, "message": message}
 
 
 def _pod_identity(sync: Sync) -> str:
@@ -335,7 +353,7 @@ def _not_started(sync: Sync, container: Container, text: str) -> Container:
     if policy == "Never":
         return sync.put(ran)
     waiting = _await_restart(sync, ran, gone)
-    if waiting.reason != "CrashLoopBackOff":
+    if waiting.reason != BACKING_OFF:
         waiting = evolve(waiting, reason="RunContainerError", message=text, retry_at=sync.now + SECOND)
     sync.look_again(waiting.retry_at)
     return sync.put(waiting)

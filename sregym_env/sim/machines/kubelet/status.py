@@ -84,7 +84,7 @@ def render(world: SimWorld, pod: Manifest, record: PodRecord) -> dict[str, Any]:
         status["initContainerStatuses"] = _initial(spec["initContainers"], record)
     status["containerStatuses"] = _containers(spec["containers"], record)
     if spec.get("ephemeralContainers"):
-        status["ephemeralContainerStatuses"] = _containers(spec["ephemeralContainers"], record)
+        status["ephemeralContainerStatuses"] = _ephemeral(spec["ephemeralContainers"], record)
     status["qosClass"] = old.get("qosClass") or quality_of_service(pod)
     for field in ("nominatedNodeName", "resize"):
         if field in old and current == "Pending":
@@ -205,15 +205,24 @@ def _containers(specs: Iterable[Mapping[str, Any]], record: PodRecord) -> list[d
 
 
 def _initial(specs: Iterable[Mapping[str, Any]], record: PodRecord) -> list[dict[str, Any]]:
-    """Init containers; one that has done its work counts as ready."""
+    """Init containers: an ordinary one is ready once it has done its work, not while it runs."""
     found = []
     for spec in specs:
         container = record.containers[spec["name"]]
         shown = _container(spec, container)
-        ended = container.ended
-        if container.state == "ended" and not container.sidecar and ended is not None and not ended.exit_code:
-            shown["ready"] = True
+        if not container.sidecar:
+            ended = container.ended
+            shown["ready"] = container.state == "ended" and ended is not None and not ended.exit_code
         found.append(shown)
+    return found
+
+
+def _ephemeral(specs: Iterable[Mapping[str, Any]], record: PodRecord) -> list[dict[str, Any]]:
+    """Ephemeral containers, which have no probes: the kubelet never says that one is ready or started."""
+    found = _containers(specs, record)
+    for shown in found:
+        shown["ready"] = False
+        del shown["started"]
     return found
 
 

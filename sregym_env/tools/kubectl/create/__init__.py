@@ -8,8 +8,8 @@ from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.create import config, network, policy, rbac, workload
 from sregym_env.tools.kubectl.create.generator import COMMON
-from sregym_env.tools.kubectl.errors import failure, usage_failure
-from sregym_env.tools.kubectl.flags import FILENAME, KUSTOMIZE, RECURSIVE, SELECTOR, Flag
+from sregym_env.tools.kubectl.errors import KubectlError, failure, usage_failure
+from sregym_env.tools.kubectl.flags import FILENAME, KUSTOMIZE, RECORD, RECURSIVE, SELECTOR, Flag
 from sregym_env.tools.kubectl.writing import create_object, fail_all, from_files, introduced
 
 
@@ -19,23 +19,25 @@ def create(call: Call) -> None:
         raise usage_failure(f"Unexpected args: [{' '.join(call.args)}]", call.command)
     if not call.flags["filename"] and not call.flags["kustomize"]:
         raise failure("must specify one of -f and -k")
-    if str(call.flags["validate"]) not in _VALIDATIONS:
-        text = f'invalid - validate option "{call.flags["validate"]}"; must be one of: strict (or true), warn, ignore'
-        raise failure(f"{text} (or false)")
     selector = parse_labels(call.flags["selector"]) if call.flags["selector"] else None
-    found = [each for each in from_files(call) if selector is None or selector.matches(_labels(each[2]))]
+    errors: list[StatusError] = []
+    found = False
+    try:
+        for source, resource, manifest in from_files(call):
+            if selector is not None and not selector.matches(_labels(manifest)):
+                continue
+            found = True
+            try:
+                create_object(call, resource, manifest)
+            except StatusError as error:
+                errors.append(introduced(error, "creating", source))
+    except KubectlError as error:
+        if not found:
+            raise
+        call.unread = error.text.removeprefix("error: ")
+    fail_all(call, errors)
     if not found:
         raise failure("no objects passed to create")
-    errors: list[StatusError] = []
-    for source, resource, manifest in found:
-        try:
-            create_object(call, resource, manifest)
-        except StatusError as error:
-            errors.append(introduced(error, "creating", source))
-    fail_all(call, errors)
-
-
-_VALIDATIONS = ("strict", "true", "warn", "ignore", "false")
 
 
 def _labels(manifest: Manifest) -> dict[str, str]:
@@ -49,6 +51,7 @@ CREATE = Verb(
     create,
     (
         *COMMON,
+        RECORD,
         FILENAME,
         KUSTOMIZE,
         RECURSIVE,

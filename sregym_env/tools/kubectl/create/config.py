@@ -176,7 +176,6 @@ _DATA = (
     Flag("from-env-file", kind="strings", help="Specify the path to a file to read lines of key=val pairs."),
     _HASH,
 )
-_NONE = (Flag("from-literal", kind="strings"), Flag("from-env-file", kind="strings"))
 
 CONFIGMAP = verb(
     "configmap",
@@ -203,7 +202,6 @@ SECRET = Verb(
             Generator("secrets", _registry, "secret"),
             (
                 *COMMON,
-                *_NONE,
                 _HASH,
                 Flag("from-file", kind="strings", help="Key files can be specified using their file path."),
                 Flag("docker-server", default="https://index.docker.io/v1/", help="Server location."),

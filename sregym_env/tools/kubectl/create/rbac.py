@@ -5,9 +5,9 @@ from __future__ import annotations
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call, Verb
-from sregym_env.tools.kubectl.create.generator import COMMON, Generator, verb
+from sregym_env.tools.kubectl.create.generator import Generator, verb
 from sregym_env.tools.kubectl.errors import KubectlError, failure, usage_failure
-from sregym_env.tools.kubectl.flags import Flag
+from sregym_env.tools.kubectl.flags import OUTPUT, PRINTING, Flag
 
 _GROUP = "rbac.authorization.k8s.io"
 _VERBS = frozenset(
@@ -192,7 +192,8 @@ TOKEN = Verb(
     "Request a service account token",
     _token,
     (
-        *COMMON,
+        OUTPUT,
+        *PRINTING,
         Flag("duration", kind="duration", help="Requested lifetime of the issued token."),
         Flag("audience", kind="strings", help="Audience of the requested token."),
         Flag("bound-object-kind", help="Kind of an object to bind the token to."),
