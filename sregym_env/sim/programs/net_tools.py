@@ -241,7 +241,7 @@ def _curl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
     )
     for path, text in answer.files:
         shell.files.put_text(shell.resolve(path), text)
-    return answer.result
+    return replace(answer.result, seconds=answer.seconds)
 
 
 # --- ports and sockets ----------------------------------------------------------------------------------------

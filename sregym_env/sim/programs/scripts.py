@@ -19,7 +19,7 @@ from sregym_env.shell.shell import Shell, StopScript
 from sregym_env.sim.network import addressing
 from sregym_env.sim.processes import lifecycle
 from sregym_env.sim.processes.context import ProcessContext, let_settle
-from sregym_env.sim.programs import consoles, httpd, steady, terminal, toolbox
+from sregym_env.sim.programs import consoles, httpd, steady, terminal, toolbox, visits
 from sregym_env.sim.programs.defaults import MIB, NEVER, Quiet
 from sregym_env.sim.world.inquiry import Read
 from sregym_env.sim.world.logs import Cycle
@@ -101,7 +101,7 @@ class Script(Quiet):
         def sleep(argv: Sequence[str], stdin: str, _: Shell) -> ExecResult:
             nonlocal count
             try:
-                wait = toolbox.duration(argv[1] if len(argv) > 1 else "")
+                wait = visits.duration(argv[1] if len(argv) > 1 else "")
             except ValueError:
                 return ExecResult(
                     stderr=f"sleep: invalid number '{argv[1] if len(argv) > 1 else ''}'\n", exit_code=1
@@ -264,7 +264,7 @@ def _once(ctx: ProcessContext, source: str, slept: Callable[[str, str], None]) -
 
     def sleep(argv: Sequence[str], stdin: str, _: Shell) -> ExecResult:
         try:
-            if toolbox.duration(argv[1] if len(argv) > 1 else "") < FOREVER:
+            if visits.duration(argv[1] if len(argv) > 1 else "") < FOREVER:
                 words.append(argv[1])
                 return ExecResult(mark)
         except ValueError:
@@ -350,7 +350,7 @@ class Sleep(Quiet):
         ctx.set_memory(MIB // 2)
         argv = ctx.process.argv
         try:
-            wait = toolbox.duration(argv[1] if len(argv) > 1 else "")
+            wait = visits.duration(argv[1] if len(argv) > 1 else "")
         except ValueError:
             ctx.log(f"sleep: invalid number '{argv[1] if len(argv) > 1 else ''}'")
             ctx.exit(1)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from math import inf
 
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.durations import rfc3339
@@ -19,7 +21,8 @@ from sregym_env.shell.shell import Shell as NewShell
 from sregym_env.sim.containers import view
 from sregym_env.sim.network import dns
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.programs import httpd, mongo_shell, net_tools
+from sregym_env.sim.programs import httpd, mongo_shell, net_tools, visits
+from sregym_env.sim.programs.visits import Visit
 from sregym_env.sim.world.process import Process
 
 Tool = Callable[[ProcessContext, Sequence[str], str, "Shell"], ExecResult]
@@ -52,11 +55,14 @@ OUR_TOOLS: Mapping[str, frozenset[str]] = {
 """Commands of this package that each kind of image has. Images may add more (``curl``, ``dig``) as binaries."""
 
 
-def container_shell(ctx: ProcessContext, *, setup: bool = False) -> Shell:
-    """A shell in the container of ``ctx``. ``setup``: as the image's entrypoint before the server is up."""
+def container_shell(ctx: ProcessContext, *, setup: bool = False, visit: Visit | None = None) -> Shell:
+    """A shell in the container of ``ctx``. ``setup``: as the image's entrypoint before the server is up.
+
+    ``visit`` keeps the time that its commands take; without one they take none.
+    """
+    visit = visit or Visit(ctx, limit=inf)
     world, process = ctx.world, ctx.process
     image = ctx.image
-    now = ctx.now() / SECOND
     tree = Files(mtime=process.started_at / SECOND)
     tree.add(view.files(world, process))
     # Over the image's own files: the kubelet mounts these there.
@@ -64,8 +70,9 @@ def container_shell(ctx: ProcessContext, *, setup: bool = False) -> Shell:
     tree.add_directories(mount.path for mount in process.mounts if not mount.sub_path)
     tree.add_directories((image.workdir, "/tmp", "/proc", "/bin", "/usr/bin"))
     names = OUR_TOOLS[image.toolbox] | (image.binaries.keys() & TOOLS.keys())
-    commands: dict[str, ShellCommand] = {name: _bound(ctx, name, TOOLS[name]) for name in sorted(names)}
-    for name, command in program_commands(ctx, setup).items():
+    commands: dict[str, ShellCommand] = {name: _bound(visit, TOOLS[name]) for name in sorted(names - TIMED.keys())}
+    commands.update({name: partial(TIMED[name], visit) for name in sorted(names & TIMED.keys())})
+    for name, command in program_commands(visit, setup).items():
         commands[name] = command
     if "ls" in TEXT_TOOLS[image.toolbox]:
         commands["ls"] = _ls
@@ -79,7 +86,7 @@ def container_shell(ctx: ProcessContext, *, setup: bool = False) -> Shell:
         only=TEXT_TOOLS[image.toolbox],
         seed=keyed_bits(world.streams.seed, process.started_at, process.key[0]),
         name="sh" if image.toolbox == "busybox" else "bash",
-        clock=lambda: now,
+        clock=lambda: visit.now,
     )
 
 
@@ -90,29 +97,33 @@ def environment(ctx: ProcessContext) -> dict[str, str]:
     return {"PATH": path, "HOSTNAME": process.hostname, **process.env, "HOME": "/root"}
 
 
-def program_commands(ctx: ProcessContext, setup: bool) -> dict[str, ShellCommand]:
+def program_commands(visit: Visit, setup: bool) -> dict[str, ShellCommand]:
     """Commands that the container's own program brings (``mongo``, ``consul`` ...)."""
     found: dict[str, ShellCommand] = {}
-    image = ctx.image
+    image = visit.ctx.image
     for program in sorted({binary.program for binary in image.binaries.values()}):
-        for name, command in ctx.world.programs[program].commands.items():
+        for name, command in visit.ctx.world.programs[program].commands.items():
             if name in image.binaries or name not in TOOLS:
-                found[name] = _program_command(ctx, command, setup)
+                found[name] = _program_command(visit, command, setup)
     return found
 
 
-def _program_command(ctx: ProcessContext, command: Callable[..., ExecResult], setup: bool) -> ShellCommand:
+def _program_command(visit: Visit, command: Callable[..., ExecResult], setup: bool) -> ShellCommand:
     def call(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         if setup and argv[0] == "mongo":
-            return mongo_shell.run(ctx, argv, stdin, setup=True)
-        return command(ctx, argv, stdin)
+            return mongo_shell.run(visit.ctx, argv, stdin, setup=True)
+        result = command(visit.ctx, argv, stdin)
+        visit.take(result.seconds)
+        return result
 
     return call
 
 
-def _bound(ctx: ProcessContext, name: str, tool: Tool) -> ShellCommand:
+def _bound(visit: Visit, tool: Tool) -> ShellCommand:
     def call(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-        return tool(ctx, argv, stdin, shell)
+        result = tool(visit.ctx, argv, stdin, shell)
+        visit.take(result.seconds)
+        return result
 
     return call
 
@@ -421,28 +432,6 @@ def _uptime(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) 
     return _ok(f" {clock} up {days} days,  2:11,  0 users,  load average: 0.42, 0.38, 0.35\n")
 
 
-def _sleep(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    if len(argv) < 2:
-        return _fail("sleep: missing operand\n")
-    try:
-        duration(argv[1])
-    except ValueError:
-        return _fail(f"sleep: invalid number '{argv[1]}'\n")
-    # Commands in containers take no time of their own.
-    return ExecResult()
-
-
-def duration(text: str) -> float:
-    """Seconds of ``5``, ``1.5``, ``2m``, ``1h``, ``infinity``. Raises ValueError."""
-    if text in ("infinity", "inf"):
-        return float("inf")
-    factor = {"s": 1, "m": 60, "h": 3600, "d": 86_400}.get(text[-1:])
-    value = float(text[:-1] if factor else text)
-    if not value >= 0.0:
-        raise ValueError(text)
-    return value * (factor or 1)
-
-
 def _kill(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     words = list(argv[1:])
     signal = "TERM"
@@ -513,16 +502,18 @@ def _quiet(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -
     return ExecResult()
 
 
-def _prefix(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    """``timeout DURATION command`` and ``time command``: no command here takes time of its own."""
-    words = [word for word in argv[1:] if not word.startswith("-")]
-    if argv[0] == "timeout":
-        words = words[1:]
+def _time(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """``time command`` of busybox, where no shell has taken the word for itself."""
+    words = [word for word in argv[1:] if word not in ("-p", "-v")]
     if not words:
-        return _fail(f"{argv[0]}: missing operand\n", 125)
+        return _fail("BusyBox v1.36.1 (2023-05-18 22:34:17 UTC) multi-call binary.\n\nUsage: time [-vpa] [-o FILE] PROG ARGS\n")
     if not shell.has(words[0]):
-        return _fail(f"{argv[0]}: can't execute '{words[0]}': No such file or directory\n", 127)
-    return shell.call(words, stdin)
+        return _fail(f"time: can't execute '{words[0]}': No such file or directory\n", 127)
+    began = shell.clock()
+    result = shell.call(words, stdin)
+    minutes, seconds = divmod(shell.clock() - began, 60)
+    took = f"real\t{minutes:.0f}m {seconds:.2f}s\nuser\t0m 0.00s\nsys\t0m 0.00s\n"
+    return result.then(took, result.exit_code)
 
 
 def _no_packages(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -543,7 +534,7 @@ def _getent(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) 
 
 
 _TOTAL = re.compile(r"^total \d+\n", re.MULTILINE)
-_LISTED = re.compile(r"^([-dlc][-rwxst]{9}) +(\d+) \S+ +\S+ +(\d+) \S+ +\d+ +[\d:]+ (.*)$", re.MULTILINE)
+_LISTED = re.compile(r"^([-dlc][-rwxst]{9}) +(\d+) \S+ +\S+ +(\d+) (\S+ +\d+ +[\d:]+) (.*)$", re.MULTILINE)
 
 
 def _ls(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -551,9 +542,8 @@ def _ls(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     result = shell.library("ls", argv[1:])
     if not any(word.startswith("-") and "l" in word for word in argv[1:]):
         return result
-    stamp = format_date(int(shell.files.mtime * SECOND), "%b %e %H:%M")
     text = _TOTAL.sub("", result.stdout)
-    text = _LISTED.sub(lambda m: f"{m[1]} {m[2]:>4} root     root {m[3]:>12} {stamp} {m[4]}", text)
+    text = _LISTED.sub(lambda m: f"{m[1]} {m[2]:>4} root     root {m[3]:>12} {m[4]} {m[5]}", text)
     lines = text.count("\n")
     return ExecResult(
         f"total {lines * 4}\n{text}" if _LISTED.search(result.stdout) else text,
@@ -587,7 +577,7 @@ def _tar(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     return ExecResult(result.stdout, errors, min(result.exit_code, 1))
 
 
-def _chroot(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+def _chroot(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     """A command of the machine whose files are below a directory (``chroot /host`` in a node's debug pod)."""
     if len(argv) < 2:
         return _fail("BusyBox v1.36.1 () multi-call binary.\n\nUsage: chroot NEWROOT [PROG ARGS]\n")
@@ -601,13 +591,15 @@ def _chroot(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) 
         else:
             inside.add_directories((f"/{name}",))
     names = OUR_TOOLS["debian"] - {"apt", "apt-get"} | {"ip", "ss", "netstat"} & TOOLS.keys()
-    commands = {name: _bound(ctx, name, TOOLS[name]) for name in sorted(names)}
-    machine = NewShell(inside, commands, env=environment(ctx), only=TEXT_TOOLS["debian"], clock=shell.clock)
+    commands = {name: _bound(visit, TOOLS[name]) for name in sorted(names - TIMED.keys())}
+    commands.update({name: partial(TIMED[name], visit) for name in sorted(names & TIMED.keys())})
+    machine = NewShell(inside, commands, env=environment(visit.ctx), only=TEXT_TOOLS["debian"], clock=shell.clock)
     before = inside.tree()
     words = list(argv[2:]) or ["/bin/sh"]
     if not machine.has(words[0]):
         return _fail(f"chroot: can't execute '{words[0]}': No such file or directory\n", 127)
     result = machine.call(words, stdin)
+    visit.check()
     for path, text in inside.tree().items():
         if before.get(path) != text and not path.endswith("/"):
             shell.files.put_bytes(root.rstrip("/") + path, inside.bytes_of(path) or b"")
@@ -616,7 +608,6 @@ def _chroot(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) 
 
 TOOLS: Mapping[str, Tool] = {
     "httpd": httpd.command,
-    "chroot": _chroot,
     "env": _env,
     "printenv": _env,
     "ps": _ps,
@@ -631,7 +622,6 @@ TOOLS: Mapping[str, Tool] = {
     "mount": _mount,
     "free": _free,
     "uptime": _uptime,
-    "sleep": _sleep,
     "kill": _kill,
     "killall": _kill,
     "pidof": _pidof,
@@ -641,10 +631,16 @@ TOOLS: Mapping[str, Tool] = {
     "sync": _quiet,
     "dmesg": _quiet,
     "lsof": _quiet,
-    "timeout": _prefix,
-    "time": _prefix,
+    "time": _time,
     "apt-get": _no_packages,
     "apt": _no_packages,
     "getent": _getent,
     **net_tools.TOOLS,
 }
+
+TIMED: Mapping[str, Callable[[Visit, Sequence[str], str, Shell], ExecResult]] = {
+    "chroot": _chroot,
+    "sleep": visits.wait,
+    "timeout": visits.timeout,
+}
+"""Commands that have to do with the time which others take."""
