@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-
 LONGEST_COMMAND = 3600.0
 """Seconds after which a command in a container is cut off that goes on waiting; kubelets cut off idle ones after four hours."""
 

@@ -70,7 +70,9 @@ def container_shell(ctx: ProcessContext, *, setup: bool = False, visit: Visit | 
     tree.add_directories(mount.path for mount in process.mounts if not mount.sub_path)
     tree.add_directories((image.workdir, "/tmp", "/proc", "/bin", "/usr/bin"))
     names = OUR_TOOLS[image.toolbox] | (image.binaries.keys() & TOOLS.keys())
-    commands: dict[str, ShellCommand] = {name: _bound(visit, TOOLS[name]) for name in sorted(names - TIMED.keys())}
+    commands: dict[str, ShellCommand] = {
+        name: _bound(visit, TOOLS[name]) for name in sorted(names - TIMED.keys())
+    }
     commands.update({name: partial(TIMED[name], visit) for name in sorted(names & TIMED.keys())})
     for name, command in program_commands(visit, setup).items():
         commands[name] = command
@@ -506,7 +508,9 @@ def _time(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
     """``time command`` of busybox, where no shell has taken the word for itself."""
     words = [word for word in argv[1:] if word not in ("-p", "-v")]
     if not words:
-        return _fail("BusyBox v1.36.1 (2023-05-18 22:34:17 UTC) multi-call binary.\n\nUsage: time [-vpa] [-o FILE] PROG ARGS\n")
+        return _fail(
+            "BusyBox v1.36.1 (2023-05-18 22:34:17 UTC) multi-call binary.\n\nUsage: time [-vpa] [-o FILE] PROG ARGS\n"
+        )
     if not shell.has(words[0]):
         return _fail(f"time: can't execute '{words[0]}': No such file or directory\n", 127)
     began = shell.clock()
@@ -593,7 +597,9 @@ def _chroot(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> Exec
     names = OUR_TOOLS["debian"] - {"apt", "apt-get"} | {"ip", "ss", "netstat"} & TOOLS.keys()
     commands = {name: _bound(visit, TOOLS[name]) for name in sorted(names - TIMED.keys())}
     commands.update({name: partial(TIMED[name], visit) for name in sorted(names & TIMED.keys())})
-    machine = NewShell(inside, commands, env=environment(visit.ctx), only=TEXT_TOOLS["debian"], clock=shell.clock)
+    machine = NewShell(
+        inside, commands, env=environment(visit.ctx), only=TEXT_TOOLS["debian"], clock=shell.clock
+    )
     before = inside.tree()
     words = list(argv[2:]) or ["/bin/sh"]
     if not machine.has(words[0]):

@@ -41,7 +41,10 @@ class Visit:
     __slots__ = ("_advance", "_ctx", "_ends", "_up", "code", "limit", "seconds")
 
     def __init__(
-        self, ctx: ProcessContext, advance: Callable[[float], None] | None = None, limit: float = LONGEST_COMMAND
+        self,
+        ctx: ProcessContext,
+        advance: Callable[[float], None] | None = None,
+        limit: float = LONGEST_COMMAND,
     ) -> None:
         self._ctx = ctx
         self._advance = advance
@@ -62,7 +65,8 @@ class Visit:
     def now(self) -> float:
         """The time as the command sees it, Unix seconds."""
         ahead = 0.0 if self._advance is not None else self.seconds
-        return self._ctx.now() / SECOND + ahead
+        # Not noted: which of its commands care for the time, they note themselves.
+        return self._ctx.world.clock / SECOND + ahead
 
     def take(self, seconds: float) -> None:
         """Let a command's time pass. Raises TimeUp where there is none left, or where the container ends meanwhile."""
@@ -137,13 +141,20 @@ def timeout(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> Exec
             if not equals and words:
                 words.pop(0)
         elif busybox or word not in ("--foreground", "--preserve-status", "-v", "--verbose", "-f", "-p"):
-            return ExecResult(stderr=_misused(busybox, f"{_kind(word)} '{word.lstrip('-')}'"), exit_code=1 if busybox else 125)
+            return ExecResult(
+                stderr=_misused(busybox, f"{_kind(word)} '{word.lstrip('-')}'"),
+                exit_code=1 if busybox else 125,
+            )
     if len(words) < 2:
         return ExecResult(stderr=_misused(busybox, "missing operand"), exit_code=1 if busybox else 125)
     try:
         limit = duration(words[0])
     except ValueError:
-        text = f"timeout: invalid number '{words[0]}'\n" if busybox else f"timeout: invalid time interval '{words[0]}'\n"
+        text = (
+            f"timeout: invalid number '{words[0]}'\n"
+            if busybox
+            else f"timeout: invalid time interval '{words[0]}'\n"
+        )
         return ExecResult(stderr=text, exit_code=1 if busybox else 125)
     command = words[1:]
     if not shell.has(command[0]):
@@ -167,7 +178,9 @@ def sleep(argv: Sequence[str], *, busybox: bool) -> ExecResult:
     if len(argv) < 2:
         if busybox:
             return ExecResult(stderr=_SLEEP_USAGE, exit_code=1)
-        return ExecResult(stderr="sleep: missing operand\nTry 'sleep --help' for more information.\n", exit_code=1)
+        return ExecResult(
+            stderr="sleep: missing operand\nTry 'sleep --help' for more information.\n", exit_code=1
+        )
     total = 0.0
     for word in argv[1:]:
         try:
