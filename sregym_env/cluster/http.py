@@ -61,5 +61,7 @@ class HttpExchange:
     connect_seconds: float = 0.0
     problem: str = ""
     """For the outcome ``tls``: why there is no secure connection, as curl words it."""
+    certificate: str = ""
+    """The chain (PEM) that a server over https presented, where that is known."""
     lookup: Lookup | None = None
     """What was answered about a name that was only looked up."""

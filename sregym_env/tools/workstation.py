@@ -28,9 +28,14 @@ from sregym_env.shell.shell import KILLED, Limits, Shell, ShellCommand
 from sregym_env.tools.alerts import alerts
 from sregym_env.tools.background import Background, JobCommands, Wire
 from sregym_env.tools.call import Submission, ToolOutcome
+from sregym_env.tools.helm import helm
 from sregym_env.tools.jobs import Jobs
 from sregym_env.tools.kubectl.app import Kubectl, changes
 from sregym_env.tools.kubectl.desk import Listener
+from sregym_env.tools.machine import COMMANDS, FILES
+from sregym_env.tools.network import NetworkCommands
+from sregym_env.tools.openssl import Openssl
+from sregym_env.tools.python import python
 from sregym_env.tools.submit import from_argv, from_line
 from sregym_env.tools.taxonomy import told
 
@@ -76,7 +81,7 @@ class Workstation:
         self._limit = LINE_LIMIT
         self._submission: Submission | None = None
         self._used = ""
-        self._counted, self._allowed = 0, UNLIMITED
+        self._count, self._allowed = 0, UNLIMITED
         self.defect: Exception | None = None
         """What of ours broke while the last line ran."""
         cluster = world.cluster.as_user(user)
@@ -103,7 +108,7 @@ class Workstation:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._spent, self._limit, self._submission, self._used = 0.0, LINE_LIMIT, None, ""
-        self._counted, self._allowed = 0, UNLIMITED
+        self._count, self._allowed = 0, UNLIMITED
         self.defect = None
         self._background = Background(self)
         for name, value in state.items():
@@ -118,7 +123,7 @@ class Workstation:
         ones are refused.
         """
         self._spent, self._limit, self._submission, self._used = 0.0, LINE_LIMIT, None, ""
-        self._counted, self._allowed = 0, allowed
+        self._count, self._allowed = 0, allowed
         self.defect = None
         self.jobs.notices = []
         if len(line) > MAX_LINE:
@@ -164,7 +169,7 @@ class Workstation:
         # Bytes that are no text have stood for themselves until here.
         text = readable(result.text + "".join(self.jobs.notices))
         used = self._used or "shell"
-        count = min(max(self._counted, 1), self._allowed)
+        count = min(max(self._count, 1), self._allowed)
         return ToolOutcome(text, result.exit_code, error, used, self._submission, count)  # type: ignore[arg-type]
 
     def _direct(self, line: str) -> ExecResult | None:
@@ -183,7 +188,7 @@ class Workstation:
             self._session.background = self._background
         else:
             self._session = Shell(
-                Files({f"{HOME}/.kube/config": _KUBECONFIG}, mtime=self._clock()),
+                Files({f"{HOME}/.kube/config": _KUBECONFIG, **FILES}, mtime=self._clock()),
                 self._commands(),
                 env={
                     "HOME": HOME,
@@ -220,6 +225,12 @@ class Workstation:
             "whoami": _oncall,
             "which": _which,
             "help": _help,
+            "helm": self._run_helm,
+            "python3": python,
+            "python": python,
+            "openssl": self._counted(Openssl(Wire(self)).run, "openssl"),
+            **{name: self._counted(run, name) for name, run in NetworkCommands(Wire(self)).table().items()},
+            **COMMANDS,
         }
         return own
 
@@ -231,8 +242,8 @@ class Workstation:
 
     def _refused(self) -> ExecResult | None:
         """Count a command that reaches beyond the workstation; why it may not run, if it may not."""
-        self._counted += 1
-        if self._counted > self._allowed:
+        self._count += 1
+        if self._count > self._allowed:
             return ExecResult(
                 stderr=f"bash: killed: the episode's budget of commands is used up ({self._allowed} were left)\n",
                 exit_code=137,
@@ -301,6 +312,28 @@ class Workstation:
             return refused
         self._used = "alerts"
         result = alerts(self.world.alerts(), list(argv[1:]), self.world.now())
+        self._pass(READ_SECONDS)
+        return result
+
+    def _counted(self, run: ShellCommand, name: str) -> ShellCommand:
+        """A command that reaches beyond the workstation and says how long it took."""
+
+        def call(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+            if (refused := self._refused()) is not None:
+                return refused
+            self._used = self._used or "shell"
+            result = run(argv, stdin, shell)
+            self._pass(max(result.seconds, 0.1))
+            return replace(self._expired() or result, seconds=0.0)
+
+        return call
+
+    def _run_helm(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        if (refused := self._refused()) is not None:
+            return refused
+        self._used = self._used or "shell"
+        namespace = self._kubectl.kubeconfig.namespace("")
+        result = helm(self._kubectl.cluster, namespace, argv, self.world.now())
         self._pass(READ_SECONDS)
         return result
 

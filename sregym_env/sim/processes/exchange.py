@@ -355,5 +355,6 @@ def as_curl(world: SimWorld, source: Source, call: HttpCall) -> HttpExchange:
         body="" if answer is None else answer.body,
         seconds=done.total_seconds,
         connect_seconds=done.connect_seconds,
+        certificate=done.certificate,
         problem=tls.curl_text(done.text if done.certificate else "")[1] if done.outcome == "tls" else "",
     )
