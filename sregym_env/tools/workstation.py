@@ -22,6 +22,7 @@ from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.numbers import whole
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.effort import EffortExceeded
+from sregym_env.shell.commands.arguments import UsageError, options
 from sregym_env.shell.commands.curl import curl
 from sregym_env.shell.files import FileEntry, Files, SymlinkEntry, encoded, readable
 from sregym_env.shell.shell import KILLED, Limits, Shell, ShellCommand
@@ -32,7 +33,7 @@ from sregym_env.tools.helm import helm
 from sregym_env.tools.jobs import Jobs
 from sregym_env.tools.kubectl.app import Kubectl, changes
 from sregym_env.tools.kubectl.desk import Listener
-from sregym_env.tools.machine import COMMANDS, FILES
+from sregym_env.tools.machine import ADDRESS, COMMANDS, FILES
 from sregym_env.tools.network import NetworkCommands
 from sregym_env.tools.openssl import Openssl
 from sregym_env.tools.python import python
@@ -221,8 +222,8 @@ class Workstation:
             "time": self._run_time,
             "date": self._run_date,
             "submit": self._run_submit,
-            "hostname": _oncall,
-            "whoami": _oncall,
+            "hostname": _hostname,
+            "whoami": _whoami,
             "which": _which,
             "help": _help,
             "helm": self._run_helm,
@@ -264,6 +265,11 @@ class Workstation:
     def call(self, argv: list[str], stdin: str, shell: Shell, complaint: str) -> ExecResult:
         """Run another command on behalf of one of ours."""
         return self._call(argv, stdin, shell, complaint)
+
+    @property
+    def names(self) -> list[str]:
+        """Commands of this package's that the session has, sorted."""
+        return sorted(self._commands())
 
     @property
     def kubectl(self) -> Kubectl:
@@ -361,6 +367,8 @@ class Workstation:
 
     def _run_timeout(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         at = _timeout_options(argv)
+        if isinstance(at, str):
+            return _misused("timeout", at, 125)
         if at + 1 >= len(argv):
             return _misused("timeout", "missing operand", 125)
         match = _DURATION.match(argv[at])
@@ -380,7 +388,12 @@ class Workstation:
         return replace(result, exit_code=124) if late else result
 
     def _run_time(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-        words = [word for word in argv[1:] if word != "-p"]
+        words = list(argv[1:])
+        while words and words[0] in ("-p", "--", "--portability"):
+            words.pop(0)
+        if words and words[0].startswith("-"):
+            kind = "unrecognized option" if words[0].startswith("--") else "invalid option --"
+            return _misused("time", f"{kind} '{words[0] if kind[0] == 'u' else words[0][1:2]}'", 125)
         before = self.world.now()
         result = self._call(words, stdin, shell, "time: cannot run ") if words else ExecResult()
         spent = (self.world.now() - before) / SECOND
@@ -402,6 +415,9 @@ class Workstation:
 
     def _run_date(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         moment = datetime.fromtimestamp(self.world.now() // SECOND, UTC)
+        wrong = _date_words(argv)
+        if wrong is not None:
+            return wrong
         asked = _option(argv, "-d", "--date")
         if asked is not None:
             found = _moment(asked, moment)
@@ -410,8 +426,23 @@ class Workstation:
             moment = found
         formats = [word for word in argv[1:] if word.startswith("+") and word != asked]
         if not formats:
-            if any(word.startswith(("-I", "--iso")) for word in argv[1:]):
-                return ExecResult(moment.strftime("%Y-%m-%dT%H:%M:%S+00:00\n"))
+            if (
+                iso := next((word for word in argv[1:] if word.startswith(("-I", "--iso"))), None)
+            ) is not None:
+                unit = iso.partition("=")[2] or iso.removeprefix("-I")
+                form = next((form for name, form in _ISO.items() if unit and name.startswith(unit)), "%F")
+                return ExecResult(moment.strftime(form) + "\n")
+            if any(word in ("-R", "--rfc-email") for word in argv[1:]):
+                return ExecResult(moment.strftime("%a, %d %b %Y %H:%M:%S +0000\n"))
+            if (rfc := next((word for word in argv[1:] if word.startswith("--rfc-3339")), None)) is not None:
+                date = (
+                    "%F"
+                    if rfc.endswith("date")
+                    else "%F %T.000000000+00:00"
+                    if rfc.endswith("ns")
+                    else "%F %T+00:00"
+                )
+                return ExecResult(moment.strftime(date) + "\n")
             return ExecResult(moment.strftime("%a %b %e %H:%M:%S UTC %Y\n"))
         # GNU's own letters: what strftime makes of them depends on the platform.
         text = formats[0][1:].replace("%s", str(int(moment.timestamp()))).replace("%N", "000000000")
@@ -577,10 +608,55 @@ def _moment(text: str, now: datetime) -> datetime | None:
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
 
-def _timeout_options(argv: Sequence[str]) -> int:
-    """Index of the first word of ``timeout`` that is no option."""
+_ISO = {
+    "hours": "%Y-%m-%dT%H+00:00",
+    "minutes": "%Y-%m-%dT%H:%M+00:00",
+    "seconds": "%Y-%m-%dT%H:%M:%S+00:00",
+    "ns": "%Y-%m-%dT%H:%M:%S,000000000+00:00",
+}
+"""Forms of ``date -I``, by the name of their precision."""
+
+
+def _date_words(argv: Sequence[str]) -> ExecResult | None:
+    """The complaint about a command line of ``date``, if there is one."""
+    try:
+        given, operands = options(
+            list(argv[1:]),
+            "d:f:I::r:Rs:u",
+            {"date": "d:", "file": "f:", "iso-8601": "I::", "reference": "r:", "rfc-email": "R", "rfc-3339": "3:", "set": "s:",
+             "utc": "u", "universal": "u", "debug": "D", "help": "h", "version": "V"},
+        )  # fmt: skip
+    except UsageError as error:
+        return _misused("date", str(error), 1)
+    flags = dict(given)
+    if flags.get("I") and not any(name.startswith(flags["I"]) for name in ("date", *_ISO)):
+        return _misused("date", f"invalid argument \u2018{flags['I']}\u2019 for \u2018--iso-8601\u2019", 1)
+    if "s" in flags or any(not word.startswith("+") for word in operands):
+        text = next((word for word in operands if not word.startswith("+")), flags.get("s", ""))
+        if "s" in flags or re.fullmatch(r"\d{8}(\d{2}){0,2}(\.\d{2})?", text):
+            return ExecResult(stderr="date: cannot set date: Operation not permitted\n", exit_code=1)
+        return ExecResult(stderr=f"date: invalid date \u2018{text}\u2019\n", exit_code=1)
+    if len(operands) > 1:
+        return _misused("date", f"extra operand \u2018{operands[1]}\u2019", 1)
+    return None
+
+
+def _timeout_options(argv: Sequence[str]) -> int | str:
+    """Index of the first word of ``timeout`` that is no option, or what is wrong with one."""
     at = 1
     while at < len(argv) and argv[at].startswith("-") and argv[at] != "--":
+        word = argv[at]
+        if word.startswith("--"):
+            if word.partition("=")[0] not in (
+                "--kill-after",
+                "--signal",
+                "--foreground",
+                "--preserve-status",
+                "--verbose",
+            ):
+                return f"unrecognized option '{word}'"
+        elif word[1] not in "ksv":
+            return f"invalid option -- '{word[1]}'"
         at += 2 if argv[at] in ("-k", "-s", "--kill-after", "--signal") else 1
     return at + 1 if at < len(argv) and argv[at] == "--" else at
 
@@ -592,21 +668,64 @@ def _misused(command: str, text: str, code: int) -> ExecResult:
 
 
 def _which(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    found = [name for name in argv[1:] if shell.has(name)]
-    code = 0 if len(found) == len(argv) - 1 else 1
-    return ExecResult("".join(f"/usr/bin/{name}\n" for name in found), exit_code=code)
+    words = list(argv[1:])
+    while words and words[0].startswith("-") and len(words[0]) > 1:
+        word = words.pop(0)
+        if word not in ("-a", "-s", "-as", "--"):
+            text = f"Illegal option {word}\nUsage: /usr/bin/which [-as] args\n"
+            return ExecResult(stderr=text, exit_code=2)
+    found = [name for name in words if shell.has(name)]
+    lines = (name if name.startswith("/") else f"/usr/bin/{name}" for name in found)
+    return ExecResult("".join(f"{line}\n" for line in lines), exit_code=int(len(found) < len(words)))
 
 
-def _oncall(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+def _whoami(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    try:
+        _, operands = options(list(argv[1:]), "", {"help": "h", "version": "v"})
+    except UsageError as error:
+        return _misused("whoami", str(error), 1)
+    if operands:
+        return _misused("whoami", f"extra operand \u2018{operands[0]}\u2019", 1)
     return ExecResult("oncall\n")
 
 
+def _hostname(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    try:
+        given, operands = options(
+            list(argv[1:]),
+            "aAbdfF:iIsyV",
+            {
+                "alias": "a",
+                "domain": "d",
+                "fqdn": "f",
+                "long": "f",
+                "ip-address": "i",
+                "all-ip-addresses": "I",
+                "short": "s",
+            },
+        )
+    except UsageError as error:
+        return ExecResult(
+            stderr=f"hostname: {error}\nUsage: hostname [-b] {{hostname|-F file}}\n", exit_code=4
+        )
+    flags = dict(given)
+    if operands:
+        return ExecResult(stderr="hostname: you must be root to change the host name\n", exit_code=1)
+    if {"i", "I"} & flags.keys():
+        return ExecResult(f"{ADDRESS}{' ' if 'I' in flags else ''}\n")
+    return ExecResult("\n" if "d" in flags or "a" in flags else "oncall\n")
+
+
 def _help(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    for word in argv[1:]:
+        if word.startswith("-") and word.strip("-") not in ("d", "m", "s", "help", ""):
+            text = f"bash: help: -{word[1:2]}: invalid option\nhelp: usage: help [-dms] [pattern ...]\n"
+            return ExecResult(stderr=text, exit_code=2)
     return ExecResult(HELP)
 
 
-HELP = """Commands here: kubectl, curl, alerts, sleep, date, timeout, submit, and the usual text tools
-(grep, awk, sed, jq, sort, head, tail, cut, wc, xargs, ...).
+HELP = """Commands here: kubectl, helm, curl, wget, nc, dig, nslookup, ping, openssl, alerts, sleep, date, timeout, submit,
+and the usual text tools (grep, awk, sed, jq, sort, head, tail, cut, wc, xargs, ...).
 kubectl --help, alerts --help and submit say more. Nothing is interactive.
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sregym_env.shell.builtins import control, state, text
+from sregym_env.shell.builtins.refusing import refusing
 from sregym_env.shell.interpreter import Builtin
 
 TABLE: Mapping[str, Builtin] = {
@@ -17,10 +18,10 @@ TABLE: Mapping[str, Builtin] = {
     "mapfile": text.mapfile,
     "readarray": text.mapfile,
     "cd": state.cd,
-    "pwd": state.pwd,
+    "pwd": refusing("pwd", state.pwd),
     "pushd": state.pushd,
     "popd": state.popd,
-    "dirs": state.dirs,
+    "dirs": refusing("dirs", state.dirs),
     "declare": state.declare,
     "typeset": state.declare,
     "local": state.local,
@@ -28,7 +29,7 @@ TABLE: Mapping[str, Builtin] = {
     "readonly": state.readonly,
     "unset": state.unset,
     "set": state.set_,
-    "shopt": state.shopt,
+    "shopt": refusing("shopt", state.shopt),
     "shift": state.shift,
     "getopts": state.getopts,
     "let": state.let,
@@ -43,16 +44,16 @@ TABLE: Mapping[str, Builtin] = {
     "break": control.break_,
     "continue": control.continue_,
     "trap": control.trap,
-    "wait": control.wait,
-    "type": control.type_,
+    "wait": refusing("wait", control.wait),
+    "type": refusing("type", control.type_),
     "command": control.command,
     "builtin": control.builtin,
     "test": control.test,
     "[": control.bracket,
     "hash": control.hash_,
-    "umask": control.umask,
-    "ulimit": control.ulimit,
-    "times": control.times,
+    "umask": refusing("umask", control.umask),
+    "ulimit": refusing("ulimit", control.ulimit),
+    "times": refusing("times", control.times),
 }
 """Every builtin by its name."""
 

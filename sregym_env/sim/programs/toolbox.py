@@ -31,7 +31,7 @@ _TEXT = frozenset(
     "cat head tail wc grep fgrep egrep sed awk sort uniq cut paste tr rev nl fold expand tee xargs find basename "
     "dirname tree du true false clear sh base64 diff seq expr md5sum sha1sum sha256sum tac od rmdir echo printf "
     "ls mkdir touch rm cp mv ln chmod pwd readlink realpath stat strings split comm gzip gunzip zcat tar test [ "
-    "sha512sum unexpand".split()
+    "sha512sum unexpand yes".split()
 )
 _DEBIAN_ONLY = frozenset("bash join column file".split())
 _NETWORK_BUSYBOX = frozenset("nslookup wget nc telnet ping netstat ifconfig ip route traceroute arp".split())
