@@ -352,6 +352,10 @@ class Workstation:
         total = 0.0
         for word in argv[1:]:
             match = _DURATION.match(word)
+            if match is None and word.startswith("-") and len(word) > 1:
+                long = word.startswith("--")
+                kind = f"unrecognized option '{word}'" if long else f"invalid option -- '{word[1]}'"
+                return _misused("sleep", kind, 1)
             if match is None:
                 return ExecResult(stderr=f"sleep: invalid time interval '{word}'\n", exit_code=1)
             total += float(match[1]) * _UNITS[match[2]]

@@ -8,6 +8,14 @@ from typing import Any
 from sregym_env.shell.interpreter import Builtin, Interpreter
 
 USAGES: Mapping[str, tuple[str, str, str]] = {
+    "alias": ("p", "", "[-p] [name[=value] ... ]"),
+    "builtin": ("", "", "[shell-builtin [arg ...]]"),
+    "command": ("pvV", "", "[-pVv] command [arg ...]"),
+    "eval": ("", "", "[arg ...]"),
+    "exec": ("cl", "a", "[-cl] [-a name] [command [argument ...]] [redirection ...]"),
+    "hash": ("lrdt", "p", "[-lr] [-p pathname] [-dt] [name ...]"),
+    "trap": ("lp", "", "[-lp] [[arg] signal_spec ...]"),
+    "unalias": ("a", "", "[-a] name [name ...]"),
     "dirs": ("clpv", "", "[-clpv] [+N] [-N]"),
     "pwd": ("LP", "", "[-LP]"),
     "shopt": ("pqsuo", "", "[-pqsu] [-o] [optname ...]"),

@@ -191,6 +191,15 @@ def printenv(args: list[str], call: Call) -> ExecResult:
     return ExecResult("".join(f"{value}\n" for value in found), "", int(len(found) < len(names)))
 
 
+_SHELL_LETTERS = "abcefhiklmnoprstuvxBCDEHPTO"
+_SHELL_LONG = frozenset(
+    "--login --norc --noprofile --posix --version --restricted --noediting --rcfile --init-file --verbose".split()
+)
+_SHELL_USAGE = (
+    "Usage:\t{0} [GNU long option] [option] ...\n\t{0} [GNU long option] [option] script-file ...\n"
+)
+
+
 def sh(args: list[str], call: Call) -> ExecResult:
     """``sh [-eux] [-c script [name [argument...]]]``, a script file, or a script on standard input."""
     letters, flags = "", set[str]()
@@ -201,8 +210,19 @@ def sh(args: list[str], call: Call) -> ExecResult:
             break
         if flag in ("-o", "+o") and rest:
             flags.add(rest.pop(0))
-        elif not flag.startswith("--"):
+        elif flag.startswith("--"):
+            if flag not in _SHELL_LONG:
+                return ExecResult(
+                    "", f"{call.name}: {flag}: invalid option\n{_SHELL_USAGE.format(call.name)}", 2
+                )
+        elif (wrong := next((letter for letter in flag[1:] if letter not in _SHELL_LETTERS), "")) != "":
+            return ExecResult(
+                "", f"{call.name}: {flag[0]}{wrong}: invalid option\n{_SHELL_USAGE.format(call.name)}", 2
+            )
+        else:
             letters += flag[1:]
+    if "--version" in args[:1]:
+        return ExecResult("GNU bash, version 5.2.15(1)-release (x86_64-pc-linux-gnu)\n")
     flags |= {FLAGS[letter] for letter in letters if letter in "euxfC" and letter in FLAGS}
     if letters.endswith("o") and rest:
         flags.add(rest.pop(0))
