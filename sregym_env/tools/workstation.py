@@ -24,6 +24,7 @@ from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.effort import EffortExceeded
 from sregym_env.shell.commands.arguments import UsageError, options
 from sregym_env.shell.commands.curl import curl
+from sregym_env.shell.commands.python import python
 from sregym_env.shell.files import FileEntry, Files, SymlinkEntry, encoded, readable
 from sregym_env.shell.shell import KILLED, Limits, Shell, ShellCommand
 from sregym_env.tools.alerts import alerts
@@ -36,7 +37,6 @@ from sregym_env.tools.kubectl.desk import Listener
 from sregym_env.tools.machine import ADDRESS, COMMANDS, FILES
 from sregym_env.tools.network import NetworkCommands
 from sregym_env.tools.openssl import Openssl
-from sregym_env.tools.python import python
 from sregym_env.tools.submit import from_argv, from_line
 from sregym_env.tools.taxonomy import told
 

@@ -21,7 +21,8 @@ from sregym_env.shell.shell import Shell as NewShell
 from sregym_env.sim.containers import view
 from sregym_env.sim.network import dns
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.programs import httpd, mongo_shell, net_tools, visits
+from sregym_env.sim.programs import httpd, image_tools, mongo_shell, net_tools, visits
+from sregym_env.sim.programs.image_tools import format_date
 from sregym_env.sim.programs.visits import Visit
 from sregym_env.sim.world.process import Process
 
@@ -73,7 +74,8 @@ def container_shell(ctx: ProcessContext, *, setup: bool = False, visit: Visit | 
     commands: dict[str, ShellCommand] = {
         name: _bound(visit, TOOLS[name]) for name in sorted(names - TIMED.keys())
     }
-    commands.update({name: partial(TIMED[name], visit) for name in sorted(names & TIMED.keys())})
+    timed = names | TEXT_TOOLS[image.toolbox]
+    commands.update({name: partial(TIMED[name], visit) for name in sorted(timed & TIMED.keys())})
     for name, command in program_commands(visit, setup).items():
         commands[name] = command
     if "ls" in TEXT_TOOLS[image.toolbox]:
@@ -232,9 +234,10 @@ PROCESSOR_SHARE = 0.006
 
 
 def _ps(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    procps = ctx.image.toolbox == "debian"
     listed = [(pid, process.memory >> 10, process.started_at, " ".join(_command(process.program, process.argv)))
               for pid, process in visible_processes(ctx)]  # fmt: skip
-    if any("u" in word.lstrip("-") for word in argv[1:]) or ctx.image.toolbox == "debian":
+    if procps:
         now = rfc3339(ctx.now())[11:16]
         lines = ["USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n"]
         for pid, rss, since, command in listed:
@@ -330,47 +333,6 @@ def _uname(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -
             f"Linux {ctx.process.hostname} 6.1.0-32-amd64 #1 SMP PREEMPT_DYNAMIC Debian 6.1.129-1 x86_64 Linux\n"
         )
     return _ok("Linux\n")
-
-
-def format_date(time: int, form: str) -> str:
-    """An instant (microseconds, UTC) in strftime's notation: the directives that scripts use."""
-    text = rfc3339(time)
-    day, clock = text[:10], text[11:19]
-    days = time // (86_400 * SECOND)
-    week = ("Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed")[days % 7]
-    months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
-    table = {
-        "Y": day[:4],
-        "m": day[5:7],
-        "d": day[8:],
-        "e": f"{int(day[8:]):2d}",
-        "H": clock[:2],
-        "M": clock[3:5],
-        "S": clock[6:],
-        "F": day,
-        "T": clock,
-        "s": str(time // SECOND),
-        "N": f"{time % SECOND:06d}000",
-        "Z": "UTC",
-        "z": "+0000",
-        "a": week,
-        "b": months[int(day[5:7]) - 1],
-        "y": day[2:4],
-        "R": clock[:5],
-        "n": "\n",
-        "%": "%",
-        "3N": f"{time % SECOND // 1000:03d}",
-    }
-    out, index = [], 0
-    while index < len(form):
-        if form[index] == "%" and index + 1 < len(form):
-            length = 2 if form[index + 1 : index + 3] == "3N" else 1
-            out.append(table.get(form[index + 1 : index + 1 + length], form[index : index + 1 + length]))
-            index += 1 + length
-        else:
-            out.append(form[index])
-            index += 1
-    return "".join(out)
 
 
 def _date(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -550,7 +512,7 @@ def _ls(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     text = _LISTED.sub(lambda m: f"{m[1]} {m[2]:>4} root     root {m[3]:>12} {m[4]} {m[5]}", text)
     lines = text.count("\n")
     return ExecResult(
-        f"total {lines * 4}\n{text}" if _LISTED.search(result.stdout) else text,
+        f"total {lines * 4}\n{text}" if _TOTAL.search(result.stdout) else text,
         result.stderr,
         result.exit_code,
     )
@@ -642,11 +604,32 @@ TOOLS: Mapping[str, Tool] = {
     "apt": _no_packages,
     "getent": _getent,
     **net_tools.TOOLS,
+    **image_tools.TOOLS,
 }
+
+
+def _tail(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """``tail``; one that follows goes on until somebody ends it."""
+    result = shell.library("tail", argv[1:], stdin)
+    if not follows(argv) or result.exit_code:
+        return result
+    shell.show(result)
+    visit.take(inf)
+    return ExecResult()
+
+
+def follows(argv: Sequence[str]) -> bool:
+    """Whether a command line is that of a ``tail`` that waits for more."""
+    if argv[0].rpartition("/")[2] != "tail":
+        return False
+    short = "".join(word[1:] for word in argv[1:] if word.startswith("-") and not word.startswith("--"))
+    return "f" in short or "F" in short or any(word.startswith("--follow") for word in argv[1:])
+
 
 TIMED: Mapping[str, Callable[[Visit, Sequence[str], str, Shell], ExecResult]] = {
     "chroot": _chroot,
     "sleep": visits.wait,
+    "tail": _tail,
     "timeout": visits.timeout,
 }
 """Commands that have to do with the time which others take."""

@@ -1,4 +1,4 @@
-"""``python3`` on the workstation: the modules that people call by name; code of their own does not run here.
+"""``python3``: the modules that people call by name; code of their own does not run here.
 
 Whatever is typed stays inside this process, so there is no interpreter to hand code to. That is said, with an exit code
 that is not 0, and with what does the job instead.
@@ -25,8 +25,8 @@ MOST_INDENTED = 32 * 1024 * 1024
 """Blanks that all indentation together may have: a deep document is as long as its depth by its length."""
 
 NO_CODE = (
-    "python3: Python code cannot be run on this workstation (only `python3 -m json.tool`, `-m base64` and `--version`); "
-    "use jq, awk or bash\n"
+    "python3: Python code cannot be run here (only `python3 -m json.tool`, `python3 -m base64` and `python3 --version`); "
+    "use jq, awk or a shell\n"
 )
 _USAGE = "usage: python3 [option] ... [-c cmd | -m mod | file | -] [arg] ...\nTry `python -h' for more information.\n"
 _FLAGS = frozenset("-B -E -I -O -OO -P -S -b -bb -d -i -q -s -u -v -x".split())
