@@ -474,7 +474,13 @@ class SimCluster:
             raise status.internal_error(f'unable to upgrade connection: container not found ("{chosen}")')
         advance = None if paced else self._world.advance
         return programs_exec.run(
-            self._world, found, chosen, list(command), stdin, advance=advance, limit=min(limit, LONGEST_COMMAND)
+            self._world,
+            found,
+            chosen,
+            list(command),
+            stdin,
+            advance=advance,
+            limit=min(limit, LONGEST_COMMAND),
         )
 
     def attach(

@@ -305,7 +305,9 @@ def look_up(world: SimWorld, source: Source, name: str, server: str = "") -> Loo
     asked = server or (conf.nameservers[0] if conf.nameservers else "127.0.0.1")
     if server:
         answer, seconds = dns.ask(world, source, name.rstrip("."), server)
-        return Lookup(answer.rcode, answer.addresses, answer.chain[-1] if answer.chain else name, asked, seconds)
+        return Lookup(
+            answer.rcode, answer.addresses, answer.chain[-1] if answer.chain else name, asked, seconds
+        )
     found = dns.resolve(world, source, name)
     if not found.error:
         canonical = (found.canonical or name).rstrip(".")

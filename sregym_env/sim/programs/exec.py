@@ -25,7 +25,7 @@ def begin(world: SimWorld, pod: Manifest, container: str, argv: Sequence[str], *
     refused = None if process is None else _not_found(world, ProcessContext(world, process), argv)
     if process is None or refused is not None:
         result = refused or run(world, pod, container, argv)
-        return Turn(None, result.stdout, result.stderr, result.exit_code)
+        return Turn(None, result.stdout, result.stderr, result.exit_code, result.seconds)
     return consoles.begin(ProcessContext(world, process), argv, tty=tty)
 
 
@@ -40,7 +40,13 @@ def go_on(
     turn = consoles.feed(ctx, console, data) if data else Turn(console)
     if end and turn.console is not None:
         last = consoles.close(ctx, turn.console)
-        turn = Turn(last.console, turn.stdout + last.stdout, turn.stderr + last.stderr, last.exit_code)
+        turn = Turn(
+            last.console,
+            turn.stdout + last.stdout,
+            turn.stderr + last.stderr,
+            last.exit_code,
+            turn.seconds + last.seconds,
+        )
     return turn
 
 

@@ -6,10 +6,10 @@ import errno
 from posixpath import normpath
 from urllib.parse import unquote
 
-from sregym_env.shell.commands.python import python
 from sregym_env.shell.files import Files
 from sregym_env.shell.shell import Shell
 from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs import image_tools
 from sregym_env.sim.programs.defaults import MIB, Quiet
 from sregym_env.sim.world.program import HttpRequest, HttpResponse
 
@@ -85,7 +85,7 @@ class StaticHttp(Quiet):
         text = file_text(ctx, path) if name else None
         if text is not None:
             tree.put_text(path, text)
-        result = python(argv, "", Shell(tree, {}, cwd=ctx.image.workdir))
+        result = image_tools.TOOLS["python3"](ctx, argv, "", Shell(tree, {}, cwd=ctx.image.workdir))
         if result.text.strip():
             ctx.log(result.text)
         ctx.exit(result.exit_code, delay=0.1)

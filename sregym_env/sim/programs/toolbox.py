@@ -12,9 +12,10 @@ from functools import partial
 from math import inf
 
 from sregym_env.cluster.streams import ExecResult
-from sregym_env.kube.durations import rfc3339
+from sregym_env.kube.durations import parse_rfc3339, rfc3339
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.streams import keyed_bits
+from sregym_env.shell.commands.arguments import UsageError, options
 from sregym_env.shell.files import FileEntry, Files
 from sregym_env.shell.shell import Shell, ShellCommand
 from sregym_env.shell.shell import Shell as NewShell
@@ -336,10 +337,62 @@ def _uname(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -
 
 
 def _date(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    form = next((word[1:] for word in argv[1:] if word.startswith("+")), "%a %b %e %H:%M:%S %Z %Y")
-    if any(word.startswith("-I") for word in argv[1:]):
-        form = "%Y-%m-%dT%H:%M:%S+00:00" if "-Iseconds" in argv else "%F"
-    return _ok(format_date(ctx.now(), form) + "\n")
+    busybox = ctx.image.toolbox == "busybox"
+    try:
+        given, operands = options(list(argv[1:]), "d:D:r:s:uRI::", _DATE_LONG)
+    except UsageError as error:
+        usage = _DATE_USAGE if busybox else "Try 'date --help' for more information.\n"
+        return _fail(f"date: {error}\n{usage}")
+    flags = dict(given)
+    ctx.unnoted()
+    now = round(shell.clock() * SECOND)
+    if "s" in flags or any(not word.startswith("+") for word in operands):
+        return _fail("date: can't set date: Operation not permitted\n")
+    if "d" in flags:
+        asked = _moment(flags["d"], now)
+        if asked is None:
+            return _fail(f"date: invalid date '{flags['d']}'\n")
+        now = asked
+    form = next((word[1:] for word in operands), "%a %b %e %H:%M:%S %Z %Y")
+    if "R" in flags:
+        form = "%a, %d %b %Y %H:%M:%S %z"
+    elif "I" in flags:
+        unit = flags["I"] or "date"
+        form = next((form for name, form in _ISO.items() if name.startswith(unit)), "%F")
+    return _ok(format_date(now, form) + "\n")
+
+
+_DATE_LONG = {
+    "date": "d:", "utc": "u", "universal": "u", "rfc-2822": "R", "rfc-email": "R", "iso-8601": "I::", "reference": "r:", "set": "s:",
+}  # fmt: skip
+_DATE_USAGE = (
+    "BusyBox v1.36.1 (2023-05-18 22:34:17 UTC) multi-call binary.\n\n"
+    "Usage: date [OPTIONS] [+FMT] [[-s] TIME]\n\nDisplay time (using +FMT), or set time\n"
+)
+_ISO = {
+    "date": "%F",
+    "hours": "%Y-%m-%dT%H+00:00",
+    "minutes": "%Y-%m-%dT%H:%M+00:00",
+    "seconds": "%Y-%m-%dT%H:%M:%S+00:00",
+    "ns": "%Y-%m-%dT%H:%M:%S,%N+00:00",
+}
+"""Forms of ``date -I``, by the name of their precision."""
+
+
+def _moment(text: str, now: int) -> int | None:
+    """The time that ``date -d`` is asked about, microseconds; None for forms that are not understood."""
+    word = text.strip()
+    if word in ("", "now", "today"):
+        return now
+    try:
+        if word.startswith("@"):
+            return int(word[1:13]) * SECOND
+        stamp = word.replace(" ", "T")
+        return parse_rfc3339(
+            stamp if stamp.endswith("Z") else f"{stamp}{'' if 'T' in stamp else 'T00:00:00'}Z"
+        )
+    except ValueError:
+        return None
 
 
 def _df(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:

@@ -194,7 +194,7 @@ def check(
         result = runtime.execute(world, pod, container, config["exec"].get("command", ()))
         if result.seconds > timeout:
             asked = " ".join(config["exec"].get("command", ()))
-            return False, f"command timed out: \"{asked}\" timed out after {timeout:g}s"
+            return False, f'command timed out: "{asked}" timed out after {timeout:g}s'
         return result.exit_code == 0, result.text.strip()
     if "httpGet" in config:
         return _http(world, pod, record, container, config["httpGet"], timeout)
