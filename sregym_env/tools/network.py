@@ -138,13 +138,13 @@ class NetworkCommands:
         # A range as wide as somebody waits for.
         ports = range(int(first), min(int(last or first), int(first) + 49, 65535) + 1)
         said, out, seconds, code = "", "", 0.0, 1
-        for port in ports:
-            done = self._dial(operands[0], port, wait)
+        for number in ports:
+            done = self._dial(operands[0], number, wait)
             seconds += done.seconds
             if done.outcome == "ok":
                 code = 0
-                out += "" if "z" in flags else self._typed(operands[0], port, stdin)
-            said += _connected(operands[0], port, done, flags)
+                out += "" if "z" in flags else self._typed(operands[0], number, stdin)
+            said += _connected(operands[0], number, done, flags)
             if done.phase == "lookup" and done.outcome != "ok":
                 break
         return ExecResult(out, said, code, seconds=seconds)

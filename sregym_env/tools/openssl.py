@@ -342,9 +342,13 @@ def _extension_value(name: str, value: Any) -> str:
     if name == "subjectAltName":
         parts = []
         for entry in value:
-            label = {x509.DNSName: "DNS", x509.IPAddress: "IP Address", x509.RFC822Name: "email"}.get(
-                type(entry), "URI"
-            )
+            label = "URI"
+            for kind, word in (
+                (x509.DNSName, "DNS"),
+                (x509.IPAddress, "IP Address"),
+                (x509.RFC822Name, "email"),
+            ):
+                label = word if isinstance(entry, kind) else label
             parts.append(f"{label}:{entry.value}")
         return ", ".join(parts)
     if name == "keyUsage":

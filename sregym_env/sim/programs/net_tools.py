@@ -168,15 +168,15 @@ def _wget(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
         body,
         wait,
     )
-    result, body = _retrieved(done, url, quiet=quiet, limited=bool(wait))
-    if body is not None and not spider and output == "-":
-        result = ExecResult(body, result.stderr)
-    elif body is not None and not spider:
+    result, text = _retrieved(done, url, quiet=quiet, limited=bool(wait))
+    if text is not None and not spider and output == "-":
+        result = ExecResult(text, result.stderr)
+    elif text is not None and not spider:
         name = output or url.rstrip("/").rpartition("/")[2].partition("?")[0] or "index.html"
-        shell.files.put_text(shell.resolve(name), body)
+        shell.files.put_text(shell.resolve(name), text)
         if not quiet:
             result = ExecResult(stderr=f"{result.stderr}saving to '{name}'\n'{name}' saved\n")
-    elif body is not None and not quiet:
+    elif text is not None and not quiet:
         result = ExecResult(stderr=f"{result.stderr}remote file exists\n")
     return replace(result, seconds=done.total_seconds)
 
@@ -301,7 +301,8 @@ def _said(ctx: ProcessContext, host: str, port: int, sent: str) -> str:
 
 def _operands(argv: Sequence[str], valued: str) -> list[str]:
     """The words that are neither options nor values of such."""
-    found, words = [], list(argv[1:])
+    found: list[str] = []
+    words = list(argv[1:])
     while words:
         word = words.pop(0)
         if word == "--":
