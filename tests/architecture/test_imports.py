@@ -54,6 +54,7 @@ ALLOWED: Mapping[tuple[str, str], str] = {
         "sregym_env.rollouts.policies.llm",
         "sregym_env.llm.endpoint",
     ): "httpx, which most policies do not need, takes longer than they",
+    ("sregym_env.tools.openssl", "cryptography"): _CERTIFICATES,
     ("sregym_env.kube.validation.cluster", "cryptography"): _CERTIFICATES,
     ("sregym_env.kube.describe.certificates", "cryptography"): _CERTIFICATES,
     ("sregym_env.sim.apiserver.admission.certificates", "cryptography"): _CERTIFICATES,
