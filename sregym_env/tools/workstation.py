@@ -13,7 +13,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from sregym_env.cluster.api import World
@@ -229,8 +229,11 @@ class Workstation:
             "helm": self._run_helm,
             "python3": python,
             "python": python,
-            "openssl": self._counted(Openssl(Wire(self)).run, "openssl"),
-            **{name: self._counted(run, name) for name, run in NetworkCommands(Wire(self)).table().items()},
+            "openssl": partial(self._run_beyond, Openssl(Wire(self)).run),
+            **{
+                name: partial(self._run_beyond, run)
+                for name, run in NetworkCommands(Wire(self)).table().items()
+            },
             **COMMANDS,
         }
         return own
@@ -321,18 +324,14 @@ class Workstation:
         self._pass(READ_SECONDS)
         return result
 
-    def _counted(self, run: ShellCommand, name: str) -> ShellCommand:
+    def _run_beyond(self, run: ShellCommand, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         """A command that reaches beyond the workstation and says how long it took."""
-
-        def call(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-            if (refused := self._refused()) is not None:
-                return refused
-            self._used = self._used or "shell"
-            result = run(argv, stdin, shell)
-            self._pass(max(result.seconds, 0.1))
-            return replace(self._expired() or result, seconds=0.0)
-
-        return call
+        if (refused := self._refused()) is not None:
+            return refused
+        self._used = self._used or "shell"
+        result = run(argv, stdin, shell)
+        self._pass(max(result.seconds, 0.1))
+        return replace(self._expired() or result, seconds=0.0)
 
     def _run_helm(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         if (refused := self._refused()) is not None:
