@@ -9,7 +9,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from sregym_env.cluster.api import World
-from sregym_env.cluster.http import HttpCall, HttpExchange
+from sregym_env.cluster.http import HttpCall, HttpExchange, Lookup
 from sregym_env.cluster.identity import User
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.status import StatusError, not_found
@@ -348,6 +348,10 @@ def _matching(station: Station, argv: Sequence[str]) -> list[Job]:
     return named if whole else [job for job in named if words[0] in job.command.split(" ")[0]]
 
 
+_NOWHERE = HttpExchange("no_such_host", "lookup", "", 0, lookup=Lookup("NXDOMAIN"))
+"""What becomes of a request to something that is no host."""
+
+
 class Wire:
     """How curl reaches things: ports that jobs of the workstation listen on, and the cluster's network."""
 
@@ -363,9 +367,12 @@ class Wire:
     def request(self, call: HttpCall) -> HttpExchange:
         """One HTTP request."""
         station = self._station
-        parts = urlsplit(call.url)
-        if parts.hostname in LOCAL:
+        try:
+            parts = urlsplit(call.url)
             port = parts.port or (443 if parts.scheme == "https" else 80)
+        except ValueError:
+            return _NOWHERE
+        if parts.hostname in LOCAL and parts.scheme != "dns":
             listener = station.jobs.listener(port, station.world.now())
             target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
             if isinstance(listener, Forward):

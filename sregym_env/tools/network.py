@@ -335,8 +335,7 @@ def _told(host: str, port: int, done: HttpExchange, stamp: str, tries: int) -> t
             "connected.\nHTTP request sent, awaiting response... Read error (Connection timed out) in headers.\n"
         )  # fmt: skip
         again = "Retrying.\n\n" if tries > 1 else "Giving up.\n\n"
-        # Between two tries it waits a second more each time, ten at most.
-        return said + lost + again, 4, done.seconds * tries + sum(min(turn, 10) for turn in range(1, tries))
+        return said + lost + again, 4, done.seconds * tries + _pauses(tries)
     said += "connected.\n"
     if done.outcome == "tls":
         return f"{said}{_distrust(host, done.problem)}", 5, done.seconds
@@ -348,6 +347,13 @@ def _told(host: str, port: int, done: HttpExchange, stamp: str, tries: int) -> t
     if done.status >= 400:
         return f"{said}{stamp} ERROR {done.status}: {reason}.\n\n", 8, done.seconds
     return said, 0, done.seconds
+
+
+def _pauses(tries: int) -> float:
+    """Seconds that Wget waits between so many tries: one more each time, ten at most."""
+    again = tries - 1
+    least = min(again, 10)
+    return least * (least + 1) / 2 + 10.0 * (again - least)
 
 
 def _distrust(host: str, problem: str) -> str:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sregym_env.cluster.identity import ADMIN
 from sregym_env.sim.bringup.deploy import bare_cluster
@@ -156,3 +160,26 @@ def test_a_release_in_the_cluster(desk: Workstation) -> None:
     assert desk.run("helm history web -o json | jq length").text == "1\n", (
         "Helm leaves out what it cannot read"
     )
+
+
+WORDS = st.sampled_from(
+    [
+        *"- -- [ ] @ @[ + +short : :: 0 99999 443 10.96.0.1 10.96.0.1:443 nope -n -w -c -x -t -A -in -o -m -O -l x509 s_client "
+        "verify list status get values history json.tool -connect -noout -text 1e9 nan -1 -5 a=b http://[ http://x:9z tcp://x /".split(),
+        "",
+        "a b",
+        "§",
+        "�",
+    ]
+)
+COMMANDS = (
+    "dig host nc nslookup ping telnet wget openssl helm python3 git df free id ip nproc uname uptime date which hostname yes "
+    "seq timeout".split()
+)
+
+
+@given(st.sampled_from(COMMANDS), st.lists(WORDS, max_size=5))
+def test_whatever_is_typed_nothing_of_ours_breaks(desk: Workstation, command: str, words: list[str]) -> None:
+    done = desk.run(" ".join([command, *map(shlex.quote, words)]))
+    assert desk.defect is None
+    assert done.exit_code != 139

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from sregym_env.shell.commands.arguments import UsageError, options
 from sregym_env.shell.shell import Shell
 
 VERSION = "Python 3.11.2"
-COST = 0.1
+COST = 0.25
 """What a character costs to read and to write again (units of ``runtime/effort.py``)."""
 
 MOST_INDENTED = 32 * 1024 * 1024
@@ -125,15 +126,15 @@ def _json_tool(words: list[str], stdin: str, shell: Shell) -> ExecResult:
     return ExecResult(out)
 
 
+_BRACKETS = re.compile(r"[\[\]{}]")
+
+
 def _widest(text: str) -> int:
     """At most how many levels all lines of a document together are indented by."""
     depth = deepest = 0
-    for char in text:
-        if char in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif char in "]}":
-            depth -= 1
+    for char in _BRACKETS.findall(text):
+        depth += 1 if char in "[{" else -1
+        deepest = max(deepest, depth)
     return deepest * (text.count(",") + 2 * text.count("[") + 2 * text.count("{"))
 
 
