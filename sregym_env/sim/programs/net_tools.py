@@ -168,15 +168,15 @@ def _wget(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
         body,
         wait,
     )
-    result, text = _retrieved(done, url, quiet=quiet, limited=bool(wait))
-    if text is not None and not spider and output == "-":
-        result = ExecResult(text, result.stderr)
-    elif text is not None and not spider:
+    result, answer = _retrieved(done, url, quiet=quiet, limited=bool(wait))
+    if answer is not None and not spider and output == "-":
+        result = ExecResult(answer, result.stderr)
+    elif answer is not None and not spider:
         name = output or url.rstrip("/").rpartition("/")[2].partition("?")[0] or "index.html"
-        shell.files.put_text(shell.resolve(name), text)
+        shell.files.put_text(shell.resolve(name), answer)
         if not quiet:
             result = ExecResult(stderr=f"{result.stderr}saving to '{name}'\n'{name}' saved\n")
-    elif text is not None and not quiet:
+    elif answer is not None and not quiet:
         result = ExecResult(stderr=f"{result.stderr}remote file exists\n")
     return replace(result, seconds=done.total_seconds)
 
