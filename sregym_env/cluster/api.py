@@ -15,7 +15,7 @@ from sregym_env.cluster.disturbances import Disturbance
 from sregym_env.cluster.health import Alert, ComponentHealth, JourneyHealth
 from sregym_env.cluster.http import HttpCall, HttpExchange
 from sregym_env.cluster.identity import User
-from sregym_env.cluster.streams import Attached, ExecResult
+from sregym_env.cluster.streams import LONGEST_COMMAND, Attached, ExecResult
 from sregym_env.kube.registry import Registry
 from sregym_env.kube.types import Json, Manifest
 
@@ -133,8 +133,9 @@ class Cluster(Protocol):
         *,
         container: str | None = None,
         stdin: str = "",
+        limit: float = LONGEST_COMMAND,
     ) -> ExecResult:
-        """Run a command in a container."""
+        """Run a command in a container, for at most ``limit`` seconds."""
 
     def attach(
         self,

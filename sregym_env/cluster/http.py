@@ -13,9 +13,11 @@ HTTP_REASONS: Mapping[int, str] = {status.value: status.phrase for status in HTT
 
 @dataclass(frozen=True, slots=True)
 class HttpCall:
-    """One HTTP request to make."""
+    """One HTTP request to make, or what would come before it: a name to look up, a connection to open."""
 
     url: str
+    """Of the scheme ``http`` or ``https``; ``tcp://host:port`` only opens a connection; ``dns:///name`` only looks a name
+    up through the machine's search path, and ``dns://server/name`` asks one server for exactly that name (RFC 4501)."""
     method: str = "GET"
     headers: Mapping[str, str] = field(default_factory=dict)
     body: str = ""
@@ -25,6 +27,20 @@ class HttpCall:
     """Whether a server over https may present any certificate."""
     authorities: str = ""
     """Certificates (PEM) that must vouch for a server over https; empty for those that machines trust."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """What became of a question about a name's addresses."""
+
+    rcode: str
+    """``NOERROR``, ``NXDOMAIN``, ``SERVFAIL``, ``REFUSED``; ``TIMEOUT`` where no server answered."""
+    addresses: tuple[str, ...] = ()
+    canonical: str = ""
+    """The name that has them, at the end of all aliases and search paths."""
+    server: str = ""
+    """Who was asked."""
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +61,7 @@ class HttpExchange:
     connect_seconds: float = 0.0
     problem: str = ""
     """For the outcome ``tls``: why there is no secure connection, as curl words it."""
+    certificate: str = ""
+    """The chain (PEM) that a server over https presented, where that is known."""
+    lookup: Lookup | None = None
+    """What was answered about a name that was only looked up."""

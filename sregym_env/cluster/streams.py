@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+LONGEST_COMMAND = 3600.0
+"""Seconds after which a command in a container is cut off that goes on waiting; kubelets cut off idle ones after four hours."""
+
 
 @dataclass(frozen=True, slots=True)
 class ExecResult:
@@ -18,6 +21,8 @@ class ExecResult:
     the order is known."""
     cost: int = field(default=0, compare=False)
     """Commands that the shell which carried it out has run, for the account of a shell around it."""
+    seconds: float = field(default=0.0, compare=False)
+    """How long it took, as far as the world's clock has not moved for it."""
 
     @property
     def text(self) -> str:
@@ -36,7 +41,7 @@ class ExecResult:
     def then(self, complaint: str, exit_code: int) -> ExecResult:
         """This, and an error after it."""
         chunks = (*self.pieces, (2, complaint)) if self.stdout else ()
-        return ExecResult(self.stdout, self.stderr + complaint, exit_code, chunks, self.cost)
+        return ExecResult(self.stdout, self.stderr + complaint, exit_code, chunks, self.cost, self.seconds)
 
 
 class Attached(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 from sregym_env.cluster.api import PatchType, Propagation
 from sregym_env.cluster.http import HttpCall, HttpExchange
 from sregym_env.cluster.identity import User
-from sregym_env.cluster.streams import Attached, ExecResult
+from sregym_env.cluster.streams import LONGEST_COMMAND, Attached, ExecResult
 from sregym_env.kube import status
 from sregym_env.kube.registry import BUILTIN, Registry, Resource
 from sregym_env.kube.types import Json, Manifest
@@ -241,12 +241,13 @@ class LiveCluster:
         *,
         container: str | None = None,
         stdin: str = "",
+        limit: float = LONGEST_COMMAND,
     ) -> ExecResult:
-        """Run a command in a container."""
+        """Run a command in a container, for at most ``limit`` seconds."""
         query = [("command", word) for word in command]
         query += _streams(container, stdin=bool(stdin))
         path = item(self._pods, namespace, pod, "exec")
-        return sockets.execute(self._connection, path, query, _bytes(stdin))
+        return sockets.execute(self._connection, path, query, _bytes(stdin), limit)
 
     def attach(
         self,

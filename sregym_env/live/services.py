@@ -14,7 +14,7 @@ from typing import Literal
 from urllib.parse import quote, unquote, urlsplit
 
 from sregym_env.cluster.api import Cluster
-from sregym_env.cluster.http import HttpCall, HttpExchange
+from sregym_env.cluster.http import HttpCall, HttpExchange, Lookup
 from sregym_env.errors import ClusterError
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
@@ -68,8 +68,13 @@ class _Host:
 
 
 def exchange(connection: Connection, cluster: Cluster, call: HttpCall) -> HttpExchange:
-    """One HTTP request to whatever in the cluster its URL names."""
+    """One HTTP request to whatever in the cluster its URL names; names are looked up in the API, whoever is asked."""
     url = urlsplit(call.url)
+    if url.scheme == "dns":
+        name = url.path.strip("/")
+        found = _found(cluster, name)
+        lookup = Lookup("NXDOMAIN") if found is None else Lookup("NOERROR", (found.address,), name)
+        return HttpExchange("ok", "lookup", "", 53, lookup=replace(lookup, server=url.hostname or ""))
     try:
         port = url.port or _PORTS.get(url.scheme, 0)
     except ValueError:
@@ -80,7 +85,7 @@ def exchange(connection: Connection, cluster: Cluster, call: HttpCall) -> HttpEx
     if host.ports is not None and port not in host.ports:
         # Nobody answers for such a port of a Service, not even with a refusal.
         return HttpExchange("timeout", "connect", host.address, port, seconds=call.timeout or PATIENCE)
-    method = call.method.upper()
+    method = "HEAD" if url.scheme == "tcp" else call.method.upper()
     if method not in _METHODS:
         return HttpExchange("ok", "done", host.address, port, 405)
     path = host.proxied(url.scheme, port, url.path)

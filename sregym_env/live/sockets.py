@@ -87,10 +87,12 @@ def _tell(socket: websocket.WebSocket, stdin: bytes, *, end: bool) -> None:
         socket.send_binary(bytes([_CLOSE, _STDIN]))
 
 
-def execute(connection: Connection, path: str, query: Query, stdin: bytes) -> ExecResult:
-    """Run a command to its end. Raises StatusError where the connection is refused or the container does not run."""
+def execute(
+    connection: Connection, path: str, query: Query, stdin: bytes, limit: float = TIMEOUT
+) -> ExecResult:
+    """Run a command to its end; one that is silent for ``limit`` seconds is given up. Raises StatusError where the connection is refused or the container does not run."""
     said: dict[int, bytearray] = {_STDOUT: bytearray(), _STDERR: bytearray(), _ERROR: bytearray()}
-    with _opened(connection, path, query, _PROTOCOLS, TIMEOUT) as socket:
+    with _opened(connection, path, query, _PROTOCOLS, min(limit, TIMEOUT)) as socket:
         if stdin:
             _tell(socket, stdin, end=True)
         for channel, data in _heard(socket):

@@ -450,7 +450,7 @@ class Interpreter(Processes):
             path = self.files.resolve_path(self.session.cwd, name)
             text = self.files.text(path)
             if text is not None:
-                return self.nested_shell(text, argv)
+                return self._script_file(name, text, argv)
             if self.files.is_folder(path):
                 self.complain(f"{name}: Is a directory")
                 return 126
@@ -461,6 +461,20 @@ class Interpreter(Processes):
             return 127
         self.complain(f"{name}: command not found")
         return 127
+
+    def _script_file(self, name: str, text: str, argv: list[str]) -> int:
+        """Run a file: by whatever its first line says."""
+        interpreter = _interpreter(text)
+        if not interpreter or interpreter[0].rpartition("/")[2] in _SHELLS:
+            return self.nested_shell(text, argv)
+        program = interpreter[0]
+        if not self.has_program(program):
+            if interpreter[0].startswith("/"):
+                self.complain(f"{name}: {program}: bad interpreter: No such file or directory")
+                return 126
+            self.err(f"/usr/bin/env: '{program}': No such file or directory\n")
+            return 127
+        return self.program([*interpreter, *argv])
 
     def call(self, function: tree.Function, arguments: Sequence[str]) -> int:
         """Run a function."""
@@ -539,3 +553,19 @@ _COMPOUND: Mapping[type, Callable[[Interpreter, Any], int]] = {
 
 Builtin = Callable[[Interpreter, list[Any]], int]
 """A builtin: the run, and its words without its own name."""
+
+
+_SHELLS = frozenset("sh bash ash dash zsh".split())
+"""What this interpreter can take the place of."""
+
+
+def _interpreter(text: str) -> list[str]:
+    """The words of a script's first line that say what runs it; nothing where it does not."""
+    if not text.startswith("#!"):
+        return []
+    words = text[2:256].partition("\n")[0].split()
+    if words and words[0].endswith("/env"):
+        words = [word for word in words[1:] if word != "-S"]
+    if len(words) > 1 and words[0].endswith("busybox"):
+        return words[1:]
+    return words

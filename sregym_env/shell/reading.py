@@ -47,6 +47,12 @@ _OPERANDS: Mapping[str, tuple[int, str]] = {
 _SCRIPTED = ("--eval", "-e", "-c", "--command", "--execute", "--expression", "--regexp", "-f", "-m")
 """Options that hold what would else be an operand, or would be read."""
 
+_LONG_VALUED = frozenset(
+    "--authenticationDatabase --authenticationMechanism --host --port --username --password --gssapiServiceName --tlsCAFile "
+    "--tlsCertificateKeyFile --sslCAFile --sslPEMKeyFile --dbname --user --database".split()
+)
+"""Long options of these that take the next word."""
+
 _LANGUAGES = frozenset("python python3 node irb mongo mongosh psql mysql".split())
 """Programs to which an option may give what they would else read."""
 
@@ -107,7 +113,7 @@ def _operands(words: Sequence[str], valued: str) -> tuple[int, bool]:
             skip = False
         elif word.startswith("-") and len(word) > 1:
             scripted = scripted or word.partition("=")[0] in _SCRIPTED
-            skip = (len(word) == 2 and word[1] in valued) or word == "--eval"
+            skip = (len(word) == 2 and word[1] in valued) or word == "--eval" or word in _LONG_VALUED
         else:
             count += 1
     return count, scripted

@@ -80,7 +80,6 @@ class Run(ABC):
         self.files: Files = host.files
         self.limits: Limits = host.limits
         self.background: Background | None = host.background
-        self.now = host.clock()
         self.line = 1
         """The line of the script that runs."""
         self.last_word = ""
@@ -98,6 +97,11 @@ class Run(ABC):
         self._moved = self.limits.moved_bytes
         self._depth = 0
         self._sinks: list[FileSink] = []
+
+    @property
+    def now(self) -> float:
+        """The time, Unix seconds; commands let it pass."""
+        return self.host.clock()
 
     # --- budgets ------------------------------------------------------------------------------------
 

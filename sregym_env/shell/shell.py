@@ -177,6 +177,11 @@ class Shell:
         """Run one command without a shell in between, as ``exec`` does. The command must exist."""
         return self._run(lambda run: run.program(list(argv)), stdin)
 
+    def show(self, result: ExecResult) -> None:
+        """Write what a command has printed so far, for one that goes on; a command of the caller's may do so."""
+        if self._running is not None:
+            self._running.show(result)
+
     def library(self, name: str, arguments: Sequence[str], stdin: str = "") -> ExecResult:
         """Run a program of the library, also where a command of the caller's has taken its name."""
         return self._run(lambda run: run.show(LIBRARY[name](list(arguments), Call(run, name, stdin))), stdin)

@@ -8,7 +8,7 @@ from typing import Any
 from sregym_env.cluster.api import PatchType, Propagation
 from sregym_env.cluster.http import HttpCall, HttpExchange
 from sregym_env.cluster.identity import ADMIN, User
-from sregym_env.cluster.streams import Attached, ExecResult
+from sregym_env.cluster.streams import LONGEST_COMMAND, Attached, ExecResult
 from sregym_env.kube import conversion, schema, selectors, status
 from sregym_env.kube import patch as patches
 from sregym_env.kube.ownership import inferred
@@ -442,11 +442,14 @@ class SimCluster:
         *,
         container: str | None = None,
         stdin: str = "",
+        limit: float = LONGEST_COMMAND,
         admitted: bool = False,
+        paced: bool = False,
     ) -> ExecResult:
         """Run a command in a container. Raises BadRequest or InternalError with the kubelet's refusal.
 
-        ``admitted``: admission has been asked about the connection already.
+        ``admitted``: admission has been asked about the connection already. ``paced``: who asks lets the time pass
+        himself that the command takes (``ExecResult.seconds``).
         """
         pods = apiserver.resource_of(self._world, "pods")
         self._authorize("create", pods, namespace, pod, "exec")
@@ -469,7 +472,16 @@ class SimCluster:
         known = container_logs.container_status(found, chosen)
         if known is None or "running" not in known.get("state", {}):
             raise status.internal_error(f'unable to upgrade connection: container not found ("{chosen}")')
-        return programs_exec.run(self._world, found, chosen, list(command), stdin)
+        advance = None if paced else self._world.advance
+        return programs_exec.run(
+            self._world,
+            found,
+            chosen,
+            list(command),
+            stdin,
+            advance=advance,
+            limit=min(limit, LONGEST_COMMAND),
+        )
 
     def attach(
         self,

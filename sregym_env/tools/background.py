@@ -9,11 +9,12 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from sregym_env.cluster.api import World
-from sregym_env.cluster.http import HttpCall, HttpExchange
+from sregym_env.cluster.http import HttpCall, HttpExchange, Lookup
 from sregym_env.cluster.identity import User
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.status import StatusError, not_found
 from sregym_env.runtime.clock import SECOND
+from sregym_env.shell.commands.arguments import UsageError, options
 from sregym_env.shell.shell import Shell, ShellCommand
 from sregym_env.tools.jobs import FIRST_PID, Job, Jobs
 from sregym_env.tools.kubectl.app import Kubectl
@@ -124,6 +125,8 @@ class JobCommands:
     def jobs(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         """``jobs``."""
         station = self._station
+        if (wrong := _invalid(argv, "lnprs", "[-lnprs] [jobspec ...] or jobs -x command [args]")) is not None:
+            return wrong
         flags = "".join(word[1:] for word in argv[1:] if word.startswith("-"))
         return ExecResult(station.jobs.listing(station.world.now(), pids="p" in flags, long="l" in flags))
 
@@ -133,6 +136,8 @@ class JobCommands:
 
     def pkill(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         """``pkill``."""
+        if (wrong := _pattern(argv)) is not None:
+            return wrong
         found = _matching(self._station, argv)
         for job in found:
             self._station.jobs.kill(job, self._station.world.now())
@@ -140,11 +145,15 @@ class JobCommands:
 
     def pgrep(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         """``pgrep``."""
+        if (wrong := _pattern(argv)) is not None:
+            return wrong
         found = _matching(self._station, argv)
         return ExecResult("".join(f"{job.pid}\n" for job in found), exit_code=0 if found else 1)
 
     def foreground(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         """``fg``."""
+        if (wrong := _invalid(argv, "", "[job_spec]")) is not None:
+            return wrong
         word = argv[1] if len(argv) > 1 else "%+"
         job = self._station.jobs.find(word, self._station.world.now())
         if job is None:
@@ -155,6 +164,15 @@ class JobCommands:
 
     def nohup(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         """``nohup``."""
+        if len(argv) > 1 and argv[1].startswith("-"):
+            kind = (
+                f"unrecognized option '{argv[1]}'"
+                if argv[1][:2] == "--"
+                else f"invalid option -- '{argv[1][1:2]}'"
+            )
+            return ExecResult(
+                stderr=f"nohup: {kind}\nTry 'nohup --help' for more information.\n", exit_code=125
+            )
         if len(argv) < 2:
             text = "nohup: missing operand\nTry 'nohup --help' for more information.\n"
             return ExecResult(stderr=text, exit_code=125)
@@ -162,16 +180,104 @@ class JobCommands:
 
     def processes(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         """``ps``."""
+        if (wrong := _ps_option(argv)) is not None:
+            return wrong
         return ExecResult(_processes(self._station, argv))
 
     def sockets(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         """``ss``."""
+        try:
+            options(list(argv[1:]), "HOnraleompizbETsNZtuxwdSK46f:A:F:hV", _SS_LONG)
+        except UsageError as error:
+            return ExecResult(
+                stderr=f"ss: {error}\nUsage: ss [ OPTIONS ]\n       ss [ OPTIONS ] [ FILTER ]\n",
+                exit_code=255,
+            )
         return ExecResult(_sockets(self._station))
 
 
 def quiet(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     """Do nothing and say nothing: ``bg``, ``disown``."""
-    return ExecResult()
+    known = {"bg": ("", "[job_spec ...]"), "disown": ("ahr", "[-h] [-ar] [jobspec ... | pid ...]")}
+    letters, usage = known[argv[0]]
+    return _invalid(argv, letters, usage) or ExecResult()
+
+
+def _invalid(argv: Sequence[str], letters: str, usage: str) -> ExecResult | None:
+    """What a builtin says of an option that it does not know."""
+    for word in argv[1:]:
+        if word == "--" or not word.startswith("-") or len(word) < 2 or word[1:].isdecimal():
+            return None
+        wrong = next((letter for letter in word[1:] if letter not in letters), "")
+        if wrong:
+            text = f"bash: {argv[0]}: -{wrong}: invalid option\n{argv[0]}: usage: {argv[0]} {usage}\n"
+            return ExecResult(stderr=text, exit_code=2)
+    return None
+
+
+_SS_LONG = {
+    "tcp": "t", "udp": "u", "listening": "l", "numeric": "n", "processes": "p", "all": "a", "no-header": "H", "summary": "s",
+    "extended": "e", "memory": "m", "info": "i", "resolve": "r", "ipv4": "4", "ipv6": "6", "unix": "x", "options": "o",
+}  # fmt: skip
+
+
+def _ps_option(argv: Sequence[str]) -> ExecResult | None:
+    """What procps says of an option that it does not know."""
+    for word in argv[1:]:
+        if word.startswith("--") and word[2:].partition("=")[0] not in _PS_LONG:
+            text = "error: unknown gnu long option"
+        elif word.startswith("-") and not set(word[1:].partition("=")[0]) <= set(_PS_LETTERS):
+            text = "error: unsupported SysV option"
+        else:
+            continue
+        text += "\n\nUsage:\n ps [options]\n\n Try 'ps --help <simple|list|output|threads|misc|all>'\n"
+        return ExecResult(
+            stderr=f"{text}  or 'ps --help <s|l|o|t|m|a>'\n for additional help text.\n\nFor more details see ps(1).\n",
+            exit_code=1,
+        )
+    return None
+
+
+_PS_LETTERS = "AadefFlMjyHcLmTwVNstupgGUCqOo,0123456789-xXrSnhk"
+_PS_LONG = frozenset(
+    "sort pid ppid user group cols columns width headers no-headers forest info help version deselect".split()
+)
+
+
+def _pattern(argv: Sequence[str]) -> ExecResult | None:
+    """What ``pkill`` and ``pgrep`` say of a command line without a pattern, or with an option that they do not know."""
+    name, words, patterns = argv[0], list(argv[1:]), 0
+    while words:
+        word = words.pop(0)
+        if word.startswith("-") and len(word) > 1:
+            plain = word.lstrip("-").partition("=")[0]
+            signal = plain.isdecimal() or plain.removeprefix("SIG") in _SIGNALS.split()
+            known = (
+                plain in _PATTERN_LONG
+                if word.startswith("--")
+                else set(plain) <= set("acdefgGilnoPstuUvwxHq")
+            )
+            if not signal and not known:
+                kind = (
+                    f"unrecognized option '{word}'"
+                    if word.startswith("--")
+                    else f"invalid option -- '{word[1:2]}'"
+                )
+                text = f"{name}: {kind}\n\nUsage:\n {name} [options] <pattern>\n\nFor more details see {name}(1).\n"
+                return ExecResult(stderr=text, exit_code=2)
+            if word in ("-u", "-U", "-g", "-G", "-P", "-s", "-t", "-d", "--signal") and words:
+                words.pop(0)
+        else:
+            patterns += 1
+    if not patterns:
+        text = f"{name}: no matching criteria specified\nTry `{name} --help' for more information.\n"
+        return ExecResult(stderr=text, exit_code=2)
+    return None
+
+
+_PATTERN_LONG = frozenset(
+    "full list-name list-full count exact newest oldest inverse ignore-case signal echo parent euid uid group delimiter".split()
+)
 
 
 def _kill(station: Station, argv: Sequence[str]) -> ExecResult:
@@ -242,6 +348,10 @@ def _matching(station: Station, argv: Sequence[str]) -> list[Job]:
     return named if whole else [job for job in named if words[0] in job.command.split(" ")[0]]
 
 
+_NOWHERE = HttpExchange("no_such_host", "lookup", "", 0, lookup=Lookup("NXDOMAIN"))
+"""What becomes of a request to something that is no host."""
+
+
 class Wire:
     """How curl reaches things: ports that jobs of the workstation listen on, and the cluster's network."""
 
@@ -257,9 +367,12 @@ class Wire:
     def request(self, call: HttpCall) -> HttpExchange:
         """One HTTP request."""
         station = self._station
-        parts = urlsplit(call.url)
-        if parts.hostname in LOCAL:
+        try:
+            parts = urlsplit(call.url)
             port = parts.port or (443 if parts.scheme == "https" else 80)
+        except ValueError:
+            return _NOWHERE
+        if parts.hostname in LOCAL and parts.scheme != "dns":
             listener = station.jobs.listener(port, station.world.now())
             target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
             if isinstance(listener, Forward):

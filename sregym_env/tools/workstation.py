@@ -13,7 +13,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from sregym_env.cluster.api import World
@@ -22,15 +22,21 @@ from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.numbers import whole
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.effort import EffortExceeded
+from sregym_env.shell.commands.arguments import UsageError, options
 from sregym_env.shell.commands.curl import curl
+from sregym_env.shell.commands.python import python
 from sregym_env.shell.files import FileEntry, Files, SymlinkEntry, encoded, readable
 from sregym_env.shell.shell import KILLED, Limits, Shell, ShellCommand
 from sregym_env.tools.alerts import alerts
 from sregym_env.tools.background import Background, JobCommands, Wire
 from sregym_env.tools.call import Submission, ToolOutcome
+from sregym_env.tools.helm import helm
 from sregym_env.tools.jobs import Jobs
 from sregym_env.tools.kubectl.app import Kubectl, changes
 from sregym_env.tools.kubectl.desk import Listener
+from sregym_env.tools.machine import ADDRESS, COMMANDS, FILES
+from sregym_env.tools.network import NetworkCommands
+from sregym_env.tools.openssl import Openssl
 from sregym_env.tools.submit import from_argv, from_line
 from sregym_env.tools.taxonomy import told
 
@@ -76,7 +82,7 @@ class Workstation:
         self._limit = LINE_LIMIT
         self._submission: Submission | None = None
         self._used = ""
-        self._counted, self._allowed = 0, UNLIMITED
+        self._count, self._allowed = 0, UNLIMITED
         self.defect: Exception | None = None
         """What of ours broke while the last line ran."""
         cluster = world.cluster.as_user(user)
@@ -103,7 +109,7 @@ class Workstation:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._spent, self._limit, self._submission, self._used = 0.0, LINE_LIMIT, None, ""
-        self._counted, self._allowed = 0, UNLIMITED
+        self._count, self._allowed = 0, UNLIMITED
         self.defect = None
         self._background = Background(self)
         for name, value in state.items():
@@ -118,7 +124,7 @@ class Workstation:
         ones are refused.
         """
         self._spent, self._limit, self._submission, self._used = 0.0, LINE_LIMIT, None, ""
-        self._counted, self._allowed = 0, allowed
+        self._count, self._allowed = 0, allowed
         self.defect = None
         self.jobs.notices = []
         if len(line) > MAX_LINE:
@@ -164,7 +170,7 @@ class Workstation:
         # Bytes that are no text have stood for themselves until here.
         text = readable(result.text + "".join(self.jobs.notices))
         used = self._used or "shell"
-        count = min(max(self._counted, 1), self._allowed)
+        count = min(max(self._count, 1), self._allowed)
         return ToolOutcome(text, result.exit_code, error, used, self._submission, count)  # type: ignore[arg-type]
 
     def _direct(self, line: str) -> ExecResult | None:
@@ -183,7 +189,7 @@ class Workstation:
             self._session.background = self._background
         else:
             self._session = Shell(
-                Files({f"{HOME}/.kube/config": self._kubectl.own.text()}, mtime=self._clock()),
+                Files({f"{HOME}/.kube/config": self._kubectl.own.text(), **FILES}, mtime=self._clock()),
                 self._commands(),
                 env={
                     "HOME": HOME,
@@ -216,10 +222,19 @@ class Workstation:
             "time": self._run_time,
             "date": self._run_date,
             "submit": self._run_submit,
-            "hostname": _oncall,
-            "whoami": _oncall,
+            "hostname": _hostname,
+            "whoami": _whoami,
             "which": _which,
             "help": _help,
+            "helm": self._run_helm,
+            "python3": python,
+            "python": python,
+            "openssl": partial(self._run_beyond, Openssl(Wire(self)).run),
+            **{
+                name: partial(self._run_beyond, run)
+                for name, run in NetworkCommands(Wire(self)).table().items()
+            },
+            **COMMANDS,
         }
         return own
 
@@ -231,8 +246,8 @@ class Workstation:
 
     def _refused(self) -> ExecResult | None:
         """Count a command that reaches beyond the workstation; why it may not run, if it may not."""
-        self._counted += 1
-        if self._counted > self._allowed:
+        self._count += 1
+        if self._count > self._allowed:
             return ExecResult(
                 stderr=f"bash: killed: the episode's budget of commands is used up ({self._allowed} were left)\n",
                 exit_code=137,
@@ -253,6 +268,11 @@ class Workstation:
     def call(self, argv: list[str], stdin: str, shell: Shell, complaint: str) -> ExecResult:
         """Run another command on behalf of one of ours."""
         return self._call(argv, stdin, shell, complaint)
+
+    @property
+    def names(self) -> list[str]:
+        """Commands of this package's that the session has, sorted."""
+        return sorted(self._commands())
 
     @property
     def kubectl(self) -> Kubectl:
@@ -304,6 +324,24 @@ class Workstation:
         self._pass(READ_SECONDS)
         return result
 
+    def _run_beyond(self, run: ShellCommand, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        """A command that reaches beyond the workstation and says how long it took."""
+        if (refused := self._refused()) is not None:
+            return refused
+        self._used = self._used or "shell"
+        result = run(argv, stdin, shell)
+        self._pass(max(result.seconds, 0.1))
+        return replace(self._expired() or result, seconds=0.0)
+
+    def _run_helm(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        if (refused := self._refused()) is not None:
+            return refused
+        self._used = self._used or "shell"
+        namespace = self._kubectl.kubeconfig.namespace("")
+        result = helm(self._kubectl.cluster, namespace, argv, self.world.now())
+        self._pass(READ_SECONDS)
+        return result
+
     def _run_sleep(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         self._used = self._used or "wait"
         if len(argv) < 2:
@@ -313,6 +351,10 @@ class Workstation:
         total = 0.0
         for word in argv[1:]:
             match = _DURATION.match(word)
+            if match is None and word.startswith("-") and len(word) > 1:
+                long = word.startswith("--")
+                kind = f"unrecognized option '{word}'" if long else f"invalid option -- '{word[1]}'"
+                return _misused("sleep", kind, 1)
             if match is None:
                 return ExecResult(stderr=f"sleep: invalid time interval '{word}'\n", exit_code=1)
             total += float(match[1]) * _UNITS[match[2]]
@@ -328,6 +370,8 @@ class Workstation:
 
     def _run_timeout(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         at = _timeout_options(argv)
+        if isinstance(at, str):
+            return _misused("timeout", at, 125)
         if at + 1 >= len(argv):
             return _misused("timeout", "missing operand", 125)
         match = _DURATION.match(argv[at])
@@ -347,7 +391,12 @@ class Workstation:
         return replace(result, exit_code=124) if late else result
 
     def _run_time(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-        words = [word for word in argv[1:] if word != "-p"]
+        words = list(argv[1:])
+        while words and words[0] in ("-p", "--", "--portability"):
+            words.pop(0)
+        if words and words[0].startswith("-"):
+            kind = "unrecognized option" if words[0].startswith("--") else "invalid option --"
+            return _misused("time", f"{kind} '{words[0] if kind[0] == 'u' else words[0][1:2]}'", 125)
         before = self.world.now()
         result = self._call(words, stdin, shell, "time: cannot run ") if words else ExecResult()
         spent = (self.world.now() - before) / SECOND
@@ -369,6 +418,9 @@ class Workstation:
 
     def _run_date(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         moment = datetime.fromtimestamp(self.world.now() // SECOND, UTC)
+        wrong = _date_words(argv)
+        if wrong is not None:
+            return wrong
         asked = _option(argv, "-d", "--date")
         if asked is not None:
             found = _moment(asked, moment)
@@ -377,8 +429,23 @@ class Workstation:
             moment = found
         formats = [word for word in argv[1:] if word.startswith("+") and word != asked]
         if not formats:
-            if any(word.startswith(("-I", "--iso")) for word in argv[1:]):
-                return ExecResult(moment.strftime("%Y-%m-%dT%H:%M:%S+00:00\n"))
+            if (
+                iso := next((word for word in argv[1:] if word.startswith(("-I", "--iso"))), None)
+            ) is not None:
+                unit = iso.partition("=")[2] or iso.removeprefix("-I")
+                form = next((form for name, form in _ISO.items() if unit and name.startswith(unit)), "%F")
+                return ExecResult(moment.strftime(form) + "\n")
+            if any(word in ("-R", "--rfc-email") for word in argv[1:]):
+                return ExecResult(moment.strftime("%a, %d %b %Y %H:%M:%S +0000\n"))
+            if (rfc := next((word for word in argv[1:] if word.startswith("--rfc-3339")), None)) is not None:
+                date = (
+                    "%F"
+                    if rfc.endswith("date")
+                    else "%F %T.000000000+00:00"
+                    if rfc.endswith("ns")
+                    else "%F %T+00:00"
+                )
+                return ExecResult(moment.strftime(date) + "\n")
             return ExecResult(moment.strftime("%a %b %e %H:%M:%S UTC %Y\n"))
         # GNU's own letters: what strftime makes of them depends on the platform.
         text = formats[0][1:].replace("%s", str(int(moment.timestamp()))).replace("%N", "000000000")
@@ -544,10 +611,55 @@ def _moment(text: str, now: datetime) -> datetime | None:
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
 
-def _timeout_options(argv: Sequence[str]) -> int:
-    """Index of the first word of ``timeout`` that is no option."""
+_ISO = {
+    "hours": "%Y-%m-%dT%H+00:00",
+    "minutes": "%Y-%m-%dT%H:%M+00:00",
+    "seconds": "%Y-%m-%dT%H:%M:%S+00:00",
+    "ns": "%Y-%m-%dT%H:%M:%S,000000000+00:00",
+}
+"""Forms of ``date -I``, by the name of their precision."""
+
+
+def _date_words(argv: Sequence[str]) -> ExecResult | None:
+    """The complaint about a command line of ``date``, if there is one."""
+    try:
+        given, operands = options(
+            list(argv[1:]),
+            "d:f:I::r:Rs:u",
+            {"date": "d:", "file": "f:", "iso-8601": "I::", "reference": "r:", "rfc-email": "R", "rfc-3339": "3:", "set": "s:",
+             "utc": "u", "universal": "u", "debug": "D", "help": "h", "version": "V"},
+        )  # fmt: skip
+    except UsageError as error:
+        return _misused("date", str(error), 1)
+    flags = dict(given)
+    if flags.get("I") and not any(name.startswith(flags["I"]) for name in ("date", *_ISO)):
+        return _misused("date", f"invalid argument \u2018{flags['I']}\u2019 for \u2018--iso-8601\u2019", 1)
+    if "s" in flags or any(not word.startswith("+") for word in operands):
+        text = next((word for word in operands if not word.startswith("+")), flags.get("s", ""))
+        if "s" in flags or re.fullmatch(r"\d{8}(\d{2}){0,2}(\.\d{2})?", text):
+            return ExecResult(stderr="date: cannot set date: Operation not permitted\n", exit_code=1)
+        return ExecResult(stderr=f"date: invalid date \u2018{text}\u2019\n", exit_code=1)
+    if len(operands) > 1:
+        return _misused("date", f"extra operand \u2018{operands[1]}\u2019", 1)
+    return None
+
+
+def _timeout_options(argv: Sequence[str]) -> int | str:
+    """Index of the first word of ``timeout`` that is no option, or what is wrong with one."""
     at = 1
     while at < len(argv) and argv[at].startswith("-") and argv[at] != "--":
+        word = argv[at]
+        if word.startswith("--"):
+            if word.partition("=")[0] not in (
+                "--kill-after",
+                "--signal",
+                "--foreground",
+                "--preserve-status",
+                "--verbose",
+            ):
+                return f"unrecognized option '{word}'"
+        elif word[1] not in "ksv":
+            return f"invalid option -- '{word[1]}'"
         at += 2 if argv[at] in ("-k", "-s", "--kill-after", "--signal") else 1
     return at + 1 if at < len(argv) and argv[at] == "--" else at
 
@@ -559,20 +671,63 @@ def _misused(command: str, text: str, code: int) -> ExecResult:
 
 
 def _which(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    found = [name for name in argv[1:] if shell.has(name)]
-    code = 0 if len(found) == len(argv) - 1 else 1
-    return ExecResult("".join(f"/usr/bin/{name}\n" for name in found), exit_code=code)
+    words = list(argv[1:])
+    while words and words[0].startswith("-") and len(words[0]) > 1:
+        word = words.pop(0)
+        if word not in ("-a", "-s", "-as", "--"):
+            text = f"Illegal option {word}\nUsage: /usr/bin/which [-as] args\n"
+            return ExecResult(stderr=text, exit_code=2)
+    found = [name for name in words if shell.has(name)]
+    lines = (name if name.startswith("/") else f"/usr/bin/{name}" for name in found)
+    return ExecResult("".join(f"{line}\n" for line in lines), exit_code=int(len(found) < len(words)))
 
 
-def _oncall(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+def _whoami(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    try:
+        _, operands = options(list(argv[1:]), "", {"help": "h", "version": "v"})
+    except UsageError as error:
+        return _misused("whoami", str(error), 1)
+    if operands:
+        return _misused("whoami", f"extra operand \u2018{operands[0]}\u2019", 1)
     return ExecResult("oncall\n")
 
 
+def _hostname(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    try:
+        given, operands = options(
+            list(argv[1:]),
+            "aAbdfF:iIsyV",
+            {
+                "alias": "a",
+                "domain": "d",
+                "fqdn": "f",
+                "long": "f",
+                "ip-address": "i",
+                "all-ip-addresses": "I",
+                "short": "s",
+            },
+        )
+    except UsageError as error:
+        return ExecResult(
+            stderr=f"hostname: {error}\nUsage: hostname [-b] {{hostname|-F file}}\n", exit_code=4
+        )
+    flags = dict(given)
+    if operands:
+        return ExecResult(stderr="hostname: you must be root to change the host name\n", exit_code=1)
+    if {"i", "I"} & flags.keys():
+        return ExecResult(f"{ADDRESS}{' ' if 'I' in flags else ''}\n")
+    return ExecResult("\n" if "d" in flags or "a" in flags else "oncall\n")
+
+
 def _help(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    for word in argv[1:]:
+        if word.startswith("-") and word.strip("-") not in ("d", "m", "s", "help", ""):
+            text = f"bash: help: -{word[1:2]}: invalid option\nhelp: usage: help [-dms] [pattern ...]\n"
+            return ExecResult(stderr=text, exit_code=2)
     return ExecResult(HELP)
 
 
-HELP = """Commands here: kubectl, curl, alerts, sleep, date, timeout, submit, and the usual text tools
-(grep, awk, sed, jq, sort, head, tail, cut, wc, xargs, ...).
+HELP = """Commands here: kubectl, helm, curl, wget, nc, dig, nslookup, ping, openssl, alerts, sleep, date, timeout, submit,
+and the usual text tools (grep, awk, sed, jq, sort, head, tail, cut, wc, xargs, ...).
 kubectl --help, alerts --help and submit say more. Nothing is interactive.
 """

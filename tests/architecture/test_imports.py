@@ -59,6 +59,7 @@ ALLOWED: Mapping[tuple[str, str], str] = {
         "sregym_env.serve.incident",
         "sregym_env.serve.model_context",
     ): "mcp, which most agents do not need, takes longer to import than the server",
+    ("sregym_env.tools.openssl", "cryptography"): _CERTIFICATES,
     ("sregym_env.kube.validation.cluster", "cryptography"): _CERTIFICATES,
     ("sregym_env.kube.describe.certificates", "cryptography"): _CERTIFICATES,
     ("sregym_env.sim.apiserver.admission.certificates", "cryptography"): _CERTIFICATES,

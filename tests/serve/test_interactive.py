@@ -187,3 +187,22 @@ def test_clients_that_speak_spdy(kubectl: Served, minor: int, tmp_path: Path) ->
         urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as response,
     ):
         assert b"Hotel Reservation" in response.read()
+
+
+@pytest.mark.parametrize("stdin", ["", "sleep 1.5\n"])
+def test_what_waits_takes_its_time_on_the_wall(kubectl: Served, stdin: str) -> None:
+    kubectl.server.hosted.pace.mode = "real"
+    kubectl.server.hosted.pace.anchor()
+    command = "exec -i {} -- sh" if stdin else "exec {} -- sleep 1.5"
+    began = time.monotonic()
+    done = kubectl.kubectl(shlex.split(command.format(POD)), stdin)
+    assert done.code == 0, done.stderr
+    assert time.monotonic() - began > 1.5
+
+
+def test_in_step_mode_the_world_goes_on_at_once(kubectl: Served) -> None:
+    kubectl.server.hosted.pace.mode = "step"
+    before, began = kubectl.server.hosted.world.now(), time.monotonic()
+    assert kubectl.kubectl(shlex.split(f"exec {POD} -- sleep 90")).code == 0
+    assert (kubectl.server.hosted.world.now() - before) / 1e6 >= 90
+    assert time.monotonic() - began < 60

@@ -613,6 +613,7 @@ def test_an_empty_dir_has_a_limit(behaviour: Behaviour) -> None:
 
 def test_a_pre_stop_pause_counts_against_the_grace_period(behaviour: Behaviour) -> None:
     world = new_world()
+    behaviour.command = ExecResult(seconds=10.0)
     hook = {"preStop": {"exec": {"command": ["sh", "-c", "sleep 10"]}}}
     create(world, pod(container={"lifecycle": hook}))
     world.advance(5)

@@ -939,6 +939,7 @@ class FakeCluster:
         *,
         container: str | None = None,
         stdin: str = "",
+        limit: float = 0.0,
     ) -> ExecResult:
         if command[0] == "false":
             return ExecResult("", "bad\n", 3)

@@ -128,7 +128,7 @@ def test_edit_never_loops_for_ever(desk: Workstation) -> None:
 
 
 def test_nothing_reaches_the_real_machine(desk: Workstation) -> None:
-    assert "unable to launch" in text(desk, "EDITOR=/usr/bin/python3 kubectl edit deploy geo")
+    assert "unable to launch" in text(desk, "EDITOR=/usr/bin/vi kubectl edit deploy geo")
     assert "doesn't exist in local filesystem" in text(desk, f"kubectl cp /etc/passwd {MONGO}:/tmp/p")
     assert text(desk, "curl -s localhost:22; echo $?") == "7\n"
 

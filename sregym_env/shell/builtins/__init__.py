@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sregym_env.shell.builtins import control, state, text
+from sregym_env.shell.builtins.refusing import refusing
 from sregym_env.shell.interpreter import Builtin
 
 TABLE: Mapping[str, Builtin] = {
@@ -17,10 +18,10 @@ TABLE: Mapping[str, Builtin] = {
     "mapfile": text.mapfile,
     "readarray": text.mapfile,
     "cd": state.cd,
-    "pwd": state.pwd,
+    "pwd": refusing("pwd", state.pwd),
     "pushd": state.pushd,
     "popd": state.popd,
-    "dirs": state.dirs,
+    "dirs": refusing("dirs", state.dirs),
     "declare": state.declare,
     "typeset": state.declare,
     "local": state.local,
@@ -28,31 +29,31 @@ TABLE: Mapping[str, Builtin] = {
     "readonly": state.readonly,
     "unset": state.unset,
     "set": state.set_,
-    "shopt": state.shopt,
+    "shopt": refusing("shopt", state.shopt),
     "shift": state.shift,
     "getopts": state.getopts,
     "let": state.let,
-    "alias": state.alias,
-    "unalias": state.unalias,
-    "eval": control.eval_,
+    "alias": refusing("alias", state.alias),
+    "unalias": refusing("unalias", state.unalias),
+    "eval": refusing("eval", control.eval_),
     "source": control.source,
     ".": control.source,
-    "exec": control.exec_,
+    "exec": refusing("exec", control.exec_),
     "exit": control.exit_,
     "return": control.return_,
     "break": control.break_,
     "continue": control.continue_,
-    "trap": control.trap,
-    "wait": control.wait,
-    "type": control.type_,
-    "command": control.command,
-    "builtin": control.builtin,
+    "trap": refusing("trap", control.trap),
+    "wait": refusing("wait", control.wait),
+    "type": refusing("type", control.type_),
+    "command": refusing("command", control.command),
+    "builtin": refusing("builtin", control.builtin),
     "test": control.test,
     "[": control.bracket,
-    "hash": control.hash_,
-    "umask": control.umask,
-    "ulimit": control.ulimit,
-    "times": control.times,
+    "hash": refusing("hash", control.hash_),
+    "umask": refusing("umask", control.umask),
+    "ulimit": refusing("ulimit", control.ulimit),
+    "times": refusing("times", control.times),
 }
 """Every builtin by its name."""
 

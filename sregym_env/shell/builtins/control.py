@@ -263,9 +263,24 @@ def hash_(run: Interpreter, args: list[Any]) -> int:
 
 
 def umask(run: Interpreter, args: list[Any]) -> int:
-    """``umask``: always the usual one."""
-    if not args:
-        run.out("0022\n")
+    """``umask``: always the usual one; what it is set to would matter to nobody."""
+    words = [word for word in args if not word.startswith("-")]
+    if not words:
+        symbolic = any("S" in word for word in args)
+        shown = "u=rwx,g=rx,o=rx" if symbolic else "0022"
+        run.out(
+            f"umask {'-S ' if symbolic else ''}{shown}\n"
+            if any("p" in word for word in args)
+            else f"{shown}\n"
+        )
+        return 0
+    mode = str(words[0])
+    if mode.isdecimal() and (len(mode) > 4 or not set(mode) <= set("01234567")):
+        run.complain(f"umask: {mode}: octal number out of range")
+        return 1
+    if not mode.isdecimal() and not set(mode) <= set("ugoarwxXst+-=,"):
+        run.complain(f"umask: `{mode[0]}': invalid symbolic mode operator")
+        return 1
     return 0
 
 
@@ -275,7 +290,43 @@ def times(run: Interpreter, args: list[Any]) -> int:
     return 0
 
 
+LIMITS = (
+    ("real-time non-blocking time", "(microseconds, -R)", "unlimited"),
+    ("core file size", "(blocks, -c)", "unlimited"),
+    ("data seg size", "(kbytes, -d)", "unlimited"),
+    ("scheduling priority", "(-e)", "0"),
+    ("file size", "(blocks, -f)", "unlimited"),
+    ("pending signals", "(-i)", "63441"),
+    ("max locked memory", "(kbytes, -l)", "8192"),
+    ("max memory size", "(kbytes, -m)", "unlimited"),
+    ("open files", "(-n)", "1048576"),
+    ("pipe size", "(512 bytes, -p)", "8"),
+    ("POSIX message queues", "(bytes, -q)", "819200"),
+    ("real-time priority", "(-r)", "0"),
+    ("stack size", "(kbytes, -s)", "8192"),
+    ("cpu time", "(seconds, -t)", "unlimited"),
+    ("max user processes", "(-u)", "unlimited"),
+    ("virtual memory", "(kbytes, -v)", "unlimited"),
+    ("file locks", "(-x)", "unlimited"),
+)
+"""What ``ulimit -a`` shows under containerd: what is limited, its unit and option, and the limit."""
+
+
 def ulimit(run: Interpreter, args: list[Any]) -> int:
     """``ulimit``: nothing that could be set would matter."""
-    run.out("unlimited\n")
+    flags = "".join(word[1:] for word in args if word.startswith("-")).replace("S", "").replace("H", "")
+    words = [word for word in args if not word.startswith("-")]
+    if words and words[0] not in ("unlimited", "hard", "soft") and not words[0].isdecimal():
+        run.complain(f"ulimit: {words[0]}: invalid number")
+        return 1
+    if words:
+        return 0
+    if "a" in flags:
+        run.out("".join(f"{what:<21} {unit:>20} {value}\n" for what, unit, value in LIMITS))
+        return 0
+    asked = flags or "f"
+    for letter in asked:
+        found = next((row for row in LIMITS if f"-{letter})" in row[1]), None)
+        value = found[2] if found is not None else "unlimited"
+        run.out(f"{found[0]:<21} {found[1]:>20} {value}\n" if found and len(asked) > 1 else f"{value}\n")
     return 0

@@ -15,6 +15,7 @@ from sregym_env.shell.commands.expr import Expr
 from sregym_env.shell.commands.find import find
 from sregym_env.shell.commands.grep import Grep
 from sregym_env.shell.commands.jq import Jq
+from sregym_env.shell.commands.refusing import refusing
 from sregym_env.shell.commands.sed import Sed
 from sregym_env.shell.commands.sorting import Paste, Sort, Wc
 from sregym_env.shell.commands.tar import Tar
@@ -28,7 +29,7 @@ def _builtin(args: list[str], call: Call) -> ExecResult:
     return ExecResult(exit_code=call.run.builtin(call.name, args))
 
 
-LIBRARY: Mapping[str, Program] = {
+_PROGRAMS: Mapping[str, Program] = {
     **lines.PROGRAMS,
     **tables.PROGRAMS,
     **listing.PROGRAMS,
@@ -45,4 +46,6 @@ LIBRARY: Mapping[str, Program] = {
         )
     },
 }  # fmt: skip
+
+LIBRARY: Mapping[str, Program] = {name: refusing(name, program) for name, program in _PROGRAMS.items()}
 """Programs by name."""

@@ -17,8 +17,13 @@ from sregym_env.shell.commands.printed import Printed
 from sregym_env.shell.files import MAX_BYTES, decoded, encoded
 from sregym_env.shell.run import Call, Program
 
-WIDEST = 200_000
-"""Numbers that ``seq`` counts to."""
+MOST_NUMBERS = 1_000_000
+MOST_TEXT = 8 * 1024 * 1024
+"""How many numbers ``seq`` writes, and how many characters, before it is killed."""
+YES_TEXT = 1024 * 1024
+"""How many characters ``yes`` writes before its reader has enough (or it is killed)."""
+LARGEST = 1e15
+"""The largest number that ``seq`` is given: beyond it a float skips whole numbers."""
 
 
 def basename(args: list[str], call: Call) -> ExecResult:
@@ -83,6 +88,8 @@ def seq(args: list[str], call: Call) -> ExecResult:
             form = word[2:]
         elif word in ("-w", "--equal-width"):
             equal = True
+        elif word.startswith("--"):
+            return refused(call, UsageError(f"unrecognized option '{word}'"))
         else:
             return refused(call, UsageError(f"invalid option -- '{word[1]}'"))
     if not words:
@@ -92,7 +99,7 @@ def seq(args: list[str], call: Call) -> ExecResult:
     for word in words:
         if not _NUMBER.match(word):
             return refused(call, UsageError(f"invalid floating point argument: '{word}'"))
-        if abs(float(word)) > WIDEST:
+        if not abs(float(word)) <= LARGEST:
             return ExecResult("", f"seq: {word}: value too large\n", 1)
     first = words[0] if len(words) > 1 else "1"
     step = words[1] if len(words) > 2 else "1"
@@ -105,9 +112,16 @@ def seq(args: list[str], call: Call) -> ExecResult:
     scale = 10**places
     start, by = round(float(first) * scale), round(float(step) * scale) or 1
     count = int((float(last) * scale - start) / by + 1e-9) + 1
-    if count > WIDEST:
-        return ExecResult("", f"seq: {count}: value too large\n", 1)
-    numbers = [start + by * index for index in range(max(0, count))]
+    width = max(len(first), len(last), 1) + len(separator) + (places and places + 1)
+    if form:
+        width += (
+            len(form)
+            + max((int(digits) for digits in re.findall(r"%[-+ 0#]*(\d{1,4})", form)), default=0)
+            + 20
+        )
+    shortened = max(0, min(count, MOST_NUMBERS, MOST_TEXT // width))
+    call.charge(shortened * width)
+    numbers = [start + by * index for index in range(shortened)]
     if form:
         match = re.fullmatch(r"((?:[^%]|%%)*)%([-+ 0#]*)(\d{0,4})(\.\d{1,2})?([efgEFG])((?:[^%]|%%)*)", form)
         if match is None:
@@ -120,7 +134,18 @@ def seq(args: list[str], call: Call) -> ExecResult:
     if equal and shown:
         width = max(len(shown[0]), len(shown[-1]))
         shown = [text.zfill(width) for text in shown]
-    return ExecResult(separator.join(shown) + "\n" if shown else "")
+    text = separator.join(shown) + "\n" if shown else ""
+    return ExecResult(text, "Killed\n", 137) if shortened < count else ExecResult(text)
+
+
+def yes(args: list[str], call: Call) -> ExecResult:
+    """``yes [word...]``: as much of it as anybody reads; whoever reads has closed the pipe by then."""
+    if args[:1] == ["--"]:
+        args = args[1:]
+    line = " ".join(args or ["y"]) + "\n"
+    count = max(1, YES_TEXT // len(line))
+    call.charge(count * len(line))
+    return ExecResult(line * count, exit_code=141)
 
 
 def env(args: list[str], call: Call) -> ExecResult:
@@ -136,8 +161,12 @@ def env(args: list[str], call: Call) -> ExecResult:
             variables.pop(words.pop(1), None)
         elif word.startswith("-u"):
             variables.pop(word[2:], None)
-        elif word.startswith("-") and word != "--":
+        elif word in ("-0", "--null", "-v", "--debug"):
             pass
+        elif word.startswith("--") and len(word) > 2:
+            return refused(call, UsageError(f"unrecognized option '{word}'"), 125)
+        elif word.startswith("-") and word != "--":
+            return refused(call, UsageError(f"invalid option -- '{word[1]}'"), 125)
         elif "=" in word and word != "--":
             name, _, value = word.partition("=")
             changes[name] = value
@@ -162,6 +191,15 @@ def printenv(args: list[str], call: Call) -> ExecResult:
     return ExecResult("".join(f"{value}\n" for value in found), "", int(len(found) < len(names)))
 
 
+_SHELL_LETTERS = "abcefhiklmnoprstuvxBCDEHPTO"
+_SHELL_LONG = frozenset(
+    "--login --norc --noprofile --posix --version --restricted --noediting --rcfile --init-file --verbose".split()
+)
+_SHELL_USAGE = (
+    "Usage:\t{0} [GNU long option] [option] ...\n\t{0} [GNU long option] [option] script-file ...\n"
+)
+
+
 def sh(args: list[str], call: Call) -> ExecResult:
     """``sh [-eux] [-c script [name [argument...]]]``, a script file, or a script on standard input."""
     letters, flags = "", set[str]()
@@ -172,8 +210,19 @@ def sh(args: list[str], call: Call) -> ExecResult:
             break
         if flag in ("-o", "+o") and rest:
             flags.add(rest.pop(0))
-        elif not flag.startswith("--"):
+        elif flag.startswith("--"):
+            if flag not in _SHELL_LONG:
+                return ExecResult(
+                    "", f"{call.name}: {flag}: invalid option\n{_SHELL_USAGE.format(call.name)}", 2
+                )
+        elif (wrong := next((letter for letter in flag[1:] if letter not in _SHELL_LETTERS), "")) != "":
+            return ExecResult(
+                "", f"{call.name}: {flag[0]}{wrong}: invalid option\n{_SHELL_USAGE.format(call.name)}", 2
+            )
+        else:
             letters += flag[1:]
+    if "--version" in args[:1]:
+        return ExecResult("GNU bash, version 5.2.15(1)-release (x86_64-pc-linux-gnu)\n")
     flags |= {FLAGS[letter] for letter in letters if letter in "euxfC" and letter in FLAGS}
     if letters.endswith("o") and rest:
         flags.add(rest.pop(0))
@@ -378,7 +427,7 @@ def _unzipped(data: bytes) -> bytes:
 
 
 PROGRAMS: Mapping[str, Program] = {
-    "basename": basename, "dirname": dirname, "seq": seq, "env": env, "printenv": printenv, "sh": sh, "bash": sh,
+    "basename": basename, "dirname": dirname, "seq": seq, "yes": yes, "env": env, "printenv": printenv, "sh": sh, "bash": sh,
     "clear": clear, "md5sum": checksum, "sha1sum": checksum, "sha256sum": checksum, "sha512sum": checksum,
     "base64": base64, "od": od, "gzip": gzip, "gunzip": gzip, "zcat": gzip,
 }  # fmt: skip

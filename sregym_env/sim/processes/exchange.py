@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
-from sregym_env.cluster.http import HttpCall, HttpExchange
+from sregym_env.cluster.http import HttpCall, HttpExchange, Lookup
 from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.dataplane.law import Law
-from sregym_env.sim.network import addressing, tls
+from sregym_env.sim.network import addressing, dns, tls
 from sregym_env.sim.network.addressing import NodeSource, Source
 from sregym_env.sim.network.connections import (
     CONNECT_TIMEOUT,
@@ -323,8 +323,51 @@ def probe_grpc(
     return False, f"error: health rpc probe failed: {what}"
 
 
+def look_up(world: SimWorld, source: Source, name: str, server: str = "") -> Lookup:
+    """The addresses of a name: through the search path of who asks, or of one server exactly."""
+    conf = dns.resolv_conf(world, source)
+    asked = server or (conf.nameservers[0] if conf.nameservers else "127.0.0.1")
+    if server:
+        answer, seconds = dns.ask(world, source, name.rstrip("."), server)
+        return Lookup(
+            answer.rcode, answer.addresses, answer.chain[-1] if answer.chain else name, asked, seconds
+        )
+    found = dns.resolve(world, source, name)
+    if not found.error:
+        canonical = (found.canonical or name).rstrip(".")
+        return Lookup("NOERROR", found.addresses, canonical, asked, found.latency)
+    rcode = "NXDOMAIN"
+    if found.error == "dns_timeout":
+        rcode = "SERVFAIL" if any(query.answer.rcode == "SERVFAIL" for query in found.queries) else "TIMEOUT"
+    return Lookup(rcode, (), name, asked, found.latency)
+
+
+def dial(world: SimWorld, source: Source, host: str, port: int, timeout: float = 0.0) -> HttpExchange:
+    """A connection that is opened and closed again."""
+    connection = connect(world, source, host, port)
+    leg = connection.legs[0]
+    if len(connection.legs) > 1:
+        _chanced(world)
+        leg = pick(connection, world.streams.unit(f"dial:{'/'.join(addressing.source_key(source))}"))
+    outcome, spent = leg.outcome, connection.resolution.latency + leg.latency
+    if timeout and spent > timeout:
+        outcome, spent = "timeout", timeout
+    phase: Literal["lookup", "connect", "done"] = "done" if outcome == "ok" else "connect"
+    if connection.resolution.error:
+        phase = "lookup"
+    return HttpExchange(outcome, phase, _dialled(connection, leg), port, seconds=spent, connect_seconds=spent)
+
+
 def as_curl(world: SimWorld, source: Source, call: HttpCall) -> HttpExchange:
-    """One HTTP request from a place in the network, as curl makes it."""
+    """One HTTP request from a place in the network, as curl makes it, or what would come before one."""
+    scheme, _, rest = call.url.partition("://")
+    if scheme == "dns":
+        server, _, name = rest.partition("/")
+        lookup = look_up(world, source, name, server)
+        return HttpExchange("ok", "lookup", "", 53, seconds=lookup.seconds, lookup=lookup)
+    if scheme == "tcp":
+        host, _, port = rest.rpartition(":")
+        return dial(world, source, host, int(port), call.timeout)
     secured = tls.as_curl(world.clock, call.url, insecure=call.insecure, authorities=call.authorities)
     done = http_request(world, source, call.url, call.method, call.headers, call.body, call.timeout, secured)
     answer = done.response
@@ -338,5 +381,6 @@ def as_curl(world: SimWorld, source: Source, call: HttpCall) -> HttpExchange:
         body="" if answer is None else answer.body,
         seconds=done.total_seconds,
         connect_seconds=done.connect_seconds,
+        certificate=done.certificate,
         problem=tls.curl_text(done.text if done.certificate else "")[1] if done.outcome == "tls" else "",
     )

@@ -19,6 +19,7 @@ from sregym_env.shell.session import Session
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import mongo_shell, toolbox
 from sregym_env.sim.programs.terminal import Terminal, as_shown
+from sregym_env.sim.programs.visits import Visit
 
 MAX_INPUT = 32 * 1024 * 1024
 """Characters of input that a command may be given; the rest is dropped."""
@@ -57,6 +58,8 @@ class Turn(NamedTuple):
     stdout: str = ""
     stderr: str = ""
     exit_code: int = 0
+    seconds: float = 0.0
+    """How long it took: no clock has moved for it."""
 
 
 def begin(ctx: ProcessContext, argv: Sequence[str], *, tty: bool) -> Turn:
@@ -81,6 +84,7 @@ def feed(ctx: ProcessContext, console: Console, data: str) -> Turn:
     terminal, typed, rest = console.terminal.type(data)
     console = replace(console, terminal=terminal)
     out: list[str] = []
+    seconds = 0.0
     for event in typed:
         out.append(event.echo)
         if event.kind == "interrupt":
@@ -91,10 +95,11 @@ def feed(ctx: ProcessContext, console: Console, data: str) -> Turn:
             continue
         turn = close(ctx, console) if event.kind == "end" else _lines(ctx, console, f"{event.text}\n")
         out.append(turn.stdout)
+        seconds += turn.seconds
         if turn.console is None:
-            return turn._replace(stdout="".join(out))
+            return turn._replace(stdout="".join(out), seconds=seconds)
         console = turn.console
-    return Turn(console, "".join(out) + rest)
+    return Turn(console, "".join(out) + rest, seconds=seconds)
 
 
 def close(ctx: ProcessContext, console: Console) -> Turn:
@@ -104,7 +109,8 @@ def close(ctx: ProcessContext, console: Console) -> Turn:
         if turn.console is None:
             return turn
         bye = "exit\n" if console.tty and console.argv[0].endswith("bash") else ""
-        return Turn(None, turn.stdout + _screen(console.tty, bye), turn.stderr, turn.console.exit_code)
+        shown = turn.stdout + _screen(console.tty, bye)
+        return Turn(None, shown, turn.stderr, turn.console.exit_code, turn.seconds)
     if console.kind == "mongo":
         quiet = "--quiet" in console.argv
         return Turn(None, "" if quiet else _screen(console.tty, "bye\n"), "", console.exit_code)
@@ -150,6 +156,7 @@ def _lines(ctx: ProcessContext, console: Console, data: str) -> Turn:
     err: list[str] = []
     command = ""
     checked = 0
+    seconds = 0.0
     lines = [f"{line}\n" for line in whole.split("\n")]
     if not console.tty and len(lines) > 1 and reading.is_script(f"{whole}\n"):
         lines = [f"{whole}\n"]
@@ -167,17 +174,19 @@ def _lines(ctx: ProcessContext, console: Console, data: str) -> Turn:
         command = ""
         out.append(turn.stdout)
         err.append(turn.stderr)
+        seconds += turn.seconds
         if turn.console is None:
-            return turn._replace(stdout="".join(out), stderr="".join(err))
+            return turn._replace(stdout="".join(out), stderr="".join(err), seconds=seconds)
         console = turn.console
     if command and console.tty:
         out.append("> ")
-    return Turn(replace(console, pending=command + rest), "".join(out), "".join(err))
+    return Turn(replace(console, pending=command + rest), "".join(out), "".join(err), seconds=seconds)
 
 
 def _shell(ctx: ProcessContext, console: Console, command: str) -> Turn:
     """One command of an interactive shell."""
-    shell = toolbox.container_shell(ctx)
+    visit = Visit(ctx)
+    shell = toolbox.container_shell(ctx, visit=visit)
     if console.shell is not None:
         shell.resume(console.shell)
     before = shell.files.tree()
@@ -191,9 +200,9 @@ def _shell(ctx: ProcessContext, console: Console, command: str) -> Turn:
         output, errors = result.stdout, _named(ctx, console.argv[0], result.stderr + complaints)
     if shell.exited:
         said = "exit\r\n" if console.tty and console.argv[0].endswith("bash") else ""
-        return Turn(None, said + output, errors, result.exit_code)
+        return Turn(None, said + output, errors, result.exit_code, visit.seconds)
     after = replace(console, shell=shell.state, exit_code=result.exit_code, pending="")
-    return Turn(after, output + (prompt(ctx, after) if console.tty else ""), errors)
+    return Turn(after, output + (prompt(ctx, after) if console.tty else ""), errors, seconds=visit.seconds)
 
 
 def _named(ctx: ProcessContext, argv0: str, errors: str) -> str:
@@ -220,19 +229,20 @@ def _mongo(ctx: ProcessContext, console: Console, lines: str) -> Turn:
 
 def _run(ctx: ProcessContext, argv: list[str], stdin: str) -> ExecResult:
     """A command with all of its input."""
-    shell = toolbox.container_shell(ctx)
+    visit = Visit(ctx)
+    shell = toolbox.container_shell(ctx, visit=visit)
     if not shell.has(argv[0]):
         return ExecResult(stderr=f"{argv[0]}: not found\n", exit_code=127)
     before = shell.files.tree()
-    result = shell.call(argv, stdin)
+    result = visit.after(shell.call(argv, stdin))
     complaints = toolbox.save(ctx, shell, before)
     return result.then(complaints, result.exit_code or 1) if complaints else result
 
 
 def _ended(tty: bool, result: ExecResult) -> Turn:
     if tty:
-        return Turn(None, _screen(True, result.text), "", result.exit_code)
-    return Turn(None, result.stdout, result.stderr, result.exit_code)
+        return Turn(None, _screen(True, result.text), "", result.exit_code, result.seconds)
+    return Turn(None, result.stdout, result.stderr, result.exit_code, result.seconds)
 
 
 def _screen(tty: bool, text: str) -> str:

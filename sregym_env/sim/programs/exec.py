@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from sregym_env.cluster.streams import ExecResult
+from sregym_env.cluster.streams import LONGEST_COMMAND, ExecResult
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.processes import lifecycle
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.programs import consoles, toolbox
+from sregym_env.sim.programs import consoles, toolbox, visits
 from sregym_env.sim.programs.consoles import Console, Turn
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.process import ProcessKey
@@ -25,7 +25,7 @@ def begin(world: SimWorld, pod: Manifest, container: str, argv: Sequence[str], *
     refused = None if process is None else _not_found(world, ProcessContext(world, process), argv)
     if process is None or refused is not None:
         result = refused or run(world, pod, container, argv)
-        return Turn(None, result.stdout, result.stderr, result.exit_code)
+        return Turn(None, result.stdout, result.stderr, result.exit_code, result.seconds)
     return consoles.begin(ProcessContext(world, process), argv, tty=tty)
 
 
@@ -40,7 +40,13 @@ def go_on(
     turn = consoles.feed(ctx, console, data) if data else Turn(console)
     if end and turn.console is not None:
         last = consoles.close(ctx, turn.console)
-        turn = Turn(last.console, turn.stdout + last.stdout, turn.stderr + last.stderr, last.exit_code)
+        turn = Turn(
+            last.console,
+            turn.stdout + last.stdout,
+            turn.stderr + last.stderr,
+            last.exit_code,
+            turn.seconds + last.seconds,
+        )
     return turn
 
 
@@ -54,10 +60,20 @@ def _not_found(world: SimWorld, ctx: ProcessContext, argv: Sequence[str]) -> Exe
     return ExecResult(stderr=_oci(world, argv[0]), exit_code=NOT_FOUND)
 
 
-def run(world: SimWorld, pod: Manifest, container: str, argv: Sequence[str], stdin: str = "") -> ExecResult:
-    """Run ``argv`` in a container of ``pod``.
+def run(
+    world: SimWorld,
+    pod: Manifest,
+    container: str,
+    argv: Sequence[str],
+    stdin: str = "",
+    *,
+    advance: Callable[[float], None] | None = None,
+    limit: float = LONGEST_COMMAND,
+) -> ExecResult:
+    """Run ``argv`` in a container of ``pod``; for at most ``limit`` seconds, after which it is cut off with exit code 124.
 
-    A missing executable is answered with the OCI runtime's text and exit code 127, a container without a
+    ``advance`` lets the world's time pass while it waits. Without it the time stands still, and the result says how
+    many ``seconds`` it took. A missing executable is answered with the OCI runtime's text and exit code 127, a container without a
     running process with exit code 126.
     """
     metadata = pod["metadata"]
@@ -72,7 +88,8 @@ def run(world: SimWorld, pod: Manifest, container: str, argv: Sequence[str], std
             stderr="error: you must specify at least one command for the container\n", exit_code=1
         )
     ctx = ProcessContext(world, process)
-    shell = toolbox.container_shell(ctx)
+    visit = visits.Visit(ctx, advance, limit)
+    shell = toolbox.container_shell(ctx, visit=visit)
     name = argv[0]
     if not shell.has(name):
         image = ctx.image
@@ -88,8 +105,10 @@ def run(world: SimWorld, pod: Manifest, container: str, argv: Sequence[str], std
     if failed:
         return ExecResult(stderr=failed, exit_code=1)
     before = shell.files.tree()
-    result = shell.call(list(argv), stdin)
-    complaints = toolbox.save(ctx, shell, before)
+    result = visit.after(shell.call(list(argv), stdin))
+    if visit.code == visits.GONE:
+        return result
+    complaints = toolbox.save(visit.ctx, shell, before)
     if complaints:
         return result.then(complaints, result.exit_code or 1)
     return result

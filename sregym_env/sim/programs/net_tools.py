@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from math import inf
 from typing import Any
 from urllib.parse import urlsplit
 
 from sregym_env.cluster.http import HTTP_REASONS, HttpCall, HttpExchange
 from sregym_env.cluster.streams import ExecResult
+from sregym_env.runtime.clock import SECOND
+from sregym_env.shell.commands import names
 from sregym_env.shell.commands.curl import curl
 from sregym_env.shell.shell import Shell
 from sregym_env.sim.network import dns
+from sregym_env.sim.network.connections import joined
 from sregym_env.sim.network.dns import Resolution
 from sregym_env.sim.network.tls import Tls
 from sregym_env.sim.processes import exchange
@@ -23,91 +29,77 @@ def _resolve(ctx: ProcessContext, host: str) -> Resolution:
     return dns.resolve(ctx.world, ctx.process, host)
 
 
-def _server(ctx: ProcessContext) -> str:
-    servers = dns.resolv_conf(ctx.world, ctx.process).nameservers
-    return servers[0] if servers else "127.0.0.1"
-
-
 def _words(argv: Sequence[str]) -> list[str]:
     return [word for word in argv[1:] if not word.startswith("-")]
+
+
+def _unknown(
+    argv: Sequence[str], short: str, usage: str, long: frozenset[str] = frozenset()
+) -> ExecResult | None:
+    """What busybox says of an option that it does not know; ``short`` is getopt's list."""
+    known = {letter: short[at + 1 : at + 2] == ":" for at, letter in enumerate(short) if letter != ":"}
+    words = list(argv[1:])
+    while words:
+        word = words.pop(0)
+        if word == "--":
+            break
+        if word.startswith("--"):
+            name, equals, _ = word[2:].partition("=")
+            if name not in long and f"{name}=" not in long:
+                return ExecResult(stderr=f"{argv[0]}: unrecognized option '{word}'\n{usage}", exit_code=1)
+            if f"{name}=" in long and not equals and words:
+                words.pop(0)
+            continue
+        if not word.startswith("-") or word == "-":
+            continue
+        for at, letter in enumerate(word[1:], 2):
+            if letter not in known:
+                return ExecResult(stderr=f"{argv[0]}: invalid option -- '{letter}'\n{usage}", exit_code=1)
+            if known[letter]:
+                if not word[at:]:
+                    if not words:
+                        text = f"{argv[0]}: option requires an argument -- '{letter}'\n{usage}"
+                        return ExecResult(stderr=text, exit_code=1)
+                    words.pop(0)
+                break
+    return None
+
+
+_BUSYBOX = "BusyBox v1.36.1 (2023-05-18 22:34:17 UTC) multi-call binary.\n\n"
+_WGET_USAGE = (
+    f"{_BUSYBOX}Usage: wget [-cqS] [--spider] [-O FILE] [-o LOGFILE] [--header STR]\n"
+    "\t[--post-data STR | --post-file FILE] [-Y on/off]\n"
+    "\t[--no-check-certificate] [-P DIR] [-U AGENT] [-T SEC] URL...\n\nRetrieve files via HTTP or FTP\n"
+)
+_WGET_LONG = frozenset(
+    "spider header= post-data= post-file= no-check-certificate user-agent= timeout= tries= quiet continue "
+    "output-document= output-file= directory-prefix= server-response proxy= no-proxy no-verbose method= body-data=".split()
+)
+_NC_USAGE = (
+    f"{_BUSYBOX}Usage: nc [OPTIONS] HOST PORT  - connect\nnc [OPTIONS] -l -p PORT [HOST] [PORT]  - listen\n"
+)
+_PING_USAGE = f"{_BUSYBOX}Usage: ping [OPTIONS] HOST\n\nSend ICMP ECHO_REQUESTs to HOST\n"
+_TELNET_USAGE = f"{_BUSYBOX}Usage: telnet [-a] [-l USER] HOST [PORT]\n\nConnect to telnet server\n"
 
 
 # --- names -------------------------------------------------------------------------------------------------
 
 
-def _lookup(ctx: ProcessContext, name: str, server: str) -> tuple[str, tuple[str, ...], str]:
-    """(rcode, addresses, canonical name): through the search path, or of one server exactly."""
-    if server:
-        answer, _ = dns.ask(ctx.world, ctx.process, name.rstrip("."), server)
-        canonical = answer.chain[-1] if answer.chain else name
-        return answer.rcode, answer.addresses, canonical
-    found = _resolve(ctx, name)
-    if found.error == "dns_timeout":
-        servfail = any(query.answer.rcode == "SERVFAIL" for query in found.queries)
-        return ("SERVFAIL" if servfail else "TIMEOUT"), (), name
-    if found.error:
-        return "NXDOMAIN", (), name
-    return "NOERROR", found.addresses, (found.canonical or name).rstrip(".")
+def _looker(ctx: ProcessContext) -> names.Look:
+    return partial(exchange.look_up, ctx.world, ctx.process)
 
 
 def _nslookup(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    words = _words(argv)
-    if not words:
-        return ExecResult(stderr="Usage: nslookup [-type=QUERY_TYPE] HOST [DNS_SERVER]\n", exit_code=1)
-    server = words[1] if len(words) > 1 else ""
-    shown = server or _server(ctx)
-    rcode, addresses, canonical = _lookup(ctx, words[0], server)
-    head = f"Server:\t\t{shown}\nAddress:\t{shown}:53\n\n"
-    if rcode == "TIMEOUT":
-        return ExecResult(";; connection timed out; no servers could be reached\n\n", exit_code=1)
-    if rcode != "NOERROR":
-        return ExecResult(head + f"** server can't find {words[0]}: {rcode}\n\n", exit_code=1)
-    body = "".join(f"Name:\t{canonical}\nAddress: {address}\n" for address in addresses)
-    return ExecResult(head + (body or f"*** Can't find {words[0]}: No answer\n") + "\n")
+    bind = "dig" in ctx.image.binaries
+    return names.nslookup(_looker(ctx), argv, busybox=not bind)
 
 
 def _dig(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    server = next((word[1:] for word in argv[1:] if word.startswith("@")), "") or _server(ctx)
-    names = [
-        w
-        for w in argv[1:]
-        if not w.startswith(("@", "+", "-")) and w.upper() not in ("A", "AAAA", "ANY", "IN", "SRV")
-    ]
-    name = names[0] if names else "."
-    if "+search" in argv:
-        rcode, addresses, canonical = _lookup(ctx, name, "")
-    else:
-        rcode, addresses, canonical = _lookup(ctx, name, server)
-    if rcode == "TIMEOUT":
-        return ExecResult(
-            f";; communications error to {server}#53: timed out\n"
-            "\n; <<>> DiG 9.18.28 <<>> " + " ".join(argv[1:]) + "\n;; global options: +cmd\n"
-            ";; no servers could be reached\n",
-            exit_code=9,
-        )
-    if "+short" in argv:
-        return ExecResult("".join(f"{address}\n" for address in addresses))
-    answer = "".join(f"{canonical}.\t30\tIN\tA\t{address}\n" for address in addresses)
-    section = f";; ANSWER SECTION:\n{answer}\n" if answer else ""
-    return ExecResult(
-        f"\n; <<>> DiG 9.18.28 <<>> {' '.join(argv[1:])}\n;; global options: +cmd\n;; Got answer:\n"
-        f";; ->>HEADER<<- opcode: QUERY, status: {rcode}, id: 41327\n"
-        f";; flags: qr aa rd; QUERY: 1, ANSWER: {len(addresses)}, AUTHORITY: 0, ADDITIONAL: 1\n\n"
-        f";; QUESTION SECTION:\n;{name.rstrip('.')}.\t\tIN\tA\n\n{section}"
-        f";; Query time: 1 msec\n;; SERVER: {server}#53({server}) (UDP)\n\n"
-    )
+    return names.dig(_looker(ctx), argv, ctx.now() / SECOND)
 
 
 def _host(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    words = _words(argv)
-    if not words:
-        return ExecResult(stderr="Usage: host [-aCdilrTvVw] name [server]\n", exit_code=1)
-    rcode, addresses, canonical = _lookup(ctx, words[0], words[1] if len(words) > 1 else "")
-    if rcode == "TIMEOUT":
-        return ExecResult(";; connection timed out; no servers could be reached\n", exit_code=1)
-    if rcode != "NOERROR":
-        return ExecResult(f"Host {words[0]} not found: 3({rcode})\n", exit_code=1)
-    return ExecResult("".join(f"{canonical} has address {address}\n" for address in addresses))
+    return names.host(_looker(ctx), argv)
 
 
 # --- HTTP --------------------------------------------------------------------------------------------------
@@ -134,6 +126,8 @@ def _host_port(url: str) -> tuple[str, int]:
 
 
 def _wget(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    if (unknown := _unknown(argv, "cqSO:o:P:U:T:t:Y:nv46", _WGET_USAGE, _WGET_LONG)) is not None:
+        return unknown
     url, output, wait, quiet, spider, body, headers = "", "", 0.0, False, False, "", {}
     rest = list(argv[1:])
     while rest:
@@ -165,8 +159,7 @@ def _wget(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
         elif not word.startswith("--"):
             url = word
     if not url:
-        return ExecResult(stderr="wget: missing URL\n", exit_code=1)
-    host, port = _host_port(url)
+        return ExecResult(stderr=_WGET_USAGE, exit_code=1)
     done = _exchange(
         ctx,
         url,
@@ -175,36 +168,43 @@ def _wget(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
         body,
         wait,
     )
+    result, answer = _retrieved(done, url, quiet=quiet, limited=bool(wait))
+    if answer is not None and not spider and output == "-":
+        result = ExecResult(answer, result.stderr)
+    elif answer is not None and not spider:
+        name = output or url.rstrip("/").rpartition("/")[2].partition("?")[0] or "index.html"
+        shell.files.put_text(shell.resolve(name), answer)
+        if not quiet:
+            result = ExecResult(stderr=f"{result.stderr}saving to '{name}'\n'{name}' saved\n")
+    elif answer is not None and not quiet:
+        result = ExecResult(stderr=f"{result.stderr}remote file exists\n")
+    return replace(result, seconds=done.total_seconds)
+
+
+def _retrieved(done: Exchange, url: str, *, quiet: bool, limited: bool) -> tuple[ExecResult, str | None]:
+    """What busybox's wget says of a request, and the answer's body where there is one."""
+    host, port = _host_port(url)
     head = "" if quiet or done.phase == "lookup" else f"Connecting to {host}:{port} ({done.address}:{port})\n"
+    failed = ""
     if done.phase == "lookup" and done.outcome != "ok":
-        return ExecResult(stderr=f"wget: bad address '{host}:{port}'\n".replace(":80'", "'"), exit_code=1)
-    if done.outcome == "refused":
-        return ExecResult(
-            stderr=head + f"wget: can't connect to remote host ({done.address}): Connection refused\n",
-            exit_code=1,
-        )
-    if done.outcome == "timeout":
-        text = (
-            "wget: download timed out\n"
-            if wait
-            else f"wget: can't connect to remote host ({done.address}): Operation timed out\n"
-        )
-        return ExecResult(stderr=head + text, exit_code=1)
-    if url.startswith("https://") and done.phase in ("handshake", "wait", "done"):
-        head += "" if quiet else "wget: note: TLS certificate validation not implemented\n"
-    if done.response is None:
-        return ExecResult(stderr=head + "wget: error getting response\n", exit_code=1)
-    status = done.response.status
-    if status >= 400:
-        text = f"wget: server returned error: HTTP/1.1 {status} {HTTP_REASONS.get(status, '')}\n"
-        return ExecResult(stderr=head + text, exit_code=1)
-    if spider:
-        return ExecResult(stderr=head + ("" if quiet else "remote file exists\n"))
-    if output == "-":
-        return ExecResult(done.response.body, head)
-    name = output or url.rstrip("/").rpartition("/")[2].partition("?")[0] or "index.html"
-    shell.files.put_text(shell.resolve(name), done.response.body)
-    return ExecResult(stderr=head + ("" if quiet else f"saving to '{name}'\n'{name}' saved\n"))
+        failed = f"bad address '{host}{'' if port == 80 else f':{port}'}'"
+    elif done.outcome == "refused":
+        failed = f"can't connect to remote host ({done.address}): Connection refused"
+    elif done.outcome == "timeout" and limited:
+        failed = "download timed out"
+    elif done.outcome == "timeout":
+        failed = f"can't connect to remote host ({done.address}): Operation timed out"
+    else:
+        if url.startswith("https://") and done.phase in ("handshake", "wait", "done") and not quiet:
+            head += "wget: note: TLS certificate validation not implemented\n"
+        if done.response is None:
+            failed = "error getting response"
+        elif done.response.status >= 400:
+            status = done.response.status
+            failed = f"server returned error: HTTP/1.1 {status} {HTTP_REASONS.get(status, '')}"
+    if failed or done.response is None:
+        return ExecResult(stderr=f"{head}wget: {failed}\n", exit_code=1), None
+    return ExecResult(stderr=head), done.response.body
 
 
 def _seconds(text: str) -> float:
@@ -241,96 +241,156 @@ def _curl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
     )
     for path, text in answer.files:
         shell.files.put_text(shell.resolve(path), text)
-    return answer.result
+    return replace(answer.result, seconds=answer.seconds)
 
 
 # --- ports and sockets ----------------------------------------------------------------------------------------
 
 
 def _nc(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    words = [
-        w
-        for i, w in enumerate(argv)
-        if i and not w.startswith("-") and argv[i - 1] not in ("-w", "-p", "-e", "-i", "-G")
-    ]
-    flags = "".join(w[1:] for w in argv[1:] if w.startswith("-"))
+    if (unknown := _unknown(argv, "lkvnuzw:p:e:i:s:o:q:G:NrtU46", _NC_USAGE)) is not None:
+        return unknown
+    words, flags, wait = _operands(argv, "wpeisoqG"), _flags(argv, "wpeisoqG"), 0.0
+    if "w" in flags:
+        wait = _seconds(flags["w"])
     if "l" in flags:
-        port = next(
-            (argv[i + 1] for i, w in enumerate(argv[:-1]) if w.startswith("-") and w.endswith("p")), ""
-        )
-        number = int(port or (words[0] if words else "0")) if (port or words) else 0
-        if number in _listening(ctx):
+        port = flags.get("p", words[-1] if words else "")
+        try:
+            ctx.listen(int(port) if port.isdecimal() else 0)
+        except OSError:
             return ExecResult(stderr="nc: bind: Address already in use\n", exit_code=1)
-        return ExecResult()
+        # Nobody comes.
+        return ExecResult(seconds=inf)
     if len(words) < 2 or not words[1].isdecimal():
-        return ExecResult(
-            stderr="BusyBox v1.36.1 multi-call binary.\n\nUsage: nc [OPTIONS] HOST PORT\n", exit_code=1
-        )
+        return ExecResult(stderr=_NC_USAGE, exit_code=1)
     host, port_number = words[0], int(words[1])
-    connection = ctx.connect(host, port_number)
-    leg = _drawn(ctx, connection.legs)
-    if leg.outcome in ("no_such_host", "dns_timeout"):
-        return ExecResult(stderr=f"nc: bad address '{host}'\n", exit_code=1)
-    address = (connection.resolution.addresses or (host,))[0]
-    name = host if host != address else address
-    if leg.outcome == "ok":
-        verbose = "v" in flags
-        return ExecResult(stderr=f"{name} ({address}:{port_number}) open\n" if verbose else "")
+    done = exchange.dial(ctx.world, ctx.process, host, port_number, wait)
+    if done.outcome in ("no_such_host", "dns_timeout"):
+        return ExecResult(stderr=f"nc: bad address '{host}'\n", exit_code=1, seconds=done.seconds)
+    if done.outcome == "ok":
+        text = f"{host} ({done.address}:{port_number}) open\n" if "v" in flags else ""
+        said = "" if "z" in flags else _said(ctx, host, port_number, stdin)
+        return ExecResult(said, text, seconds=done.seconds)
     reason = {"refused": "Connection refused", "timeout": "Connection timed out"}.get(
-        leg.outcome, "Connection reset by peer"
+        done.outcome, "Connection reset by peer"
     )
-    return ExecResult(stderr=f"nc: {name} ({address}:{port_number}): {reason}\n", exit_code=1)
+    text = f"nc: {host} ({done.address}:{port_number}): {reason}\n"
+    return ExecResult(stderr=text, exit_code=1, seconds=done.seconds)
 
 
-def _drawn(ctx: ProcessContext, legs: Sequence[Any]) -> Any:
-    draw = ctx.chance("dial") if len(legs) > 1 else 0.0
-    for leg in legs:
-        if draw < leg.share:
-            return leg
-        draw -= leg.share
-    return legs[-1]
+_REQUEST = re.compile(r"(GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH) (\S{1,2000}) HTTP/1\.[01]\r?\n", re.ASCII)
+
+
+def _said(ctx: ProcessContext, host: str, port: int, sent: str) -> str:
+    """What a server answers to something that was typed: to HTTP as it came over the line; others keep silent."""
+    asked = _REQUEST.match(sent)
+    if asked is None:
+        return ""
+    head, _, body = sent[asked.end() :].replace("\r\n", "\n").partition("\n\n")
+    fields = (line.partition(":") for line in head.split("\n") if ":" in line)
+    headers = {name.strip(): value.strip() for name, _, value in fields}
+    done = _exchange(ctx, f"http://{joined(host, port)}{asked[2]}", asked[1], headers, body.rstrip("\n"), 0.0)
+    if done.response is None:
+        return ""
+    answer = done.response
+    lines = [f"HTTP/1.1 {answer.status} {HTTP_REASONS.get(answer.status, '')}".rstrip()]
+    lines += [f"{name}: {value}" for name, value in answer.headers.items()]
+    lines.append(f"Content-Length: {len(answer.body.encode())}")
+    return "".join(f"{line}\r\n" for line in lines) + "\r\n" + ("" if asked[1] == "HEAD" else answer.body)
+
+
+def _operands(argv: Sequence[str], valued: str) -> list[str]:
+    """The words that are neither options nor values of such."""
+    found: list[str] = []
+    words = list(argv[1:])
+    while words:
+        word = words.pop(0)
+        if word == "--":
+            return found + words
+        if not word.startswith("-") or word == "-":
+            found.append(word)
+            continue
+        taking = next((at for at, letter in enumerate(word[1:], 2) if letter in valued), 0)
+        if taking and not word[taking:] and words:
+            words.pop(0)
+    return found
+
+
+def _flags(argv: Sequence[str], valued: str) -> dict[str, str]:
+    """Options by their letter, with the values of those that take one."""
+    found: dict[str, str] = {}
+    words = list(argv[1:])
+    while words:
+        word = words.pop(0)
+        if word == "--":
+            break
+        if not word.startswith("-") or word == "-":
+            continue
+        for at, letter in enumerate(word[1:], 2):
+            if letter in valued:
+                found[letter] = word[at:] or (words.pop(0) if words else "")
+                break
+            found[letter] = ""
+    return found
 
 
 def _telnet(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    words = _words(argv)
-    host, port = (words[0] if words else ""), int(words[1]) if len(words) > 1 and words[1].isdecimal() else 23
-    leg = _drawn(ctx, ctx.connect(host, port).legs)
-    if leg.outcome in ("no_such_host", "dns_timeout"):
-        return ExecResult(stderr=f"telnet: bad address '{host}'\n", exit_code=1)
-    if leg.outcome == "ok":
-        return ExecResult(f"Connected to {host}\n", "Connection closed by foreign host\n", 1)
-    reason = "Connection refused" if leg.outcome == "refused" else "Connection timed out"
-    return ExecResult(stderr=f"telnet: can't connect to remote host ({leg.address}): {reason}\n", exit_code=1)
+    if (unknown := _unknown(argv, "al:", _TELNET_USAGE)) is not None:
+        return unknown
+    words = _operands(argv, "l")
+    if not words:
+        return ExecResult(stderr=_TELNET_USAGE, exit_code=1)
+    host, port = words[0], int(words[1]) if len(words) > 1 and words[1].isdecimal() else 23
+    done = exchange.dial(ctx.world, ctx.process, host, port)
+    if done.outcome in ("no_such_host", "dns_timeout"):
+        return ExecResult(stderr=f"telnet: bad address '{host}'\n", exit_code=1, seconds=done.seconds)
+    if done.outcome == "ok":
+        return ExecResult(
+            f"Connected to {host}\n", "Connection closed by foreign host\n", 1, seconds=done.seconds
+        )
+    reason = "Connection refused" if done.outcome == "refused" else "Connection timed out"
+    text = f"telnet: can't connect to remote host ({done.address}): {reason}\n"
+    return ExecResult(stderr=text, exit_code=1, seconds=done.seconds)
+
+
+TYPED = 10
+"""Packets after which somebody stops a ``ping`` that would go on for ever."""
+MOST_PACKETS = 1000
+"""Packets whose answers are shown."""
 
 
 def _ping(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    words = [
-        w
-        for i, w in enumerate(argv)
-        if i and not w.startswith("-") and argv[i - 1] not in ("-c", "-w", "-W", "-i")
-    ]
-    host = words[0] if words else ""
+    if (unknown := _unknown(argv, "46c:s:t:I:w:W:i:qAp:nv", _PING_USAGE)) is not None:
+        return unknown
+    words, flags = _operands(argv, "cstIwWip"), _flags(argv, "cstIwWip")
+    if not words:
+        return ExecResult(stderr=_PING_USAGE, exit_code=1)
+    host = words[0]
     found = _resolve(ctx, host)
     if found.error or not found.addresses:
-        return ExecResult(stderr=f"ping: bad address '{host}'\n", exit_code=1)
+        return ExecResult(stderr=f"ping: bad address '{host}'\n", exit_code=1, seconds=found.latency)
     address = found.addresses[0]
-    count = 4
-    for index, word in enumerate(argv[:-1]):
-        if word == "-c" and argv[index + 1].isdecimal():
-            count = min(int(argv[index + 1]), 20)
+    given = flags.get("c", "")
+    if given and not given.isdecimal():
+        return ExecResult(stderr=f"ping: invalid number '{given}'\n", exit_code=1)
+    count = min(int(given), MOST_PACKETS) if given else TYPED
+    if "w" in flags:
+        count = min(count, max(1, int(_seconds(flags["w"]))))
     head = f"PING {host} ({address}): 56 data bytes\n"
     # Any port will do: a refusal is an answer, too.
-    leg = ctx.connect(address, 7).legs[0]
-    lost = leg.outcome == "timeout"
-    lines = "" if lost else "".join(
-        f"64 bytes from {address}: seq={i} ttl=62 time={leg.latency * 1000:.3f} ms\n" for i in range(count)
+    done = exchange.dial(ctx.world, ctx.process, address, 7)
+    lost = done.outcome == "timeout"
+    rtt = f"{done.seconds * 1000:.3f}"
+    lines = "" if lost or "q" in flags else "".join(
+        f"64 bytes from {address}: seq={i} ttl=62 time={rtt} ms\n" for i in range(count)
     )  # fmt: skip
-    tail = f"\n--- {host} ping statistics ---\n{count} packets transmitted, {0 if lost else count} packets received, "
+    stopped = "" if given or "w" in flags else "^C"
+    tail = f"{stopped}\n--- {host} ping statistics ---\n{count} packets transmitted, {0 if lost else count} packets received, "
     tail += f"{100 if lost else 0}% packet loss\n"
     if not lost:
-        rtt = f"{leg.latency * 1000:.3f}"
         tail += f"round-trip min/avg/max = {rtt}/{rtt}/{rtt} ms\n"
-    return ExecResult(head + lines + tail, exit_code=int(lost))
+    last = (_seconds(flags["W"]) if "W" in flags else 10.0) if lost else 0.0
+    return ExecResult(head + lines + tail, exit_code=int(lost), seconds=found.latency + count - 1 + last)
 
 
 def _listening(ctx: ProcessContext) -> list[int]:

@@ -19,7 +19,7 @@ from sregym_env.shell.shell import Shell, StopScript
 from sregym_env.sim.network import addressing
 from sregym_env.sim.processes import lifecycle
 from sregym_env.sim.processes.context import ProcessContext, let_settle
-from sregym_env.sim.programs import consoles, httpd, steady, terminal, toolbox
+from sregym_env.sim.programs import consoles, httpd, image_tools, steady, terminal, toolbox, visits
 from sregym_env.sim.programs.defaults import MIB, NEVER, Quiet
 from sregym_env.sim.world.inquiry import Read
 from sregym_env.sim.world.logs import Cycle
@@ -101,7 +101,7 @@ class Script(Quiet):
         def sleep(argv: Sequence[str], stdin: str, _: Shell) -> ExecResult:
             nonlocal count
             try:
-                wait = toolbox.duration(argv[1] if len(argv) > 1 else "")
+                wait = visits.duration(argv[1] if len(argv) > 1 else "")
             except ValueError:
                 return ExecResult(
                     stderr=f"sleep: invalid number '{argv[1] if len(argv) > 1 else ''}'\n", exit_code=1
@@ -141,6 +141,20 @@ class Script(Quiet):
                 waits.append(FOREVER)
                 raise StopScript
 
+        def follow(argv: Sequence[str], stdin: str, inner: Shell) -> ExecResult:
+            result = inner.library("tail", argv[1:], stdin)
+            if not toolbox.follows(argv) or result.exit_code or background.inside:
+                return result
+            inner.show(result)
+            waits.append(FOREVER)
+            raise StopScript
+
+        def serve_or_run(argv: Sequence[str], stdin: str, inner: Shell) -> ExecResult:
+            name = argv[0].rpartition("/")[2]
+            if image_tools.SERVERS[name](argv):
+                return hand_over(argv, stdin, inner)
+            return toolbox.TOOLS[name](ctx, argv, stdin, inner)
+
         background = _Background(wait_for_servers)
         shell.background = background
         shell.add_commands({"sleep": sleep, "nc": serve})
@@ -148,6 +162,9 @@ class Script(Quiet):
             shell.add_commands({"httpd": serve_files})
         # The image's own servers; its tools are commands already.
         shell.add_commands({name: hand_over for name in ctx.image.binaries if not shell.has(name)})
+        shell.add_commands({name: serve_or_run for name in ctx.image.binaries if name in image_tools.SERVERS})
+        if shell.has("tail"):
+            shell.add_commands({"tail": follow})
         before = shell.files.tree()
         argv = list(ctx.process.argv)
         if argv[0] not in ("sh", "bash") and not argv[0].endswith(("/sh", "/bash")):
@@ -264,7 +281,7 @@ def _once(ctx: ProcessContext, source: str, slept: Callable[[str, str], None]) -
 
     def sleep(argv: Sequence[str], stdin: str, _: Shell) -> ExecResult:
         try:
-            if toolbox.duration(argv[1] if len(argv) > 1 else "") < FOREVER:
+            if visits.duration(argv[1] if len(argv) > 1 else "") < FOREVER:
                 words.append(argv[1])
                 return ExecResult(mark)
         except ValueError:
@@ -350,7 +367,7 @@ class Sleep(Quiet):
         ctx.set_memory(MIB // 2)
         argv = ctx.process.argv
         try:
-            wait = toolbox.duration(argv[1] if len(argv) > 1 else "")
+            wait = visits.duration(argv[1] if len(argv) > 1 else "")
         except ValueError:
             ctx.log(f"sleep: invalid number '{argv[1] if len(argv) > 1 else ''}'")
             ctx.exit(1)
@@ -402,8 +419,12 @@ class Applet(Quiet):
 
     name = "applet"
 
+    def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
+        """Whatever still runs has no handler for SIGTERM, which process 1 therefore ignores."""
+        return NEVER, 137
+
     def start(self, ctx: ProcessContext) -> None:
-        """Run, print, exit with the command's code."""
+        """Run, print, exit with the command's code; one that follows a file goes on."""
         ctx.set_memory(MIB)
         if ctx.process.stdin and consoles.reads(ctx):
             consoles.start_main(ctx)
@@ -414,6 +435,10 @@ class Applet(Quiet):
         argv = list(ctx.process.argv)
         with _share():
             result = shell.call(argv) if shell.has(argv[0]) else ExecResult(exit_code=0)
+        if toolbox.follows(argv) and not result.exit_code:
+            if result.text.strip("\n"):
+                ctx.log(consoles.printable(result.text))
+            return
         if shell.exhausted == "memory":
             _out_of_memory(ctx)
             return

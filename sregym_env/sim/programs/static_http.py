@@ -6,7 +6,10 @@ import errno
 from posixpath import normpath
 from urllib.parse import unquote
 
+from sregym_env.shell.files import Files
+from sregym_env.shell.shell import Shell
 from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs import image_tools
 from sregym_env.sim.programs.defaults import MIB, Quiet
 from sregym_env.sim.world.program import HttpRequest, HttpResponse
 
@@ -55,7 +58,7 @@ class StaticHttp(Quiet):
         argv = ctx.process.argv
         nginx = ctx.process.binary in ("nginx", "docker-entrypoint.sh", "/docker-entrypoint.sh")
         if not nginx and "http.server" not in argv:
-            ctx.exit(0, delay=0.1)
+            self._run(ctx)
             return
         ctx.set_memory((6 if nginx else 14) * MIB)
         if ctx.over_limit:
@@ -70,6 +73,22 @@ class StaticHttp(Quiet):
             return
         if nginx:
             ctx.log("/docker-entrypoint.sh: Configuration complete; ready for start up")
+
+    def _run(self, ctx: ProcessContext) -> None:
+        """Do what Python is asked to, as far as that goes here: other code ends with a complaint."""
+        argv = list(ctx.process.argv)
+        if len(argv) == 1 and ctx.process.stdin:
+            return  # an interpreter that waits for somebody to type
+        tree = Files()
+        name = next((word for word in argv[1:] if not word.startswith("-")), "")
+        path = name if name.startswith("/") else f"{ctx.image.workdir.rstrip('/')}/{name}"
+        text = file_text(ctx, path) if name else None
+        if text is not None:
+            tree.put_text(path, text)
+        result = image_tools.TOOLS["python3"](ctx, argv, "", Shell(tree, {}, cwd=ctx.image.workdir))
+        if result.text.strip():
+            ctx.log(result.text)
+        ctx.exit(result.exit_code, delay=0.1)
 
     def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
         """The index page, or a file below the root."""

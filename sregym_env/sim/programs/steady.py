@@ -14,7 +14,7 @@ from sregym_env.runtime.clock import SECOND
 from sregym_env.shell.syntax import tree
 from sregym_env.shell.syntax.commands import parsed
 from sregym_env.shell.syntax.words import ScriptError
-from sregym_env.sim.programs.toolbox import duration
+from sregym_env.sim.programs.visits import duration
 
 _SAME = frozenset("echo printf true : sleep".split())
 """Commands that do the same every time, given the same words."""

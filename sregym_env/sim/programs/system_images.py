@@ -119,11 +119,14 @@ _ADD_ONS = (
                        (), (), 16 * MIB, 0.001),
     ),
     _daemon("openebs/linux-utils:3.5.0", 12, "sleep", DaemonSettings()),
-    _daemon(f"{_REGISTRY}/pause:3.10", 1, "/pause", DaemonSettings(memory=MIB // 2, cpu=0.0)),
+    *(
+        _daemon(f"{_REGISTRY}/pause:{tag}", 1, "/pause", DaemonSettings(memory=MIB // 2, cpu=0.0))
+        for tag in ("3.1", "3.2", "3.5", "3.6", "3.7", "3.8", "3.9", "3.10")
+    ),
 )  # fmt: skip
 
 _NGINX = {"nginx": Binary("static_http"), "/docker-entrypoint.sh": Binary("static_http")}
-_PYTHON = {"python": Binary("static_http"), "python3": Binary("static_http"), "pip": Binary("applet")}
+_PYTHON = {name: Binary("static_http") for name in ("python", "python3", "pip", "pip3")}
 _BUSYBOX = {"httpd": Binary("httpd")}
 _NETWORK = {
     name: Binary("applet")
@@ -164,15 +167,45 @@ _CURL_ONLY = {"curl": Binary("applet")}
 _AGNHOST = {"/agnhost": Binary("agnhost"), **{name: _NETWORK[name] for name in ("curl", "dig", "host")}}
 _DNS = {name: _NETWORK[name] for name in ("dig", "host", "nslookup")}
 
+_PYTHONS = ("3", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
+_CURLS = ((1, 2), (2, 1), (3, 0), (4, 0), (5, 0), (6, 0), (7, 1), (8, 0), (9, 1), (10, 1), (11, 1), (12, 1))
+_MONGOS = {
+    "4.4": "4.4.29", "4.4-focal": "4.4.29", "4.4.29": "4.4.29", "5": "5.0.31", "5.0": "5.0.31", "5.0.31": "5.0.31",
+    "6": "6.0.20", "6.0": "6.0.20", "6.0.20": "6.0.20", "7": "7.0.16", "7.0": "7.0.16", "7.0-jammy": "7.0.16", "7.0.16": "7.0.16",
+    "8": "8.0.4", "8.0": "8.0.4", "8.0-noble": "8.0.4", "8.0.4": "8.0.4",
+}  # fmt: skip
+"""Published tags of ``mongo`` and the server in each. Not the patches that follow on the applications' own: a fault may take
+one of those for a build that was never pushed."""
+
+
+def _mongo(reference: str, version: str) -> Image:
+    """``mongo``; from 6.0 on the old shell is not in it any more, and the new one is not here."""
+    server = Binary("mongod", version)
+    tools = ("mongo", "mongodump", "mongostat") if version < "6" else ()
+    return Image(
+        reference,
+        180 * MB,
+        {"mongod": server, "docker-entrypoint.sh": server, **{name: Binary("applet") for name in tools}},
+        ("docker-entrypoint.sh",),
+        ("mongod",),
+        toolbox="debian",
+        files={
+            "/etc/os-release": _OS["debian"],
+            "/etc/mongod.conf.orig": "storage:\n  dbPath: /var/lib/mongodb\n",
+        },
+    )
+
+
 _PEOPLE = (
     *(
         _shell_image(reference, 2, ("sh",), _BUSYBOX)
-        for reference in ("busybox:latest", "busybox:1.28", "busybox:1.32", "busybox:1.35", "busybox:1.36", "busybox:1.36.1",
-                          "busybox:1.37", "busybox:stable", "busybox:musl", "busybox:glibc")
+        for reference in ("busybox:latest", *(f"busybox:1.{minor}" for minor in range(24, 38)), "busybox:1.28.4", "busybox:1.31.1",
+                          "busybox:1.34.1", "busybox:1.35.0", "busybox:1.36.1", "busybox:1.37.0", "busybox:stable", "busybox:musl",
+                          "busybox:glibc", "busybox:uclibc", "busybox:unstable")
     ),
     *(
         _shell_image(reference, 4, ("/bin/sh",))
-        for reference in ("alpine:latest", "alpine:3", "alpine:3.18", "alpine:3.19", "alpine:3.20", "alpine:3.21")
+        for reference in ("alpine:latest", "alpine:3", "alpine:edge", *(f"alpine:3.{minor}" for minor in range(10, 23)))
     ),
     *(
         _shell_image(reference, 30, ("bash",), debian=True)
@@ -182,27 +215,40 @@ _PEOPLE = (
     *(
         _shell_image(reference, 72, ("nginx", "-g", "daemon off;"), {**_NGINX, **_CURL_ONLY}, debian=True,
                      entrypoint=("/docker-entrypoint.sh",))
-        for reference in ("nginx:latest", "nginx:stable", "nginx:1.25", "nginx:1.26", "nginx:1.27")
+        for reference in ("nginx:latest", "nginx:stable", "nginx:mainline", "nginx:1", "nginx:1.7.9", "nginx:1.14.2", "nginx:1.16.1",
+                          "nginx:1.19.0", *(f"nginx:1.{minor}" for minor in range(14, 29)))
     ),
     *(
         _shell_image(reference, 18, ("nginx", "-g", "daemon off;"), {**_NGINX, **_CURL_ONLY},
                      entrypoint=("/docker-entrypoint.sh",))
-        for reference in ("nginx:alpine", "nginx:1.25-alpine", "nginx:1.27-alpine")
+        for reference in ("nginx:alpine", "nginx:stable-alpine", *(f"nginx:1.{minor}-alpine" for minor in range(19, 29)))
     ),
     *(
         _shell_image(reference, 45, ("python3",), _PYTHON, debian=True)
-        for reference in ("python:3.9-slim", "python:3.10-slim", "python:3.11-slim", "python:3.12-slim", "python:3.9",
-                          "python:3.11", "python:latest")
+        for reference in (
+            *(f"python:{version}{kind}" for version in _PYTHONS for kind in ("", "-slim", "-slim-bookworm", "-bookworm")),
+            "python:latest", "python:slim",
+        )
     ),
+    *(
+        _shell_image(reference, 18, ("python3",), _PYTHON)
+        for reference in (*(f"python:{version}-alpine" for version in _PYTHONS), "python:alpine")
+    ),
+    *(
+        _shell_image(f"bitnami/kubectl:{tag}", 86, ("--help",), {"kubectl": Binary("applet"), **_CURL_ONLY}, debian=True,
+                     entrypoint=("kubectl",))
+        for tag in ("latest", "1.28", "1.29", "1.30", "1.31", "1.32", "1.33")
+    ),
+    *(_mongo(f"mongo:{tag}", version) for tag, version in _MONGOS.items()),
     *(
         _shell_image(reference, 10, ("curl", "--help"), _CURL_ONLY, entrypoint=("/entrypoint.sh",),
                      files={"/entrypoint.sh": _CURL_ENTRYPOINT})
-        for reference in ("curlimages/curl:latest", "curlimages/curl:8.5.0", "curlimages/curl:8.7.1", "curlimages/curl:7.88.1",
-                          "curlimages/curl:8.10.1")
+        for reference in ("curlimages/curl:latest", "curlimages/curl:7.85.0", "curlimages/curl:7.88.1",
+                          *(f"curlimages/curl:8.{minor}.{patch}" for minor, patch in _CURLS))
     ),
     *(
         _shell_image(reference, 180, ("/bin/zsh",), {**_NETWORK, "zsh": Binary("shell"), "bash": Binary("shell")})
-        for reference in ("nicolaka/netshoot:latest", "nicolaka/netshoot:v0.13")
+        for reference in ("nicolaka/netshoot:latest", *(f"nicolaka/netshoot:v0.{minor}" for minor in range(8, 15)))
     ),
     *(
         _shell_image(reference, 30, ("sleep", "infinity"), {**_DNS, **_CURL_ONLY}, debian=True)

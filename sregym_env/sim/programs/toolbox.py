@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from math import inf
 
 from sregym_env.cluster.streams import ExecResult
-from sregym_env.kube.durations import rfc3339
+from sregym_env.kube.durations import parse_rfc3339, rfc3339
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.streams import keyed_bits
+from sregym_env.shell.commands.arguments import UsageError, options
 from sregym_env.shell.files import FileEntry, Files
 from sregym_env.shell.shell import Shell, ShellCommand
 from sregym_env.shell.shell import Shell as NewShell
 from sregym_env.sim.containers import view
 from sregym_env.sim.network import dns
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.programs import httpd, mongo_shell, net_tools
+from sregym_env.sim.programs import httpd, image_tools, mongo_shell, net_tools, visits
+from sregym_env.sim.programs.image_tools import format_date
+from sregym_env.sim.programs.visits import Visit
 from sregym_env.sim.world.process import Process
 
 Tool = Callable[[ProcessContext, Sequence[str], str, "Shell"], ExecResult]
@@ -28,7 +33,7 @@ _TEXT = frozenset(
     "cat head tail wc grep fgrep egrep sed awk sort uniq cut paste tr rev nl fold expand tee xargs find basename "
     "dirname tree du true false clear sh base64 diff seq expr md5sum sha1sum sha256sum tac od rmdir echo printf "
     "ls mkdir touch rm cp mv ln chmod pwd readlink realpath stat strings split comm gzip gunzip zcat tar test [ "
-    "sha512sum unexpand".split()
+    "sha512sum unexpand yes".split()
 )
 _DEBIAN_ONLY = frozenset("bash join column file".split())
 _NETWORK_BUSYBOX = frozenset("nslookup wget nc telnet ping netstat ifconfig ip route traceroute arp".split())
@@ -52,11 +57,14 @@ OUR_TOOLS: Mapping[str, frozenset[str]] = {
 """Commands of this package that each kind of image has. Images may add more (``curl``, ``dig``) as binaries."""
 
 
-def container_shell(ctx: ProcessContext, *, setup: bool = False) -> Shell:
-    """A shell in the container of ``ctx``. ``setup``: as the image's entrypoint before the server is up."""
+def container_shell(ctx: ProcessContext, *, setup: bool = False, visit: Visit | None = None) -> Shell:
+    """A shell in the container of ``ctx``. ``setup``: as the image's entrypoint before the server is up.
+
+    ``visit`` keeps the time that its commands take; without one they take none.
+    """
+    visit = visit or Visit(ctx, limit=inf)
     world, process = ctx.world, ctx.process
     image = ctx.image
-    now = ctx.now() / SECOND
     tree = Files(mtime=process.started_at / SECOND)
     tree.add(view.files(world, process))
     # Over the image's own files: the kubelet mounts these there.
@@ -64,8 +72,12 @@ def container_shell(ctx: ProcessContext, *, setup: bool = False) -> Shell:
     tree.add_directories(mount.path for mount in process.mounts if not mount.sub_path)
     tree.add_directories((image.workdir, "/tmp", "/proc", "/bin", "/usr/bin"))
     names = OUR_TOOLS[image.toolbox] | (image.binaries.keys() & TOOLS.keys())
-    commands: dict[str, ShellCommand] = {name: _bound(ctx, name, TOOLS[name]) for name in sorted(names)}
-    for name, command in program_commands(ctx, setup).items():
+    commands: dict[str, ShellCommand] = {
+        name: _bound(visit, TOOLS[name]) for name in sorted(names - TIMED.keys())
+    }
+    timed = names | TEXT_TOOLS[image.toolbox]
+    commands.update({name: partial(TIMED[name], visit) for name in sorted(timed & TIMED.keys())})
+    for name, command in program_commands(visit, setup).items():
         commands[name] = command
     if "ls" in TEXT_TOOLS[image.toolbox]:
         commands["ls"] = _ls
@@ -79,7 +91,7 @@ def container_shell(ctx: ProcessContext, *, setup: bool = False) -> Shell:
         only=TEXT_TOOLS[image.toolbox],
         seed=keyed_bits(world.streams.seed, process.started_at, process.key[0]),
         name="sh" if image.toolbox == "busybox" else "bash",
-        clock=lambda: now,
+        clock=lambda: visit.now,
     )
 
 
@@ -90,29 +102,33 @@ def environment(ctx: ProcessContext) -> dict[str, str]:
     return {"PATH": path, "HOSTNAME": process.hostname, **process.env, "HOME": "/root"}
 
 
-def program_commands(ctx: ProcessContext, setup: bool) -> dict[str, ShellCommand]:
+def program_commands(visit: Visit, setup: bool) -> dict[str, ShellCommand]:
     """Commands that the container's own program brings (``mongo``, ``consul`` ...)."""
     found: dict[str, ShellCommand] = {}
-    image = ctx.image
+    image = visit.ctx.image
     for program in sorted({binary.program for binary in image.binaries.values()}):
-        for name, command in ctx.world.programs[program].commands.items():
+        for name, command in visit.ctx.world.programs[program].commands.items():
             if name in image.binaries or name not in TOOLS:
-                found[name] = _program_command(ctx, command, setup)
+                found[name] = _program_command(visit, command, setup)
     return found
 
 
-def _program_command(ctx: ProcessContext, command: Callable[..., ExecResult], setup: bool) -> ShellCommand:
+def _program_command(visit: Visit, command: Callable[..., ExecResult], setup: bool) -> ShellCommand:
     def call(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         if setup and argv[0] == "mongo":
-            return mongo_shell.run(ctx, argv, stdin, setup=True)
-        return command(ctx, argv, stdin)
+            return mongo_shell.run(visit.ctx, argv, stdin, setup=True)
+        result = command(visit.ctx, argv, stdin)
+        visit.take(result.seconds)
+        return result
 
     return call
 
 
-def _bound(ctx: ProcessContext, name: str, tool: Tool) -> ShellCommand:
+def _bound(visit: Visit, tool: Tool) -> ShellCommand:
     def call(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-        return tool(ctx, argv, stdin, shell)
+        result = tool(visit.ctx, argv, stdin, shell)
+        visit.take(result.seconds)
+        return result
 
     return call
 
@@ -219,9 +235,10 @@ PROCESSOR_SHARE = 0.006
 
 
 def _ps(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    procps = ctx.image.toolbox == "debian"
     listed = [(pid, process.memory >> 10, process.started_at, " ".join(_command(process.program, process.argv)))
               for pid, process in visible_processes(ctx)]  # fmt: skip
-    if any("u" in word.lstrip("-") for word in argv[1:]) or ctx.image.toolbox == "debian":
+    if procps:
         now = rfc3339(ctx.now())[11:16]
         lines = ["USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n"]
         for pid, rss, since, command in listed:
@@ -319,52 +336,63 @@ def _uname(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -
     return _ok("Linux\n")
 
 
-def format_date(time: int, form: str) -> str:
-    """An instant (microseconds, UTC) in strftime's notation: the directives that scripts use."""
-    text = rfc3339(time)
-    day, clock = text[:10], text[11:19]
-    days = time // (86_400 * SECOND)
-    week = ("Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed")[days % 7]
-    months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
-    table = {
-        "Y": day[:4],
-        "m": day[5:7],
-        "d": day[8:],
-        "e": f"{int(day[8:]):2d}",
-        "H": clock[:2],
-        "M": clock[3:5],
-        "S": clock[6:],
-        "F": day,
-        "T": clock,
-        "s": str(time // SECOND),
-        "N": f"{time % SECOND:06d}000",
-        "Z": "UTC",
-        "z": "+0000",
-        "a": week,
-        "b": months[int(day[5:7]) - 1],
-        "y": day[2:4],
-        "R": clock[:5],
-        "n": "\n",
-        "%": "%",
-        "3N": f"{time % SECOND // 1000:03d}",
-    }
-    out, index = [], 0
-    while index < len(form):
-        if form[index] == "%" and index + 1 < len(form):
-            length = 2 if form[index + 1 : index + 3] == "3N" else 1
-            out.append(table.get(form[index + 1 : index + 1 + length], form[index : index + 1 + length]))
-            index += 1 + length
-        else:
-            out.append(form[index])
-            index += 1
-    return "".join(out)
-
-
 def _date(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    form = next((word[1:] for word in argv[1:] if word.startswith("+")), "%a %b %e %H:%M:%S %Z %Y")
-    if any(word.startswith("-I") for word in argv[1:]):
-        form = "%Y-%m-%dT%H:%M:%S+00:00" if "-Iseconds" in argv else "%F"
-    return _ok(format_date(ctx.now(), form) + "\n")
+    busybox = ctx.image.toolbox == "busybox"
+    try:
+        given, operands = options(list(argv[1:]), "d:D:r:s:uRI::", _DATE_LONG)
+    except UsageError as error:
+        usage = _DATE_USAGE if busybox else "Try 'date --help' for more information.\n"
+        return _fail(f"date: {error}\n{usage}")
+    flags = dict(given)
+    ctx.unnoted()
+    now = round(shell.clock() * SECOND)
+    if "s" in flags or any(not word.startswith("+") for word in operands):
+        return _fail("date: can't set date: Operation not permitted\n")
+    if "d" in flags:
+        asked = _moment(flags["d"], now)
+        if asked is None:
+            return _fail(f"date: invalid date '{flags['d']}'\n")
+        now = asked
+    form = next((word[1:] for word in operands), "%a %b %e %H:%M:%S %Z %Y")
+    if "R" in flags:
+        form = "%a, %d %b %Y %H:%M:%S %z"
+    elif "I" in flags:
+        unit = flags["I"] or "date"
+        form = next((form for name, form in _ISO.items() if name.startswith(unit)), "%F")
+    return _ok(format_date(now, form) + "\n")
+
+
+_DATE_LONG = {
+    "date": "d:", "utc": "u", "universal": "u", "rfc-2822": "R", "rfc-email": "R", "iso-8601": "I::", "reference": "r:", "set": "s:",
+}  # fmt: skip
+_DATE_USAGE = (
+    "BusyBox v1.36.1 (2023-05-18 22:34:17 UTC) multi-call binary.\n\n"
+    "Usage: date [OPTIONS] [+FMT] [[-s] TIME]\n\nDisplay time (using +FMT), or set time\n"
+)
+_ISO = {
+    "date": "%F",
+    "hours": "%Y-%m-%dT%H+00:00",
+    "minutes": "%Y-%m-%dT%H:%M+00:00",
+    "seconds": "%Y-%m-%dT%H:%M:%S+00:00",
+    "ns": "%Y-%m-%dT%H:%M:%S,%N+00:00",
+}
+"""Forms of ``date -I``, by the name of their precision."""
+
+
+def _moment(text: str, now: int) -> int | None:
+    """The time that ``date -d`` is asked about, microseconds; None for forms that are not understood."""
+    word = text.strip()
+    if word in ("", "now", "today"):
+        return now
+    try:
+        if word.startswith("@"):
+            return int(word[1:13]) * SECOND
+        stamp = word.replace(" ", "T")
+        return parse_rfc3339(
+            stamp if stamp.endswith("Z") else f"{stamp}{'' if 'T' in stamp else 'T00:00:00'}Z"
+        )
+    except ValueError:
+        return None
 
 
 def _df(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -419,28 +447,6 @@ def _uptime(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) 
     days = int(_host_uptime(ctx) // 86_400)
     clock = format_date(ctx.now(), "%T")
     return _ok(f" {clock} up {days} days,  2:11,  0 users,  load average: 0.42, 0.38, 0.35\n")
-
-
-def _sleep(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    if len(argv) < 2:
-        return _fail("sleep: missing operand\n")
-    try:
-        duration(argv[1])
-    except ValueError:
-        return _fail(f"sleep: invalid number '{argv[1]}'\n")
-    # Commands in containers take no time of their own.
-    return ExecResult()
-
-
-def duration(text: str) -> float:
-    """Seconds of ``5``, ``1.5``, ``2m``, ``1h``, ``infinity``. Raises ValueError."""
-    if text in ("infinity", "inf"):
-        return float("inf")
-    factor = {"s": 1, "m": 60, "h": 3600, "d": 86_400}.get(text[-1:])
-    value = float(text[:-1] if factor else text)
-    if not value >= 0.0:
-        raise ValueError(text)
-    return value * (factor or 1)
 
 
 def _kill(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -513,16 +519,20 @@ def _quiet(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -
     return ExecResult()
 
 
-def _prefix(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    """``timeout DURATION command`` and ``time command``: no command here takes time of its own."""
-    words = [word for word in argv[1:] if not word.startswith("-")]
-    if argv[0] == "timeout":
-        words = words[1:]
+def _time(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """``time command`` of busybox, where no shell has taken the word for itself."""
+    words = [word for word in argv[1:] if word not in ("-p", "-v")]
     if not words:
-        return _fail(f"{argv[0]}: missing operand\n", 125)
+        return _fail(
+            "BusyBox v1.36.1 (2023-05-18 22:34:17 UTC) multi-call binary.\n\nUsage: time [-vpa] [-o FILE] PROG ARGS\n"
+        )
     if not shell.has(words[0]):
-        return _fail(f"{argv[0]}: can't execute '{words[0]}': No such file or directory\n", 127)
-    return shell.call(words, stdin)
+        return _fail(f"time: can't execute '{words[0]}': No such file or directory\n", 127)
+    began = shell.clock()
+    result = shell.call(words, stdin)
+    minutes, seconds = divmod(shell.clock() - began, 60)
+    took = f"real\t{minutes:.0f}m {seconds:.2f}s\nuser\t0m 0.00s\nsys\t0m 0.00s\n"
+    return result.then(took, result.exit_code)
 
 
 def _no_packages(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -543,7 +553,7 @@ def _getent(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) 
 
 
 _TOTAL = re.compile(r"^total \d+\n", re.MULTILINE)
-_LISTED = re.compile(r"^([-dlc][-rwxst]{9}) +(\d+) \S+ +\S+ +(\d+) \S+ +\d+ +[\d:]+ (.*)$", re.MULTILINE)
+_LISTED = re.compile(r"^([-dlc][-rwxst]{9}) +(\d+) \S+ +\S+ +(\d+) (\S+ +\d+ +[\d:]+) (.*)$", re.MULTILINE)
 
 
 def _ls(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -551,12 +561,11 @@ def _ls(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     result = shell.library("ls", argv[1:])
     if not any(word.startswith("-") and "l" in word for word in argv[1:]):
         return result
-    stamp = format_date(int(shell.files.mtime * SECOND), "%b %e %H:%M")
     text = _TOTAL.sub("", result.stdout)
-    text = _LISTED.sub(lambda m: f"{m[1]} {m[2]:>4} root     root {m[3]:>12} {stamp} {m[4]}", text)
+    text = _LISTED.sub(lambda m: f"{m[1]} {m[2]:>4} root     root {m[3]:>12} {m[4]} {m[5]}", text)
     lines = text.count("\n")
     return ExecResult(
-        f"total {lines * 4}\n{text}" if _LISTED.search(result.stdout) else text,
+        f"total {lines * 4}\n{text}" if _TOTAL.search(result.stdout) else text,
         result.stderr,
         result.exit_code,
     )
@@ -587,7 +596,7 @@ def _tar(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     return ExecResult(result.stdout, errors, min(result.exit_code, 1))
 
 
-def _chroot(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+def _chroot(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     """A command of the machine whose files are below a directory (``chroot /host`` in a node's debug pod)."""
     if len(argv) < 2:
         return _fail("BusyBox v1.36.1 () multi-call binary.\n\nUsage: chroot NEWROOT [PROG ARGS]\n")
@@ -601,13 +610,17 @@ def _chroot(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) 
         else:
             inside.add_directories((f"/{name}",))
     names = OUR_TOOLS["debian"] - {"apt", "apt-get"} | {"ip", "ss", "netstat"} & TOOLS.keys()
-    commands = {name: _bound(ctx, name, TOOLS[name]) for name in sorted(names)}
-    machine = NewShell(inside, commands, env=environment(ctx), only=TEXT_TOOLS["debian"], clock=shell.clock)
+    commands = {name: _bound(visit, TOOLS[name]) for name in sorted(names - TIMED.keys())}
+    commands.update({name: partial(TIMED[name], visit) for name in sorted(names & TIMED.keys())})
+    machine = NewShell(
+        inside, commands, env=environment(visit.ctx), only=TEXT_TOOLS["debian"], clock=shell.clock
+    )
     before = inside.tree()
     words = list(argv[2:]) or ["/bin/sh"]
     if not machine.has(words[0]):
         return _fail(f"chroot: can't execute '{words[0]}': No such file or directory\n", 127)
     result = machine.call(words, stdin)
+    visit.check()
     for path, text in inside.tree().items():
         if before.get(path) != text and not path.endswith("/"):
             shell.files.put_bytes(root.rstrip("/") + path, inside.bytes_of(path) or b"")
@@ -616,7 +629,6 @@ def _chroot(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) 
 
 TOOLS: Mapping[str, Tool] = {
     "httpd": httpd.command,
-    "chroot": _chroot,
     "env": _env,
     "printenv": _env,
     "ps": _ps,
@@ -631,7 +643,6 @@ TOOLS: Mapping[str, Tool] = {
     "mount": _mount,
     "free": _free,
     "uptime": _uptime,
-    "sleep": _sleep,
     "kill": _kill,
     "killall": _kill,
     "pidof": _pidof,
@@ -641,10 +652,37 @@ TOOLS: Mapping[str, Tool] = {
     "sync": _quiet,
     "dmesg": _quiet,
     "lsof": _quiet,
-    "timeout": _prefix,
-    "time": _prefix,
+    "time": _time,
     "apt-get": _no_packages,
     "apt": _no_packages,
     "getent": _getent,
     **net_tools.TOOLS,
+    **image_tools.TOOLS,
 }
+
+
+def _tail(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """``tail``; one that follows goes on until somebody ends it."""
+    result = shell.library("tail", argv[1:], stdin)
+    if not follows(argv) or result.exit_code:
+        return result
+    shell.show(result)
+    visit.take(inf)
+    return ExecResult()
+
+
+def follows(argv: Sequence[str]) -> bool:
+    """Whether a command line is that of a ``tail`` that waits for more."""
+    if argv[0].rpartition("/")[2] != "tail":
+        return False
+    short = "".join(word[1:] for word in argv[1:] if word.startswith("-") and not word.startswith("--"))
+    return "f" in short or "F" in short or any(word.startswith("--follow") for word in argv[1:])
+
+
+TIMED: Mapping[str, Callable[[Visit, Sequence[str], str, Shell], ExecResult]] = {
+    "chroot": _chroot,
+    "sleep": visits.wait,
+    "tail": _tail,
+    "timeout": visits.timeout,
+}
+"""Commands that have to do with the time which others take."""

@@ -8,7 +8,7 @@ from sregym_env.cluster.streams import ExecResult
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl import flags as f
-from sregym_env.tools.kubectl.call import Call, Verb
+from sregym_env.tools.kubectl.call import TIME_IS_UP, Call, Verb
 from sregym_env.tools.kubectl.containers import choose, container_names
 from sregym_env.tools.kubectl.errors import KubectlError, failure, usage_failure
 from sregym_env.tools.kubectl.flags import Flag
@@ -44,7 +44,10 @@ def run(call: Call) -> None:
     call.print(result.stdout)
     if result.stderr:
         call.err.append(result.stderr)
-    if result.exit_code:
+    if result.exit_code == TIME_IS_UP and call.left() <= 0:
+        # It is kubectl itself that was ended, so it has no last word.
+        call.exit_code = TIME_IS_UP
+    elif result.exit_code:
         result = result.then(f"command terminated with exit code {result.exit_code}\n", result.exit_code)
         call.warn(f"command terminated with exit code {result.exit_code}")
         call.exit_code = result.exit_code
@@ -57,7 +60,12 @@ def _carried_out(call: Call, pod: Manifest, container: str, command: Sequence[st
     metadata = pod["metadata"]
     try:
         result = call.cluster.exec(
-            metadata["namespace"], metadata["name"], list(command), container=container, stdin=stdin
+            metadata["namespace"],
+            metadata["name"],
+            list(command),
+            container=container,
+            stdin=stdin,
+            limit=max(0.0, call.left()),
         )
     except StatusError as error:
         if error.code != 500:

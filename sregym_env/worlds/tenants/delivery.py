@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import zlib
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
-from sregym_env.runtime.streams import keyed_bits
 from sregym_env.worlds.changes import APPLY, LAST_APPLIED, sent
 
 HELM = "helm"
@@ -68,13 +70,41 @@ def delivery_of(chance: Chance, tool: str, release: str) -> Delivery:
     return Delivery(tool, release, version)
 
 
+def _stored(data: bytes) -> bytes:
+    """A gzip file that compresses nothing: the same bytes whatever library writes it."""
+    head = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
+    length = len(data).to_bytes(2, "little")
+    inverse = (len(data) ^ 0xFFFF).to_bytes(2, "little")
+    block = b"\x01" + length + inverse + data
+    return head + block + zlib.crc32(data).to_bytes(4, "little") + len(data).to_bytes(4, "little")
+
+
 def release_secret(delivery: Delivery, namespace: str, number: int, time: int, *, deployed: bool) -> Manifest:
     """The Secret in which Helm keeps a release (``pkg/storage/driver/secrets.go``)."""
-    # A gzipped chart, encoded twice; nobody can read it without Helm.
-    bits = b"".join(
-        keyed_bits(delivery.release, namespace, number, part).to_bytes(8, "big") for part in range(24)
-    )
-    inner = b64encode(b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff" + bits)
+    # What Helm lists, without templates and manifests: it renders those from the chart, which is not in the cluster.
+    moment = rfc3339(time)
+    done = "Install complete" if number == 1 else "Upgrade complete"
+    kept = {
+        "name": delivery.release,
+        "info": {
+            "first_deployed": moment,
+            "last_deployed": moment,
+            "deleted": "",
+            "description": done,
+            "status": "deployed" if deployed else "superseded",
+        },
+        "chart": {
+            "metadata": {
+                "name": delivery.release,
+                "version": delivery.chart,
+                "apiVersion": "v2",
+                "appVersion": delivery.chart,
+            },
+        },
+        "version": number,
+        "namespace": namespace,
+    }
+    inner = b64encode(_stored(json.dumps(kept, separators=(",", ":")).encode()))
     return {
         "apiVersion": "v1",
         "kind": "Secret",

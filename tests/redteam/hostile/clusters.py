@@ -226,6 +226,7 @@ CONSOLES = {
     "mongo_object": "kubectl exec @N deploy/mongodb-geo -- mongo --quiet --eval 'printjson(⟦{a:⟧1⟦}⟧)'",
     "mongo_calls": "kubectl exec @N deploy/mongodb-geo -- mongo --quiet --eval '⟦db.stats();⟧'; kubectl exec @N deploy/mongodb-geo -- mongo --quiet --eval 'db⟦.x⟧.find()'",
     "mongo_sum": "kubectl exec @N deploy/mongodb-geo -- mongo --quiet --eval 'var x=\"x\";⟦x=x+x;⟧x'; kubectl exec @N deploy/mongodb-geo -- mongo --quiet --eval '⟦1+⟧1'",
+    "mongo_nest": "kubectl exec @N deploy/mongodb-geo -- mongo --quiet --eval 'var x=[1];⟦x=[x,x];⟧x'; kubectl exec @N deploy/mongodb-geo -- mongo --quiet --eval 'var x={a:1};⟦x={a:x,b:x};⟧tojson(x)'",
     "mongo_insert": "kubectl exec @N deploy/mongodb-geo -- mongo --quiet --eval '⟦db.x.insert({a:1});⟧'; kubectl exec @N deploy/mongodb-geo -- mongo --quiet --eval 'db.x.find({$or:[⟦{a:1},⟧{b:1}]})'",
     "mongo_regex": "kubectl exec @N deploy/mongodb-geo -- mongo --quiet --eval 'db.x.insert({a:\"⟦a⟧b\"});db.x.find({a:/(a+)+$/})'",
     "mongo_quotes": "kubectl exec @N deploy/mongodb-geo -- mongo --quiet --eval '\"⟦\\\\⟧'; kubectl exec @N deploy/mongodb-geo -- mongo --quiet --eval '/*⟦*⟧'",

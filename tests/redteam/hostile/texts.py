@@ -233,9 +233,34 @@ PROGRAMS = {
 }  # fmt: skip
 
 
+REACHED_FOR = {
+    "seq": "seq -s \"$(head -c @n /dev/zero | tr '\\0' x)\" @n | wc -c; seq -f '%9999g' @n | wc -c; seq 1e15 | tail -1; seq -w 0 0.000000001 @n | wc -c",
+    "yes": "yes \"$(seq @n)\" | wc -c; yes | head -n @n | tail -1; yes > f; wc -c f; yes | yes | yes | wc -c; while yes; do yes; done | wc -c",
+    "declare": "for i in $(seq 300); do eval \"f$i() { echo $(seq @n | tr '\\n' ' '); }\"; done; declare -f | wc -c; type f1 | wc -c; declare -f f2 > g; wc -c g",
+    "declare_deep": "eval \"f() { $(printf '{ %.0s' $(seq @n)) :; $(printf '};%.0s' $(seq @n)) }\"; declare -f; type f; declare -p | wc -c",
+    "json_tool": "(printf '[%.0s' $(seq @n); printf ']%.0s' $(seq @n)) | python3 -m json.tool --indent 32 | wc -c; (echo '['; seq -s, @n; echo ']') | python3 -m json.tool | tail -1",
+    "json_tool_wide": "(printf '[%.0s' $(seq 900); seq -s, @n; printf ']%.0s' $(seq 900)) | python3 -m json.tool --indent 32 | wc -c; seq @n | python3 -m json.tool --json-lines | wc -l",
+    "openssl": "seq @n | openssl x509 -noout -text; seq @n | openssl base64 | openssl base64 -d | wc -c; for i in $(seq 300); do openssl s_client -connect 10.96.0.1:443 </dev/null; done 2>&1 | wc -c",
+    "openssl_many": "openssl s_client -connect 10.96.0.1:443 </dev/null 2>&1 > s; for i in 1 2 3 4 5 6 7 8 9; do cat s s > t; mv t s; done; openssl verify -CAfile s -untrusted s s s s s; openssl x509 -in s -text | wc -c",
+    "names": "dig $(seq @n) | wc -c; for i in $(seq 300); do dig +short x$i; nslookup x$i; host x$i; done | wc -l; nslookup $(printf 'a.%.0s' $(seq @n)); dig -x $(seq -s. @n)",
+    "ping": "ping -c 99999999 -i 0.001 10.99.99.99 | wc -l; ping -c @n 10.96.0.1 | wc -l; ping -w 99999999 10.96.0.1 | wc -l",
+    "ports": "nc -zv 10.96.0.1 1-65535; for i in $(seq 300); do nc -z -w 1 10.99.99.99 $i; done; seq @n | nc 10.96.0.1 443; nc -l 8080",
+    "wget": "wget -q $(seq @n); wget -t 99999999 -T 99999999 http://10.99.99.99; wget --header \"$(seq @n)\" http://10.96.0.1:443",
+    "helm": "for i in $(seq 200); do helm list -A; helm history x; done | wc -l; helm list -f \"$(seq @n)\"; helm get values $(seq @n) | wc -c",
+    "machine": "df $(seq @n) | wc -c; git $(seq @n) | wc -c; which $(seq @n) | wc -c; ulimit -a $(seq @n); umask $(seq @n); uptime; free; ip $(seq @n) | wc -c",
+    "interpreters": "printf '#!./s\\n' > s; chmod +x s; ./s; printf '#!/usr/bin/env -S ./t\\n' > t; ./t; printf '#!./u%@ns\\n' > u; ./u",
+}  # fmt: skip
+
+
 def corpus() -> list[Attempt]:
     """Everything about texts."""
     made = attempts("regex", MATCHERS, r=REGEXES, n=[40, 20_000])
-    for family, templates in (("sed", SED), ("awk", AWK), ("jq", JQ), ("program", PROGRAMS)):
+    for family, templates in (
+        ("sed", SED),
+        ("awk", AWK),
+        ("jq", JQ),
+        ("program", PROGRAMS),
+        ("reached", REACHED_FOR),
+    ):
         made += attempts(family, templates, n=SIZES)
     return made

@@ -192,6 +192,9 @@ def check(
     timeout = float(config.get("timeoutSeconds", 1))
     if "exec" in config:
         result = runtime.execute(world, pod, container, config["exec"].get("command", ()))
+        if result.seconds > timeout:
+            asked = " ".join(config["exec"].get("command", ()))
+            return False, f'command timed out: "{asked}" timed out after {timeout:g}s'
         return result.exit_code == 0, result.text.strip()
     if "httpGet" in config:
         return _http(world, pod, record, container, config["httpGet"], timeout)

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from sregym_env.kube.durations import rfc3339
+from sregym_env.runtime.effort import spend
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.programs import javascript as js
 from sregym_env.sim.programs.mongo_shell.collection import CollectionMethods
@@ -58,11 +59,11 @@ class Evaluator:
                 left, right = self.value(node.left), self.value(node.right)
                 if isinstance(left, (int, float)) and isinstance(right, (int, float)):
                     return left + right
-                return _concatenated(left) + _concatenated(right)
+                return _bounded(_concatenated(left) + _concatenated(right))
             case dict():
-                return {key: self.value(item) for key, item in node.items()}
+                return _bounded({key: self.value(item) for key, item in node.items()})
             case list():
-                return [self.value(item) for item in node]
+                return _bounded([self.value(item) for item in node])
         return node
 
     def name(self, name: str) -> Any:
@@ -196,6 +197,29 @@ class Evaluator:
         if isinstance(function, Method) and function.target is None:
             return self.function(function.name, [argument])
         raise ShellError("TypeError: argument is not a function :")
+
+
+MOST_VALUES = 100_000
+MOST_TEXT = 8 * 1024 * 1024
+"""Values, and characters, that one value may hold. What holds itself twice, forty times over, would be without end."""
+
+
+def _bounded(value: Any) -> Any:
+    """The value, if it is not too large. Raises ShellError."""
+    waiting, values, text = [value], 0, 0
+    while waiting:
+        present = waiting.pop()
+        values += 1
+        if isinstance(present, str):
+            text += len(present)
+        elif isinstance(present, dict):
+            waiting.extend(present.values())
+        elif isinstance(present, list):
+            waiting.extend(present)
+        if values + len(waiting) > MOST_VALUES or text > MOST_TEXT:
+            raise ShellError("InternalError: allocation size overflow :")
+    spend(0.05 * values + 0.0005 * text)
+    return value
 
 
 def _concatenated(value: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from sregym_env.runtime.effort import spend
 from sregym_env.sim.programs import javascript as js
 from sregym_env.sim.programs.mongo_data import BUILTIN_ROLES
 from sregym_env.sim.programs.mongo_shell.documents import databases, user_document
@@ -34,7 +35,12 @@ def evaluate(session: Session, script: str, *, stop: bool) -> int:
     return 0
 
 
+STATEMENT = 30.0
+"""What a statement costs (units of ``runtime/effort.py``), besides its letters."""
+
+
 def _statement(session: Session, text: str) -> Any:
+    spend(STATEMENT + 0.2 * len(text))
     words = text.split()
     if words[0] in ("use", "show", "exit", "quit", "help", "it") and "(" not in text.split("\n")[0]:
         return _WORDS[words[0]](session, words[1:])
