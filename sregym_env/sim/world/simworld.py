@@ -18,7 +18,7 @@ from sregym_env.cluster.identity import User
 from sregym_env.kube.registry import BUILTIN
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime import effort, places
-from sregym_env.runtime.clock import MILLISECOND, SECOND, seconds
+from sregym_env.runtime.clock import HOUR, MILLISECOND, SECOND, seconds
 from sregym_env.runtime.events import EventQueue
 from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import Streams
@@ -39,6 +39,13 @@ LogKey = tuple[str, str, int]
 LOOKING = "look.from"
 """``memory`` key of the instant before which nobody looks at what users and probes make of changes, microseconds: in a
 past of which nobody will see the seconds. What runs is what would run; only its steady states are not recorded."""
+
+ENDED = "cache.ended"
+"""``memory`` key of the processes that have ended of late, (when, what it was), oldest first: what metrics of the past
+hours are read from. Nothing that happens depends on it."""
+ENDED_KEPT = 2 * HOUR
+ENDED_MOST = 127
+"""For how long they are kept, and how many."""
 
 GRAIN = "look.grain"
 """``memory`` key of how often, at most, users and probes are looked at after changes, microseconds; a second by itself."""
@@ -472,7 +479,11 @@ class SimWorld:
     def drop_process(self, key: ProcessKey) -> Process | None:
         """Remove a process that is no more."""
         self.touch()
-        return self.processes.pop(key, None)
+        gone = self.processes.pop(key, None)
+        if gone is not None:
+            recent = [run for run in self.memory.get(ENDED, ()) if run[0] > self.clock - ENDED_KEPT]
+            self.memory[ENDED] = (*recent[-ENDED_MOST:], (self.clock, gone))
+        return gone
 
     def log(self, key: LogKey) -> ContainerLog:
         """The log of one run of a container, to write to."""
