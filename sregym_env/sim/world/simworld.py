@@ -15,6 +15,7 @@ from sregym_env.cluster.api import Cluster
 from sregym_env.cluster.app import App, Image
 from sregym_env.cluster.disturbances import Disturbance
 from sregym_env.cluster.identity import User
+from sregym_env.cluster.telemetry import Telemetry
 from sregym_env.kube.registry import BUILTIN
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime import effort, places
@@ -103,6 +104,10 @@ def _no_api(world: SimWorld, user: User) -> Cluster:
     raise LookupError("this world has no API server")
 
 
+def _no_telemetry(world: SimWorld) -> Telemetry:
+    raise LookupError("this world has no monitoring")
+
+
 _TIED = frozenset(("__weakref__", "_logs_owned", "_programs", "inquiry", "view"))
 """Fields of a world that say something about this one object only, or follow from the others."""
 
@@ -124,6 +129,8 @@ class Machinery:
     """Programs by command name for each kind of image."""
     api: Callable[[SimWorld, User], Cluster] = _no_api
     """The Kubernetes API as an identity sees it."""
+    telemetry: Callable[[SimWorld], Telemetry] = _no_telemetry
+    """What its monitoring knows of its past."""
 
     place: str = ""
     """Where every process finds it (``module:attribute``), so that worlds are pickled without it."""
@@ -136,6 +143,7 @@ class Machinery:
         programs: Mapping[str, Program] | None = None,
         toolboxes: Mapping[str, Mapping[str, str]] | None = None,
         api: Callable[[SimWorld, User], Cluster] = _no_api,
+        telemetry: Callable[[SimWorld], Telemetry] = _no_telemetry,
         place: str = "",
     ) -> Machinery:
         """Index control loops by name and by the resources that wake them, in the order given."""
@@ -150,6 +158,7 @@ class Machinery:
             programs or {},
             toolboxes or {},
             api,
+            telemetry,
             place,
         )
 
@@ -261,6 +270,11 @@ class SimWorld:
     def api(self, user: User) -> Cluster:
         """The Kubernetes API as ``user`` sees it."""
         return self._machinery.api(self, user)
+
+    @property
+    def telemetry(self) -> Telemetry:
+        """Metrics, logs and traces of its past."""
+        return self._machinery.telemetry(self)
 
     @property
     def app(self) -> App:
