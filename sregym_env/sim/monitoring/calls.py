@@ -6,7 +6,7 @@ each operation, how many were made, how many were answered, and how many of thes
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sregym_env.cluster.app import App
@@ -83,17 +83,27 @@ def steps_of(handler: Handler, process: Process) -> tuple[Step, ...]:
     return tuple(flat(handler.steps))
 
 
-def asks(steps: tuple[Step, ...], missed: bool = False) -> Iterator[tuple[Ask, bool]]:
-    """Every call of some steps in their order, and whether it is made only where a cache has missed."""
+Take = Callable[[Ask, bool, float], float]
+"""A call, whether it is made only where a cache has missed, and the share of the requests that are alive then; the share of
+these that live on."""
+
+
+def through(steps: tuple[Step, ...], alive: float, take: Take, missed: bool = False) -> float:
+    """Send requests through some steps; the share that comes out alive. Branches of one fork begin together."""
     for step in steps:
+        if alive <= 1e-9:
+            return 0.0
         if isinstance(step, Ask):
-            yield step, missed
+            alive *= take(step, missed, alive)
         elif isinstance(step, LookAside):
-            yield step.cache, missed
-            yield from asks(step.miss, True)
+            alive *= take(step.cache, missed, alive)
+            alive = through(step.miss, alive, take, True)
         elif isinstance(step, Together):
+            kept = 1.0
             for branch in step.branches:
-                yield from asks(branch, missed)
+                kept *= through(branch, alive, take, missed) / alive
+            alive *= kept
+    return alive
 
 
 class Graph:
@@ -161,24 +171,25 @@ class Graph:
         """Note what a node would ask of others if everybody answered who serves at all."""
         if node.handler is None:
             return
-        alive = node.rate
-        for ask, missed in asks(steps_of(node.handler, node.process)):
+
+        def take(ask: Ask, missed: bool, alive: float) -> float:
             effort.spend(CALL_EFFORT)
             key = (self.callee(node.place.name, ask.peer), ask.operation)
             self._offered[key] = self._offered.get(key, 0.0) + alive
             callee = self.nodes.get(key)
-            if callee is not None and ask.lost.then != "ignore" and not missed:
-                alive *= callee.ok
-            elif callee is None and not missed and ask.lost.then != "ignore":
-                return
+            if missed or ask.lost.then == "ignore":
+                return 1.0
+            return 0.0 if callee is None else callee.ok
+
+        through(steps_of(node.handler, node.process), node.rate, take)
 
     def _follow(self, node: Node) -> None:
         if node.handler is None:
             node.refused = 1.0 - node.ok
             return
-        alive = 1.0
         doubtful: list[tuple[Ask, str]] = []
-        for ask, missed in asks(steps_of(node.handler, node.process)):
+
+        def take(ask: Ask, missed: bool, alive: float) -> float:
             name = self.callee(node.place.name, ask.peer)
             callee = self.nodes.get((name, ask.operation))
             offered = self._offered.get((name, ask.operation), 0.0)
@@ -194,7 +205,9 @@ class Graph:
             else:
                 ahead = Ahead(ask, name, 1.0, share, 0.0 if callee is None else callee.ok)
             node.calls[id(ask)] = ahead
-            alive *= ahead.kept
+            return ahead.kept
+
+        alive = through(steps_of(node.handler, node.process), 1.0, take)
         left = 1.0 if alive <= 0.0 else min(1.0, node.ok / alive)
         if left < 0.99 and doubtful:
             ask, name = doubtful[0]

@@ -14,9 +14,10 @@ from sregym_env.cluster.app import App
 from sregym_env.cluster.tracing import Tracing
 from sregym_env.runtime import effort
 from sregym_env.runtime.clock import SECOND
-from sregym_env.sim.monitoring.calls import Graph, Graphs, asks, steps_of
+from sregym_env.sim.monitoring.calls import Graph, Graphs, Node, steps_of, through
 from sregym_env.sim.monitoring.readings import Times, Values, share_below
 from sregym_env.sim.monitoring.scrapes import Family, Job, Question, Row, Target
+from sregym_env.sim.programs.services.steps import Ask
 from sregym_env.sim.users.components import app_of
 
 JOB = Job("otel-spanmetrics", 15 * SECOND)
@@ -67,16 +68,20 @@ def spans_of(graph: Graph, tracing: Tracing) -> dict[Span, tuple[float, float]]:
         add(namespace, component, name, SERVER, node.rate, node.ok, node.latency)
         if node.handler is None:
             continue
-        alive = node.rate
-        for ask, _ in asks(steps_of(node.handler, node.process)):
-            ahead = node.calls[id(ask)]
+
+        def take(
+            ask: Ask, missed: bool, alive: float, node: Node = node, component: str = component, namespace: str = namespace
+        ) -> float:
+            ahead = node.calls.get(id(ask))
+            if ahead is None:
+                return 1.0
             callee = graph.nodes.get((ahead.callee, ask.operation))
             latency = node.latency if callee is None else callee.latency
             name = tracing.client(component, ask.peer, ask.operation, ask.of)
             add(namespace, component, name, CLIENT, alive * ahead.made, ahead.answered * ahead.ok, latency)
-            alive *= ahead.kept
-            if alive <= 1e-9:
-                break
+            return ahead.kept
+
+        through(steps_of(node.handler, node.process), node.rate, take)
     return found
 
 

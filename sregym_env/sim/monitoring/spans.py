@@ -293,7 +293,9 @@ class _Maker:
         total = 0.0
         for step in steps:
             if isinstance(step, Ask):
-                ahead = node.calls[id(step)]
+                ahead = node.calls.get(id(step))
+                if ahead is None:
+                    continue
                 callee = self._graph.nodes.get((ahead.callee, step.operation))
                 total += ahead.made * ahead.answered * (0.0 if callee is None else callee.latency + 2 * _WAY)
             elif isinstance(step, LookAside):
@@ -326,8 +328,8 @@ class _Maker:
         self, ask: Ask, node: Node, process: Process, now: int, parent: Span | None
     ) -> tuple[int, bool]:
         """A call of another: a span on this side, and what the other makes of it."""
-        ahead = node.calls[id(ask)]
-        if self._draw() >= ahead.made:
+        ahead = node.calls.get(id(ask))
+        if ahead is None or self._draw() >= ahead.made:
             return now, True
         effort.spend(SPAN_EFFORT)
         name = self._tracing.client(node.place.name, ask.peer, ask.operation, ask.of)
@@ -338,13 +340,16 @@ class _Maker:
             self.spans.append(stub)
         callee = self._graph.nodes.get((ahead.callee, ask.operation))
         answered = self._draw() < ahead.answered
+        heard = _heard(self._telling, ask.lost.answer)
         if callee is None or not answered:
             # Nobody has answered: what its own side took, less what else its service does.
             took = max(node.latency - 0.0005, 0.0004) if node.ok < 0.5 else 0.0008
             end, ok = now + self._around(took), False
         elif writes_spans(self._graph.app, self._tracing, ahead.callee):
             way = self._around(_WAY)
+            outer, self._telling = self._telling, heard
             end, ok = self.serve(callee, now + way, stub)
+            self._telling = outer
             end += way
         else:
             end, ok = now + self._around(callee.latency + 2 * _WAY), self._draw() < callee.ok
@@ -355,8 +360,8 @@ class _Maker:
             events: tuple[Event, ...] = ()
             if not ok:
                 tags.append(("error", True))
-                text = self._telling or f"{ahead.callee or ask.peer}: no answer"
-                events = (Event(end, (("event", "error"), ("message", text))),)
+                if heard:
+                    events = (Event(end, (("event", "error"), ("message", heard))),)
             self.spans[place] = self._span(
                 span_id, name, now, end - now, node, process, parent, tuple(tags), events
             )
@@ -410,6 +415,14 @@ class _Maker:
         )
         above = () if parent is None else (Reference(parent.span_id, self.trace_id),)
         return Span(self.trace_id, span_id, name, start, duration, owner, above, tags, events)
+
+
+def _heard(told: str, answer: str) -> str:
+    """What a service was told whose own answer is known; empty where that says nothing of it."""
+    if not answer:
+        return told
+    before, found, after = answer.partition("{error}")
+    return told.removeprefix(before).removesuffix(after) if found else ""
 
 
 # --- identifiers ------------------------------------------------------------------------------------------
