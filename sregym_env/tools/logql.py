@@ -114,7 +114,8 @@ def _json(found: Streams | Matrix | Instant) -> str:
         data = {"resultType": "matrix", "result": series}
     else:
         vector = [
-            {"metric": dict(labels), "value": [found.time / 1000, float_text(value)]} for labels, value in found.vector
+            {"metric": dict(labels), "value": [found.time / 1000, float_text(value)]}
+            for labels, value in found.vector
         ]
         data = {"resultType": "vector", "result": vector}
     return orjson.dumps({"status": "success", "data": data}).decode() + "\n"

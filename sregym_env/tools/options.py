@@ -79,9 +79,7 @@ def shown(text: str) -> str:
     return f'"{text}"' if len(text) <= 60 else f'"{text[:60]}..."'
 
 
-def parsed(
-    words: Sequence[str], flags: Mapping[str, str], valued: Mapping[str, str]
-) -> Options:
+def parsed(words: Sequence[str], flags: Mapping[str, str], valued: Mapping[str, str]) -> Options:
     """Words as options. ``flags`` and ``valued`` map what may be typed, dashes included, to long names. Raises Misuse."""
     values: dict[str, tuple[str, ...]] = {}
     left: list[str] = []

@@ -73,7 +73,9 @@ def _answered(metrics: Metrics, options: Options, now: int) -> ExecResult:
     length = options.duration("range", 0)
     step = options.duration("step", max(LEAST_STEP, length // 60 // 1000 * 1000))
     if length // step > MOST_STEPS:
-        raise Misuse(f"a range of {length // 1000}s has more than {MOST_STEPS} steps of {step // 1000}s; take a larger --step")
+        raise Misuse(
+            f"a range of {length // 1000}s has more than {MOST_STEPS} steps of {step // 1000}s; take a larger --step"
+        )
     start = time - length // step * step
     result = metrics.query_range(query, start, time, step)
     return ExecResult(_json(result) if _as_json(options) else matrix_text(result, start, time, step, view))
@@ -111,7 +113,11 @@ def _names(metrics: Metrics, options: Options, time: int, view: View) -> ExecRes
 
 
 def _json(result: Result) -> str:
-    data = data_of(result if len(result.series) <= MOST_JSON else Result(result.type, result.series[:MOST_JSON], result.text))
+    data = data_of(
+        result
+        if len(result.series) <= MOST_JSON
+        else Result(result.type, result.series[:MOST_JSON], result.text)
+    )
     body = {"status": "success", "data": data}
     if len(result.series) > MOST_JSON:
         body["warnings"] = [f"{len(result.series) - MOST_JSON} more series are left out"]
@@ -119,4 +125,7 @@ def _json(result: Result) -> str:
 
 
 def _json_series(found: Sequence[tuple[tuple[str, str], ...]]) -> str:
-    return orjson.dumps({"status": "success", "data": [dict(labels) for labels in found[:MOST_JSON]]}).decode() + "\n"
+    return (
+        orjson.dumps({"status": "success", "data": [dict(labels) for labels in found[:MOST_JSON]]}).decode()
+        + "\n"
+    )

@@ -202,7 +202,13 @@ TOOLS: tuple[Tool, ...] = (
                 "",
                 ("since", "window", "duration", "last"),
             ),
-            Argument("step", "string", "Resolution of a range, e.g. 1m; empty for a 60th of it.", "", ("resolution",)),
+            Argument(
+                "step",
+                "string",
+                "Resolution of a range, e.g. 1m; empty for a 60th of it.",
+                "",
+                ("resolution",),
+            ),
         ),
         _promql,
         aliases=("get_metrics", "query_metrics", "prometheus", "prometheus_query", "metrics"),
@@ -218,8 +224,12 @@ TOOLS: tuple[Tool, ...] = (
                 'The LogQL query, e.g. {namespace="default", app="web"} |~ "(?i)error|fail"',
                 aliases=("logql", "expr", "expression", "q"),
             ),
-            Argument("since", "string", "How far back to look.", "15m", ("range", "window", "duration", "last")),
-            Argument("limit", "integer", "Lines at most, the newest; up to 1000.", 100, ("max_lines", "lines")),
+            Argument(
+                "since", "string", "How far back to look.", "15m", ("range", "window", "duration", "last")
+            ),
+            Argument(
+                "limit", "integer", "Lines at most, the newest; up to 1000.", 100, ("max_lines", "lines")
+            ),
         ),
         _logql,
         aliases=("get_logs", "query_logs", "loki", "loki_query"),

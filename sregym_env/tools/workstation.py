@@ -317,7 +317,9 @@ class Workstation:
         )
 
     def _run_logql(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-        return self._asked("logql", lambda: logql(self.world.telemetry.logs, list(argv[1:]), self.world.now()))
+        return self._asked(
+            "logql", lambda: logql(self.world.telemetry.logs, list(argv[1:]), self.world.now())
+        )
 
     def _run_traces(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         return self._asked(

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sregym_env.kube import quantity
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim.monitoring.machines_up import node_targets, nodes, reachable
 from sregym_env.sim.monitoring.readings import CFS_PERIOD, Run, Times, Values
 from sregym_env.sim.monitoring.scrapes import Family, Job, Question, Row, Target, shaken, steady
-from sregym_env.kube import quantity
 
 JOB = Job("kubernetes-cadvisor")
 
@@ -70,7 +71,12 @@ def _of_containers(
 
 
 def _joined(
-    read: Reading, labels: dict[str, str], question: Question, runs: list[Run], times: Times, there: object
+    read: Reading,
+    labels: dict[str, str],
+    question: Question,
+    runs: list[Run],
+    times: Times,
+    there: NDArray[np.bool_],
 ) -> Row:
     values = np.zeros(len(times))
     present = np.zeros(len(times), dtype=np.bool_)
@@ -166,7 +172,7 @@ def _seen(question: Question, run: Run, times: Times) -> Values:
 
 
 def _oom(question: Question, target: Target, times: Times) -> Iterator[Row]:
-    """How often the kernel has killed something in a container: its pod's status tells when."""
+    """Kills that a container has survived: none, for what is counted goes with the control group of its run."""
     there = reachable(question, target.instance, times)
     for runs in _on(question, target):
         labels = _labels(runs[-1])
@@ -227,7 +233,9 @@ def _targets(question: Question) -> Sequence[Target]:
     return node_targets(JOB, question)
 
 
-def _family(name: str, type: str, help: str, rows: Callable[[Question, Target, Times], Iterator[Row]]) -> Family:
+def _family(
+    name: str, type: str, help: str, rows: Callable[[Question, Target, Times], Iterator[Row]]
+) -> Family:
     return Family(name, type, help, _targets, rows)
 
 

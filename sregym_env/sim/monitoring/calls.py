@@ -135,7 +135,13 @@ class Graph:
         if node is None:
             handler = handler_of(world, served.process, served.operation)
             self.nodes[key] = Node(
-                served.place, served.operation, served.rate, served.ok, served.latency, [(served.process, served.rate)], handler
+                served.place,
+                served.operation,
+                served.rate,
+                served.ok,
+                served.latency,
+                [(served.process, served.rate)],
+                handler,
             )
             return
         total = node.rate + served.rate

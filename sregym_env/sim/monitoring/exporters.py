@@ -8,12 +8,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from sregym_env.runtime.clock import SECOND
 from sregym_env.sim.monitoring import cadvisor, kube_state, node_exporter, span_metrics
 from sregym_env.sim.monitoring.machines_up import reachable
 from sregym_env.sim.monitoring.readings import Run, Times
 from sregym_env.sim.monitoring.scrapes import Family, Job, Question, Row, Target, shaken, steady
 from sregym_env.sim.network import corefile
+from sregym_env.sim.programs.servers import DNS_PLUGINS
 from sregym_env.sim.programs.services.settings import ServiceSettings
 from sregym_env.sim.users.components import app_of
 
@@ -47,7 +47,9 @@ def _probe_targets(question: Question) -> Sequence[Target]:
     ]
 
 
-def _outcomes(question: Question, target: Target, times: Times) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _outcomes(
+    question: Question, target: Target, times: Times
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     up = np.zeros(len(times), dtype=np.bool_)
     looked = np.zeros(len(times), dtype=np.bool_)
     for (namespace, service, port), stretches in _probed(question).items():
@@ -179,22 +181,17 @@ def _dns_panics(question: Question, target: Target, times: Times) -> Iterator[Ro
 def _dns_plugins(question: Question, target: Target, times: Times) -> Iterator[Row]:
     for run, there in _dns(question, target, times):
         config = corefile.parse(str(run.process.state.get("corefile", "")))
-        for name in _PLUGINS:
+        for name in DNS_PLUGINS:
             if config.has(name):
                 told = {"name": name, "server": "dns://:53", "view": "", "zone": "."}
                 yield told, steady(times, 1.0), there
 
 
-_PLUGINS = (
-    "cache", "errors", "forward", "health", "hosts", "kubernetes", "loadbalance", "log", "loop", "prometheus", "ready", "reload",
-    "rewrite", "template",
-)  # fmt: skip
-
 # --- up ---------------------------------------------------------------------------------------------------
 
 
 def _every_target(question: Question) -> Sequence[Target]:
-    found = [
+    return [
         Target(kube_state.JOB, kube_state.INSTANCE),
         Target(Job("prometheus-self"), "localhost:9090"),
         *cadvisor.FAMILIES[0].targets(question),
@@ -204,7 +201,6 @@ def _every_target(question: Question) -> Sequence[Target]:
         *_application_targets(question),
         *_dns_targets(question),
     ]
-    return found
 
 
 def _up(question: Question, target: Target, times: Times) -> Iterator[Row]:

@@ -128,7 +128,9 @@ def _pod(pod: Manifest) -> dict[str, str]:
 
 def _pod_info(pod: Manifest) -> Iterator[Sample]:
     spec, status = pod["spec"], pod.get("status", {})
-    owner: Manifest = next((o for o in pod["metadata"].get("ownerReferences") or () if o.get("controller")), {})
+    owner: Manifest = next(
+        (o for o in pod["metadata"].get("ownerReferences") or () if o.get("controller")), {}
+    )
     yield (
         {
             **_pod(pod),
@@ -394,7 +396,10 @@ def _job_failed(job: Manifest) -> Iterator[Sample]:
 def _owner(label: str, obj: Manifest) -> Iterator[Sample]:
     for owner in obj["metadata"].get("ownerReferences") or ():
         told = {"owner_kind": owner["kind"], "owner_name": owner["name"]}
-        yield {**_named(label, obj), **told, "owner_is_controller": str(bool(owner.get("controller"))).lower()}, 1.0
+        yield (
+            {**_named(label, obj), **told, "owner_is_controller": str(bool(owner.get("controller"))).lower()},
+            1.0,
+        )
 
 
 def _suspended(cronjob: Manifest) -> Iterator[Sample]:

@@ -27,7 +27,9 @@ Read = Callable[[Question, str, Times], Iterator[tuple[Mapping[str, str], Values
 
 def _capacity(question: Question, node: str, resource: str) -> float:
     versions = nodes(question).get(node)
-    text = str((versions[0].obj.get("status", {}).get("capacity") or {}).get(resource, "0")) if versions else "0"
+    text = (
+        str((versions[0].obj.get("status", {}).get("capacity") or {}).get(resource, "0")) if versions else "0"
+    )
     return quantity.cpu_cores(text) if resource == "cpu" else float(quantity.bytes_(text))
 
 
@@ -55,11 +57,18 @@ def _cpu(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[
     up = np.maximum((times - _booted(question, node)) / SECOND, 0.0)
     for core in range(cores):
         for mode, share in _MODES.items():
-            yield {"cpu": str(core), "mode": mode}, np.round(used * share, 2)
-        yield {"cpu": str(core), "mode": "idle"}, np.round(np.maximum(up - used, 0.0), 2)
+            yield {"cpu": str(core), "mode": mode}, _hundredths(used * share)
+        yield {"cpu": str(core), "mode": "idle"}, _hundredths(np.maximum(up - used, 0.0))
 
 
-def _load(minutes: int, question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+def _hundredths(values: Values) -> Values:
+    """As the kernel counts: in hundredths of a second."""
+    return np.floor(values * 100.0) / 100.0
+
+
+def _load(
+    minutes: int, question: Question, node: str, times: Times
+) -> Iterator[tuple[Mapping[str, str], Values]]:
     before = times - minutes * 60 * SECOND
     total = np.zeros(len(times))
     for run in question.readings.runs:
@@ -96,7 +105,9 @@ def _disk(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping
     yield _ROOT, steady(times, _capacity(question, node, "ephemeral-storage"))
 
 
-def _disk_left(share: float, question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+def _disk_left(
+    share: float, question: Question, node: str, times: Times
+) -> Iterator[tuple[Mapping[str, str], Values]]:
     size = _capacity(question, node, "ephemeral-storage")
     used = 0.23 + 0.1 * (question.world.plan.bits("disk", node) % 1000) / 1000
     yield _ROOT, np.floor(steady(times, size * (1.0 - used) * share) / 4096) * 4096
@@ -113,7 +124,12 @@ def _time(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping
 def _uname(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
     info = nodes(question)[node][0].obj.get("status", {}).get("nodeInfo") or {}
     machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(info.get("architecture", ""), "x86_64")
-    told = {"machine": machine, "nodename": node, "release": info.get("kernelVersion", ""), "sysname": "Linux"}
+    told = {
+        "machine": machine,
+        "nodename": node,
+        "release": info.get("kernelVersion", ""),
+        "sysname": "Linux",
+    }
     yield told, steady(times, 1.0)
 
 
@@ -125,7 +141,9 @@ def _requests(question: Question, node: str, times: Times) -> Values:
     return np.maximum.accumulate(total)
 
 
-def _bytes(size: float, question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+def _bytes(
+    size: float, question: Question, node: str, times: Times
+) -> Iterator[tuple[Mapping[str, str], Values]]:
     idle = np.maximum((times - _booted(question, node)) / SECOND, 0.0) * 5200.0
     yield {"device": "eth0"}, np.floor(idle + _requests(question, node, times) * size)
 
@@ -137,7 +155,9 @@ def _conntrack(question: Question, node: str, times: Times) -> Iterator[tuple[Ma
     yield {}, np.floor(entries * (1.0 + 0.06 * shaken(times, "conntrack", node)))
 
 
-def _conntrack_limit(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+def _conntrack_limit(
+    question: Question, node: str, times: Times
+) -> Iterator[tuple[Mapping[str, str], Values]]:
     yield {}, steady(times, CONNTRACK_MAX)
 
 

@@ -49,7 +49,9 @@ class Past:
             for obj in store.list(resource):
                 yield [Version(created(obj), FOREVER, obj)]
             return
-        keys = {(obj["metadata"].get("namespace", ""), obj["metadata"]["name"]) for obj in store.list(resource)}
+        keys = {
+            (obj["metadata"].get("namespace", ""), obj["metadata"]["name"]) for obj in store.list(resource)
+        }
         for key in sorted(keys | changed.keys()):
             found = self._versions(resource, key, changed.get(key, []))
             if found:

@@ -139,7 +139,9 @@ def _labels(name: str, common: Mapping[str, str], own: Mapping[str, str]) -> Lab
     return tuple(sorted([pair for pair in merged.items() if pair[1]]))
 
 
-def _series(labels: Labels, stamps: Times, values: Values, present: NDArray[np.bool_] | None) -> Series | None:
+def _series(
+    labels: Labels, stamps: Times, values: Values, present: NDArray[np.bool_] | None
+) -> Series | None:
     if present is None or present.all():
         return Series(labels, stamps, values)
     if not present.any():

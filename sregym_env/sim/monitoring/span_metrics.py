@@ -50,7 +50,9 @@ def spans_of(graph: Graph, tracing: Tracing) -> dict[Span, tuple[float, float]]:
     """Spans per second while a state holds, and their mean seconds."""
     found: dict[Span, tuple[float, float]] = {}
 
-    def add(namespace: str, component: str, name: str, kind: str, rate: float, ok: float, latency: float) -> None:
+    def add(
+        namespace: str, component: str, name: str, kind: str, rate: float, ok: float, latency: float
+    ) -> None:
         service = tracing.service(component)
         for status, share in ((UNSET, ok), (ERROR, 1.0 - ok)):
             if rate * share > 1e-9:
@@ -70,7 +72,12 @@ def spans_of(graph: Graph, tracing: Tracing) -> dict[Span, tuple[float, float]]:
             continue
 
         def take(
-            ask: Ask, missed: bool, alive: float, node: Node = node, component: str = component, namespace: str = namespace
+            ask: Ask,
+            missed: bool,
+            alive: float,
+            node: Node = node,
+            component: str = component,
+            namespace: str = namespace,
         ) -> float:
             ahead = node.calls.get(id(ask))
             if ahead is None:
@@ -125,7 +132,9 @@ def _labels(span: Span) -> dict[str, str]:
     }
 
 
-def _wanted(question: Question) -> Iterator[tuple[Span, dict[str, str], list[int], dict[int, tuple[float, float]]]]:
+def _wanted(
+    question: Question,
+) -> Iterator[tuple[Span, dict[str, str], list[int], dict[int, tuple[float, float]]]]:
     starts, found = question.once("spans", lambda: _counted(question))
     for span in sorted(found):
         labels = _labels(span)

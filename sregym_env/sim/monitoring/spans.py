@@ -24,7 +24,16 @@ from sregym_env.sim.users.components import app_of
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.process import Process
 from sregym_env.telemetry.traces import model
-from sregym_env.telemetry.traces.model import Dependency, Event, Operation, Reference, Span, Tag, Trace, TraceQuery
+from sregym_env.telemetry.traces.model import (
+    Dependency,
+    Event,
+    Operation,
+    Reference,
+    Span,
+    Tag,
+    Trace,
+    TraceQuery,
+)
 from sregym_env.telemetry.traces.source import MAX_TRACES, fits
 
 SLOT = 2 * SECOND
@@ -274,12 +283,16 @@ class _Maker:
         stub = self._span(span_id, name, start, 0, node, process, parent, (), ())
         if writes:
             self.spans.append(stub)
-        now, ok = self._walk(steps, node, process, start + self._around(own * 0.6), stub if writes else parent)
+        now, ok = self._walk(
+            steps, node, process, start + self._around(own * 0.6), stub if writes else parent
+        )
         refused = ok and self._draw() < node.refused
         now += self._around(own * 0.4)
         if writes:
             tags, events = self._told(node, ok and not refused, now)
-            self.spans[place] = self._span(span_id, name, start, now - start, node, process, parent, tags, events)
+            self.spans[place] = self._span(
+                span_id, name, start, now - start, node, process, parent, tags, events
+            )
         return now, ok and not refused
 
     def _own_seconds(self, node: Node) -> float:
@@ -324,9 +337,7 @@ class _Maker:
                 return now, False
         return now, True
 
-    def _ask(
-        self, ask: Ask, node: Node, process: Process, now: int, parent: Span | None
-    ) -> tuple[int, bool]:
+    def _ask(self, ask: Ask, node: Node, process: Process, now: int, parent: Span | None) -> tuple[int, bool]:
         """A call of another: a span on this side, and what the other makes of it."""
         ahead = node.calls.get(id(ask))
         if ahead is None or self._draw() >= ahead.made:
@@ -396,7 +407,11 @@ class _Maker:
 
     def _span_id(self) -> str:
         self._count += 1
-        return self.trace_id if self._count == 1 else f"{keyed_bits(self._key, self.trace_id, 'span', self._count):016x}"
+        return (
+            self.trace_id
+            if self._count == 1
+            else f"{keyed_bits(self._key, self.trace_id, 'span', self._count):016x}"
+        )
 
     def _span(
         self,

@@ -9,7 +9,14 @@ from sregym_env.sim.monitoring.series import WorldSeries
 from sregym_env.sim.monitoring.spans import WorldTraces
 from sregym_env.sim.world import SimWorld
 from sregym_env.telemetry.labels import NAME, Labels, value_of
-from sregym_env.telemetry.logql.queries import Instant, Matrix, RangeQuery, Streams, query_instant, query_range
+from sregym_env.telemetry.logql.queries import (
+    Instant,
+    Matrix,
+    RangeQuery,
+    Streams,
+    query_instant,
+    query_range,
+)
 from sregym_env.telemetry.promql.engine import Engine, Result
 from sregym_env.telemetry.promql.parser import parse_selector
 from sregym_env.telemetry.series import Metadata

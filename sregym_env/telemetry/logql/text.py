@@ -74,9 +74,7 @@ def streams_text(found: Streams, limit: int, view: View | None = None) -> str:
     rows = sorted(
         (time, index, place, line)
         for index, stream in enumerate(found.streams)
-        for place, (time, line) in enumerate(
-            stream.entries if _forward(stream.entries) else reversed(stream.entries)
-        )
+        for place, (time, line) in enumerate(reversed(stream.entries) if found.backward else stream.entries)
     )
     if not rows:
         return "no lines\n"
@@ -99,10 +97,6 @@ def streams_text(found: Streams, limit: int, view: View | None = None) -> str:
         stream = f"[{index + 1}] " if len(names) > 1 else ""
         out.append(f"{time_text(time)} {stream}{_cut(line, view.width)}")
     return "\n".join(out) + "\n"
-
-
-def _forward(entries: Sequence[tuple[int, str]]) -> bool:
-    return len(entries) < 2 or entries[0][0] <= entries[-1][0]
 
 
 def _ends(count: int, head: int, tail: int) -> list[int | None]:

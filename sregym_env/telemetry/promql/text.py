@@ -168,5 +168,3 @@ def series_text(found: Sequence[Labels], view: View | None = None) -> str:
     shown, more = _paged(len(found), view)
     out += [_cut(_own(found[index], shared), view.width) for index in shown]
     return "\n".join([*out, more] if more else out) + "\n"
-
-
