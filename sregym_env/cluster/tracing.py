@@ -19,6 +19,8 @@ class Tracing:
     that says on what."""
     unseen: frozenset[str] = frozenset()
     """Components that write no spans although they serve requests: stores, and what is not instrumented."""
+    http: str = "net/http"
+    """What spans of HTTP requests say of the library that wrote them (tag ``component``)."""
     sampled: float = 1.0
     """Share of the requests that are traced."""
 

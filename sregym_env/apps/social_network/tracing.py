@@ -71,5 +71,6 @@ def tracing(edition: Edition) -> Tracing:
         servers=_SERVERS,
         clients=_CLIENTS,
         unseen=frozenset(("media-frontend",)),
+        http="nginx",
         sampled=0.01,
     )

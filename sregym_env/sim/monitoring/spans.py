@@ -392,7 +392,7 @@ class _Maker:
     def _component(self, node: Node) -> str:
         if node.operation.startswith("/"):
             return "gRPC"
-        return "net/http" if " /" in node.operation else "thrift"
+        return self._tracing.http if " /" in node.operation else "thrift"
 
     def _picked(self, node: Node) -> Process:
         """One of those who serve, as often as they do."""
