@@ -115,6 +115,7 @@ class Graph:
         self.state = state
         self.nodes: dict[NodeKey, Node] = {}
         self._offered: dict[NodeKey, float] = {}
+        self._fallible: dict[str, bool] = {}
         for served in state.served:
             self._add(world, served)
         for journey in state.journeys:
@@ -163,6 +164,30 @@ class Graph:
             return None
         path = declared.path.partition("?")[0]
         return self.nodes.get((self.app.entry, f"{declared.method} {path}"))
+
+    def may_fail(self, journey: str) -> bool:
+        """Whether a request of a journey can have an error anywhere, even one that its users never see."""
+        known = self._fallible.get(journey)
+        if known is None:
+            entry = self.entry(journey)
+            known = self._fallible[journey] = entry is not None and self._fails(entry, set())
+        return known
+
+    def _fails(self, node: Node, seen: set[NodeKey]) -> bool:
+        seen.add((node.place.name, node.operation))
+        if node.refused > 1e-9:
+            return True
+        for ahead in node.calls.values():
+            if ahead.made > 0.0 and ahead.answered * ahead.ok < 1.0 - 1e-9:
+                return True
+            callee = self.nodes.get((ahead.callee, ahead.ask.operation))
+            if (
+                callee is not None
+                and (ahead.callee, ahead.ask.operation) not in seen
+                and self._fails(callee, seen)
+            ):
+                return True
+        return False
 
     def callee(self, component: str, peer: str) -> str:
         """The component that a service knows as a peer; empty where it is none."""

@@ -122,6 +122,23 @@ def _normal_quantile(share: float) -> float:
     return (low + high) / 2
 
 
+def accumulated(starts: Sequence[int], rates: Sequence[float] | Values, times: Times) -> Values:
+    """The integral of a rate per second that holds from each of some instants until the next, microseconds; of several
+    rates at once where they are the columns of a matrix.
+
+    What it is at an instant depends on nothing later, to the last bit.
+    """
+    points = np.array(starts, dtype=np.int64)
+    held = np.array(rates, dtype=np.float64)
+    seconds = np.diff(points) / SECOND
+    index = np.maximum(np.searchsorted(points, times, "right") - 1, 0)
+    since = np.maximum(times - points[index], 0) / SECOND
+    if held.ndim == 2:
+        seconds, since = seconds[:, None], since[:, None]
+    sums = np.concatenate((np.zeros_like(held[:1]), np.cumsum(seconds * held[:-1], axis=0)))
+    return np.asarray(sums[index] + since * held[index])
+
+
 class Readings:
     """What a world's traffic and containers did. Make one for each question, and throw it away."""
 
@@ -130,6 +147,7 @@ class Readings:
         self.world = world
         self._places: dict[str, Place | None] = {}
         self._served: dict[tuple[Load, ...], tuple[Served, ...]] = {}
+        self._known_use: dict[tuple[int, object], float] = {}
 
     # --- containers -------------------------------------------------------------------------------
 
@@ -192,8 +210,14 @@ class Readings:
         return usage.cpu, usage.memory
 
     def _used(self, run: Run, load: Load | None) -> float:
-        used = self._usage(run, load)[0]
-        return used if run.process.cpu_limit is None else min(used, run.process.cpu_limit)
+        key = (id(run), None if load is None else load.rates)
+        used = self._known_use.get(key)
+        if used is None:
+            used = self._usage(run, load)[0]
+            if run.process.cpu_limit is not None:
+                used = min(used, run.process.cpu_limit)
+            self._known_use[key] = used
+        return used
 
     def _integral(self, run: Run, times: Times, rate: Callable[[Load | None], float]) -> Values:
         """The integral of a rate per second from the start of a run."""
@@ -203,22 +227,18 @@ class Readings:
         end = max(min(run.ended, last), begin + 1)
         points, values = [begin], [rate(None)]
         loads = self._loads.get((process.key, process.restart), {})
-        known: dict[int, float] = {}
+        last_load, value = None, values[0]
         for index in self._between(begin, end):
             load = loads.get(index)
-            value = known.get(id(load))
-            if value is None:
-                value = known[id(load)] = rate(load)
+            if load is not last_load:
+                last_load, value = load, rate(load)
             start = max(self._segments[index].start, begin)
             if start == points[-1]:
                 values[-1] = value
             else:
                 points.append(start)
                 values.append(value)
-        points.append(end)
-        held = np.diff(np.array(points, dtype=np.float64)) / SECOND
-        sums = np.concatenate(([0.0], np.cumsum(held * np.array(values))))
-        return np.interp(times.astype(np.float64), np.array(points, dtype=np.float64), sums)
+        return accumulated(points, values, np.clip(times, begin, end))
 
     @cached_property
     def _segments(self) -> list[Segment]:

@@ -15,7 +15,7 @@ from sregym_env.cluster.tracing import Tracing
 from sregym_env.runtime import effort
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim.monitoring.calls import Graph, Graphs, Node, steps_of, through
-from sregym_env.sim.monitoring.readings import Times, Values, share_below
+from sregym_env.sim.monitoring.readings import Times, Values, accumulated, share_below
 from sregym_env.sim.monitoring.scrapes import Family, Job, Question, Row, Target
 from sregym_env.sim.programs.services.steps import Ask
 from sregym_env.sim.users.components import app_of
@@ -115,10 +115,8 @@ def _counted(question: Question) -> tuple[list[int], dict[Span, dict[int, tuple[
 
 def _totals(starts: Sequence[int], rates: dict[int, float], times: Times) -> tuple[Values, int]:
     """The integral of a rate over the states in which it is not nothing, and when the first of them began."""
-    points = np.array([*starts, max(int(times[-1]), starts[-1] + 1)], dtype=np.float64)
-    values = np.array([rates.get(index, 0.0) for index in range(len(starts))])
-    sums = np.concatenate(([0.0], np.cumsum(np.diff(points) / SECOND * values)))
-    return np.interp(times.astype(np.float64), points, sums), starts[min(rates)]
+    values = [rates.get(index, 0.0) for index in range(len(starts))]
+    return accumulated(starts, values, times), starts[min(rates)]
 
 
 def _labels(span: Span) -> dict[str, str]:
@@ -162,18 +160,23 @@ def _sum(question: Question, target: Target, times: Times) -> Iterator[Row]:
 
 def _buckets(question: Question, target: Target, times: Times) -> Iterator[Row]:
     bounds = [bound / 1000.0 for bound in BUCKETS]
+    asked = [
+        (place, le)
+        for place, le in enumerate((*(f"{bound:g}" for bound in BUCKETS), "+Inf"))
+        if question.wants("le", le)
+    ]
+    shares: dict[float, list[float]] = {}
     for _, labels, starts, measured in _wanted(question):
-        shares = {index: share_below(latency, bounds) for index, (_, latency) in measured.items()}
-        for place, bound in enumerate((*BUCKETS, float("inf"))):
-            told = {**labels, "le": "+Inf" if bound == float("inf") else f"{bound:g}"}
-            if not question.wants("le", told["le"]):
-                continue
-            rates = {
-                index: rate * (1.0 if place == len(BUCKETS) else shares[index][place])
-                for index, (rate, _) in measured.items()
-            }
-            totals, first = _totals(starts, rates, times)
-            yield told, np.floor(totals), times > first
+        rates = np.zeros((len(starts), len(BUCKETS) + 1))
+        for index, (rate, latency) in measured.items():
+            known = shares.get(latency)
+            if known is None:
+                known = shares[latency] = [*share_below(latency, bounds), 1.0]
+            rates[index] = [rate * share for share in known]
+        counts = np.floor(accumulated(starts, rates, times))
+        there = times > starts[min(measured)]
+        for place, le in asked:
+            yield {**labels, "le": le}, counts[:, place], there
 
 
 def _targets(question: Question) -> Sequence[Target]:

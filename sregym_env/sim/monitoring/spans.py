@@ -78,8 +78,11 @@ class WorldTraces:
         limit = min(query.limit, MAX_TRACES) if query.limit > 0 else MAX_TRACES
         found: list[Trace] = []
         tried = 0
+        failing = query.tags.get("error") == "true"
         for moment, time in self._moments(query.start - SLOT, query.end):
             if not self._touches(moment.journey, query.service):
+                continue
+            if failing and not self._may_fail(moment, time):
                 continue
             tried += 1
             if tried > MOST_TRIED:
@@ -90,6 +93,12 @@ class WorldTraces:
                 if len(found) >= limit:
                     break
         return found
+
+    def _may_fail(self, moment: Moment, time: int) -> bool:
+        state = self._readings.state_at(time)
+        if state is None or self._graphs is None or self._app is None:
+            return False
+        return self._graphs.of(state).may_fail(self._app.journeys[moment.journey].name)
 
     def get(self, trace_id: str) -> Trace | None:
         """The trace of an identifier."""
