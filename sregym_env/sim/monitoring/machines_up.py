@@ -31,14 +31,15 @@ def node_targets(job: Job, question: Question) -> Sequence[Target]:
 
 
 def reachable(question: Question, node: str, times: Times) -> NDArray[np.bool_]:
-    """At which instants a machine was there and its kubelet had not been lost."""
+    """At which instants a machine was there and answered."""
     mask = np.zeros(len(times), dtype=np.bool_)
     for version in nodes(question).get(node, ()):
         if _ready(version.obj) != "Unknown":
             mask |= (times >= version.start) & (times < version.end)
-    if question.world.memory.get(f"node.down:{node}"):
-        # Nobody has noticed yet.
-        mask &= times < question.world.clock
+    # An outage that has ended shows in what the control plane made of it; of one that lasts the beginning is known.
+    since = question.world.memory.get(f"node.down:{node}")
+    if since is not None:
+        mask &= times < since
     return mask
 
 

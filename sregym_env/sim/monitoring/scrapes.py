@@ -155,7 +155,7 @@ def _series(
 
 def steady(times: Times, value: float) -> Values:
     """The same value at every scrape."""
-    return np.full(len(times), value)
+    return np.full(len(times), float(value))
 
 
 def shaken(times: Times, *key: object) -> Values:
