@@ -27,9 +27,9 @@ T = TypeVar("T")
 MILLI = 1000
 """Microseconds."""
 
-SERIES_EFFORT = 3.0
+SERIES_EFFORT = 40.0
 """What a series costs that is rendered (units of ``runtime/effort.py``)."""
-SAMPLE_EFFORT = 0.05
+SAMPLE_EFFORT = 0.1
 """And each of its samples."""
 
 
