@@ -30,6 +30,9 @@ NANO = 1000
 MOST_LINES = 50_000
 """Lines of one stream that one question can reach, newest first."""
 
+LINE_EFFORT = 8.0
+"""What it costs to make a line (units of ``runtime/effort.py``)."""
+
 STREAM_EFFORT = 5.0
 """What it costs to look at a stream (units of ``runtime/effort.py``)."""
 
@@ -52,6 +55,7 @@ class ContainerStream:
         since = max(-(-start // NANO), self.now - RETENTION)
         until = min(-(-end // NANO), self.now + 1)
         for line in islice(self.log.before(until, since), MOST_LINES):
+            effort.note(LINE_EFFORT)
             yield line.time * NANO, line.text
 
     def volume(self, start: int, end: int) -> Volume:

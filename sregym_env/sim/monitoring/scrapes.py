@@ -6,6 +6,7 @@ series holds a sample for each scrape that found it, and a stale marker at the f
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -20,6 +21,7 @@ from sregym_env.sim.monitoring.past import Past, past
 from sregym_env.sim.monitoring.readings import Readings, Times, Values
 from sregym_env.sim.world import SimWorld
 from sregym_env.telemetry.labels import NAME, Labels
+from sregym_env.telemetry.promql.errors import QueryTimeout
 from sregym_env.telemetry.series import STALE, Matcher, Series, fitting
 
 T = TypeVar("T")
@@ -31,6 +33,9 @@ SERIES_EFFORT = 40.0
 """What a series costs that is rendered (units of ``runtime/effort.py``)."""
 SAMPLE_EFFORT = 0.1
 """And each of its samples."""
+
+SHARE = 0.75
+"""How much of what an agent's action may still cost one query may use; then it times out, and the action goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +84,23 @@ class Question:
     readings: Readings = field(init=False)
     _known: dict[str, object] = field(init=False, default_factory=dict)
 
+    _tests: dict[str, list[Callable[[str], bool]]] = field(init=False, default_factory=dict)
+    _floor: float = field(init=False, default=-math.inf)
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "readings", Readings(self.world))
+        for matcher in self.matchers:
+            self._tests.setdefault(matcher.name, []).append(matcher.test())
+        present = effort.present()
+        if present is not None:
+            object.__setattr__(self, "_floor", present.own * (1 - SHARE))
+
+    def spend(self, units: float) -> None:
+        """Count work. Raises QueryTimeout where it is most of what the action may still cost."""
+        effort.note(units)
+        present = effort.present()
+        if present is not None and present.own < self._floor:
+            raise QueryTimeout("query timed out in expression evaluation")
 
     @property
     def past(self) -> Past:
@@ -95,7 +115,8 @@ class Question:
 
     def wants(self, label: str, value: str) -> bool:
         """Whether series with this label can be what is asked for."""
-        return all(matcher.matches(value) for matcher in self.matchers if matcher.name == label)
+        tests = self._tests.get(label)
+        return tests is None or all(test(value) for test in tests)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +149,7 @@ def series_of(question: Question, family: Family) -> Iterator[Series]:
             labels = _labels(family.name, common, own)
             if not fits(labels):
                 continue
-            effort.spend(SERIES_EFFORT + SAMPLE_EFFORT * len(times))
+            question.spend(SERIES_EFFORT + SAMPLE_EFFORT * len(times))
             found = _series(labels, stamps, values, present)
             if found is not None:
                 yield found
