@@ -37,6 +37,8 @@ MOST_JSON = 500
 LEAST_STEP = 15_000
 """Milliseconds."""
 MOST_STEPS = 2000
+LONGEST_PATTERN = 1000
+"""Characters."""
 LOOKBACK = 15 * 60_000
 """How far back names and series are looked for, milliseconds."""
 
@@ -90,8 +92,10 @@ def _as_json(options: Options) -> bool:
 
 def _names(metrics: Metrics, options: Options, time: int, view: View) -> ExecResult:
     pattern = " ".join(options.words)
+    if len(pattern) > LONGEST_PATTERN:
+        raise Misuse(f"a pattern of {len(pattern)} characters is too long; the limit is {LONGEST_PATTERN}")
     try:
-        match = compiled(f".*(?:{pattern}).*").match if pattern else None
+        match = compiled(f".*(?:{pattern}).*", capturing=False).match if pattern else None
     except PatternError as error:
         raise Misuse(str(error)) from None
     known = metrics.metadata()
