@@ -16,6 +16,7 @@ from sregym_env.cluster.health import Alert, ComponentHealth, JourneyHealth
 from sregym_env.cluster.http import HttpCall, HttpExchange
 from sregym_env.cluster.identity import User
 from sregym_env.cluster.streams import LONGEST_COMMAND, Attached, ExecResult
+from sregym_env.cluster.telemetry import Telemetry
 from sregym_env.kube.registry import Registry
 from sregym_env.kube.types import Json, Manifest
 
@@ -219,6 +220,10 @@ class World(Protocol):
     @property
     def traffic(self) -> Traffic:
         """The users."""
+
+    @property
+    def telemetry(self) -> Telemetry:
+        """Metrics, logs and traces."""
 
     def alerts(self) -> list[Alert]:
         """Alerts that are pending or firing now."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, Protocol, SupportsIndex
 
+from sregym_env.cluster.tracing import Tracing
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime import places
 from sregym_env.runtime.chance import Chance
@@ -198,6 +199,8 @@ class App:
     programs: tuple[Named, ...] = ()
     """What its images run beyond the programs of the embedded cluster: each a
     :class:`~sregym_env.sim.world.program.Program`, known to worlds in which the application is deployed."""
+    tracing: Tracing | None = None
+    """How its spans are called; None where that is not declared."""
     activities: tuple[str, ...] = ()
     """Regular expressions for what users do (``search``, ``log[- ]?in``): before words like "requests" or "page"
     they mean that, and not a component of the same name."""

@@ -40,7 +40,8 @@ _TASKS: dict[Stage, str] = {
 
 _TOOLS = (
     "Every action is a bash command line on your workstation (or a tool call as JSON). kubectl is configured for the "
-    "cluster, e.g. kubectl get pods -n {namespace}. There are also alerts, curl, sleep and the usual text tools. "
+    "cluster, e.g. kubectl get pods -n {namespace}. There are also promql (metrics), logql (logs), "
+    "traces, alerts, curl, sleep and the usual text tools. "
     "Nothing is interactive."
 )
 

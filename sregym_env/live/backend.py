@@ -12,6 +12,7 @@ from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.live.clock import Clock, WallClock
 from sregym_env.live.connection import Connection
+from sregym_env.live.telemetry import Addresses
 from sregym_env.live.world import LiveWorld
 
 GONE_SECONDS = 300.0
@@ -31,8 +32,16 @@ class LiveBackend:
     kubeconfig belongs to must be allowed everything, impersonation included; the agent is not.
     """
 
-    def __init__(self, kubeconfig: str = "", *, context: str = "", clock: Clock | None = None) -> None:
-        """By default the kubeconfig that kubectl would take, and the clock on the wall."""
+    def __init__(
+        self,
+        kubeconfig: str = "",
+        *,
+        context: str = "",
+        clock: Clock | None = None,
+        telemetry: Addresses | None = None,
+    ) -> None:
+        """By default the kubeconfig that kubectl would take, the clock on the wall, and no monitoring."""
+        self._telemetry = telemetry
         self._kubeconfig = kubeconfig
         self._context = context
         self._clock = clock
@@ -42,7 +51,9 @@ class LiveBackend:
 
         The seed changes nothing here: a real cluster cannot be told its chance.
         """
-        world = LiveWorld(app, Connection.of(self._kubeconfig, self._context), self._clock or WallClock())
+        world = LiveWorld(
+            app, Connection.of(self._kubeconfig, self._context), self._clock or WallClock(), self._telemetry
+        )
         _clear(world)
         for manifest in (oncall.ROLE, oncall.BINDING):
             _ensure(world, manifest)

@@ -11,6 +11,7 @@ from sregym_env.live import services
 from sregym_env.live.clock import Clock
 from sregym_env.live.cluster import Discovery, LiveCluster
 from sregym_env.live.connection import Connection
+from sregym_env.live.telemetry import Addresses, LiveTelemetry
 from sregym_env.live.users import LiveTraffic
 from sregym_env.runtime.clock import SECOND
 
@@ -37,7 +38,10 @@ class LiveNodes:
 class LiveWorld:
     """Implements :class:`sregym_env.cluster.api.World` over a connection."""
 
-    def __init__(self, app: App, connection: Connection, clock: Clock) -> None:
+    def __init__(
+        self, app: App, connection: Connection, clock: Clock, telemetry: Addresses | None = None
+    ) -> None:
+        self._telemetry = LiveTelemetry(telemetry or Addresses())
         self._app = app
         self._connection = connection
         self._clock = clock
@@ -64,8 +68,13 @@ class LiveWorld:
         """The users."""
         return self._traffic
 
+    @property
+    def telemetry(self) -> LiveTelemetry:
+        """Metrics, logs and traces, as far as their addresses are known."""
+        return self._telemetry
+
     def alerts(self) -> list[Alert]:
-        """None: there is no telemetry yet."""
+        """None: rules are not evaluated here yet."""
         return []
 
     def request(self, call: HttpCall) -> HttpExchange:

@@ -20,6 +20,7 @@ from sregym_env.cluster.forkable import ScheduledAction
 from sregym_env.cluster.health import Alert
 from sregym_env.cluster.http import HttpCall, HttpExchange
 from sregym_env.cluster.identity import User
+from sregym_env.cluster.telemetry import Telemetry
 from sregym_env.kube.status import StatusError
 from sregym_env.runtime.clock import SECOND
 
@@ -54,6 +55,11 @@ class DrivenWorld:
     def traffic(self) -> Traffic:
         """The users."""
         return self._world.traffic
+
+    @property
+    def telemetry(self) -> Telemetry:
+        """Metrics, logs and traces."""
+        return self._world.telemetry
 
     def alerts(self) -> list[Alert]:
         """Alerts that are pending or firing now."""

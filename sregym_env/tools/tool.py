@@ -6,6 +6,7 @@ A tool is words and typed arguments; what it does is a line on the agent's works
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -76,6 +77,26 @@ def _kubectl(arguments: Mapping[str, Any]) -> Action:
 
 def _alerts(_: Mapping[str, Any]) -> Action:
     return CommandLine("alerts", "alerts")
+
+
+def _promql(arguments: Mapping[str, Any]) -> Action:
+    words = ["promql"]
+    for name in ("range", "step"):
+        if arguments[name].strip():
+            words += [f"--{name}", arguments[name].strip()]
+    return CommandLine(shlex.join([*words, "--", arguments["query"]]), "promql")
+
+
+def _logql(arguments: Mapping[str, Any]) -> Action:
+    words = ["logql", "--since", arguments["since"].strip() or "15m", "--limit", str(arguments["limit"])]
+    return CommandLine(shlex.join([*words, "--", arguments["query"]]), "logql")
+
+
+def _traces(arguments: Mapping[str, Any]) -> Action:
+    command = arguments["command"].strip()
+    if command != "traces" and not command.startswith(("traces ", "traces\t", "traces\n")):
+        command = f"traces {command}"
+    return CommandLine(command, "traces")
 
 
 def _wait(arguments: Mapping[str, Any]) -> Action:
@@ -163,6 +184,71 @@ TOOLS: tuple[Tool, ...] = (
         aliases=("exec_kubectl_cmd_safely", "exec_read_only_kubectl_cmd", "run_kubectl"),
     ),
     Tool("alerts", "List the alerts that are pending or firing now.", (), _alerts, aliases=("get_alerts",)),
+    Tool(
+        "promql",
+        "Query the cluster's Prometheus: kube-state-metrics (kube_*), containers (container_*), machines (node_*), requests "
+        "by service (traces_span_metrics_calls_total, traces_span_metrics_duration_milliseconds_bucket), probe_success, up.",
+        (
+            Argument(
+                "query",
+                "string",
+                'The PromQL query, e.g. sum by (service_name) (rate(traces_span_metrics_calls_total{status_code="STATUS_CODE_ERROR"}[2m]))',
+                aliases=("promql", "expr", "expression", "q"),
+            ),
+            Argument(
+                "range",
+                "string",
+                "How far back to evaluate it step by step, e.g. 30m; empty for its value now.",
+                "",
+                ("since", "window", "duration", "last"),
+            ),
+            Argument(
+                "step",
+                "string",
+                "Resolution of a range, e.g. 1m; empty for a 60th of it.",
+                "",
+                ("resolution",),
+            ),
+        ),
+        _promql,
+        aliases=("get_metrics", "query_metrics", "prometheus", "prometheus_query", "metrics"),
+    ),
+    Tool(
+        "logql",
+        "Query the cluster's Loki: log lines of all containers (labels namespace, pod, container, app, node_name), or what "
+        "a metric query counts in them.",
+        (
+            Argument(
+                "query",
+                "string",
+                'The LogQL query, e.g. {namespace="default", app="web"} |~ "(?i)error|fail"',
+                aliases=("logql", "expr", "expression", "q"),
+            ),
+            Argument(
+                "since", "string", "How far back to look.", "15m", ("range", "window", "duration", "last")
+            ),
+            Argument(
+                "limit", "integer", "Lines at most, the newest; up to 1000.", 100, ("max_lines", "lines")
+            ),
+        ),
+        _logql,
+        aliases=("get_logs", "query_logs", "loki", "loki_query"),
+    ),
+    Tool(
+        "traces",
+        "Ask the cluster's Jaeger which services a request went through and where it failed or waited: services, "
+        "operations SERVICE, search SERVICE [--errors] [--since 15m] [--min-duration 100ms], get TRACE_ID, dependencies.",
+        (
+            Argument(
+                "command",
+                "string",
+                "What to ask, e.g. search frontend --errors --since 30m",
+                aliases=("cmd", "args", "arguments", "query"),
+            ),
+        ),
+        _traces,
+        aliases=("jaeger", "get_traces", "query_traces"),
+    ),
     Tool(
         "wait",
         "Let time pass in the cluster.",

@@ -1,4 +1,4 @@
-"""The on-call workstation: a shell with kubectl, curl, alerts and submit, whose every command takes time.
+"""The on-call workstation: a shell with kubectl, curl, alerts, promql, logql, traces and submit, whose every command takes time.
 
 Simple command lines go straight to the command; everything else goes through the interpreted shell. The
 files, variables and kubeconfig of the session persist from action to action. Nothing typed here reaches a
@@ -10,7 +10,7 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache, partial
@@ -34,11 +34,14 @@ from sregym_env.tools.helm import helm
 from sregym_env.tools.jobs import Jobs
 from sregym_env.tools.kubectl.app import Kubectl, changes
 from sregym_env.tools.kubectl.desk import Listener
+from sregym_env.tools.logql import logql
 from sregym_env.tools.machine import ADDRESS, COMMANDS, FILES
 from sregym_env.tools.network import NetworkCommands
 from sregym_env.tools.openssl import Openssl
+from sregym_env.tools.promql import promql
 from sregym_env.tools.submit import from_argv, from_line
 from sregym_env.tools.taxonomy import told
+from sregym_env.tools.traces import traces
 
 READ_SECONDS = 1.0
 """What looking costs in the cluster's time."""
@@ -120,7 +123,7 @@ class Workstation:
     def run(self, line: str, allowed: int = UNLIMITED) -> ToolOutcome:
         """Run one command line; the world's time moves by what it takes.
 
-        ``allowed``: how many commands that reach beyond the workstation (kubectl, curl, alerts) it may run; further
+        ``allowed``: how many commands that reach beyond the workstation (kubectl, curl, alerts, promql ...) it may run; further
         ones are refused.
         """
         self._spent, self._limit, self._submission, self._used = 0.0, LINE_LIMIT, None, ""
@@ -217,6 +220,9 @@ class Workstation:
             "k": self._run_kubectl,
             "curl": self._run_curl,
             "alerts": self._run_alerts,
+            "promql": self._run_promql,
+            "logql": self._run_logql,
+            "traces": self._run_traces,
             "sleep": self._run_sleep,
             "timeout": self._run_timeout,
             "time": self._run_time,
@@ -316,11 +322,12 @@ class Workstation:
             shell.files.put_text(shell.resolve(path), text)
         return answer.result
 
-    def _run_alerts(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    def _asked(self, command: str, answer: Callable[[], ExecResult]) -> ExecResult:
+        """What a command says that only reads the cluster's monitoring."""
         if (refused := self._refused()) is not None:
             return refused
-        self._used = "alerts"
-        result = alerts(self.world.alerts(), list(argv[1:]), self.world.now())
+        self._used = command
+        result = answer()
         self._pass(READ_SECONDS)
         return result
 
@@ -341,6 +348,24 @@ class Workstation:
         result = helm(self._kubectl.cluster, namespace, argv, self.world.now())
         self._pass(READ_SECONDS)
         return result
+
+    def _run_promql(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        return self._asked(
+            "promql", lambda: promql(self.world.telemetry.metrics, list(argv[1:]), self.world.now())
+        )
+
+    def _run_logql(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        return self._asked(
+            "logql", lambda: logql(self.world.telemetry.logs, list(argv[1:]), self.world.now())
+        )
+
+    def _run_traces(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        return self._asked(
+            "traces", lambda: traces(self.world.telemetry.traces, list(argv[1:]), self.world.now())
+        )
+
+    def _run_alerts(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+        return self._asked("alerts", lambda: alerts(self.world.alerts(), list(argv[1:]), self.world.now()))
 
     def _run_sleep(self, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         self._used = self._used or "wait"
@@ -727,7 +752,7 @@ def _help(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     return ExecResult(HELP)
 
 
-HELP = """Commands here: kubectl, helm, curl, wget, nc, dig, nslookup, ping, openssl, alerts, sleep, date, timeout, submit,
-and the usual text tools (grep, awk, sed, jq, sort, head, tail, cut, wc, xargs, ...).
-kubectl --help, alerts --help and submit say more. Nothing is interactive.
+HELP = """Commands here: kubectl, helm, curl, wget, nc, dig, nslookup, ping, openssl, alerts, promql (metrics), logql (logs),
+traces, sleep, date, timeout, submit, and the usual text tools (grep, awk, sed, jq, sort, head, tail, cut, wc, xargs, ...).
+kubectl --help, alerts --help, promql --help, logql --help, traces --help and submit say more. Nothing is interactive.
 """

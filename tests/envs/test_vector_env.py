@@ -188,7 +188,7 @@ def test_attributes_and_calls_reach_every_sub_environment() -> None:
     envs.reset(seed=4)
     assert envs.render() == tuple(env.render() for env in envs.envs)
     assert envs.np_random_seed == (4, 5)
-    assert len(envs.call("tools", format="mcp")[1]) == 7
+    assert len(envs.call("tools", format="mcp")[1]) == 10
     envs.set_attr("mark", [1, 2])
     assert envs.get_attr("mark") == (1, 2)
     with pytest.raises(UsageError, match="1 values for 2"):

@@ -85,6 +85,7 @@ class Unforkable:
     cluster: Any = property(lambda self: self._world.cluster)
     nodes: Any = property(lambda self: self._world.nodes)
     traffic: Any = property(lambda self: self._world.traffic)
+    telemetry: Any = property(lambda self: self._world.telemetry)
 
     def __getattr__(self, name: str) -> Any:
         if name not in ("alerts", "request", "now", "advance"):

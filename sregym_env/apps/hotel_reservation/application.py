@@ -6,6 +6,7 @@ from sregym_env.apps.hotel_reservation.components import components
 from sregym_env.apps.hotel_reservation.edition import NAMESPACE, Edition
 from sregym_env.apps.hotel_reservation.images import images
 from sregym_env.apps.hotel_reservation.manifests import manifests
+from sregym_env.apps.hotel_reservation.tracing import tracing
 from sregym_env.cluster.app import SLO, App, Journey
 
 _RATE = ("rate", "memcached-rate", "mongodb-rate")
@@ -67,5 +68,6 @@ def application(edition: Edition) -> App:
         entry="frontend",
         slo=SLO(success_ratio=0.99, latency_seconds=0.5),
         rate=float(edition.rate),
+        tracing=tracing(edition),
         activities=("search", r"recommend\w*", "reservation", "profile", "user", "login"),
     )

@@ -57,6 +57,7 @@ def family(app: App, chance: Chance) -> App:
         slo=app.slo,
         rate=made.rate,
         programs=app.programs,
+        tracing=made.tracing,
         activities=app.activities,
         family=app.family,
     )

@@ -6,6 +6,7 @@ from sregym_env.apps.social_network.components import components, journeys
 from sregym_env.apps.social_network.edition import NAMESPACE, Edition
 from sregym_env.apps.social_network.images import images
 from sregym_env.apps.social_network.manifests import manifests
+from sregym_env.apps.social_network.tracing import tracing
 from sregym_env.cluster.app import SLO, App
 
 
@@ -33,5 +34,6 @@ def application(edition: Edition) -> App:
         entry="nginx-thrift",
         slo=SLO(success_ratio=0.99, latency_seconds=0.5),
         rate=float(edition.rate),
+        tracing=tracing(edition),
         activities=("home[- ]timeline", "user[- ]timeline", r"compos\w*", "post(?:ing)?", "timeline"),
     )

@@ -39,6 +39,7 @@ from sregym_env.sim.controllers import (
     volumeprotection,
 )
 from sregym_env.sim.machines import kubelet, power
+from sregym_env.sim.monitoring.telemetry import SimTelemetry
 from sregym_env.sim.network import dns
 from sregym_env.sim.processes import lifecycle
 from sregym_env.sim.programs.registry import PROGRAMS, TOOLBOX_PROGRAMS
@@ -94,6 +95,12 @@ HANDLERS: dict[str, Handler] = {
 }
 
 MACHINERY = Machinery.of(
-    CONTROLLERS, HANDLERS, PROGRAMS, TOOLBOX_PROGRAMS, SimCluster, place=f"{__name__}:MACHINERY"
+    CONTROLLERS,
+    HANDLERS,
+    PROGRAMS,
+    TOOLBOX_PROGRAMS,
+    SimCluster,
+    SimTelemetry,
+    place=f"{__name__}:MACHINERY",
 )
 """What every embedded world is driven by."""

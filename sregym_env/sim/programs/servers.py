@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from urllib.parse import parse_qs
 
 from sregym_env.runtime.clock import HOUR, SECOND
 from sregym_env.runtime.streams import keyed_bits
@@ -14,6 +15,7 @@ from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, NEVER, Quiet
 from sregym_env.sim.world.plan import PUBLISHED
 from sregym_env.sim.world.program import Call, Flow, HttpRequest, HttpResponse, Usage
+from sregym_env.telemetry.traces.http import Jaeger as Query
 
 
 class Memcached(Quiet):
@@ -90,15 +92,19 @@ class Jaeger(Quiet):
             ctx.log(f'{{"level":"info","ts":{ctx.now() / 1e6:.7f},"caller":"all-in-one/main.go:141",{text}}}')
 
     def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
-        """The UI on 16686, health on 14269."""
+        """The UI and the query service on 16686, health on 14269."""
         path = request.path.partition("?")[0]
         if port == 14269:
             if path == "/":
                 return HttpResponse(200, '{"status":"Server available","upSince":"2026-08-06T05:00:00Z"}')
             return HttpResponse(404, "404 page not found\n")
         if port == 16686:
-            if path.startswith("/api/services"):
-                return HttpResponse(200, '{"data":[],"total":0,"limit":0,"offset":0,"errors":null}\n')
+            if path.startswith("/api/"):
+                asked = parse_qs(request.path.partition("?")[2], keep_blank_values=True)
+                answer = Query(ctx.world.telemetry.traces).answer(path, asked, ctx.now())
+                return HttpResponse(
+                    answer.status, answer.body.decode(), {"Content-Type": answer.content_type}
+                )
             return HttpResponse(
                 200, "<!doctype html><title>Jaeger UI</title>\n", {"Content-Type": "text/html"}
             )
@@ -148,6 +154,10 @@ class CoreDns(Quiet):
             return HttpResponse(200, "OK")
         if port == 8181 and path == "/ready" and config.has("ready"):
             return HttpResponse(200, "OK")
+        if port == 9153 and path == "/metrics" and config.has("prometheus"):
+            return HttpResponse(
+                200, _dns_metrics(config), {"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}
+            )
         return HttpResponse(404, "404 page not found\n") if port != 53 else None
 
     def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
@@ -160,6 +170,31 @@ class CoreDns(Quiet):
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
         """A few milli-cores."""
         return Usage(0.003, ctx.process.memory)
+
+
+DNS_PLUGINS = (
+    "cache", "errors", "forward", "health", "hosts", "kubernetes", "loadbalance", "log", "loop", "prometheus", "ready", "reload",
+    "rewrite", "template",
+)  # fmt: skip
+"""Plugins of CoreDNS that a Corefile may name."""
+
+
+def _dns_metrics(config: corefile.Corefile) -> str:
+    """What CoreDNS exposes that follows from its configuration."""
+    enabled = "".join(
+        f'coredns_plugin_enabled{{name="{name}",server="dns://:53",view="",zone="."}} 1\n'
+        for name in DNS_PLUGINS
+        if config.has(name)
+    )
+    return (
+        "# HELP coredns_build_info A metric with a constant '1' value labeled by version, revision, and goversion from which "
+        "CoreDNS was built.\n# TYPE coredns_build_info gauge\n"
+        'coredns_build_info{goversion="go1.21.11",revision="a6338e9",version="1.11.3"} 1\n'
+        "# HELP coredns_panics_total A metrics that counts the number of panics.\n# TYPE coredns_panics_total counter\n"
+        "coredns_panics_total 0\n"
+        "# HELP coredns_plugin_enabled A metric that indicates whether a plugin is enabled on per server and zone basis.\n"
+        f"# TYPE coredns_plugin_enabled gauge\n{enabled}"
+    )
 
 
 @dataclass(frozen=True, slots=True)

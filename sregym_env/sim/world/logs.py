@@ -234,6 +234,12 @@ class ContainerLog:
         newest = [line for _, _, line in islice(self._newest_first(now, since), cap)]
         return (_fitting(newest, size) if rotated else newest)[::-1]
 
+    def before(self, until: int, since: int = 0) -> Iterator[Line]:
+        """Lines written before ``until`` and not before ``since``, the newest first; none is made that is not taken. Files
+        that were rotated away are there as well."""
+        for _, _, line in self._newest_first(until - 1, since):
+            yield line
+
     def _newest_first(self, now: int, since: int) -> Iterator[tuple[int, int, Line]]:
         """Lines from the newest to the oldest, each with what it is sorted by; no more are made than are taken."""
         written: list[tuple[int, int, Line]] = []

@@ -15,10 +15,11 @@ from sregym_env.cluster.api import Cluster
 from sregym_env.cluster.app import App, Image
 from sregym_env.cluster.disturbances import Disturbance
 from sregym_env.cluster.identity import User
+from sregym_env.cluster.telemetry import Telemetry
 from sregym_env.kube.registry import BUILTIN
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime import effort, places
-from sregym_env.runtime.clock import MILLISECOND, SECOND, seconds
+from sregym_env.runtime.clock import HOUR, MILLISECOND, SECOND, seconds
 from sregym_env.runtime.events import EventQueue
 from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import Streams
@@ -39,6 +40,13 @@ LogKey = tuple[str, str, int]
 LOOKING = "look.from"
 """``memory`` key of the instant before which nobody looks at what users and probes make of changes, microseconds: in a
 past of which nobody will see the seconds. What runs is what would run; only its steady states are not recorded."""
+
+ENDED = "cache.ended"
+"""``memory`` key of the processes that have ended of late, (when, what it was), oldest first: what metrics of the past
+hours are read from. Nothing that happens depends on it."""
+ENDED_KEPT = 2 * HOUR
+ENDED_MOST = 127
+"""For how long they are kept, and how many."""
 
 GRAIN = "look.grain"
 """``memory`` key of how often, at most, users and probes are looked at after changes, microseconds; a second by itself."""
@@ -96,6 +104,10 @@ def _no_api(world: SimWorld, user: User) -> Cluster:
     raise LookupError("this world has no API server")
 
 
+def _no_telemetry(world: SimWorld) -> Telemetry:
+    raise LookupError("this world has no monitoring")
+
+
 _TIED = frozenset(("__weakref__", "_logs_owned", "_programs", "inquiry", "view"))
 """Fields of a world that say something about this one object only, or follow from the others."""
 
@@ -117,6 +129,8 @@ class Machinery:
     """Programs by command name for each kind of image."""
     api: Callable[[SimWorld, User], Cluster] = _no_api
     """The Kubernetes API as an identity sees it."""
+    telemetry: Callable[[SimWorld], Telemetry] = _no_telemetry
+    """What its monitoring knows of its past."""
 
     place: str = ""
     """Where every process finds it (``module:attribute``), so that worlds are pickled without it."""
@@ -129,6 +143,7 @@ class Machinery:
         programs: Mapping[str, Program] | None = None,
         toolboxes: Mapping[str, Mapping[str, str]] | None = None,
         api: Callable[[SimWorld, User], Cluster] = _no_api,
+        telemetry: Callable[[SimWorld], Telemetry] = _no_telemetry,
         place: str = "",
     ) -> Machinery:
         """Index control loops by name and by the resources that wake them, in the order given."""
@@ -143,6 +158,7 @@ class Machinery:
             programs or {},
             toolboxes or {},
             api,
+            telemetry,
             place,
         )
 
@@ -254,6 +270,11 @@ class SimWorld:
     def api(self, user: User) -> Cluster:
         """The Kubernetes API as ``user`` sees it."""
         return self._machinery.api(self, user)
+
+    @property
+    def telemetry(self) -> Telemetry:
+        """Metrics, logs and traces of its past."""
+        return self._machinery.telemetry(self)
 
     @property
     def app(self) -> App:
@@ -478,7 +499,11 @@ class SimWorld:
     def drop_process(self, key: ProcessKey) -> Process | None:
         """Remove a process that is no more."""
         self.touch()
-        return self.processes.pop(key, None)
+        gone = self.processes.pop(key, None)
+        if gone is not None:
+            recent = [run for run in self.memory.get(ENDED, ()) if run[0] > self.clock - ENDED_KEPT]
+            self.memory[ENDED] = (*recent[-ENDED_MOST:], (self.clock, gone))
+        return gone
 
     def log(self, key: LogKey) -> ContainerLog:
         """The log of one run of a container, to write to."""

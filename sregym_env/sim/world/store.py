@@ -7,7 +7,7 @@ first writes to them, so a fork costs a handful of pointers.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 from sregym_env.kube.types import Manifest
@@ -82,7 +82,7 @@ class Store:
         self._compacted = 0
         """The revision up to which changes have been forgotten all at once."""
         self._times: SharedLog[int] = SharedLog(keep=KEPT_CHANGES)
-        """When each write was committed, where there is a pace."""
+        """When each write was committed."""
         self.pace: Pace | None = None
         self.clock: Callable[[], int] = _no_time
         self.changes: SharedLog[Change] = SharedLog(keep=KEPT_CHANGES)
@@ -118,6 +118,10 @@ class Store:
                 break
             count -= 1
         return count
+
+    def dated_changes(self) -> Iterator[tuple[int, Change]]:
+        """The changes that are remembered, newest first, each with when it was committed."""
+        return zip(self._times.newest_first(), self.changes.newest_first(), strict=False)
 
     def get(self, resource: str, namespace: str, name: str) -> Manifest | None:
         """One object or None. Cluster-scoped objects have the namespace ``""``."""
@@ -247,11 +251,9 @@ class Store:
     def _next(self) -> int:
         """The revision of a write that happens now."""
         self._written += 1
-        if self.pace is None:
-            return self._written
         now = self.clock()
         self._times.append(now)
-        return self.pace.at(now) + self._written
+        return self._written if self.pace is None else self.pace.at(now) + self._written
 
     def _commit(self, change: Change) -> None:
         type, resource, key, old, new = change[1:6]

@@ -31,6 +31,8 @@ class Streams:
 
     streams: list[FoundStream]
     scan: Scan
+    backward: bool = False
+    """Whether the newest lines come first."""
 
     @property
     def lines(self) -> int:
@@ -96,7 +98,7 @@ def query_range(
                 f"({asked.limit} > {limits.max_entries})"
             )
         found = select(source, expr, asked.start, asked.end, asked.limit, asked.backward, now, scan)
-        return Streams(found, scan)
+        return Streams(found, scan, asked.backward)
     step = asked.steps()
     start, end = asked.start, asked.end
     if limits.align and not isinstance(expr, Literal | VectorOf):

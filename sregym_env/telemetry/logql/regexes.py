@@ -34,16 +34,27 @@ _LITERAL = re.compile(r"[A-Za-z0-9 _/:=,;\"'@#%&-]+")
 """What stands for itself in a pattern."""
 
 
+_HEAVY = 100_000
+"""Instructions times groups from which on an expression's groups are not looked for: RE2 would need seconds for a line."""
+
+
 @lru_cache(maxsize=128)
-def compiled(pattern: str | bytes) -> Any:
-    """A pattern ready to match anywhere in a text. Raises QueryError with Go's words."""
+def compiled(pattern: str | bytes, capturing: bool = True) -> Any:
+    """A pattern ready to match anywhere in a text. Raises QueryError with Go's words.
+
+    One that is not ``capturing`` tells whether it matches, and nothing of its groups.
+    """
     if len(pattern) > _LONGEST:
         raise QueryError("error parsing regexp: expression too large")
     options = re2.Options()
     options.log_errors = False
     options.max_mem = _MEMORY
+    options.never_capture = not capturing
     try:
-        return re2.compile(pattern, options)
+        found = re2.compile(pattern, options)
+        if capturing and found.programsize * (found.groups + 1) > _HEAVY:
+            raise QueryError("error parsing regexp: expression too large")
+        return found
     except re2.error as error:
         raw = error.args[0] if error.args else ""
         said = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw)
@@ -52,15 +63,15 @@ def compiled(pattern: str | bytes) -> Any:
 
 def anchored(pattern: str) -> Any:
     """A pattern that must match the whole of a text, as matchers of labels do. Raises QueryError."""
-    compiled(pattern)
-    return compiled(f"^(?s:{pattern})$")
+    compiled(pattern, capturing=False)
+    return compiled(f"^(?s:{pattern})$", capturing=False)
 
 
 def finder(pattern: str) -> Callable[[str], bool]:
     """Whether a text holds a match, for many texts: RE2 is asked only about those that hold what must be there."""
-    compiled(pattern)
+    compiled(pattern, capturing=False)
     # Places of matches are of no interest, and RE2 finds bytes at half the cost of characters.
-    search = compiled(pattern.encode("utf-8", "replace")).search
+    search = compiled(pattern.encode("utf-8", "replace"), capturing=False).search
     literal = _beginning(pattern)
     if literal:
         return lambda text: literal in text and search(text.encode("utf-8", "replace")) is not None

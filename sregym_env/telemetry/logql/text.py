@@ -26,6 +26,8 @@ class View:
     """Streams and series that are named."""
     bars: int = 40
     """Characters of a sparkline."""
+    hidden: frozenset[str] = frozenset()
+    """Labels that are not shown."""
 
 
 def time_text(nanoseconds: int) -> str:
@@ -42,6 +44,10 @@ def _cut(text: str, width: int) -> str:
 
 def _count(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def _seen(labels: Labels, view: View) -> Labels:
+    return tuple(pair for pair in labels if pair[0] not in view.hidden) if view.hidden else labels
 
 
 def _short(labels: Labels, shared: Labels) -> str:
@@ -63,14 +69,12 @@ def streams_text(found: Streams, limit: int, view: View | None = None) -> str:
     ``limit`` is the number of lines that were asked for: where as many were found there may be more.
     """
     view = view or View()
-    names = [stream.labels for stream in found.streams]
+    names = [_seen(stream.labels, view) for stream in found.streams]
     shared = _shared(names)
     rows = sorted(
         (time, index, place, line)
         for index, stream in enumerate(found.streams)
-        for place, (time, line) in enumerate(
-            stream.entries if _forward(stream.entries) else reversed(stream.entries)
-        )
+        for place, (time, line) in enumerate(reversed(stream.entries) if found.backward else stream.entries)
     )
     if not rows:
         return "no lines\n"
@@ -93,10 +97,6 @@ def streams_text(found: Streams, limit: int, view: View | None = None) -> str:
         stream = f"[{index + 1}] " if len(names) > 1 else ""
         out.append(f"{time_text(time)} {stream}{_cut(line, view.width)}")
     return "\n".join(out) + "\n"
-
-
-def _forward(entries: Sequence[tuple[int, str]]) -> bool:
-    return len(entries) < 2 or entries[0][0] <= entries[-1][0]
 
 
 def _ends(count: int, head: int, tail: int) -> list[int | None]:

@@ -17,7 +17,7 @@ from sregym_env.telemetry.promql.budget import STEP, Budget
 from sregym_env.telemetry.promql.errors import QueryError
 from sregym_env.telemetry.promql.gosort import strongest_first
 from sregym_env.telemetry.promql.grid import Grid, Rows, joined
-from sregym_env.telemetry.series import PatternError, Times, Values, compiled
+from sregym_env.telemetry.series import HEAVY, PatternError, Times, Values, compiled, weight
 
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 
@@ -167,15 +167,21 @@ def label_replaced(grid: Grid, texts: Sequence[str], budget: Budget) -> Grid:
     to, template, source, pattern = texts
     references = template.count("$")
     try:
-        expression = compiled(pattern)
+        expression, matches = compiled(pattern), compiled(pattern, capturing=False).match
     except PatternError:
         raise QueryError(f"invalid regular expression in label_replace(): {pattern}") from None
+    heavy = weight(expression)
+    if heavy > HEAVY:
+        raise QueryError(f"invalid regular expression in label_replace(): {pattern}")
     if not _LABEL.fullmatch(to):
         raise QueryError(f"invalid destination label name in label_replace(): {to}")
 
     def change(labels: Labels) -> Labels:
         value = value_of(labels, source)
-        found = expression.match(value)
+        found = None
+        if matches(value) is not None:
+            budget.spend(0.001 * heavy * len(value))
+            found = expression.match(value)
         _check_length(len(template) + references * len(value), budget)
         return labels if found is None else replaced(labels, to, _expanded(template, found))
 

@@ -20,6 +20,7 @@ from sregym_env.sim.bringup.renewal.mould import Mould, Walk
 from sregym_env.sim.bringup.renewal.script import BETWEEN, Reader, Script
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.sim.network.addressing import Present, present
+from sregym_env.sim.world.simworld import ENDED
 from sregym_env.sim.world.store import Key
 
 _PARTS = (
@@ -85,6 +86,8 @@ def prepared(world: EmbeddedWorld, texts: Collection[str] = ()) -> Renewal:
     may be replaced as well. What the declaration of its application says is kept, but for these texts."""
     kept = world.fork()
     kept.view = _lasting(kept)
+    # Who ended before the world was kept is of no interest to those made of it, and has no identities in them.
+    kept.memory.pop(ENDED, None)
     fields = (*_PARTS, *_DECLARED) if texts else _PARTS
     parts = {name: getattr(kept, name) for name in fields}
     walk = Walk((dict(kept.store.tables), parts))

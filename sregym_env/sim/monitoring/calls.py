@@ -1,0 +1,282 @@
+"""Who called whom while a steady state held, how often, and how it went.
+
+The steps of a service say whom it asks; the readings say what everybody served. Both together give, for each call of
+each operation, how many were made, how many were answered, and how many of these well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from sregym_env.cluster.app import App
+from sregym_env.runtime import effort
+from sregym_env.sim.monitoring.readings import Journey, Place, Readings, Served, State
+from sregym_env.sim.programs.services.settings import ServiceSettings
+from sregym_env.sim.programs.services.steps import Ask, Handler, LookAside, Step, Together, When
+from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.process import Process
+
+CALL_EFFORT = 6.0
+"""What it costs to follow a call (units of ``runtime/effort.py``)."""
+
+NodeKey = tuple[str, str]
+"""(component, operation)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """A call that a step makes."""
+
+    ask: Ask
+    callee: str
+    """The component that is asked; empty where it is none of the application's."""
+    made: float
+    """Calls per request that is still alive then: less than 1 behind a cache."""
+    answered: float
+    """Share of them that reach somebody who answers."""
+    ok: float
+    """Share of the answered that succeed."""
+
+    @property
+    def kept(self) -> float:
+        """Share of the requests that live on."""
+        if self.ask.lost.then == "ignore":
+            return 1.0
+        return 1.0 - self.made * (1.0 - self.answered * self.ok)
+
+
+@dataclass
+class Node:
+    """One operation of a component while a state holds."""
+
+    place: Place
+    operation: str
+    rate: float
+    ok: float
+    latency: float
+    processes: list[tuple[Process, float]]
+    """Who serves it, with the rate of each."""
+    handler: Handler | None
+    calls: dict[int, Ahead] = field(default_factory=dict)
+    """By the identity of the step."""
+    refused: float = 0.0
+    """Share of the requests that fail here although all calls went well."""
+
+    @property
+    def process(self) -> Process:
+        """One of those who serve it."""
+        return self.processes[0][0]
+
+
+def steps_of(handler: Handler, process: Process) -> tuple[Step, ...]:
+    """A handler's steps, those behind a condition that holds in their place."""
+
+    def flat(steps: tuple[Step, ...]) -> Iterator[Step]:
+        for step in steps:
+            if isinstance(step, When):
+                if process.env.get(step.variable) == step.value:
+                    yield from flat(step.steps)
+            else:
+                yield step
+
+    return tuple(flat(handler.steps))
+
+
+Take = Callable[[Ask, bool, float], float]
+"""A call, whether it is made only where a cache has missed, and the share of the requests that are alive then; the share of
+these that live on."""
+
+
+def through(steps: tuple[Step, ...], alive: float, take: Take, missed: bool = False) -> float:
+    """Send requests through some steps; the share that comes out alive. Branches of one fork begin together."""
+    for step in steps:
+        if alive <= 1e-9:
+            return 0.0
+        if isinstance(step, Ask):
+            alive *= take(step, missed, alive)
+        elif isinstance(step, LookAside):
+            alive *= take(step.cache, missed, alive)
+            alive = through(step.miss, alive, take, True)
+        elif isinstance(step, Together):
+            kept = 1.0
+            for branch in step.branches:
+                kept *= through(branch, alive, take, missed) / alive
+            alive *= kept
+    return alive
+
+
+class Graph:
+    """The calls of one steady state."""
+
+    def __init__(self, world: SimWorld, app: App, readings: Readings, state: State) -> None:
+        """Follow every call from those who make it."""
+        self.app = app
+        self.state = state
+        self.nodes: dict[NodeKey, Node] = {}
+        self._offered: dict[NodeKey, float] = {}
+        self._fallible: dict[str, bool] = {}
+        for served in state.served:
+            self._add(world, served)
+        for journey in state.journeys:
+            self._refine(journey)
+        order = [component.name for component in reversed(app.components)]
+        rank = {name: index for index, name in enumerate(order)}
+        ordered = sorted(self.nodes.values(), key=lambda node: (rank.get(node.place.name, 0), node.operation))
+        for node in ordered:
+            self._expect(node)
+        for node in ordered:
+            self._follow(node)
+
+    def _add(self, world: SimWorld, served: Served) -> None:
+        if served.place.name not in self.app.by_name or served.rate <= 0.0:
+            return
+        key = (served.place.name, served.operation)
+        node = self.nodes.get(key)
+        if node is None:
+            handler = handler_of(world, served.process, served.operation)
+            self.nodes[key] = Node(
+                served.place,
+                served.operation,
+                served.rate,
+                served.ok,
+                served.latency,
+                [(served.process, served.rate)],
+                handler,
+            )
+            return
+        total = node.rate + served.rate
+        node.ok = (node.ok * node.rate + served.ok * served.rate) / total
+        node.latency = (node.latency * node.rate + served.latency * served.rate) / total
+        node.rate = total
+        node.processes.append((served.process, served.rate))
+
+    def _refine(self, journey: Journey) -> None:
+        """At the entry, what users of a journey meet is known apart."""
+        node = self.entry(journey.name)
+        if node is not None and journey.rate > 0.0:
+            node.ok, node.latency = journey.ok, min(journey.latency, max(node.latency, journey.latency))
+
+    def entry(self, journey: str) -> Node | None:
+        """What serves a journey's requests; None where nothing does."""
+        declared = next((each for each in self.app.journeys if each.name == journey), None)
+        if declared is None:
+            return None
+        path = declared.path.partition("?")[0]
+        return self.nodes.get((self.app.entry, f"{declared.method} {path}"))
+
+    def may_fail(self, journey: str) -> bool:
+        """Whether a request of a journey can have an error anywhere, even one that its users never see."""
+        known = self._fallible.get(journey)
+        if known is None:
+            entry = self.entry(journey)
+            known = self._fallible[journey] = entry is not None and self._fails(entry, set())
+        return known
+
+    def _fails(self, node: Node, seen: set[NodeKey]) -> bool:
+        seen.add((node.place.name, node.operation))
+        if node.refused > 1e-9:
+            return True
+        for ahead in node.calls.values():
+            if ahead.made > 0.0 and ahead.answered * ahead.ok < 1.0 - 1e-9:
+                return True
+            callee = self.nodes.get((ahead.callee, ahead.ask.operation))
+            if (
+                callee is not None
+                and (ahead.callee, ahead.ask.operation) not in seen
+                and self._fails(callee, seen)
+            ):
+                return True
+        return False
+
+    def callee(self, component: str, peer: str) -> str:
+        """The component that a service knows as a peer; empty where it is none."""
+        if peer in self.app.by_name:
+            return peer
+        for dependency in self.app.by_name[component].dependencies:
+            if dependency.on in self.app.by_name and self.app.by_name[dependency.on].kind == peer:
+                return dependency.on
+        return ""
+
+    def _expect(self, node: Node) -> None:
+        """Note what a node would ask of others if everybody answered who serves at all."""
+        if node.handler is None:
+            return
+
+        def take(ask: Ask, missed: bool, alive: float) -> float:
+            effort.spend(CALL_EFFORT)
+            key = (self.callee(node.place.name, ask.peer), ask.operation)
+            self._offered[key] = self._offered.get(key, 0.0) + alive
+            callee = self.nodes.get(key)
+            if missed or ask.lost.then == "ignore":
+                return 1.0
+            return 0.0 if callee is None else callee.ok
+
+        through(steps_of(node.handler, node.process), node.rate, take)
+
+    def _follow(self, node: Node) -> None:
+        if node.handler is None:
+            node.refused = 1.0 - node.ok
+            return
+        doubtful: list[tuple[Ask, str]] = []
+
+        def take(ask: Ask, missed: bool, alive: float) -> float:
+            name = self.callee(node.place.name, ask.peer)
+            callee = self.nodes.get((name, ask.operation))
+            offered = self._offered.get((name, ask.operation), 0.0)
+            share = 0.0 if callee is None or offered <= 0.0 else min(1.0, callee.rate / offered)
+            if share > 0.985:
+                share = 1.0
+            if missed and callee is None:
+                # Either everything is in the cache, or the database is not to be reached: what is left over will tell.
+                doubtful.append((ask, name))
+                ahead = Ahead(ask, name, 0.0, 1.0, 1.0)
+            elif missed:
+                ahead = Ahead(ask, name, share, 1.0, 1.0 if callee is None else callee.ok)
+            else:
+                ahead = Ahead(ask, name, 1.0, share, 0.0 if callee is None else callee.ok)
+            node.calls[id(ask)] = ahead
+            return ahead.kept
+
+        alive = through(steps_of(node.handler, node.process), 1.0, take)
+        left = 1.0 if alive <= 0.0 else min(1.0, node.ok / alive)
+        if left < 0.99 and doubtful:
+            ask, name = doubtful[0]
+            node.calls[id(ask)] = Ahead(ask, name, 1.0 - left, 0.0, 0.0)
+            left = 1.0
+        node.refused = 1.0 - left
+
+
+def handler_of(world: SimWorld, process: Process, operation: str) -> Handler | None:
+    """What a process does with an operation, as far as its program says."""
+    image = world.images.get(process.image)
+    binary = None if image is None else image.binaries.get(process.binary)
+    settings = None if binary is None else binary.settings
+    return settings.handler(operation) if isinstance(settings, ServiceSettings) else None
+
+
+class Graphs:
+    """The graphs of a world's steady states, each followed once."""
+
+    def __init__(self, world: SimWorld, app: App, readings: Readings) -> None:
+        """Of a world as it is now."""
+        self._world, self._app, self._readings = world, app, readings
+        self._known: dict[tuple[object, object], Graph] = {}
+
+    def of(self, state: State) -> Graph:
+        """The graph of a state."""
+        key = (id(state.served), state.journeys)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = Graph(self._world, self._app, self._readings, state)
+        return found
+
+
+def errors_of(state: State) -> Mapping[str, str]:
+    """What the clients of each failing journey say most often."""
+    found = {}
+    for journey in state.journeys:
+        if journey.errors:
+            text = max(journey.errors, key=lambda each: each[1])[0]
+            found[journey.name] = text.partition(": ")[2] if text.startswith("HTTP ") else text
+    return found

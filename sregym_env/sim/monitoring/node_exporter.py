@@ -1,0 +1,197 @@
+"""node-exporter: what the machines themselves say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+
+from sregym_env.kube import quantity
+from sregym_env.runtime.clock import SECOND
+from sregym_env.sim.monitoring.machines_up import node_targets, nodes, reachable
+from sregym_env.sim.monitoring.metrics import SYSTEM_CPU, SYSTEM_MEMORY
+from sregym_env.sim.monitoring.readings import Times, Values
+from sregym_env.sim.monitoring.scrapes import Family, Job, Question, Row, Target, shaken, steady
+
+JOB = Job("node-exporter")
+
+CONNTRACK_MAX = 262_144.0
+CONNTRACK_IDLE = 180.0
+"""Assumed entries of a machine's own connections; each request a second keeps about two more."""
+_MODES = {"user": 0.62, "system": 0.31, "softirq": 0.04, "iowait": 0.03}
+"""Assumed shares of a machine's CPU use."""
+
+Read = Callable[[Question, str, Times], Iterator[tuple[Mapping[str, str], Values]]]
+
+
+def _capacity(question: Question, node: str, resource: str) -> float:
+    versions = nodes(question).get(node)
+    text = (
+        str((versions[0].obj.get("status", {}).get("capacity") or {}).get(resource, "0")) if versions else "0"
+    )
+    return quantity.cpu_cores(text) if resource == "cpu" else float(quantity.bytes_(text))
+
+
+def _booted(question: Question, node: str) -> int:
+    versions = nodes(question)[node]
+    return versions[-1].start
+
+
+def _seconds_used(question: Question, node: str, times: Times) -> Values:
+    """Seconds of CPU that a machine has used since it was made: its daemons and all that runs on it now."""
+
+    def total() -> Values:
+        used = np.maximum((times - _booted(question, node)) / SECOND, 0.0) * SYSTEM_CPU
+        for run in question.readings.runs:
+            if run.process.node == node:
+                used = used + question.readings.cpu_seconds(run, times)
+        return np.maximum.accumulate(used)
+
+    return question.once(f"cpu {node} {len(times)}", total)
+
+
+def _cpu(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+    cores = max(1, round(_capacity(question, node, "cpu")))
+    used = _seconds_used(question, node, times) / cores
+    up = np.maximum((times - _booted(question, node)) / SECOND, 0.0)
+    for core in range(cores):
+        for mode, share in _MODES.items():
+            yield {"cpu": str(core), "mode": mode}, _hundredths(used * share)
+        yield {"cpu": str(core), "mode": "idle"}, _hundredths(np.maximum(up - used, 0.0))
+
+
+def _hundredths(values: Values) -> Values:
+    """As the kernel counts: in hundredths of a second."""
+    return np.floor(values * 100.0) / 100.0
+
+
+def _load(
+    minutes: int, question: Question, node: str, times: Times
+) -> Iterator[tuple[Mapping[str, str], Values]]:
+    before = times - minutes * 60 * SECOND
+    total = np.zeros(len(times))
+    for run in question.readings.runs:
+        if run.process.node == node:
+            used = question.readings.cpu_seconds(run, np.concatenate((before, times)))
+            total = total + np.maximum(used[len(times) :] - used[: len(times)], 0.0)
+    mean = total / (minutes * 60.0) + SYSTEM_CPU
+    yield {}, np.round(mean * (1.0 + 0.05 * shaken(times, "load", node, minutes)), 2)
+
+
+def _memory_used(question: Question, node: str, times: Times) -> Values:
+    used = steady(times, float(SYSTEM_MEMORY))
+    for run in question.readings.runs:
+        if run.process.node == node:
+            used = used + question.readings.memory(run, times) * run.alive(times)
+    return np.asarray(used * (1.0 + 0.004 * shaken(times, "memory", node)))
+
+
+def _total(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+    yield {}, steady(times, _capacity(question, node, "memory"))
+
+
+def _available(
+    share: float, question: Question, node: str, times: Times
+) -> Iterator[tuple[Mapping[str, str], Values]]:
+    left = np.maximum(_capacity(question, node, "memory") - _memory_used(question, node, times), 0.0)
+    yield {}, np.floor(left * share / 4096) * 4096
+
+
+_ROOT = {"device": "/dev/vda1", "fstype": "ext4", "mountpoint": "/"}
+
+
+def _disk(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+    yield _ROOT, steady(times, _capacity(question, node, "ephemeral-storage"))
+
+
+def _disk_left(
+    share: float, question: Question, node: str, times: Times
+) -> Iterator[tuple[Mapping[str, str], Values]]:
+    size = _capacity(question, node, "ephemeral-storage")
+    used = 0.23 + 0.1 * (question.world.plan.bits("disk", node) % 1000) / 1000
+    yield _ROOT, np.floor(steady(times, size * (1.0 - used) * share) / 4096) * 4096
+
+
+def _boot(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+    yield {}, steady(times, _booted(question, node) // SECOND)
+
+
+def _time(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+    yield {}, times / SECOND
+
+
+def _uname(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+    info = nodes(question)[node][0].obj.get("status", {}).get("nodeInfo") or {}
+    machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(info.get("architecture", ""), "x86_64")
+    told = {
+        "machine": machine,
+        "nodename": node,
+        "release": info.get("kernelVersion", ""),
+        "sysname": "Linux",
+    }
+    yield told, steady(times, 1.0)
+
+
+def _requests(question: Question, node: str, times: Times) -> Values:
+    total = np.zeros(len(times))
+    for run in question.readings.runs:
+        if run.process.node == node:
+            total = total + question.readings.requests(run, times)
+    return np.maximum.accumulate(total)
+
+
+def _bytes(
+    size: float, question: Question, node: str, times: Times
+) -> Iterator[tuple[Mapping[str, str], Values]]:
+    idle = np.maximum((times - _booted(question, node)) / SECOND, 0.0) * 5200.0
+    yield {"device": "eth0"}, np.floor(idle + _requests(question, node, times) * size)
+
+
+def _conntrack(question: Question, node: str, times: Times) -> Iterator[tuple[Mapping[str, str], Values]]:
+    ahead = times + SECOND
+    rate = _requests(question, node, ahead) - _requests(question, node, times)
+    entries = CONNTRACK_IDLE + 2.0 * np.maximum(rate, 0.0)
+    yield {}, np.floor(entries * (1.0 + 0.06 * shaken(times, "conntrack", node)))
+
+
+def _conntrack_limit(
+    question: Question, node: str, times: Times
+) -> Iterator[tuple[Mapping[str, str], Values]]:
+    yield {}, steady(times, CONNTRACK_MAX)
+
+
+def _targets(question: Question) -> Sequence[Target]:
+    return node_targets(JOB, question)
+
+
+def _rows(read: Read, question: Question, target: Target, times: Times) -> Iterator[Row]:
+    there = reachable(question, target.instance, times)
+    for labels, values in read(question, target.instance, times):
+        yield labels, values, there
+
+
+def _family(name: str, type: str, help: str, read: Read) -> Family:
+    return Family(name, type, help, _targets, partial(_rows, read))
+
+
+FAMILIES: tuple[Family, ...] = (
+    _family("node_cpu_seconds_total", "counter", "Seconds the CPUs spent in each mode.", _cpu),
+    _family("node_load1", "gauge", "1m load average.", partial(_load, 1)),
+    _family("node_load5", "gauge", "5m load average.", partial(_load, 5)),
+    _family("node_load15", "gauge", "15m load average.", partial(_load, 15)),
+    _family("node_memory_MemTotal_bytes", "gauge", "Memory information field MemTotal_bytes.", _total),
+    _family("node_memory_MemAvailable_bytes", "gauge", "Memory information field MemAvailable_bytes.", partial(_available, 1.0)),
+    _family("node_memory_MemFree_bytes", "gauge", "Memory information field MemFree_bytes.", partial(_available, 0.61)),
+    _family("node_filesystem_size_bytes", "gauge", "Filesystem size in bytes.", _disk),
+    _family("node_filesystem_avail_bytes", "gauge", "Filesystem space available to non-root users in bytes.", partial(_disk_left, 0.95)),
+    _family("node_filesystem_free_bytes", "gauge", "Filesystem free space in bytes.", partial(_disk_left, 1.0)),
+    _family("node_network_receive_bytes_total", "counter", "Network device statistic receive_bytes.", partial(_bytes, 700.0)),
+    _family("node_network_transmit_bytes_total", "counter", "Network device statistic transmit_bytes.", partial(_bytes, 1050.0)),
+    _family("node_nf_conntrack_entries", "gauge", "Number of currently allocated flow entries for connection tracking.", _conntrack),
+    _family("node_nf_conntrack_entries_limit", "gauge", "Maximum size of connection tracking table.", _conntrack_limit),
+    _family("node_boot_time_seconds", "gauge", "Node boot time, in unixtime.", _boot),
+    _family("node_time_seconds", "gauge", "System time in seconds since epoch (1970).", _time),
+    _family("node_uname_info", "gauge", "Labeled system information as provided by the uname system call.", _uname),
+)  # fmt: skip
+"""What Prometheus gets of it."""

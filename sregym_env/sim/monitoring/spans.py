@@ -1,0 +1,474 @@
+"""Traces of a world: single requests, drawn from what the traffic was when they were made.
+
+Which requests are kept follows from the clock alone: at most one of each journey in a slot of time. What one of them met
+is drawn by its identifier from the calls of that moment, so whoever asks, whenever, finds the same spans. A trace is
+kept as long as the application's Jaeger runs; it keeps traces in its memory.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from sregym_env.cluster.app import Journey
+from sregym_env.cluster.tracing import Tracing
+from sregym_env.runtime import effort
+from sregym_env.runtime.clock import HOUR, SECOND
+from sregym_env.runtime.streams import keyed_bits, keyed_unit
+from sregym_env.sim.monitoring.calls import Graph, Graphs, Node, errors_of, steps_of
+from sregym_env.sim.monitoring.readings import SPREAD, Readings
+from sregym_env.sim.monitoring.span_metrics import tracing_of, writes_spans
+from sregym_env.sim.programs.services.steps import Ask, Compute, LookAside, Step, Together
+from sregym_env.sim.users.components import app_of
+from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.process import Process
+from sregym_env.telemetry.traces import model
+from sregym_env.telemetry.traces.model import (
+    Dependency,
+    Event,
+    Operation,
+    Reference,
+    Span,
+    Tag,
+    Trace,
+    TraceQuery,
+)
+from sregym_env.telemetry.traces.source import MAX_TRACES, fits
+
+SLOT = 2 * SECOND
+"""Of each journey at most one request in so long is kept: collectors sample."""
+
+MOST_TRIED = 400
+"""Requests that one search looks at, newest first."""
+
+SPAN_EFFORT = 12.0
+"""What a span costs that is made (units of ``runtime/effort.py``)."""
+
+LOOKBACK = 3 * HOUR
+"""How far back dependencies and operations look at most."""
+
+_SLOTS = 1 << 48
+_WAY = 0.00025
+"""Assumed seconds that a request and its answer are on their way within a cluster."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A request that is kept: which journey's, and which slot of time."""
+
+    journey: int
+    slot: int
+
+
+class WorldTraces:
+    """The traces of a world as it is now (implements :class:`~sregym_env.telemetry.traces.source.TraceSource`)."""
+
+    def __init__(self, world: SimWorld) -> None:
+        self._world = world
+        self._app = app_of(world)
+        self._tracing = None if self._app is None else tracing_of(self._app)
+        self._readings = Readings(world)
+        self._graphs = None if self._app is None else Graphs(world, self._app, self._readings)
+
+    # --- what is asked ----------------------------------------------------------------------------
+
+    def search(self, query: TraceQuery) -> list[Trace]:
+        """Traces with a span that fits, newest first."""
+        limit = min(query.limit, MAX_TRACES) if query.limit > 0 else MAX_TRACES
+        found: list[Trace] = []
+        tried = 0
+        failing = query.tags.get("error") == "true"
+        for moment, time in self._moments(query.start - SLOT, query.end):
+            if not self._touches(moment.journey, query.service):
+                continue
+            if failing and not self._may_fail(moment, time):
+                continue
+            tried += 1
+            if tried > MOST_TRIED:
+                break
+            trace = self._trace(moment, time)
+            if trace is not None and any(fits(span, query) for span in trace.spans):
+                found.append(trace)
+                if len(found) >= limit:
+                    break
+        return found
+
+    def _may_fail(self, moment: Moment, time: int) -> bool:
+        state = self._readings.state_at(time)
+        if state is None or self._graphs is None or self._app is None:
+            return False
+        return self._graphs.of(state).may_fail(self._app.journeys[moment.journey].name)
+
+    def get(self, trace_id: str) -> Trace | None:
+        """The trace of an identifier."""
+        moment = self._moment(trace_id)
+        if moment is None or self._app is None or moment.journey >= len(self._app.journeys):
+            return None
+        time = self._time(moment)
+        if time > self._world.clock or time < self._since():
+            return None
+        return self._trace(moment, time)
+
+    def services(self) -> list[str]:
+        """Services that have written spans."""
+        return sorted({service for service, _, _ in self._written()})
+
+    def operations(self, service: str) -> list[Operation]:
+        """What a service has done."""
+        found = {(name, kind) for known, name, kind in self._written() if known == service}
+        return [Operation(name, kind) for name, kind in sorted(found)]
+
+    def dependencies(self, start: int, end: int) -> list[Dependency]:
+        """Calls between services in the traces of a range: those kept, counted by the calls of the moment."""
+        app, tracing, graphs = self._app, self._tracing, self._graphs
+        if app is None or tracing is None or graphs is None:
+            return []
+        counts: dict[tuple[str, str], float] = {}
+        start, end = max(start, self._since()), min(end, self._world.clock)
+        for state in self._readings.states(start, end):
+            seconds = (min(state.end, end) - max(state.start, start)) / SECOND
+            if seconds <= 0:
+                continue
+            graph = graphs.of(state)
+            for node in graph.nodes.values():
+                if not writes_spans(app, tracing, node.place.name):
+                    continue
+                for ahead in node.calls.values():
+                    callee = ahead.callee
+                    if not callee or not writes_spans(app, tracing, callee) or not ahead.answered:
+                        continue
+                    pair = (tracing.service(node.place.name), tracing.service(callee))
+                    calls = node.rate * ahead.made * ahead.answered * tracing.sampled * seconds
+                    counts[pair] = counts.get(pair, 0.0) + calls
+        return [
+            Dependency(parent, child, round(count))
+            for (parent, child), count in sorted(counts.items())
+            if count >= 0.5
+        ]
+
+    def _written(self) -> set[tuple[str, str, str]]:
+        """(service, operation, side) of everything of late."""
+        app, tracing, graphs = self._app, self._tracing, self._graphs
+        found: set[tuple[str, str, str]] = set()
+        since = max(self._since(), self._world.clock - LOOKBACK)
+        if app is None or tracing is None or graphs is None or since > self._world.clock:
+            return found
+        for state in self._readings.states(since, self._world.clock):
+            graph = graphs.of(state)
+            for node in graph.nodes.values():
+                component = node.place.name
+                if not writes_spans(app, tracing, component):
+                    continue
+                service = tracing.service(component)
+                found.add((service, tracing.server(component, node.operation), "server"))
+                for ahead in node.calls.values():
+                    if ahead.made > 0.0:
+                        ask = ahead.ask
+                        name = tracing.client(component, ask.peer, ask.operation, ask.of)
+                        found.add((service, name, "client"))
+        return found
+
+    # --- which requests ---------------------------------------------------------------------------
+
+    def _since(self) -> int:
+        """Since when traces are kept: since the collector runs; in the future where it does not."""
+        app = self._app
+        names = [] if app is None else [c.name for c in app.components if c.kind == "tracing"]
+        started = [
+            run.process.started_at
+            for run in self._readings.runs
+            if run.process.key in self._world.processes
+            and (place := self._readings.place(run.process)) is not None
+            and place.name in names
+        ]
+        return min(started, default=1 << 62)
+
+    def _moments(self, start: int, end: int) -> Iterator[tuple[Moment, int]]:
+        """The requests that are kept, newest first, each with when it began."""
+        app, tracing = self._app, self._tracing
+        if app is None or tracing is None:
+            return
+        start, end = max(start, self._since(), self._readings.begins), min(end, self._world.clock)
+        slot = end // SLOT
+        while slot * SLOT + SLOT > start:
+            effort.spend(1.0)
+            here = [(self._time(moment), moment) for moment in self._in_slot(slot)]
+            here.sort(key=lambda each: (-each[0], each[1].journey))
+            for time, moment in here:
+                if start <= time <= end:
+                    yield moment, time
+            slot -= 1
+
+    def _in_slot(self, slot: int) -> Iterable[Moment]:
+        assert self._app is not None and self._tracing is not None
+        state = self._readings.state_at(slot * SLOT)
+        rates = {} if state is None else {journey.name: journey.rate for journey in state.journeys}
+        for index, journey in enumerate(self._app.journeys):
+            # Where fewer requests are sampled than there are slots, most slots stay empty.
+            expected = rates.get(journey.name, 0.0) * self._tracing.sampled * (SLOT / SECOND)
+            if expected >= 1.0 or keyed_unit(self._key, "kept", index, slot) < expected:
+                yield Moment(index, slot)
+
+    @property
+    def _key(self) -> str:
+        return self._world.plan.key or "published"
+
+    def _time(self, moment: Moment) -> int:
+        return moment.slot * SLOT + int(keyed_unit(self._key, "at", moment.journey, moment.slot) * SLOT)
+
+    def _touches(self, journey: int, service: str) -> bool:
+        """Whether a journey's requests may have spans of a service."""
+        assert self._app is not None and self._tracing is not None
+        declared = self._app.journeys[journey]
+        names = declared.through or tuple(self._app.by_name)
+        return any(self._tracing.service(name) == service for name in names)
+
+    def _id(self, moment: Moment) -> str:
+        """The identifier of a request's trace, from which it can be found again."""
+        return f"{_mixed(self._key, moment.journey * _SLOTS + moment.slot):016x}"
+
+    def _moment(self, trace_id: str) -> Moment | None:
+        if len(trace_id) != 16:
+            return None
+        number = _unmixed(self._key, int(trace_id, 16))
+        moment = Moment(number // _SLOTS, number % _SLOTS)
+        return moment if number < len(self._app.journeys if self._app else ()) * _SLOTS else None
+
+    def _trace(self, moment: Moment, time: int) -> Trace | None:
+        """The spans of a request; None where nobody served it, or nobody who writes spans."""
+        app, tracing, graphs = self._app, self._tracing, self._graphs
+        state = self._readings.state_at(time)
+        if app is None or tracing is None or graphs is None or state is None:
+            return None
+        journey = app.journeys[moment.journey]
+        graph = graphs.of(state)
+        entry = graph.entry(journey.name)
+        if entry is None:
+            return None
+        telling = errors_of(state).get(journey.name, "")
+        maker = _Maker(self._id(moment), self._key, graph, tracing, telling, journey)
+        maker.serve(entry, time, None)
+        # A request that has not been answered yet has not written its spans.
+        spans = tuple(span for span in maker.spans if span.end <= self._world.clock)
+        return Trace(maker.trace_id, spans) if spans and len(spans) == len(maker.spans) else None
+
+
+class _Maker:
+    """Draws one request."""
+
+    def __init__(
+        self, trace_id: str, key: str, graph: Graph, tracing: Tracing, telling: str, journey: Journey
+    ) -> None:
+        self.trace_id = trace_id
+        self.spans: list[Span] = []
+        self._key = key
+        self._graph = graph
+        self._tracing = tracing
+        self._telling = telling
+        self._journey = journey
+        self._count = 0
+
+    def _draw(self) -> float:
+        self._count += 1
+        return keyed_unit(self._key, self.trace_id, self._count)
+
+    def _around(self, mean: float) -> int:
+        """A time drawn around its mean, microseconds."""
+        # The sum of four draws is near enough to a normal one.
+        normal = (self._draw() + self._draw() + self._draw() + self._draw() - 2.0) * math.sqrt(3.0)
+        return max(1, round(mean * math.exp(SPREAD * normal - SPREAD * SPREAD / 2) * SECOND))
+
+    def serve(self, node: Node, start: int, parent: Span | None) -> tuple[int, bool]:
+        """A request at whoever serves it: when it is done, and whether it went well."""
+        effort.spend(SPAN_EFFORT)
+        process = self._picked(node)
+        place = len(self.spans)
+        name = self._tracing.server(node.place.name, node.operation)
+        span_id = self._span_id()
+        own = self._own_seconds(node)
+        steps = () if node.handler is None else steps_of(node.handler, process)
+        writes = writes_spans(self._graph.app, self._tracing, node.place.name)
+        stub = self._span(span_id, name, start, 0, node, process, parent, (), ())
+        if writes:
+            self.spans.append(stub)
+        now, ok = self._walk(
+            steps, node, process, start + self._around(own * 0.6), stub if writes else parent
+        )
+        refused = ok and self._draw() < node.refused
+        now += self._around(own * 0.4)
+        if writes:
+            tags, events = self._told(node, ok and not refused, now)
+            self.spans[place] = self._span(
+                span_id, name, start, now - start, node, process, parent, tags, events
+            )
+        return now, ok and not refused
+
+    def _own_seconds(self, node: Node) -> float:
+        """Mean seconds of a node's own work: what its calls leave of its latency."""
+        left = node.latency
+        if node.handler is not None:
+            left -= self._waits(steps_of(node.handler, node.process), node)
+        return max(left, 0.00015)
+
+    def _waits(self, steps: Sequence[Step], node: Node) -> float:
+        total = 0.0
+        for step in steps:
+            if isinstance(step, Ask):
+                ahead = node.calls.get(id(step))
+                if ahead is None:
+                    continue
+                callee = self._graph.nodes.get((ahead.callee, step.operation))
+                total += ahead.made * ahead.answered * (0.0 if callee is None else callee.latency + 2 * _WAY)
+            elif isinstance(step, LookAside):
+                total += self._waits((step.cache,), node) + self._waits(step.miss, node)
+            elif isinstance(step, Together):
+                total += max((self._waits(branch, node) for branch in step.branches), default=0.0)
+        return total
+
+    def _walk(
+        self, steps: Sequence[Step], node: Node, process: Process, now: int, parent: Span | None
+    ) -> tuple[int, bool]:
+        for step in steps:
+            ok = True
+            if isinstance(step, Ask):
+                now, ok = self._ask(step, node, process, now, parent)
+            elif isinstance(step, LookAside):
+                now, ok = self._ask(step.cache, node, process, now, parent)
+                if ok:
+                    now, ok = self._walk(step.miss, node, process, now, parent)
+            elif isinstance(step, Together):
+                ends = [self._walk(branch, node, process, now, parent) for branch in step.branches]
+                now, ok = max((end for end, _ in ends), default=now), all(fine for _, fine in ends)
+            elif isinstance(step, Compute):
+                continue
+            if not ok:
+                return now, False
+        return now, True
+
+    def _ask(self, ask: Ask, node: Node, process: Process, now: int, parent: Span | None) -> tuple[int, bool]:
+        """A call of another: a span on this side, and what the other makes of it."""
+        ahead = node.calls.get(id(ask))
+        if ahead is None or self._draw() >= ahead.made:
+            return now, True
+        effort.spend(SPAN_EFFORT)
+        name = self._tracing.client(node.place.name, ask.peer, ask.operation, ask.of)
+        place, span_id = len(self.spans), self._span_id()
+        writes = writes_spans(self._graph.app, self._tracing, node.place.name)
+        stub = self._span(span_id, name, now, 0, node, process, parent, (), ())
+        if writes:
+            self.spans.append(stub)
+        callee = self._graph.nodes.get((ahead.callee, ask.operation))
+        answered = self._draw() < ahead.answered
+        heard = _heard(self._telling, ask.lost.answer)
+        if callee is None or not answered:
+            # Nobody has answered: what its own side took, less what else its service does.
+            took = max(node.latency - 0.0005, 0.0004) if node.ok < 0.5 else 0.0008
+            end, ok = now + self._around(took), False
+        elif writes_spans(self._graph.app, self._tracing, ahead.callee):
+            way = self._around(_WAY)
+            outer, self._telling = self._telling, heard
+            end, ok = self.serve(callee, now + way, stub)
+            self._telling = outer
+            end += way
+        else:
+            end, ok = now + self._around(callee.latency + 2 * _WAY), self._draw() < callee.ok
+        if writes:
+            tags: list[Tag] = [("span.kind", "client"), ("component", self._component(node))]
+            if ahead.callee and not writes_spans(self._graph.app, self._tracing, ahead.callee):
+                tags.append(("peer.service", ahead.callee))
+            events: tuple[Event, ...] = ()
+            if not ok:
+                tags.append(("error", True))
+                if heard:
+                    events = (Event(end, (("event", "error"), ("message", heard))),)
+            self.spans[place] = self._span(
+                span_id, name, now, end - now, node, process, parent, tuple(tags), events
+            )
+        return end, ok or ask.lost.then == "ignore"
+
+    def _told(self, node: Node, ok: bool, end: int) -> tuple[tuple[Tag, ...], tuple[Event, ...]]:
+        """What a server's span says of itself."""
+        tags: list[Tag] = [("span.kind", "server"), ("component", self._component(node))]
+        method, _, path = node.operation.partition(" ")
+        if path.startswith("/"):
+            tags += [("http.method", method), ("http.url", path), ("http.status_code", 200 if ok else 500)]
+        if ok:
+            return tuple(tags), ()
+        tags.append(("error", True))
+        return tuple(tags), ()
+
+    def _component(self, node: Node) -> str:
+        if node.operation.startswith("/"):
+            return "gRPC"
+        return self._tracing.http if " /" in node.operation else "thrift"
+
+    def _picked(self, node: Node) -> Process:
+        """One of those who serve, as often as they do."""
+        if len(node.processes) == 1:
+            return node.process
+        draw = self._draw() * sum(rate for _, rate in node.processes)
+        for process, rate in node.processes:
+            if draw < rate:
+                return process
+            draw -= rate
+        return node.process
+
+    def _span_id(self) -> str:
+        self._count += 1
+        return (
+            self.trace_id
+            if self._count == 1
+            else f"{keyed_bits(self._key, self.trace_id, 'span', self._count):016x}"
+        )
+
+    def _span(
+        self,
+        span_id: str,
+        name: str,
+        start: int,
+        duration: int,
+        node: Node,
+        process: Process,
+        parent: Span | None,
+        tags: tuple[Tag, ...],
+        events: tuple[Event, ...],
+    ) -> Span:
+        owner = model.Process(
+            self._tracing.service(node.place.name), (("hostname", process.hostname), ("ip", process.ip))
+        )
+        above = () if parent is None else (Reference(parent.span_id, self.trace_id),)
+        return Span(self.trace_id, span_id, name, start, duration, owner, above, tags, events)
+
+
+def _heard(told: str, answer: str) -> str:
+    """What a service was told whose own answer is known; empty where that says nothing of it."""
+    if not answer:
+        return told
+    before, found, after = answer.partition("{error}")
+    return told.removeprefix(before).removesuffix(after) if found else ""
+
+
+# --- identifiers ------------------------------------------------------------------------------------------
+
+_ROUNDS = 4
+_HALF = (1 << 32) - 1
+
+
+def _mixed(key: str, number: int) -> int:
+    """64 bits that look like chance and stand for a number: a Feistel network over its halves."""
+    left, right = number >> 32, number & _HALF
+    for round_ in range(_ROUNDS):
+        left, right = right, left ^ (keyed_bits(key, "trace", round_, right) & _HALF)
+    return (left << 32) | right
+
+
+def _unmixed(key: str, number: int) -> int:
+    """The number for which identifiers stand."""
+    left, right = number >> 32, number & _HALF
+    for round_ in reversed(range(_ROUNDS)):
+        left, right = right ^ (keyed_bits(key, "trace", round_, left) & _HALF), left
+    return (left << 32) | right
+
+
+__all__ = ["Moment", "WorldTraces"]

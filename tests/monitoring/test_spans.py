@@ -1,0 +1,147 @@
+"""Traces of an embedded world: single requests that agree with what the traffic was."""
+
+from __future__ import annotations
+
+import pytest
+
+from sregym_env.cluster.http import HttpCall
+from sregym_env.runtime.clock import SECOND
+from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.sim.monitoring.spans import _mixed, _unmixed
+from sregym_env.telemetry.traces.model import Trace, TraceQuery
+from tests.monitoring.conftest import NAMESPACE
+
+MINUTES_10 = 600 * SECOND
+
+
+def search(world: EmbeddedWorld, service: str = "frontend", **asked: object) -> list[Trace]:
+    query = TraceQuery(service, world.now() - MINUTES_10, world.now(), **asked)  # type: ignore[arg-type]
+    return list(world.telemetry.traces.search(query))
+
+
+def test_a_request_is_a_tree(healthy: EmbeddedWorld) -> None:
+    found = search(healthy, limit=50)
+    assert len(found) == 50
+    assert len({span.span_id for trace in found for span in trace.spans}) == sum(len(t.spans) for t in found)
+    for trace in found:
+        by_id = {span.span_id: span for span in trace.spans}
+        roots = [span for span in trace.spans if not span.parent_id]
+        assert [root.service for root in roots] == ["frontend"]
+        assert trace.errors == 0
+        for span in trace.spans:
+            assert span.duration > 0
+            assert span.end <= healthy.now()
+            if span.parent_id:
+                parent = by_id[span.parent_id]
+                assert parent.start <= span.start
+                assert span.end <= parent.end
+
+
+def test_names_are_the_applications(healthy: EmbeddedWorld) -> None:
+    traces = healthy.telemetry.traces
+    assert set(traces.services()) == {
+        "frontend", "search", "geo", "rate", "profile", "recommendation", "reservation", "user",
+    }  # fmt: skip
+    names = {(operation.name, operation.kind) for operation in traces.operations("frontend")}
+    assert ("HTTP GET /hotels", "server") in names
+    assert ("/search.Search/Nearby", "client") in names
+    assert ("memcached_get_profile", "client") in {(o.name, o.kind) for o in traces.operations("profile")}
+    assert traces.operations("nobody") == []
+
+
+def test_whoever_asks_finds_the_same(healthy: EmbeddedWorld) -> None:
+    found = search(healthy, limit=20)
+    later = healthy.fork()
+    later.reseed(5)
+    later.advance(120.0)
+    for trace in found:
+        assert later.telemetry.traces.get(trace.trace_id) == trace
+    assert healthy.telemetry.traces.get("0000000000000001") is None
+
+
+def test_what_has_failed_is_found(broken: EmbeddedWorld) -> None:
+    failed = search(broken, tags={"error": "true"}, limit=40)
+    assert len(failed) == 40
+    for trace in failed:
+        assert trace.root.failed
+        deepest = [span for span in trace.spans if span.failed and span.kind == "client"]
+        assert deepest
+    names = {
+        span.operation for trace in failed for span in trace.spans if span.failed and span.kind == "client"
+    }
+    assert "/reservation.Reservation/CheckAvailability" in names
+    assert not any(span.service == "reservation" for trace in failed for span in trace.spans)
+    before = TraceQuery(
+        "frontend",
+        broken.now() - 3 * MINUTES_10,
+        broken.now() - MINUTES_10 - 30 * SECOND,
+        tags={"error": "true"},
+    )
+    assert list(broken.telemetry.traces.search(before)) == []
+
+
+def test_durations_add_up_to_the_latency(healthy: EmbeddedWorld) -> None:
+    found = search(healthy, operation="HTTP GET /hotels", limit=100)
+    mean = sum(trace.duration for trace in found) / len(found) / SECOND
+    told = next(j for j in healthy.traffic.health(600.0) if j.journey == "search").latency_seconds
+    assert mean == pytest.approx(told, rel=0.25)
+
+
+@pytest.mark.parametrize(("shortest", "longest"), [("1ms", "0s"), ("0s", "2ms"), ("3ms", "5ms")])
+def test_searches_by_duration(healthy: EmbeddedWorld, shortest: str, longest: str) -> None:
+    low, high = (
+        int(shortest[:-2] or 0) if shortest != "0s" else 0,
+        int(longest[:-2]) if longest != "0s" else 0,
+    )
+    found = search(healthy, min_duration=low * 10**6, max_duration=high * 10**6, limit=20)
+    assert found
+    for trace in found:
+        fitting = [span for span in trace.spans if span.service == "frontend"]
+        assert any(
+            span.duration >= low * 1000 and (not high or span.duration <= high * 1000) for span in fitting
+        )
+
+
+def test_dependencies_are_the_calls_of_the_range(healthy: EmbeddedWorld) -> None:
+    links = {(link.parent, link.child): link.calls for link in healthy.telemetry.traces.dependencies(
+        healthy.now() - MINUTES_10, healthy.now())}  # fmt: skip
+    assert {
+        ("frontend", "search"),
+        ("search", "geo"),
+        ("search", "rate"),
+        ("frontend", "profile"),
+    } <= links.keys()
+    health = {j.journey: j.requests for j in healthy.traffic.health(600.0)}
+    assert links[("frontend", "search")] == pytest.approx(health["search"], rel=0.02)
+
+
+def test_without_a_collector_nothing_is_kept(healthy: EmbeddedWorld) -> None:
+    healthy.cluster.patch("deployments.apps", "jaeger", {"spec": {"replicas": 0}}, namespace=NAMESPACE)
+    healthy.advance(60.0)
+    assert search(healthy) == []
+    assert healthy.telemetry.traces.services() == []
+    healthy.cluster.patch("deployments.apps", "jaeger", {"spec": {"replicas": 1}}, namespace=NAMESPACE)
+    healthy.advance(120.0)
+    kept = search(healthy, limit=1000)
+    assert kept
+    assert min(trace.start for trace in kept) > healthy.now() - 120 * SECOND
+
+
+def test_jaeger_answers_inside_the_cluster(healthy: EmbeddedWorld) -> None:
+    url = f"http://jaeger.{NAMESPACE}:16686/api/"
+    services = healthy.request(HttpCall(url + "services"))
+    assert services.status == 200
+    assert '"frontend"' in services.body
+    found = healthy.request(HttpCall(url + "traces?service=frontend&limit=1"))
+    assert found.status == 200
+    trace = search(healthy, limit=1)[0]
+    assert trace.trace_id in found.body
+    missing = healthy.request(HttpCall(url + "traces"))
+    assert missing.status == 400
+    assert "parameter 'service' is required" in missing.body
+
+
+@pytest.mark.parametrize("number", [0, 1, 2**63, 2**64 - 1, 123_456_789_012])
+def test_identifiers_can_be_read_back(number: int) -> None:
+    assert _unmixed("key", _mixed("key", number)) == number
+    assert _mixed("key", number) != _mixed("other", number)
