@@ -48,7 +48,7 @@ class Service(Quiet):
         path, _, query = request.path.partition("?")
         if not settings.routes:
             return _metrics(settings, path) if port in settings.metrics else None
-        route = next((r for r in settings.routes if r.path == path), None)
+        route = next((r for r in settings.routes if r.serves(path)), None)
         if route is None:
             return HttpResponse(404, "404 page not found\n", _PLAIN, 0.0003)
         given = dict(parse_qsl(query)) | dict(parse_qsl(request.body))

@@ -7,18 +7,33 @@ from collections.abc import Mapping
 from sregym_env.sim.programs.services.drivers.caches import Libmemcached, RedisPlusPlus
 from sregym_env.sim.programs.services.drivers.driver import Driver
 from sregym_env.sim.programs.services.drivers.gomemcache import Gomemcache
+from sregym_env.sim.programs.services.drivers.grpc_clients import GrpcJs, GrpcPython
 from sregym_env.sim.programs.services.drivers.grpc_go import GrpcGo
+from sregym_env.sim.programs.services.drivers.http_clients import (
+    GoHttp,
+    NodeFetch,
+    OpenAiPython,
+    Reqwest,
+    Resolver,
+)
 from sregym_env.sim.programs.services.drivers.mgo import Mgo
 from sregym_env.sim.programs.services.drivers.mongoc import Mongoc
 from sregym_env.sim.programs.services.drivers.thrift import ThriftCpp, ThriftLua
 
 DRIVERS: Mapping[str, Driver] = {
+    "fetch": NodeFetch(),
+    "go-http": GoHttp(),
     "gomemcache": Gomemcache(),
     "grpc-go": GrpcGo(),
+    "grpc-js": GrpcJs(),
+    "grpc-python": GrpcPython(),
     "libmemcached": Libmemcached(),
     "mgo": Mgo(),
     "mongo-c-driver": Mongoc(),
+    "openai-python": OpenAiPython(),
     "redis-plus-plus": RedisPlusPlus(),
+    "reqwest": Reqwest(),
+    "resolver": Resolver(),
     "thrift-cpp": ThriftCpp(),
     "thrift-lua": ThriftLua(),
 }
