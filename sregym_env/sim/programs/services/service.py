@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl
 
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import Quiet
+from sregym_env.sim.programs.flagd import resolve
 from sregym_env.sim.programs.services import starting
 from sregym_env.sim.programs.services.settings import ServiceSettings, settings_of
 from sregym_env.sim.programs.services.steps import Compute
@@ -77,6 +78,7 @@ class Service(Quiet):
                 cpu += rate * sum(
                     step.seconds if isinstance(step, Compute) else runtime.per_step for step in handler.steps
                 )
+        cpu += sum(cores for peer, flag, cores in settings.burns if resolve(ctx, peer, flag, False))
         return Usage(cpu, ctx.process.memory)
 
 

@@ -60,6 +60,8 @@ class ServiceSettings:
     """Ports that serve ``/metrics`` alone."""
     constant: Mapping[str, str] = field(default_factory=dict)
     """Configuration values compiled in, which the file cannot change."""
+    burns: tuple[tuple[Peer, str, float], ...] = ()
+    """(who knows the flags, feature flag, cores): CPU that it burns while a flag is on."""
     health: bool = False
     """Whether it answers its protocol's health checks."""
 

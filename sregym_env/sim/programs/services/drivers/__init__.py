@@ -10,6 +10,7 @@ from sregym_env.sim.programs.services.drivers.gomemcache import Gomemcache
 from sregym_env.sim.programs.services.drivers.grpc_clients import GrpcJs, GrpcPython
 from sregym_env.sim.programs.services.drivers.grpc_go import GrpcGo
 from sregym_env.sim.programs.services.drivers.http_clients import (
+    Given,
     GoHttp,
     NodeFetch,
     OpenAiPython,
@@ -22,6 +23,7 @@ from sregym_env.sim.programs.services.drivers.thrift import ThriftCpp, ThriftLua
 
 DRIVERS: Mapping[str, Driver] = {
     "fetch": NodeFetch(),
+    "given": Given(),
     "go-http": GoHttp(),
     "gomemcache": Gomemcache(),
     "grpc-go": GrpcGo(),

@@ -34,6 +34,9 @@ class _Client(Plain):
     def send(self, ctx: ProcessContext, peer: Peer, ask: Ask, share: float) -> Flow:
         """One RPC; calls fail fast while there is no connection."""
         host, port = only(ctx, peer)
+        if not host:
+            nowhere = self._status(14, "UNAVAILABLE", self._unresolved("", 0, False))
+            return Flow(0.0, FAIL_FAST, ((Failure("unavailable", nowhere), 1.0),))
         flow = ctx.call(host, port, Call(ask.operation), share=share, timeout=peer.timeout)
         if not flow.failures:
             return flow

@@ -102,3 +102,15 @@ class Resolver(Plain):
         if leg.outcome in ("no_such_host", "dns_timeout"):
             return Failure("no_such_host", f"host not found in upstream \"{host}:{port}\"")
         return None
+
+
+class Given(Plain):
+    """No client at all: an address that a service wants to be told before it starts."""
+
+    def send(self, ctx: ProcessContext, peer: Peer, ask: Ask, share: float) -> Flow:
+        """It sends nothing."""
+        return Flow()
+
+    def reach(self, ctx: ProcessContext, peer: Peer) -> Failure | None:
+        """Look whether it has been told."""
+        return None if only(ctx, peer)[0] else Failure("error", f'environment variable "{peer.name}" not set')
