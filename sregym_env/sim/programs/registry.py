@@ -10,15 +10,21 @@ from typing import Any
 
 from sregym_env.sim.programs.agnhost import Agnhost
 from sregym_env.sim.programs.consul import Consul
+from sregym_env.sim.programs.flagd import Flagd, FlagdUi
 from sregym_env.sim.programs.httpd import Httpd
+from sregym_env.sim.programs.kafka.broker import Kafka
 from sregym_env.sim.programs.kube_apiserver import KubeApiserver
 from sregym_env.sim.programs.mongod import Mongod
+from sregym_env.sim.programs.opensearch import OpenSearch
+from sregym_env.sim.programs.postgres.client import Psql
+from sregym_env.sim.programs.postgres.server import Postgres
 from sregym_env.sim.programs.redis import Redis
 from sregym_env.sim.programs.scripts import Applet, Netcat, Script, Sleep
 from sregym_env.sim.programs.servers import CoreDns, Daemon, Jaeger, Memcached
 from sregym_env.sim.programs.services.service import Service
 from sregym_env.sim.programs.static_http import StaticHttp
 from sregym_env.sim.programs.toolbox import OUR_TOOLS, TEXT_TOOLS
+from sregym_env.sim.programs.valkey import Valkey
 from sregym_env.sim.programs.wrk2 import Wrk2
 
 PROGRAMS: Mapping[str, Any] = {
@@ -29,17 +35,24 @@ PROGRAMS: Mapping[str, Any] = {
         Consul(),
         CoreDns(),
         Daemon(),
+        Flagd(),
+        FlagdUi(),
         Httpd(),
         Jaeger(),
+        Kafka(),
         KubeApiserver(),
         Memcached(),
         Mongod(),
         Netcat(),
+        OpenSearch(),
+        Postgres(),
+        Psql(),
         Redis(),
         Script(),
         Service(),
         Sleep(),
         StaticHttp(),
+        Valkey(),
         Wrk2(),
     )
 }

@@ -8,17 +8,30 @@ from sregym_env.sim.programs.services.drivers.caches import Libmemcached, RedisP
 from sregym_env.sim.programs.services.drivers.driver import Driver
 from sregym_env.sim.programs.services.drivers.gomemcache import Gomemcache
 from sregym_env.sim.programs.services.drivers.grpc_go import GrpcGo
+from sregym_env.sim.programs.services.drivers.kafka import ConfluentKafka, KafkaClients, Sarama
 from sregym_env.sim.programs.services.drivers.mgo import Mgo
 from sregym_env.sim.programs.services.drivers.mongoc import Mongoc
+from sregym_env.sim.programs.services.drivers.openfeature import OpenFeature
+from sregym_env.sim.programs.services.drivers.sql import LibPq, Npgsql, Psycopg2
 from sregym_env.sim.programs.services.drivers.thrift import ThriftCpp, ThriftLua
+from sregym_env.sim.programs.services.drivers.valkey import GoRedis, StackExchangeRedis
 
 DRIVERS: Mapping[str, Driver] = {
+    "confluent-kafka": ConfluentKafka(),
+    "go-redis": GoRedis(),
     "gomemcache": Gomemcache(),
     "grpc-go": GrpcGo(),
+    "kafka-clients": KafkaClients(),
+    "lib-pq": LibPq(),
     "libmemcached": Libmemcached(),
     "mgo": Mgo(),
     "mongo-c-driver": Mongoc(),
+    "npgsql": Npgsql(),
+    "openfeature": OpenFeature(),
+    "psycopg2": Psycopg2(),
     "redis-plus-plus": RedisPlusPlus(),
+    "sarama": Sarama(),
+    "stackexchange-redis": StackExchangeRedis(),
     "thrift-cpp": ThriftCpp(),
     "thrift-lua": ThriftLua(),
 }
