@@ -17,9 +17,13 @@ from sregym_env.sim.programs.services.drivers.http_clients import (
     Reqwest,
     Resolver,
 )
+from sregym_env.sim.programs.services.drivers.kafka import ConfluentKafka, KafkaClients, Sarama
 from sregym_env.sim.programs.services.drivers.mgo import Mgo
 from sregym_env.sim.programs.services.drivers.mongoc import Mongoc
+from sregym_env.sim.programs.services.drivers.openfeature import OpenFeature
+from sregym_env.sim.programs.services.drivers.sql import LibPq, Npgsql, Psycopg2
 from sregym_env.sim.programs.services.drivers.thrift import ThriftCpp, ThriftLua
+from sregym_env.sim.programs.services.drivers.valkey import GoRedis, StackExchangeRedis
 
 DRIVERS: Mapping[str, Driver] = {
     "fetch": NodeFetch(),
@@ -36,6 +40,15 @@ DRIVERS: Mapping[str, Driver] = {
     "redis-plus-plus": RedisPlusPlus(),
     "reqwest": Reqwest(),
     "resolver": Resolver(),
+    "confluent-kafka": ConfluentKafka(),
+    "go-redis": GoRedis(),
+    "kafka-clients": KafkaClients(),
+    "lib-pq": LibPq(),
+    "npgsql": Npgsql(),
+    "openfeature": OpenFeature(),
+    "psycopg2": Psycopg2(),
+    "sarama": Sarama(),
+    "stackexchange-redis": StackExchangeRedis(),
     "thrift-cpp": ThriftCpp(),
     "thrift-lua": ThriftLua(),
 }
