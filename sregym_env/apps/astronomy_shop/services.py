@@ -12,7 +12,6 @@ from functools import cache
 from sregym_env.apps.astronomy_shop.frontend import frontend
 from sregym_env.sim.programs.defaults import MIB
 from sregym_env.sim.programs.services.asides import Flagged, Remark
-from sregym_env.sim.programs.services.drivers.connecting import client as _client  # noqa: F401
 from sregym_env.sim.programs.services.peers import At, Peer
 from sregym_env.sim.programs.services.runtimes import Runtime
 from sregym_env.sim.programs.services.runtimes.dotnet import DotNet
@@ -616,4 +615,3 @@ def services() -> Mapping[str, ServiceSettings]:
     return {each.name: each for each in made}
 
 
-__all__ = ["Runtime", "services"]

@@ -111,7 +111,7 @@ def version(ctx: ProcessContext) -> str:
 def _options(ctx: ProcessContext) -> dict[str, str] | None:
     """What the file and the command line set; None where the server has ended because of them."""
     words = list(ctx.process.argv[1:])
-    if words and words[0] == "redis-server":  # named to the image's entrypoint
+    if words and words[0] in ("redis-server", "valkey-server"):  # named to the image's entrypoint
         del words[0]
     found: dict[str, str] = {}
     if words and not words[0].startswith("-"):

@@ -1,0 +1,9 @@
+"""Astronomy Shop of OpenTelemetry, as SREGym deploys it: gRPC and HTTP in ten languages, Kafka, PostgreSQL, Valkey."""
+
+from dataclasses import replace
+
+from sregym_env.apps.astronomy_shop.application import application
+from sregym_env.apps.astronomy_shop.edition import PUBLISHED
+
+APP = replace(application(PUBLISHED), place=f"{__name__}:APP")
+"""The application as it is published."""
