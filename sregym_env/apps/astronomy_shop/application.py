@@ -33,7 +33,7 @@ def application(edition: Edition) -> App:
         images=images(edition),
         journeys=journeys(edition),
         entry="frontend-proxy",
-        slo=SLO(success_ratio=0.99, latency_seconds=0.5),
+        slo=SLO(success_ratio=0.99, latency_seconds=1.0),
         rate=rate(edition),
         activities=(
             "checkout", "check(?:ing)?[- ]out", "order(?:ing)?", "recommendations?", "reviews?", "ads", "brows(?:e|ing)",

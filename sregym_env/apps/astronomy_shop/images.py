@@ -121,13 +121,13 @@ def _busybox(reference: str, version: str) -> Image:
 
 
 _WATCHER = DaemonSettings(
-    ('{"time": "2026-08-06T09:58:41.213+00:00", "level": "INFO", "msg": "Starting collector"}',
-     '{"time": "2026-08-06T09:58:41.214+00:00", "level": "INFO", "msg": "No folder annotation was provided, defaulting to k8s-sidecar-target-directory"}'),
+    ('{"time": "{calico:0.4}+00:00", "level": "INFO", "msg": "Starting collector"}',
+     '{"time": "{calico:0.4}+00:00", "level": "INFO", "msg": "No folder annotation was provided, defaulting to k8s-sidecar-target-directory"}'),
     memory=38 * MIB, cpu=0.002,
 )  # fmt: skip
 _EXPORTER = DaemonSettings(
-    ('time="2026-08-06T09:58:40Z" level=info msg="Starting locust_exporter (version=0.5.0)"',
-     'time="2026-08-06T09:58:40Z" level=info msg="Starting Server: :9646"'),
+    ('time="{calico:0.2}" level=info msg="Starting locust_exporter (version=0.5.0)"',
+     'time="{calico:0.2}" level=info msg="Starting Server: :9646"'),
     (9646,), memory=9 * MIB, cpu=0.001,
 )  # fmt: skip
 

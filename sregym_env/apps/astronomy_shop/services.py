@@ -234,7 +234,7 @@ def fraud_detection() -> ServiceSettings:
         (
             Handler(
                 "consume orders",
-                (Compute(0.001), Remark("info", "frauddetection.main", "Consumed record, and updated total count")),
+                (Compute(0.001), Remark("info", "frauddetection.main", "Consumed record with orderId: {trace_id}, and updated total count")),
             ),
         ),
         (
@@ -267,7 +267,7 @@ def accounting() -> ServiceSettings:
                 "consume orders",
                 (
                     Compute(0.001),
-                    Remark("info", "Accounting.Log", "Order details: {\"orderId\":\"…\"}"),
+                    Remark("info", "Accounting.Log", 'Order details: { "orderId": "{trace_id}", "shippingTrackingId": "{span_id}", "shippingCost": { "currencyCode": "USD", "units": "8", "nanos": 900000000 } }'),
                     Ask("postgresql", "insert", 'accounting.order', booked),
                     Ask("postgresql", "insert", "accounting.shipping", Lost("ignore")),
                     Ask("postgresql", "insert", "accounting.orderitem", Lost("ignore")),
@@ -309,13 +309,13 @@ def cart() -> ServiceSettings:
         (
             Handler(
                 "/oteldemo.CartService/GetCart",
-                (Compute(0.0006), Remark("info", store, "GetCartAsync called with userId="), ask("HGET")),
+                (Compute(0.0006), Remark("info", store, "GetCartAsync called with userId={trace_id}"), ask("HGET")),
             ),
             Handler(
                 "/oteldemo.CartService/AddItem",
                 (
                     Compute(0.0008),
-                    Remark("info", store, "AddItemAsync called with userId=, productId=, quantity=1"),
+                    Remark("info", store, "AddItemAsync called with userId={trace_id}, productId=L9ECAV7KIM, quantity=1"),
                     ask("HGET"),
                     ask("HMSET"),
                     ask("EXPIRE"),
@@ -325,7 +325,7 @@ def cart() -> ServiceSettings:
                 "/oteldemo.CartService/EmptyCart",
                 (
                     Compute(0.0006),
-                    Remark("info", store, "EmptyCartAsync called with userId="),
+                    Remark("info", store, "EmptyCartAsync called with userId={trace_id}"),
                     Flagged("flagd", "cartFailure", (
                         Refuse("FailedPrecondition: Can't access cart storage. System.ApplicationException: Wasn't able to connect to redis",
                                Say("error", store, "Wasn't able to connect to redis")),)),
@@ -491,7 +491,7 @@ def recommendation() -> ServiceSettings:
                     Flagged("flagd", "recommendationCacheFailure", (
                         Remark("info", f"{here}:83", "get_product_list: cache miss"),), part=0.5),
                     Ask("product-catalog", "/oteldemo.ProductCatalogService/ListProducts", lost=Lost(log=failed)),
-                    Remark("info", f"{here}:47", "Receive ListRecommendations for product ids:['…']"),
+                    Remark("info", f"{here}:47", "Receive ListRecommendations for product ids:['L9ECAV7KIM']"),
                 ),
             ),
         ),
@@ -524,17 +524,17 @@ def product_reviews() -> ServiceSettings:
         (
             Handler(
                 "/oteldemo.ProductReviewService/GetProductReviews",
-                (Compute(0.001), Remark("info", f"{here}:96", "Receive GetProductReviews for product id"), select()),
+                (Compute(0.001), Remark("info", f"{here}:96", "Receive GetProductReviews for product id:L9ECAV7KIM"), select()),
             ),
             Handler(
                 "/oteldemo.ProductReviewService/GetAverageProductReviewScore",
-                (Compute(0.001), Remark("info", f"{here}:112", "Receive GetAverageProductReviewScore for product id"), select()),
+                (Compute(0.001), Remark("info", f"{here}:112", "Receive GetAverageProductReviewScore for product id:L9ECAV7KIM"), select()),
             ),
             Handler(
                 "/oteldemo.ProductReviewService/AskProductAIAssistant",
                 (
                     Compute(0.002),
-                    Remark("info", f"{here}:128", "Receive AskProductAIAssistant for product id"),
+                    Remark("info", f"{here}:128", "Receive AskProductAIAssistant for product id:L9ECAV7KIM"),
                     Ask("llm", "POST /v1/chat/completions", lost=lost),
                     select(),
                     Ask("product-catalog", "/oteldemo.ProductCatalogService/GetProduct", lost=lost),

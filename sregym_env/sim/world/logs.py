@@ -78,7 +78,7 @@ class Burst:
 
     def _traced(self, index: int) -> str:
         """The template with the identifiers of the request's own trace and span."""
-        if "{span_id}" not in self.template:
+        if "{trace_id}" not in self.template and "{span_id}" not in self.template:
             return self.template
         trace = f"{keyed_bits(self.seed, 'trace', index):016x}{keyed_bits(self.seed, 'rest', index):016x}"
         span = f"{keyed_bits(self.seed, 'span', index):016x}"
@@ -134,7 +134,7 @@ def stamped(template: str, time: int) -> str:
     behind a bar is a form for ``strftime``, where ``%L`` is the millisecond: ``{time|%Y/%m/%d %H:%M:%S.%L}``. Outside
     of a request's trace ``{trace_id}`` and ``{span_id}`` are 0.
     """
-    if "{span_id}" in template:
+    if "{trace_id}" in template or "{span_id}" in template:
         template = template.replace("{trace_id}", "0").replace("{span_id}", "0")
     if "{time" not in template:
         return template
