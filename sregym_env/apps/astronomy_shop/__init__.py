@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from sregym_env.apps.astronomy_shop.application import application
 from sregym_env.apps.astronomy_shop.edition import PUBLISHED
+from sregym_env.apps.astronomy_shop.family import family
 
-APP = replace(application(PUBLISHED), place=f"{__name__}:APP")
+APP = replace(application(PUBLISHED), family=family, place=f"{__name__}:APP")
 """The application as it is published."""

@@ -75,6 +75,8 @@ class Edition:
     """Memory limits that differ from the chart's, MiB."""
     probes: Mapping[str, Manifest] = field(default_factory=dict)
     """How components are asked whether they are well, by component: the handler of a probe."""
+    label: str = "opentelemetry.io/name"
+    """The label by which pods are selected."""
     qualified: bool = False
     """Whether addresses name the namespace."""
     product: str = "L9ECAV7KIM"

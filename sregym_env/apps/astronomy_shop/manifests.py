@@ -83,7 +83,7 @@ def _own(edition: Edition) -> Iterator[Manifest]:
         shape = _shapes(edition).get(name, Shape())
         port = edition.ports.get(name, 0)
         if port:
-            yield _service(name, shape.offered or (("tcp-service", port),))
+            yield _service(edition, name, shape.offered or (("tcp-service", port),))
         yield _deployment(edition, name, env, shape, port)
 
 
@@ -92,7 +92,7 @@ def _config_map(name: str, data: dict[str, str]) -> Manifest:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
 
 
-def _service(name: str, ports: tuple[tuple[str, int], ...]) -> Manifest:
+def _service(edition: Edition, name: str, ports: tuple[tuple[str, int], ...]) -> Manifest:
     return {
         "apiVersion": "v1",
         "kind": "Service",
@@ -100,7 +100,7 @@ def _service(name: str, ports: tuple[tuple[str, int], ...]) -> Manifest:
         "spec": {
             "type": "ClusterIP",
             "ports": [{"port": port, "name": called, "targetPort": port} for called, port in ports],
-            "selector": {"opentelemetry.io/name": name},
+            "selector": {edition.label: name},
         },
     }
 
@@ -147,7 +147,7 @@ def _deployment(edition: Edition, name: str, env: list[Manifest], shape: Shape, 
         "spec": {
             "replicas": 1,
             "revisionHistoryLimit": 10,
-            "selector": {"matchLabels": {"opentelemetry.io/name": name}},
+            "selector": {"matchLabels": {edition.label: name}},
             "template": {
                 "metadata": {
                     "labels": {**helm.pod_labels(name), "app.kubernetes.io/version": VERSION},
