@@ -123,11 +123,11 @@ def checkout() -> ServiceSettings:
         (Handler("/oteldemo.CheckoutService/PlaceOrder", steps),),
         (
             *given,
-            Peer("cart", "grpc-go", _at("CART_ADDR")),
-            Peer("product-catalog", "grpc-go", _at("PRODUCT_CATALOG_ADDR")),
-            Peer("currency", "grpc-go", _at("CURRENCY_ADDR")),
+            Peer("cart", "grpc-go-status", _at("CART_ADDR")),
+            Peer("product-catalog", "grpc-go-status", _at("PRODUCT_CATALOG_ADDR")),
+            Peer("currency", "grpc-go-status", _at("CURRENCY_ADDR")),
             Peer("shipping", "go-http", _at("SHIPPING_ADDR")),
-            Peer("payment", "grpc-go", _at("PAYMENT_ADDR")),
+            Peer("payment", "grpc-go-status", _at("PAYMENT_ADDR")),
             Peer("email", "go-http", _at("EMAIL_ADDR")),
             Peer("kafka", "sarama", _at("KAFKA_ADDR")),
             FLAGD,
@@ -598,9 +598,9 @@ def image_provider() -> ServiceSettings:
         Nginx(),
         NGINX,
         11 * MIB,
-        (Reach("otel-collector", lost=End("panic", "", "{error} in /etc/nginx/nginx.conf:18")), _open(Variable("IMAGE_PROVIDER_PORT"), end)),
+        (Reach("otel-collector-agent", lost=End("panic", "", "{error} in /etc/nginx/nginx.conf:18")), _open(Variable("IMAGE_PROVIDER_PORT"), end)),
         (Handler("GET /{*}", (Compute(0.0002),)),),
-        (Peer("otel-collector", "resolver", At(Variable("OTEL_COLLECTOR_HOST"), Variable("OTEL_COLLECTOR_PORT_GRPC"))),),
+        (Peer("otel-collector-agent", "resolver", At(Variable("OTEL_COLLECTOR_HOST"), Variable("OTEL_COLLECTOR_PORT_GRPC"))),),
         (Route("/{*}", _nothing_wrong, lambda given: "\ufffdPNG\n", {"GET": "GET /{*}"}),),
     )  # fmt: skip
 

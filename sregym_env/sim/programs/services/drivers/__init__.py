@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from sregym_env.sim.programs.services.drivers.caches import Libmemcached, RedisPlusPlus
 from sregym_env.sim.programs.services.drivers.driver import Driver
 from sregym_env.sim.programs.services.drivers.gomemcache import Gomemcache
-from sregym_env.sim.programs.services.drivers.grpc_clients import GrpcJs, GrpcPython
+from sregym_env.sim.programs.services.drivers.grpc_clients import GrpcGoStatus, GrpcJs, GrpcPython
 from sregym_env.sim.programs.services.drivers.grpc_go import GrpcGo
 from sregym_env.sim.programs.services.drivers.http_clients import (
     Given,
@@ -31,6 +31,7 @@ DRIVERS: Mapping[str, Driver] = {
     "go-http": GoHttp(),
     "gomemcache": Gomemcache(),
     "grpc-go": GrpcGo(),
+    "grpc-go-status": GrpcGoStatus(),
     "grpc-js": GrpcJs(),
     "grpc-python": GrpcPython(),
     "libmemcached": Libmemcached(),

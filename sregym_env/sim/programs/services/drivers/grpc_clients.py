@@ -6,9 +6,9 @@ import re
 
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.services.drivers.driver import Plain
-from sregym_env.sim.programs.services.drivers.grpc_go import FAIL_FAST
+from sregym_env.sim.programs.services.drivers.grpc_go import FAIL_FAST, GrpcGo
 from sregym_env.sim.programs.services.peers import Peer, only
-from sregym_env.sim.programs.services.protocols import grpc_code
+from sregym_env.sim.programs.services.protocols import grpc_code, grpc_text
 from sregym_env.sim.programs.services.steps import Ask
 from sregym_env.sim.world.program import Call, Failure, Flow
 
@@ -114,3 +114,16 @@ class GrpcPython(_Client):
             "FD Shutdown" if slow else "Failed to connect to remote host: connect: Connection refused (111)"
         )
         return f"failed to connect to all addresses; last error: UNKNOWN: ipv4:{address}: {cause}"
+
+
+class GrpcGoStatus(GrpcGo):
+    """``grpc-go``, for handlers that put a status of their own around the one that they were told."""
+
+    def send(self, ctx: ProcessContext, peer: Peer, ask: Ask, share: float) -> Flow:
+        """What becomes of an RPC; every failure is a status."""
+        flow = GrpcGo.send(self, ctx, peer, ask, share)
+        lost: dict[Failure, float] = {}
+        for failure, part in flow.failures:
+            told = failure if failure.text.startswith("rpc error") else Failure(failure.kind, grpc_text(failure))
+            lost[told] = lost.get(told, 0.0) + part
+        return Flow(flow.ok, flow.latency, tuple(lost.items()))
