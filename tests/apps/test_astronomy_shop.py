@@ -50,12 +50,16 @@ def logs(world: World, component: str, container: str = "") -> str:
         for pod in pods
         if pod["metadata"]["labels"].get("opentelemetry.io/name") == component
     ]
-    return "\n".join(world.cluster.logs(APP.namespace, name, container=container or component) for name in names)
+    return "\n".join(
+        world.cluster.logs(APP.namespace, name, container=container or component) for name in names
+    )
 
 
 def scale(world: World, name: str, replicas: int) -> None:
     workload = APP.by_name[name].workload
-    world.cluster.patch(workload, name, {"spec": {"replicas": replicas}}, namespace=APP.namespace, type="merge")
+    world.cluster.patch(
+        workload, name, {"spec": {"replicas": replicas}}, namespace=APP.namespace, type="merge"
+    )
 
 
 def without(*names: str) -> World:
@@ -123,7 +127,9 @@ def test_ten_users_make_some_two_requests_a_second_and_a_tenth_of_an_order() -> 
 # --- who needs whom -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [c.name for c in APP.components if c.workload != "daemonsets.apps" and c.kind != "load"])
+@pytest.mark.parametrize(
+    "name", [c.name for c in APP.components if c.workload != "daemonsets.apps" and c.kind != "load"]
+)
 def test_who_suffers_without_a_component(name: str) -> None:
     health = without(name).traffic.health(20.0)
     assert {each.journey for each in health if each.success_ratio < 0.5} == SUFFER.get(name, set())
@@ -140,7 +146,9 @@ def test_without_kafka_orders_go_on_until_checkout_is_restarted() -> None:
     scale(world, "checkout", 1)
     world.cluster.advance(60.0)
     assert served(world)[CHECKOUT] == 0.0
-    pod = next(p for p in world.cluster.list("pods", APP.namespace) if p["metadata"]["name"].startswith("checkout-"))
+    pod = next(
+        p for p in world.cluster.list("pods", APP.namespace) if p["metadata"]["name"].startswith("checkout-")
+    )
     assert pod["status"]["phase"] == "Pending"
     waiting = world.cluster.logs(APP.namespace, pod["metadata"]["name"], container="wait-for-kafka")
     assert waiting.count("waiting for kafka") > 10
@@ -155,7 +163,9 @@ def test_without_its_database_the_catalogue_does_not_start() -> None:
     world.cluster.advance(20.0)
     assert "ERROR Failed to initialize database connection: dial tcp" in logs(world, "product-catalog")
     pod = next(
-        p for p in world.cluster.list("pods", APP.namespace) if p["metadata"]["name"].startswith("product-catalog-")
+        p
+        for p in world.cluster.list("pods", APP.namespace)
+        if p["metadata"]["name"].startswith("product-catalog-")
     )
     assert pod["status"]["containerStatuses"][0]["restartCount"] >= 1
 
@@ -176,12 +186,18 @@ def test_a_failed_order_names_its_cause_on_the_way_back() -> None:
         "connection error" in said
     )
     said = logs(without("quote"), "frontend")
-    assert "13 INTERNAL: shipping quote failure: failed POST to shipping quote service: expected 200, got 500" in said
+    assert (
+        "13 INTERNAL: shipping quote failure: failed POST to shipping quote service: expected 200, got 500"
+        in said
+    )
 
 
 def test_carts_say_that_their_store_is_gone() -> None:
     said = logs(without("valkey-cart"), "cart")
-    assert "info: Grpc.AspNetCore.Server.ServerCallHandler[0]\n      Error status code 'FailedPrecondition'" in said
+    assert (
+        "info: Grpc.AspNetCore.Server.ServerCallHandler[0]\n      Error status code 'FailedPrecondition'"
+        in said
+    )
     assert "UnableToConnect on valkey-cart:6379" in said
 
 
@@ -235,7 +251,7 @@ FLAGS: dict[tuple[str, str], dict[str, float]] = {
 @pytest.mark.parametrize(("flag", "variant"), FLAGS)
 def test_what_a_flag_does_to_the_users(flag: str, variant: str) -> None:
     found = served(flagged(flag, variant))
-    assert found == pytest.approx({name: 1.0 for name in ALL} | FLAGS[flag, variant])
+    assert found == pytest.approx(dict.fromkeys(ALL, 1.0) | FLAGS[flag, variant])
 
 
 def test_garbage_collections_slow_the_advertisements_down() -> None:
@@ -247,7 +263,10 @@ def test_garbage_collections_slow_the_advertisements_down() -> None:
 def test_a_flag_that_fails_charges_is_told_to_the_front_end() -> None:
     world = flagged("paymentFailure", "100%")
     assert "Payment request failed. Invalid token. app.loyalty.level=gold" in logs(world, "payment")
-    assert "13 INTERNAL: failed to charge card: could not charge the card: rpc error: code = Unknown desc = Payment request failed" in logs(world, "frontend")
+    assert (
+        "13 INTERNAL: failed to charge card: could not charge the card: rpc error: code = Unknown desc = Payment request failed"
+        in logs(world, "frontend")
+    )
 
 
 def test_without_flagd_every_flag_is_off() -> None:

@@ -17,8 +17,7 @@ PRODUCTS: tuple[tuple[str, str, int, int, str], ...] = (
 """(id, name, whole dollars, billionths, categories)."""
 IDS = tuple(product[0] for product in PRODUCTS)
 
-INIT_SQL = (
-    """\
+INIT_SQL = """\
 CREATE USER {user} WITH PASSWORD '{password}';
 
 -- What accounting keeps of every order.
@@ -81,7 +80,6 @@ GRANT USAGE ON SCHEMA catalog TO {user};
 GRANT SELECT ON ALL TABLES IN SCHEMA catalog TO {user};
 
 """
-)
 
 
 def init_sql(user: str, password: str) -> str:

@@ -44,14 +44,24 @@ REQUESTS = {
 
 _TOTAL = sum(weight for weight, _ in TASKS.values())
 _SENT = {
-    name: sum(weight * requests.get(name, 0.0) for weight, requests in TASKS.values()) / _TOTAL for name in REQUESTS
+    name: sum(weight * requests.get(name, 0.0) for weight, requests in TASKS.values()) / _TOTAL
+    for name in REQUESTS
 }
 MEAN_REQUESTS = sum(_SENT.values())
 """Requests that a task makes on average."""
 WAIT = 5.5
 """Seconds between two tasks of a user."""
 
-STORES = ("postgresql", "valkey-cart", "kafka", "flagd", "opensearch", "otel-collector-agent", "jaeger", "grafana")
+STORES = (
+    "postgresql",
+    "valkey-cart",
+    "kafka",
+    "flagd",
+    "opensearch",
+    "otel-collector-agent",
+    "jaeger",
+    "grafana",
+)
 
 _KINDS = {
     "postgresql": "postgresql", "valkey-cart": "valkey", "kafka": "kafka", "flagd": "feature_flags",
@@ -85,7 +95,9 @@ def rate(edition: Edition) -> float:
 def _reached() -> Mapping[str, Mapping[str, set[str]]]:
     """Operations that each journey leads to, by component, the front end first."""
     return {
-        name: reached(services(), "frontend", f"{method} {path.partition('?')[0].replace('{product}', '{productId}')}")
+        name: reached(
+            services(), "frontend", f"{method} {path.partition('?')[0].replace('{product}', '{productId}')}"
+        )
         for name, (method, path) in REQUESTS.items()
     }
 
@@ -175,9 +187,18 @@ def _service(edition: Edition, name: str) -> Component:
         dependencies.append(_waited(edition, WAITS[name]))
     if name in _FLAGGED:
         dependencies.append(
-            Dependency("flagd", frozenset({"request"}), "service", edition.ports["flagd"], _host(edition, "flagd"), False)
+            Dependency(
+                "flagd",
+                frozenset({"request"}),
+                "service",
+                edition.ports["flagd"],
+                _host(edition, "flagd"),
+                False,
+            )
         )
-    dependencies.append(Dependency("otel-collector-agent", frozenset({"request"}), "service", 4317, "otel-collector", False))
+    dependencies.append(
+        Dependency("otel-collector-agent", frozenset({"request"}), "service", 4317, "otel-collector", False)
+    )
     return Component(
         name=name,
         kind="worker" if name in _WORKERS else "web" if name in _WEB else "grpc_service",
@@ -215,7 +236,13 @@ def _waited(edition: Edition, name: str) -> Dependency:
 
 
 def _proxy(edition: Edition) -> Component:
-    behind = (("frontend", True), ("image-provider", False), ("flagd", False), ("grafana", False), ("jaeger", False))
+    behind = (
+        ("frontend", True),
+        ("image-provider", False),
+        ("flagd", False),
+        ("grafana", False),
+        ("jaeger", False),
+    )
     return Component(
         "frontend-proxy",
         "web",

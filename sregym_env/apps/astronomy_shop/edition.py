@@ -93,7 +93,10 @@ class Edition:
 
 def _published() -> dict[str, Builds]:
     demo = {name: Builds(f"ghcr.io/open-telemetry/demo:{VERSION}-{name}") for name in OWN}
-    others = {name: Builds(reference, versions=(reference.rpartition(":")[2],)) for name, reference in OTHERS.items()}
+    others = {
+        name: Builds(reference, versions=(reference.rpartition(":")[2],))
+        for name, reference in OTHERS.items()
+    }
     return demo | others
 
 

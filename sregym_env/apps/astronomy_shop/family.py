@@ -34,7 +34,16 @@ _CHOSEN = (
     "shipping", "product-reviews", "image-provider",
 )  # fmt: skip
 """Services that are told their port."""
-_HEALTHY = ("ad", "cart", "checkout", "currency", "payment", "product-catalog", "product-reviews", "recommendation")
+_HEALTHY = (
+    "ad",
+    "cart",
+    "checkout",
+    "currency",
+    "payment",
+    "product-catalog",
+    "product-reviews",
+    "recommendation",
+)
 """Services that answer gRPC's health check."""
 _LETTERS = "abcdefghijkmnopqrstuvwxyz23456789"
 
@@ -51,7 +60,9 @@ def edition(chance: Chance) -> Edition:
         _builds(chance.at("images")),
         ports=ports,
         user=chance.choice("user", ("otelu", "otelu", "shop", "astronomy", "app", "demo_rw")),
-        password=builds.text(chance.at("password"), "letters", chance.choice("length", (12, 16, 20)), _LETTERS),
+        password=builds.text(
+            chance.at("password"), "letters", chance.choice("length", (12, 16, 20)), _LETTERS
+        ),
         root_password=builds.text(chance.at("root"), "letters", 16, _LETTERS),
         grafana_password=builds.text(chance.at("grafana"), "letters", 12, _LETTERS),
         users=chance.choice("users", (10, 10, 15, 20, 25, 30, 40, 50, 60)),
@@ -88,7 +99,9 @@ def _builds(chance: Chance) -> dict[str, Builds]:
     runs = -1 if chance.yes("newest", 0.75) else -2
     joint = "/" if chance.yes("nested", 0.7) else "-"
     made = {
-        name: Builds(f"{folder}{joint}{name}{tags[runs]}", tuple(f"{folder}{joint}{name}{tag}" for tag in tags))
+        name: Builds(
+            f"{folder}{joint}{name}{tags[runs]}", tuple(f"{folder}{joint}{name}{tag}" for tag in tags)
+        )
         for name in OWN
     }
     for name, versions in _VERSIONS.items():
@@ -113,5 +126,7 @@ def _probes(chance: Chance, ports: Mapping[str, int]) -> dict[str, Manifest]:
         found["frontend"] = {"httpGet": {"path": "/", "port": ports["frontend"]}}
         found["frontend-proxy"] = {"tcpSocket": {"port": ports["frontend-proxy"]}}
     if chance.yes("stores", 0.5):
-        found |= {name: {"tcpSocket": {"port": ports[name]}} for name in ("postgresql", "valkey-cart", "kafka")}
+        found |= {
+            name: {"tcpSocket": {"port": ports[name]}} for name in ("postgresql", "valkey-cart", "kafka")
+        }
     return found

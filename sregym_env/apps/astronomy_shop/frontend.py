@@ -36,7 +36,9 @@ def _rpc(peer: str, operation: str) -> Ask:
 
 _GET_PRODUCT = _rpc("product-catalog", "ProductCatalogService/GetProduct")
 _SHIPPING = Ask(
-    "shipping", "POST /get-quote", lost=Lost(log=Say("error", "node:internal/deps/undici/undici:14900:13", "TypeError: {error}"))
+    "shipping",
+    "POST /get-quote",
+    lost=Lost(log=Say("error", "node:internal/deps/undici/undici:14900:13", "TypeError: {error}")),
 )
 
 OPERATIONS: Mapping[str, tuple[Step, ...]] = {
@@ -98,7 +100,9 @@ def frontend() -> ServiceSettings:
         NEXT,
         118 * MIB,
         (
-            Print("   ▲ Next.js 16.0.10\n   - Local:        http://localhost:%{env PORT 3000}\n   - Network:      http://0.0.0.0:%{env PORT 3000}"),
+            Print(
+                "   ▲ Next.js 16.0.10\n   - Local:        http://localhost:%{env PORT 3000}\n   - Network:      http://0.0.0.0:%{env PORT 3000}"
+            ),
             Print("\n ✓ Starting..."),
             Pass(0.6),
             Open(Variable("PORT", "3000"), unset=end, taken=end),

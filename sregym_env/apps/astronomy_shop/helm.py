@@ -14,7 +14,9 @@ DEPLOYED = "2026-07-29T09:14:03.417216Z"
 """When the published release was installed."""
 VALUES = {
     "prometheus": {"enabled": False},
-    "components": {"load-generator": {"envOverrides": [{"name": "LOCUST_BROWSER_TRAFFIC_ENABLED", "value": "false"}]}},
+    "components": {
+        "load-generator": {"envOverrides": [{"name": "LOCUST_BROWSER_TRAFFIC_ENABLED", "value": "false"}]}
+    },
 }
 """What SREGym sets beside the chart's defaults."""
 

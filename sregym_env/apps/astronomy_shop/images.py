@@ -20,7 +20,12 @@ _MB = 1_000_000
 
 _MADE: Mapping[str, tuple[str, int, tuple[str, ...], str]] = {
     "accounting": ("instrument.sh", 105, ("dotnet", "Accounting.dll"), "debian"),
-    "ad": ("java", 118, ("-javaagent:/usr/src/app/opentelemetry-javaagent.jar", "oteldemo.AdService"), "debian"),
+    "ad": (
+        "java",
+        118,
+        ("-javaagent:/usr/src/app/opentelemetry-javaagent.jar", "oteldemo.AdService"),
+        "debian",
+    ),
     "cart": ("cart", 58, (), "busybox"),
     "checkout": ("checkout", 12, (), "none"),
     "currency": ("currency", 28, (), "busybox"),
@@ -52,7 +57,9 @@ def images(edition: Edition) -> tuple[Image, ...]:
                 (binary,),
                 arguments,
                 workdir="/usr/src/app",
-                files={} if toolbox == "none" else {"/etc/os-release": _DEBIAN if toolbox == "debian" else _ALPINE},
+                files={}
+                if toolbox == "none"
+                else {"/etc/os-release": _DEBIAN if toolbox == "debian" else _ALPINE},
                 toolbox=toolbox,  # type: ignore[arg-type]
             )
             for reference in edition.builds[name].all

@@ -76,9 +76,7 @@ class Shape:
 
 def _own(edition: Edition) -> Iterator[Manifest]:
     yield _config_map("flagd-config", {"demo.flagd.json": files.flags()})
-    yield _config_map(
-        "postgresql-init", {"init.sql": catalogue.init_sql(edition.user, edition.password)}
-    )
+    yield _config_map("postgresql-init", {"init.sql": catalogue.init_sql(edition.user, edition.password)})
     for name, env in _environments(edition).items():
         shape = _shapes(edition).get(name, Shape())
         port = edition.ports.get(name, 0)
@@ -184,7 +182,9 @@ def _common(name: str) -> list[Manifest]:
 def _environments(edition: Edition) -> dict[str, list[Manifest]]:
     """What each component is told beside what all are told, leaves first."""
     address, ports = edition.address, edition.ports
-    npgsql = f"Host={edition.host('postgresql')};Username={edition.user};Password={edition.password};Database=otel"
+    npgsql = (
+        f"Host={edition.host('postgresql')};Username={edition.user};Password={edition.password};Database=otel"
+    )
     libpq = f"postgres://{edition.user}:{edition.password}@{edition.host('postgresql')}/otel?sslmode=disable"
     psycopg = f"host={edition.host('postgresql')} user={edition.user} password={edition.password} dbname=otel"
     flagd = {"FLAGD_HOST": edition.host("flagd"), "FLAGD_PORT": ports["flagd"]}

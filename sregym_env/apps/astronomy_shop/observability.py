@@ -36,13 +36,22 @@ def _named(kind: str, name: str, labels: dict[str, str], version: str = "v1", **
     return {"apiVersion": version, "kind": kind, "metadata": metadata, **more}
 
 
-def _service(name: str, labels: dict[str, str], selector: dict[str, str], ports: list[Manifest], **more: object) -> Manifest:
-    return _named("Service", name, labels, spec={"type": "ClusterIP", "ports": ports, "selector": selector, **more})
+def _service(
+    name: str, labels: dict[str, str], selector: dict[str, str], ports: list[Manifest], **more: object
+) -> Manifest:
+    return _named(
+        "Service", name, labels, spec={"type": "ClusterIP", "ports": ports, "selector": selector, **more}
+    )
 
 
 def _role(name: str, account: str, labels: dict[str, str], rules: list[Manifest]) -> Iterator[Manifest]:
     group = "rbac.authorization.k8s.io"
-    yield {"apiVersion": f"{group}/v1", "kind": "ClusterRole", "metadata": {"name": name, "labels": labels}, "rules": rules}
+    yield {
+        "apiVersion": f"{group}/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": name, "labels": labels},
+        "rules": rules,
+    }
     yield {
         "apiVersion": f"{group}/v1",
         "kind": "ClusterRoleBinding",
@@ -77,7 +86,10 @@ def _collector(edition: Edition) -> Iterator[Manifest]:
     probe = {"httpGet": {"path": "/", "port": 13133}}
     env: list[Manifest] = [
         {"name": "MY_POD_IP", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "status.podIP"}}},
-        {"name": "K8S_NODE_NAME", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "spec.nodeName"}}},
+        {
+            "name": "K8S_NODE_NAME",
+            "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "spec.nodeName"}},
+        },
         {"name": "GOMEMLIMIT", "value": "160MiB"},
     ]
     container: Manifest = {
@@ -85,7 +97,9 @@ def _collector(edition: Edition) -> Iterator[Manifest]:
         "image": edition.builds["otel-collector"].runs,
         "imagePullPolicy": "IfNotPresent",
         "args": ["--config=/conf/relay.yaml"],
-        "ports": [{"name": name, "containerPort": port, "protocol": protocol} for name, port, protocol in _RECEIVES],
+        "ports": [
+            {"name": name, "containerPort": port, "protocol": protocol} for name, port, protocol in _RECEIVES
+        ],
         "env": env,
         "livenessProbe": probe,
         "readinessProbe": probe,
@@ -93,7 +107,12 @@ def _collector(edition: Edition) -> Iterator[Manifest]:
         "securityContext": {"runAsUser": 0, "runAsGroup": 0},
         "volumeMounts": [
             {"mountPath": "/conf", "name": "opentelemetry-collector-configmap"},
-            {"name": "hostfs", "mountPath": "/hostfs", "readOnly": True, "mountPropagation": "HostToContainer"},
+            {
+                "name": "hostfs",
+                "mountPath": "/hostfs",
+                "readOnly": True,
+                "mountPropagation": "HostToContainer",
+            },
         ],
     }
     pod: Manifest = {
@@ -102,7 +121,10 @@ def _collector(edition: Edition) -> Iterator[Manifest]:
         "volumes": [
             {
                 "name": "opentelemetry-collector-configmap",
-                "configMap": {"name": "otel-collector-agent", "items": [{"key": "relay", "path": "relay.yaml"}]},
+                "configMap": {
+                    "name": "otel-collector-agent",
+                    "items": [{"key": "relay", "path": "relay.yaml"}],
+                },
             },
             {"name": "hostfs", "hostPath": {"path": "/"}},
         ],
@@ -114,9 +136,16 @@ def _collector(edition: Edition) -> Iterator[Manifest]:
         "template": {"metadata": {"labels": COLLECTOR_LABELS}, "spec": pod},
     })  # fmt: skip
     ports: list[Manifest] = [
-        {"name": name, "port": port, "targetPort": port, "protocol": protocol} for name, port, protocol in _RECEIVES
+        {"name": name, "port": port, "targetPort": port, "protocol": protocol}
+        for name, port, protocol in _RECEIVES
     ]
-    yield _service("otel-collector", {**labels, "component": "agent-collector"}, COLLECTOR_LABELS, ports, internalTrafficPolicy="Local")
+    yield _service(
+        "otel-collector",
+        {**labels, "component": "agent-collector"},
+        COLLECTOR_LABELS,
+        ports,
+        internalTrafficPolicy="Local",
+    )
 
 
 # --- Jaeger ------------------------------------------------------------------------------------------------
@@ -130,7 +159,9 @@ _JAEGER_PORTS = (
 
 
 def _jaeger(edition: Edition) -> Iterator[Manifest]:
-    labels = helm.part_labels("jaeger-4.3.0", "2.14.1", "jaeger", **{"app.kubernetes.io/component": "all-in-one"})
+    labels = helm.part_labels(
+        "jaeger-4.3.0", "2.14.1", "jaeger", **{"app.kubernetes.io/component": "all-in-one"}
+    )
     yield _named("ServiceAccount", "jaeger", labels)
     yield _named("ConfigMap", "user-config", labels, data={"user-config.yaml": files.JAEGER})
     container: Manifest = {
@@ -143,7 +174,12 @@ def _jaeger(edition: Edition) -> Iterator[Manifest]:
             {"name": "PROMETHEUS_ADDR", "value": "prometheus:9090"},
         ],
         "ports": [{"containerPort": port, "protocol": protocol} for _, port, protocol in _JAEGER_PORTS],
-        "livenessProbe": {"httpGet": {"path": "/status", "port": 13133}, "failureThreshold": 5, "initialDelaySeconds": 5, "periodSeconds": 15},
+        "livenessProbe": {
+            "httpGet": {"path": "/status", "port": 13133},
+            "failureThreshold": 5,
+            "initialDelaySeconds": 5,
+            "periodSeconds": 15,
+        },
         "readinessProbe": {"httpGet": {"path": "/status", "port": 13133}, "initialDelaySeconds": 1},
         "resources": {"limits": {"memory": f"{edition.limits.get('jaeger', 600)}Mi"}},
         "volumeMounts": [{"name": "user-config", "mountPath": "/etc/jaeger"}],
@@ -160,7 +196,8 @@ def _jaeger(edition: Edition) -> Iterator[Manifest]:
         "template": {"metadata": {"labels": JAEGER_LABELS}, "spec": pod},
     })  # fmt: skip
     ports: list[Manifest] = [
-        {"name": name, "port": port, "targetPort": port, "protocol": protocol} for name, port, protocol in _JAEGER_PORTS
+        {"name": name, "port": port, "targetPort": port, "protocol": protocol}
+        for name, port, protocol in _JAEGER_PORTS
     ]
     yield _service("jaeger", labels, JAEGER_LABELS, ports)
 
@@ -169,7 +206,9 @@ def _jaeger(edition: Edition) -> Iterator[Manifest]:
 
 
 def _opensearch(edition: Edition) -> Iterator[Manifest]:
-    labels = helm.part_labels("opensearch-3.4.0", "3.4.0", "opensearch", **{"app.kubernetes.io/component": "opensearch"})
+    labels = helm.part_labels(
+        "opensearch-3.4.0", "3.4.0", "opensearch", **{"app.kubernetes.io/component": "opensearch"}
+    )
     yield _named("PodDisruptionBudget", "opensearch-pdb", labels, "policy/v1",
                  spec={"maxUnavailable": 1, "selector": {"matchLabels": OPENSEARCH_LABELS}})  # fmt: skip
     yield _named("ConfigMap", "opensearch-config", labels, data={"opensearch.yml": files.OPENSEARCH})
@@ -191,8 +230,19 @@ def _opensearch(edition: Edition) -> Iterator[Manifest]:
         "image": image,
         "imagePullPolicy": "IfNotPresent",
         "securityContext": {"capabilities": {"drop": ["ALL"]}, "runAsNonRoot": True, "runAsUser": 1000},
-        "readinessProbe": {"failureThreshold": 3, "periodSeconds": 5, "tcpSocket": {"port": 9200}, "timeoutSeconds": 3},
-        "startupProbe": {"failureThreshold": 30, "initialDelaySeconds": 5, "periodSeconds": 10, "tcpSocket": {"port": 9200}, "timeoutSeconds": 3},
+        "readinessProbe": {
+            "failureThreshold": 3,
+            "periodSeconds": 5,
+            "tcpSocket": {"port": 9200},
+            "timeoutSeconds": 3,
+        },
+        "startupProbe": {
+            "failureThreshold": 30,
+            "initialDelaySeconds": 5,
+            "periodSeconds": 10,
+            "tcpSocket": {"port": 9200},
+            "timeoutSeconds": 3,
+        },
         "ports": [{"name": name, "containerPort": port} for name, port in numbers],
         "env": env,
         "resources": {
@@ -200,7 +250,11 @@ def _opensearch(edition: Edition) -> Iterator[Manifest]:
             "requests": {"cpu": "1000m", "memory": "100Mi"},
         },
         "volumeMounts": [
-            {"name": "config-emptydir", "mountPath": "/usr/share/opensearch/config/opensearch.yml", "subPath": "opensearch.yml"},
+            {
+                "name": "config-emptydir",
+                "mountPath": "/usr/share/opensearch/config/opensearch.yml",
+                "subPath": "opensearch.yml",
+            },
         ],
     }
     copies: Manifest = {
@@ -252,20 +306,37 @@ def _grafana(edition: Edition) -> Iterator[Manifest]:
     secret = {"admin-user": "admin", "admin-password": edition.grafana_password, "ldap-toml": ""}
     yield _named("Secret", "grafana", labels, type="Opaque",
                  data={key: b64encode(text.encode()).decode() for key, text in secret.items()})  # fmt: skip
-    yield _named("ConfigMap", "grafana", labels, data={"grafana.ini": files.GRAFANA, "plugins": "grafana-opensearch-datasource"})
+    yield _named(
+        "ConfigMap",
+        "grafana",
+        labels,
+        data={"grafana.ini": files.GRAFANA, "plugins": "grafana-opensearch-datasource"},
+    )
     yield _named("ConfigMap", "grafana-config-dashboards", labels,
                  data={"provider.yaml": "apiVersion: 1\nproviders:\n  - name: 'sidecarProvider'\n    orgId: 1\n    type: file\n"
                        "    options:\n      path: /tmp/dashboards\n"})  # fmt: skip
     login = [
         {"name": name, "valueFrom": {"secretKeyRef": {"name": "grafana", "key": key}}}
-        for name, key in (("GF_SECURITY_ADMIN_USER", "admin-user"), ("GF_SECURITY_ADMIN_PASSWORD", "admin-password"))
+        for name, key in (
+            ("GF_SECURITY_ADMIN_USER", "admin-user"),
+            ("GF_SECURITY_ADMIN_PASSWORD", "admin-password"),
+        )
     ]
-    paths = {"DATA": "/var/lib/grafana/", "LOGS": "/var/log/grafana", "PLUGINS": "/var/lib/grafana/plugins", "PROVISIONING": "/etc/grafana/provisioning"}
+    paths = {
+        "DATA": "/var/lib/grafana/",
+        "LOGS": "/var/log/grafana",
+        "PLUGINS": "/var/lib/grafana/plugins",
+        "PROVISIONING": "/etc/grafana/provisioning",
+    }
     container: Manifest = {
         "name": "grafana",
         "image": edition.builds["grafana"].runs,
         "imagePullPolicy": "IfNotPresent",
-        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, "seccompProfile": {"type": "RuntimeDefault"}},
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
         "volumeMounts": [
             {"name": "config", "mountPath": "/etc/grafana/grafana.ini", "subPath": "grafana.ini"},
             {"name": "storage", "mountPath": "/var/lib/grafana"},
@@ -274,10 +345,18 @@ def _grafana(edition: Edition) -> Iterator[Manifest]:
         "ports": [{"name": "grafana", "containerPort": 3000, "protocol": "TCP"}],
         "env": [
             *login,
-            {"name": "GF_INSTALL_PLUGINS", "valueFrom": {"configMapKeyRef": {"name": "grafana", "key": "plugins"}}},
+            {
+                "name": "GF_INSTALL_PLUGINS",
+                "valueFrom": {"configMapKeyRef": {"name": "grafana", "key": "plugins"}},
+            },
             *({"name": f"GF_PATHS_{key}", "value": text} for key, text in paths.items()),
         ],
-        "livenessProbe": {"failureThreshold": 10, "httpGet": {"path": "/api/health", "port": 3000}, "initialDelaySeconds": 60, "timeoutSeconds": 30},
+        "livenessProbe": {
+            "failureThreshold": 10,
+            "httpGet": {"path": "/api/health", "port": 3000},
+            "initialDelaySeconds": 60,
+            "timeoutSeconds": 30,
+        },
         "readinessProbe": {"httpGet": {"path": "/api/health", "port": 3000}},
         "resources": {"limits": {"memory": f"{edition.limits.get('grafana', 175)}Mi"}},
     }
@@ -285,7 +364,10 @@ def _grafana(edition: Edition) -> Iterator[Manifest]:
         "serviceAccountName": "grafana",
         "automountServiceAccountToken": True,
         "securityContext": {"fsGroup": 472, "runAsGroup": 472, "runAsNonRoot": True, "runAsUser": 472},
-        "containers": [*(_sidecar(edition, what) for what in ("alerts", "dashboard", "datasources")), container],
+        "containers": [
+            *(_sidecar(edition, what) for what in ("alerts", "dashboard", "datasources")),
+            container,
+        ],
         "volumes": [
             {"name": "config", "configMap": {"name": "grafana"}},
             {"name": "storage", "emptyDir": {}},
@@ -314,6 +396,9 @@ def _sidecar(edition: Edition, what: str) -> Manifest:
         "image": edition.builds["k8s-sidecar"].runs,
         "imagePullPolicy": "IfNotPresent",
         "env": [{"name": key, "value": text} for key, text in env.items()],
-        "resources": {"requests": {"cpu": "100m", "memory": "100Mi"}, "limits": {"cpu": "100m", "memory": "100Mi"}},
+        "resources": {
+            "requests": {"cpu": "100m", "memory": "100Mi"},
+            "limits": {"cpu": "100m", "memory": "100Mi"},
+        },
         "volumeMounts": [{"name": f"sc-{what}-volume", "mountPath": f"/tmp/{what}"}],
     }

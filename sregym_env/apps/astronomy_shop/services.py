@@ -13,7 +13,6 @@ from sregym_env.apps.astronomy_shop.frontend import frontend
 from sregym_env.sim.programs.defaults import MIB
 from sregym_env.sim.programs.services.asides import Flagged, Remark
 from sregym_env.sim.programs.services.peers import At, Peer
-from sregym_env.sim.programs.services.runtimes import Runtime
 from sregym_env.sim.programs.services.runtimes.dotnet import DotNet
 from sregym_env.sim.programs.services.runtimes.jvm import Jvm
 from sregym_env.sim.programs.services.runtimes.nginx import Nginx
@@ -206,7 +205,9 @@ def ad() -> ServiceSettings:
                 (
                     Compute(0.0015),
                     Flagged("flagd", "adManualGc", (Compute(0.9),)),
-                    Flagged("flagd", "adFailure", (Refuse("Unavailable: ", Say("warning", "", failed)),), part=0.1),
+                    Flagged(
+                        "flagd", "adFailure", (Refuse("Unavailable: ", Say("warning", "", failed)),), part=0.1
+                    ),
                     Remark("info", "", "Targeted ad request received for [telescopes]"),
                 ),
             ),
@@ -219,7 +220,11 @@ def ad() -> ServiceSettings:
 
 def fraud_detection() -> ServiceSettings:
     """Looks at every order that is published."""
-    tried = Say("warning", "org.apache.kafka.clients.NetworkClient", "[Consumer clientId=consumer-fraud-detection-1, groupId=fraud-detection] {error}")
+    tried = Say(
+        "warning",
+        "org.apache.kafka.clients.NetworkClient",
+        "[Consumer clientId=consumer-fraud-detection-1, groupId=fraud-detection] {error}",
+    )
     return ServiceSettings(
         "fraud-detection",
         Jvm("frauddetection.MainKt", "main.kt"),
@@ -227,14 +232,24 @@ def fraud_detection() -> ServiceSettings:
         180 * MIB,
         (
             Print("OpenTelemetry Javaagent 2.22.0 loaded"),
-            *_insists(("KAFKA_ADDR",), End("panic", "main", "java.lang.IllegalStateException: KAFKA_ADDR is not supplied")),
+            *_insists(
+                ("KAFKA_ADDR",),
+                End("panic", "main", "java.lang.IllegalStateException: KAFKA_ADDR is not supplied"),
+            ),
             Pass(3.0),
             Reach("kafka", every=5.0, log=(tried,)),
         ),
         (
             Handler(
                 "consume orders",
-                (Compute(0.001), Remark("info", "frauddetection.main", "Consumed record with orderId: {trace_id}, and updated total count")),
+                (
+                    Compute(0.001),
+                    Remark(
+                        "info",
+                        "frauddetection.main",
+                        "Consumed record with orderId: {trace_id}, and updated total count",
+                    ),
+                ),
             ),
         ),
         (
@@ -267,8 +282,12 @@ def accounting() -> ServiceSettings:
                 "consume orders",
                 (
                     Compute(0.001),
-                    Remark("info", "Accounting.Log", 'Order details: { "orderId": "{trace_id}", "shippingTrackingId": "{span_id}", "shippingCost": { "currencyCode": "USD", "units": "8", "nanos": 900000000 } }'),
-                    Ask("postgresql", "insert", 'accounting.order', booked),
+                    Remark(
+                        "info",
+                        "Accounting.Log",
+                        'Order details: { "orderId": "{trace_id}", "shippingTrackingId": "{span_id}", "shippingCost": { "currencyCode": "USD", "units": "8", "nanos": 900000000 } }',
+                    ),
+                    Ask("postgresql", "insert", "accounting.order", booked),
                     Ask("postgresql", "insert", "accounting.shipping", Lost("ignore")),
                     Ask("postgresql", "insert", "accounting.orderitem", Lost("ignore")),
                 ),
@@ -284,13 +303,24 @@ def accounting() -> ServiceSettings:
 def cart() -> ServiceSettings:
     """What users want to buy, in Valkey."""
     store = "cart.cartstore.ValkeyCartStore"
-    raised = "Error status code 'FailedPrecondition' with detail '\"Can't access cart storage. {error}\"' raised."
+    raised = (
+        "Error status code 'FailedPrecondition' with detail '\"Can't access cart storage. {error}\"' raised."
+    )
 
     def ask(command: str) -> Ask:
-        return Ask("valkey-cart", command, "cart", Lost(log=Say("info", "Grpc.AspNetCore.Server.ServerCallHandler", raised)))
+        return Ask(
+            "valkey-cart",
+            command,
+            "cart",
+            Lost(log=Say("info", "Grpc.AspNetCore.Server.ServerCallHandler", raised)),
+        )
 
     end = End("panic", "Program.<Main>$(String[] args) in /usr/src/app/src/Program.cs:line 74")
-    lost = End("panic", f"{store}.EnsureRedisConnected()", "System.ApplicationException: Wasn't able to connect to redis")
+    lost = End(
+        "panic",
+        f"{store}.EnsureRedisConnected()",
+        "System.ApplicationException: Wasn't able to connect to redis",
+    )
     unset = End("fatal", "", "VALKEY_ADDR environment variable is required.")
     return ServiceSettings(
         "cart",
@@ -410,7 +440,9 @@ def email() -> ServiceSettings:
         SINATRA,
         52 * MIB,
         (
-            Print("Puma starting in single mode...\n* Puma version: 7.1.0 (\"Neon Witch\")\n* Ruby version: ruby 3.4.7 +PRISM [x86_64-linux]"),
+            Print(
+                'Puma starting in single mode...\n* Puma version: 7.1.0 ("Neon Witch")\n* Ruby version: ruby 3.4.7 +PRISM [x86_64-linux]'
+            ),
             Pass(1.0),
             _open(Variable("EMAIL_PORT"), end),
             Print("* Listening on http://0.0.0.0:%{env EMAIL_PORT}\nUse Ctrl-C to stop"),
@@ -421,7 +453,11 @@ def email() -> ServiceSettings:
                 (
                     Compute(0.002),
                     Remark("info", "", "Order confirmation email sent to: user@example.com"),
-                    Remark("info", "", '10.244.0.1 - - [{time|%d/%b/%Y:%H:%M:%S} +0000] "POST /send_order_confirmation HTTP/1.1" 200 - 0.0042'),
+                    Remark(
+                        "info",
+                        "",
+                        '10.244.0.1 - - [{time|%d/%b/%Y:%H:%M:%S} +0000] "POST /send_order_confirmation HTTP/1.1" 200 - 0.0042',
+                    ),
                 ),
             ),
         ),
@@ -519,16 +555,32 @@ def product_reviews() -> ServiceSettings:
             Pass(1.5),
             *_insists(names, End("panic", f"{here}:410", "Exception: environment variable must be set")),
             _open(Variable("PRODUCT_REVIEWS_PORT"), End("panic", f"{here}:430")),
-            Say("info", f"{here}:433", "Product reviews service started, listening on port %{env PRODUCT_REVIEWS_PORT}"),
+            Say(
+                "info",
+                f"{here}:433",
+                "Product reviews service started, listening on port %{env PRODUCT_REVIEWS_PORT}",
+            ),
         ),
         (
             Handler(
                 "/oteldemo.ProductReviewService/GetProductReviews",
-                (Compute(0.001), Remark("info", f"{here}:96", "Receive GetProductReviews for product id:L9ECAV7KIM"), select()),
+                (
+                    Compute(0.001),
+                    Remark("info", f"{here}:96", "Receive GetProductReviews for product id:L9ECAV7KIM"),
+                    select(),
+                ),
             ),
             Handler(
                 "/oteldemo.ProductReviewService/GetAverageProductReviewScore",
-                (Compute(0.001), Remark("info", f"{here}:112", "Receive GetAverageProductReviewScore for product id:L9ECAV7KIM"), select()),
+                (
+                    Compute(0.001),
+                    Remark(
+                        "info",
+                        f"{here}:112",
+                        "Receive GetAverageProductReviewScore for product id:L9ECAV7KIM",
+                    ),
+                    select(),
+                ),
             ),
             Handler(
                 "/oteldemo.ProductReviewService/AskProductAIAssistant",
@@ -571,7 +623,12 @@ def llm() -> ServiceSettings:
                 "POST /v1/chat/completions",
                 (
                     Compute(0.004),
-                    Flagged("flagd", "llmRateLimitError", (Refuse("Rate limit reached. Please try again later."),), part=0.5),
+                    Flagged(
+                        "flagd",
+                        "llmRateLimitError",
+                        (Refuse("Rate limit reached. Please try again later."),),
+                        part=0.5,
+                    ),
                 ),
             ),
         ),
@@ -613,5 +670,3 @@ def services() -> Mapping[str, ServiceSettings]:
         payment(), email(), checkout(), accounting(), fraud_detection(), image_provider(), frontend(),
     )  # fmt: skip
     return {each.name: each for each in made}
-
-

@@ -139,7 +139,7 @@ def _socket(address: Any, where: str) -> tuple[str, int]:
         )
     if not isinstance(port, int) or not 0 <= port < 65536:
         raise ConfigError(
-            f"Unable to parse JSON as proto (INVALID_ARGUMENT: invalid value \"{port}\" for type TYPE_UINT32)"
+            f'Unable to parse JSON as proto (INVALID_ARGUMENT: invalid value "{port}" for type TYPE_UINT32)'
         )
     return str(host), port
 
@@ -161,7 +161,13 @@ class Envoy(Quiet):
             ctx.log(f"/bin/sh: 1: cannot open {settings.template}: No such file")
             ctx.exit(2)
             return
-        _say(ctx, "info", "main", "server.cc:433", f"initializing epoch 0 (base id=0, hot restart version=11.{settings.version})")
+        _say(
+            ctx,
+            "info",
+            "main",
+            "server.cc:433",
+            f"initializing epoch 0 (base id=0, hot restart version=11.{settings.version})",
+        )
         text = filled(template, ctx.process.env)
         try:
             config = parsed(text)
@@ -179,7 +185,13 @@ class Envoy(Quiet):
         _say(ctx, "info", "config", "configuration_impl.cc:172", "loading 1 listener(s)")
         _say(ctx, "info", "upstream", "cluster_manager_impl.cc:247", "cm init: all clusters initialized")
         _say(ctx, "info", "main", "server.cc:1020", "all clusters initialized. initializing init manager")
-        _say(ctx, "info", "config", "listener_manager_impl.cc:944", "all dependencies initialized. starting workers")
+        _say(
+            ctx,
+            "info",
+            "config",
+            "listener_manager_impl.cc:944",
+            "all dependencies initialized. starting workers",
+        )
         _say(ctx, "info", "main", "server.cc:1039", "starting main dispatch loop")
 
     def serve(self, ctx: ProcessContext, call: Call, port: int) -> Flow:
@@ -224,9 +236,7 @@ class Envoy(Quiet):
             return HttpResponse(found.status, found.body, {**found.headers, "server": "envoy"}, waited)
         outcome: Any = "reset" if answer.outcome == "ok" else answer.outcome
         told = _worded(Failure(outcome, answer.text))
-        return HttpResponse(
-            told.status, told.text, {"content-type": "text/plain", "server": "envoy"}, waited
-        )
+        return HttpResponse(told.status, told.text, {"content-type": "text/plain", "server": "envoy"}, waited)
 
     def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
         """Say so, and exit cleanly."""
@@ -243,7 +253,9 @@ class Envoy(Quiet):
     def _print(ctx: ProcessContext, method: str, path: str, flow: Flow) -> None:
         head = f'[{{time|%Y-%m-%dT%H:%M:%S.%L}}Z] "{method} {path} HTTP/1.1"'
         if flow.ok:
-            ctx.log_per_request(f'{head} 200 - via_upstream - "-" 0 512 {flow.latency * 1000:.0f}', share=flow.ok)
+            ctx.log_per_request(
+                f'{head} 200 - via_upstream - "-" 0 512 {flow.latency * 1000:.0f}', share=flow.ok
+            )
         for failure, share in flow.failures:
             told = _worded(failure)
             flags = "via_upstream" if failure.status else "UF upstream_reset_before_response_started"
@@ -315,5 +327,7 @@ def _admin(ctx: ProcessContext, config: Config, path: str) -> HttpResponse:
                 OWN,
             )
         case "/":
-            return HttpResponse(200, "<title>Envoy Admin</title>\n", {**plain, "content-type": "text/html"}, OWN)
+            return HttpResponse(
+                200, "<title>Envoy Admin</title>\n", {**plain, "content-type": "text/html"}, OWN
+            )
     return HttpResponse(404, "invalid path. admin commands are:\n", plain, OWN)

@@ -40,7 +40,12 @@ class Grafana(Quiet):
             text = ""
         found = _PORT.search(text)
         port = int(found[1]) if found else 3000
-        _say(ctx, "info", "settings", f'Starting Grafana" version={settings.version} branch=HEAD compiled=2025-12-16T10:00:00Z')
+        _say(
+            ctx,
+            "info",
+            "settings",
+            f'Starting Grafana" version={settings.version} branch=HEAD compiled=2025-12-16T10:00:00Z',
+        )
         _say(ctx, "info", "settings", f'Config loaded from" file={path}')
         try:
             ctx.listen(port)
@@ -50,7 +55,12 @@ class Grafana(Quiet):
             return
         _say(ctx, "info", "sqlstore", 'Connecting to DB" dbtype=sqlite3')
         _say(ctx, "info", "migrator", 'migrations completed" performed=0 skipped=702 duration=1.2ms')
-        _say(ctx, "info", "http.server", f'HTTP Server Listen" address=[::]:{port} protocol=http subUrl=/grafana socket=')
+        _say(
+            ctx,
+            "info",
+            "http.server",
+            f'HTTP Server Listen" address=[::]:{port} protocol=http subUrl=/grafana socket=',
+        )
 
     def serve(self, ctx: ProcessContext, call: Call, port: int) -> Flow:
         """A page."""
@@ -87,4 +97,6 @@ def _settings(ctx: ProcessContext) -> Settings:
 def _say(ctx: ProcessContext, level: str, logger: str, text: str) -> None:
     """``logger=http.server t=2026-08-06T12:00:00.123456Z level=info msg="text"``; a text may end its own quotation."""
     end = "" if '" ' in text and not text.endswith("terminated") else '"'
-    ctx.log(stamped(f'logger={logger} t={{time|%Y-%m-%dT%H:%M:%S.%f}}Z level={level} msg="{text}{end}', ctx.now()))
+    ctx.log(
+        stamped(f'logger={logger} t={{time|%Y-%m-%dT%H:%M:%S.%f}}Z level={level} msg="{text}{end}', ctx.now())
+    )

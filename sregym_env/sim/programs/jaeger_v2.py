@@ -33,7 +33,10 @@ class JaegerV2(Quiet):
             try:
                 found = document(ctx.read(path))
             except OSError:
-                self._fail(ctx, f"cannot retrieve the configuration: unable to read the file file:{path}: open {path}: no such file or directory")
+                self._fail(
+                    ctx,
+                    f"cannot retrieve the configuration: unable to read the file file:{path}: open {path}: no such file or directory",
+                )
                 return
             except ValueError as error:
                 self._fail(ctx, f"cannot retrieve the configuration: yaml: {error}")
@@ -49,8 +52,8 @@ class JaegerV2(Quiet):
             return
         ctx.update(base=base)
         for where, text in (
-            ("service@v1.48.0/service.go:224", "Starting jaeger...\t{\"Version\": \"v2.14.1\", \"NumCPU\": 4}"),
-            ("jaegerquery/server.go:95", "Starting HTTP server\t{\"endpoint\": \"0.0.0.0:16686\"}"),
+            ("service@v1.48.0/service.go:224", 'Starting jaeger...\t{"Version": "v2.14.1", "NumCPU": 4}'),
+            ("jaegerquery/server.go:95", 'Starting HTTP server\t{"endpoint": "0.0.0.0:16686"}'),
             ("service@v1.48.0/service.go:247", "Everything is ready. Begin running and processing data."),
         ):
             ctx.log(stamped(f"{{time|%Y-%m-%dT%H:%M:%S.%L}}Z\tinfo\t{where}\t{text}", ctx.now()))
@@ -65,7 +68,9 @@ class JaegerV2(Quiet):
         path = request.path.partition("?")[0]
         if port == HEALTH:
             if path == "/status":
-                return HttpResponse(200, '{"status":"StatusOK","healthy":true}', {"Content-Type": "application/json"})
+                return HttpResponse(
+                    200, '{"status":"StatusOK","healthy":true}', {"Content-Type": "application/json"}
+                )
             return HttpResponse(404, "404 page not found\n")
         if port != UI:
             return None if port in (4317, 14250, 16685) else HttpResponse(404, "404 page not found\n")

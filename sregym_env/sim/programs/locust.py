@@ -49,19 +49,34 @@ class Locust(Quiet):
         given = env.get("LOCUST_WEB_PORT", "8089")
         port = int(given) if given.isdecimal() else 8089
         target = _TARGET.match(env.get("LOCUST_HOST", ""))
-        users, spawn = _number(env.get("LOCUST_USERS", "1"), 1.0), _number(env.get("LOCUST_SPAWN_RATE", "1"), 1.0)
+        users, spawn = (
+            _number(env.get("LOCUST_USERS", "1"), 1.0),
+            _number(env.get("LOCUST_SPAWN_RATE", "1"), 1.0),
+        )
         try:
             ctx.listen(port)
         except OSError:
-            _say(ctx, "ERROR", "locust.webui", f"OSError: [Errno 98] Address already in use: ('0.0.0.0', {port})")
+            _say(
+                ctx,
+                "ERROR",
+                "locust.webui",
+                f"OSError: [Errno 98] Address already in use: ('0.0.0.0', {port})",
+            )
             ctx.exit(1)
             return
         _say(ctx, "INFO", "locust.main", f"Starting Locust {settings.version}")
         shown = env.get("LOCUST_WEB_HOST", "0.0.0.0")
-        _say(ctx, "INFO", "locust.main", f"Starting web interface at http://{shown}:{port}, press enter to open your default browser.")
+        _say(
+            ctx,
+            "INFO",
+            "locust.main",
+            f"Starting web interface at http://{shown}:{port}, press enter to open your default browser.",
+        )
         if target is None or not _true(env.get("LOCUST_AUTOSTART", "false")):
             return
-        _say(ctx, "INFO", "locust.runners", f"Ramping to {users:.0f} users at a rate of {spawn:.2f} per second")
+        _say(
+            ctx, "INFO", "locust.runners", f"Ramping to {users:.0f} users at a rate of {spawn:.2f} per second"
+        )
         _say(ctx, "INFO", "locust.runners",
              f'All users spawned: {{"{settings.user_class}": {users:.0f}}} ({users:.0f} total users)',
              delay=users / max(spawn, 0.01))  # fmt: skip
@@ -145,7 +160,10 @@ def _statistics(ctx: ProcessContext) -> dict[str, object]:
     app, state = ctx.world.app, ctx.process.state
     since = max(int(state.get("since", 0)), ctx.process.started_at)
     span = max((ctx.now() - since) / SECOND, 1.0)
-    kinds = {journey.name: (journey.method, journey.path.partition("?")[0]) for journey in (app.journeys if app else ())}
+    kinds = {
+        journey.name: (journey.method, journey.path.partition("?")[0])
+        for journey in (app.journeys if app else ())
+    }
     sums: dict[str, list[float]] = {name: [0.0, 0.0, 0.0] for name in kinds}
     errors: dict[tuple[str, str], float] = {}
     until = ctx.now()

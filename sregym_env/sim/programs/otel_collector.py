@@ -50,7 +50,10 @@ class OtelCollector(Quiet):
         try:
             text = ctx.read(path)
         except OSError:
-            _fail(ctx, f"cannot retrieve the configuration: unable to read the file file:{path}: open {path}: no such file or directory")
+            _fail(
+                ctx,
+                f"cannot retrieve the configuration: unable to read the file file:{path}: open {path}: no such file or directory",
+            )
             return
         try:
             found = document(text)
@@ -78,7 +81,12 @@ class OtelCollector(Quiet):
         for host, port, name in _received(found):
             _say(ctx, "info", "otlpreceiver@v" + version + "/otlp.go:121",
                  f"Starting {name} server\t{{\"endpoint\": \"{host}:{port}\"}}")  # fmt: skip
-        _say(ctx, "info", "service@v" + version + "/service.go:247", "Everything is ready. Begin running and processing data.")
+        _say(
+            ctx,
+            "info",
+            "service@v" + version + "/service.go:247",
+            "Everything is ready. Begin running and processing data.",
+        )
 
     def offers(self, ctx: ProcessContext) -> tuple[tuple[str, float, str, int, Call], ...]:
         """Hand on what has been gathered, every so often."""
@@ -100,16 +108,27 @@ class OtelCollector(Quiet):
     def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
         """Its health, and OTLP over HTTP."""
         if port == HEALTH:
-            return HttpResponse(200, '{"status":"Server available","upSince":"","uptime":""}', {"Content-Type": "application/json"})
+            return HttpResponse(
+                200,
+                '{"status":"Server available","upSince":"","uptime":""}',
+                {"Content-Type": "application/json"},
+            )
         if port == 4318:
             if request.method == "POST":
                 return HttpResponse(200, "{}", {"Content-Type": "application/json"}, 0.001)
-            return HttpResponse(405, "405 method not allowed, supported: [POST]", {"Content-Type": "text/plain"}, 0.0005)
+            return HttpResponse(
+                405, "405 method not allowed, supported: [POST]", {"Content-Type": "text/plain"}, 0.0005
+            )
         return HttpResponse(404, "404 page not found\n") if port == 8888 else None
 
     def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
         """Drain the pipelines."""
-        _say(ctx, "info", "otelcol@v" + _settings(ctx).version + "/collector.go:342", "Received signal from OS\t{\"signal\": \"terminated\"}")
+        _say(
+            ctx,
+            "info",
+            "otelcol@v" + _settings(ctx).version + "/collector.go:342",
+            'Received signal from OS\t{"signal": "terminated"}',
+        )
         return 0.5, 0
 
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
@@ -129,13 +148,17 @@ def _say(ctx: ProcessContext, level: str, where: str, text: str) -> None:
 
 
 def _fail(ctx: ProcessContext, text: str) -> None:
-    ctx.log(f"Error: {text}\n{stamped('{time|%Y/%m/%d %H:%M:%S}', ctx.now())} collector server run finished with error: {text}")
+    ctx.log(
+        f"Error: {text}\n{stamped('{time|%Y/%m/%d %H:%M:%S}', ctx.now())} collector server run finished with error: {text}"
+    )
     ctx.exit(1, delay=0.05)
 
 
 def _undeclared(found: Any) -> str:
     """The first component that a pipeline names and nobody has configured."""
-    known = {kind: under(found, kind) or {} for kind in ("receivers", "processors", "exporters", "connectors")}
+    known = {
+        kind: under(found, kind) or {} for kind in ("receivers", "processors", "exporters", "connectors")
+    }
     for pipeline, parts in (under(found, "service", "pipelines") or {}).items():
         for kind in ("receivers", "processors", "exporters"):
             for name in under(parts, kind) or ():

@@ -27,14 +27,20 @@ class PrometheusServer(Quiet):
         try:
             document(ctx.read(path))
         except (OSError, ValueError) as error:
-            cause = f"open {path}: no such file or directory" if isinstance(error, OSError) else f"yaml: {error}"
+            cause = (
+                f"open {path}: no such file or directory" if isinstance(error, OSError) else f"yaml: {error}"
+            )
             _say(ctx, "error", f'Error loading config (--config.file={path})" file={path} err="{cause}')
             ctx.exit(2, delay=0.05)
             return
         try:
             ctx.listen(port)
         except OSError:
-            _say(ctx, "error", f'Unable to start web listener" err="listen tcp 0.0.0.0:{port}: bind: address already in use')
+            _say(
+                ctx,
+                "error",
+                f'Unable to start web listener" err="listen tcp 0.0.0.0:{port}: bind: address already in use',
+            )
             ctx.exit(1, delay=0.05)
             return
         _say(ctx, "info", 'Start listening for connections" address=0.0.0.0:' + str(port))
@@ -52,7 +58,11 @@ class PrometheusServer(Quiet):
         if path == "/-/reload":
             if "--web.enable-lifecycle" not in ctx.process.argv:
                 return HttpResponse(403, "Lifecycle API is not enabled.", plain)
-            return HttpResponse(200, "", plain) if request.method in ("POST", "PUT") else HttpResponse(405, "Only POST or PUT requests allowed", plain)
+            return (
+                HttpResponse(200, "", plain)
+                if request.method in ("POST", "PUT")
+                else HttpResponse(405, "Only POST or PUT requests allowed", plain)
+            )
         return HttpResponse(404, "404 page not found\n", plain)
 
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
@@ -70,4 +80,8 @@ def _flag(ctx: ProcessContext, name: str, default: str) -> str:
 def _say(ctx: ProcessContext, level: str, text: str) -> None:
     """``ts=2026-08-06T12:00:00.123Z caller=main.go:1024 level=info msg="text"``."""
     end = "" if '" ' in text and 'err="' not in text else '"'
-    ctx.log(stamped(f'ts={{time|%Y-%m-%dT%H:%M:%S.%L}}Z caller=main.go:1024 level={level} msg="{text}{end}', ctx.now()))
+    ctx.log(
+        stamped(
+            f'ts={{time|%Y-%m-%dT%H:%M:%S.%L}}Z caller=main.go:1024 level={level} msg="{text}{end}', ctx.now()
+        )
+    )

@@ -50,7 +50,7 @@ class Framework(Web):
 
 NEXT = Framework(
     '<!DOCTYPE html><html lang="en"><head><title>404: This page could not be found</title></head><body>'
-    '<h1>404</h1><h2>This page could not be found.</h2></body></html>'
+    "<h1>404</h1><h2>This page could not be found.</h2></body></html>"
 )
 """Next.js."""
 NGINX = Framework(

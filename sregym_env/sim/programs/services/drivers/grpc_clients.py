@@ -61,7 +61,9 @@ class _Client(Plain):
                 return self._status(number, name, self._cut)
         found = _ADDRESS.search(failure.text)
         return self._status(
-            number, name, self._unconnected(found[1] if found else f"{host}:{port}", failure.kind == "timeout")
+            number,
+            name,
+            self._unconnected(found[1] if found else f"{host}:{port}", failure.kind == "timeout"),
         )
 
     _late = "Deadline exceeded"
@@ -124,6 +126,8 @@ class GrpcGoStatus(GrpcGo):
         flow = GrpcGo.send(self, ctx, peer, ask, share)
         lost: dict[Failure, float] = {}
         for failure, part in flow.failures:
-            told = failure if failure.text.startswith("rpc error") else Failure(failure.kind, grpc_text(failure))
+            told = (
+                failure if failure.text.startswith("rpc error") else Failure(failure.kind, grpc_text(failure))
+            )
             lost[told] = lost.get(told, 0.0) + part
         return Flow(flow.ok, flow.latency, tuple(lost.items()))

@@ -100,7 +100,7 @@ class Resolver(Plain):
         host, port = only(ctx, peer)
         leg = ctx.connect(host, port).legs[0]
         if leg.outcome in ("no_such_host", "dns_timeout"):
-            return Failure("no_such_host", f"host not found in upstream \"{host}:{port}\"")
+            return Failure("no_such_host", f'host not found in upstream "{host}:{port}"')
         return None
 
 

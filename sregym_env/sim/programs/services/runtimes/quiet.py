@@ -41,7 +41,9 @@ class QuietGo:
         routine = 214 if operation else 1
         frame = operation.rpartition("/")[2] if operation else ""
         function = f"main.(*server).{frame}(...)" if frame else "main.main()"
-        return f"panic: {text}\n\ngoroutine {routine} [running]:\n{function}\n\t{self.file}:{where or 1} +0x1c5"
+        return (
+            f"panic: {text}\n\ngoroutine {routine} [running]:\n{function}\n\t{self.file}:{where or 1} +0x1c5"
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ class Ruby:
 
     def taken(self, port: int) -> str:
         """As Puma says it."""
-        return f"Address already in use - bind(2) for \"0.0.0.0\" port {port} (Errno::EADDRINUSE)"
+        return f'Address already in use - bind(2) for "0.0.0.0" port {port} (Errno::EADDRINUSE)'
 
     def line(self, level: Level, where: str, text: str) -> str:
         """What is put out, as it is."""
