@@ -123,7 +123,7 @@ def stamped(template: str, time: int) -> str:
     """A line with its timestamps filled in.
 
     ``{time}`` becomes ``2026-08-06T10:00:05Z``, ``{time_ms}`` becomes ``2026-08-06T10:00:05.123+00:00``, and what stands
-    behind a bar is a form for ``strftime``: ``{time|%Y/%m/%d %H:%M:%S}``.
+    behind a bar is a form for ``strftime``, with ``%L`` for milliseconds: ``{time|%Y/%m/%d %H:%M:%S.%L}``.
     """
     if "{time" not in template:
         return template
@@ -133,7 +133,8 @@ def stamped(template: str, time: int) -> str:
     if "{time|" not in filled:
         return filled
     instant = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=time)
-    return _FORMED.sub(lambda found: instant.strftime(found[1]), filled)
+    millis = f"{time % SECOND // 1000:03d}"
+    return _FORMED.sub(lambda found: instant.strftime(found[1].replace("%L", millis)), filled)
 
 
 _FORMED = re.compile(r"\{time\|([^}]*)\}")
