@@ -177,14 +177,14 @@ class Kafka(Quiet):
 
 
 _OUT_OF_MEMORY = (
-    "[{time|%Y-%m-%d %H:%M:%S},000] ERROR [KafkaApi-%node] Unexpected error handling request RequestHeader(apiKey=PRODUCE, "
+    "[{time|%Y-%m-%d %H:%M:%S,%L}] ERROR [KafkaApi-%node] Unexpected error handling request RequestHeader(apiKey=PRODUCE, "
     "apiVersion=11, clientId=rdkafka, correlationId=5, headerVersion=2) (kafka.server.KafkaApis)\n"
     "java.lang.OutOfMemoryError: Java heap space\n"
     "\tat java.base/java.nio.HeapByteBuffer.<init>(HeapByteBuffer.java:71)\n"
     "\tat java.base/java.nio.ByteBuffer.allocate(ByteBuffer.java:391)\n"
     "\tat org.apache.kafka.common.memory.MemoryPool$1.tryAllocate(MemoryPool.java:30)\n"
     "\tat org.apache.kafka.common.network.NetworkReceive.readFrom(NetworkReceive.java:103)\n"
-    "[{time|%Y-%m-%d %H:%M:%S},000] ERROR Encountered fatal fault: Uncaught exception in thread "
+    "[{time|%Y-%m-%d %H:%M:%S,%L}] ERROR Encountered fatal fault: Uncaught exception in thread "
     "'data-plane-kafka-network-thread-%node-ListenerName(PLAINTEXT)-PLAINTEXT-1' "
     "(org.apache.kafka.server.fault.ProcessTerminatingFaultHandler)"
 )

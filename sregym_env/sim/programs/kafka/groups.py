@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.frozen import evolve
@@ -130,7 +131,7 @@ def queue(made: Sequence[Rate], paces: Sequence[tuple[int, float]], now: int) ->
         | {now / SECOND}
     )
     produced = backlog = 0.0
-    for begin, end in zip(changes, changes[1:], strict=False):
+    for begin, end in pairwise(changes):
         middle = (begin + end) / 2
         arriving = next((rate for first, last, rate in made if first <= middle < last), 0.0)
         pace = next((seconds for time, seconds in reversed(paces) if time / SECOND <= middle), 0.0)
