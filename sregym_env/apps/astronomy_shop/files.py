@@ -47,8 +47,8 @@ def flags() -> str:
 
 
 ROUTES = (
-    ("/loadgen", "loadgen", "/"), ("/otlp-http/", "opentelemetry_collector_http", "/"), ("/jaeger", "jaeger", ""),
-    ("/grafana", "grafana", ""), ("/images/", "image-provider", "/"), ("/flagservice/", "flagservice", "/"),
+    ("/loadgen/", "loadgen", "/"), ("/otlp-http/", "opentelemetry_collector_http", "/"), ("/jaeger/", "jaeger", ""),
+    ("/grafana/", "grafana", ""), ("/images/", "image-provider", "/"), ("/flagservice/", "flagservice", "/"),
     ("/feature", "flagd-ui", ""), ("/", "frontend", ""),
 )  # fmt: skip
 """(prefix, cluster, what the prefix becomes), in the order in which they are tried."""

@@ -24,6 +24,8 @@ TEMPLATE = "/home/envoy/envoy.tmpl.yaml"
 CONFIG = "/home/envoy/envoy.yaml"
 ROUTE_TIMEOUT = 15.0
 """Seconds that a route waits for an answer unless it says otherwise."""
+CONNECT_TIMEOUT = 5.0
+"""Seconds that a cluster waits for a connection (``connect_timeout``)."""
 OWN = 0.0003
 """Seconds that a request spends in the proxy itself."""
 
@@ -211,7 +213,10 @@ class Envoy(Quiet):
         for failure, share in flow.failures:
             told = _worded(failure)
             lost[told] = lost.get(told, 0.0) + share
-        return Flow(flow.ok, flow.latency + OWN, tuple(lost.items()))
+        latency = flow.latency
+        if not flow.ok and all(leg.outcome != "ok" for leg in ctx.connect(host, upstream).legs):
+            latency = min(latency, CONNECT_TIMEOUT)
+        return Flow(flow.ok, latency + OWN, tuple(lost.items()))
 
     def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
         """One request: the admin's pages, or what a cluster answers."""
