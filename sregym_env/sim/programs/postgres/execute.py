@@ -1090,8 +1090,8 @@ class Backend:
         if grant.kind == "role":
             self._known_roles(grant.privileges)
             data = self.data
-            for name in roles:
-                role = data.roles[name]
+            for grantee in roles:
+                role = data.roles[grantee]
                 kept = tuple(each for each in role.member_of if each not in grant.privileges)
                 data = data.with_role(
                     replace(role, member_of=kept if grant.revoke else (*kept, *grant.privileges))
