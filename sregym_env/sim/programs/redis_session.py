@@ -140,8 +140,6 @@ class Session:
 
 def carts(server: ProcessContext) -> tuple[str, ...]:
     """Users who have a cart in a Valkey server: those who wrote one in the last hour, since it was emptied last."""
-    if not server.process.state.get("filled"):
-        return ()
     now = server.now() / SECOND
     since = max(now - LIFE, server.process.state.get("flushed", 0) / SECOND)
     writes = gone = 0.0
