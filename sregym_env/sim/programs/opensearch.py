@@ -205,7 +205,7 @@ def _search(ctx: ProcessContext, names: str, query: str) -> HttpResponse:
     if not found and names != "_search" and "*" not in names:
         return _missing(names)
     total = sum(count for _, count in found)
-    hits = {"total": {"value": min(total, 10_000), "relation": "gte" if total > 10_000 else "eq"},
+    hits: dict[str, Any] = {"total": {"value": min(total, 10_000), "relation": "gte" if total > 10_000 else "eq"},
             "max_score": 1.0 if total else None, "hits": []}  # fmt: skip
     shards = {"total": len(found), "successful": len(found), "skipped": 0, "failed": 0}
     return _answer({"took": 3, "timed_out": False, "_shards": shards, "hits": hits})

@@ -21,6 +21,8 @@ BESIDE = 150 * MIB
 """Assumed resident memory beside the heap: metaspace, threads, code."""
 START_SECONDS = 6.0
 """Assumed time from the start of the virtual machine to an open port."""
+REJOIN_SECONDS = 5.0
+"""Seconds until consumers that have lost their broker have found it again (back-off, and the group's first rebalance)."""
 COPIES = 2
 """How often a record in flight is on the heap: in the request's buffer and in the batch that is validated (assumed)."""
 TOO_LARGE = "kafka server: Message was too large, server rejected it to avoid allocation error"
@@ -87,7 +89,11 @@ class Kafka(Quiet):
         return False
 
     def wake(self, ctx: ProcessContext, reason: str) -> None:
-        """Open the listeners."""
+        """Open the listeners; then let the consumers of the broker that was here before find this one."""
+        if reason == "rejoin":
+            if groups.rejoin(ctx):
+                ctx.wake_in(REJOIN_SECONDS, "rejoin")
+            return
         if reason != "ready":
             return
         data = endpoint(setting(ctx, "listeners"), "PLAINTEXT") or ("", PORT)
@@ -114,6 +120,7 @@ class Kafka(Quiet):
         ):  # fmt: skip
             _log(ctx, "INFO", text, logger)
         ctx.update(advertised=told)
+        ctx.wake_in(REJOIN_SECONDS, "rejoin")
 
     def serve(self, ctx: ProcessContext, call: Call, port: int) -> Flow:
         """Append records and hand them to the groups; or answer what a client asks beside that."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.frozen import evolve
@@ -78,15 +79,30 @@ def member(broker: ProcessContext, group: Group) -> Process | None:
     return found if found is not None and found.restart == group.restart else None
 
 
-def join(broker: ProcessContext, consumer: ProcessContext, name: str, topic: str, client_id: str) -> bool:
-    """Have a process join a group at its start; False where nobody there is a broker.
+class Subscription(NamedTuple):
+    """What a consumer's process remembers of itself, under :data:`SUBSCRIPTION` in its state."""
+
+    host: str
+    port: int
+    group: str
+    topic: str
+    client_id: str
+
+
+SUBSCRIPTION = "subscription"
+
+
+def join(broker: ProcessContext, consumer: ProcessContext, wanted: Subscription) -> bool:
+    """Have a process join a group; False where nobody there is a broker.
 
     Where a member is there already the newcomer is given nothing: the demo's topic has one partition.
     """
+    _, _, name, topic, client_id = wanted
     if broker.process.program != "kafka" or not name:
         return False
     known = groups(broker).get(name)
     consumer.listen(DELIVERY)
+    consumer.update(**{SUBSCRIPTION: wanted})
     if known is not None and member(broker, known) not in (None, consumer.process):
         return True
     process, now = consumer.process, broker.now()
@@ -103,6 +119,25 @@ def join(broker: ProcessContext, consumer: ProcessContext, name: str, topic: str
     )
     broker.update(groups={**groups(broker), name: group}, topics=made)
     return True
+
+
+def rejoin(broker: ProcessContext) -> bool:
+    """Have the consumers of a broker that was another one before join this one; whether some cannot reach any yet."""
+    world = broker.world
+    lost = False
+    members = {group.member for group in groups(broker).values()}
+    for process in list(world.processes.values()):
+        wanted: Subscription | None = process.state.get(SUBSCRIPTION)
+        if wanted is None or process.key in members:
+            continue
+        consumer = ProcessContext(world, process)
+        found = consumer.peer(wanted.host, wanted.port)
+        if found is None:
+            lost = True
+        elif found.process.key == broker.process.key:
+            # Every join changes the broker.
+            join(ProcessContext(world, world.processes[broker.process.key]), consumer, wanted)
+    return lost
 
 
 def paced(group: Group, now: int, seconds: float) -> Group:

@@ -91,3 +91,8 @@ def _crowded(ctx: ProcessContext, data: Cluster, user: str, database: str) -> Pg
 
 def _whole(text: str, default: int) -> int:
     return int(text) if text.isdecimal() and len(text) < 10 else default
+
+
+def detail(error: PgError) -> str:
+    """What the server's log says behind a failed authentication, and no client is told."""
+    return f"{error.detail}\n\t{HBA_LINE}" if error.detail else HBA_LINE

@@ -211,12 +211,15 @@ class Refusal:
     text: str
     network: bool
     """Whether no server has answered."""
+    prompt: str = ""
+    """What is printed before, where there is nobody to answer it."""
 
 
 def _where(target: Target, address: str) -> str:
     if not target.host:
         return f'connection to server on socket "{SOCKET}/.s.PGSQL.{target.port}" failed: '
-    return f'connection to server at "{target.host}" ({address}), port {target.port} failed: '
+    shown = "" if address == target.host else f" ({address})"
+    return f'connection to server at "{target.host}"{shown}, port {target.port} failed: '
 
 
 def server_of(ctx: ProcessContext, target: Target) -> tuple[ProcessContext, str] | Refusal:
@@ -228,13 +231,14 @@ def server_of(ctx: ProcessContext, target: Target) -> tuple[ProcessContext, str]
         if not target.host or target.host.startswith("/"):
             why = "No such file or directory\n\tIs the server running locally and accepting connections on that socket?"
             return Refusal(_where(Target("", target.port), "") + why, True)
-    leg = next(iter(ctx.connect(target.host, target.port).legs), None)
+    made = ctx.connect(target.host, target.port)
+    leg = next(iter(made.legs), None)
     running = "\n\tIs the server running on that host and accepting TCP/IP connections?"
     if leg is None or leg.outcome in ("no_such_host", "dns_timeout"):
         temporary = leg is not None and leg.outcome == "dns_timeout"
         why = "Temporary failure in name resolution" if temporary else "Name or service not known"
         return Refusal(f'could not translate host name "{target.host}" to address: {why}', True)
-    address = leg.address or target.host
+    address = next(iter(made.resolution.addresses), leg.address or target.host)
     if leg.outcome == "refused":
         return Refusal(f"{_where(target, address)}Connection refused{running}", True)
     if leg.outcome != "ok":
@@ -262,10 +266,11 @@ def connect(
     if error is not None:
         pid = server.number(100)
         if error.code == "28P01" and not target.password:
-            return Refusal(f"{_where(target, address)}fe_sendauth: no password supplied", False)
+            text = f"{_where(target, address)}fe_sendauth: no password supplied"
+            return Refusal(text, False, f"Password for user {target.user}: \n")
         storage.log(server, pid, "FATAL", error.message)
         if error.code == "28P01":
-            storage.log(server, pid, "DETAIL", error.detail or admission.HBA_LINE)
+            storage.log(server, pid, "DETAIL", admission.detail(error))
         detail = f"\nDETAIL:  {error.detail}" if error.detail and error.code != "28P01" else ""
         return Refusal(f"{_where(target, address)}FATAL:  {error.message}{detail}", False)
     return Backend(
@@ -291,6 +296,8 @@ class Run:
         self.out: list[tuple[int, str]] = []
         self.code = 0
         self.ended = False
+        self.whole = ("", 0)
+        """The request of which the present statement is a part, and where it begins in it."""
 
     @property
     def format(self) -> Format:
@@ -318,10 +325,16 @@ class Run:
 
     def failed(self, error: PgError, sql: str, prefix: str = "") -> None:
         """Print an error, and note it in the server's log."""
+        if self.whole[0]:
+            sql, offset = self.whole
+            error = error._replace(position=error.position + offset if error.position >= 0 else -1)
         self.print(report(error, sql, prefix), 2)
         shown = sql.rstrip(";")
         pid = self.backend.pid
-        storage.log(self.backend.server, pid, error.severity, error.message)
+        at = f" at character {error.position + 1}" if error.position >= 0 else ""
+        storage.log(self.backend.server, pid, error.severity, error.message + at)
+        if error.detail:
+            storage.log(self.backend.server, pid, "DETAIL", error.detail)
         if error.severity == "FATAL":
             self.print("server closed the connection unexpectedly\n\tThis probably means the server terminated abnormally\n"
                        "\tbefore or while processing the request.\n", 2)  # fmt: skip
@@ -473,7 +486,11 @@ class Run:
         if implicit:
             self.backend.begin()
         well = True
+        place = 0
         for part in parts:
+            place = text.find(part, place)
+            self.whole = (text, place)
+            place += len(part)
             try:
                 well = self.sql(part)
             except Waits as wait:
@@ -482,6 +499,7 @@ class Run:
                 self.result(sleep.result)
             if not well or self.ended:
                 break
+        self.whole = ("", 0)
         if implicit:
             self.backend.end(commit=well)
         return well
@@ -538,7 +556,7 @@ def _psql(ctx: ProcessContext, argv: Sequence[str], stdin: str) -> ExecResult:
         return early
     backend = connect(ctx, options.target)
     if isinstance(backend, Refusal):
-        return ExecResult(stderr=f"psql: error: {backend.text}\n", exit_code=BAD_CONNECTION)
+        return ExecResult(stderr=f"{backend.prompt}psql: error: {backend.text}\n", exit_code=BAD_CONNECTION)
     run = Run(ctx, backend, options)
     if "l" in options.rest:
         run.command("\\l")
@@ -641,7 +659,7 @@ class Psql(Quiet):
         """Go on behind a sleep, or try a statement again that waits."""
         kind, _, index = reason.partition(":")
         state = ctx.process.state
-        if kind != "next" or not index.isdecimal():
+        if reason != sessions.LOST and (kind != "next" or not index.isdecimal()):
             return
         options = _parsed(ctx, ctx.process.argv)
         server = server_of(ctx, options.target)

@@ -256,8 +256,6 @@ class Backend:
         """A table by its name. Raises Refused."""
         here = self._here
         if name.schema and name.schema not in here.schemas:
-            if name.schema in ("pg_catalog", "information_schema"):
-                raise refuse("42P01", f'relation "{name}" does not exist', position=name.position)
             raise refuse("42P01", f'relation "{name}" does not exist', position=name.position)
         for schema in (name.schema,) if name.schema else self._path():
             inside = here.schemas.get(schema)
@@ -298,6 +296,8 @@ class Backend:
         if self.work is None:
             raise refuse("25P01", "LOCK TABLE can only be used in transaction blocks")
         for name in lock.tables:
+            if name.schema and name.schema not in self._here.schemas:
+                raise refuse("3F000", f'schema "{name.schema}" does not exist')
             schema, table = self._found(name)
             wanted = (
                 ("SELECT",)
@@ -439,6 +439,8 @@ class Backend:
         if only_cancel:
             return sessions.cancelled(self.server, found.pid)
         storage.log(self.server, found.pid, "FATAL", "terminating connection due to administrator command")
+        if found.state == "active" and found.query:
+            storage.log(self.server, found.pid, "STATEMENT", found.query)
         return bool(sessions.ended(self.server, found.pid))
 
     # --- rows ---------------------------------------------------------------------------------------------
@@ -1000,7 +1002,12 @@ class Backend:
         if not own_password and not (
             mine is not None and (mine.superuser or (mine.createrole and not role.superuser))
         ):
-            raise refuse("42501", "permission denied to alter role", detail='To change another role\'s password, the current user must have the CREATEROLE attribute and the ADMIN option on the role.' if name != self.user else "")  # fmt: skip
+            what = (
+                "Only roles with the SUPERUSER attribute may alter roles with the SUPERUSER attribute."
+                if role.superuser
+                else f'Only roles with the CREATEROLE attribute and the ADMIN option on role "{name}" may alter this role.'
+            )
+            raise refuse("42501", "permission denied to alter role", detail=what)
         data = self.data
         for option, value in alter.options:
             if option == "setting":
@@ -1090,8 +1097,8 @@ class Backend:
         if grant.kind == "role":
             self._known_roles(grant.privileges)
             data = self.data
-            for name in roles:
-                role = data.roles[name]
+            for grantee in roles:
+                role = data.roles[grantee]
                 kept = tuple(each for each in role.member_of if each not in grant.privileges)
                 data = data.with_role(
                     replace(role, member_of=kept if grant.revoke else (*kept, *grant.privileges))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from sregym_env.sim.programs.postgres import views
@@ -43,7 +43,12 @@ def _matching(backend: Backend, pattern: str) -> list[tuple[Schema, Table]]:
 
 
 def _listed(
-    rows: list[tuple[str, ...]], names: tuple[str, ...], title: str, format: Format, *, footer: bool = True
+    rows: Sequence[tuple[str, ...]],
+    names: tuple[str, ...],
+    title: str,
+    format: Format,
+    *,
+    footer: bool = True,
 ) -> str:
     fields = tuple(Field("", each) for each in names)
     shape = (

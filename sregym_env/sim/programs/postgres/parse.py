@@ -484,7 +484,8 @@ class _Parser:
         self.need_symbol("(")
         columns = [self.name()]
         while True:
-            self.take("asc") or self.take("desc")
+            if not self.take("asc"):
+                self.take("desc")
             if not self.symbol(","):
                 break
             columns.append(self.name())
@@ -534,6 +535,14 @@ class _Parser:
         self.need("foreign", "key")
         columns = self._columns()
         return self._references(columns, name)
+
+    def _skipped(self) -> None:
+        """Go past parentheses, if there are any, whatever stands in them."""
+        if self.symbol("("):
+            while not self.symbol(")"):
+                if self.next.kind == "end":
+                    raise self.wrong()
+                self.at += 1
 
     def _parenthesis(self) -> None:
         """Go past what stands in parentheses."""
@@ -607,11 +616,7 @@ class _Parser:
                     self.need("by", "default")
                 self.need("as", "identity")
                 identity = not_null = True
-                if self.symbol("("):
-                    while not self.symbol(")"):
-                        if self.next.kind == "end":
-                            raise self.wrong()
-                        self.at += 1
+                self._skipped()
             elif self.take("constraint") or self.take("collate"):
                 self.name()
             else:
@@ -868,14 +873,17 @@ class _Parser:
                 select = _with(select, limit=None if self.take("all") else self.expression())
             elif self.take("offset"):
                 select = _with(select, offset=self.expression())
-                self.take("rows") or self.take("row")
+                if not self.take("rows"):
+                    self.take("row")
             elif self.take("fetch"):
-                self.take("first") or self.need("next")
+                if not self.take("first"):
+                    self.need("next")
                 select = _with(
                     select,
                     limit=Literal_(1) if self.is_word("row") or self.is_word("rows") else self.expression(),
                 )
-                self.take("row") or self.need("rows")
+                if not self.take("row"):
+                    self.need("rows")
                 self.need("only")
             elif self.take("for"):
                 self._rest_until("update" if not self.is_word("share") else "share")

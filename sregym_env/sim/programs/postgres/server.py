@@ -8,7 +8,7 @@ from dataclasses import replace
 from sregym_env.runtime.frozen import evolve
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, Quiet
-from sregym_env.sim.programs.postgres import admission, client, sessions, storage
+from sregym_env.sim.programs.postgres import admission, client, sessions, storage, views
 from sregym_env.sim.programs.postgres.catalog import Cluster, Table, initial
 from sregym_env.sim.programs.postgres.sessions import MODES, PgSession
 from sregym_env.sim.world.program import Call, Command, Failure, Flow, HttpRequest, HttpResponse, Usage
@@ -176,9 +176,7 @@ class Postgres(Quiet):
         if known is None or known.user != user or known.database != database:
             error = admission.refused(ctx, data, user, call.attribute("password"), database, local=False)
             if error is not None:
-                _refused_in_traffic(
-                    ctx, error.message, error.detail or admission.HBA_LINE, error.code == "28P01"
-                )
+                _refused_in_traffic(ctx, error.message, admission.detail(error), error.code == "28P01")
                 return Flow(0.0, AUTH_SECONDS, ((error.failure(), 1.0),))
             latency += AUTH_SECONDS
             known = PgSession(
@@ -308,6 +306,8 @@ def _refused_in_traffic(ctx: ProcessContext, text: str, detail: str, password: b
 def _sql(kind: str, relation: str, table: Table | None) -> str:
     """A statement of that kind, as a client's library writes it."""
     columns = tuple(each.name for each in table.columns) if table is not None else ("*",)
+    schema, dot, bare = relation.rpartition(".")
+    relation = f"{schema}{dot}{views.quoted(bare)}"
     key = next(iter(table.primary), columns[0]) if table is not None else "id"
     match kind:
         case "select":

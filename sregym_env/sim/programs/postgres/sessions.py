@@ -14,6 +14,9 @@ from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.network import addressing
 from sregym_env.sim.processes.context import ProcessContext
 
+LOST = "lost"
+"""The reason for which a client is woken whose session was ended."""
+
 LockHeld = tuple[str, str, str]
 """(database, ``schema.table``, mode)."""
 
@@ -125,6 +128,11 @@ def ended(ctx: ProcessContext, pid: int) -> str:
     for key, session in sessions(ctx).items():
         if session.pid == pid:
             put(ctx, key, None)
+            uid, container, _ = key.rsplit("/", 2)
+            client = ctx.world.processes[(uid, container)]
+            if client.program == "psql":
+                # It sits on its connection, and sees it close; others find out with their next statement.
+                ProcessContext(ctx.world, client).wake_in(0.01, LOST)
             return key
     return ""
 

@@ -135,7 +135,7 @@ def command_line(argv: tuple[str, ...]) -> dict[str, str]:
             word = f"port={words.pop(0)}"
         elif word == "-N" and words:
             word = f"max_connections={words.pop(0)}"
-        elif word.startswith("-c") or word.startswith("--"):
+        elif word.startswith(("-c", "--")):
             word = word[2:]
         else:
             continue

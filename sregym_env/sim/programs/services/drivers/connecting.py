@@ -12,5 +12,5 @@ def client(ctx: ProcessContext) -> str:
 
 
 def address(ctx: ProcessContext, host: str, port: int) -> str:
-    """The IP address that ``host`` has for a client; the name itself where it has none."""
-    return next((leg.address for leg in ctx.connect(host, port).legs if leg.address), host)
+    """The IP address that ``host`` has for a client, a Service's where it is one; the name itself where it has none."""
+    return next(iter(ctx.connect(host, port).resolution.addresses), host)

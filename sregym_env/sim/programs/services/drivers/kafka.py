@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.kafka import groups
+from sregym_env.sim.programs.kafka.settings import advertised
 from sregym_env.sim.programs.services.drivers.connecting import address, client
 from sregym_env.sim.programs.services.drivers.driver import Plain
 from sregym_env.sim.programs.services.peers import Peer, only
@@ -24,7 +25,7 @@ class Sarama(Plain):
 
     def send(self, ctx: ProcessContext, peer: Peer, ask: Ask, share: float) -> Flow:
         """Records of one topic; more than one per request where ``share`` says so."""
-        host, port = only(ctx, peer)
+        host, port = _broker(ctx, peer)
         call = Call(f"{ask.operation} {ask.of}", (("client", client(ctx)),))
         flow = ctx.call(host, port, call, share=share, timeout=peer.timeout or TIMEOUT)
         lost = tuple((Failure(failure.kind, _brokers(failure)), part) for failure, part in flow.failures)
@@ -33,9 +34,17 @@ class Sarama(Plain):
     def reach(self, ctx: ProcessContext, peer: Peer) -> Failure | None:
         """Fetch the metadata."""
         failure = ctx.ask(
-            *only(ctx, peer), Call("metadata", (("client", client(ctx)),)), peer.timeout or TIMEOUT
+            *_broker(ctx, peer), Call("metadata", (("client", client(ctx)),)), peer.timeout or TIMEOUT
         )
         return None if failure is None else Failure(failure.kind, _brokers(failure))
+
+
+def _broker(ctx: ProcessContext, peer: Peer) -> tuple[str, int]:
+    """Where requests go: the bootstrap address only tells where the broker says that it is."""
+    host, port = only(ctx, peer)
+    found = ctx.peer(host, port)
+    told = advertised(found) if found is not None and found.process.program == "kafka" else None
+    return told or (host, port)
 
 
 def _brokers(failure: Failure) -> str:
@@ -60,7 +69,8 @@ class _Consumer(Plain):
             return self._told(ctx, failure, host, port)
         broker = ctx.peer(host, port)
         group, _, topic = peer.database.partition("/")
-        if broker is None or not groups.join(broker, ctx, group, topic, self.identity(group)):
+        wanted = groups.Subscription(host, port, group, topic, self.identity(group))
+        if broker is None or not groups.join(broker, ctx, wanted):
             return self._told(ctx, Failure("reset", "EOF"), host, port)
         return None
 

@@ -88,7 +88,7 @@ class _Sql(Plain):
     def send(self, ctx: ProcessContext, peer: Peer, ask: Ask, share: float) -> Flow:
         """One statement on a table."""
         found = _found(ctx, peer)
-        call = Call(ask.operation, (*self._login(ctx, found), ("table", ask.of)))
+        call = Call(f"{ask.operation} {ask.of}".strip(), self._login(ctx, found))
         flow = ctx.call(found.host, found.port, call, share=share, timeout=peer.timeout or self.patience)
         if not flow.failures:
             return flow
