@@ -116,9 +116,9 @@ def _jaeger(reference: str, version: str) -> Image:
                  toolbox="none", user=10001)  # fmt: skip
 
 
-def _daemon(binary: str, size: int, settings: DaemonSettings) -> Callable[[str, str], Image]:
+def _daemon(binary: str, size: int, settings: DaemonSettings, *arguments: str) -> Callable[[str, str], Image]:
     def make(reference: str, version: str) -> Image:
-        return Image(reference, size * _MB, {binary: Binary("daemon", settings)}, (binary,), toolbox="none")
+        return Image(reference, size * _MB, {binary: Binary("daemon", settings)}, (binary,), arguments, toolbox="none")
 
     return make
 
@@ -149,7 +149,7 @@ _OTHERS: Mapping[str, Callable[[str, str], Image]] = {
     "busybox": _busybox,
     "locust-exporter": _daemon("/locust_exporter", 8, _EXPORTER),
     "grafana": _grafana,
-    "k8s-sidecar": _daemon("python", 32, _WATCHER),
+    "k8s-sidecar": _daemon("python", 32, _WATCHER, "-u", "/app/sidecar.py"),
     "jaeger": _jaeger,
     "opensearch": lambda reference, version: stock.opensearch(reference, version),
     "otel-collector": _collector,

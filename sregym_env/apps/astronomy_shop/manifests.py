@@ -220,7 +220,6 @@ def _environments(edition: Edition) -> dict[str, list[Manifest]]:
             "RECOMMENDATION_PORT": ports["recommendation"],
             "PRODUCT_CATALOG_ADDR": address("product-catalog"),
             "OTEL_PYTHON_LOG_CORRELATION": "true",
-            "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python",
             **flagd,
         },
         "product-reviews": {
@@ -314,7 +313,6 @@ def _environments(edition: Edition) -> dict[str, list[Manifest]]:
             "LOCUST_HEADLESS": "false",
             "LOCUST_AUTOSTART": "true",
             "LOCUST_BROWSER_TRAFFIC_ENABLED": "false",
-            "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python",
             "FLAGD_HOST": edition.host("flagd"),
             "FLAGD_PORT": ports["flagd"],
             "FLAGD_OFREP_PORT": 8016,
