@@ -27,7 +27,9 @@ def world() -> EmbeddedWorld:
     return deployed_world(APP, 1).fork()
 
 
-def ask(world: EmbeddedWorld, path: str, method: str = "GET", host: str = "frontend-proxy:8080", **more: Any) -> Exchange:
+def ask(
+    world: EmbeddedWorld, path: str, method: str = "GET", host: str = "frontend-proxy:8080", **more: Any
+) -> Exchange:
     """One request from a node of the cluster."""
     name, _, port = host.partition(":")
     node = world.store.list("nodes")[0]["metadata"]["name"]
@@ -43,9 +45,15 @@ def told(world: EmbeddedWorld, component: str, variable: str, value: str | None)
     if value is not None:
         env.append({"name": variable, "value": value})
     containers = [
-        {**c, "env": env} if c["name"] == component else c for c in found["spec"]["template"]["spec"]["containers"]
+        {**c, "env": env} if c["name"] == component else c
+        for c in found["spec"]["template"]["spec"]["containers"]
     ]
-    patch = {"spec": {"strategy": {"type": "Recreate", "rollingUpdate": None}, "template": {"spec": {"containers": containers}}}}
+    patch = {
+        "spec": {
+            "strategy": {"type": "Recreate", "rollingUpdate": None},
+            "template": {"spec": {"containers": containers}},
+        }
+    }
     world.cluster.patch("deployments.apps", component, patch, namespace=NS, type="merge")
     world.cluster.advance(40.0)
 
@@ -93,7 +101,12 @@ def test_what_a_browser_asks_to_be_slow_is_slow(world: EmbeddedWorld) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "shown"), [("/ready", "LIVE"), ("/clusters", "frontend::frontend:8080::hostname::frontend"), ("/nothing", "invalid path")]
+    ("path", "shown"),
+    [
+        ("/ready", "LIVE"),
+        ("/clusters", "frontend::frontend:8080::hostname::frontend"),
+        ("/nothing", "invalid path"),
+    ],
 )
 def test_the_administrator_sees_where_requests_go(world: EmbeddedWorld, path: str, shown: str) -> None:
     pod = next(p for p in world.store.list("pods", NS) if p["metadata"]["name"].startswith("frontend-proxy-"))
@@ -126,7 +139,11 @@ def test_a_template_that_makes_no_configuration_ends_it(
     ("variable", "value", "answer"),
     [
         ("FRONTEND_HOST", "frontnd", "no healthy upstream"),
-        ("FRONTEND_PORT", "8081", "upstream connect error or disconnect/reset before headers. reset reason: connection"),
+        (
+            "FRONTEND_PORT",
+            "8081",
+            "upstream connect error or disconnect/reset before headers. reset reason: connection",
+        ),
     ],
 )
 def test_a_wrong_address_is_a_503(world: EmbeddedWorld, variable: str, value: str, answer: str) -> None:
@@ -209,7 +226,11 @@ def test_a_wrong_file_ends_them(
     pods = [p["metadata"]["name"] for p in world.store.list("pods", NS)]
     world.cluster.delete("pods", next(n for n in pods if n.startswith(component)), NS)
     world.cluster.advance(30.0)
-    pods = [p["metadata"]["name"] for p in world.store.list("pods", NS) if p["metadata"]["name"].startswith(component)]
+    pods = [
+        p["metadata"]["name"]
+        for p in world.store.list("pods", NS)
+        if p["metadata"]["name"].startswith(component)
+    ]
     assert any(said in world.cluster.logs(NS, each) for each in pods)
 
 
@@ -219,7 +240,10 @@ PROMETHEUS = Image(
     {"/bin/prometheus": Binary("prometheus_server")},
     ("/bin/prometheus",),
     ("--config.file=/etc/prometheus/prometheus.yml",),
-    files={"/etc/prometheus/prometheus.yml": "global: {scrape_interval: 1m}\n", "/etc/prometheus/bad.yml": "a: [b\n"},
+    files={
+        "/etc/prometheus/prometheus.yml": "global: {scrape_interval: 1m}\n",
+        "/etc/prometheus/bad.yml": "a: [b\n",
+    },
 )
 
 

@@ -118,7 +118,9 @@ def _jaeger(reference: str, version: str) -> Image:
 
 def _daemon(binary: str, size: int, settings: DaemonSettings, *arguments: str) -> Callable[[str, str], Image]:
     def make(reference: str, version: str) -> Image:
-        return Image(reference, size * _MB, {binary: Binary("daemon", settings)}, (binary,), arguments, toolbox="none")
+        return Image(
+            reference, size * _MB, {binary: Binary("daemon", settings)}, (binary,), arguments, toolbox="none"
+        )
 
     return make
 
