@@ -369,10 +369,16 @@ class Run:
                 where = "" if isinstance(found, Refusal) else found[1]
                 self.print(meta.connection_info(self.backend, target.host, target.port, where))
             case "x" | "t":
-                self.options.format = _pset(self.format, name, rest)
-                return True
+                shape = self.options.format = _pset(self.format, name, rest)
+                about = (
+                    ("Expanded display", shape.expanded)
+                    if name == "x"
+                    else ("Tuples only", shape.tuples_only)
+                )
+                self.print(f"{about[0]} is {'on' if about[1] else 'off'}.\n")
             case "a":
                 self.options.format = replace(self.format, aligned=not self.format.aligned)
+                self.print(f"Output format is {'aligned' if self.format.aligned else 'unaligned'}.\n")
             case "pset":
                 key, _, value = rest.partition(" ")
                 self.options.format = _pset(self.format, key, value.strip())
@@ -398,9 +404,9 @@ class Run:
             shown = meta.described(self.backend, name, rest, self.format)
         except Refused as error:
             self.print(f"{prefix}{error.error.message}\n", 2)
-            return False
+            return name[:2] != "d" and len(name) > 1
         if shown is None:
-            self.print(f"{prefix}invalid command \\{name}\nTry \\? for help.\n", 2)
+            self.print(f"{prefix}invalid command \\{name}\n", 2)
             return False
         self.print(shown)
         return True
@@ -485,6 +491,7 @@ class Run:
         implicit = len(parts) > 1
         if implicit:
             self.backend.begin()
+            self.backend.implicit = True
         well = True
         place = 0
         for part in parts:
@@ -500,7 +507,7 @@ class Run:
             if not well or self.ended:
                 break
         self.whole = ("", 0)
-        if implicit:
+        if self.backend.implicit:
             self.backend.end(commit=well)
         return well
 

@@ -10,6 +10,7 @@ from sregym_env.sim.programs.postgres.errors import refuse
 from sregym_env.sim.programs.postgres.expressions import Evaluator, Field, Scope, Surroundings, aggregated
 from sregym_env.sim.programs.postgres.tree import (
     Apply,
+    Case,
     Cast,
     ColumnRef,
     Expression,
@@ -17,6 +18,7 @@ from sregym_env.sim.programs.postgres.tree import (
     Join,
     Literal_,
     Operate,
+    Scalar,
     Select,
     Source,
 )
@@ -147,8 +149,10 @@ def _name(expression: Expression) -> str:
                 if isinstance(operand, (ColumnRef, Apply))
                 else _SHORT.get(kind, kind.partition("(")[0])
             )
-        case Literal_(value) if isinstance(value, bool):
-            return "bool"
+        case Case():
+            return "case"
+        case Scalar(select, exists):
+            return "exists" if exists else _name(select.items[0][0]) if select.items else "?column?"
     return "?column?"
 
 
