@@ -442,6 +442,25 @@ def test_any_text_is_a_statement_or_refused(words: list[str]) -> None:
         assert refusal.error.code == "42601"
 
 
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("select count(*) from generate_series(1,100000) a where exists (select 1 from generate_series(1,100000) b where b = -a)",
+         "canceling statement due to statement timeout"),
+        ("select count(*) from generate_series(1,100000) a, generate_series(1,100000) b", "out of memory"),
+        ("select count(*) from generate_series(1,1000000000)", "out of memory"),
+        ("select 9223372036854775807 + 1, 5000000000 * 5000000000", "bigint out of range"),
+        ("select replace(replace(replace('" + "a" * 1000 + "', 'a', '" + "b" * 900 + "'), 'b', '" + "c" * 900 + "'), 'c', 'dd')",
+         "string size exceeds the maximum allowed"),
+    ],
+    ids=["correlated", "joined", "long", "large", "wide"],
+)  # fmt: skip
+def test_statements_that_would_take_for_ever_are_refused(
+    world: EmbeddedWorld, statement: str, said: str
+) -> None:
+    assert said in shop.sql(world, statement).stderr
+
+
 def test_deep_nesting_is_refused() -> None:
     with pytest.raises(Refused) as refusal:
         parsed("select " + "(" * 5000 + "1" + ")" * 5000)

@@ -15,7 +15,7 @@ from sregym_env.sim.programs.postgres.errors import PgError, Refused
 from sregym_env.sim.programs.postgres.execute import Backend, Result, Sleeps, Waits
 from sregym_env.sim.programs.postgres.printing import Format, report, table
 from sregym_env.sim.programs.postgres.sessions import PgSession
-from sregym_env.sim.programs.postgres.tokens import pieces
+from sregym_env.sim.programs.postgres.tokens import MAX_STATEMENT, pieces
 from sregym_env.sim.world.program import Command
 
 PORT = 5432
@@ -314,7 +314,8 @@ class Run:
             self.print(sql + "\n")
         for name, value in self.options.variables.items():
             for form, text in ((f":'{name}'", "'" + value.replace("'", "''") + "'"), (f":{name}", value)):
-                sql = sql.replace(form, text) if form in sql else sql
+                if len(sql) + sql.count(form) * len(text) <= MAX_STATEMENT:
+                    sql = sql.replace(form, text)
         try:
             result = self.backend.run(sql)
         except Refused as error:

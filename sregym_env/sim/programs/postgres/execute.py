@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
+from sregym_env.runtime import effort
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.postgres import sessions, storage, views
@@ -61,6 +62,11 @@ from sregym_env.sim.programs.postgres.tree import (
     Transaction,
     Update,
 )
+
+MOST_LOOKED_AT = 120_000
+"""Rows that a statement may look at, those of its inner queries every time: a real server would need minutes."""
+ROW_EFFORT = 10.0
+"""What a row costs (units of ``runtime/effort.py``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +132,7 @@ class Backend:
         self.since = server.now()
         self.pid = sessions.backend_pid(server, identity or f"{address}/psql/0", self.since)
         self._slept: float | None = None
+        self._looked_at = 0
 
     # --- the data -------------------------------------------------------------------------------------
 
@@ -169,6 +176,7 @@ class Backend:
         self.query = sql
         self.notices = []
         self._slept = None
+        self._looked_at = 0
         statement = self._parsed(sql)
         if self.failed and not (
             isinstance(statement, Transaction) and statement.kind in ("commit", "rollback")
@@ -432,6 +440,13 @@ class Backend:
         schema, dot, table = str(value).rpartition(".")
         self._found(Name(table.strip('"'), schema if dot else ""))
         return str(value)
+
+    def spend(self, rows: int) -> None:
+        """Note that so many rows are looked at. Raises Refused, EffortExceeded."""
+        self._looked_at += rows
+        effort.spend(rows * ROW_EFFORT)
+        if self._looked_at > MOST_LOOKED_AT:
+            raise refuse("57014", "canceling statement due to statement timeout")
 
     def sleep(self, seconds: float) -> None:
         """Have the statement take that long."""

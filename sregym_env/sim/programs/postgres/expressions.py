@@ -28,6 +28,8 @@ from sregym_env.sim.programs.postgres.tree import (
 )
 
 NUMERIC = ("smallint", "integer", "bigint", "numeric", "real", "double precision", "oid", "money")
+MOST_TEXT = 1_000_000
+"""Characters of a text that expressions may make."""
 AGGREGATES = frozenset("count sum min max avg string_agg array_agg bool_or bool_and".split())
 
 
@@ -53,6 +55,10 @@ class Surroundings(Protocol):
 
     def cast(self, kind: str, value: Any) -> Any:
         """A cast that needs the catalogue (``regclass``)."""
+        ...
+
+    def spend(self, rows: int) -> None:
+        """Note that so many rows are looked at. Raises Refused where a statement looks at too many."""
         ...
 
 
@@ -282,7 +288,7 @@ class Evaluator:
                 return len(values)
             case "string_agg":
                 mark = self.value(call.arguments[1], group[0]) if group else ""
-                return str(mark).join(map(shown, values)) if values else None
+                return bounded(*_between(str(mark), [shown(each) for each in values])) if values else None
             case "array_agg":
                 return tuple(values) if values else None
             case "bool_or" | "bool_and":
@@ -456,6 +462,13 @@ def _compared(operator: str, left: Any, right: Any, position: int = -1) -> bool:
         raise _no_operator(operator, left, right, position) from None
 
 
+def _whole(value: Any) -> Any:
+    """A number as it is, unless it is an integer that no type holds."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise refuse("22003", "bigint out of range")
+    return value
+
+
 def _no_operator(operator: str, left: Any, right: Any, position: int) -> Exception:
     return refuse(
         "42883",
@@ -469,6 +482,8 @@ def binary(operator: str, left: Any, right: Any, position: int = -1) -> Any:
     """An operator on two values, neither of them null. Raises Refused."""
     if operator in ("=", "<>", "<", ">", "<=", ">="):
         return _compared(operator, left, right, position)
+    if operator == "||" and not isinstance(left, tuple):
+        return bounded(shown(left), shown(right))
     if operator == "||":
         return (
             left + right
@@ -489,11 +504,11 @@ def binary(operator: str, left: Any, right: Any, position: int = -1) -> Any:
     try:
         match operator:
             case "+":
-                return left + right
+                return _whole(left + right)
             case "-":
-                return left - right
+                return _whole(left - right)
             case "*":
-                return left * right
+                return _whole(left * right)
             case "/":
                 if isinstance(left, int) and isinstance(right, int):
                     quotient = abs(left) // abs(right)
@@ -683,6 +698,26 @@ def pretty(size: int) -> str:
     return f"{size >> 40} TB"
 
 
+def bounded(*parts: str) -> str:
+    """Texts behind each other. Raises Refused where they are longer than anybody needs."""
+    if sum(map(len, parts)) > MOST_TEXT:
+        raise refuse("54000", "string size exceeds the maximum allowed")
+    return "".join(parts)
+
+
+def _between(mark: str, texts: Sequence[str]) -> list[str]:
+    """Texts with a mark between each two."""
+    return [part for text in texts for part in (mark, text)][1:]
+
+
+def _replaced(text: str, old: str, new: str) -> str:
+    if not old:
+        return text
+    if len(text) + text.count(old) * len(new) > MOST_TEXT:
+        raise refuse("54000", "string size exceeds the maximum allowed")
+    return text.replace(old, new)
+
+
 def _substring(text: str, start: int, length: int | None = None) -> str:
     begin = start - 1
     return text[max(begin, 0) : None if length is None else max(begin + length, 0)]
@@ -701,8 +736,8 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "cardinality": len,
     "ceil": lambda value: Decimal(math.ceil(value)),
     "char_length": lambda text: len(shown(text)),
-    "concat": lambda *each: "".join(shown(v) for v in each),
-    "concat_ws": lambda mark, *each: str(mark).join(shown(v) for v in each if v is not None),
+    "concat": lambda *each: bounded(*(shown(v) for v in each)),
+    "concat_ws": lambda mark, *each: bounded(*_between(str(mark), [shown(v) for v in each if v is not None])),
     "date_part": _part,
     "date_trunc": _truncated,
     "extract": _part,
@@ -714,7 +749,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "lower": lambda text: shown(text).lower(),
     "nullif": lambda one, other: None if one == other else one,
     "pg_size_pretty": lambda size: pretty(int(size)),
-    "replace": lambda text, old, new: str(text).replace(old, new)[:100_000] if old else text,
+    "replace": lambda text, old, new: _replaced(shown(text), str(old), shown(new)),
     "right": lambda text, count: str(text)[-count:] if count else "",
     "round": lambda value, digits=0: round(Decimal(value), min(max(int(digits), -20), 20)),
     "split_part": _split,

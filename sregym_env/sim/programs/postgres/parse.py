@@ -1099,9 +1099,7 @@ class _Parser:
         token = self.next
         if token.kind == "number":
             self.at += 1
-            return Literal_(
-                int(token.text) if token.text.isdecimal() else Decimal(token.text), token.position
-            )
+            return Literal_(_numeral(token.text), token.position)
         if token.kind == "text":
             self.at += 1
             return Literal_(token.text, token.position)
@@ -1219,6 +1217,11 @@ class _Parser:
         condition = self.expression()
         self.need_symbol(")")
         return tuple(Case(((condition, each),), None) for each in arguments or (Literal_(1),))
+
+
+def _numeral(text: str) -> int | Decimal:
+    """A number: a bigint where it fits, else a numeric."""
+    return int(text) if text.isdecimal() and len(text) < 19 else Decimal(text[:1000])
 
 
 def _with(select: Select, **changes: Any) -> Select:

@@ -42,6 +42,7 @@ def answer(
         fields = tuple(Field("", f"column{index}", kind) for index, kind in enumerate(kinds, 1))
         return fields, _limited(select, rows, evaluator)
     fields, rows = _from(select.source, read, around, outer, row)
+    around.spend(len(rows) + 1)
     evaluator = Evaluator(Scope(fields, outer, tuple(row)), around)
     if select.where is not None:
         rows = [each for each in rows if evaluator.value(select.where, each) is True]
@@ -244,6 +245,7 @@ def _joined(
         on = conditions[0]
         for each in conditions[1:]:
             on = Operate("and", (on, each))
+    around.spend(len(left) * len(right))
     evaluator = Evaluator(Scope(fields, outer, tuple(row)), around)
     rows: list[tuple[Any, ...]] = []
     for one in left:
