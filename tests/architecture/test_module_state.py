@@ -86,7 +86,7 @@ REMEMBERED = {
     # Grids of numbers, which cannot be written to.
     "law.centres", "law.edges",
     # Values of classes that are not frozen by declaration, but never changed.
-    "cronjob._zone", "fields.order", "flags.flag_set", "names._names", "services._network",
+    "cronjob._zone", "fields.order", "flagd._parsed", "flags.flag_set", "names._names", "services._network",
     "tls._mismatch", "tls._unsigned", "tls.certificates", "tls.facts",
     # Files that servers read at their start, which nobody changes.
     "flagd._parsed", "yaml_files.document",

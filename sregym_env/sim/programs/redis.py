@@ -9,9 +9,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.runtime.clock import SECOND
+from sregym_env.sim.containers import view
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import redis_memory
 from sregym_env.sim.programs.defaults import Quiet
@@ -63,7 +65,7 @@ class Redis(Quiet):
             _log(ctx, "M", "#", "Failed listening on port " + port + " (TCP), aborting.")
             ctx.exit(1)
             return
-        ctx.update(options=given)
+        ctx.update(options=given, **_loaded(ctx))
         _log(ctx, "M", "*", f"Running mode=standalone, port={port}.")
         _log(ctx, "M", second, "Server initialized")
         _log(ctx, "M", "*", self.ready)
@@ -92,6 +94,7 @@ class Redis(Quiet):
         """Save what is to be saved, and exit."""
         _log(ctx, "signal-handler", "", "")
         _log(ctx, "M", self.marks[1] if self.name == "redis" else "*", "User requested shutdown...")
+        _save(ctx)
         _log(ctx, "M", "#", f"{TITLES[self.name]} is now ready to exit, bye bye...")
         return 0.1, 0
 
@@ -103,6 +106,38 @@ class Redis(Quiet):
     def commands(self) -> Mapping[str, Command]:
         """``redis-cli``."""
         return {"redis-cli": partial(client, program="Redis")}
+
+
+_KEPT = ("keys", "filled", "bulk", "bulk_keys")
+"""What stands in a dump, by its names in the state of the process."""
+DUMP = "dump.rdb"
+
+
+def _dump(ctx: ProcessContext) -> Mapping[str, Any] | None:
+    """The volume in which a dump is kept; None where the server's directory dies with its container."""
+    if view.mount_of(ctx.process, "/data") is None:
+        return None
+    try:
+        return ctx.volume("/data") or {}
+    except OSError:
+        return {}
+
+
+def _save(ctx: ProcessContext) -> None:
+    """Write a dump, as servers with save points do when they are told to end."""
+    known = _dump(ctx)
+    if known is None or not option(ctx, "save").strip():
+        return
+    held = {name: ctx.process.state[name] for name in _KEPT if name in ctx.process.state}
+    ctx.write_volume("/data", {**known, DUMP: "REDIS0011", view.structured(DUMP): held})
+    _log(ctx, "M", "*", "DB saved on disk")
+
+
+def _loaded(ctx: ProcessContext) -> dict[str, Any]:
+    """What a dump holds; nothing where there is none."""
+    known = _dump(ctx) or {}
+    held = known.get(view.structured(DUMP)) if DUMP in known else None
+    return dict(held) if isinstance(held, dict) else {}
 
 
 def _log(ctx: ProcessContext, role: str, mark: str, text: str) -> None:

@@ -133,3 +133,18 @@ def test_clients_are_the_processes_that_run(world: EmbeddedWorld) -> None:
     world.cluster.patch("deployments.apps", "cart", {"spec": {"replicas": 0}}, namespace=shop.NS)
     world.advance(60.0)
     assert address not in cli(world, "CLIENT", "LIST").stdout
+
+
+def test_a_volume_keeps_what_is_set_and_a_container_does_not(world: EmbeddedWorld) -> None:
+    pod = {"volumes": [{"name": "data", "emptyDir": {}}],
+           "containers": [{"name": "valkey-cart", "volumeMounts": [{"name": "data", "mountPath": "/data"}]}]}  # fmt: skip
+    cli(world, "SET", "a", "b")
+    world.cluster.patch(
+        "deployments.apps", "valkey-cart", {"spec": {"template": {"spec": pod}}}, namespace=shop.NS
+    )
+    world.advance(40.0)
+    assert cli(world, "GET", "a").stdout == "\n"
+    cli(world, "SET", "a", "b")
+    shop.run(world, "valkey-cart", "kill", "1")
+    world.advance(20.0)
+    assert cli(world, "GET", "a").stdout == "b\n"

@@ -15,7 +15,7 @@ from sregym_env.sim.programs.postgres.errors import PgError, Refused
 from sregym_env.sim.programs.postgres.execute import Backend, Result, Sleeps, Waits
 from sregym_env.sim.programs.postgres.printing import Format, report, table
 from sregym_env.sim.programs.postgres.sessions import PgSession
-from sregym_env.sim.programs.postgres.tokens import pieces
+from sregym_env.sim.programs.postgres.tokens import MAX_STATEMENT, pieces
 from sregym_env.sim.world.program import Command
 
 PORT = 5432
@@ -314,7 +314,8 @@ class Run:
             self.print(sql + "\n")
         for name, value in self.options.variables.items():
             for form, text in ((f":'{name}'", "'" + value.replace("'", "''") + "'"), (f":{name}", value)):
-                sql = sql.replace(form, text) if form in sql else sql
+                if len(sql) + sql.count(form) * len(text) <= MAX_STATEMENT:
+                    sql = sql.replace(form, text)
         try:
             result = self.backend.run(sql)
         except Refused as error:
@@ -369,10 +370,16 @@ class Run:
                 where = "" if isinstance(found, Refusal) else found[1]
                 self.print(meta.connection_info(self.backend, target.host, target.port, where))
             case "x" | "t":
-                self.options.format = _pset(self.format, name, rest)
-                return True
+                shape = self.options.format = _pset(self.format, name, rest)
+                about = (
+                    ("Expanded display", shape.expanded)
+                    if name == "x"
+                    else ("Tuples only", shape.tuples_only)
+                )
+                self.print(f"{about[0]} is {'on' if about[1] else 'off'}.\n")
             case "a":
                 self.options.format = replace(self.format, aligned=not self.format.aligned)
+                self.print(f"Output format is {'aligned' if self.format.aligned else 'unaligned'}.\n")
             case "pset":
                 key, _, value = rest.partition(" ")
                 self.options.format = _pset(self.format, key, value.strip())
@@ -398,9 +405,9 @@ class Run:
             shown = meta.described(self.backend, name, rest, self.format)
         except Refused as error:
             self.print(f"{prefix}{error.error.message}\n", 2)
-            return False
+            return name[:2] != "d" and len(name) > 1
         if shown is None:
-            self.print(f"{prefix}invalid command \\{name}\nTry \\? for help.\n", 2)
+            self.print(f"{prefix}invalid command \\{name}\n", 2)
             return False
         self.print(shown)
         return True
@@ -485,6 +492,7 @@ class Run:
         implicit = len(parts) > 1
         if implicit:
             self.backend.begin()
+            self.backend.implicit = True
         well = True
         place = 0
         for part in parts:
@@ -500,7 +508,7 @@ class Run:
             if not well or self.ended:
                 break
         self.whole = ("", 0)
-        if implicit:
+        if self.backend.implicit:
             self.backend.end(commit=well)
         return well
 

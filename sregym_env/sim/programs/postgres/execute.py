@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
+from sregym_env.runtime import effort
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.postgres import sessions, storage, views
@@ -21,7 +23,15 @@ from sregym_env.sim.programs.postgres.catalog import (
     fresh,
 )
 from sregym_env.sim.programs.postgres.errors import PgError, Refused, refuse
-from sregym_env.sim.programs.postgres.expressions import Evaluator, Field, Scope, converted, moment, shown
+from sregym_env.sim.programs.postgres.expressions import (
+    Evaluator,
+    Field,
+    Scope,
+    converted,
+    located,
+    moment,
+    shown,
+)
 from sregym_env.sim.programs.postgres.parse import parsed
 from sregym_env.sim.programs.postgres.queries import MOST_ROWS, answer
 from sregym_env.sim.programs.postgres.sessions import PgSession
@@ -40,6 +50,7 @@ from sregym_env.sim.programs.postgres.tree import (
     Grant,
     Insert,
     KeyDef,
+    Literal_,
     Lock,
     Maintain,
     Name,
@@ -51,6 +62,11 @@ from sregym_env.sim.programs.postgres.tree import (
     Transaction,
     Update,
 )
+
+MOST_LOOKED_AT = 120_000
+"""Rows that a statement may look at, those of its inner queries every time: a real server would need minutes."""
+ROW_EFFORT = 10.0
+"""What a row costs (units of ``runtime/effort.py``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +123,8 @@ class Backend:
         self.settings: dict[str, str] = {}
         self.work: Cluster | None = None
         """The data as the open transaction has changed it; None where none is open."""
+        self.implicit = False
+        """Whether the open transaction is only that of a request with several statements."""
         self.failed = False
         self.locks: tuple[sessions.LockHeld, ...] = ()
         self.notices: list[str] = []
@@ -114,6 +132,7 @@ class Backend:
         self.since = server.now()
         self.pid = sessions.backend_pid(server, identity or f"{address}/psql/0", self.since)
         self._slept: float | None = None
+        self._looked_at = 0
 
     # --- the data -------------------------------------------------------------------------------------
 
@@ -157,6 +176,7 @@ class Backend:
         self.query = sql
         self.notices = []
         self._slept = None
+        self._looked_at = 0
         statement = self._parsed(sql)
         if self.failed and not (
             isinstance(statement, Transaction) and statement.kind in ("commit", "rollback")
@@ -193,7 +213,7 @@ class Backend:
         if self.work is not None and commit and not self.failed:
             storage.write(self.server, self.work)
         self.work = None
-        self.failed = False
+        self.implicit = self.failed = False
         self.locks = ()
 
     def _statement(self, statement: Statement) -> Result:
@@ -238,9 +258,10 @@ class Backend:
     def _transaction(self, statement: Transaction) -> Result:
         match statement.kind:
             case "begin":
-                if self.work is not None:
+                if self.work is not None and not self.implicit:
                     self.notices.append("WARNING:  there is already a transaction in progress")
                 self.begin()
+                self.implicit = False
                 return Result("BEGIN")
             case "savepoint":
                 return Result("SAVEPOINT")
@@ -420,6 +441,13 @@ class Backend:
         self._found(Name(table.strip('"'), schema if dot else ""))
         return str(value)
 
+    def spend(self, rows: int) -> None:
+        """Note that so many rows are looked at. Raises Refused, EffortExceeded."""
+        self._looked_at += rows
+        effort.spend(rows * ROW_EFFORT)
+        if self._looked_at > MOST_LOOKED_AT:
+            raise refuse("57014", "canceling statement due to statement timeout")
+
     def sleep(self, seconds: float) -> None:
         """Have the statement take that long."""
         self._slept = (self._slept or 0.0) + max(seconds, 0.0)
@@ -457,9 +485,11 @@ class Backend:
         schema, table = self._table(insert.table, "INSERT", "RowExclusiveLock")
         table = self._settled(schema, table)
         names = insert.columns or tuple(each.name for each in table.columns)
-        for name in names:
+        for index, name in enumerate(names):
             if table.place(name) is None:
-                raise refuse("42703", f'column "{name}" of relation "{table.name}" does not exist')
+                place = insert.positions[index] if insert.positions else -1
+                text = f'column "{name}" of relation "{table.name}" does not exist'
+                raise refuse("42703", text, position=place)
         evaluator = Evaluator(Scope(()), self)
         given: list[tuple[Any, ...]] = []
         if isinstance(insert.rows, Select):
@@ -468,12 +498,18 @@ class Backend:
             for row in insert.rows:
                 given.append(tuple(_DEFAULT if each is None else evaluator.value(each, ()) for each in row))
         made: list[Row] = []
-        for values in given:
+        for number, values in enumerate(given):
             if len(values) > len(names):
-                raise refuse("42601", "INSERT has more expressions than target columns")
+                extra = insert.rows[0][len(names)] if isinstance(insert.rows, tuple) else None
+                place = extra.position if isinstance(extra, Literal_) else -1
+                raise refuse("42601", "INSERT has more expressions than target columns", position=place)
             if insert.columns and len(values) < len(names):
-                raise refuse("42601", "INSERT has more target columns than expressions")
-            table, row = self._completed(table, dict(zip(names, values, strict=False)))
+                place = insert.positions[len(values)] if insert.positions else -1
+                raise refuse("42601", "INSERT has more target columns than expressions", position=place)
+            written = (
+                dict(zip(names, insert.rows[number], strict=False)) if isinstance(insert.rows, tuple) else {}
+            )
+            table, row = self._completed(table, dict(zip(names, values, strict=False)), written)
             clash = self._clash(table, row, made)
             if clash is not None:
                 if insert.skip_conflicts:
@@ -486,7 +522,9 @@ class Backend:
         )
         return self._returned(f"INSERT 0 {len(made)}", insert.returning, table, made)
 
-    def _completed(self, table: Table, given: Mapping[str, Any]) -> tuple[Table, Row]:
+    def _completed(
+        self, table: Table, given: Mapping[str, Any], places: Mapping[str, Any] = MappingProxyType({})
+    ) -> tuple[Table, Row]:
         """A whole row: defaults put in, values converted, nulls refused."""
         evaluator = Evaluator(Scope(()), self)
         row: list[Any] = []
@@ -498,7 +536,8 @@ class Backend:
                     value = table.last
                 else:
                     value = None if column.default is None else evaluator.value(column.default, ())
-            row.append(converted(value, column.type, self.cast))
+            with located(places.get(column.name)):
+                row.append(converted(value, column.type, self.cast))
         for column, value in zip(table.columns, row, strict=True):
             if value is None and (column.not_null or column.name in table.primary):
                 raise refuse(
@@ -1124,7 +1163,7 @@ class Backend:
                     for table in self._schema(name.name).tables.values():
                         data = data.with_table(self.database, name.name, replace(table, grants=change(table.grants, TABLE_PRIVILEGES)))  # fmt: skip
                 case "table":
-                    inside, table = self._found(name)
+                    inside, table = self._found(replace(name, position=-1))
                     self._owned(table.owner, "table", table.name)
                     data = data.with_table(self.database, inside.name, replace(table, grants=change(table.grants, TABLE_PRIVILEGES)))  # fmt: skip
         self._write(data)
@@ -1138,6 +1177,7 @@ class Backend:
 
 
 _DEFAULT = object()
+_PRIVILEGES = frozenset((*TABLE_PRIVILEGES, "USAGE", "CREATE", "CONNECT", "TEMPORARY", "TEMP", "EXECUTE"))
 _EXTENSIONS = frozenset(
     "plpgsql pg_stat_statements pgcrypto uuid-ossp hstore citext pg_trgm btree_gin dblink".split()
 )
@@ -1154,6 +1194,8 @@ def _changing(grant: Grant, roles: Sequence[str]) -> Callable[[Grants, Sequence[
     def change(grants: Grants, all_: Sequence[str]) -> Grants:
         wanted = tuple(all_) if "ALL" in grant.privileges else grant.privileges
         for each in wanted:
+            if each not in _PRIVILEGES:
+                raise refuse("42601", f'unrecognized privilege type "{each.lower()}"')
             if each not in all_ and each != "TEMP":
                 raise refuse(
                     "0LP01",

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal, DivisionByZero, InvalidOperation
+from decimal import ROUND_HALF_UP, Decimal, DivisionByZero, InvalidOperation, localcontext
 from typing import Any, Protocol
 
 import re2
 
 from sregym_env.runtime.clock import SECOND
-from sregym_env.sim.programs.postgres.errors import refuse
+from sregym_env.sim.programs.postgres.errors import Refused, refuse
 from sregym_env.sim.programs.postgres.tree import (
     Among,
     Apply,
@@ -27,6 +28,8 @@ from sregym_env.sim.programs.postgres.tree import (
 )
 
 NUMERIC = ("smallint", "integer", "bigint", "numeric", "real", "double precision", "oid", "money")
+MOST_TEXT = 1_000_000
+"""Characters of a text that expressions may make."""
 AGGREGATES = frozenset("count sum min max avg string_agg array_agg bool_or bool_and".split())
 
 
@@ -52,6 +55,10 @@ class Surroundings(Protocol):
 
     def cast(self, kind: str, value: Any) -> Any:
         """A cast that needs the catalogue (``regclass``)."""
+        ...
+
+    def spend(self, rows: int) -> None:
+        """Note that so many rows are looked at. Raises Refused where a statement looks at too many."""
         ...
 
 
@@ -124,7 +131,8 @@ class Evaluator:
             case Apply():
                 return self._apply(expression, row, group)
             case Cast(operand, kind):
-                return self.cast(self.value(operand, row, group), kind)
+                with located(operand):
+                    return self.cast(self.value(operand, row, group), kind)
             case Among():
                 return self._among(expression, row, group)
             case Case(branches, otherwise):
@@ -164,6 +172,8 @@ class Evaluator:
                 return right
             return None if left is None or right is None else right
         values = [self.value(each, row, group) for each in operands]
+        if len(operands) == 2 and operator in _COMPARED:
+            self._comparable(operator, operands, position)
         match operator:
             case "not":
                 found = self._truth(values[0], "NOT")
@@ -185,7 +195,22 @@ class Evaluator:
         if operator in ("like", "ilike"):
             text, pattern = str(values[0]), str(values[1])
             return like(text.lower(), pattern.lower()) if operator == "ilike" else like(text, pattern)
-        return binary(operator, values[0], values[1], position)
+        with located(next((each for each in operands if _is_text(each)), None)):
+            return binary(operator, values[0], values[1], position)
+
+    def _comparable(self, operator: str, operands: Sequence[Expression], position: int) -> None:
+        """Whether two types can be compared: a text in the statement takes any type, a column's stays what it is."""
+        kinds = [self.type(each).partition("(")[0] for each in operands]
+        bare = [isinstance(each, Literal_) and isinstance(each.value, str) for each in operands]
+        for index in (0, 1):
+            texts = kinds[index] in _TEXTS and not bare[index] and isinstance(operands[index], ColumnRef)
+            if texts and kinds[1 - index] in NUMERIC:
+                raise refuse(
+                    "42883",
+                    f"operator does not exist: {kinds[0]} {operator} {kinds[1]}",
+                    hint="No operator matches the given name and argument types. You might need to add explicit type casts.",
+                    position=position,
+                )
 
     @staticmethod
     def _truth(value: Any, operator: str) -> bool | None:
@@ -217,7 +242,7 @@ class Evaluator:
         name = call.name
         if name in AGGREGATES:
             if group is None:
-                raise refuse("42803", "aggregate functions are not allowed here", position=call.position)
+                raise refuse("42803", "aggregate functions are not allowed in WHERE", position=call.position)
             return self._aggregate(call, group)
         if name == "coalesce":
             return next(
@@ -263,7 +288,7 @@ class Evaluator:
                 return len(values)
             case "string_agg":
                 mark = self.value(call.arguments[1], group[0]) if group else ""
-                return str(mark).join(map(shown, values)) if values else None
+                return bounded(*_between(str(mark), [shown(each) for each in values])) if values else None
             case "array_agg":
                 return tuple(values) if values else None
             case "bool_or" | "bool_and":
@@ -283,7 +308,9 @@ class Evaluator:
             total = total + each
         if call.name == "sum":
             return total
-        return (Decimal(total) / len(values)).quantize(Decimal("1." + "0" * 16)) if not isinstance(total, timedelta) else total / len(values)  # fmt: skip
+        if isinstance(total, timedelta):
+            return total / len(values)
+        return divided(Decimal(total), Decimal(len(values)))
 
     def cast(self, value: Any, kind: str) -> Any:
         """A value of another type. Raises Refused."""
@@ -308,7 +335,18 @@ class Evaluator:
             case Apply(name, arguments):
                 if name in _INTEGERS:
                     return "bigint"
-                if name in ("sum", "min", "max", "avg", "round", "coalesce", "abs", "ceil", "floor"):
+                if name in (
+                    "sum",
+                    "min",
+                    "max",
+                    "avg",
+                    "round",
+                    "coalesce",
+                    "nullif",
+                    "abs",
+                    "ceil",
+                    "floor",
+                ):
                     return self.type(arguments[0]) if arguments else "text"
                 return "text"
             case Case(branches, _):
@@ -318,6 +356,8 @@ class Evaluator:
         return "boolean"
 
 
+_COMPARED = ("=", "<>", "<", ">", "<=", ">=")
+_TEXTS = ("text", "character varying", "character", "name")
 _INTEGERS = frozenset(
     "count length char_length pg_backend_pid array_length pg_database_size pg_total_relation_size pg_relation_size "
     "pg_table_size extract date_part cardinality".split()
@@ -422,6 +462,13 @@ def _compared(operator: str, left: Any, right: Any, position: int = -1) -> bool:
         raise _no_operator(operator, left, right, position) from None
 
 
+def _whole(value: Any) -> Any:
+    """A number as it is, unless it is an integer that no type holds."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise refuse("22003", "bigint out of range")
+    return value
+
+
 def _no_operator(operator: str, left: Any, right: Any, position: int) -> Exception:
     return refuse(
         "42883",
@@ -435,6 +482,8 @@ def binary(operator: str, left: Any, right: Any, position: int = -1) -> Any:
     """An operator on two values, neither of them null. Raises Refused."""
     if operator in ("=", "<>", "<", ">", "<=", ">="):
         return _compared(operator, left, right, position)
+    if operator == "||" and not isinstance(left, tuple):
+        return bounded(shown(left), shown(right))
     if operator == "||":
         return (
             left + right
@@ -455,16 +504,16 @@ def binary(operator: str, left: Any, right: Any, position: int = -1) -> Any:
     try:
         match operator:
             case "+":
-                return left + right
+                return _whole(left + right)
             case "-":
-                return left - right
+                return _whole(left - right)
             case "*":
-                return left * right
+                return _whole(left * right)
             case "/":
                 if isinstance(left, int) and isinstance(right, int):
                     quotient = abs(left) // abs(right)
                     return quotient if (left < 0) == (right < 0) else -quotient
-                return left / right
+                return divided(Decimal(left), Decimal(right))
             case "%":
                 return int(math.fmod(left, right)) if isinstance(left, int) else left % right
             case "^":
@@ -474,6 +523,47 @@ def binary(operator: str, left: Any, right: Any, position: int = -1) -> Any:
     except (TypeError, InvalidOperation, OverflowError, ValueError):
         pass
     raise _no_operator(operator, left, right, position)
+
+
+def divided(left: Decimal, right: Decimal) -> Decimal:
+    """A quotient with as many digits as PostgreSQL gives it (``select_div_scale``): sixteen that count, in fours."""
+    if not right:
+        raise DivisionByZero
+    (above, first), (below, other) = _leading(left), _leading(right)
+    weight = above - below - (first <= other)
+    scale = max(16 - 4 * weight, _scale(left), _scale(right), 0)
+    with localcontext() as context:
+        context.prec = 200
+        return (left / right).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
+
+
+def _leading(value: Decimal) -> tuple[int, int]:
+    """(place, digit) of the first digit to the base of ten thousand."""
+    if not value:
+        return 0, 0
+    place = value.adjusted() // 4
+    return place, int(abs(value).scaleb(-4 * place))
+
+
+def _scale(value: Decimal) -> int:
+    exponent = value.as_tuple().exponent
+    return max(-exponent, 0) if isinstance(exponent, int) else 0
+
+
+def _is_text(expression: Any) -> bool:
+    return isinstance(expression, Literal_) and isinstance(expression.value, str)
+
+
+@contextmanager
+def located(expression: Any) -> Iterator[None]:
+    """Have what a constant causes reported where it stands."""
+    try:
+        yield
+    except Refused as error:
+        place = expression.position if _is_text(expression) else -1
+        if error.error.position >= 0 or place < 0 or error.error.code not in ("22P02", "22003", "22007"):
+            raise
+        raise Refused(error.error._replace(position=place)) from None
 
 
 def _moments(left: Any, right: Any) -> tuple[Any, Any]:
@@ -608,6 +698,26 @@ def pretty(size: int) -> str:
     return f"{size >> 40} TB"
 
 
+def bounded(*parts: str) -> str:
+    """Texts behind each other. Raises Refused where they are longer than anybody needs."""
+    if sum(map(len, parts)) > MOST_TEXT:
+        raise refuse("54000", "string size exceeds the maximum allowed")
+    return "".join(parts)
+
+
+def _between(mark: str, texts: Sequence[str]) -> list[str]:
+    """Texts with a mark between each two."""
+    return [part for text in texts for part in (mark, text)][1:]
+
+
+def _replaced(text: str, old: str, new: str) -> str:
+    if not old:
+        return text
+    if len(text) + text.count(old) * len(new) > MOST_TEXT:
+        raise refuse("54000", "string size exceeds the maximum allowed")
+    return text.replace(old, new)
+
+
 def _substring(text: str, start: int, length: int | None = None) -> str:
     begin = start - 1
     return text[max(begin, 0) : None if length is None else max(begin + length, 0)]
@@ -626,8 +736,8 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "cardinality": len,
     "ceil": lambda value: Decimal(math.ceil(value)),
     "char_length": lambda text: len(shown(text)),
-    "concat": lambda *each: "".join(shown(v) for v in each),
-    "concat_ws": lambda mark, *each: str(mark).join(shown(v) for v in each if v is not None),
+    "concat": lambda *each: bounded(*(shown(v) for v in each)),
+    "concat_ws": lambda mark, *each: bounded(*_between(str(mark), [shown(v) for v in each if v is not None])),
     "date_part": _part,
     "date_trunc": _truncated,
     "extract": _part,
@@ -639,7 +749,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "lower": lambda text: shown(text).lower(),
     "nullif": lambda one, other: None if one == other else one,
     "pg_size_pretty": lambda size: pretty(int(size)),
-    "replace": lambda text, old, new: str(text).replace(old, new)[:100_000] if old else text,
+    "replace": lambda text, old, new: _replaced(shown(text), str(old), shown(new)),
     "right": lambda text, count: str(text)[-count:] if count else "",
     "round": lambda value, digits=0: round(Decimal(value), min(max(int(digits), -20), 20)),
     "split_part": _split,

@@ -77,6 +77,7 @@ def _indexes(backend: Backend, pattern: str, format: Format) -> str:
     ]
     if not rows:
         raise _nothing("relation", pattern)
+    rows.sort()
     return _listed(rows, ("Schema", "Name", "Type", "Owner", "Table"), "List of relations", format)
 
 

@@ -732,12 +732,15 @@ class _Parser:
         if self.take("as"):
             self.name()
         columns: tuple[str, ...] = ()
+        places: tuple[int, ...] = ()
         if (
             self.next.text == "("
             and self.next.kind == "symbol"
             and self.words[self.at + 1].text not in ("select", "values")
         ):
+            start = self.at
             columns = self._columns()
+            places = tuple(each.position for each in self.words[start + 1 : self.at : 2])
         if self.take("overriding"):
             self._rest_until("value")
         rows: Any
@@ -758,7 +761,7 @@ class _Parser:
             skip = True
             if not self.take("nothing"):
                 raise self.wrong()
-        return Insert(table, columns, rows, skip, self._returning())
+        return Insert(table, columns, rows, skip, places, self._returning())
 
     def _rest_until(self, word: str) -> None:
         while not self.take(word):
@@ -1096,10 +1099,10 @@ class _Parser:
         token = self.next
         if token.kind == "number":
             self.at += 1
-            return Literal_(int(token.text) if token.text.isdecimal() else Decimal(token.text))
+            return Literal_(_numeral(token.text), token.position)
         if token.kind == "text":
             self.at += 1
-            return Literal_(token.text)
+            return Literal_(token.text, token.position)
         if token.kind == "symbol" and token.text == "(":
             self.at += 1
             if self.is_word("select") or self.is_word("values"):
@@ -1194,19 +1197,31 @@ class _Parser:
             return ColumnRef(name, table, token.position)
         if self.symbol("*"):
             self.need_symbol(")")
+            if self.is_word("filter"):
+                return Apply(name, self._filtered(()), position=token.position)
             return Apply(name, (), True, position=token.position)
         distinct = self.take("distinct")
         arguments = () if self.next.kind == "symbol" and self.next.text == ")" else self._list()
         if self.take("order", "by"):
             self._order()
         self.need_symbol(")")
-        if self.take("filter"):
-            self.need_symbol("(")
-            self.need("where")
-            condition = self.expression()
-            self.need_symbol(")")
-            arguments = tuple(Case(((condition, each),), None) for each in arguments or (Literal_(1),))
+        if self.is_word("filter"):
+            arguments = self._filtered(arguments)
         return Apply(name, arguments, False, distinct, token.position)
+
+    def _filtered(self, arguments: tuple[Expression, ...]) -> tuple[Expression, ...]:
+        """``FILTER (WHERE ...)``: what does not fit is null, which aggregates leave out."""
+        self.need("filter")
+        self.need_symbol("(")
+        self.need("where")
+        condition = self.expression()
+        self.need_symbol(")")
+        return tuple(Case(((condition, each),), None) for each in arguments or (Literal_(1),))
+
+
+def _numeral(text: str) -> int | Decimal:
+    """A number: a bigint where it fits, else a numeric."""
+    return int(text) if text.isdecimal() and len(text) < 19 else Decimal(text[:1000])
 
 
 def _with(select: Select, **changes: Any) -> Select:

@@ -64,6 +64,8 @@ def _aligned(
     title: str,
     footers: Sequence[str],
 ) -> str:
+    if not names and not format.tuples_only:
+        return "--\n" + "".join(f"{line}\n" for line in footers) + "\n"
     cells = [[cell.split("\n") for cell in row] for row in rows]
     widths = [
         max([0 if format.tuples_only else len(name), *(len(part) for row in cells for part in row[index])])

@@ -10,6 +10,7 @@ from sregym_env.sim.programs.postgres.errors import refuse
 from sregym_env.sim.programs.postgres.expressions import Evaluator, Field, Scope, Surroundings, aggregated
 from sregym_env.sim.programs.postgres.tree import (
     Apply,
+    Case,
     Cast,
     ColumnRef,
     Expression,
@@ -17,6 +18,7 @@ from sregym_env.sim.programs.postgres.tree import (
     Join,
     Literal_,
     Operate,
+    Scalar,
     Select,
     Source,
 )
@@ -40,6 +42,7 @@ def answer(
         fields = tuple(Field("", f"column{index}", kind) for index, kind in enumerate(kinds, 1))
         return fields, _limited(select, rows, evaluator)
     fields, rows = _from(select.source, read, around, outer, row)
+    around.spend(len(rows) + 1)
     evaluator = Evaluator(Scope(fields, outer, tuple(row)), around)
     if select.where is not None:
         rows = [each for each in rows if evaluator.value(select.where, each) is True]
@@ -147,8 +150,10 @@ def _name(expression: Expression) -> str:
                 if isinstance(operand, (ColumnRef, Apply))
                 else _SHORT.get(kind, kind.partition("(")[0])
             )
-        case Literal_(value) if isinstance(value, bool):
-            return "bool"
+        case Case():
+            return "case"
+        case Scalar(select, exists):
+            return "exists" if exists else _name(select.items[0][0]) if select.items else "?column?"
     return "?column?"
 
 
@@ -240,6 +245,7 @@ def _joined(
         on = conditions[0]
         for each in conditions[1:]:
             on = Operate("and", (on, each))
+    around.spend(len(left) * len(right))
     evaluator = Evaluator(Scope(fields, outer, tuple(row)), around)
     rows: list[tuple[Any, ...]] = []
     for one in left:

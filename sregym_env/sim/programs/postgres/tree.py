@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 # --- expressions --------------------------------------------------------------------------------------------
@@ -13,6 +13,7 @@ class Literal_:
     """A constant: None, bool, int, Decimal or text."""
 
     value: Any
+    position: int = field(default=-1, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +158,8 @@ class Insert:
     columns: tuple[str, ...]
     rows: tuple[tuple[Expression | None, ...], ...] | Select
     skip_conflicts: bool = False
+    positions: tuple[int, ...] = ()
+    """Where the columns stand in the statement."""
     returning: tuple[tuple[Expression, str], ...] = ()
 
 
