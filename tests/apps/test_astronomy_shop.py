@@ -269,6 +269,38 @@ def test_a_flag_that_fails_charges_is_told_to_the_front_end() -> None:
     )
 
 
+def test_a_flooded_queue_is_taken_a_record_a_second() -> None:
+    world = flagged("kafkaQueueProblems", "on")
+    assert served(world) == dict.fromkeys(ALL, 1.0)
+    assert "FeatureFlag 'kafkaQueueProblems' is enabled, sleeping 1 second" in logs(world, "fraud-detection")
+    pod = next(
+        p["metadata"]["name"]
+        for p in world.cluster.list("pods", APP.namespace)
+        if p["metadata"]["name"].startswith("kafka-")
+    )
+    groups = "/opt/kafka/bin/kafka-consumer-groups.sh"
+    shown = world.cluster.exec(
+        APP.namespace,
+        pod,
+        [groups, "--bootstrap-server", "kafka:9092", "--describe", "--group", "fraud-detection"],
+    ).stdout
+    lag = next(line.split()[5] for line in shown.splitlines() if line.startswith("fraud-detection"))
+    assert int(lag) > 200
+
+
+def test_a_cart_that_says_it_is_ill_is_taken_out() -> None:
+    world = flagged("failedReadinessProbe", "on")
+    assert served(world) == dict.fromkeys(ALL, 1.0)
+    probe = {"grpc": {"port": 8080}, "periodSeconds": 5, "failureThreshold": 2}
+    patch = [{"op": "add", "path": "/spec/template/spec/containers/0/readinessProbe", "value": probe},
+             {"op": "replace", "path": "/spec/strategy", "value": {"type": "Recreate"}}]  # fmt: skip
+    world.cluster.patch("deployments.apps", "cart", patch, namespace=APP.namespace, type="json")
+    world.cluster.advance(60.0)
+    assert served(world)[VIEW] == 0.0
+    messages = [event["message"] for event in world.cluster.list("events", APP.namespace)]
+    assert 'Readiness probe failed: service unhealthy (responded with "NOT_SERVING")' in messages
+
+
 def test_without_flagd_every_flag_is_off() -> None:
     world = flagged("paymentFailure", "100%")
     assert served(world)[CHECKOUT] == 0.0

@@ -109,6 +109,7 @@ def checkout() -> ServiceSettings:
         Ask("cart", "/oteldemo.CartService/EmptyCart", lost=Lost("ignore")),
         Ask("email", "POST /send_order_confirmation", lost=Lost("ignore")),
         Ask("kafka", "produce", "orders", Lost("ignore")),
+        Flagged("flagd", "kafkaQueueProblems", (Ask("kafka", "produce", "orders", Lost("ignore")),), default=0.0, times=True),
     )  # fmt: skip
     return ServiceSettings(
         "checkout",
@@ -244,6 +245,19 @@ def fraud_detection() -> ServiceSettings:
                 "consume orders",
                 (
                     Compute(0.001),
+                    Flagged(
+                        "flagd",
+                        "kafkaQueueProblems",
+                        (
+                            Remark(
+                                "info",
+                                "frauddetection.main",
+                                "FeatureFlag 'kafkaQueueProblems' is enabled, sleeping 1 second",
+                            ),
+                            Compute(1.0),
+                        ),
+                        default=0.0,
+                    ),
                     Remark(
                         "info",
                         "frauddetection.main",
@@ -370,6 +384,7 @@ def cart() -> ServiceSettings:
             FLAGD,
         ),
         health=True,
+        ill=(FLAGD, "failedReadinessProbe"),
     )  # fmt: skip
 
 

@@ -29,6 +29,8 @@ class Flagged:
     """What the code takes where nobody answers; its type is the one that is asked for."""
     part: float = 1.0
     """The share of the requests for which the flag is asked at all."""
+    times: bool = False
+    """Whether a number says how often each request takes them, in the background, and not how many requests do."""
 
 
 Aside = Remark | Flagged

@@ -40,6 +40,8 @@ class Service(Quiet):
         if handler is not None:
             return served(ctx, settings, handler)
         if settings.health and settings.wire.is_health(call.operation):
+            if settings.ill is not None and resolve(ctx, *settings.ill, False):
+                return Flow(0.0, 0.0002, ((Failure("unavailable", "NOT_SERVING"), 1.0),))
             return Flow(1.0, 0.0002)
         return settings.wire.unknown(call)
 

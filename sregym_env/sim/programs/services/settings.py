@@ -62,6 +62,8 @@ class ServiceSettings:
     """Configuration values compiled in, which the file cannot change."""
     burns: tuple[tuple[Peer, str, float], ...] = ()
     """(who knows the flags, feature flag, cores): CPU that it burns while a flag is on."""
+    ill: tuple[Peer, str] | None = None
+    """(who knows the flags, feature flag) by which its health check says that it does not serve."""
     health: bool = False
     """Whether it answers its protocol's health checks."""
 

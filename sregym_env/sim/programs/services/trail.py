@@ -126,11 +126,14 @@ class _Trail:
         """Send those through the steps for whom the flag is on."""
         peer = self.settings.by_peer[step.peer]
         found = resolve(self.ctx, peer, step.flag, step.default)
-        share = step.part * min(max(float(found), 0.0), 1.0) if isinstance(found, (bool, int, float)) else 0.0
-        if share <= 0.0:
+        often = step.part * max(float(found), 0.0) if isinstance(found, (bool, int, float)) else 0.0
+        if often <= 0.0:
             return
+        share = often if step.times else min(often, 1.0)
         branch = _Trail(self.ctx, self.settings, self.operation, self.alive * share)
         branch.walk(step.steps)
+        if step.times:
+            return
         self.latency += branch.latency
         for failure, lost in branch.failures.items():
             self._lose(failure, lost)
