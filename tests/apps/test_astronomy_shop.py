@@ -12,6 +12,8 @@ import pytest
 from sregym_env import apps
 from sregym_env.apps.astronomy_shop import components, files
 from sregym_env.cluster.api import World
+from sregym_env.rewards.baseline import capture
+from sregym_env.rewards.checks import available
 from sregym_env.sim.bringup.deploy import deployed_world
 
 APP = apps.app("astronomy-shop")
@@ -231,6 +233,31 @@ def test_the_collector_misses_a_prometheus_that_is_not_installed() -> None:
     assert "Everything is ready. Begin running and processing data." in said
     assert '"otelcol.component.id": "otlphttp/prometheus"' in said
     assert "no such host" in said
+
+
+def test_a_daemon_need_not_come_back_on_a_machine_that_is_closed() -> None:
+    world = deployed_world(APP, 1).fork()
+    baseline = capture(world)
+    agent = next(
+        p
+        for p in world.cluster.list("pods", APP.namespace)
+        if p["metadata"]["name"].startswith("otel-collector-agent-")
+    )
+    container = {"name": "opentelemetry-collector", "image": "example.com/nowhere:1"}
+    patch = {
+        "spec": {
+            "updateStrategy": {"type": "OnDelete", "rollingUpdate": None},
+            "template": {"spec": {"containers": [container]}},
+        }
+    }
+    world.cluster.patch(
+        "daemonsets.apps", "otel-collector-agent", patch, namespace=APP.namespace, type="strategic"
+    )
+    world.cluster.delete("pods", agent["metadata"]["name"], APP.namespace)
+    world.cluster.advance(60.0)
+    assert "2/3 available" in available(world, baseline).observed
+    world.cluster.patch("nodes", agent["spec"]["nodeName"], {"spec": {"unschedulable": True}}, type="merge")
+    assert available(world, baseline).passed
 
 
 # --- flags --------------------------------------------------------------------------------------------------

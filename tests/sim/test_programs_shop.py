@@ -89,6 +89,20 @@ def test_the_proxy_leads_to_everything(world: EmbeddedWorld, path: str, shown: s
     assert exchange.response.headers["server"] == "envoy"
 
 
+@pytest.mark.parametrize(
+    ("path", "status", "kind"),
+    [
+        ("/", 200, "text/html; charset=utf-8"),
+        ("/api/products", 200, "application/json; charset=utf-8"),
+        ("/nothing/here", 404, "text/html; charset=utf-8"),
+    ],
+)
+def test_the_front_end_says_what_it_answers(world: EmbeddedWorld, path: str, status: int, kind: str) -> None:
+    response = ask(world, path).response
+    assert response is not None
+    assert (response.status, response.headers["Content-Type"]) == (status, kind)
+
+
 def test_telemetry_of_browsers_goes_through_the_proxy(world: EmbeddedWorld) -> None:
     exchange = ask(world, "/otlp-http/v1/traces", "POST", body="{}")
     assert exchange.response is not None
