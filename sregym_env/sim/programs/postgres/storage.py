@@ -161,9 +161,11 @@ def inserted(ctx: ProcessContext, schema: str, table: Table) -> int:
     return max(int(served(ctx, f"insert {schema}.{table.name}")) - table.counted, 0)
 
 
-def live_rows(ctx: ProcessContext, schema: str, table: Table) -> tuple[Row, ...]:
-    """All rows of a table: its own, and those that clients have inserted since."""
+def live_rows(ctx: ProcessContext, schema: str, table: Table, most: int | None = None) -> tuple[Row, ...]:
+    """The rows of a table: its own, and those that clients have inserted since; the first ones, where ``most`` is given."""
     count = inserted(ctx, schema, table)
+    if most is not None:
+        count = min(count, max(most - len(table.rows), 0))
     first = table.counted + max(count - MOST_GENERATED, 0)
     return table.rows + tuple(_row(ctx, table, index) for index in range(first, table.counted + count))
 
