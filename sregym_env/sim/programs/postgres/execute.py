@@ -509,7 +509,7 @@ class Backend:
         count = storage.inserted(self.server, schema.name, table)
         if not count:
             return table
-        rows = storage.live_rows(self.server, schema.name, table)
+        rows = storage.all_rows(self.server, schema.name, table)
         return replace(table, rows=rows, counted=table.counted + count)
 
     def _insert(self, insert: Insert) -> Result:
