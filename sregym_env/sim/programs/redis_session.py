@@ -130,7 +130,8 @@ class Session:
     @property
     def count(self) -> int:
         """All keys."""
-        return len(self.keys) + len(self.kept()) + int(self.server.process.state.get("bulk_keys", 0))
+        kept = len(cart_numbers(self.server)) if self.valkey else len(self.spaces)
+        return len(self.keys) + kept + int(self.server.process.state.get("bulk_keys", 0))
 
     def names(self) -> tuple[str, ...]:
         """All keys, as far as they are told apart."""
@@ -139,7 +140,12 @@ class Session:
 
 
 def carts(server: ProcessContext) -> tuple[str, ...]:
-    """Users who have a cart in a Valkey server: those who wrote one in the last hour, since it was emptied last."""
+    """Users who have a cart in a Valkey server."""
+    return tuple(_user(server, index) for index in cart_numbers(server))
+
+
+def cart_numbers(server: ProcessContext) -> range:
+    """The carts in a Valkey server: of those who wrote one in the last hour, since it was emptied last."""
     now = server.now() / SECOND
     since = max(now - LIFE, server.process.state.get("flushed", 0) / SECOND)
     writes = gone = 0.0
@@ -148,7 +154,7 @@ def carts(server: ProcessContext) -> tuple[str, ...]:
             writes += rate * max(end - max(begin, since), 0.0)
             gone += rate * max(min(end, since) - begin, 0.0)
     first, count = int(gone * CARTS_PER_WRITE), min(int(writes * CARTS_PER_WRITE), SHOWN)
-    return tuple(_user(server, index) for index in range(first, first + count))
+    return range(first, first + count)
 
 
 def _user(server: ProcessContext, index: int) -> str:
@@ -356,7 +362,7 @@ def _info(session: Session, rest: list[str]) -> Reply:
     }  # fmt: skip
     count = session.count
     if count:
-        expires = len(session.kept()) if session.valkey else 0
+        expires = len(cart_numbers(server)) if session.valkey else 0
         sections["Keyspace"] = {
             "db0": f"keys={count},expires={expires},avg_ttl={2_700_000 if expires else 0}"
         }

@@ -27,6 +27,7 @@ from sregym_env.sim.programs.postgres.expressions import (
     Evaluator,
     Field,
     Scope,
+    aggregated,
     converted,
     located,
     moment,
@@ -340,7 +341,37 @@ class Backend:
     # --- queries --------------------------------------------------------------------------------------
 
     def _select(self, select: Select) -> Result:
+        shortened = self._shortened(select)
+        if shortened is not None:
+            return shortened
         fields, rows = answer(select, self._read, self)
+        return Result(f"SELECT {len(rows)}", fields, tuple(rows))
+
+    def _shortened(self, select: Select) -> Result | None:
+        """``SELECT count(*) FROM table``, and the first rows of a table: without looking at the others."""
+        source = select.source
+        plain = select.where is None and not (
+            select.group or select.having or select.order or select.distinct
+        )
+        if not plain or select.union or not (isinstance(source, Source) and isinstance(source.of, Name)):
+            return None
+        if source.of.name in views.VIEWS or str(source.of) in views.VIEWS:
+            return None
+        one = select.items[0][0] if len(select.items) == 1 else None
+        counts = isinstance(one, Apply) and one.name == "count" and one.star
+        if counts and not (select.limit or select.offset):
+            schema, table = self._table(source.of, "SELECT", "AccessShareLock")
+            count = len(table.rows) + storage.inserted(self.server, schema.name, table)
+            return Result("SELECT 1", (Field("", select.items[0][1] or "count", "bigint"),), ((count,),))
+        most, first = select.limit, select.offset
+        numbers = [each.value for each in (most, first) if isinstance(each, Literal_)]
+        if not isinstance(most, Literal_) or len(numbers) != 1 + (first is not None):
+            return None
+        if any(aggregated(each) for each, _ in select.items) or not all(
+            isinstance(n, int) and n >= 0 for n in numbers
+        ):
+            return None
+        fields, rows = answer(select, lambda of, outer, row: self._read(of, outer, row, sum(numbers)), self)
         return Result(f"SELECT {len(rows)}", fields, tuple(rows))
 
     def rows(self, select: Select, outer: Scope | None, row: Sequence[Any]) -> list[Row]:
@@ -348,7 +379,7 @@ class Backend:
         return answer(select, self._read, self, outer, row)[1]
 
     def _read(
-        self, source: Source, outer: Scope | None, row: Sequence[Any]
+        self, source: Source, outer: Scope | None, row: Sequence[Any], most: int | None = None
     ) -> tuple[tuple[Field, ...], list[Row]]:
         of = source.of
         if isinstance(of, Select):
@@ -367,7 +398,7 @@ class Backend:
             columns, rows_of = view
             return tuple(Field(alias, name, kind) for name, kind in columns), rows_of(self._looking())
         schema, table = self._table(of, "SELECT", "AccessShareLock")
-        live = storage.live_rows(self.server, schema.name, table)
+        live = storage.live_rows(self.server, schema.name, table, most)
         if len(live) > MOST_ROWS:
             raise refuse("53200", "out of memory")
         return tuple(Field(alias, each.name, each.type) for each in table.columns), list(live)
@@ -478,7 +509,7 @@ class Backend:
         count = storage.inserted(self.server, schema.name, table)
         if not count:
             return table
-        rows = storage.live_rows(self.server, schema.name, table)
+        rows = storage.all_rows(self.server, schema.name, table)
         return replace(table, rows=rows, counted=table.counted + count)
 
     def _insert(self, insert: Insert) -> Result:
@@ -1118,7 +1149,7 @@ class Backend:
         self._owned(found.owner, "database", alter.name)
         for option, value in alter.options:
             if option == "limit":
-                found = replace(found, limit=int(value))
+                found = replace(found, limit=int(converted(value, "integer")))
             elif option == "allow_connections":
                 found = replace(found, accepts=str(value).lower() in ("true", "on", "1"))
             elif option == "owner":

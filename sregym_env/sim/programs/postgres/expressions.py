@@ -189,6 +189,8 @@ class Evaluator:
         if None in values:
             return None
         if operator == "negative":
+            if not isinstance(values[0], (int, Decimal, timedelta)):
+                raise _no_operator("-", 0, values[0], position)
             return -values[0]
         if operator == "between":
             return _compared(">=", values[0], values[1]) and _compared("<=", values[0], values[2])
@@ -258,13 +260,11 @@ class Evaluator:
                 return None
             try:
                 return plain(*values)
-            except TypeError:
+            except _UNFIT:
                 raise self._no_function(call, values) from None
-            except (ValueError, InvalidOperation) as error:
-                raise refuse("22023", f"invalid argument: {error}") from None
         try:
             return self.around.function(name, values)
-        except KeyError:
+        except (KeyError, *_UNFIT):
             raise self._no_function(call, values) from None
 
     @staticmethod
@@ -278,8 +278,10 @@ class Evaluator:
         )
 
     def _aggregate(self, call: Apply, group: Sequence[Sequence[Any]]) -> Any:
-        if call.star:
+        if call.star and call.name == "count":
             return len(group)
+        if len(call.arguments) != (2 if call.name == "string_agg" else 1):
+            raise self._no_function(call, ())
         values = [v for v in (self.value(call.arguments[0], each) for each in group) if v is not None]
         if call.distinct:
             values = list(dict.fromkeys(values))
@@ -356,6 +358,8 @@ class Evaluator:
         return "boolean"
 
 
+_UNFIT = (TypeError, ValueError, AttributeError, ArithmeticError, IndexError)
+"""What comes of arguments that a function does not take."""
 _COMPARED = ("=", "<>", "<", ">", "<=", ">=")
 _TEXTS = ("text", "character varying", "character", "name")
 _INTEGERS = frozenset(

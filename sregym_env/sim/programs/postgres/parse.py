@@ -316,6 +316,14 @@ class _Parser:
         self.at += 1
         return sign + token.text
 
+    def _integer(self) -> int:
+        """A whole number, perhaps negative."""
+        token = self.next
+        text = self._scalar()
+        if not text.lstrip("-").isdecimal() or len(text) > 10:
+            raise self.wrong(token)
+        return int(text)
+
     def _lock(self) -> Statement:
         self.at += 1
         self.take("table")
@@ -445,7 +453,7 @@ class _Parser:
             ):
                 found.append((bare, bare == word))
             elif word == "connection" and self.take("limit"):
-                found.append(("limit", int(self._scalar())))
+                found.append(("limit", self._integer()))
             elif word == "valid" and self.take("until"):
                 found.append(("until", self.text()))
             elif word in ("in", "role", "admin", "user"):

@@ -7,7 +7,14 @@ from functools import cmp_to_key
 from typing import Any
 
 from sregym_env.sim.programs.postgres.errors import refuse
-from sregym_env.sim.programs.postgres.expressions import Evaluator, Field, Scope, Surroundings, aggregated
+from sregym_env.sim.programs.postgres.expressions import (
+    Evaluator,
+    Field,
+    Scope,
+    Surroundings,
+    aggregated,
+    converted,
+)
 from sregym_env.sim.programs.postgres.tree import (
     Apply,
     Case,
@@ -92,17 +99,22 @@ def _comparing(index: int, descending: bool, nulls_first: bool) -> Callable[[Any
 
 
 def _limited(select: Select, rows: list[tuple[Any, ...]], evaluator: Evaluator) -> list[tuple[Any, ...]]:
-    start = int(evaluator.value(select.offset, ()) or 0) if select.offset is not None else 0
-    if start < 0:
-        raise refuse("2201X", "OFFSET must not be negative")
-    if select.limit is None:
-        return rows[start:]
-    count = evaluator.value(select.limit, ())
-    if count is None:
-        return rows[start:]
-    if int(count) < 0:
-        raise refuse("2201W", "LIMIT must not be negative")
-    return rows[start : start + int(count)]
+    start = _bound(select.offset, "OFFSET", "2201X", evaluator) or 0
+    count = _bound(select.limit, "LIMIT", "2201W", evaluator)
+    return rows[start:] if count is None else rows[start : start + count]
+
+
+def _bound(given: Expression | None, word: str, code: str, evaluator: Evaluator) -> int | None:
+    """A number of rows; None where there is no bound."""
+    if given is None:
+        return None
+    if isinstance(given, ColumnRef):
+        raise refuse("42P10", f"argument of {word} must not contain variables", position=given.position)
+    plain = Evaluator(Scope((), evaluator.scope.outer, evaluator.scope.outer_row), evaluator.around)
+    number = converted(plain.value(given, ()), "bigint")
+    if number is not None and number < 0:
+        raise refuse(code, f"{word} must not be negative")
+    return None if number is None else int(number)
 
 
 def _checked(items: Sequence[tuple[Expression, str]], evaluator: Evaluator) -> None:

@@ -342,7 +342,7 @@ def _gathered(ctx: ProcessContext, data: Cluster) -> Cluster:
         {
             (database, schema, table.name): replace(
                 table,
-                rows=storage.live_rows(ctx, schema, table),
+                rows=storage.all_rows(ctx, schema, table),
                 counted=table.counted + storage.inserted(ctx, schema, table),
             )
             for database, schema, table in _tables(data)

@@ -17,8 +17,8 @@ from sregym_env.sim.world.logs import stamped
 from sregym_env.sim.world.process import Process
 
 PGDATA = "/var/lib/postgresql/data"
-MOST_GENERATED = 20_000
-"""Rows of clients that are shown at most; older ones count as removed by nobody, and are not looked at."""
+MOST_GENERATED = 2_500
+"""Rows of clients that a query looks at: the latest. The others are counted, and are there for whoever changes the table."""
 
 SETTINGS: Mapping[str, tuple[str, str, str]] = {
     # name: (default, unit, when a change takes effect)
@@ -161,11 +161,21 @@ def inserted(ctx: ProcessContext, schema: str, table: Table) -> int:
     return max(int(served(ctx, f"insert {schema}.{table.name}")) - table.counted, 0)
 
 
-def live_rows(ctx: ProcessContext, schema: str, table: Table) -> tuple[Row, ...]:
-    """All rows of a table: its own, and those that clients have inserted since."""
+def live_rows(ctx: ProcessContext, schema: str, table: Table, most: int | None = None) -> tuple[Row, ...]:
+    """The rows of a table: its own, and the latest that clients have inserted since; the first ones, where ``most`` is given."""
     count = inserted(ctx, schema, table)
-    first = table.counted + max(count - MOST_GENERATED, 0)
-    return table.rows + tuple(_row(ctx, table, index) for index in range(first, table.counted + count))
+    if most is not None:
+        count = min(count, max(most - len(table.rows), 0))
+    return _with_inserted(ctx, table, max(count - MOST_GENERATED, 0), count)
+
+
+def all_rows(ctx: ProcessContext, schema: str, table: Table) -> tuple[Row, ...]:
+    """Every row of a table, for whoever is about to change it."""
+    return _with_inserted(ctx, table, 0, inserted(ctx, schema, table))
+
+
+def _with_inserted(ctx: ProcessContext, table: Table, first: int, end: int) -> tuple[Row, ...]:
+    return table.rows + tuple(_row(ctx, table, table.counted + index) for index in range(first, end))
 
 
 def _row(ctx: ProcessContext, table: Table, index: int) -> Row:

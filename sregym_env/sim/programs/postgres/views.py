@@ -13,7 +13,6 @@ from sregym_env.sim.programs.postgres.sessions import PgSession
 from sregym_env.sim.programs.postgres.storage import (
     SETTINGS,
     inserted,
-    live_rows,
     server_version,
     setting,
     started_at,
@@ -226,7 +225,7 @@ def settings(ctx: ProcessContext) -> list[tuple[str, str, str, str]]:
 def _statistics(look: Looking) -> Rows:
     return [
         (look.oid("table", f"{s.name}.{t.name}"), s.name, t.name, 0, 0, len(t.rows) + inserted(look.ctx, s.name, t), 0, 0,
-         len(live_rows(look.ctx, s.name, t)), 0)
+         len(t.rows) + inserted(look.ctx, s.name, t), 0)
         for s, t in look.tables()
     ]  # fmt: skip
 
