@@ -6,6 +6,8 @@ from sregym_env.cluster.app import Binary, Image
 
 BIONIC = 'PRETTY_NAME="Ubuntu 18.04.5 LTS"\nNAME="Ubuntu"\nID=ubuntu\n'
 BUSTER = 'PRETTY_NAME="Debian GNU/Linux 10 (buster)"\nNAME="Debian GNU/Linux"\nID=debian\n'
+BOOKWORM = 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nNAME="Debian GNU/Linux"\nID=debian\n'
+ALPINE = 'NAME="Alpine Linux"\nID=alpine\nVERSION_ID=3.23.0\nPRETTY_NAME="Alpine Linux v3.23"\n'
 
 
 def mongodb(reference: str, version: str, *, size: int = 165_000_000, shell: str = "mongo") -> Image:
@@ -60,3 +62,94 @@ def wrk2(reference: str) -> Image:
     """``deathstarbench/wrk2-client``."""
     binaries = {name: Binary("wrk2") for name in ("wrk", "bash", "sh")}
     return Image(reference, 95_000_000, binaries, (), ("/bin/bash",), toolbox="debian")
+
+
+def postgresql(reference: str, version: str) -> Image:
+    """``postgres``."""
+    server = Binary("postgres", version)
+    binaries = {"postgres": server, "docker-entrypoint.sh": server}
+    binaries |= {name: Binary("psql", version) for name in ("psql", "pg_isready", "pg_dump")}
+    files = {"/etc/os-release": BOOKWORM}
+    return Image(
+        reference,
+        158_000_000,
+        binaries,
+        ("docker-entrypoint.sh",),
+        ("postgres",),
+        files=files,
+        toolbox="debian",
+    )
+
+
+def valkey(reference: str, version: str) -> Image:
+    """``valkey/valkey`` on Alpine."""
+    server = Binary("valkey", version)
+    binaries = dict.fromkeys(("valkey-server", "redis-server", "docker-entrypoint.sh"), server)
+    return Image(
+        reference,
+        16_000_000,
+        binaries,
+        ("docker-entrypoint.sh",),
+        ("valkey-server",),
+        workdir="/data",
+        files={"/etc/os-release": ALPINE},
+    )
+
+
+def kafka(reference: str, version: str) -> Image:
+    """The demo's ``kafka``: ``apache/kafka`` with the Java agent."""
+    server = Binary("kafka", version)
+    binaries = dict.fromkeys(("/__cacert_entrypoint.sh", "/etc/kafka/docker/run"), server)
+    return Image(
+        reference,
+        228_000_000,
+        binaries,
+        ("/__cacert_entrypoint.sh",),
+        ("/etc/kafka/docker/run",),
+        files={"/etc/os-release": ALPINE},
+        user=1000,
+    )
+
+
+def flagd(reference: str) -> Image:
+    """``ghcr.io/open-feature/flagd``: distroless."""
+    return Image(
+        reference,
+        19_000_000,
+        {"/flagd-build": Binary("flagd")},
+        ("/flagd-build",),
+        (),
+        toolbox="none",
+        user=65532,
+    )
+
+
+def flagd_ui(reference: str) -> Image:
+    """The demo's ``flagd-ui``."""
+    server = Binary("flagd-ui")
+    return Image(
+        reference,
+        46_000_000,
+        {"/app/bin/server": server},
+        (),
+        ("/app/bin/server",),
+        workdir="/app",
+        toolbox="debian",
+        user=65534,
+    )
+
+
+def opensearch(reference: str, version: str) -> Image:
+    """``opensearchproject/opensearch``."""
+    server = Binary("opensearch", version)
+    binaries = {"./opensearch-docker-entrypoint.sh": server, "opensearch": server}
+    return Image(
+        reference,
+        842_000_000,
+        binaries,
+        ("./opensearch-docker-entrypoint.sh",),
+        ("opensearch",),
+        workdir="/usr/share/opensearch",
+        toolbox="debian",
+        user=1000,
+    )

@@ -45,4 +45,12 @@ CURATED: tuple[str, ...] = (
     "taint_no_toleration_social_network",
     "wrong_dns_policy_social_network",
     "wrong_service_selector_social_network",
+    "liveness_probe_misconfiguration_astronomy_shop",
+    "init_container_dependency_hang_astronomy_shop",
+    "missing_service_astronomy_shop",
+    "readiness_probe_misconfiguration_astronomy_shop",
+    "service_dns_resolution_failure_astronomy_shop",
+    "sidecar_port_conflict_astronomy_shop",
+    "wrong_dns_policy_astronomy_shop",
+    "wrong_service_selector_astronomy_shop",
 )

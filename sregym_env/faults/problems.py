@@ -21,6 +21,7 @@ from sregym_env.faults.registry import declaration, declarations
 
 HOTEL = "hotel-reservation"
 SOCIAL = "social-network"
+ASTRONOMY = "astronomy-shop"
 
 
 class FaultChoice(BaseModel):
@@ -147,6 +148,10 @@ def _social(id: str, fault: str, target: str = "user-service") -> tuple[str, str
     return (id, SOCIAL, ((fault, target),))
 
 
+def _astronomy(id: str, fault: str, target: str = "frontend") -> tuple[str, str, Iterable[tuple[str, str]]]:
+    return (id, ASTRONOMY, ((fault, target),))
+
+
 _CURATED = (
     _hotel(
         "update_incompatible_correlated", *(("incompatible_image", f"mongodb-{name}") for name in _DATABASES)
@@ -200,5 +205,13 @@ _CURATED = (
     _social("taint_no_toleration_social_network", "taint_no_toleration"),
     _social("wrong_dns_policy_social_network", "wrong_dns_policy"),
     _social("wrong_service_selector_social_network", "service_selector_mismatch"),
+    _astronomy("liveness_probe_misconfiguration_astronomy_shop", "liveness_probe_misconfiguration"),
+    _astronomy("init_container_dependency_hang_astronomy_shop", "init_container_dependency_hang"),
+    _astronomy("missing_service_astronomy_shop", "missing_service", "ad"),
+    _astronomy("readiness_probe_misconfiguration_astronomy_shop", "readiness_probe_misconfiguration"),
+    _astronomy("service_dns_resolution_failure_astronomy_shop", "service_dns_resolution_failure"),
+    _astronomy("sidecar_port_conflict_astronomy_shop", "sidecar_port_conflict"),
+    _astronomy("wrong_dns_policy_astronomy_shop", "wrong_dns_policy"),
+    _astronomy("wrong_service_selector_astronomy_shop", "service_selector_mismatch"),
 )
 """(id, app, ((fault, target), ...)): by application, in the order in which the benchmark registers them."""

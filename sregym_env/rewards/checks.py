@@ -116,11 +116,13 @@ def _floors(objects: Objects) -> dict[ObjectKey, int]:
 def available(world: World, baseline: Baseline) -> Check:
     """Every workload of the baseline is rolled out and available."""
     short, rolled = [], 0
+    daemons = any(key[0] == "daemonsets.apps" for key in baseline.objects)
+    closed = sum(bool(n["spec"].get("unschedulable")) for n in world.cluster.list("nodes")) if daemons else 0
     for key in baseline.objects:
         if key[0] in ROLLED:
             rolled += 1
             now = current(world, key)
-            trouble = "missing" if now is None else _unavailable(key[0], now)
+            trouble = "missing" if now is None else _unavailable(key[0], now, closed)
             if trouble:
                 short.append(f"{named(key)}: {trouble}")
     return Check(
@@ -282,10 +284,12 @@ def _replicas(obj: Manifest) -> int:
     return 1 if count is None else int(count)
 
 
-def _unavailable(resource: str, obj: Manifest) -> str:
+def _unavailable(resource: str, obj: Manifest, closed: int = 0) -> str:
     status = obj.get("status") or {}
     if resource == "daemonsets.apps":
         wanted, ready = status.get("desiredNumberScheduled", 0), status.get("numberAvailable", 0)
+        # A cordoned machine may be out of order: what a daemon has there need not come back once it is lost.
+        wanted = max(wanted - closed, min(wanted, 1))
         if obj["spec"].get("updateStrategy", {}).get("type") != "OnDelete":
             ready = min(ready, status.get("updatedNumberScheduled", ready))
     else:

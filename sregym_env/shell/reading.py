@@ -39,6 +39,7 @@ _OPERANDS: Mapping[str, tuple[int, str]] = {
     "mongo": (1, "uph"),
     "mongosh": (1, "uph"),
     "redis-cli": (0, "hpna"),
+    "valkey-cli": (0, "hpna"),
     "psql": (2, "hpUdc"),
     "mysql": (1, "hPuDe"),
 }

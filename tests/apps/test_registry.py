@@ -56,7 +56,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
 
 
 def test_the_distribution_of_the_tests_is_found() -> None:
-    assert apps.names() == ("hotel-reservation", "parcel-tracking", "social-network")
+    assert apps.names() == ("astronomy-shop", "hotel-reservation", "parcel-tracking", "social-network")
     assert PARCELS.namespaces == ("parcel-web", "parcel-data")
 
 
@@ -83,7 +83,13 @@ def test_an_application_that_cannot_be_loaded_is_listed_with_its_trouble(
     with pytest.raises(AppError, match=f"application broken-app .*{complaint}"):
         apps.app("broken-app")
     rows = {row["app"]: row for row in LISTINGS["apps"]()}
-    assert rows.keys() == {"broken-app", "hotel-reservation", "parcel-tracking", "social-network"}
+    assert rows.keys() == {
+        "astronomy-shop",
+        "broken-app",
+        "hotel-reservation",
+        "parcel-tracking",
+        "social-network",
+    }
     assert "broken-app" in rows["broken-app"]["journeys"]
     assert rows["hotel-reservation"]["journeys"] == "search, recommend, user, reserve"
 
@@ -100,7 +106,12 @@ def test_one_that_cannot_be_listed_is_left_out_of_all_pairs_with_a_warning(
         RuntimeWarning, match="left out: application broken-app cannot be listed: KeyError: 'ledger'"
     ):
         listed = pairs(fault="scale_to_zero")
-    assert {problem.app for problem in listed} == {"hotel-reservation", "parcel-tracking", "social-network"}
+    assert {problem.app for problem in listed} == {
+        "astronomy-shop",
+        "hotel-reservation",
+        "parcel-tracking",
+        "social-network",
+    }
     with pytest.raises(AppError, match="broken-app"):
         pairs("broken-app")
 

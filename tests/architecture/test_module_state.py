@@ -64,9 +64,9 @@ HELD = {
 
 REMEMBERED = {
     # Data of the applications, the packaged schema and tables of functions, read or put together once.
-    "apps._in_folders", "apps._installed", "data.geo", "data.numbers", "data.profiles", "data.rates", "data.recommendations",
+    "apps._in_folders", "apps._installed", "components._reached", "data.geo", "data.numbers", "data.profiles", "data.rates", "data.recommendations",
     "data.reservations", "data.users", "goorder._order", "inferred._zeros", "library.library", "node_files.below",
-    "node_files.machine_files", "protobuf._table", "schema._descriptions", "schema._structure",
+    "node_files.machine_files", "protobuf._table", "schema._descriptions", "schema._structure", "services.services",
     # The labelled diagnoses' data, behind read-only views.
     "lines.frames", "lines.wordings", "specs.specs",
     # What is installed beside this package, and what the healthy worlds of applications hold.
@@ -86,8 +86,10 @@ REMEMBERED = {
     # Grids of numbers, which cannot be written to.
     "law.centres", "law.edges", "wrk2._mixture",
     # Values of classes that are not frozen by declaration, but never changed.
-    "cronjob._zone", "fields.order", "flags.flag_set", "names._names", "services._network",
+    "cronjob._zone", "fields.order", "flagd._parsed", "flags.flag_set", "names._names", "services._network",
     "tls._mismatch", "tls._unsigned", "tls.certificates", "tls.facts",
+    # Files that servers read at their start, which nobody changes.
+    "flagd._parsed", "yaml_files.document",
 }  # fmt: skip
 """Functions with a cache whose arguments or results are not immutable by their declared types."""
 

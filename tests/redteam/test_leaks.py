@@ -18,8 +18,11 @@ from .playing import APP, NAMESPACE, subject
 
 N = f"-n {NAMESPACE}"
 
-_OWN_IMAGES = re.compile(r"(?:ghcr\.io|docker\.io)/sregym/")
-"""The real application's images are published under this name."""
+_OWN = re.compile(
+    r"(?:ghcr\.io|docker\.io)/sregym/|OTEL_PYTHON_LOG_CORRELATION|instrument[\W\d]+python|"
+    r"python[\W\d]+(?:-u|app\.py|recommendation_server|product_reviews_server)"
+)
+"""The real applications' images are published under this name, and some of their services are written in Python."""
 _TELLTALE = re.compile(
     r"(?<![a-z])(?:fault(?!tolerance|domain)|inject|chaos|oracle|judge|sregym|noise|reward|simulat|synthetic|red.?team|"
     r"episode|gymnasium|python|traceback|ground.?truth)|root.?cause|problem.?id"
@@ -118,7 +121,7 @@ def test_nothing_readable_tells(app: str, fault: str, target: str) -> None:
 
 def telltale(text: str, fault: str) -> str:
     """What in a text tells, with what stands around it; empty for nothing."""
-    cleaned = _OWN_IMAGES.sub("", text).lower()
+    cleaned = _OWN.sub("", text).lower()
     names = re.compile(f"{fault}|{fault.replace('_', '-')}".lower())
     return _telling(cleaned) or _found(names, cleaned)
 

@@ -10,15 +10,27 @@ from typing import Any
 
 from sregym_env.sim.programs.agnhost import Agnhost
 from sregym_env.sim.programs.consul import Consul
+from sregym_env.sim.programs.envoy import Envoy
+from sregym_env.sim.programs.flagd import Flagd, FlagdUi
+from sregym_env.sim.programs.grafana import Grafana
 from sregym_env.sim.programs.httpd import Httpd
+from sregym_env.sim.programs.jaeger_v2 import JaegerV2
+from sregym_env.sim.programs.kafka.broker import Kafka
 from sregym_env.sim.programs.kube_apiserver import KubeApiserver
+from sregym_env.sim.programs.locust import Locust
 from sregym_env.sim.programs.mongod import Mongod
+from sregym_env.sim.programs.opensearch import OpenSearch
+from sregym_env.sim.programs.otel_collector import OtelCollector
+from sregym_env.sim.programs.postgres.client import Psql
+from sregym_env.sim.programs.postgres.server import Postgres
+from sregym_env.sim.programs.prometheus_server import PrometheusServer
 from sregym_env.sim.programs.redis import Redis
 from sregym_env.sim.programs.scripts import Applet, Netcat, Script, Sleep
 from sregym_env.sim.programs.servers import CoreDns, Daemon, Jaeger, Memcached
 from sregym_env.sim.programs.services.service import Service
 from sregym_env.sim.programs.static_http import StaticHttp
 from sregym_env.sim.programs.toolbox import OUR_TOOLS, TEXT_TOOLS
+from sregym_env.sim.programs.valkey import Valkey
 from sregym_env.sim.programs.wrk2 import Wrk2
 
 PROGRAMS: Mapping[str, Any] = {
@@ -29,17 +41,30 @@ PROGRAMS: Mapping[str, Any] = {
         Consul(),
         CoreDns(),
         Daemon(),
+        Envoy(),
+        Grafana(),
         Httpd(),
         Jaeger(),
+        JaegerV2(),
+        Flagd(),
+        FlagdUi(),
+        Kafka(),
         KubeApiserver(),
+        Locust(),
         Memcached(),
         Mongod(),
         Netcat(),
+        OtelCollector(),
+        PrometheusServer(),
+        OpenSearch(),
+        Postgres(),
+        Psql(),
         Redis(),
         Script(),
         Service(),
         Sleep(),
         StaticHttp(),
+        Valkey(),
         Wrk2(),
     )
 }

@@ -18,7 +18,7 @@ from sregym_env.kube.durations import rfc3339
 from sregym_env.runtime import effort
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.frozen import evolve
-from sregym_env.runtime.streams import keyed_unit
+from sregym_env.runtime.streams import keyed_bits, keyed_unit
 from sregym_env.sim.world.shared import SharedLog
 
 FILE_BYTES = 10 * 1024 * 1024
@@ -72,9 +72,17 @@ class Burst:
             # Keyed by the index, not drawn: reading moves no chance, and every reader finds the same lines.
             time = self.start + int((index + keyed_unit(self.seed, index)) * period)
             if first <= time < end:
-                text = stamped(self.template, time)
+                text = stamped(self._traced(index), time)
                 yield Line(time, text.replace(ORDINAL, str(self.first + index * STRIDE)))
             index -= 1
+
+    def _traced(self, index: int) -> str:
+        """The template with the identifiers of the request's own trace and span."""
+        if "{trace_id}" not in self.template and "{span_id}" not in self.template:
+            return self.template
+        trace = f"{keyed_bits(self.seed, 'trace', index):016x}{keyed_bits(self.seed, 'rest', index):016x}"
+        span = f"{keyed_bits(self.seed, 'span', index):016x}"
+        return self.template.replace("{trace_id}", trace).replace("{span_id}", span)
 
     def next_number(self, until: int) -> int:
         """A number beyond those of its lines before an instant; 0 where they have none."""
@@ -123,8 +131,11 @@ def stamped(template: str, time: int) -> str:
     """A line with its timestamps filled in.
 
     ``{time}`` becomes ``2026-08-06T10:00:05Z``, ``{time_ms}`` becomes ``2026-08-06T10:00:05.123+00:00``, and what stands
-    behind a bar is a form for ``strftime``: ``{time|%Y/%m/%d %H:%M:%S}``.
+    behind a bar is a form for ``strftime``, where ``%L`` is the millisecond: ``{time|%Y/%m/%d %H:%M:%S.%L}``. Outside
+    of a request's trace ``{trace_id}`` and ``{span_id}`` are 0.
     """
+    if "{trace_id}" in template or "{span_id}" in template:
+        template = template.replace("{trace_id}", "0").replace("{span_id}", "0")
     if "{time" not in template:
         return template
     text = rfc3339(time)
@@ -133,7 +144,8 @@ def stamped(template: str, time: int) -> str:
     if "{time|" not in filled:
         return filled
     instant = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=time)
-    return _FORMED.sub(lambda found: instant.strftime(found[1]), filled)
+    milliseconds = f"{time % SECOND // 1000:03d}"
+    return _FORMED.sub(lambda found: instant.strftime(found[1].replace("%L", milliseconds)), filled)
 
 
 _FORMED = re.compile(r"\{time\|([^}]*)\}")

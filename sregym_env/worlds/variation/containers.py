@@ -129,8 +129,10 @@ def _waits(draft: Draft, work: Work, chance: Chance) -> None:
     volume = _data(work)
     if volume is not None and chance.yes("prepare", 0.4):
         first.append(_preparing(volume, chance))
+    there = work.pod.get("initContainers") or []
+    first = [each for each in first if each["name"] not in [known["name"] for known in there]]
     if first:
-        work.pod["initContainers"] = [*first, *(work.pod.get("initContainers") or [])]
+        work.pod["initContainers"] = [*first, *there]
 
 
 def _awaits_outside(draft: Draft, chance: Chance) -> None:

@@ -33,6 +33,8 @@ def draw(draft: Draft, chance: Chance) -> None:
 def _accounts(draft: Draft, chance: Chance, namespace: str, works: tuple[Work, ...]) -> None:
     style = chance.weighted("accounts", _ACCOUNTS)
     free = [work for work in works if "serviceAccountName" not in work.pod]
+    if not free:
+        return
     if style == "none":
         if chance.yes("no token", 0.25):
             for work in free:
@@ -40,7 +42,10 @@ def _accounts(draft: Draft, chance: Chance, namespace: str, works: tuple[Work, .
         return
     names = {"one": [draft.app.name], "each": [f"{draft.app.name}-{work.name}" for work in free]}[style]
     mounted = chance.yes("mounted", 0.5)
+    known = {(m["metadata"].get("namespace"), m["metadata"]["name"]) for m in draft.of("ServiceAccount")}
     for name in names:
+        if (namespace, name) in known:
+            continue
         made = words.named("ServiceAccount", name, namespace)
         draft.start_with(made if mounted else {**made, "automountServiceAccountToken": False})
     for index, work in enumerate(free):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from sregym_env.sim.programs.services.asides import Flagged
 from sregym_env.sim.programs.services.settings import ServiceSettings
 from sregym_env.sim.programs.services.steps import Ask, LookAside, Reach, Step, Together, When
 
@@ -34,7 +35,7 @@ def _asks(steps: tuple[Step, ...], missed: bool = False) -> Iterator[tuple[Ask, 
             case Together(branches):
                 for branch in branches:
                     yield from _asks(branch, missed)
-            case When():
+            case When() | Flagged():
                 pass
 
 

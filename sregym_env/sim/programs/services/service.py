@@ -8,11 +8,13 @@ from urllib.parse import parse_qsl
 
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import Quiet
+from sregym_env.sim.programs.flagd import resolve
 from sregym_env.sim.programs.services import starting
 from sregym_env.sim.programs.services.settings import ServiceSettings, settings_of
 from sregym_env.sim.programs.services.steps import Compute
 from sregym_env.sim.programs.services.trail import served
 from sregym_env.sim.programs.services.values import positive
+from sregym_env.sim.programs.services.wires import Framework
 from sregym_env.sim.world.program import (
     PLENTY,
     Call,
@@ -50,6 +52,8 @@ class Service(Quiet):
         if handler is not None:
             return served(ctx, settings, handler)
         if settings.health and settings.wire.is_health(call.operation):
+            if settings.ill is not None and resolve(ctx, *settings.ill, False):
+                return Flow(0.0, 0.0002, ((Failure("unavailable", "NOT_SERVING"), 1.0),))
             return Flow(1.0, 0.0002)
         return settings.wire.unknown(call)
 
@@ -59,9 +63,10 @@ class Service(Quiet):
         path, _, query = request.path.partition("?")
         if not settings.routes:
             return _metrics(settings, path) if port in settings.metrics else None
-        route = next((r for r in settings.routes if r.path == path), None)
+        route = next((r for r in settings.routes if r.serves(path)), None)
         if route is None:
-            return HttpResponse(404, "404 page not found\n", _PLAIN, 0.0003)
+            page = settings.wire.missing if isinstance(settings.wire, Framework) else "404 page not found\n"
+            return HttpResponse(404, page, _headers(settings, page), 0.0003)
         given = dict(parse_qsl(query)) | dict(parse_qsl(request.body))
         flow = ctx.evaluation().serve(ctx.process, Call(route.operation(request.method)), port)
         complaint = route.check(given)
@@ -69,8 +74,10 @@ class Service(Quiet):
             return HttpResponse(400, complaint + "\n", _PLAIN, 0.0004)
         failure = _drawn(ctx, flow)
         if failure is None:
-            headers = {"Content-Type": "text/plain; charset=utf-8", "Access-Control-Allow-Origin": "*"}
-            return HttpResponse(200, route.answer(given), headers, flow.latency)
+            body = route.answer(given)
+            headers = {**_headers(settings, body), "Access-Control-Allow-Origin": "*"}
+            headers.pop("X-Content-Type-Options", None)
+            return HttpResponse(200, body, headers, flow.latency)
         return HttpResponse(failure.status or 500, failure.text + "\n", _PLAIN, flow.latency)
 
     def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
@@ -101,7 +108,18 @@ class Service(Quiet):
                 cpu += rate * sum(
                     step.seconds if isinstance(step, Compute) else runtime.per_step for step in handler.steps
                 )
+        cpu += sum(cores for peer, flag, cores in settings.burns if resolve(ctx, peer, flag, False))
         return Usage(cpu, ctx.process.memory)
+
+
+def _headers(settings: ServiceSettings, body: str) -> Mapping[str, str]:
+    """Plain text; a web framework says what its pages and documents are."""
+    if isinstance(settings.wire, Framework):
+        if body[:1] in ("{", "["):
+            return {"Content-Type": "application/json; charset=utf-8"}
+        if body[:1] == "<":
+            return {"Content-Type": "text/html; charset=utf-8"}
+    return _PLAIN
 
 
 def _drawn(ctx: ProcessContext, flow: Flow) -> Failure | None:

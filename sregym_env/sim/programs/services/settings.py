@@ -18,12 +18,25 @@ class Route:
     """A path of an HTTP service: checks what it is given, then is served as an operation."""
 
     path: str
+    """As it is asked for; a part in braces, as in ``/api/products/{productId}``, stands for any one part, and a last part
+    ``{*}`` for any rest."""
     check: Callable[[Mapping[str, str]], str]
     """The text of a 400 answer, or an empty string."""
     answer: Callable[[Mapping[str, str]], str]
     """The body of a 200 answer."""
     methods: Mapping[str, str] = field(default_factory=dict)
     """Operation by HTTP method; other methods behave as GET."""
+
+    def serves(self, path: str) -> bool:
+        """Whether a path is this one."""
+        if "{" not in self.path:
+            return path == self.path
+        own, given = self.path.split("/"), path.split("/")
+        if own[-1] == "{*}":
+            own, given = own[:-1], given[: len(own) - 1]
+        return len(own) == len(given) and all(
+            mine.startswith("{") or mine == yours for mine, yours in zip(own, given, strict=True)
+        )
 
     def operation(self, method: str) -> str:
         """What a request of a method is served as."""
@@ -58,6 +71,10 @@ class ServiceSettings:
     constant: Mapping[str, str] = field(default_factory=dict)
     """Configuration values compiled in, which the file cannot change."""
     limiter: Limiter | None = None
+    burns: tuple[tuple[Peer, str, float], ...] = ()
+    """(who knows the flags, feature flag, cores): CPU that it burns while a flag is on."""
+    ill: tuple[Peer, str] | None = None
+    """(who knows the flags, feature flag) by which its health check says that it does not serve."""
     health: bool = False
     """Whether it answers its protocol's health checks."""
 
@@ -78,7 +95,7 @@ class ServiceSettings:
             return found
         method, _, path = operation.partition(" ")
         for route in self.routes:
-            if route.path == path:
+            if route.serves(path):
                 return self.by_operation.get(route.operation(method))
         return None
 

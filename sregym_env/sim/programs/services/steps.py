@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from sregym_env.sim.programs.services.asides import Aside
 from sregym_env.sim.programs.services.peers import At
 from sregym_env.sim.programs.services.values import Value
 
@@ -96,7 +97,7 @@ class Refuse:
     log: Say | None = None
 
 
-Step = Compute | Ask | LookAside | Together | When | Refuse
+Step = Compute | Ask | LookAside | Together | When | Refuse | Aside
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs.flagd import resolve
+from sregym_env.sim.programs.services.asides import Flagged, Remark
 from sregym_env.sim.programs.services.drivers import DRIVERS
 from sregym_env.sim.programs.services.protocols import UNAVAILABLE, grpc_code
 from sregym_env.sim.programs.services.settings import ServiceSettings
@@ -64,6 +66,10 @@ class _Trail:
             case Refuse(answer, log):
                 self._say(log, self.alive)
                 self._lose(self.settings.wire.refused(answer), self.alive)
+            case Remark(level, where, text):
+                self._say(Say(level, where, text), self.alive)
+            case Flagged():
+                self._flagged(step)
 
     def _lose(self, failure: Failure, share: float) -> None:
         self.failures[failure] = self.failures.get(failure, 0.0) + share
@@ -115,6 +121,22 @@ class _Trail:
         self.walk(step.miss)
         if self.alive > 0.0:
             driver.keep(self.ctx, cache, step.cache.of)
+
+    def _flagged(self, step: Flagged) -> None:
+        """Send those through the steps for whom the flag is on."""
+        peer = self.settings.by_peer[step.peer]
+        found = resolve(self.ctx, peer, step.flag, step.default)
+        often = step.part * max(float(found), 0.0) if isinstance(found, (bool, int, float)) else 0.0
+        if often <= 0.0:
+            return
+        share = often if step.times else min(often, 1.0)
+        branch = _Trail(self.ctx, self.settings, self.operation, self.alive * share)
+        branch.walk(step.steps)
+        if step.times:
+            return
+        self.latency += branch.latency
+        for failure, lost in branch.failures.items():
+            self._lose(failure, lost)
 
     def _together(self, branches: tuple[tuple[Step, ...], ...]) -> None:
         """All branches are taken by everybody; a request lives if all of its branches do."""

@@ -7,18 +7,49 @@ from collections.abc import Mapping
 from sregym_env.sim.programs.services.drivers.caches import Libmemcached, RedisPlusPlus
 from sregym_env.sim.programs.services.drivers.driver import Driver
 from sregym_env.sim.programs.services.drivers.gomemcache import Gomemcache
+from sregym_env.sim.programs.services.drivers.grpc_clients import GrpcGoStatus, GrpcJs, GrpcPython
 from sregym_env.sim.programs.services.drivers.grpc_go import GrpcGo
+from sregym_env.sim.programs.services.drivers.http_clients import (
+    Given,
+    GoHttp,
+    NodeFetch,
+    OpenAiPython,
+    Reqwest,
+    Resolver,
+)
+from sregym_env.sim.programs.services.drivers.kafka import ConfluentKafka, KafkaClients, Sarama
 from sregym_env.sim.programs.services.drivers.mgo import Mgo
 from sregym_env.sim.programs.services.drivers.mongoc import Mongoc
+from sregym_env.sim.programs.services.drivers.openfeature import OpenFeature
+from sregym_env.sim.programs.services.drivers.sql import LibPq, Npgsql, Psycopg2
 from sregym_env.sim.programs.services.drivers.thrift import ThriftCpp, ThriftLua
+from sregym_env.sim.programs.services.drivers.valkey import GoRedis, StackExchangeRedis
 
 DRIVERS: Mapping[str, Driver] = {
+    "fetch": NodeFetch(),
+    "given": Given(),
+    "go-http": GoHttp(),
     "gomemcache": Gomemcache(),
     "grpc-go": GrpcGo(),
+    "grpc-go-status": GrpcGoStatus(),
+    "grpc-js": GrpcJs(),
+    "grpc-python": GrpcPython(),
     "libmemcached": Libmemcached(),
     "mgo": Mgo(),
     "mongo-c-driver": Mongoc(),
+    "openai-python": OpenAiPython(),
     "redis-plus-plus": RedisPlusPlus(),
+    "reqwest": Reqwest(),
+    "resolver": Resolver(),
+    "confluent-kafka": ConfluentKafka(),
+    "go-redis": GoRedis(),
+    "kafka-clients": KafkaClients(),
+    "lib-pq": LibPq(),
+    "npgsql": Npgsql(),
+    "openfeature": OpenFeature(),
+    "psycopg2": Psycopg2(),
+    "sarama": Sarama(),
+    "stackexchange-redis": StackExchangeRedis(),
     "thrift-cpp": ThriftCpp(),
     "thrift-lua": ThriftLua(),
 }

@@ -1,0 +1,338 @@
+"""Envoy as an edge proxy: static listeners, routes by prefix, clusters found by DNS.
+
+The image's entrypoint puts the environment into a template and starts Envoy with the result, so a variable that is
+missing or wrong becomes an address that is. What it does with a request follows from that file alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from sregym_env.runtime.clock import SECOND
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.processes.exchange import http_get
+from sregym_env.sim.programs.defaults import MIB, Quiet
+from sregym_env.sim.programs.yaml_files import document
+from sregym_env.sim.world.logs import stamped
+from sregym_env.sim.world.program import Call, Failure, Flow, HttpRequest, HttpResponse, Usage
+
+TEMPLATE = "/home/envoy/envoy.tmpl.yaml"
+CONFIG = "/home/envoy/envoy.yaml"
+ROUTE_TIMEOUT = 15.0
+"""Seconds that a route waits for an answer unless it says otherwise."""
+CONNECT_TIMEOUT = 5.0
+"""Seconds that a cluster waits for a connection (``connect_timeout``)."""
+OWN = 0.0003
+"""Seconds that a request spends in the proxy itself."""
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$([A-Za-z_][A-Za-z0-9_]*)")
+_CLOSED = "upstream connect error or disconnect/reset before headers. reset reason: "
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """One build of the proxy."""
+
+    version: str = "1.34.10"
+    memory: int = 30 * MIB
+    template: str = TEMPLATE
+    """Where the file is that the environment is put into."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Where requests go whose path begins with something."""
+
+    prefix: str
+    cluster: str
+    rewrite: str = ""
+    """What the prefix becomes; empty to leave it."""
+    timeout: float = ROUTE_TIMEOUT
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """A configuration as far as requests are concerned."""
+
+    port: int
+    admin: int
+    rules: tuple[Rule, ...]
+    clusters: tuple[tuple[str, tuple[str, int]], ...]
+    """(name, (host, port))."""
+    prints: bool
+    """Whether the access log goes to the console."""
+
+    def rule(self, path: str) -> Rule | None:
+        """The first rule that a path matches."""
+        return next((rule for rule in self.rules if path.startswith(rule.prefix)), None)
+
+    def address(self, cluster: str) -> tuple[str, int]:
+        """Where a cluster is."""
+        return dict(self.clusters).get(cluster, ("", 0))
+
+
+class ConfigError(Exception):
+    """A file that Envoy does not take, in its words."""
+
+
+def filled(template: str, env: Mapping[str, str]) -> str:
+    """What ``envsubst`` makes of a template: variables that are not set become nothing."""
+    return _VARIABLE.sub(lambda found: env.get(found[1] or found[2], ""), template)
+
+
+@lru_cache(maxsize=64)
+def parsed(text: str) -> Config:
+    """A configuration file. Raises ConfigError."""
+    try:
+        found: Any = document(text)
+    except ValueError as error:
+        raise ConfigError(f"Unable to convert YAML as JSON: {error}") from None
+    try:
+        resources = found["static_resources"]
+        listener = resources["listeners"][0]
+        manager = listener["filter_chains"][0]["filters"][0]["typed_config"]
+        routes = manager["route_config"]["virtual_hosts"][0]["routes"]
+        clusters = tuple(
+            (
+                each["name"],
+                _socket(
+                    each["load_assignment"]["endpoints"][0]["lb_endpoints"][0]["endpoint"]["address"],
+                    f"ClusterValidationError.LoadAssignment ({each['name']})",
+                ),
+            )
+            for each in resources["clusters"]
+        )
+        rules = tuple(
+            Rule(
+                str(each["match"]["prefix"]),
+                str(each["route"]["cluster"]),
+                str(each["route"].get("prefix_rewrite", "")),
+                float(str(each["route"].get("timeout", f"{ROUTE_TIMEOUT}s")).rstrip("s")),
+            )
+            for each in routes
+        )
+        logs = manager.get("access_log") or ()
+        return Config(
+            _socket(listener["address"], "BootstrapValidationError.StaticResources.Listeners")[1],
+            _socket(found["admin"]["address"], "BootstrapValidationError.Admin")[1],
+            rules,
+            clusters,
+            any("stdout" in str(each["name"]) for each in logs),
+        )
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+        raise ConfigError("Unable to parse JSON as proto (INVALID_ARGUMENT: invalid name or value)") from None
+
+
+def _socket(address: Any, where: str) -> tuple[str, int]:
+    socket = address["socket_address"]
+    host, port = socket.get("address"), socket.get("port_value")
+    if not host:
+        raise ConfigError(
+            f"Proto constraint validation failed ({where}: SocketAddressValidationError.Address: value length must be at "
+            "least 1 characters)"
+        )
+    if port is None:
+        raise ConfigError(
+            f"Proto constraint validation failed ({where}: SocketAddressValidationError.PortSpecifier: is required)"
+        )
+    if not isinstance(port, int) or not 0 <= port < 65536:
+        raise ConfigError(
+            f'Unable to parse JSON as proto (INVALID_ARGUMENT: invalid value "{port}" for type TYPE_UINT32)'
+        )
+    return str(host), port
+
+
+class Envoy(Quiet):
+    """The proxy; ``settings`` of its binary hold its build."""
+
+    name = "envoy"
+
+    def start(self, ctx: ProcessContext) -> None:
+        """Put the environment into the template, read the result, listen."""
+        settings = _settings(ctx)
+        ctx.set_memory(settings.memory)
+        if ctx.over_limit:
+            return
+        try:
+            template = ctx.read(settings.template)
+        except OSError:
+            ctx.log(f"/bin/sh: 1: cannot open {settings.template}: No such file")
+            ctx.exit(2)
+            return
+        _say(
+            ctx,
+            "info",
+            "main",
+            "server.cc:433",
+            f"initializing epoch 0 (base id=0, hot restart version=11.{settings.version})",
+        )
+        text = filled(template, ctx.process.env)
+        try:
+            config = parsed(text)
+        except ConfigError as error:
+            _end(ctx, f"error initializing configuration '{CONFIG}': {error}")
+            return
+        try:
+            ctx.listen(config.port, config.admin)
+        except OSError:
+            _end(ctx, f"cannot bind '0.0.0.0:{config.port}': Address already in use")
+            return
+        ctx.update(config=text)
+        _say(ctx, "info", "main", "server.cc:985", "runtime: {}")
+        _say(ctx, "info", "config", "configuration_impl.cc:168", f"loading {len(config.clusters)} cluster(s)")
+        _say(ctx, "info", "config", "configuration_impl.cc:172", "loading 1 listener(s)")
+        _say(ctx, "info", "upstream", "cluster_manager_impl.cc:247", "cm init: all clusters initialized")
+        _say(ctx, "info", "main", "server.cc:1020", "all clusters initialized. initializing init manager")
+        _say(
+            ctx,
+            "info",
+            "config",
+            "listener_manager_impl.cc:944",
+            "all dependencies initialized. starting workers",
+        )
+        _say(ctx, "info", "main", "server.cc:1039", "starting main dispatch loop")
+
+    def serve(self, ctx: ProcessContext, call: Call, port: int) -> Flow:
+        """Pass the request on to the cluster of the first route that its path matches."""
+        config = _config(ctx)
+        if config is None or port != config.port:
+            return Flow(1.0, OWN)
+        method, _, path = call.operation.partition(" ")
+        rule = config.rule(path)
+        if rule is None:
+            return Flow(0.0, OWN, ((Failure("http", "", 404), 1.0),))
+        host, upstream = config.address(rule.cluster)
+        flow = ctx.call(host, upstream, Call(f"{method} {_rewritten(rule, path)}"), timeout=rule.timeout)
+        if config.prints:
+            self._print(ctx, method, path, flow)
+        lost: dict[Failure, float] = {}
+        for failure, share in flow.failures:
+            told = _worded(failure)
+            lost[told] = lost.get(told, 0.0) + share
+        latency = flow.latency
+        if not flow.ok and all(leg.outcome != "ok" for leg in ctx.connect(host, upstream).legs):
+            latency = min(latency, CONNECT_TIMEOUT)
+        return Flow(flow.ok, latency + OWN, tuple(lost.items()))
+
+    def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
+        """One request: the admin's pages, or what a cluster answers."""
+        config = _config(ctx)
+        path = request.path.partition("?")[0]
+        if config is None:
+            return None
+        if port == config.admin:
+            return _admin(ctx, config, path)
+        rule = config.rule(path)
+        if rule is None:
+            return HttpResponse(404, "", {"server": "envoy"}, OWN)
+        host, upstream = config.address(rule.cluster)
+        passed = HttpRequest(
+            request.method, _rewritten(rule, request.path), request.headers, request.body, request.client
+        )
+        answer = http_get(ctx.world, ctx.process, host, upstream, passed, rule.timeout)
+        delay = request.headers.get("x-envoy-fault-delay-request", "")
+        waited = answer.total_seconds + OWN + (int(delay[:9]) / 1000 if delay[:9].isdecimal() else 0.0)
+        if answer.response is not None:
+            found = answer.response
+            return HttpResponse(found.status, found.body, {**found.headers, "server": "envoy"}, waited)
+        outcome: Any = "reset" if answer.outcome == "ok" else answer.outcome
+        told = _worded(Failure(outcome, answer.text))
+        return HttpResponse(told.status, told.text, {"content-type": "text/plain", "server": "envoy"}, waited)
+
+    def terminate(self, ctx: ProcessContext) -> tuple[float, int]:
+        """Say so, and exit cleanly."""
+        _say(ctx, "warning", "main", "server.cc:928", "caught ENVOY_SIGTERM")
+        _say(ctx, "info", "main", "server.cc:1061", "shutting down server instance")
+        _say(ctx, "info", "main", "server.cc:1041", "main dispatch loop exited")
+        return 0.1, 0
+
+    def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
+        """A hundred and twenty microseconds of CPU per request."""
+        return Usage(0.003 + 0.00012 * sum(rates.values()), ctx.process.memory)
+
+    @staticmethod
+    def _print(ctx: ProcessContext, method: str, path: str, flow: Flow) -> None:
+        head = f'[{{time|%Y-%m-%dT%H:%M:%S.%L}}Z] "{method} {path} HTTP/1.1"'
+        if flow.ok:
+            ctx.log_per_request(
+                f'{head} 200 - via_upstream - "-" 0 512 {flow.latency * 1000:.0f}', share=flow.ok
+            )
+        for failure, share in flow.failures:
+            told = _worded(failure)
+            flags = "via_upstream" if failure.status else "UF upstream_reset_before_response_started"
+            ctx.log_per_request(f'{head} {told.status} {flags} - "-" 0 {len(told.text)}', share=share)
+
+
+def _settings(ctx: ProcessContext) -> Settings:
+    binary = ctx.image.binaries.get(ctx.process.binary)
+    found = None if binary is None else binary.settings
+    return found if isinstance(found, Settings) else Settings()
+
+
+def _config(ctx: ProcessContext) -> Config | None:
+    found = ctx.process.state.get("config")
+    return None if found is None else parsed(found)
+
+
+def _rewritten(rule: Rule, path: str) -> str:
+    return rule.rewrite + path[len(rule.prefix) :] if rule.rewrite else path
+
+
+def _worded(failure: Failure) -> Failure:
+    """What Envoy answers in an upstream's place."""
+    if failure.status:
+        return failure
+    match failure.kind:
+        case "no_such_host" | "dns_timeout":
+            return Failure("http", "no healthy upstream", 503)
+        case "timeout" | "overload" if "dial tcp" not in failure.text:
+            return Failure("http", "upstream request timeout", 504)
+        case "timeout" | "overload":
+            return Failure("http", f"{_CLOSED}connection timeout", 503)
+        case "reset" | "unavailable":
+            return Failure("http", f"{_CLOSED}connection termination", 503)
+    return Failure("http", f"{_CLOSED}connection failure", 503)
+
+
+def _say(ctx: ProcessContext, level: str, component: str, where: str, text: str) -> None:
+    """``[2026-08-06 12:00:00.123][1][info][main] [source/server/server.cc:433] text``."""
+    folder = {"main": "server/", "config": "server/", "upstream": "common/upstream/"}[component]
+    line = f"[{{time|%Y-%m-%d %H:%M:%S.%L}}][1][{level}][{component}] [source/{folder}{where}] {text}"
+    ctx.log(stamped(line, ctx.now()))
+
+
+def _end(ctx: ProcessContext, text: str) -> None:
+    _say(ctx, "critical", "main", "server.cc:422", text)
+    _say(ctx, "info", "main", "server.cc:1061", "exiting")
+    ctx.exit(1, delay=0.05)
+
+
+def _admin(ctx: ProcessContext, config: Config, path: str) -> HttpResponse:
+    plain = {"content-type": "text/plain; charset=UTF-8", "server": "envoy"}
+    match path:
+        case "/ready":
+            return HttpResponse(200, "LIVE\n", plain, OWN)
+        case "/clusters":
+            lines = (f"{name}::observability_name::{name}\n{name}::{host}:{port}::hostname::{host}\n"
+                     for name, (host, port) in config.clusters)  # fmt: skip
+            return HttpResponse(200, "".join(lines), plain, OWN)
+        case "/listeners":
+            return HttpResponse(200, f"listener_0::0.0.0.0:{config.port}\n", plain, OWN)
+        case "/server_info":
+            up = (ctx.now() - ctx.process.started_at) // SECOND
+            version = _settings(ctx).version
+            return HttpResponse(
+                200,
+                f'{{\n "version": "envoy/{version}/Clean/RELEASE/BoringSSL",\n "state": "LIVE",\n "uptime_all_epochs": "{up}s"\n}}\n',
+                {**plain, "content-type": "application/json"},
+                OWN,
+            )
+        case "/":
+            return HttpResponse(
+                200, "<title>Envoy Admin</title>\n", {**plain, "content-type": "text/html"}, OWN
+            )
+    return HttpResponse(404, "invalid path. admin commands are:\n", plain, OWN)

@@ -1,0 +1,176 @@
+"""Topics, consumer groups and offsets.
+
+Nothing is kept per record. How many there are in a topic is the integral of the rate at which they were produced; how many
+of them a group has taken is what a queue lets through whose server takes as long per record as the member does: both are
+computed where somebody looks (:func:`position`), from the history of the traffic and the few instants at which a
+member's pace changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.frozen import evolve
+from sregym_env.runtime.streams import keyed_bits
+from sregym_env.sim.network import addressing
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs.kafka.settings import number
+from sregym_env.sim.programs.totals import Rate, rates
+from sregym_env.sim.world.process import Process, ProcessKey
+
+DELIVERY = 0
+"""The port on which a consumer is given records. There is no such port on a network: records travel over the connection
+that the consumer has opened, and only the broker knows of this one."""
+FASTEST = 0.0005
+"""Seconds per record of a consumer that does nothing with them (assumed)."""
+SESSION_TIMEOUT = 45.0
+"""Seconds after its last heartbeat at which a member counts as gone (``session.timeout.ms``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A consumer group with at most one member."""
+
+    topic: str
+    member: ProcessKey
+    restart: int
+    """Which run of the member's process has joined."""
+    client_id: str
+    member_id: str
+    host: str
+    """The member's address."""
+    paces: tuple[tuple[int, float], ...]
+    """From when (microseconds since the Unix epoch) the member took how many seconds per record; 0 for none at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a group stands in a topic, in records; fractions are records that are not there yet."""
+
+    committed: int
+    end: int
+
+    @property
+    def lag(self) -> int:
+        """Records that the group has still to take."""
+        return self.end - self.committed
+
+
+def topics(broker: ProcessContext) -> Mapping[str, int]:
+    """Partitions by topic."""
+    found: Mapping[str, int] = broker.process.state.get("topics", {})
+    return found
+
+
+def groups(broker: ProcessContext) -> Mapping[str, Group]:
+    """Consumer groups by name."""
+    found: Mapping[str, Group] = broker.process.state.get("groups", {})
+    return found
+
+
+def member(broker: ProcessContext, group: Group) -> Process | None:
+    """The process of a group's member; None once it is gone."""
+    addressing.note(broker.world, "process", group.member)
+    found = broker.world.processes.get(group.member)
+    return found if found is not None and found.restart == group.restart else None
+
+
+class Subscription(NamedTuple):
+    """What a consumer's process remembers of itself, under :data:`SUBSCRIPTION` in its state."""
+
+    host: str
+    port: int
+    group: str
+    topic: str
+    client_id: str
+
+
+SUBSCRIPTION = "subscription"
+
+
+def join(broker: ProcessContext, consumer: ProcessContext, wanted: Subscription) -> bool:
+    """Have a process join a group; False where nobody there is a broker.
+
+    Where a member is there already the newcomer is given nothing: the demo's topic has one partition.
+    """
+    _, _, name, topic, client_id = wanted
+    if broker.process.program != "kafka" or not name:
+        return False
+    known = groups(broker).get(name)
+    consumer.listen(DELIVERY)
+    consumer.update(**{SUBSCRIPTION: wanted})
+    if known is not None and member(broker, known) not in (None, consumer.process):
+        return True
+    process, now = consumer.process, broker.now()
+    bits = "".join(f"{keyed_bits(now, name, part, *process.key):016x}" for part in range(2))
+    identity = f"{client_id}-{bits[:8]}-{bits[8:12]}-{bits[12:16]}-{bits[16:20]}-{bits[20:32]}"
+    before = known.paces if known is not None else ()
+    group = Group(
+        topic, process.key, process.restart, client_id, identity, process.ip, (*before, (now, FASTEST))
+    )
+    made = (
+        {**topics(broker)}
+        if topic in topics(broker)
+        else {**topics(broker), topic: number(broker, "num.partitions")}
+    )
+    broker.update(groups={**groups(broker), name: group}, topics=made)
+    return True
+
+
+def rejoin(broker: ProcessContext) -> bool:
+    """Have the consumers of a broker that was another one before join this one; whether some cannot reach any yet."""
+    world = broker.world
+    lost = False
+    members = {group.member for group in groups(broker).values()}
+    for process in list(world.processes.values()):
+        wanted: Subscription | None = process.state.get(SUBSCRIPTION)
+        if wanted is None or process.key in members:
+            continue
+        consumer = ProcessContext(world, process)
+        found = consumer.peer(wanted.host, wanted.port)
+        if found is None:
+            lost = True
+        elif found.process.key == broker.process.key:
+            # Every join changes the broker.
+            join(ProcessContext(world, world.processes[broker.process.key]), consumer, wanted)
+    return lost
+
+
+def paced(group: Group, now: int, seconds: float) -> Group:
+    """A group whose member takes another time per record from now on."""
+    return evolve(group, paces=(*group.paces, (now, seconds)))
+
+
+def position(broker: ProcessContext, group: Group) -> Position:
+    """Where a group stands now."""
+    now = broker.now()
+    made = rates(broker, f"produce {group.topic}")
+    paces = group.paces
+    running = member(broker, group) is not None
+    if not running and paces and paces[-1][1]:
+        # Nobody has looked since it went away: what it has not taken by then, it never took.
+        paces = (*paces, (now, 0.0))
+    produced, backlog = queue(made, paces, now)
+    return Position(int(produced) - min(int(backlog), int(produced)), int(produced))
+
+
+def queue(made: Sequence[Rate], paces: Sequence[tuple[int, float]], now: int) -> tuple[float, float]:
+    """(records produced, records not yet taken) of a queue with piecewise constant arrivals and service."""
+    changes = sorted(
+        {time for begin, end, _ in made for time in (begin, end)}
+        | {time / SECOND for time, _ in paces}
+        | {now / SECOND}
+    )
+    produced = backlog = 0.0
+    for begin, end in pairwise(changes):
+        middle = (begin + end) / 2
+        arriving = next((rate for first, last, rate in made if first <= middle < last), 0.0)
+        pace = next((seconds for time, seconds in reversed(paces) if time / SECOND <= middle), 0.0)
+        produced += arriving * (end - begin)
+        served = (end - begin) / pace if pace else 0.0
+        backlog = max(backlog + arriving * (end - begin) - served, 0.0)
+    return produced, backlog

@@ -1,0 +1,146 @@
+"""Who is connected to a server, and which locks hold whom up.
+
+A session of an application's process lasts as long as that process: the server keeps it under the process's identity and
+forgets it where nobody of that identity runs any more, so that nothing has to happen when a pod is deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from sregym_env.runtime.frozen import evolve
+from sregym_env.runtime.streams import keyed_bits
+from sregym_env.sim.network import addressing
+from sregym_env.sim.processes.context import ProcessContext
+
+LOST = "lost"
+"""The reason for which a client is woken whose session was ended."""
+
+LockHeld = tuple[str, str, str]
+"""(database, ``schema.table``, mode)."""
+
+_CONFLICTS: Mapping[str, tuple[str, ...]] = {
+    "AccessShareLock": ("AccessExclusiveLock",),
+    "RowShareLock": ("ExclusiveLock", "AccessExclusiveLock"),
+    "RowExclusiveLock": ("ShareLock", "ShareRowExclusiveLock", "ExclusiveLock", "AccessExclusiveLock"),
+    "ShareUpdateExclusiveLock": (
+        "ShareUpdateExclusiveLock", "ShareLock", "ShareRowExclusiveLock", "ExclusiveLock", "AccessExclusiveLock",
+    ),
+    "ShareLock": (
+        "RowExclusiveLock", "ShareUpdateExclusiveLock", "ShareRowExclusiveLock", "ExclusiveLock", "AccessExclusiveLock",
+    ),
+    "ShareRowExclusiveLock": (
+        "RowExclusiveLock", "ShareUpdateExclusiveLock", "ShareLock", "ShareRowExclusiveLock", "ExclusiveLock",
+        "AccessExclusiveLock",
+    ),
+    "ExclusiveLock": (
+        "RowShareLock", "RowExclusiveLock", "ShareUpdateExclusiveLock", "ShareLock", "ShareRowExclusiveLock",
+        "ExclusiveLock", "AccessExclusiveLock",
+    ),
+    "AccessExclusiveLock": (
+        "AccessShareLock", "RowShareLock", "RowExclusiveLock", "ShareUpdateExclusiveLock", "ShareLock",
+        "ShareRowExclusiveLock", "ExclusiveLock", "AccessExclusiveLock",
+    ),
+}  # fmt: skip
+"""Table 13.2 of PostgreSQL's manual."""
+
+MODES: Mapping[str, str] = {
+    "select": "AccessShareLock",
+    "insert": "RowExclusiveLock",
+    "update": "RowExclusiveLock",
+    "delete": "RowExclusiveLock",
+    "upsert": "RowExclusiveLock",
+}
+"""Locks that kinds of statement take on their tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class PgSession:
+    """One connection, or what a pool of equal ones is counted as."""
+
+    pid: int
+    user: str
+    database: str
+    address: str
+    """The client's; empty for one through the socket."""
+    since: int
+    """When it was opened, microseconds since the Unix epoch."""
+    application: str = ""
+    state: str = "idle"
+    query: str = ""
+    changed: int = 0
+    """When the state became what it is."""
+    wait: str = ""
+    """The table whose lock it waits for, ``database/schema.table``; empty for none."""
+    asks: str = ""
+    """The mode of the lock that it waits for."""
+    locks: tuple[LockHeld, ...] = ()
+
+
+def sessions(ctx: ProcessContext) -> Mapping[str, PgSession]:
+    """Sessions of processes that still run, by their identity ``pod-uid/container/restart``."""
+    return dict(_living(ctx))
+
+
+def _living(ctx: ProcessContext) -> Iterator[tuple[str, PgSession]]:
+    found: Mapping[str, PgSession | None] = ctx.process.state.get("sessions", {})
+    for key, session in found.items():
+        if session is not None and alive(ctx, key):
+            yield key, session
+
+
+def alive(ctx: ProcessContext, identity: str) -> bool:
+    """Whether the process of an identity still runs."""
+    uid, container, restart = identity.rsplit("/", 2)
+    key = (uid, container)
+    addressing.note(ctx.world, "process", key)
+    process = ctx.world.processes.get(key)
+    return process is not None and str(process.restart) == restart
+
+
+def backend_pid(ctx: ProcessContext, identity: str, since: int) -> int:
+    """The process id that the server's child for a session has."""
+    return 80 + keyed_bits(ctx.process.key[0], identity, since) % 9000
+
+
+def holder(ctx: ProcessContext, identity: str, database: str, relation: str, mode: str) -> PgSession | None:
+    """A session that holds a lock on a table with which ``mode`` conflicts, that of ``identity`` aside."""
+    against = _CONFLICTS[mode]
+    for key, session in _living(ctx):
+        if key != identity and any(
+            held[0] == database and held[1] == relation and held[2] in against for held in session.locks
+        ):
+            return session
+    return None
+
+
+def put(ctx: ProcessContext, identity: str, session: PgSession | None) -> None:
+    """Change one session, or end it, outside of traffic."""
+    known = {
+        key: each for key, each in ctx.process.state.get("sessions", {}).items() if key != identity and each
+    }
+    ctx.update(sessions=known if session is None else {**known, identity: session})
+
+
+def ended(ctx: ProcessContext, pid: int) -> str:
+    """End the session of a process id: the identity that it belonged to, or an empty text where there is none."""
+    for key, session in sessions(ctx).items():
+        if session.pid == pid:
+            put(ctx, key, None)
+            uid, container, _ = key.rsplit("/", 2)
+            client = ctx.world.processes[(uid, container)]
+            if client.program == "psql":
+                # It sits on its connection, and sees it close; others find out with their next statement.
+                ProcessContext(ctx.world, client).wake_in(0.01, LOST)
+            return key
+    return ""
+
+
+def cancelled(ctx: ProcessContext, pid: int) -> bool:
+    """Cancel what a session does; whether there was one."""
+    for key, session in sessions(ctx).items():
+        if session.pid == pid:
+            put(ctx, key, evolve(session, state="idle", wait="", asks="", changed=ctx.now()))
+            return True
+    return False

@@ -1,0 +1,87 @@
+"""Prometheus' server as a process: up, healthy, and reloaded on demand. What it has measured is asked elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs.defaults import MIB, Quiet
+from sregym_env.sim.programs.yaml_files import document
+from sregym_env.sim.world.logs import stamped
+from sregym_env.sim.world.program import HttpRequest, HttpResponse, Usage
+
+
+class PrometheusServer(Quiet):
+    """``prom/prometheus``."""
+
+    name = "prometheus_server"
+
+    def start(self, ctx: ProcessContext) -> None:
+        """Load the file that ``--config.file`` names, and listen on the port of ``--web.listen-address``."""
+        ctx.set_memory(64 * MIB)
+        if ctx.over_limit:
+            return
+        path = _flag(ctx, "config.file", "prometheus.yml")
+        given = _flag(ctx, "web.listen-address", "0.0.0.0:9090").rpartition(":")[2]
+        port = int(given) if given.isdecimal() else 9090
+        try:
+            document(ctx.read(path))
+        except (OSError, ValueError) as error:
+            cause = (
+                f"open {path}: no such file or directory" if isinstance(error, OSError) else f"yaml: {error}"
+            )
+            _say(ctx, "error", f'Error loading config (--config.file={path})" file={path} err="{cause}')
+            ctx.exit(2, delay=0.05)
+            return
+        try:
+            ctx.listen(port)
+        except OSError:
+            _say(
+                ctx,
+                "error",
+                f'Unable to start web listener" err="listen tcp 0.0.0.0:{port}: bind: address already in use',
+            )
+            ctx.exit(1, delay=0.05)
+            return
+        _say(ctx, "info", 'Start listening for connections" address=0.0.0.0:' + str(port))
+        _say(ctx, "info", "TSDB started")
+        _say(ctx, "info", "Server is ready to receive web requests.")
+
+    def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
+        """Whether it is well, and whether it is ready."""
+        path = request.path.partition("?")[0]
+        plain = {"Content-Type": "text/plain; charset=utf-8"}
+        if path == "/-/healthy":
+            return HttpResponse(200, "Prometheus Server is Healthy.\n", plain)
+        if path == "/-/ready":
+            return HttpResponse(200, "Prometheus Server is Ready.\n", plain)
+        if path == "/-/reload":
+            if "--web.enable-lifecycle" not in ctx.process.argv:
+                return HttpResponse(403, "Lifecycle API is not enabled.", plain)
+            return (
+                HttpResponse(200, "", plain)
+                if request.method in ("POST", "PUT")
+                else HttpResponse(405, "Only POST or PUT requests allowed", plain)
+            )
+        return HttpResponse(404, "404 page not found\n", plain)
+
+    def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
+        """It scrapes."""
+        return Usage(0.02, ctx.process.memory)
+
+
+def _flag(ctx: ProcessContext, name: str, default: str) -> str:
+    for word in ctx.process.argv:
+        if word.startswith(f"--{name}="):
+            return word.partition("=")[2]
+    return default
+
+
+def _say(ctx: ProcessContext, level: str, text: str) -> None:
+    """``ts=2026-08-06T12:00:00.123Z caller=main.go:1024 level=info msg="text"``."""
+    end = "" if '" ' in text and 'err="' not in text else '"'
+    ctx.log(
+        stamped(
+            f'ts={{time|%Y-%m-%dT%H:%M:%S.%L}}Z caller=main.go:1024 level={level} msg="{text}{end}', ctx.now()
+        )
+    )

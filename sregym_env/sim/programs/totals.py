@@ -1,0 +1,30 @@
+"""How much a process has served: integrals over the history of the traffic, computed where somebody looks."""
+
+from __future__ import annotations
+
+from sregym_env.runtime.clock import SECOND
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.world.history import window
+
+Rate = tuple[float, float, float]
+"""(begin, end, requests per second): seconds since the Unix epoch."""
+
+
+def rates(ctx: ProcessContext, operation: str) -> list[Rate]:
+    """The rate at which this run of the process has served an operation, piece by piece, oldest first."""
+    process, end = ctx.process, ctx.now()
+    found: list[Rate] = []
+    until = end / SECOND
+    for segment, length in window(ctx.world, process.started_at, end):
+        for load in segment.loads:
+            if load.process == process.key and load.restart == process.restart:
+                rate = sum(rate for name, rate in load.rates if name == operation)
+                if rate:
+                    found.append((until - length, until, rate))
+        until -= length
+    return found[::-1]
+
+
+def served(ctx: ProcessContext, operation: str) -> float:
+    """How many requests of an operation this run of the process has served."""
+    return sum((end - begin) * rate for begin, end, rate in rates(ctx, operation))

@@ -1,0 +1,210 @@
+"""A broker, its groups and the tools of its image."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sregym_env.cluster.streams import ExecResult
+from sregym_env.runtime.clock import SECOND
+from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs.kafka import groups, settings
+from sregym_env.sim.world.program import Call
+from tests.sim.stores import shop
+
+BIN = "/opt/kafka/bin/"
+SERVER = ("--bootstrap-server", "localhost:9092")
+
+
+@pytest.fixture
+def world() -> EmbeddedWorld:
+    return shop.world()
+
+
+def tool(world: EmbeddedWorld, name: str, *words: str, server: tuple[str, ...] = SERVER) -> ExecResult:
+    return shop.run(world, "kafka", BIN + name, *server, *words)
+
+
+def lag(world: EmbeddedWorld, group: str = "accounting") -> tuple[int, int]:
+    """(committed, lag) as the tool shows them."""
+    told = tool(world, "kafka-consumer-groups.sh", "--describe", "--group", group).stdout
+    words = told.splitlines()[-1].split()
+    assert words[0] == group
+    return int(words[3]), int(words[5])
+
+
+def environment(world: EmbeddedWorld, **changes: str) -> None:
+    env = [{"name": name, "value": text} for name, text in changes.items()]
+    spec = {"containers": [{"name": "kafka", "env": env}]}
+    world.cluster.patch(
+        "deployments.apps", "kafka", {"spec": {"template": {"spec": spec}}}, namespace=shop.NS
+    )
+    world.advance(40.0)
+
+
+def test_consumers_take_what_is_produced(world: EmbeddedWorld) -> None:
+    before, behind = lag(world)
+    world.advance(100.0)
+    after, still = lag(world)
+    # One request in ten of ten per second places an order.
+    assert 95 <= after - before <= 105
+    assert behind <= 2 and still <= 2
+
+
+def test_a_consumer_that_is_slow_falls_behind_and_catches_up(world: EmbeddedWorld) -> None:
+    lock = 'BEGIN; LOCK TABLE accounting."order" IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(3600)'
+    command = ["psql", "-h", "postgresql", "-U", "root", "-d", "otel", "-c", lock]
+    container = {
+        "name": "hold",
+        "image": "postgres:17.6",
+        "command": command,
+        "env": [{"name": "PGPASSWORD", "value": "otel"}],
+    }
+    world.cluster.create(
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "holder", "namespace": shop.NS},
+         "spec": {"restartPolicy": "Never", "containers": [container]}}
+    )  # fmt: skip
+    world.advance(200.0)
+    assert lag(world)[1] > 100
+    assert shop.served(world, "checkout")[0] == 1.0, "producers do not wait for consumers"
+    world.cluster.delete("pods", "holder", shop.NS)
+    world.advance(60.0)
+    assert lag(world)[1] <= 2
+
+
+def test_a_group_without_members_keeps_its_offsets(world: EmbeddedWorld) -> None:
+    world.cluster.patch("deployments.apps", "accounting", {"spec": {"replicas": 0}}, namespace=shop.NS)
+    world.advance(60.0)
+    told = tool(world, "kafka-consumer-groups.sh", "--describe", "--group", "accounting").stdout
+    assert told.startswith("\nConsumer group 'accounting' has no active members.\n")
+    first = lag(world)
+    world.advance(100.0)
+    second = lag(world)
+    assert first[0] == second[0]
+    assert second[1] >= first[1] + 95
+    assert (
+        "Empty"
+        in tool(world, "kafka-consumer-groups.sh", "--describe", "--group", "accounting", "--state").stdout
+    )
+
+
+def test_consumers_find_a_broker_that_was_replaced(world: EmbeddedWorld) -> None:
+    world.cluster.delete("pods", shop.pod(world, "kafka"), shop.NS)
+    world.advance(90.0)
+    committed, behind = lag(world)
+    assert 0 < committed < 100, "a new container has a new log"
+    assert behind <= 2
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "shown"),
+    [
+        ("kafka-topics.sh", ["--list"], "__consumer_offsets\norders\n"),
+        ("kafka-topics.sh", ["--describe", "--topic", "nope"], "Error while executing topic command : Topic 'nope' does not exist as expected\n"),
+        ("kafka-topics.sh", ["--create", "--topic", "new", "--partitions", "3"], "Created topic new.\n"),
+        ("kafka-consumer-groups.sh", ["--list"], "accounting\n"),
+        ("kafka-consumer-groups.sh", ["--describe", "--group", "x"], "\nError: Consumer group 'x' does not exist.\n"),
+        ("kafka-consumer-groups.sh", ["--delete", "--group", "accounting"],
+         "\nError: Deletion of some consumer groups failed:\n* Group 'accounting' could not be deleted due to: "
+         "org.apache.kafka.common.errors.GroupNotEmptyException: The group is not empty.\n"),
+    ],
+)  # fmt: skip
+def test_tools(world: EmbeddedWorld, name: str, words: list[str], shown: str) -> None:
+    assert tool(world, name, *words).stdout == shown
+
+
+def test_tools_that_reach_no_broker(world: EmbeddedWorld) -> None:
+    assert (
+        "Timed out waiting for a node assignment"
+        in tool(world, "kafka-topics.sh", "--list", server=("--bootstrap-server", "localhost:9099")).stderr
+    )
+    assert (
+        "DNS resolution failed for nowhere"
+        in tool(world, "kafka-topics.sh", "--list", server=("--bootstrap-server", "nowhere:9092")).stderr
+    )
+    assert "Missing required argument" in tool(world, "kafka-topics.sh", "--list", server=()).stderr
+
+
+@pytest.mark.parametrize(
+    ("heap", "said"),
+    [
+        ("-Xmx4X -Xms400M", "Invalid maximum heap size: -Xmx4X"),
+        ("-Xmx64M", "java.lang.OutOfMemoryError: Java heap space"),
+    ],
+)
+def test_a_heap_that_does_not_do(world: EmbeddedWorld, heap: str, said: str) -> None:
+    environment(world, KAFKA_HEAP_OPTS=heap)
+    name = shop.pod(world, "kafka")
+    assert said in world.cluster.logs(shop.NS, name) + world.cluster.logs(shop.NS, name, previous=True)
+    status = world.cluster.get("pods", name, shop.NS)["status"]["containerStatuses"][0]
+    assert status["restartCount"] and status["lastState"]["terminated"]["exitCode"] == 1
+
+
+def test_a_broker_that_advertises_another_name_is_lost_to_producers(world: EmbeddedWorld) -> None:
+    environment(world, KAFKA_ADVERTISED_LISTENERS="PLAINTEXT://kafka-broker:9092")
+    world.advance(30.0)
+    # Orders go on: publishing is best effort. The log of the producer says what is wrong.
+    assert "run out of available brokers to talk to: dial tcp: lookup kafka-broker" in world.cluster.logs(
+        shop.NS, shop.pod(world, "checkout")
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "ok"),
+    [
+        (Call("produce orders"), 1.0),
+        (Call("produce orders", (("bytes", "10485760"),)), 0.0),
+        (Call("produce other"), 1.0),
+    ],
+)
+def test_records_beyond_the_limit_are_refused(world: EmbeddedWorld, call: Call, ok: float) -> None:
+    process = next(p for p in world.processes.values() if p.program == "kafka")
+    assert world.programs["kafka"].serve(ProcessContext(world, process), call, 9092).ok == ok
+
+
+def test_big_records_of_many_producers_exhaust_the_heap(world: EmbeddedWorld) -> None:
+    environment(world, KAFKA_MESSAGE_MAX_BYTES="20971520")
+    process = next(p for p in world.processes.values() if p.program == "kafka")
+    ctx = ProcessContext(world, process)
+    big: Any = (("bytes", "10485760"), ("clients", "20"))
+    assert (
+        world.programs["kafka"].serve(ctx, Call("produce orders", big), 9092).failures[0][0].kind == "reset"
+    )
+    assert world.programs["kafka"].serve(ctx, Call("produce orders", big[:1]), 9092).ok == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "listener", "found"),
+    [
+        ("PLAINTEXT://kafka:9092,CONTROLLER://:9093", "PLAINTEXT", ("kafka", 9092)),
+        ("PLAINTEXT://kafka:9092,CONTROLLER://:9093", "CONTROLLER", ("", 9093)),
+        ("kafka:9092", "PLAINTEXT", None),
+        ("PLAINTEXT://kafka:99999", "PLAINTEXT", None),
+    ],
+)
+def test_endpoints(text: str, listener: str, found: tuple[str, int] | None) -> None:
+    assert settings.endpoint(text, listener) == found
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 50), st.floats(0.0, 20.0)), max_size=6),
+    st.lists(st.tuples(st.integers(0, 200), st.sampled_from((0.0, 0.01, 0.1, 1.0))), max_size=5),
+)
+def test_a_queue_loses_and_invents_nothing(
+    lengths: list[tuple[int, float]], paces: list[tuple[int, float]]
+) -> None:
+    made, at = [], 0.0
+    for length, rate in lengths:
+        made.append((at, at + length, rate))
+        at += length
+    now = int(max(at, 200.0)) * SECOND
+    known = sorted((time * SECOND, pace) for time, pace in paces)
+    produced, backlog = groups.queue(made, known, now)
+    assert produced == pytest.approx(sum((end - begin) * rate for begin, end, rate in made))
+    assert 0.0 <= backlog <= produced + 1e-6
+    if not any(pace for _, pace in known):
+        assert backlog == pytest.approx(produced)
