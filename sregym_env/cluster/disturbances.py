@@ -44,4 +44,14 @@ class PodFreeze:
     pod: str
 
 
-Disturbance = DiskReadErrors | LinkDelay | LinkLoss | PodFreeze
+@dataclass(frozen=True, slots=True)
+class NodeDown:
+    """A machine has no power: nothing runs on it, and its kubelet says nothing, until it is healed."""
+
+    node: str
+
+
+Disturbance = DiskReadErrors | LinkDelay | LinkLoss | NodeDown | PodFreeze
+
+OF_MACHINES = (DiskReadErrors, NodeDown)
+"""Those that strike a machine and no pod, and in which chance has no part for who does not read its disk."""

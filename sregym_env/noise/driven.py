@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from sregym_env.cluster.api import Cluster, Nodes, Traffic, World
 from sregym_env.cluster.app import App
-from sregym_env.cluster.disturbances import DiskReadErrors, Disturbance
+from sregym_env.cluster.disturbances import OF_MACHINES, Disturbance
 from sregym_env.cluster.forkable import ScheduledAction
 from sregym_env.cluster.health import Alert
 from sregym_env.cluster.http import HttpCall, HttpExchange
@@ -115,7 +115,7 @@ class DrivenWorld:
 
     def _on_a_pod(self, disturbance: Disturbance, draw: float) -> Disturbance | None:
         """The disturbance with the pod filled in where it names none; None if there is no pod."""
-        if isinstance(disturbance, DiskReadErrors) or disturbance.pod:
+        if isinstance(disturbance, OF_MACHINES) or disturbance.pod:
             return disturbance
         name = self._pod(disturbance.namespace, draw)
         return replace(disturbance, pod=name) if name else None

@@ -114,13 +114,17 @@ def _floors(objects: Objects) -> dict[ObjectKey, int]:
 
 
 def available(world: World, baseline: Baseline) -> Check:
-    """Every workload of the baseline is rolled out and available."""
+    """Every workload of the baseline is rolled out and available; DaemonSets on the nodes that are there.
+
+    Whether nodes may be missing is for :func:`nodes` to say.
+    """
     short, rolled = [], 0
+    down = _down(world, baseline)
     for key in baseline.objects:
         if key[0] in ROLLED:
             rolled += 1
             now = current(world, key)
-            trouble = "missing" if now is None else _unavailable(key[0], now)
+            trouble = "missing" if now is None else _unavailable(key[0], now, down)
             if trouble:
                 short.append(f"{named(key)}: {trouble}")
     return Check(
@@ -282,10 +286,18 @@ def _replicas(obj: Manifest) -> int:
     return 1 if count is None else int(count)
 
 
-def _unavailable(resource: str, obj: Manifest) -> str:
+def _down(world: World, baseline: Baseline) -> int:
+    """How many nodes were ready and are not."""
+    before = {key[2] for key, obj in baseline.objects.items() if key[0] == "nodes" and _node_ready(obj)}
+    now = {node["metadata"]["name"] for node in world.cluster.list("nodes") if _node_ready(node)}
+    return len(before - now)
+
+
+def _unavailable(resource: str, obj: Manifest, down: int = 0) -> str:
     status = obj.get("status") or {}
     if resource == "daemonsets.apps":
-        wanted, ready = status.get("desiredNumberScheduled", 0), status.get("numberAvailable", 0)
+        wanted = max(0, status.get("desiredNumberScheduled", 0) - down)
+        ready = status.get("numberAvailable", 0)
         if obj["spec"].get("updateStrategy", {}).get("type") != "OnDelete":
             ready = min(ready, status.get("updatedNumberScheduled", ready))
     else:
