@@ -39,6 +39,8 @@ LEAST: Mapping[str, int] = {
     "volume_node_conflict": 5,
     "wrong_binary": 6,
     "cpu_limit_too_low": 5,
+    # There is nothing about a machine that is gone but which one it is.
+    "node_without_power": 1,
 }
 """Different draws that so many chances give at least, where it is fewer than :data:`USUAL`."""
 
@@ -117,7 +119,7 @@ def test_a_draw_tells_nothing(declared: Declaration, every_inventory: Inventory)
         for number in range(DRAWS):
             text = shown(drawn(declared, every_inventory, target.name, number))
             # The class names of edits, and where the application's own image comes from.
-            told = TELLING.findall(text.replace("AnyDatabase", ""))
+            told = TELLING.findall(text.replace("AnyDatabase", "").replace("'failurePolicy': 'Fail'", ""))
             assert not told, (target.name, told, text)
 
 
