@@ -12,7 +12,8 @@ from sregym_env.faults.choices import one_of
 from sregym_env.faults.commands import delete, makers, restart, restart_short
 from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, fault
-from sregym_env.faults.webhook_without_backend import GROUP
+from sregym_env.faults.standing import Stands
+from sregym_env.faults.webhook_without_backend import GROUP, OTHERS, bystander, other_of
 from sregym_env.kube.types import Manifest
 
 SERVERS = (
@@ -33,11 +34,13 @@ def webhook_certificate_expired(
     place: str = drawn(one_of("kube-system", "default"), published="kube-system"),
     left: int = drawn(lambda target, chance: round(chance.lognormal("left", 20 * 3600.0, 0.6)), published=60),
     days: int = drawn(one_of(30, 90, 180, 365), published=90),
+    other: str = drawn(one_of(*OTHERS), published=OTHERS[0]),
 ) -> Fault:
     """The serving certificate of an admission webhook expires, and from then on no pod can be created.
 
     Nothing is changed when that happens. Running pods go on; a pod that is replaced never comes back. ``left`` are the
-    seconds that the certificate is still valid when the webhook's server starts, of ``days`` in all.
+    seconds that the certificate is still valid when the webhook's server starts, of ``days`` in all. ``other`` is a webhook that has nothing to do with it
+    and must stay.
     """
     name, webhook = server
     left = min(left, 3 * DAY)
@@ -50,6 +53,7 @@ def webhook_certificate_expired(
         *map(Create, _served(name, place)),
         AwaitRollout(workload),
         Create(_config(target, name, place, webhook)),
+        Create(bystander(other)),
     ]
     return Fault(
         resource=config,
@@ -79,6 +83,7 @@ def webhook_certificate_expired(
         kind="ValidatingWebhookConfiguration",
         accepts=[secret, workload, ObjectRef("services", name, place)],
         aliases=[webhook, secret.name],
+        cured=[Stands(other_of(other))],
     )
 
 

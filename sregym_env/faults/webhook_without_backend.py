@@ -10,6 +10,8 @@ from sregym_env.faults.choices import one_of
 from sregym_env.faults.commands import delete, makers, restart, restart_short
 from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, fault
+from sregym_env.faults.standing import Stands
+from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 
 GROUP = "admissionregistration.k8s.io"
@@ -29,6 +31,44 @@ ENGINES = (
 """(configuration, namespace, Service, webhook, path) of software that had a webhook and is no longer there."""
 
 
+OTHERS = (
+    "route-audit", "ingress-naming", "dns-records", "edge-certificates", "traffic-classes", "public-hosts", "gateway-owners",
+    "cdn-sync", "host-policy", "ingress-review",
+)  # fmt: skip
+"""Webhooks for Ingresses, of others and well."""
+
+
+def bystander(name: str) -> Manifest:
+    """A webhook of others that is asked about Ingresses, and may fail: who deletes every webhook takes it away as well."""
+    hook = {
+        "name": f"{name}.network.example.com",
+        "admissionReviewVersions": ["v1"],
+        "clientConfig": {"url": f"https://admission.network.example.com/{name}"},
+        "failurePolicy": "Ignore",
+        "rules": [
+            {
+                "apiGroups": ["networking.k8s.io"],
+                "apiVersions": ["v1"],
+                "operations": ["CREATE", "UPDATE"],
+                "resources": ["ingresses"],
+            }
+        ],
+        "sideEffects": "None",
+        "timeoutSeconds": 2,
+    }
+    return {
+        "apiVersion": f"{GROUP}/v1",
+        "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": name},
+        "webhooks": [hook],
+    }
+
+
+def other_of(name: str) -> ObjectRef:
+    """Where that webhook stands."""
+    return ObjectRef(f"validatingwebhookconfigurations.{GROUP}", name)
+
+
 def _engine(target: ComponentTarget, chance: Chance) -> tuple[str, str, str, str, str]:
     """One whose namespace the application does not live in."""
     free = [each for each in ENGINES if each[1] not in target.app.namespaces]
@@ -41,11 +81,12 @@ def webhook_without_backend(
     engine: tuple[str, str, str, str, str] = drawn(_engine, published=ENGINES[0]),
     kind: str = drawn(one_of("Validating", "Mutating"), published="Validating"),
     seconds: int = drawn(one_of(2, 3, 5, 10), published=10),
+    other: str = drawn(one_of(*OTHERS), published=OTHERS[0]),
 ) -> Fault:
     """A webhook that must be asked before any pod is created points to a Service that does not exist.
 
     Running pods go on; a pod that is replaced never comes back. ``engine`` says whose webhook it was, ``seconds`` how
-    long the API server waits for it.
+    long the API server waits for it. ``other`` is a webhook that has nothing to do with it and must stay.
     """
     name, space, service, webhook, path = engine
     plural = f"{kind.lower()}webhookconfigurations"
@@ -69,6 +110,7 @@ def webhook_without_backend(
         f"{space}/{service}, which does not exist, and its failurePolicy is Fail: the webhook cannot be called, so the pods "
         f"of {target.name} cannot be re-created.",
         edits=[
+            Create(bystander(other)),
             Create(
                 {
                     "apiVersion": f"{GROUP}/v1",
@@ -76,7 +118,7 @@ def webhook_without_backend(
                     "metadata": {"name": name},
                     "webhooks": [hook],
                 }
-            )
+            ),
         ],
         trigger=[RecreatePods(target.name)],
         details={"field": "failurePolicy", "wrong": "Fail"},
@@ -97,4 +139,5 @@ def webhook_without_backend(
             f"kubectl get {plural} {name} -o yaml",
         ],
         aliases=[service, webhook],
+        cured=[Stands(other_of(other))],
     )
