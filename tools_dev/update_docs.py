@@ -10,6 +10,7 @@ from sregym_env import apps
 from sregym_env.envs.tasks.pairs import pairs
 from sregym_env.faults.drawn import Drawn
 from sregym_env.faults.problems import curated
+from sregym_env.faults.published import ABSENT
 from sregym_env.faults.registry import declarations
 
 PAGE = Path(__file__).parents[1] / "docs" / "faults.md"
@@ -39,7 +40,30 @@ def page() -> str:
             parts.append(f"- parameters, drawn unless they are given; published: {listed}")
         if declared.name in used:
             parts.append("- curated problems: " + ", ".join(f"`{name}`" for name in used[declared.name]))
-    return "\n".join(parts) + "\n"
+    return "\n".join((*parts, *_table())) + "\n"
+
+
+def _table() -> list[str]:
+    """Every published id, and what it is here."""
+    here = {
+        problem.id: " and ".join(
+            f"`{choice.fault}`" + (f" on {choice.target}" if choice.target else "")
+            for choice in problem.faults[:3]
+        )
+        + (f" and {len(problem.faults) - 3} more" if len(problem.faults) > 3 else "")
+        for problem in curated()
+    }
+    rows = {**{id: f"not here: {why}" for id, why in ABSENT.items()}, **here}
+    return [
+        "",
+        "## The benchmark's ids",
+        "",
+        f"Of {len(rows)} published ids {len(here)} can be played.",
+        "",
+        "| id | here |",
+        "|---|---|",
+        *(f"| `{id}` | {rows[id]} |" for id in sorted(rows)),
+    ]
 
 
 def _published(default: Any) -> str:

@@ -6,10 +6,12 @@ address), whatever has happened to the object since.
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sregym_env.cluster import certificates
 from sregym_env.cluster.api import Cluster, World
 from sregym_env.cluster.edits import (
     REMOVED,
@@ -19,6 +21,7 @@ from sregym_env.cluster.edits import (
     Delete,
     Edit,
     Exec,
+    IssueCertificate,
     JsonPatch,
     MergePatch,
     ObjectRef,
@@ -26,6 +29,7 @@ from sregym_env.cluster.edits import (
     Redeploy,
     Restart,
     Rollout,
+    RunCronJob,
     Substitute,
 )
 from sregym_env.errors import ClusterError
@@ -33,6 +37,7 @@ from sregym_env.kube.durations import rfc3339
 from sregym_env.kube.registry import BUILTIN, Registry
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
+from sregym_env.runtime.clock import MINUTE, SECOND
 
 GONE_LIMIT = 120.0
 """Seconds to wait for a deleted object to be gone: four times a pod's default grace period."""
@@ -42,6 +47,12 @@ POD_LIMIT = 120.0
 
 ROLLOUT_LIMIT = 300.0
 """Seconds to wait for a rollout."""
+
+JOB_LIMIT = 90.0
+"""Seconds to wait for a Job that a CronJob has made."""
+
+SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
+"""The annotation of a Job that says for when a CronJob has made it."""
 
 RESTORE_ATTEMPTS = 5
 """How often an object is put back that others write to at the same time."""
@@ -107,6 +118,8 @@ def apply(world: World, edit: Edit, manager: str = "") -> Undo:
         case Create():
             made = cluster.create(edit.manifest, field_manager=manager)
             return Discard(ref(made, cluster.registry))
+        case IssueCertificate():
+            return _issue(world, edit, manager)
         case Delete():
             before = _get(cluster, edit.target)
             _delete(world, edit.target)
@@ -124,6 +137,9 @@ def apply(world: World, edit: Edit, manager: str = "") -> Undo:
             return _redeploy(world, edit, manager)
         case Rollout():
             return _rollout(cluster, edit, manager)
+        case RunCronJob():
+            _run(world, edit.target)
+            return None
         case AwaitRollout():
             _await_rollout(world, edit.target)
             return None
@@ -359,6 +375,67 @@ def _await_gone(world: World, target: ObjectRef) -> None:
         waited += 1.0
 
 
+def _issue(world: World, edit: IssueCertificate, manager: str) -> Undo:
+    now, name, space = world.now(), edit.target.name, edit.target.namespace
+    begins, ends = now - round(edit.age * SECOND), now + round(edit.left * SECOND)
+    made = certificates.issued(f"{space}/{name}", edit.names, begins, ends)
+    data = {"tls.crt": made.certificate, "tls.key": made.key}
+    secret = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": name, "namespace": space},
+        "type": "kubernetes.io/tls",
+        "data": {key: b64encode(text.encode()).decode() for key, text in data.items()},
+    }
+    world.cluster.create(secret, field_manager=manager)
+    return Discard(edit.target)
+
+
+def _run(world: World, target: ObjectRef) -> None:
+    """Make a Job of a CronJob's template, named and owned as its controller does it, and wait until it has ended."""
+    cluster = world.cluster
+    if not _exists(cluster, target):
+        return
+    cron = _get(cluster, target)
+    if cron["spec"].get("suspend"):
+        return
+    template, metadata = cron["spec"]["jobTemplate"], cron["metadata"]
+    owner = {
+        "apiVersion": cron["apiVersion"],
+        "kind": cron["kind"],
+        "name": target.name,
+        "uid": metadata["uid"],
+    }
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {
+            **(template.get("metadata") or {}),
+            "name": f"{target.name}-{world.now() // MINUTE}",
+            "namespace": target.namespace,
+            "annotations": {SCHEDULED: rfc3339(world.now())},
+            "ownerReferences": [{**owner, "controller": True, "blockOwnerDeletion": True}],
+        },
+        "spec": template["spec"],
+    }
+    try:
+        made = ref(cluster.create(job), cluster.registry)
+    except StatusError as error:
+        # Its schedule has come in the same minute.
+        if error.reason != "AlreadyExists":
+            raise
+        made = ref(job, cluster.registry)
+    waited = 0.0
+    while waited < JOB_LIMIT and _exists(cluster, made) and not _ended(_get(cluster, made)):
+        world.advance(2.0)
+        waited += 2.0
+
+
+def _ended(job: Manifest) -> bool:
+    conditions = job.get("status", {}).get("conditions") or ()
+    return any(each["type"] in ("Complete", "Failed") and each["status"] == "True" for each in conditions)
+
+
 def _await_rollout(world: World, target: ObjectRef) -> None:
     waited = 0.0
     while not _rolled_out(_get(world.cluster, target)):
@@ -369,8 +446,15 @@ def _await_rollout(world: World, target: ObjectRef) -> None:
 
 
 def _rolled_out(workload: Manifest) -> bool:
-    """As ``kubectl rollout status`` sees it: observed, all replicas updated and available, none left over."""
+    """As ``kubectl rollout status`` sees it: observed, all replicas updated and available, none left over.
+
+    Of a DaemonSet: it has a pod for every node, and some are available.
+    """
     wanted, status = workload["spec"].get("replicas", 1), workload.get("status", {})
+    if workload["kind"] == "DaemonSet":
+        nodes = status.get("desiredNumberScheduled", 0)
+        # On a machine that is out of order its pods wait, and nobody waits for them.
+        return bool(nodes == status.get("currentNumberScheduled", 0) and status.get("numberAvailable", 0))
     return bool(
         status.get("observedGeneration", 0) >= workload["metadata"]["generation"]
         and status.get("updatedReplicas", 0) == wanted

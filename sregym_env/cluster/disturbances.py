@@ -54,7 +54,17 @@ class LoadSurge:
     """Times the usual rate of requests."""
 
 
+@dataclass(frozen=True, slots=True)
+class NodeDown:
+    """A machine has no power: nothing runs on it, and its kubelet says nothing, until it is healed."""
+
+    node: str
+
+
 OfOnePod = LinkDelay | LinkLoss | PodFreeze
 """Disturbances that strike a pod."""
 
-Disturbance = DiskReadErrors | LinkDelay | LinkLoss | PodFreeze | LoadSurge
+Disturbance = DiskReadErrors | LinkDelay | LinkLoss | LoadSurge | NodeDown | PodFreeze
+
+OF_MACHINES = (DiskReadErrors, NodeDown)
+"""Those that strike a machine and no pod, and in which chance has no part for who does not read its disk."""

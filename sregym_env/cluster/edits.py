@@ -88,11 +88,36 @@ class Redeploy:
 class Rollout:
     """Change a workload's pod template in place: a new revision is rolled out and the one before stays in its history.
 
-    ``changes`` are JSON-pointer paths and their new values, ``REMOVED`` to remove one.
+    ``changes`` are JSON-pointer paths and their new values, ``REMOVED`` to remove one. ``by`` is the field manager who
+    writes them, where that is none of those who deliver the workload.
     """
 
     target: ObjectRef
     changes: Mapping[str, Any]
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunCronJob:
+    """Let a CronJob run now, as its schedule would; nothing where it is gone or suspended.
+
+    Undo has nothing to do: the Job goes with the CronJob.
+    """
+
+    target: ObjectRef
+
+
+@dataclass(frozen=True, slots=True)
+class IssueCertificate:
+    """Create a TLS Secret with a serving certificate for some names, signed by the authority that the Secret's
+    ``namespace/name`` stands for (:mod:`sregym_env.cluster.certificates`)."""
+
+    target: ObjectRef
+    names: tuple[str, ...]
+    age: float
+    """Seconds since it became valid."""
+    left: float
+    """Seconds for which it is valid still."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +139,7 @@ class Restart:
 
 @dataclass(frozen=True, slots=True)
 class AwaitRollout:
-    """Wait until every pod of a Deployment runs its newest template. Undo has nothing to do."""
+    """Wait until every pod of a Deployment or a new DaemonSet runs its newest template. Undo has nothing to do."""
 
     target: ObjectRef
 
@@ -139,6 +164,8 @@ Edit = (
     | Cycle
     | Redeploy
     | Rollout
+    | RunCronJob
+    | IssueCertificate
     | Substitute
     | Restart
     | AwaitRollout

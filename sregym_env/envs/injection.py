@@ -57,7 +57,10 @@ CALLED_AFTER = (300.0, 0.7)
 
 LONGEST_CALL = 1500.0
 
-RESTRAINING = ("nodes", "resourcequotas", "limitranges")
+RESTRAINING = (
+    "nodes", "resourcequotas", "limitranges", "validatingwebhookconfigurations.admissionregistration.k8s.io",
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+)  # fmt: skip
 """Kinds of objects that can keep every new pod from coming up."""
 
 
@@ -253,7 +256,7 @@ def await_symptoms(
 
 def _local(instances: Sequence[FaultInstance]) -> bool:
     """Whether the faults leave pods of others alone: those in quotas and nodes keep all from coming."""
-    return not any(instance.fault.resource.resource in RESTRAINING for instance in instances)
+    return not any(key[0] in RESTRAINING for instance in instances for key in instance.accepts())
 
 
 def noise_seed(problem: Problem, seed: int) -> int:

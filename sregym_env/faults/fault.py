@@ -66,6 +66,8 @@ class Fault:
     disturbances: Sequence[Disturbance] = ()
     trigger: Sequence[Edit] = ()
     """What makes it bite at once: restarts of what would otherwise notice only later."""
+    matures: float = 0.0
+    """Seconds from when it is there until it can bite: what grows, expires or comes at its hour takes its time."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """``field``, ``wrong`` and ``right``."""
     facts: Mapping[str, Any] = field(default_factory=dict)

@@ -110,6 +110,7 @@ def strike(world: World, instance: FaultInstance) -> Onset:
     """
     changes = _made(world, instance, [_recreated(edit) for edit in instance.fault.edits], None)
     try:
+        world.advance(instance.fault.matures)
         # Last of all: clients that restart before the fault is in would find everything well.
         for edit in instance.fault.trigger:
             # What was created anew has no pods of an older revision.
@@ -132,6 +133,8 @@ def befall(
     authors = Authors(world, chance.at("author"))
     changes = _made(world, instance, instance.fault.edits, authors)
     try:
+        if instance.fault.matures:
+            _mature(world, instance, chance.at("mature"), pastime)
         if not hurts(FIRST_LOOK):
             _wait_for_trouble(world, instance, chance, hurts, pastime)
         rolled = [edit.target for edit in instance.fault.edits if isinstance(edit, Rollout)]
@@ -147,6 +150,14 @@ def befall(
     return Onset(changes, sound)
 
 
+def _mature(world: World, instance: FaultInstance, chance: Chance, pastime: Pastime | None) -> None:
+    """Let the time pass that a fault needs until it can bite, and with it whatever else goes on."""
+    if pastime is None:
+        world.advance(instance.fault.matures)
+    else:
+        pastime(instance.fault.matures, chance)
+
+
 class Authors:
     """Who makes which edit: whoever makes such changes innocently."""
 
@@ -159,6 +170,8 @@ class Authors:
         """The field manager of an edit."""
         by = self._drawn(edit)
         match edit:
+            case Rollout(by=writer) if writer:
+                return writer
             case (
                 Rollout(target=target)
                 | JsonPatch(target=target)
@@ -176,6 +189,8 @@ class Authors:
     def _drawn(self, edit: Edit) -> str:
         chance, tool = self._chance, self._tool
         match edit:
+            case Create(manifest) if manifest["metadata"].get("namespace") not in self._world.app.namespaces:
+                return chance.weighted("system", SYSTEM_KEEPERS)
             case Restart():
                 return manager_of("restart", tool, chance)
             case Create():

@@ -185,7 +185,13 @@ _CURATED = (
     _hotel("wrong_dns_policy_hotel_reservation", ("wrong_dns_policy", "profile")),
     _hotel("service_wrong_pod_selection_hotel_reservation", ("service_wrong_pod_selection", "frontend")),
     _hotel("wrong_service_selector_hotel_reservation", ("service_selector_mismatch", "frontend")),
+    _hotel("nightly_rebalance_oom_hotel_reservation", ("recurring_memory_cut", "recommendation")),
+    _hotel(
+        "rolling_update_misconfigured_hotel_reservation", ("rolling_update_misconfigured", "recommendation")
+    ),
+    _hotel("service_port_conflict_hotel_reservation", ("host_port_conflict", "recommendation")),
     _hotel("latent_sector_error", ("latent_sector_error", "")),
+    _hotel("admission_webhook_outage_hotel_reservation", ("webhook_without_backend", "recommendation")),
     _hotel("network_policy_block", ("network_policy_block", "recommendation")),
     _hotel(
         "hotel_res_concurrent_fault",
@@ -198,10 +204,13 @@ _CURATED = (
     _social("liveness_probe_misconfiguration_social_network", "liveness_probe_misconfiguration"),
     _social("init_container_dependency_hang_social_network", "init_container_dependency_hang"),
     _social("missing_service_social_network", "missing_service"),
+    _social("pod_anti_affinity_deadlock", "pod_anti_affinity_deadlock"),
     _social("readiness_probe_misconfiguration_social_network", "readiness_probe_misconfiguration"),
+    _social("rolling_update_misconfigured_social_network", "rolling_update_misconfigured"),
     _social("scale_pod_zero_social_net", "scale_to_zero"),
     _social("service_dns_resolution_failure_social_network", "service_dns_resolution_failure"),
     _social("sidecar_port_conflict_social_network", "sidecar_port_conflict"),
+    _social("service_port_conflict_social_network", "host_port_conflict", "media-service"),
     _social("taint_no_toleration_social_network", "taint_no_toleration"),
     _social("wrong_dns_policy_social_network", "wrong_dns_policy"),
     _social("wrong_service_selector_social_network", "service_selector_mismatch"),

@@ -13,6 +13,17 @@ _NOT = r"(?: not|n't|not)"
 _MEM = r"(?:memory|mem|ram)"
 
 OBJECTS: Mapping[str, str] = {
+    # what else runs, or is asked, beside the application
+    "anti_affinity": r"(?:required |hard |pod )*(?:pod)?[ _-]?anti[ _-]?affinit(?:y|ies)(?: rule| term| requirement)?s?"
+    r"|(?:must|may|can|shall)(?:not| not) (?:share|run (?:beside|with|next to|together with)|be (?:placed )?(?:with|beside|next to))"
+    r"|(?:keeps?|kept|stays?|told to (?:keep|stay)) away from|refus\w+ to (?:share|run (?:beside|with|next to))",
+    "topology_key": r"topology ?keys?|topology domains?|domains? of (?:the|its) topology|one (?:single )?domain|same (?:topology )?domain",
+    "webhook": r"(?:(?:validating|mutating|admission) )*web-?hooks?(?: config\w*)?|(?:validating|mutating)webhookconfigurations?"
+    r"|failure ?policy(?:: ?fail)?|admission (?:check|control|controller|plugin|step|gate)",
+    "certificate": r"(?:(?:tls|ssl|serving|server|x\.?509|webhook) ?-?)*cert(?:ificate)?s?(?: chain)?|x\.?509",
+    "host_port": r"host[ _-]?ports?|ports? (?:on|of) (?:the|its|their|every|each|all) (?:node|host|machine)s?(?: itself)?|node'?s'? ports?|ports? of the node",
+    "update_strategy": r"max ?-?unavailable|max ?-?surge|(?:rolling ?-?)?(?:update|rollout|deployment) ?-?strateg(?:y|ies)|strategy|rollingupdate",
+    "cronjob": r"cron ?-?jobs?|cron (?:task|entry)|scheduled (?:job|task|run|script)s?|(?:periodic|recurring|nightly|hourly) (?:job|task|script|run)s?",
     # services
     "target_port": r"target[ _-]?ports?|\.targetport|backend[ _-]ports?|port mapping|mapping in the service",
     "service_port": r"(?:service|svc)(?:'s)?(?: own)?[ _-]ports?|ports?(?: field)? of (?:the )?(?:service|svc)|ports\[?\.?0?\]?\.port"
@@ -202,7 +213,7 @@ DEFECTS: Mapping[str, str] = {
 
 OTHER_CAUSES = (
     # what a pod template also has
-    r"host ?ports?|image ?pull ?polic\w+|image ?pull ?secrets?|post-?start|pre-?stop|lifecycle hook|security ?context|run ?as ?(?:user|root|non ?root)|read-?only (?:root )?file ?system|priority ?class\w*|startup ?probes?|ephemeral-?storage|host ?network|termination ?grace\w*|restart ?policy"
+    r"image ?pull ?polic\w+|image ?pull ?secrets?|post-?start|pre-?stop|lifecycle hook|security ?context|run ?as ?(?:user|root|non ?root)|read-?only (?:root )?file ?system|priority ?class\w*|startup ?probes?|ephemeral-?storage|host ?network|termination ?grace\w*|restart ?policy"
     # how a probe is timed
     r"|(?:failure|success) ?threshold|(?:timeout|period|initial ?delay) ?seconds|(?:probe|check)(?:'s| has a| with a)? (?:timeout|threshold|period|delay|interval)|timeout of (?:one|two|three|1|2|3|\d+) ?s\w*"
     # what a Service also has
@@ -210,15 +221,15 @@ OTHER_CAUSES = (
     # what a volume also has
     r"|access ?modes?|readwrite(?:once|many)\w*|storage ?class\w*|reclaim ?policy|phase lost|orphaned|file ?system (?:is )?(?:full|corrupt\w*)|no space left|disk (?:is )?full|out of disk|disk pressure|inodes?"
     # access
-    r"|rbac|(?:cluster)?role ?-?bindings?|cluster ?roles?|(?:wrong|expired|rotated|bad|incorrect) (?:password|certificate|token|key pair)|passwords? (?:\S+ ){0,5}?(?:wrong|rotated|changed|differs?|mismatch|expired|not match|rejected|accepted)|not accept (?:its|the|his) password|certificates? (?:\S+ ){0,2}?(?:expired|invalid|wrong)|tls (?:handshake|certificate|mismatch)|no-?auth\b|--noauth|authentication disabled"
+    r"|rbac|(?:cluster)?role ?-?bindings?|cluster ?roles?|(?:wrong|rotated|bad|incorrect) (?:password|certificate|token|key pair)|expired (?:password|token)|passwords? (?:\S+ ){0,5}?(?:wrong|rotated|changed|differs?|mismatch|expired|not match|rejected|accepted)|not accept (?:its|the|his) password|certificates? (?:\S+ ){0,2}?(?:invalid|wrong)|tls (?:handshake|mismatch)|no-?auth\b|--noauth|authentication disabled"
     # the program
     r"|(?:memory|goroutine|thread|connection) leaks?|leaks? memory|has a leak|dead-?lock\w*|nil pointer|null pointer|race condition|infinite loop|heap size|garbage collect\w*|(?:file descriptor|ulimit|thread pool|connection pool)\w*|max ?connections|too many connections|syntax error|exec format error|(?:wrong|different|other|another) (?:cpu )?architecture|built for (?:another|arm\w*|a different)|(?:missing|wrong|dropped|bad) (?:command-?line )?(?:arguments?|flags?) (?:of|in|for)? ?(?:the )?(?:program|process|command)|flags are (?:\w+ )?(?:wrong|messed up)|registration name"
     # the data
     r"|slow quer(?:y|ies)|missing index|lacks? an index|index (?:was|is) (?:dropped|missing)|corrupt\w* (?:data|files|index|database|collection)|data (?:is|are|was|were|got) corrupt\w*|collection (?:\S+ ){0,3}(?:empty|dropped|gone)|replica set election|primary election|step(?:ped|s)? down|replication lag|lock contention"
     # the machines
-    r"|iops|(?:disk|storage|drive)s? (?:is |are |was |got |being )?(?:slow|throttled|saturated)|slow (?:disk|storage|drive)|network (?:card|cable|interface)|\bnic|packet loss|drops? (?:\S+ ){0,4}packets|\bmtu|conntrack\w*|iptables|kube-?proxy|\bcni|calico|flannel|cilium|kernel (?:bug|panic|upgrade)|clock skew|time drift|\bntp|cpu steal|noisy neighbou?r|nodes? (?:\S+ )?(?:is |went |was |has been |became |got )(?:notready|not ready|down|reclaimed|unreachable|lost)|kubelets? (?:\S+ )?(?:died|crashed|is down|stopped|hangs?)"
+    r"|iops|(?:disk|storage|drive)s? (?:is |are |was |got |being )?(?:slow|throttled|saturated)|slow (?:disk|storage|drive)|network (?:card|cable|interface)|\bnic|packet loss|drops? (?:\S+ ){0,4}packets|\bmtu|conntrack\w*|iptables|kube-?proxy|\bcni|calico|flannel|cilium|kernel (?:bug|panic|upgrade)|clock skew|time drift|\bntp|cpu steal|noisy neighbou?r|nodes? (?:\S+ )?(?:was |has been |got )reclaimed"
     # the control plane
-    r"|(?:admission |mutating |validating |broken )web-?hooks?|\bpsp|pod ?security|api ?server (?:is |was )?(?:down|overloaded|slow|unavailable)|etcd|controller-manager (?:is )?down|scheduler (?:is )?(?:down|crashed|not running)|pod ?disruption|max ?unavailable|\bhpa|autoscal\w*|limit ?ranges?|finali[sz]ers?|stuck in terminating|ingress (?:controller|rule|resource|object)|service mesh|istio|envoy|linkerd"
+    r"|\bpsp|pod ?security|api ?server (?:is |was )?(?:down|overloaded|slow|unavailable)|etcd|controller-manager (?:is )?down|scheduler (?:is )?(?:down|crashed|not running)|pod ?disruption|\bhpa|autoscal\w*|limit ?ranges?|finali[sz]ers?|stuck in terminating|ingress (?:controller|rule|resource|object)|service mesh|istio|envoy|linkerd"
     # names
     r"|ndots|search (?:list|domains?|path)s? (?:\S+ ){0,4}(?:replaced|wrong|missing|changed)|(?:coredns|kube-dns|core ?dns)(?:'s)?:? (?:\S+ ){0,4}?(?:out of memory|oom\w*|crash\w*|overloaded|is down|not running|throttled|unavailable)|dns (?:timeouts?|latency|is slow)|\bttl"
     # the load
@@ -227,6 +238,19 @@ OTHER_CAUSES = (
 """What else breaks applications on Kubernetes and is none of the taxonomy's: who says so has another cause in mind."""
 
 ACTS: Mapping[str, str] = {
+    "rewrites": r"(?:re-?|over)?writ(?:es?|ing|ten)|overwr\w+|revert\w*|re-?appl\w+|re-?sets?|puts? (?:it |that |the limit )?back|sets? (?:it |that |the limit )?back"
+    r"|patch(?:es|ed|ing)?|lowers?|lowered|lowering|cuts?|cutting|shrink\w*|undo(?:es|ing)?|pushes?|takes? (?:it )?down|keeps? (?:\w+ )?(?:setting|changing|lowering|cutting|putting)|sets?|writes?",
+    "again": r"again|every (?:time|run|hour|night|day|few|\S+ minutes?|\S+ min)|whenever|repeated\w*|keeps?|each (?:run|time|hour|night)|on (?:its |a )?schedule|constantly|regularly|nightly|hourly|over and over|anew",
+    "expired": r"expir\w+|out ?-?dated|past (?:its|the|their) (?:date|end|not ?after|validity|expiry)|ran out|run out|runs out|lapsed|no longer valid|not valid any ?more|over(?: since)?|too old|(?:is|was) not renewed|never renewed|not ?after",
+    "takes_all": r"(?:all|every|each) (?:of )?(?:the |its )?(?:old |running |serving |healthy )?(?:pods?|replicas?|cop(?:y|ies)) (?:\S+ ){0,3}(?:go|gone|away|down|at once|removed|terminated|deleted|stopped|killed|drained)"
+    r"|(?:takes?|took|taken|drains?|drained|removes?|removed|kills?|killed|stops?|stopped|terminates?|terminated|deletes?|deleted) (?:away |down )?(?:all|every|each|the (?:last|only|old)) (?:of )?(?:the |its )?(?:old |running |serving |healthy )?(?:pods?|replicas?|cop(?:y|ies))"
+    r"|(?:no|not one|nothing|none) (?:old |serving )?(?:pods?|replicas?|cop(?:y|ies))? ?(?:is |was |has to be |need be )?(?:kept|left|spared|retained)|100 ?%|lets? (?:all|every) (?:\S+ ){0,3}go",
+    "unanswered": r"un-?reachable|un-?answered|(?:can(?:not|n't| not)|could(?:n't| not)) be (?:called|reached|asked|contacted)|nobody (?:answers|is there|behind)|no (?:one|body) (?:answers|behind)"
+    r"|(?:does|do)(?:n't| not) (?:exist|answer|respond)|no longer (?:exists?|installed|there|answers)|un-?installed|without (?:a )?back-?end|no (?:back-?end|endpoints|such service)|failed (?:to call|calling)|not found|nowhere|missing",
+    "node_dead": r"(?:nodes?|machines?|hosts?|workers?|kubelets?|server|box)(?: \S+){0,3} (?:is|are|was|went|has gone|has been|have been|goes|stands) (?:\w+ )?(?:down|dead|off-?line|powered (?:off|down)|not ?-?ready|unreachable|lost|silent|switched off|without power)"
+    r"|(?:node|machine|host|worker|server)(?: \S+){0,3} (?:has )?(?:died|failed|crashed|lost (?:its )?power|has no power|does not (?:answer|respond|report)|stopped (?:reporting|responding|answering)|disappeared)"
+    r"|(?:node|machine|host|power|hardware) (?:failure|outage|loss)|loss of (?:the )?(?:node|machine|host|power)|(?:dead|failed|lost|crashed|downed|unreachable|powered-off|notready) (?:worker )?(?:node|machine|host|worker)"
+    r"|kubelet (?:\S+ ){0,4}(?:stopped|silent|gone|not (?:reporting|responding|posting))|notready|node status unknown",
     "forwards": r"forward\w*|rout(?:es?|ed|ing)|sends?|sent|sending|directs?|directed|directing|points?|pointing|pointed|maps?|mapped|mapping|hand(?:s|ed)?(?: \w+)?(?: over)?|deliver\w*|relays?|proxies|targets?|targeting|hits?|goes|go|dials?"
     r"|pass(?:es|ing)(?: \w+)? (?:on|to)|shovels?|lands?|ends? up|pipes?|aims?|aimed|aiming|dispatch\w*|steers?",
     "offers": r"offer\w*|expos\w*|publish\w*|listens?|listening|serv(?:es?|ing)|advertis\w*|available|reachable|opened|moved|declares?|uses?|is on|runs on|now on|sits on|answers on",
@@ -319,6 +343,6 @@ FIELDS = frozenset(OBJECTS) - {
     "service", "port", "database", "pods", "clients", "node", "label", "endpoints", "build", "limit", "cpu", "memory",
     "throttled", "oom", "probe", "config_key", "config", "address_key", "replicas", "binary", "volume", "selects", "disk",
     "data_files", "account", "variable", "named_key", "nxdomain", "cluster_dns", "toleration", "pull", "hosts_file", "not_authorized",
-    "authentication", "address_in_use", "io_error",
+    "authentication", "address_in_use", "io_error", "webhook", "topology_key",
 }  # fmt: skip
 """Objects that a predicate belongs to where they stand nearer to it than another one."""

@@ -114,15 +114,17 @@ def _floors(objects: Objects) -> dict[ObjectKey, int]:
 
 
 def available(world: World, baseline: Baseline) -> Check:
-    """Every workload of the baseline is rolled out and available."""
+    """Every workload of the baseline is rolled out and available; DaemonSets on the nodes that are there.
+
+    Whether nodes may be missing is for :func:`nodes` to say.
+    """
     short, rolled = [], 0
-    daemons = any(key[0] == "daemonsets.apps" for key in baseline.objects)
-    closed = sum(bool(n["spec"].get("unschedulable")) for n in world.cluster.list("nodes")) if daemons else 0
+    gone = _gone(world, baseline) if any(key[0] == "daemonsets.apps" for key in baseline.objects) else 0
     for key in baseline.objects:
         if key[0] in ROLLED:
             rolled += 1
             now = current(world, key)
-            trouble = "missing" if now is None else _unavailable(key[0], now, closed)
+            trouble = "missing" if now is None else _unavailable(key[0], now, gone)
             if trouble:
                 short.append(f"{named(key)}: {trouble}")
     return Check(
@@ -284,12 +286,21 @@ def _replicas(obj: Manifest) -> int:
     return 1 if count is None else int(count)
 
 
-def _unavailable(resource: str, obj: Manifest, closed: int = 0) -> str:
+def _gone(world: World, baseline: Baseline) -> int:
+    """How many nodes are closed, or were ready and are not."""
+    before = {key[2] for key, obj in baseline.objects.items() if key[0] == "nodes" and _node_ready(obj)}
+    nodes = world.cluster.list("nodes")
+    ready = {node["metadata"]["name"] for node in nodes if _node_ready(node)}
+    closed = {node["metadata"]["name"] for node in nodes if node["spec"].get("unschedulable")}
+    return len((before - ready) | closed)
+
+
+def _unavailable(resource: str, obj: Manifest, gone: int = 0) -> str:
     status = obj.get("status") or {}
     if resource == "daemonsets.apps":
         wanted, ready = status.get("desiredNumberScheduled", 0), status.get("numberAvailable", 0)
-        # A cordoned machine may be out of order: what a daemon has there need not come back once it is lost.
-        wanted = max(wanted - closed, min(wanted, 1))
+        # A machine that is closed may be out of order: what a daemon has there need not come back once it is lost.
+        wanted = max(wanted - gone, min(wanted, 1))
         if obj["spec"].get("updateStrategy", {}).get("type") != "OnDelete":
             ready = min(ready, status.get("updatedNumberScheduled", ready))
     else:

@@ -16,7 +16,9 @@ _COMMON = frozenset(
 )
 """Words of details that stand in any text."""
 
-_NAMED_OBJECTS = frozenset({"network_policy_isolation", "quota_blocks_pods", "missing_configmap"})
+_NAMED_OBJECTS = frozenset(
+    {"network_policy_isolation", "quota_blocks_pods", "missing_configmap", "webhook_unreachable", "recurring_overwrite"}
+)  # fmt: skip
 """Mechanisms whose object is there, or gone, under a name that tells it."""
 
 _NAMED_ALIASES = frozenset(
@@ -170,6 +172,7 @@ class Details:
             "rate_limit_too_low",
             "excessive_resource_request",
             "quota_blocks_pods",
+            "recurring_overwrite",
         ):
             return [_QUANTITY]
         if mechanism == "missing_config_key":

@@ -9,7 +9,7 @@ from typing import Any, Self, get_args
 
 import orjson
 
-from sregym_env.cluster.disturbances import Disturbance, OfOnePod
+from sregym_env.cluster.disturbances import Disturbance, NodeDown, OfOnePod
 from sregym_env.cluster.forkable import ScheduledAction
 from sregym_env.cluster.health import Alert
 from sregym_env.cluster.http import HttpCall, HttpExchange
@@ -19,6 +19,7 @@ from sregym_env.kube.status import StatusError
 from sregym_env.runtime.clock import seconds
 from sregym_env.sim import apiserver
 from sregym_env.sim.cluster import SimCluster
+from sregym_env.sim.machines import power
 from sregym_env.sim.monitoring import alerts
 from sregym_env.sim.network.addressing import NodeSource
 from sregym_env.sim.processes import lifecycle
@@ -51,6 +52,8 @@ class SimNodes:
             self._world.disturbances = (*self._world.disturbances, disturbance)
             self._world.touch()
             lifecycle.disturbed(self._world, disturbance)
+            if isinstance(disturbance, NodeDown):
+                power.cut(self._world, disturbance.node)
 
     def heal(self, disturbance: Disturbance) -> None:
         """Let it end. Healing what is not there does nothing."""
@@ -58,6 +61,8 @@ class SimNodes:
         if left != self._world.disturbances:
             self._world.disturbances = left
             self._world.touch()
+            if isinstance(disturbance, NodeDown):
+                power.boot(self._world, disturbance.node)
 
 
 class EmbeddedWorld(SimWorld):

@@ -202,6 +202,41 @@ _ALL = (
         "A configuration flag turned on a code path that fails",
         "A flag in the environment or a ConfigMap is on, and the program fails only while it is.",
     ),
+    KindOfCause(
+        "unsatisfiable_anti_affinity",
+        "A required anti-affinity keeps pods off every node",
+        "podAntiAffinity of a pod template forbids every domain of its topologyKey, so pods stay Pending.",
+    ),
+    KindOfCause(
+        "webhook_unreachable",
+        "An admission webhook that must answer cannot be called",
+        "A webhook configuration with failurePolicy Fail points where nobody answers (failed calling webhook).",
+    ),
+    KindOfCause(
+        "recurring_overwrite",
+        "A recurring job keeps writing a wrong value into a workload",
+        "A CronJob or controller sets a field wrong at every run; who only mends the field has it wrong again.",
+    ),
+    KindOfCause(
+        "certificate_expired",
+        "A certificate has expired",
+        "A serving certificate is past its date, so that whoever verifies it refuses the connection (x509: expired).",
+    ),
+    KindOfCause(
+        "host_port_conflict",
+        "A pod asks for a port of its node that another pod has",
+        "hostPort of a container is taken on every node (didn't have free ports), so pods stay Pending.",
+    ),
+    KindOfCause(
+        "unsafe_rollout_strategy",
+        "An update strategy takes every old pod away before a new one is ready",
+        "maxUnavailable of a Deployment allows all its pods to go at once, and the new revision does not come up.",
+    ),
+    KindOfCause(
+        "node_down",
+        "A node is down, with the volumes that lie on it",
+        "A machine has failed (NotReady, its kubelet is silent), and pods bound to its volumes have nowhere to run.",
+    ),
 )
 
 TAXONOMY: Mapping[str, KindOfCause] = {kind.key: kind for kind in _ALL}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import pytest
@@ -11,7 +12,8 @@ from sregym_env.cluster.inventory import Inventory
 from sregym_env.envs.tasks.pairs import pairs
 from sregym_env.errors import ProblemError
 from sregym_env.faults.problems import Problem, curated, pair, parsed, problem
-from sregym_env.faults.registry import declaration
+from sregym_env.faults.published import ABSENT
+from sregym_env.faults.registry import declaration, declarations
 from sregym_env.sim.bringup.deploy import deployed_world
 
 
@@ -73,3 +75,13 @@ def test_a_mapping_that_is_no_problem_is_refused_by_field(wrong: dict[str, objec
 def test_pairs_of_a_target_that_does_not_exist_are_refused_with_near_ones() -> None:
     with pytest.raises(ProblemError, match="did you mean geo"):
         pairs(fault="scale_to_zero", target="goe")
+
+
+def test_every_published_id_is_played_or_accounted_for() -> None:
+    """123 that the benchmark runs and 15 that it has switched off."""
+    played = {each.id for each in curated()}
+    assert not played & set(ABSENT)
+    assert len(played) + len(ABSENT) == 138
+    known = {each.name for each in declarations()}
+    for why in ABSENT.values():
+        assert set(re.findall(r"`(\w+)`", why)) <= known | played

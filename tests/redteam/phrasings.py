@@ -220,6 +220,48 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "{c} uses an external nameserver (8.8.8.8) because of dnsPolicy: None",
         "wrong DNS configuration in {c}'s pod spec: dnsPolicy None instead of ClusterFirst",
     ),
+    "host_port_conflict": (
+        "the {c} pod asks for hostPort {wrong}, which is already taken on every node",
+        "{c} is Pending because its hostPort conflicts with a DaemonSet that runs on all nodes",
+        "deployment {c} declares hostPort {wrong} and no node has that port free",
+        "a hostPort was added to {c} that is in use on each node",
+    ),
+    "node_without_power": (
+        "node {r} is down, and {all} have their local volumes on it",
+        "{r} is NotReady, its kubelet stopped reporting; {all} cannot run elsewhere",
+        "the machine {r} has failed, taking {all} with it",
+        "node failure of {r}: {all} are bound to their volumes there",
+    ),
+    "pod_anti_affinity_deadlock": (
+        "{c} has a required podAntiAffinity that no node satisfies",
+        "the pod anti-affinity of {c} (topologyKey {wrong}) rules out every node",
+        "{c} is Pending because of a required anti-affinity rule with topologyKey {wrong}",
+        "an anti-affinity rule keeps {c} off all nodes, since they are one topology domain",
+    ),
+    "recurring_memory_cut": (
+        "CronJob {r} keeps patching the memory limit of {c} down to {wrong}",
+        "the cronjob {r} sets the memory limit of {c} to {wrong} at every run, so it is OOMKilled",
+        "{c} is OOMKilled because CronJob {r} writes a memory limit of {wrong} into it again and again",
+        "a recurring job, {r}, overwrites the memory limit of {c}",
+    ),
+    "rolling_update_misconfigured": (
+        "the update strategy of {c} has maxUnavailable {wrong}, so the rollout removed every old pod at once",
+        "{c}'s rollout strategy (maxUnavailable {wrong}) took all old pods away while the new ones hang in an init container",
+        "deployment {c} allows maxUnavailable {wrong} and drained itself",
+        "maxUnavailable {wrong} on {c} left no old pod serving when the new revision did not start",
+    ),
+    "webhook_certificate_expired": (
+        "the certificate of the admission webhook {r} has expired, so pods of {c} cannot be created",
+        "{c} has no pod because the serving certificate of webhook {r} expired",
+        "x509 certificate has expired: webhook {r} cannot be called and {c} is not re-created",
+        "the webhook {r} has an expired TLS certificate that blocks new pods of {c}",
+    ),
+    "webhook_without_backend": (
+        "the admission webhook {r} has no backend and failurePolicy Fail, so {c}'s pod cannot be created",
+        "{c} cannot be re-created: calling the webhook {r} fails because its service is not found",
+        "webhook {r} points to a service that does not exist and blocks the pods of {c}",
+        "a leftover webhook configuration {r} with failurePolicy Fail rejects every new pod of {c}",
+    ),
 }
 
 Frame = Callable[[str, str], str]

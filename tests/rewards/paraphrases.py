@@ -181,6 +181,41 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "Name resolution inside {c} is broken as its pod spec bypasses CoreDNS (dnsPolicy None, nameserver 8.8.8.8).",
         "The DNS settings of {c} were overridden: dnsPolicy=None with an external resolver. Looking up other services gives 'no such host'.",
     ),
+    "host_port_conflict": (
+        "{c} asks for hostPort {wrong}. The node-exporter DaemonSet has that port on every node, so the scheduler says that no node has free ports.",
+        "Someone set a hostPort ({wrong}) in the pod template of {c}; it collides with an agent that is on all nodes.",
+        "The pod of {c} is Pending: its hostPort {wrong} is taken on each node.",
+    ),
+    "node_without_power": (
+        "Node {r} is down (NotReady, Kubelet stopped posting node status). The local volumes of {all} are there, so they cannot be moved.",
+        "The machine {r} has died. {all} keep their data on it and their replacements stay Pending.",
+        "{all} are unavailable since node {r} went down with their volumes.",
+    ),
+    "pod_anti_affinity_deadlock": (
+        "{c} carries a required podAntiAffinity with topologyKey {wrong}. Every node is in the same domain, so the pod fits nowhere.",
+        "The anti-affinity of {c} is wrong: by {wrong} it excludes all nodes.",
+        "Pods of {c} are Pending ('didn't match pod anti-affinity rules'): the required rule can never be satisfied.",
+    ),
+    "recurring_memory_cut": (
+        "It is the CronJob {r} that lowers {c}'s memory limit to {wrong}, each time it runs. That is why {c} gets OOMKilled again after somebody raised it.",
+        "A CronJob outside of the namespace, {r}, patches {c} with limits.memory={wrong}.",
+        "{c}: memory limit {wrong}, written by cronjob {r} at every run.",
+    ),
+    "rolling_update_misconfigured": (
+        "{c} was rolled out with maxUnavailable {wrong}. So all of its old pods were deleted at once, and the new ones never get past their init container.",
+        "The rollout strategy of {c} is unsafe: maxUnavailable={wrong} lets every pod go before a new one is ready.",
+        "No old pod of {c} was kept during the rollout because maxUnavailable is {wrong}.",
+    ),
+    "webhook_certificate_expired": (
+        "The serving certificate of the webhook {r} has expired. As its failurePolicy is Fail, no pod of {c} can be created.",
+        "{c}'s ReplicaSet cannot create pods: calling the admission webhook {r} fails with x509, the certificate has expired.",
+        "An expired certificate ({r} webhook) keeps {c} from being re-created.",
+    ),
+    "webhook_without_backend": (
+        "The webhook configuration {r} refers to a Service that does not exist. Because failurePolicy is Fail, {c} gets no new pod.",
+        "{c}'s pods are refused at admission: the webhook {r} cannot be called.",
+        "A dead admission webhook ({r}) blocks pod creation, and {c} had to be re-created.",
+    ),
 }
 """``{a}`` is who suffers first, ``{x}`` the stranger of a broad selector."""
 
@@ -377,6 +412,41 @@ NEAR: dict[str, tuple[str, ...]] = {
         "CoreDNS answers NXDOMAIN for consul because of a template in the Corefile.",
         "{c} has a hostAliases entry with a wrong address.",
         "A NetworkPolicy blocks {c}.",
+    ),
+    "host_port_conflict": (
+        "An extra container of {c} binds the same port as the main one.",
+        "{c} requests more memory than any node has.",
+        "The Service {c} has a wrong targetPort.",
+    ),
+    "node_without_power": (
+        "The disk of node {r} returns read errors.",
+        "All worker nodes are cordoned.",
+        "{c} references a PVC that does not exist.",
+    ),
+    "pod_anti_affinity_deadlock": (
+        "{c} has a nodeSelector that no node satisfies.",
+        "The nodes carry a taint that {c} does not tolerate.",
+        "{c} requests more memory than any node has.",
+    ),
+    "recurring_memory_cut": (
+        "The CPU limit of {c} is too low.",
+        "{c} requests more memory than any node has.",
+        "The image of {c} is broken.",
+    ),
+    "rolling_update_misconfigured": (
+        "{c} is scaled to zero replicas.",
+        "The readiness probe of {c} asks for a wrong path.",
+        "The image of {c} cannot be pulled.",
+    ),
+    "webhook_certificate_expired": (
+        "A ResourceQuota refuses new pods of {c}.",
+        "The service account of {c} does not exist.",
+        "All worker nodes are cordoned and {c} stays Pending.",
+    ),
+    "webhook_without_backend": (
+        "A ResourceQuota refuses new pods of {c}.",
+        "The service account of {c} does not exist.",
+        "The Service {c} was deleted.",
     ),
 }
 """Wrong accounts of the right component."""

@@ -19,14 +19,17 @@ STUFFING = (
     "a port conflict with a sidecar, an untolerated taint, an initContainers wait-for hang, a revoked readWrite role and "
     "not authorized user with roles of user admin, a missing database user with authentication failed, disk read errors "
     "and input/output error EIO, a missing service account serviceAccountName, a missing Secret with secretKeyRef, "
-    "a cordoned unschedulable node, stale hostAliases, and a feature flag set to true"
+    "a cordoned unschedulable node, stale hostAliases, and a feature flag set to true, "
+    "a required podAntiAffinity that no node satisfies, an admission webhook that cannot be called, a CronJob that overwrites the "
+    "memory limit, an expired certificate, a hostPort conflict, an update strategy with maxUnavailable 100%, a node that is down"
 )
 """Something of every mechanism there is, with the fields that such faults change."""
 
 FIELDS = (
     "targetPort port selector replicas nodeSelector command image configMap livenessProbe readinessProbe claimName "
     "resources.requests.memory resources.limits.memory resources.limits.cpu quota policyTypes dnsPolicy Corefile containers "
-    "taints initContainers roles user disk serviceAccountName secretKeyRef unschedulable hostAliases env true 0"
+    "taints initContainers roles user disk serviceAccountName secretKeyRef unschedulable hostAliases env podAntiAffinity "
+    "failurePolicy maxUnavailable hostPort certificate true 0"
 )
 """The names of fields that faults change."""
 

@@ -82,6 +82,8 @@ class Journey(NamedTuple):
     latency: float
     errors: tuple[tuple[str, float], ...]
     """(what their client says, share of the requests)."""
+    deviation: float = 0.0
+    """Standard deviation of the latency, seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,10 +173,14 @@ class Readings:
         """Resident bytes at each instant, page cache aside."""
         process = run.process
         usage = self._usage(run, None)
-        resident = float(max(usage[1], process.memory))
-        if process.memory_limit is not None:
-            resident = min(resident, float(process.memory_limit))
-        return np.full(len(times), resident)
+        values = np.full(len(times), float(max(usage[1], process.memory)))
+        loads = self._loads.get((process.key, process.restart), {})
+        if any(load.memory for load in loads.values()):
+            for place, index in enumerate(np.searchsorted(self._starts, times, "right") - 1):
+                load = loads.get(int(index))
+                if load is not None:
+                    values[place] = max(values[place], float(load.memory))
+        return values if process.memory_limit is None else np.minimum(values, float(process.memory_limit))
 
     def throttling(self, run: Run, times: Times) -> tuple[Values, Values]:
         """CFS periods in which a run was runnable until each instant, and those in which its limit held it back."""
@@ -206,11 +212,14 @@ class Readings:
         program = self.world.programs.get(run.process.program)
         if program is None:
             return 0.0, run.process.memory
-        usage = program.usage(ProcessContext(self.world, run.process), rates)
+        context = ProcessContext(self.world, run.process)
+        usage = program.usage(context, rates)
+        if load is not None and load.cpu >= 0.0:
+            return program.usage(context, {}).cpu + load.cpu, usage.memory
         return usage.cpu, usage.memory
 
     def _used(self, run: Run, load: Load | None) -> float:
-        key = (id(run), None if load is None else load.rates)
+        key = (id(run), None if load is None else (load.rates, load.cpu))
         used = self._known_use.get(key)
         if used is None:
             used = self._usage(run, load)[0]

@@ -257,5 +257,40 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "errors.",
         "{Component} runs a latent code path that fails, for the flag {field} is set to {wrong} in ConfigMap {name}.",
     ),
+    "unsatisfiable_anti_affinity": (
+        "{Workload} has a required podAntiAffinity by the topology key {wrong}, and all nodes are one domain of it: no node satisfies the rule and its pods stay Pending.",
+        "The pod anti-affinity of {workload} goes by {wrong}, which every node shares, so no node satisfies it.",
+        "Pods of {component} cannot be scheduled: a required anti-affinity with topologyKey {wrong} rules out every node.",
+    ),
+    "webhook_unreachable": (
+        "The admission webhook {name} cannot be called, for its Service does not exist, and its failurePolicy is Fail: the pods of {component} cannot be created.",
+        "Webhook {name} points to a Service that does not exist. With failurePolicy Fail no pod of {component} is admitted.",
+        "New pods of {component} are refused because the webhook {name} is unreachable and must not fail (failurePolicy Fail).",
+    ),
+    "recurring_overwrite": (
+        "CronJob {name} writes a memory limit of {wrong} into {workload} every time it runs.",
+        "The memory limit of {workload} is set to {wrong} by CronJob {name}, which overwrites whatever is put there.",
+        "Every run of CronJob {name} patches {workload} to a memory limit of {wrong}; raised by hand it is overwritten again.",
+    ),
+    "certificate_expired": (
+        "The serving certificate of the admission webhook {name} has expired, so that no pod of {component} can be created.",
+        "Nobody has renewed the certificate of the webhook {name}: it has expired and pods of {component} are not admitted.",
+        "Pods of {component} cannot be created, because the certificate of the webhook {name} has expired.",
+    ),
+    "host_port_conflict": (
+        "{Workload} asks for hostPort {wrong}, which is taken on every node; its pods stay Pending.",
+        "The hostPort {wrong} of {workload} conflicts with an agent that has that port on every node.",
+        "Pods of {component} find no node: their hostPort {wrong} is taken everywhere.",
+    ),
+    "unsafe_rollout_strategy": (
+        "{Workload} has an update strategy with maxUnavailable {wrong}, which took every old pod away before a new one was ready.",
+        "The update strategy of {workload} allows maxUnavailable {wrong}: the rollout took all old pods away at once, and the new ones hang in their init container.",
+        "Its rollout drained {workload}: maxUnavailable is {wrong}, so no old pod was kept while the new ones hang.",
+    ),
+    "node_down": (
+        "Node {node} is down and its kubelet has stopped reporting; {components} cannot run anywhere else, since their volumes are local to it.",
+        "The machine {node} has failed and is NotReady: {components} have their volumes on it and cannot move.",
+        "{Components} are lost with the node {node}, which is NotReady: the node is down and their data lie there.",
+    ),
 }
 """Ways to put each mechanism, one or two sentences without an end of their own."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sregym_env.cluster.disturbances import DiskReadErrors
+from sregym_env.cluster.disturbances import OF_MACHINES, NodeDown
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.clock import SECOND
 from sregym_env.runtime.frozen import evolve
@@ -75,7 +75,10 @@ def _settled(world: SimWorld, probe: Probe, kind: ProbeKind, config: Mapping[str
     if not probe.passed or probe.streak <= 0 or kind == "startup":
         return False
     # A failing disk is in the way of commands alone.
-    return all(isinstance(each, DiskReadErrors) and "exec" not in config for each in world.disturbances)
+    return all(
+        isinstance(each, NodeDown) or (isinstance(each, OF_MACHINES) and "exec" not in config)
+        for each in world.disturbances
+    )
 
 
 def _look(
@@ -110,7 +113,7 @@ def _next(phase: int, period: int, now: int) -> int:
 def wake_settled(world: SimWorld) -> None:
     """Something changed: have every container with probes probed again at its next turn."""
     now = world.clock
-    chancy = not all(isinstance(each, DiskReadErrors) for each in world.disturbances)
+    chancy = not all(isinstance(each, OF_MACHINES) for each in world.disturbances)
     for record in world.runtime.values():
         if not isinstance(record, PodRecord):
             continue

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sregym_env.sim.dataplane.network import Collector
+from sregym_env.sim.programs.services.runtimes.uncollected import Uncollected
 from sregym_env.sim.programs.services.steps import Level
 
 
 @dataclass(frozen=True, slots=True)
-class Cpp:
+class Cpp(Uncollected):
     """A native binary; what it throws and nobody catches ends it with ``abort``."""
 
     stops: tuple[float, int] = (0.05, 143)
@@ -27,10 +27,6 @@ class Cpp:
     def taken(self, port: int) -> str:
         """As Thrift's server socket says it."""
         return f"Thrift: TServerSocket::listen() BIND {port}: Address already in use"
-
-    def collector(self, env: Mapping[str, str], memory: int) -> Collector | None:
-        """None to speak of."""
-        return None
 
     def line(self, level: Level, where: str, text: str) -> str:
         """``[2026-Aug-06 12:00:00.123456] <error>: (ClientPool.h:74:Pop) text``."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sregym_env.sim.programs.services.runtimes.uncollected import Uncollected
 from sregym_env.sim.programs.services.steps import Level
 
 _SHORT = {"debug": "dbug", "info": "info", "warning": "warn", "error": "fail", "fatal": "crit"}
 
 
 @dataclass(frozen=True, slots=True)
-class DotNet:
+class DotNet(Uncollected):
     """A managed process; what nobody catches ends it with ``abort``."""
 
     stops: tuple[float, int] = (0.3, 0)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sregym_env.sim.programs.services.runtimes.uncollected import Uncollected
 from sregym_env.sim.programs.services.steps import Level
 
 _SHORT = {"debug": "DEBUG", "info": "INFO", "warning": "WARN", "error": "ERROR", "fatal": "FATAL"}
 
 
 @dataclass(frozen=True, slots=True)
-class Jvm:
+class Jvm(Uncollected):
     """A virtual machine with its shutdown hooks; what nobody catches ends the main thread."""
 
     main: str

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sregym_env.sim.programs.services.runtimes.uncollected import Uncollected
 from sregym_env.sim.programs.services.steps import Level
 
 VERSION = "v22.21.1"
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class Node(Uncollected):
     """One thread and its event loop; as process 1 it stops when its handler of SIGTERM says so."""
 
     prefix: str = ""

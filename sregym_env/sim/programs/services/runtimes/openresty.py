@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sregym_env.sim.dataplane.network import Collector
+from sregym_env.sim.programs.services.runtimes.uncollected import Uncollected
 from sregym_env.sim.programs.services.steps import Level
 
 _SHORT = {"debug": "debug", "info": "info", "warning": "warn", "error": "error", "fatal": "emerg"}
 
 
 @dataclass(frozen=True, slots=True)
-class OpenResty:
+class OpenResty(Uncollected):
     """A master and its workers; errors of Lua are lines of the error log."""
 
     stops: tuple[float, int] = (0.1, 0)
@@ -29,10 +29,6 @@ class OpenResty:
     def taken(self, port: int) -> str:
         """As ``bind`` fails."""
         return f"bind() to 0.0.0.0:{port} failed (98: Address already in use)"
-
-    def collector(self, env: Mapping[str, str], memory: int) -> Collector | None:
-        """None to speak of."""
-        return None
 
     def line(self, level: Level, where: str, text: str) -> str:
         """``2026/08/06 12:00:00 [error] 7#7: *123 [lua] compose.lua:62: text``; of nginx itself without a position."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sregym_env.sim.programs.services.runtimes.uncollected import Uncollected
 from sregym_env.sim.programs.services.steps import Level
 
 
 @dataclass(frozen=True, slots=True)
-class Php:
+class Php(Uncollected):
     """An interpreter with an event loop of its own."""
 
     stops: tuple[float, int] = (0.05, 143)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sregym_env.sim.programs.services.runtimes.uncollected import Uncollected
 from sregym_env.sim.programs.services.steps import Level
 
 _LEVELS = {"debug": "DEBUG", "info": "INFO", "warning": "WARNING", "error": "ERROR", "fatal": "CRITICAL"}
 
 
 @dataclass(frozen=True, slots=True)
-class Python:
+class Python(Uncollected):
     """An interpreter; what nobody catches ends it with a traceback."""
 
     service: str

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sregym_env.sim.programs.services.runtimes.uncollected import Uncollected
 from sregym_env.sim.programs.services.steps import Level
 
 
 @dataclass(frozen=True, slots=True)
-class QuietGo:
+class QuietGo(Uncollected):
     """Go with ``slog`` bridged to OpenTelemetry."""
 
     file: str = "/usr/src/app/main.go"
@@ -47,7 +48,7 @@ class QuietGo:
 
 
 @dataclass(frozen=True, slots=True)
-class QuietCpp:
+class QuietCpp(Uncollected):
     """C++ with OpenTelemetry's logger."""
 
     stops: tuple[float, int] = (0.05, 143)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sregym_env.sim.programs.services.runtimes.uncollected import Uncollected
 from sregym_env.sim.programs.services.steps import Level
 
 
 @dataclass(frozen=True, slots=True)
-class Rust:
+class Rust(Uncollected):
     """What it cannot go on after is a panic of its main thread."""
 
     stops: tuple[float, int] = (0.05, 0)

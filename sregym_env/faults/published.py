@@ -1,0 +1,115 @@
+"""The published benchmark's problems, by id: what each is here, or why it is not.
+
+Ids that can be played are those of :func:`~sregym_env.faults.problems.curated`; the others stand here, with the reason
+why there is no problem of that name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_SHOP = "its application, the OpenTelemetry Astronomy Shop, is not here; "
+_BLUEPRINT = "its application, the Blueprint edition of Hotel Reservation, is not here: retries that keep an overload alive"
+_TICKET = "its application, Train Ticket, is not here"
+_FLEET = "its application, FleetCast on TiDB with its operator, is not here"
+
+_SAME: Mapping[str, str] = {
+    "incorrect_image": "incorrect_image",
+    "liveness_probe_misconfiguration_astronomy_shop": "liveness_probe_misconfiguration",
+    "init_container_dependency_hang_astronomy_shop": "init_container_dependency_hang",
+    "missing_service_astronomy_shop": "missing_service",
+    "readiness_probe_misconfiguration_astronomy_shop": "readiness_probe_misconfiguration",
+    "service_dns_resolution_failure_astronomy_shop": "service_dns_resolution_failure",
+    "service_port_conflict_astronomy_shop": "host_port_conflict",
+    "sidecar_port_conflict_astronomy_shop": "sidecar_port_conflict",
+    "wrong_dns_policy_astronomy_shop": "wrong_dns_policy",
+    "wrong_service_selector_astronomy_shop": "service_selector_mismatch",
+}
+"""Problems of the Astronomy Shop whose fault is here, on the other applications."""
+
+_FLAGS = (
+    "astronomy_shop_ad_service_failure", "astronomy_shop_ad_service_high_cpu", "astronomy_shop_ad_service_image_slow_load",
+    "astronomy_shop_ad_service_manual_gc", "astronomy_shop_cart_service_failure", "astronomy_shop_failed_readiness_probe",
+    "astronomy_shop_payment_service_failure", "astronomy_shop_payment_service_unreachable",
+    "astronomy_shop_product_catalog_service_failure", "kafka_queue_problems", "loadgenerator_flood_homepage",
+)  # fmt: skip
+"""Problems that are a feature flag of the Astronomy Shop."""
+
+_SHOPS_OWN = (
+    "incorrect_port_assignment", "kafka_producer_leak", "unschedulable_incorrect_port_assignment", "missing_env_variable_astronomy_shop",
+    "valkey_auth_disruption", "valkey_memory_disruption", "edge_request_filter_cpu_saturation",
+    "secret_rotation_stale_env_credentials_astronomy_shop", "env_variable_shadowing_astronomy_shop", "postgres_lock_contention_product_catalog",
+    "rbac_misconfiguration", "stale_coredns_config_astronomy_shop", "duplicate_pvc_mounts_astronomy_shop",
+    "liveness_probe_too_aggressive_astronomy_shop", "kafka_poison_pill_hol_block", "internal_traffic_policy_local_astronomy_shop",
+    "kubelet_crash", "kubelet_eviction_threshold_misconfig", "workload_imbalance",
+)  # fmt: skip
+"""Problems of the Astronomy Shop whose fault is nowhere here."""
+
+_REASONS: Mapping[str, str] = {
+    "faulty_image_correlated": "a build that fails has targets where it is published (`faulty_image`: geo), not eight at once",
+    "ephemeral_port_range_hotel_reservation": "a kernel's range of ports is not modelled",
+    "search_rate_retry_collapse_hotel_reservation": "needs the benchmark's own build, whose retries are settings",
+    "auth_miss_mongodb": "mongod's TLS is not modelled",
+    "finalizer_deadlock_controller_hotel_reservation": "no user of the application notices",
+    "duplicate_pvc_mounts_hotel_reservation": "the first pod serves on, so no user notices",
+    "duplicate_pvc_mounts_social_network": "the first pod serves on, so no user notices",
+    "file_descriptor_exhaustion": "the limit on open files is not modelled",
+    "liveness_probe_too_aggressive_hotel_reservation": "strikes a workload of its own, which serves nobody",
+    "liveness_probe_too_aggressive_social_network": "strikes a workload of its own, which serves nobody",
+    "missing_configmap_social_network": "no database of Social Network mounts a ConfigMap",
+    "node_clock_drift_hotel_reservation": "machines share one clock here",
+    "persistent_volume_affinity_violation": "the fault is here, `volume_node_conflict`, on volumes that exist: Social Network has none",
+    "priority_preemption_cascade_hotel_reservation": "not yet: priorities and preemption are modelled, a fault of them is not declared",
+    "hpa_missing_effective_cpu_request_hotel_reservation": "no user notices as long as the load stays",
+    "stale_coredns_config_social_network": "the same rule for one name is `service_dns_resolution_failure`",
+    "top_of_rack_router_failure_hotel_reservation": "links between nodes are not modelled",
+    "silent_data_corruption": "not yet: a disk that returns wrong bytes is not modelled",
+    "expired_tls_hotel_reservation": "no controller serves Ingresses here; a certificate that expires is `webhook_certificate_expired`",
+    "ingress_misroute": "no controller serves Ingresses here",
+    "node_conntrack_exhaustion_hotel_reservation": "a kernel's table of connections is not modelled",
+    "dev_shm_exhaustion_hotel_reservation": "strikes a workload of its own, which serves nobody",
+    "admission_webhook_tls_mismatch_hotel_reservation": "its sibling, a certificate that has expired, is `webhook_certificate_expired`",
+    "pod_cidr_exhaustion_hotel_reservation": "Calico's pools of addresses are not modelled",
+    "calico_route_reflector_label_drift_hotel_reservation": "BGP is not modelled",
+    "mutating_webhook_resource_limits_social_network": "no published webhook server that changes limits is modelled",
+    "psa_restricted_blocks_recreation_hotel_reservation": "whoever is on call may not change namespaces, so every workload would have to comply",
+    "cumulative_admission_webhook_timeout_hotel_reservation": "one webhook that cannot be called is `webhook_without_backend`",
+    "cronjob_sidecar_blocks_completion_hotel_reservation": "no user of the application notices",
+}
+
+_HARDWARE = (
+    "nic_packet_corruption", "storage_controller_read_failure", "storage_write_failure", "dram_module_failure", "cpu_clocksource_failure",
+    "mmu_page_protection_failure", "network_interface_link_down", "dns_resolver_hardware_failure",
+)  # fmt: skip
+"""Hardware faults that the benchmark has switched off itself."""
+
+_SEVERAL = (
+    "port_misconfig_revoke_auth_wrong_svc_selector", "port_misconfig_misconfig_hotelres_missing_env_var",
+    "valkey_memory_disruption_missing_env_var_incorrect_port", "social_net_concurrent_fault",
+)  # fmt: skip
+"""Several at once, over several applications or with faults that are not here."""
+
+_STORMS = (
+    "cache_flush_capacity_degradation", "capacity_decrease_rpc_retry_storm", "gc_capacity_degradation", "load_spike_rpc_retry_storm",
+)  # fmt: skip
+
+_OPERATORS = (
+    "operator_overload_replicas", "operator_non_existent_storage", "operator_invalid_affinity_toleration", "operator_security_context_fault",
+    "operator_wrong_update_strategy_fault", "operator_wrong_operator_image",
+)  # fmt: skip
+
+ABSENT: Mapping[str, str] = {
+    **_REASONS,
+    **{id: f"{_SHOP}the fault is: `{fault}`" for id, fault in _SAME.items()},
+    **dict.fromkeys(_FLAGS, f"{_SHOP}a feature flag of it"),
+    **dict.fromkeys(_SHOPS_OWN, f"{_SHOP}nor is the fault"),
+    **dict.fromkeys(_STORMS, _BLUEPRINT),
+    **dict.fromkeys(
+        ("trainticket_f17_nested_sql_select_clause_error", "trainticket_f22_sql_column_name_mismatch_error"),
+        _TICKET,
+    ),
+    **dict.fromkeys(_OPERATORS, _FLEET),
+    **dict.fromkeys(_HARDWARE, "switched off in the benchmark; of disks `latent_sector_error` is here"),
+    **dict.fromkeys(_SEVERAL, "several at once, of which not all are here; `hotel_res_concurrent_fault` is"),
+}
+"""Published ids that cannot be played, and why."""
