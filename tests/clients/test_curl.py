@@ -22,7 +22,7 @@ class Curl:
         found = re.search(r"token: (\S+)", served.kubeconfig.read_text())
         assert found is not None
         self._authority = served.kubeconfig.parent / "authority.crt"
-        self._authority.write_bytes(served.server.authority)
+        self._authority.write_bytes(served.server.certificates.authority)
         self._token = found[1]
         self._url = served.server.url
 

@@ -132,10 +132,10 @@ def test_the_command_serves_several(tmp_path: Path) -> None:
     )
     assert process.stdout is not None
     try:
-        lines = [process.stdout.readline() for _ in range(8)]
+        lines = [process.stdout.readline() for _ in range(10)]
         assert lines[0] == f"cluster 1: {PROBLEM}, seed 0\n", lines
-        assert lines[5] == f"KUBECONFIG={tmp_path}/2/kubeconfig\n"
-        assert lines[6].endswith("/c/2\n")
+        assert lines[6] == f"KUBECONFIG={tmp_path}/2/kubeconfig\n"
+        assert lines[7].endswith("/c/2\n")
         desks = [line.split()[2] for line in lines if line.startswith("incident desk")]
         for desk in desks:
             with urllib.request.urlopen(f"{desk}/status", timeout=60) as response:
