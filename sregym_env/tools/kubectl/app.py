@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, cast
 
 from sregym_env.cluster.api import Cluster
 from sregym_env.cluster.identity import User
@@ -163,11 +164,15 @@ class Kubectl:
             raise KubectlError(
                 f"error: requesting uid, groups or user-extra for {name} without impersonating a user"
             )
-        _check_timeout(flags["request-timeout"])
         _check_choices(call)
         need_server(call, self._own)
         if flags["as"]:
             call.cluster = self._impersonate(flags["as"], flags["as-group"])
+        if not _is_timeout(flags["request-timeout"]):
+            # What is wrong with the command itself is told before a connection is made.
+            call.cluster = cast(Cluster, _Unusable(call.cluster))
+            if call.command.startswith(("create ", "run", "auth")):
+                call.cluster.version()  # they prepare the connection first
 
     def _impersonate(self, name: str, groups: tuple[str, ...]) -> Cluster:
         own = self.cluster
@@ -244,15 +249,30 @@ def _check_choices(call: Call) -> None:
         raise KubectlError(f'error: invalid - validate option "{flags["validate"]}"; {text}')
 
 
-def _check_timeout(text: str) -> None:
+def _is_timeout(text: str) -> bool:
     try:
         if text and not text.isdecimal():
             parse_duration(text)
     except ValueError:
+        return False
+    return True
+
+
+class _Unusable:
+    """A cluster to which no connection can be made, since ``--request-timeout`` is none."""
+
+    __slots__ = ("_api",)
+
+    def __init__(self, api: Cluster) -> None:
+        self._api = api
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("advance", "now", "registry", "user", "warnings"):
+            return getattr(self._api, name)
         raise KubectlError(
             "error: Invalid timeout value. Timeout must be a single integer in seconds, or an integer followed by a "
             "corresponding time unit (e.g. 1s | 2m | 3h)"
-        ) from None
+        )
 
 
 def _must_exist(files: FileReader, path: str) -> None:

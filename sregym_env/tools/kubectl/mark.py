@@ -26,6 +26,7 @@ from sregym_env.tools.kubectl.writing import (
     UNNAMED,
     chosen,
     dry_run_of,
+    fail_all,
     patch_object,
     recorded,
     report,
@@ -51,19 +52,21 @@ def _mark(call: Call, field: str, word: str, added: str, removed: str) -> None:
         raise failure("one or more resources must be specified as <resource> <name> or <resource>/<name>")
     if not changes and not flags["list"]:
         raise failure(f"at least one {word} update is required")
-    infos = list(chosen(call, objects, need_name=UNNAMED))
+    errors: list[StatusError] = []
+    infos = list(chosen(call, objects, need_name=UNNAMED, failed=errors.append))
     for info in infos:
         said = len(call.out)
         if changes:
             try:
                 _mark_one(call, info, field, word, changes, added, removed)
             except StatusError as error:
-                call.fail(error)
+                errors.append(error)
                 continue
         if flags["list"]:
             # A list takes the place of the report.
             del call.out[said:]
             _list(info if not changes else _again(call, info), call, field, word, many=len(infos) > 1)
+    fail_all(call, errors)
 
 
 def _again(call: Call, info: Info) -> Info:

@@ -161,7 +161,7 @@ def _typed(call: Call, args: Sequence[str], categories: bool) -> list[Target]:
             raise KubectlError('error: the server doesn\'t have a resource type ""')
         resources.extend(of_token or (call.find(token),))
     if not names:
-        return [Target(resource) for resource in resources]
+        return [Target(resource) for resource in dict.fromkeys(resources)]
     return [Target(resource, name) for resource in resources for name in names]
 
 

@@ -338,7 +338,8 @@ def _set_paused(call: Call, wanted: bool) -> None:
             continue
         if bool(info.object["spec"].get("paused")) == wanted:
             state = "already paused" if wanted else "not paused"
-            raise failure(f'{info.resource.key} "{info.name}" is {state}')
+            call.fail(failure(f'{info.resource.key} "{info.name}" is {state}'))
+            continue
         patch_object(call, info, {"spec": {"paused": True if wanted else None}}, word)
 
 

@@ -11,7 +11,7 @@ from sregym_env.kube.tables import align
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl import flags as f
 from sregym_env.tools.kubectl.call import Call, Verb
-from sregym_env.tools.kubectl.errors import KubectlError, failure
+from sregym_env.tools.kubectl.errors import KubectlError, failure, usage_failure
 from sregym_env.tools.kubectl.flags import Flag
 from sregym_env.tools.kubectl.get import nothing_found
 
@@ -27,6 +27,10 @@ def run_pods(call: Call) -> None:
     _check_order(flags["sort-by"])
     if call.args and (flags["selector"] or flags["field-selector"]):
         raise failure("only one of NAME or selector can be provided")
+    if len(call.args) > 1:
+        raise usage_failure("pod [NAME | -l label]", "top pod")
+    if call.args and call.all_namespaces:
+        raise KubectlError("Error from server (NotFound): the server could not find the requested resource")
     metrics = _pod_metrics(call)
     if not metrics:
         _explain_absence(call)
@@ -132,6 +136,8 @@ def run_nodes(call: Call) -> None:
     """CPU and memory of nodes, absolute and relative to what pods may use."""
     flags = call.flags
     _check_order(flags["sort-by"])
+    if len(call.args) > 1:
+        raise usage_failure("node [NAME | -l label]", "top node")
     try:
         if call.args:
             metrics = [call.cluster.get("nodes.metrics.k8s.io", call.args[0])]
