@@ -56,7 +56,7 @@ def resolve(ctx: ProcessContext, peer: Peer, flag: str, default: FlagValue) -> F
 
 
 def evaluated(flags: Mapping[str, Any], flag: str) -> tuple[FlagValue, str]:
-    """(value, reason) of a flag: its default variant's, unless a simple targeting rule names another."""
+    """(value, reason) of a flag: its default variant's, whatever rules of targeting say of contexts."""
     about = flags.get(flag)
     if not isinstance(about, dict):
         return None, "FLAG_NOT_FOUND"
