@@ -62,15 +62,16 @@ def evaluated(flags: Mapping[str, Any], flag: str) -> tuple[FlagValue, str]:
         return None, "FLAG_NOT_FOUND"
     if about.get("state") != "ENABLED":
         return None, "DISABLED"
-    variants = about.get("variants") or {}
+    variants = about.get("variants")
     variant = _variant(flags, flag)
-    if variant not in variants:
+    if not isinstance(variants, dict) or variant not in variants:
         return None, "ERROR"
     return variants[variant], "DEFAULT" if about.get("targeting") else "STATIC"
 
 
 def _variant(flags: Mapping[str, Any], flag: str) -> str:
-    return str(flags[flag].get("defaultVariant", ""))
+    about = flags.get(flag)
+    return str(about.get("defaultVariant", "")) if isinstance(about, dict) else ""
 
 
 @lru_cache(maxsize=64)
