@@ -56,21 +56,22 @@ def resolve(ctx: ProcessContext, peer: Peer, flag: str, default: FlagValue) -> F
 
 
 def evaluated(flags: Mapping[str, Any], flag: str) -> tuple[FlagValue, str]:
-    """(value, reason) of a flag: its default variant's, unless a simple targeting rule names another."""
+    """(value, reason) of a flag: its default variant's, whatever rules of targeting say of contexts."""
     about = flags.get(flag)
     if not isinstance(about, dict):
         return None, "FLAG_NOT_FOUND"
     if about.get("state") != "ENABLED":
         return None, "DISABLED"
-    variants = about.get("variants") or {}
+    variants = about.get("variants")
     variant = _variant(flags, flag)
-    if variant not in variants:
+    if not isinstance(variants, dict) or variant not in variants:
         return None, "ERROR"
     return variants[variant], "DEFAULT" if about.get("targeting") else "STATIC"
 
 
 def _variant(flags: Mapping[str, Any], flag: str) -> str:
-    return str(flags[flag].get("defaultVariant", ""))
+    about = flags.get(flag)
+    return str(about.get("defaultVariant", "")) if isinstance(about, dict) else ""
 
 
 @lru_cache(maxsize=64)

@@ -338,7 +338,7 @@ def _listening(ctx: ProcessContext) -> list[int]:
     ports: list[int] = []
     for other in world.processes.values():
         if other.key[0] == process.key[0]:
-            ports.extend(port for port in other.listening if port not in ports)
+            ports.extend(port for port in other.listening if port and port not in ports)
     return sorted(ports)
 
 

@@ -74,6 +74,23 @@ def test_a_changed_file_is_served_at_once_and_a_broken_one_never(world: Embedded
     assert resolved(world, "cartFailure", True) is False
 
 
+@pytest.mark.parametrize(
+    "about",
+    [
+        [],
+        "text",
+        {},
+        {"state": "ENABLED", "variants": ["on"], "defaultVariant": "on"},
+        {"state": "ENABLED", "variants": None},
+    ],
+)
+def test_a_flag_that_makes_no_sense_has_no_value(world: EmbeddedWorld, about: Any) -> None:
+    change(world, orjson.dumps({"flags": {"odd": about}}).decode())
+    assert resolved(world, "odd", 3) == 3
+    status, body = get(world, "flagd", "/ofrep/v1/evaluate/flags/odd", 8016, "POST")
+    assert status == 200 and body["value"] is None
+
+
 def test_the_config_map_is_copied_once(world: EmbeddedWorld) -> None:
     flags = orjson.dumps(shop.FLAGS).decode().replace('"defaultVariant":"off"', '"defaultVariant":"on"')
     world.cluster.patch("configmaps", "flagd-config", {"data": {"demo.flagd.json": flags}}, namespace=shop.NS)

@@ -465,3 +465,55 @@ def test_deep_nesting_is_refused() -> None:
     with pytest.raises(Refused) as refusal:
         parsed("select " + "(" * 5000 + "1" + ")" * 5000)
     assert refusal.value.error.message == "stack depth limit exceeded"
+
+
+def test_an_init_script_makes_databases_and_goes_into_them(world: EmbeddedWorld) -> None:
+    script = """CREATE EXTENSION IF NOT EXISTS pg_stat_statements;
+CREATE USER app WITH PASSWORD 'secret';
+CREATE DATABASE shop OWNER app;
+CREATE USER watcher WITH PASSWORD 'w';
+GRANT pg_monitor TO watcher;
+\\connect shop
+CREATE SCHEMA catalog;
+GRANT USAGE ON SCHEMA catalog TO app;
+CREATE TABLE catalog.products (id TEXT PRIMARY KEY, name TEXT NOT NULL, UNIQUE (name), CHECK (length(id) > 2));
+INSERT INTO catalog.products VALUES ('one', 'a "quoted" name');
+GRANT SELECT, UPDATE ON ALL TABLES IN SCHEMA catalog TO app;
+ALTER DEFAULT PRIVILEGES IN SCHEMA catalog GRANT SELECT ON TABLES TO watcher;
+"""
+    world.cluster.patch("configmaps", "postgresql-init", {"data": {"init.sql": script}}, namespace=shop.NS)
+    world.cluster.delete("pods", shop.pod(world, "postgresql"), shop.NS)
+    world.advance(40.0)
+    assert 'GRANT ROLE\nYou are now connected to database "shop" as user "root".\nCREATE SCHEMA\n' in log(
+        world
+    )
+    asked = ["psql", "-U", "app", "-d", "shop", "-At", "-c", "SELECT * FROM catalog.products"]
+    assert shop.run(world, "postgresql", *asked).stdout == 'one|a "quoted" name\n'
+    assert shop.sql(world, "\\dt catalog.*").stderr == 'Did not find any relation named "catalog.*".\n'
+
+
+@pytest.mark.parametrize(
+    ("options", "stdin", "stdout"),
+    [
+        (["-At", "-F", ","], "SELECT 1, 'x';\nSELECT 2, NULL", "1,x\n2,\n"),
+        (["--csv"], "SELECT 1 AS a, 'x,y' AS b", 'a,b\n1,"x,y"\n'),
+        (["-x"], "SELECT 1 AS a, 'x' AS long", "-[ RECORD 1 ]\na    | 1\nlong | x\n\n"),
+        (["-q"], "BEGIN;\nSELECT 1 AS one;\nROLLBACK", " one \n-----\n   1\n(1 row)\n\n"),
+        (["-tA", "-v", "who=root"], "SELECT :'who'", "root\n"),
+    ],
+)
+def test_scripts_on_standard_input(world: EmbeddedWorld, options: list[str], stdin: str, stdout: str) -> None:
+    done = shop.run(world, "postgresql", "psql", "-U", "root", "-d", "otel", *options, stdin=stdin)
+    assert done.stdout == stdout
+
+
+def test_a_dump_holds_tables_and_rows(world: EmbeddedWorld) -> None:
+    text = shop.run(world, "postgresql", "pg_dump", "-U", "root", "-t", "catalog.products", "otel").stdout
+    assert "CREATE TABLE catalog.products (\n    id text NOT NULL,\n" in text
+    assert (
+        "COPY catalog.products (id, name, price_units, categories) FROM stdin;\nOLJCESPC7Z\tExplorascope"
+        in text
+    )
+    assert "HQTGWGPNH4\tThe Comet Book\t0\t\\N\n" in text
+    ready = shop.run(world, "postgresql", "pg_isready")
+    assert (ready.stdout, ready.exit_code) == ("/var/run/postgresql:5432 - accepting connections\n", 0)

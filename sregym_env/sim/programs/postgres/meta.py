@@ -259,6 +259,7 @@ def dumped(backend: Backend, only: str, *, data: bool, schema: bool) -> str:
         f"-- Dumped by pg_dump version {version} (Debian {version}-1.pgdg13+1)\n",
         "SET statement_timeout = 0;\nSET lock_timeout = 0;\nSET client_encoding = 'UTF8';\n",
     ]
+    keys: list[str] = []
     for inside in backend.data.databases[backend.database].schemas.values():
         tables = [t for t in inside.tables.values() if only in ("", t.name, f"{inside.name}.{t.name}")]
         if schema and tables and inside.name != "public" and not only:
@@ -267,7 +268,8 @@ def dumped(backend: Backend, only: str, *, data: bool, schema: bool) -> str:
             name = f"{inside.name}.{views.quoted(each.name)}"
             if schema:
                 columns = ",\n".join(
-                    f"    {c.name} {c.type}{' NOT NULL' if c.not_null else ''}" for c in each.columns
+                    f"    {c.name} {c.type}{' NOT NULL' if c.not_null or c.name in each.primary else ''}"
+                    for c in each.columns
                 )
                 out.append(f"CREATE TABLE {name} (\n{columns}\n);\n")
             if data:
@@ -278,4 +280,9 @@ def dumped(backend: Backend, only: str, *, data: bool, schema: bool) -> str:
                 out.append(
                     f"COPY {name} ({', '.join(c.name for c in each.columns)}) FROM stdin;\n{rows}\\.\n"
                 )
-    return "\n".join([*out, "--\n-- PostgreSQL database dump complete\n--\n"])
+            if schema and each.primary:
+                key = views.indexes(each)[0][0]
+                keys.append(
+                    f"ALTER TABLE ONLY {name}\n    ADD CONSTRAINT {key} PRIMARY KEY ({', '.join(each.primary)});\n"
+                )
+    return "\n".join([*out, *keys, "--\n-- PostgreSQL database dump complete\n--\n"])
