@@ -89,7 +89,7 @@ REMEMBERED = {
     "cronjob._zone", "fields.order", "flagd._parsed", "flags.flag_set", "names._names", "services._network",
     "tls._mismatch", "tls._unsigned", "tls.certificates", "tls.facts",
     # Files that servers read at their start, which nobody changes.
-    "flagd._parsed", "yaml_files.document",
+    "yaml_files.document",
 }  # fmt: skip
 """Functions with a cache whose arguments or results are not immutable by their declared types."""
 
