@@ -85,6 +85,11 @@ def place(process: Process) -> str:
     return f"{view.overlay_key(process)}{path}" if mount is None else view.storage_key(process, mount)
 
 
+def lasts(process: Process) -> bool:
+    """Whether the data outlives the container."""
+    return view.mount_of(process, data_directory(process)) is not None
+
+
 def _key(process: Process) -> str:
     mount = view.mount_of(process, data_directory(process))
     inside = "" if mount is None else view.relative(mount, data_directory(process))
