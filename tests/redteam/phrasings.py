@@ -259,7 +259,7 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
     "webhook_without_backend": (
         "the admission webhook {r} has no backend and failurePolicy Fail, so {c}'s pod cannot be created",
         "{c} cannot be re-created: calling the webhook {r} fails because its service is not found",
-        "webhook {r} points to a service that does not exist and blocks the pods of {c}",
+        "the pods of {c} are not created because the webhook {r}, which must answer, cannot be called",
         "a leftover webhook configuration {r} with failurePolicy Fail rejects every new pod of {c}",
     ),
 }
