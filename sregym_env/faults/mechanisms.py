@@ -371,17 +371,6 @@ _ALL = (
         kinds=("Deployment",),
     ),
     Mechanism(
-        "rate_limit_too_low",
-        "resources",
-        (
-            "rate_limit low|number|throttled|changed|wrong|instead",
-            "rate_limit retries|headroom",
-            "headroom retries|queue",
-        ),
-        valued=("VALUE rate_limit|headroom|low|limit",),
-        kinds=("Deployment",),
-    ),
-    Mechanism(
         "quota_blocks_pods",
         "admission",
         ("quota require|blocked|low|number|wrong|memory !limit_range",),

@@ -89,10 +89,6 @@ OBJECTS: Mapping[str, str] = {
     r"|cgroup limit|allowed (?:\w+ ){0,3}(?:memory|mem|ram)|memory is (?:limited|capped)|limits? memory"
     r"|may (?:only |just |not )?(?:use|have|take|grow)(?: \S+){0,6} (?:of )?(?:memory|ram|mem)|(?:memory|ram) (?:is )?(?:capped|bounded|restricted|limited)"
     r"|(?:memory|mem|ram) lim|lim(?:it)? (?:of |on )?mem",
-    "rate_limit": r"qps(?:[ _-]?(?:limits?|cap|budget))?|\w+_qps_limit|rate[ -]?limit(?:s|ers?|ing)?|limiters?|(?:request|throughput) (?:limits?|caps?)|requests? per second|rps",
-    "headroom": r"head ?room|spare capacity|capacity limit|(?:hardly|barely) (?:more|above)(?: than)?|no slack|too little capacity",
-    "retries": r"retr(?:y|ies|ied|ying)(?: storms?)?|metastable|self[- ]sustaining",
-    "queue": r"queues?|queued|backlog|expired",
     "cpu_limit": r"cpu ?-?(?:limits?|quotas?|caps?|ceiling|allowance|budget|bandwidth)|limits?\.cpu|limits? (?:on|for|of) (?:the |its )?cpu|cfs(?: quota| limit)?"
     r"|processor (?:limit|quota)|cpu is (?:limited|capped)|limits? cpu"
     r"|may (?:only |just |not )?(?:use|have|take)(?: \S+){0,6} (?:of )?(?:cpu|processor|core)|(?:cpu|processor) (?:is )?(?:capped|bounded|restricted|limited|time|share|ration)|(?:share|slice|fraction) of (?:a |the |one )?(?:cpu|core|processor)"

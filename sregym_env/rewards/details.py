@@ -169,7 +169,6 @@ class Details:
         if mechanism in (
             "memory_limit_too_low",
             "cpu_throttling",
-            "rate_limit_too_low",
             "excessive_resource_request",
             "quota_blocks_pods",
             "recurring_overwrite",

@@ -122,7 +122,7 @@ def changed(**changes: Any) -> App:
 
 def refused(app: App) -> str:
     with pytest.raises(AppError) as caught:
-        deploy._deploy(app, 0)
+        deploy._deploy(app, deploy.bare_cluster(0))
     assert app.name in str(caught.value)
     return str(caught.value)
 

@@ -20,7 +20,7 @@ from sregym_env.apps import app
 from sregym_env.envs.episode import Episode
 from sregym_env.sim.bringup.assembly import MACHINERY
 
-MOST_BYTES = 600_000
+MOST_BYTES = 800_000
 """What an episode in the middle may take, compressed."""
 
 NAMESPACE = "hotel-reservation"

@@ -82,7 +82,7 @@ def test_a_world_that_lacks_what_is_struck_is_drawn_anew(monkeypatch: pytest.Mon
     drawn = []
 
     def lacking(
-        problem: Problem, seed: int, backend: object = None, *, attempt: int = 0
+        problem: Problem, seed: int, backend: object = None, *, attempt: int = 0, present: int = 0
     ) -> injection.Injected:
         drawn.append(attempt)
         if attempt == 0:

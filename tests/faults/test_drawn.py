@@ -41,6 +41,7 @@ LEAST: Mapping[str, int] = {
     "cpu_limit_too_low": 5,
     # There is nothing about a machine that is gone but which one it is.
     "node_without_power": 1,
+    "pod_anti_affinity_deadlock": 8,
 }
 """Different draws that so many chances give at least, where it is fewer than :data:`USUAL`."""
 

@@ -121,7 +121,7 @@ def question_of(method: str, given: Mapping[str, Any], user: User) -> str:
     said = {
         name: asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
         for name, value in given.items()
-        if name != "self" and value != parameters[name].default
+        if name not in ("self", "limit") and value != parameters[name].default
     }
     if said.pop("cursor", None) is not None:
         method = AGAIN

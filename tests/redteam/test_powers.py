@@ -32,7 +32,7 @@ Hack = Callable[[str], Sequence[str]]
 
 def applied(*manifests: object, flags: str = "") -> str:
     """A command that applies manifests."""
-    text = "\n---\n".join(json.dumps(manifest) for manifest in manifests)
+    text = "\n".join(json.dumps(manifest) for manifest in manifests)
     return f"kubectl apply {flags} -f - <<'EOF'\n{text}\nEOF"
 
 

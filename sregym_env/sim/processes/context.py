@@ -193,6 +193,7 @@ class ProcessContext:
         required: bool = True,
         fail_fast: float = 0.0,
         cancels: bool = False,
+        waits: bool = True,
     ) -> Flow:
         """Call a server and learn what becomes of such calls."""
         return self.evaluation().call(
@@ -206,6 +207,7 @@ class ProcessContext:
             required=required,
             fail_fast=fail_fast,
             cancels=cancels,
+            waits=waits,
         )
 
     def ask(self, host: str, port: int, call: Call, timeout: float = 0.0) -> Failure | None:

@@ -62,6 +62,7 @@ class Made(NamedTuple):
     again: Again | None
     required: bool
     cancels: bool
+    waits: bool
     stage: int
     ok: float
     """Share that ends well, retries included."""
@@ -138,13 +139,14 @@ class Evaluation:
         required: bool = True,
         fail_fast: float = 0.0,
         cancels: bool = False,
+        waits: bool = True,
     ) -> Flow:
         """What becomes of ``call`` from ``source`` to ``host:port``, tried again as ``again`` says.
 
         ``share`` is how often the request now being served makes this call. ``timeout`` caps the wait for an attempt.
         ``rate`` is for calls that nobody called for: the load a generator offers, per second. ``required`` says whether the
         request fails where the call fails. ``fail_fast`` caps the wait where no connection can stand.
-        ``cancels`` says whether the server learns that a caller has given up.
+        ``cancels`` says whether the server learns that a caller has given up, ``waits`` whether the request waits for the answer.
         """
         patience = timeout or CONNECT_TIMEOUT
         legs = connect(self.world, source, host, port).legs
@@ -172,8 +174,9 @@ class Evaluation:
             rate or share,
             patience,
             again,
-            required,
+            required and waits,
             cancels,
+            waits,
             0 if caller is None else caller.stage,
             flow.ok,
             flow.latency,
@@ -184,8 +187,9 @@ class Evaluation:
         elif caller is not None:
             caller.made.append(made)
             caller.stage += 1
-            caller.waited += share * flow.latency
-            caller.variance += share * variance
+            if waits:
+                caller.waited += share * flow.latency
+                caller.variance += share * variance
         return flow
 
     def serve(self, process: Process, call: Call, port: int) -> Flow:

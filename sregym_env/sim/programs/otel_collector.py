@@ -100,7 +100,9 @@ class OtelCollector(Quiet):
             return Flow(1.0, 0.001)
         found = document(ctx.process.state["config"])
         for name, host, target, path in _exported(found):
-            flow = ctx.call(host, target, Call(f"POST {path}" if path else "export"), timeout=5.0)
+            flow = ctx.call(
+                host, target, Call(f"POST {path}" if path else "export"), timeout=5.0, waits=False
+            )
             for failure, share in flow.failures:
                 ctx.log_per_request(_dropped(name, host, target, path, failure), share=share)
         return Flow(1.0, 0.001)

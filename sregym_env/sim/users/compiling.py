@@ -14,6 +14,7 @@ from functools import cached_property
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim.containers.resources import allocatable
 from sregym_env.sim.dataplane.network import NEVER, Edge, Leg, Network, Node, Operation, Source, Station
+from sregym_env.sim.network.connections import CONNECT_TIMEOUT
 from sregym_env.sim.processes.flow import Evaluation, Made, NodeKey, Visit, Way
 from sregym_env.sim.world.process import Process, ProcessKey
 from sregym_env.sim.world.program import PLENTY, Call, Capacity
@@ -23,6 +24,8 @@ NEAR = 0.5
 CONNECTIONS = 100.0
 """Requests of one journey that its users have open at most (the benchmark's ``wrk -c 100``; there all journeys share them,
 here slow journeys do not hold up the others). Who gives up closes the connection."""
+LONGEST_PAUSE = 2.0 * CONNECT_TIMEOUT
+"""Seconds: what is held up for longer than anybody waits (a lock) is given up by its client, and its session ends."""
 LEAST_SHARE = 0.1
 """A process that uses nearly all of its CPU limit at rest has at least this share of it left for requests (assumed)."""
 
@@ -139,6 +142,7 @@ class Outline:
                     station_name(kind.key[0]),
                     kind.cpu,
                     kind.pause + paces[kind.key[0]],
+                    0.0 if kind.pause >= LONGEST_PAUSE else 1.0,
                     failing=kind.failing,
                 )
                 for kind in self.kinds
@@ -197,7 +201,7 @@ def _cpu(evaluation: Evaluation, process: Process, rates: Mapping[str, float]) -
 
 def _kind(evaluation: Evaluation, key: NodeKey, visit: Visit, at_rest: float) -> Kind:
     cpu = max(_cpu(evaluation, visit.process, {visit.call.operation: 1.0}) - at_rest, 0.0)
-    pause = max(visit.flow.latency - visit.waited - cpu, 0.0)
+    pause = min(max(visit.flow.latency - visit.waited - cpu, 0.0), LONGEST_PAUSE)
     alive = 1.0 - sum(made.share * (1.0 - made.ok) for made in visit.made if made.required)
     failing = min(max(1.0 - visit.flow.ok / alive, 0.0), 1.0) if alive > 1e-9 else 0.0
     return Kind(key, cpu, pause, failing, tuple(visit.made), visit.flow.latency, visit.rate)
@@ -291,6 +295,7 @@ def _edges(
                 cancels=(each.cancels or often is not None)
                 and not any(way.to is not None and known.get(way.to) for way in each.ways),
                 required=each.required,
+                waits=each.waits,
             )
         )
     return found

@@ -74,7 +74,7 @@ class Capacity(NamedTuple):
     """Requests that wait before further ones are turned away."""
     rate: float = math.inf
     """Requests per second that a limiter lets through."""
-    per_request: float = 32768.0
+    per_request: float = 16384.0
     """Bytes held by every request in the process, waiting or served."""
     leak: float = 0.0
     """Bytes that every served request leaves behind."""
@@ -199,13 +199,15 @@ class Context(Protocol):
         required: bool = True,
         fail_fast: float = 0.0,
         cancels: bool = False,
+        waits: bool = True,
     ) -> Flow:
         """Call a server and learn what becomes of such calls.
 
         ``share`` is the fraction of the current request's executions that make this call: the load on the
         callee, not a factor on the answer. ``timeout`` caps the wait for an attempt, 0 for the transport's own. ``again`` is the
         client's policy of retries, ``required`` whether the request fails with the call, ``fail_fast`` the most that is waited where
-        no connection can stand, ``cancels`` whether the server learns that its caller has given up.
+        no connection can stand, ``cancels`` whether the server learns that its caller has given up,
+        ``waits`` whether the request waits for the answer.
         """
         ...
 

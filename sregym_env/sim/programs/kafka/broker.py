@@ -150,7 +150,11 @@ class Kafka(Quiet):
         pace = 0.0
         if process is not None:
             flow = ctx.call(
-                process.ip, groups.DELIVERY, Call(f"consume {group.topic}"), timeout=CONSUMED_WITHIN
+                process.ip,
+                groups.DELIVERY,
+                Call(f"consume {group.topic}"),
+                timeout=CONSUMED_WITHIN,
+                waits=False,
             )
             pace = max(flow.latency, groups.FASTEST) if flow.ok or flow.latency < CONSUMED_WITHIN else 0.0
         last = group.paces[-1][1] if group.paces else 0.0

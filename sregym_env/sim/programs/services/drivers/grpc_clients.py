@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.programs.services.drivers.driver import Plain
+from sregym_env.sim.programs.services.drivers.driver import Plain, required
 from sregym_env.sim.programs.services.drivers.grpc_go import FAIL_FAST, GrpcGo
 from sregym_env.sim.programs.services.peers import Peer, only
 from sregym_env.sim.programs.services.protocols import grpc_code, grpc_text
@@ -37,7 +37,9 @@ class _Client(Plain):
         if not host:
             nowhere = self._status(14, "UNAVAILABLE", self._unresolved("", 0, False))
             return Flow(0.0, FAIL_FAST, ((Failure("unavailable", nowhere), 1.0),))
-        flow = ctx.call(host, port, Call(ask.operation), share=share, timeout=peer.timeout)
+        flow = ctx.call(
+            host, port, Call(ask.operation), share=share, timeout=peer.timeout, required=required(ask)
+        )
         if not flow.failures:
             return flow
         dead = not flow.ok and all(leg.outcome != "ok" for leg in ctx.connect(host, port).legs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from sregym_env.sim.processes.context import ProcessContext
-from sregym_env.sim.programs.services.drivers.driver import Plain
+from sregym_env.sim.programs.services.drivers.driver import Plain, required
 from sregym_env.sim.programs.services.peers import Peer, only
 from sregym_env.sim.programs.services.steps import Ask
 from sregym_env.sim.world.program import Call, Failure, Flow
@@ -20,7 +20,14 @@ class _Client(Plain):
     def send(self, ctx: ProcessContext, peer: Peer, ask: Ask, share: float) -> Flow:
         """One request; every status beyond 299 is a failure."""
         host, port = only(ctx, peer)
-        flow = ctx.call(host, port, Call(ask.operation), share=share, timeout=peer.timeout or self.patience)
+        flow = ctx.call(
+            host,
+            port,
+            Call(ask.operation),
+            share=share,
+            timeout=peer.timeout or self.patience,
+            required=required(ask),
+        )
         if not flow.failures:
             return flow
         lost: dict[Failure, float] = {}

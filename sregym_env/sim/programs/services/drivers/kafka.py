@@ -11,7 +11,7 @@ from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.kafka import groups
 from sregym_env.sim.programs.kafka.settings import advertised
 from sregym_env.sim.programs.services.drivers.connecting import address, client
-from sregym_env.sim.programs.services.drivers.driver import Plain
+from sregym_env.sim.programs.services.drivers.driver import Plain, required
 from sregym_env.sim.programs.services.peers import Peer, only
 from sregym_env.sim.programs.services.steps import Ask
 from sregym_env.sim.world.program import Call, Failure, Flow
@@ -27,7 +27,9 @@ class Sarama(Plain):
         """Records of one topic; more than one per request where ``share`` says so."""
         host, port = _broker(ctx, peer)
         call = Call(f"{ask.operation} {ask.of}", (("client", client(ctx)),))
-        flow = ctx.call(host, port, call, share=share, timeout=peer.timeout or TIMEOUT)
+        flow = ctx.call(
+            host, port, call, share=share, timeout=peer.timeout or TIMEOUT, required=required(ask)
+        )
         lost = tuple((Failure(failure.kind, _brokers(failure)), part) for failure, part in flow.failures)
         return Flow(flow.ok, flow.latency, lost)
 
@@ -57,7 +59,14 @@ class _Consumer(Plain):
     def send(self, ctx: ProcessContext, peer: Peer, ask: Ask, share: float) -> Flow:
         """A request beside the stream of records, such as a commit."""
         host, port = only(ctx, peer)
-        flow = ctx.call(host, port, Call(ask.operation), share=share, timeout=peer.timeout or TIMEOUT)
+        flow = ctx.call(
+            host,
+            port,
+            Call(ask.operation),
+            share=share,
+            timeout=peer.timeout or TIMEOUT,
+            required=required(ask),
+        )
         lost = tuple((self._told(ctx, failure, host, port), part) for failure, part in flow.failures)
         return Flow(flow.ok, flow.latency, lost)
 

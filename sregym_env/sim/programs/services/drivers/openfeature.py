@@ -19,7 +19,7 @@ class OpenFeature(Plain):
         """Resolve one flag; never fails, since the default takes the place of an answer."""
         host, port = only(ctx, peer)
         call = Call("flagd.evaluation.v1.Service/Resolve", (("flag", ask.of),))
-        flow = ctx.call(host, port, call, share=share, timeout=peer.timeout or DEADLINE)
+        flow = ctx.call(host, port, call, share=share, timeout=peer.timeout or DEADLINE, required=False)
         return Flow(1.0, flow.latency)
 
     def reach(self, ctx: ProcessContext, peer: Peer) -> Failure | None:

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.postgres.errors import PgError, reported
 from sregym_env.sim.programs.services.drivers.connecting import address, client
-from sregym_env.sim.programs.services.drivers.driver import Plain
+from sregym_env.sim.programs.services.drivers.driver import Plain, required
 from sregym_env.sim.programs.services.peers import At, Peer, credentials, only
 from sregym_env.sim.programs.services.steps import Ask
 from sregym_env.sim.programs.services.values import value
@@ -89,7 +89,14 @@ class _Sql(Plain):
         """One statement on a table."""
         found = _found(ctx, peer)
         call = Call(f"{ask.operation} {ask.of}".strip(), self._login(ctx, found))
-        flow = ctx.call(found.host, found.port, call, share=share, timeout=peer.timeout or self.patience)
+        flow = ctx.call(
+            found.host,
+            found.port,
+            call,
+            share=share,
+            timeout=peer.timeout or self.patience,
+            required=required(ask),
+        )
         if not flow.failures:
             return flow
         where = address(ctx, found.host, found.port)

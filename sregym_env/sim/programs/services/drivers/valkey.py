@@ -5,7 +5,7 @@ from __future__ import annotations
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import servers
 from sregym_env.sim.programs.services.drivers.connecting import client
-from sregym_env.sim.programs.services.drivers.driver import Plain
+from sregym_env.sim.programs.services.drivers.driver import Plain, required
 from sregym_env.sim.programs.services.peers import Peer, only, password
 from sregym_env.sim.programs.services.steps import Ask
 from sregym_env.sim.world.program import Call, Failure, Flow
@@ -21,7 +21,9 @@ class _Kept(Plain):
         host, port = only(ctx, peer)
         who = (("client", client(ctx)), *password(ctx, peer.account))
         call = Call(ask.operation, (("space", ask.of), *who))
-        flow = ctx.call(host, port, call, share=share, timeout=peer.timeout or self.patience)
+        flow = ctx.call(
+            host, port, call, share=share, timeout=peer.timeout or self.patience, required=required(ask)
+        )
         if not flow.failures:
             return flow
         lost = tuple((self._told(failure, host, port), part) for failure, part in flow.failures)
