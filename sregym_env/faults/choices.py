@@ -12,6 +12,7 @@ from typing import Any
 
 from sregym_env.cluster.inventory import Inventory, template
 from sregym_env.cluster.targets import ROLLED, ComponentTarget, InApp, ServiceTarget
+from sregym_env.kube.quantity import canonical
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 
@@ -361,7 +362,7 @@ def sized(size: float, chance: Chance) -> str:
         "unit", (("Mi", MEBI), ("Mi", MEBI), ("M", 10**6), ("Ki", 1024), ("k", 1000), ("", 1))
     )
     count = int(size / factor)
-    return f"{count // 1000 * 1000 if unit == '' else count}{unit}"
+    return canonical(f"{count // 1000 * 1000 if unit == '' else count}{unit}")
 
 
 def sibling_node(inventory: Inventory, chance: Chance) -> str:

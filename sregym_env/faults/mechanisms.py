@@ -169,6 +169,7 @@ _ALL = (
             "Node",
         ),
         through=("wrong_selector", "extra_endpoints"),
+        rivals=("node_down",),
     ),
     Mechanism(
         "wrong_command",
@@ -345,6 +346,7 @@ _ALL = (
         ),
         valued=("VALUE memory_request|high|pending|asks|memory !memory_limit !oom",),
         kinds=("Deployment",),
+        rivals=("webhook_unreachable",),
     ),
     Mechanism(
         "memory_limit_too_low",
@@ -590,6 +592,7 @@ _ALL = (
         valued=("VALUE webhook",),
         kinds=("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"),
         through=("missing_service", "scaled_to_zero", "quota_blocks_pods"),
+        rivals=("excessive_resource_request",),
     ),
     Mechanism(
         "recurring_overwrite",
@@ -645,6 +648,7 @@ _ALL = (
             "cordoned_nodes",
             "untolerated_taint",
         ),
+        rivals=("unsatisfiable_node_selector",),
     ),
 )
 

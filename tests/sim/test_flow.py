@@ -120,7 +120,7 @@ def test_disturbances(disturbance: Any, timeout: float, ok: float, latency: floa
 
 
 def strained(world: SimWorld, key: Any, **more: Any) -> None:
-    plain = Strain(0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0, {})
+    plain = Strain(0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0, 0.0, {})
     world.memory[STRAINS] = {key: plain._replace(**more)}
     world.stirred()
 

@@ -11,7 +11,7 @@ from typing import Any
 from sregym_env.kube.durations import parse_rfc3339, rfc3339, rfc3339_micro
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime import ids
-from sregym_env.runtime.clock import MINUTE
+from sregym_env.runtime.clock import MINUTE, SECOND
 from sregym_env.sim.world import SimWorld
 
 SIMILAR_LIMIT = 10
@@ -74,7 +74,7 @@ def _said(world: SimWorld, type: str, reason: str, message: str, component: str,
             "firstTimestamp": None,
             "lastTimestamp": None,
             "type": type,
-            "eventTime": rfc3339_micro(world.now()),
+            "eventTime": rfc3339_micro(world.now() // SECOND * SECOND),
             "action": _NEWER[component].get(reason, "Scheduling"),
             "reportingComponent": component,
             "reportingInstance": f"{component}-{_control_plane(world)}",

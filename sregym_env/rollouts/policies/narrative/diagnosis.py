@@ -115,7 +115,11 @@ def values(way: str, known: Mapping[str, str]) -> tuple[str, ...]:
 def printed(value: str, seen: str) -> bool:
     """Whether a value stands in what was printed, as a word of its own; a label also in the way YAML writes it."""
     asked = _ASKED.fullmatch(value)
-    if asked is not None and not asked[1].startswith("/"):
+    if asked is not None and asked[1].startswith("/"):
+        # As ``describe`` writes it, or field by field.
+        path, port = asked.groups()
+        return f":{port}{path}" in seen or (printed(path, seen) and printed(port, seen))
+    if asked is not None:
         # A way to ask a port: what is printed of it is the port.
         value = asked[2]
     for form in (value, value.replace("=", ": "), *_separate(value)):
