@@ -17,6 +17,9 @@ def node_without_power(target: NodeTarget) -> Fault:
     on a node that is there.
     """
     dependents = tuple(dict.fromkeys(name for volume in target.volumes for name in volume.dependents))
+    # A registry that has moved has forgotten everybody.
+    registries = [each.name for each in target.app.components if each.kind == "registry"]
+    registered = [each.name for name in registries for each in target.app.dependents(name, "start")]
     claims = [volume.claim_manifest for volume in target.volumes if volume.claimed]
     spaces = dict.fromkeys(volume.namespace for volume in target.volumes)
     return Fault(
@@ -38,7 +41,7 @@ def node_without_power(target: NodeTarget) -> Fault:
                 *([apply(*claims)] if claims else []),
                 *(scale(volume.workload, volume.replicas) for volume in target.volumes),
                 *(await_rollout(volume.workload) for volume in target.volumes),
-                *restart(target, dependents),
+                *restart(target, dict.fromkeys((*dependents, *registered))),
             ]
         ],
         look=["kubectl get nodes", f"kubectl describe node {target.node}", "kubectl describe pv"],
