@@ -89,14 +89,16 @@ class Finding:
     policy: str
     reached: Estimate
     sampled: bool
-    """Whether only a sample was played: then a limit counts as broken only where the interval lies beyond it."""
+    """Whether only a sample was played: then a limit counts as broken only where the interval lies beyond it, and by more
+    than one world: among many policies one is lucky."""
 
     @property
     def holds(self) -> bool:
         """Whether it keeps to the limit."""
         low = self.reached.low
-        value = low if self.sampled and low is not None else self.reached.value
-        return value <= self.limit.most
+        if not self.sampled or low is None:
+            return self.reached.value <= self.limit.most
+        return low <= self.limit.most or self.reached.value * self.reached.n <= 1.0
 
     @property
     def broken(self) -> bool:
