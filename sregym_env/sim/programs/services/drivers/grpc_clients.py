@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.services.drivers.driver import Plain, required
@@ -30,7 +31,7 @@ def described(failure: Failure) -> str:
     return _HEAD.sub("", failure.text, count=1)
 
 
-class _Client(Plain):
+class _Client(Plain, ABC):
     def send(self, ctx: ProcessContext, peer: Peer, ask: Ask, share: float) -> Flow:
         """One RPC; calls fail fast while there is no connection."""
         host, port = only(ctx, peer)
@@ -71,14 +72,14 @@ class _Client(Plain):
     _late = "Deadline exceeded"
     _cut = "Connection dropped"
 
-    def _status(self, number: int, name: str, text: str) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _status(self, number: int, name: str, text: str) -> str: ...
 
-    def _unresolved(self, host: str, port: int, slow: bool) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _unresolved(self, host: str, port: int, slow: bool) -> str: ...
 
-    def _unconnected(self, address: str, slow: bool) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _unconnected(self, address: str, slow: bool) -> str: ...
 
 
 class GrpcJs(_Client):

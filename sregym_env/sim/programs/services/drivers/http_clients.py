@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.services.drivers.driver import Plain, required
@@ -13,7 +14,7 @@ from sregym_env.sim.world.program import Call, Failure, Flow
 _ADDRESS = re.compile(r"dial tcp ([0-9a-fA-F.:\[\]]+:\d+)")
 
 
-class _Client(Plain):
+class _Client(Plain, ABC):
     patience = 0.0
     """Seconds that it waits for an answer; 0 for the transport's own."""
 
@@ -38,8 +39,8 @@ class _Client(Plain):
             lost[told] = lost.get(told, 0.0) + part
         return Flow(flow.ok, flow.latency, tuple(lost.items()))
 
-    def _worded(self, failure: Failure, method: str, url: str) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _worded(self, failure: Failure, method: str, url: str) -> str: ...
 
 
 class GoHttp(_Client):
