@@ -111,15 +111,15 @@ def validate(
 ) -> None:
     """Check, for every (fault, target) pair, everything that a declared fault promises."""
     from sregym_env.cli.shortcuts import measure
-    from sregym_env.cli.validation import matrix, print_matrix
+    from sregym_env.cli.validation import matrix, print_matrix, watching
     from sregym_env.rollouts.validate import validate_pairs
 
     if blind and as_json:
         _fail("--shortcuts prints tables; write JSON with `sregym shortcuts --json FILE`")
 
-    with _told_errors():
+    with _told_errors(), watching() as watch:
         reports = validate_pairs(
-            app=app_name, fault=fault, target=target, sample=sample, jobs=jobs, seed=seed
+            app=app_name, fault=fault, target=target, sample=sample, jobs=jobs, seed=seed, watch=watch
         )
     if as_json:
         _print_json(matrix(reports))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+from rich.console import Console
 from rich.markup import escape
+from rich.progress import Progress
 from rich.table import Table
 
 from sregym_env.cli import terminal
-from sregym_env.rollouts.validate import Report
+from sregym_env.rollouts.validate import Line, Report
 
 
 def matrix(reports: Sequence[Report]) -> list[dict[str, Any]]:
@@ -35,6 +38,26 @@ def matrix(reports: Sequence[Report]) -> list[dict[str, Any]]:
     ]
 
 
+@contextmanager
+def watching() -> Iterator[Callable[[Report, int], None]]:
+    """How far it is, on the standard error: a bar on a terminal, and every line that fails as soon as it is known."""
+    console = Console(stderr=True)
+    with Progress(console=console, disable=not console.is_terminal) as progress:
+        task = progress.add_task("pairs", total=None)
+
+        def watch(report: Report, total: int) -> None:
+            progress.update(task, total=total, advance=1)
+            for line in report.lines:
+                if not line.passed:
+                    console.print(_failure(report, line), soft_wrap=True)
+
+        yield watch
+
+
+def _failure(report: Report, line: Line) -> str:
+    return f"[red]{escape(f'{report.fault}:{report.target}')}[/] {line.name}: {escape(line.detail)}"
+
+
 def print_matrix(reports: Sequence[Report]) -> None:
     """One row per pair, one column per line of the contract, then what went wrong."""
     console = terminal.console()
@@ -55,8 +78,6 @@ def print_matrix(reports: Sequence[Report]) -> None:
     for report in reports:
         for line in report.lines:
             if not line.passed:
-                console.print(
-                    f"[red]{escape(f'{report.fault}:{report.target}')}[/] {line.name}: {escape(line.detail)}"
-                )
+                console.print(_failure(report, line))
     good = sum(report.passed for report in reports)
     console.print(f"{good} of {len(reports)} pairs pass, {sum(r.seconds for r in reports):.1f} s")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
@@ -252,14 +253,31 @@ def validate_pair(problem: Problem, seed: int = 0) -> Report:
 
 
 def validate_pairs(
-    *, app: str = "", fault: str = "", target: str = "", sample: int = 0, jobs: int = 1, seed: int = 0
+    *,
+    app: str = "",
+    fault: str = "",
+    target: str = "",
+    sample: int = 0,
+    jobs: int = 1,
+    seed: int = 0,
+    watch: Callable[[Report, int], None] = lambda report, total: None,
 ) -> list[Report]:
-    """Validate every matching pair, or an even sample of them, on ``jobs`` processes; reports in pair order."""
+    """Validate every matching pair, or an even sample of them, on ``jobs`` processes; reports in pair order.
+
+    ``watch`` gets every report as soon as it is there, in pair order, and how many there will be.
+    """
     chosen = thinned(list(pairs(app=app or None, fault=fault or None, target=target or None)), sample)
-    if jobs <= 1 or len(chosen) <= 1:
-        return [validate_pair(problem, seed) for problem in chosen]
-    with ProcessPoolExecutor(max_workers=jobs) as pool:
-        return list(pool.map(validate_pair, chosen, [seed] * len(chosen)))
+    with ExitStack() as stack:
+        if jobs <= 1 or len(chosen) <= 1:
+            coming: Iterator[Report] = (validate_pair(problem, seed) for problem in chosen)
+        else:
+            pool = stack.enter_context(ProcessPoolExecutor(max_workers=jobs))
+            coming = pool.map(validate_pair, chosen, [seed] * len(chosen))
+        reports = []
+        for report in coming:
+            watch(report, len(chosen))
+            reports.append(report)
+    return reports
 
 
 def thinned(items: Sequence[Any], sample: int) -> list[Any]:

@@ -13,6 +13,7 @@ from sregym_env.cluster.app import Binary, Image
 from sregym_env.sim.programs import envoy, grafana, locust, otel_collector
 from sregym_env.sim.programs.defaults import MIB
 from sregym_env.sim.programs.servers import DaemonSettings
+from sregym_env.sim.programs.system_images import busybox
 
 _ALPINE = 'NAME="Alpine Linux"\nID=alpine\nPRETTY_NAME="Alpine Linux v3.22"\n'
 _DEBIAN = 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nNAME="Debian GNU/Linux"\nID=debian\n'
@@ -125,10 +126,6 @@ def _daemon(binary: str, size: int, settings: DaemonSettings, *arguments: str) -
     return make
 
 
-def _busybox(reference: str, version: str) -> Image:
-    return Image(reference, 2_200_000, {}, (), ("sh",))
-
-
 _WATCHER = DaemonSettings(
     ('{"time": "{calico:0.4}+00:00", "level": "INFO", "msg": "Starting collector"}',
      '{"time": "{calico:0.4}+00:00", "level": "INFO", "msg": "No folder annotation was provided, defaulting to k8s-sidecar-target-directory"}'),
@@ -148,7 +145,7 @@ _OTHERS: Mapping[str, Callable[[str, str], Image]] = {
     "kafka": lambda reference, version: stock.kafka(reference, "3.9.1"),
     "postgresql": lambda reference, version: stock.postgresql(reference, version),
     "valkey-cart": lambda reference, version: stock.valkey(reference, version.partition("-")[0]),
-    "busybox": _busybox,
+    "busybox": lambda reference, version: busybox(reference),
     "locust-exporter": _daemon("/locust_exporter", 8, _EXPORTER),
     "grafana": _grafana,
     "k8s-sidecar": _daemon("python", 32, _WATCHER, "-u", "/app/sidecar.py"),

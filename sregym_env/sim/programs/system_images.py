@@ -149,6 +149,11 @@ def _shell_image(
     )
 
 
+def busybox(reference: str) -> Image:
+    """``busybox``, under any name that a registry gives it."""
+    return _shell_image(reference, 2, ("sh",), _BUSYBOX)
+
+
 _OS = {
     "debian": 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nNAME="Debian GNU/Linux"\nID=debian\n',
     "busybox": 'NAME="Alpine Linux"\nID=alpine\nPRETTY_NAME="Alpine Linux v3.20"\n',
@@ -198,7 +203,7 @@ def _mongo(reference: str, version: str) -> Image:
 
 _PEOPLE = (
     *(
-        _shell_image(reference, 2, ("sh",), _BUSYBOX)
+        busybox(reference)
         for reference in ("busybox:latest", *(f"busybox:1.{minor}" for minor in range(24, 38)), "busybox:1.28.4", "busybox:1.31.1",
                           "busybox:1.34.1", "busybox:1.35.0", "busybox:1.36.1", "busybox:1.37.0", "busybox:stable", "busybox:musl",
                           "busybox:glibc", "busybox:uclibc", "busybox:unstable")
