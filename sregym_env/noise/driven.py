@@ -21,6 +21,7 @@ from sregym_env.cluster.health import Alert
 from sregym_env.cluster.http import HttpCall, HttpExchange
 from sregym_env.cluster.identity import User
 from sregym_env.cluster.telemetry import Telemetry
+from sregym_env.cluster.victims import victim
 from sregym_env.kube.status import StatusError
 from sregym_env.runtime.clock import SECOND
 
@@ -127,15 +128,8 @@ class DrivenWorld:
         return replace(disturbance, pod=name) if name else None
 
     def _pod(self, namespace: str, draw: float) -> str:
-        """A living pod of the namespace, or nothing if there is none."""
-        names = [
-            pod["metadata"]["name"]
-            for pod in self._world.cluster.list("pods", namespace)
-            if "deletionTimestamp" not in pod["metadata"]
-            and pod.get("status", {}).get("phase") not in ("Succeeded", "Failed")
-            and self._world.app.heals(pod["metadata"]["name"])
-        ]
-        return names[int(draw * len(names))] if names else ""
+        """A pod of the namespace, or nothing if none can be struck."""
+        return victim(self._world.app, self._world.cluster.list("pods", namespace), self.now(), draw)
 
 
 class _DrivenCluster:

@@ -15,6 +15,7 @@ from sregym_env.cluster.health import Alert
 from sregym_env.cluster.http import HttpCall, HttpExchange
 from sregym_env.cluster.identity import ADMIN
 from sregym_env.cluster.inventory import ObjectKey
+from sregym_env.cluster.victims import victim
 from sregym_env.kube.status import StatusError
 from sregym_env.runtime.clock import seconds
 from sregym_env.sim import apiserver
@@ -176,15 +177,8 @@ def outside(world: EmbeddedWorld, action: ScheduledAction) -> None:
 
 
 def _pod(world: EmbeddedWorld, namespace: str, draw: float) -> str:
-    """A living pod of the namespace, or nothing if there is none."""
-    names = [
-        pod["metadata"]["name"]
-        for pod in world.store.list("pods", namespace)
-        if "deletionTimestamp" not in pod["metadata"]
-        and pod.get("status", {}).get("phase") not in ("Succeeded", "Failed")
-        and world.app.heals(pod["metadata"]["name"])
-    ]
-    return names[int(draw * len(names))] if names else ""
+    """A pod of the namespace, or nothing if none can be struck."""
+    return victim(world.app, world.store.list("pods", namespace), world.now(), draw)
 
 
 HANDLERS = {"outside": outside}

@@ -732,11 +732,12 @@ def _retirement(chance: Chance, name: str, joined: int, age: int) -> Upkeep:
     ago = int(max(0.1, chance.lognormal("ago", 5.0, 1.2)) * DAY)
     at = age - min(ago, (age - joined) * 9 // 10)
     key, value = chance.choice("hold", _HOLDS)
-    taint = (key, value, "NoSchedule") if chance.yes("tainted", 0.5) else None
+    tainted = chance.yes("tainted", 0.5)
     notes = {chance.choice("key", _WHY_KEYS): chance.choice("why", _WHY)}
     if chance.yes("ticket", 0.4):
         notes["ticket"] = f"OPS-{chance.between('number', 1100, 9800)}"
-    return Upkeep(at, "retire", name, taint=taint, notes=tuple(notes.items()))
+    taint = (key, value, "NoSchedule")
+    return Upkeep(at, "retire", name, taint=taint, tainted=tainted, notes=tuple(notes.items()))
 
 
 def _reboots(chance: Chance, machines: list[Machine], age: int) -> list[Upkeep]:

@@ -10,7 +10,9 @@ import pytest
 from pydantic import ValidationError
 
 from sregym_env.cluster.forkable import ScheduledAction
+from sregym_env.cluster.victims import victim
 from sregym_env.noise import KINDS, NoiseConfig, schedule
+from sregym_env.runtime.clock import SECOND
 
 
 class Recorder:
@@ -56,6 +58,36 @@ def test_every_namespace_of_an_application_meets_noise() -> None:
     assert set(struck) == {"web", "data"}
     alone = [action.draw for _, action in scheduled(3, {"kinds": ["pod_kill"], "concurrent": 1})]
     assert [2 * draw % 1.0 for draw in alone] == [action.draw for _, action in world.scheduled]
+
+
+def pod(
+    name: str, *, phase: str = "Running", state: str = "running", crashed: str = "", count: int = 0
+) -> dict[str, Any]:
+    ended = {"terminated": {"finishedAt": crashed}} if crashed else {}
+    container = {"name": "c", "state": {state: {}}, "lastState": ended, "restartCount": count}
+    return {"metadata": {"name": name}, "status": {"phase": phase, "containerStatuses": [container]}}
+
+
+@pytest.mark.parametrize(
+    ("case", "struck"),
+    [
+        (pod("web-1"), True),
+        (pod("web-1", phase="Pending", state="waiting"), True),
+        (pod("web-1", phase="Succeeded", state="terminated"), False),
+        (pod("web-1", state="waiting", count=3), False),
+        (pod("web-1", crashed="1970-01-01T01:51:00Z", count=1), False),
+        (pod("web-1", crashed="1970-01-01T01:49:00Z", count=1), True),
+        (pod("consul-1"), False),
+        ({**pod("web-1"), "metadata": {"name": "web-1", "deletionTimestamp": "1970-01-01T02:00:00Z"}}, False),
+    ],
+)
+def test_noise_strikes_nobody_who_is_down_or_was_lately(case: dict[str, Any], struck: bool) -> None:
+    """A container that crashes again waits for minutes: its kubelet remembers for ten."""
+    app: Any = SimpleNamespace(heals=lambda name: not name.startswith("consul-"))
+    now = 2 * 3600 * SECOND
+    assert (victim(app, [case], now, 0.5) == case["metadata"]["name"]) is struck
+    other = pod("other")
+    assert victim(app, [case, other], now, 0.99) == "other"
 
 
 def test_settings() -> None:

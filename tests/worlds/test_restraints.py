@@ -76,7 +76,8 @@ def test_most_clusters_have_a_machine_that_must_stay_closed() -> None:
 
 def test_a_retired_machine_is_closed_by_a_cordon_or_a_taint_and_says_why() -> None:
     retired = [upkeep for plan in plans() for upkeep in plan.upkeep if upkeep.kind == "retire"]
-    assert {upkeep.taint is None for upkeep in retired} == {True, False}
+    assert {upkeep.tainted for upkeep in retired} == {True, False}
+    assert all(upkeep.taint for upkeep in retired)
     assert all(upkeep.notes for upkeep in retired)
     plain = [
         m for plan in plans() for m in plan.machines if plan.upkeep and not m.taints and not m.control_plane
@@ -99,7 +100,9 @@ def cluster(*upkeep: Upkeep, **second: Any) -> EmbeddedWorld:
 
 @pytest.mark.parametrize("taint", [None, ("quarantine", "true", "NoSchedule")])
 def test_nothing_starts_on_a_machine_whose_disk_is_read_only(taint: tuple[str, str, str] | None) -> None:
-    world = cluster(Upkeep(2 * DAY, "retire", "other", taint=taint, notes=(("reason", "bad disk"),)))
+    world = cluster(
+        Upkeep(2 * DAY, "retire", "other", taint=taint, tainted=True, notes=(("reason", "bad disk"),))
+    )
     node = world.cluster.get("nodes", "other")
     assert node["metadata"]["annotations"]["reason"] == "bad disk"
     assert node["spec"].get("unschedulable", False) is (taint is None)

@@ -135,7 +135,7 @@ def retire(world: SimWorld, upkeep: Upkeep) -> None:
     node = world.store.get("nodes", "", name)
     assert node is not None, "a drain deletes no node"
     spec, metadata = node["spec"], node["metadata"]
-    if upkeep.taint is not None:
+    if upkeep.taint is not None and (upkeep.tainted or _daemons_return(world, name)):
         key, value, effect = upkeep.taint
         kept = [each for each in spec.get("taints") or () if each["key"] != UNSCHEDULABLE]
         spec = {each: spec[each] for each in spec if each != "unschedulable"}
@@ -143,6 +143,19 @@ def retire(world: SimWorld, upkeep: Upkeep) -> None:
     annotations = {**(metadata.get("annotations") or {}), **dict(upkeep.notes)}
     apiserver.update(
         world, "nodes", {**node, "metadata": {**metadata, "annotations": annotations}, "spec": spec}
+    )
+
+
+def _daemons_return(world: SimWorld, name: str) -> bool:
+    """Whether daemons run on a cordoned machine that a taint would keep off it: they do not heed a cordon."""
+    return any(
+        pod["spec"].get("nodeName") == name
+        and any(owner["kind"] == "DaemonSet" for owner in pod["metadata"].get("ownerReferences") or ())
+        and not any(
+            each.get("operator") == "Exists" and not each.get("key")
+            for each in pod["spec"].get("tolerations") or ()
+        )
+        for pod in world.store.list("pods")
     )
 
 

@@ -82,7 +82,9 @@ class Upkeep:
     seconds: float = 0.0
     """How long a reboot takes."""
     taint: Taint | None = None
-    """By what a retired machine is closed; None: it is cordoned."""
+    """By what a retired machine may be closed instead of a cordon."""
+    tainted: bool = False
+    """Whether it is, in any case; else only where daemons would come back to a machine that is cordoned."""
     notes: Pairs = ()
     """Annotations that whoever retired it has left there."""
 
