@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from sregym_env.sim.monitoring.alerts import recorded
 from sregym_env.sim.monitoring.log_streams import WorldLogs
-from sregym_env.sim.monitoring.series import WorldSeries
 from sregym_env.sim.monitoring.spans import WorldTraces
 from sregym_env.sim.world import SimWorld
 from sregym_env.telemetry.labels import NAME, Labels, value_of
@@ -31,7 +31,7 @@ class SimMetrics:
     __slots__ = ("_source",)
 
     def __init__(self, world: SimWorld) -> None:
-        self._source = WorldSeries(world)
+        self._source = recorded(world)
 
     def query(self, query: str, time_ms: int) -> Result:
         """The answer at an instant. Raises promql's QueryError."""
