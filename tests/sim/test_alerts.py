@@ -36,7 +36,11 @@ def ready_world() -> Any:
     pod(world, "app", "load", "10.244.1.8", "w1", program="load", ports=())
     for found in list(world.store.list("pods")):
         status = {**found["status"], "conditions": [{"type": "Ready", "status": "True"}]}
-        owner = {"kind": "StatefulSet", "name": found["metadata"]["name"].partition("-")[0], "controller": True}
+        owner = {
+            "kind": "StatefulSet",
+            "name": found["metadata"]["name"].partition("-")[0],
+            "controller": True,
+        }
         metadata = {**found["metadata"], "ownerReferences": [owner]}
         put(world, "pods", {**found, "metadata": metadata, "status": status})
     for node in list(world.store.list("nodes")):

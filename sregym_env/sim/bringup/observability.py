@@ -1,7 +1,7 @@
 """The monitoring in the cluster: namespace ``observe`` as the benchmark deploys it, as far as people touch it.
 
-Names, images, ports, arguments and health checks are those of its charts (prometheus 25.6, loki, promtail). Volumes are
-empty directories, so that no claim stands beside an application's.
+Names, images, ports and arguments are those of its charts (prometheus 25.6, loki). So that worlds stay cheap, there are no
+claims for volumes, no health checks of exporters, and no promtail: the machines themselves ship what containers write.
 """
 
 from __future__ import annotations
@@ -93,36 +93,20 @@ server:
   http_listen_port: 3100
 """
 
-_PROMTAIL = """\
-server:
-  log_level: info
-  http_listen_port: 3101
-clients:
-- url: http://loki.observe:3100/loki/api/v1/push
-positions:
-  filename: /run/promtail/positions.yaml
-scrape_configs:
-- job_name: kubernetes-pods
-  kubernetes_sd_configs:
-  - role: pod
-"""
-
 
 def manifests(
     namespaces: Sequence[str],
     releases: Mapping[str, str] = PUBLISHED_RELEASES,
     *,
-    shipping: bool = True,
     node_port: int = 0,
 ) -> list[Manifest]:
     """The objects, in the order of their making; the namespace first.
 
-    ``namespaces`` are those that the alerting rules watch, ``releases`` the tags by repository. Without ``shipping`` the
-    lines of the containers are taken from the machines by something that is no pod. ``node_port`` opens Prometheus on
-    every machine.
+    ``namespaces`` are those that the alerting rules watch, ``releases`` the tags by repository. ``node_port`` opens
+    Prometheus on every machine.
     """
     images = {repository.rpartition("/")[2]: f"{repository}:{tag}" for repository, tag in releases.items()}
-    found: list[Manifest] = [
+    return [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}},
         *(
             _object("v1", "ServiceAccount", name, {})
@@ -131,7 +115,6 @@ def manifests(
                 "prometheus-kube-state-metrics",
                 "prometheus-prometheus-node-exporter",
                 "loki",
-                *(("promtail",) if shipping else ()),
             )
         ),
         _config(
@@ -150,9 +133,6 @@ def manifests(
         *_blackbox(images["blackbox-exporter"]),
         *_loki(images["loki"]),
     ]
-    if shipping:
-        found += [_config("promtail", {"promtail.yaml": _PROMTAIL}), *_promtail(images["promtail"])]
-    return found
 
 
 def _object(api: str, kind: str, name: str, labels: Mapping[str, str], **more: Any) -> Manifest:
@@ -199,19 +179,21 @@ def _container(
     image: str,
     args: Sequence[str],
     port: int,
-    path: str,
     memory: int,
+    *,
+    ready: str = "",
     mount: tuple[str, str] | None = None,
 ) -> Manifest:
-    probe = {"httpGet": {"path": path, "port": port}, "periodSeconds": 30, "timeoutSeconds": 10}
     made: Manifest = {
         "name": name,
         "image": image,
         "args": list(args),
         "ports": [{"containerPort": port}],
-        "readinessProbe": probe,
         "resources": {"requests": {"cpu": "10m", "memory": f"{memory}Mi"}},
     }
+    if ready:
+        probe = {"httpGet": {"path": ready, "port": port}, "periodSeconds": 30, "timeoutSeconds": 10}
+        made["readinessProbe"] = probe
     if mount is not None:
         made["volumeMounts"] = [{"name": mount[0], "mountPath": mount[1]}]
     return made
@@ -231,13 +213,7 @@ def _server(image: str, node_port: int) -> list[Manifest]:
         "--web.console.templates=/etc/prometheus/consoles",
         "--web.enable-lifecycle",
     )
-    container = _container(name, image, args, 9090, "/-/ready", 128, ("config", "/etc/config"))
-    container["livenessProbe"] = {
-        "httpGet": {"path": "/-/healthy", "port": 9090},
-        "initialDelaySeconds": 30,
-        "periodSeconds": 15,
-        "timeoutSeconds": 10,
-    }
+    container = _container(name, image, args, 9090, 128, ready="/-/ready", mount=("config", "/etc/config"))
     pod = {
         "nodeSelector": _CONTROL_PLANE,
         "serviceAccountName": name,
@@ -245,16 +221,14 @@ def _server(image: str, node_port: int) -> list[Manifest]:
         "volumes": _mounting(name),
     }
     return [
-        _workload(
-            "Deployment", name, labels, container, pod, replicas=1, strategy={"type": "Recreate"}
-        ),
+        _workload("Deployment", name, labels, container, pod, replicas=1, strategy={"type": "Recreate"}),
         _service(name, labels, 80, 9090, node_port=node_port),
     ]
 
 
 def _state_metrics(image: str) -> list[Manifest]:
     name, labels = "prometheus-kube-state-metrics", _labels("kube-state-metrics")
-    container = _container("kube-state-metrics", image, ("--port=8080",), 8080, "/healthz", 48)
+    container = _container("kube-state-metrics", image, ("--port=8080",), 8080, 48)
     pod = {"nodeSelector": _CONTROL_PLANE, "serviceAccountName": name, "tolerations": _ANYWHERE}
     return [
         _workload("Deployment", name, labels, container, pod, replicas=1),
@@ -265,7 +239,7 @@ def _state_metrics(image: str) -> list[Manifest]:
 def _node_exporter(image: str) -> list[Manifest]:
     name, labels = "prometheus-prometheus-node-exporter", _labels("prometheus-node-exporter")
     args = ("--path.procfs=/host/proc", "--path.sysfs=/host/sys", "--web.listen-address=:9100")
-    container = _container("node-exporter", image, args, 9100, "/", 20)
+    container = _container("node-exporter", image, args, 9100, 20)
     container["ports"] = [{"containerPort": 9100, "hostPort": 9100, "name": "metrics"}]
     pod = {"hostNetwork": True, "hostPID": True, "serviceAccountName": name, "tolerations": _ANYWHERE}
     return [
@@ -277,7 +251,7 @@ def _node_exporter(image: str) -> list[Manifest]:
 def _blackbox(image: str) -> list[Manifest]:
     name, labels = "prometheus-prometheus-blackbox-exporter", _labels("prometheus-blackbox-exporter")
     args = ("--config.file=/config/blackbox.yaml",)
-    container = _container("blackbox-exporter", image, args, 9115, "/-/healthy", 20, ("config", "/config"))
+    container = _container("blackbox-exporter", image, args, 9115, 20, mount=("config", "/config"))
     pod = {"nodeSelector": _CONTROL_PLANE, "tolerations": _ANYWHERE, "volumes": _mounting(name)}
     return [
         _workload("Deployment", name, labels, container, pod, replicas=1),
@@ -288,7 +262,9 @@ def _blackbox(image: str) -> list[Manifest]:
 def _loki(image: str) -> list[Manifest]:
     name, labels = "loki", {**_labels("loki", "loki"), "app.kubernetes.io/component": "single-binary"}
     args = ("-config.file=/etc/loki/config/config.yaml", "-target=all")
-    container = _container("loki", image, args, 3100, "/ready", 128, ("config", "/etc/loki/config"))
+    container = _container(
+        "loki", image, args, 3100, 128, ready="/ready", mount=("config", "/etc/loki/config")
+    )
     pod = {
         "nodeSelector": _CONTROL_PLANE,
         "serviceAccountName": name,
@@ -299,11 +275,3 @@ def _loki(image: str) -> list[Manifest]:
         _service(name, labels, 3100, 3100, "http-metrics"),
         _workload("StatefulSet", name, labels, container, pod, replicas=1, serviceName="loki"),
     ]
-
-
-def _promtail(image: str) -> list[Manifest]:
-    name, labels = "promtail", _labels("promtail", "promtail")
-    args = ("-config.file=/etc/promtail/promtail.yaml",)
-    container = _container(name, image, args, 3101, "/ready", 48, ("config", "/etc/promtail"))
-    pod = {"serviceAccountName": name, "tolerations": _ANYWHERE, "volumes": _mounting(name)}
-    return [_workload("DaemonSet", name, labels, container, pod)]

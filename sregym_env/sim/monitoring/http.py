@@ -118,7 +118,9 @@ def _url(job: str, instance: str) -> str:
     if job == "kubernetes-cadvisor":
         return f"https://kubernetes.default.svc:443/api/v1/nodes/{instance}/proxy/metrics/cadvisor"
     if job.startswith("blackbox-"):
-        return f"http://prometheus-prometheus-blackbox-exporter:9115/probe?module=tcp_connect&target={instance}"
+        return (
+            f"http://prometheus-prometheus-blackbox-exporter:9115/probe?module=tcp_connect&target={instance}"
+        )
     if job == "node-exporter":
         return f"http://{instance}:9100/metrics"
     return f"http://{instance}/metrics"

@@ -92,7 +92,7 @@ class LokiServer(Quiet):
         return answered(ctx.world.telemetry.logs, request)
 
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
-        """It takes what promtail sends."""
+        """It takes what the machines send."""
         return Usage(0.015, ctx.process.memory)
 
 
@@ -115,7 +115,7 @@ class ExporterSettings:
 
 
 class Exporter(Quiet):
-    """kube-state-metrics, node_exporter, blackbox_exporter, promtail."""
+    """kube-state-metrics, node_exporter, blackbox_exporter."""
 
     name = "exporter"
 
@@ -153,7 +153,7 @@ class Exporter(Quiet):
                 200, text, {"Content-Type": "text/plain; version=0.0.4; charset=utf-8; escaping=values"}
             )
         if path == "/":
-            page = f"<html><head><title>{settings.title}</title></head><body><h1>{settings.title}</h1><a href=\"/metrics\">Metrics</a></body></html>\n"
+            page = f'<html><head><title>{settings.title}</title></head><body><h1>{settings.title}</h1><a href="/metrics">Metrics</a></body></html>\n'
             return HttpResponse(200, page, {"Content-Type": "text/html; charset=UTF-8"})
         return HttpResponse(404, "404 page not found\n", PLAIN)
 

@@ -16,7 +16,6 @@ RELEASES: Mapping[str, tuple[str, ...]] = {
     "quay.io/prometheus/node-exporter": ("v1.6.1", "v1.7.0", "v1.8.1", "v1.8.2"),
     "quay.io/prometheus/blackbox-exporter": ("v0.24.0", "v0.25.0"),
     "docker.io/grafana/loki": ("2.9.3", "2.9.6", "2.9.10"),
-    "docker.io/grafana/promtail": ("2.9.3", "2.9.6", "2.9.10"),
 }
 """Tags by repository, oldest first."""
 
@@ -26,7 +25,6 @@ PUBLISHED_RELEASES: Mapping[str, str] = {
     "quay.io/prometheus/node-exporter": "v1.7.0",
     "quay.io/prometheus/blackbox-exporter": "v0.24.0",
     "docker.io/grafana/loki": "2.9.6",
-    "docker.io/grafana/promtail": "2.9.6",
 }
 """What the benchmark deploys."""
 
@@ -50,12 +48,6 @@ _EXPORTERS: Mapping[str, tuple[str, int, ExporterSettings]] = {
          f'{_LOGFMT}caller=main.go:258 level=info msg="Loaded config file"',
          f'{_LOGFMT}caller=tls_config.go:274 level=info msg="Listening on" address=[::]:9115'),
         9115, ready=("/-/healthy",), memory=16 * MIB)),
-    "docker.io/grafana/promtail": ("/usr/bin/promtail", 72, ExporterSettings(
-        "Promtail",
-        ("level=info ts={time|%Y-%m-%dT%H:%M:%S.%L}Z caller=promtail.go:133 msg=\"Reloading configuration file\" md5sum=d41d8cd98f00",
-         "level=info ts={time|%Y-%m-%dT%H:%M:%S.%L}Z caller=server.go:322 http=[::]:3101 grpc=[::]:9095 msg=\"server listening on addresses\"",
-         "level=info ts={time|%Y-%m-%dT%H:%M:%S.%L}Z caller=main.go:174 msg=\"Starting Promtail\""),
-        3101, ready=("/ready",), memory=52 * MIB, cpu=0.006)),
 }  # fmt: skip
 """By repository: the binary, megabytes, and what it does."""
 
