@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sregym_env.cluster.oncall import ONCALL, rule
 from sregym_env.kube.types import Manifest
 from sregym_env.sim.monitoring.alerts import rules_text
 from sregym_env.sim.programs.monitoring_images import PUBLISHED_RELEASES
@@ -127,6 +128,7 @@ def manifests(
         ),
         _config("prometheus-prometheus-blackbox-exporter", {"blackbox.yaml": _BLACKBOX}),
         _config("loki", {"config.yaml": _LOKI}),
+        *_asking(),
         *_server(images["prometheus"], node_port),
         *_state_metrics(images["kube-state-metrics"]),
         *_node_exporter(images["node-exporter"]),
@@ -144,6 +146,18 @@ def _object(api: str, kind: str, name: str, labels: Mapping[str, str], **more: A
 
 def _config(name: str, data: Mapping[str, str]) -> Manifest:
     return _object("v1", "ConfigMap", name, {}, data=dict(data))
+
+
+def _asking() -> list[Manifest]:
+    """That whoever is on call may ask through the API server."""
+    group, name = "rbac.authorization.k8s.io", "sre-oncall-monitoring"
+    allowed = [rule("", "services/proxy", ("get", "create"))]
+    subject = {"apiGroup": group, "kind": "User", "name": ONCALL.name}
+    to = {"apiGroup": group, "kind": "Role", "name": name}
+    return [
+        _object(f"{group}/v1", "Role", name, {}, rules=allowed),
+        _object(f"{group}/v1", "RoleBinding", name, {}, roleRef=to, subjects=[subject]),
+    ]
 
 
 def _labels(name: str, release: str = "prometheus") -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from urllib.parse import unquote
 
@@ -19,7 +19,7 @@ from sregym_env.telemetry.labels import Labels, value_of
 from sregym_env.telemetry.logql.http import Loki
 from sregym_env.telemetry.promql import api, rules
 from sregym_env.telemetry.promql.engine import Engine
-from sregym_env.telemetry.series import Matcher, Series, is_stale
+from sregym_env.telemetry.series import Matcher, Metadata, Series, SeriesSource, is_stale
 
 Parameters = Mapping[str, Sequence[str]]
 """Of a query string and a form: every name with its values in order."""
@@ -34,7 +34,7 @@ _EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"
 NOT_FOUND: Answer = (404, "404 page not found\n", _PLAIN)
 
 LOOKED_BACK = 5 * MINUTE
-"""How old a target's last scrape can be."""
+"""How old a target's last scrape can be, and how far back labels are looked for."""
 
 BUILD = {
     "version": "2.47.2",
@@ -47,6 +47,28 @@ BUILD = {
 """What ``/api/v1/status/buildinfo`` says."""
 
 
+class _Lately:
+    """A source that looks for labels in the last minutes of a range only: who asks for all there ever was (every dashboard
+    does) would wait for ever."""
+
+    def __init__(self, source: SeriesSource, now_ms: int) -> None:
+        self._source = source
+        self._now = now_ms
+
+    def select(self, matchers: Sequence[Matcher], start_ms: int, end_ms: int) -> Iterable[Series]:
+        """As the source has them."""
+        return self._source.select(matchers, start_ms, end_ms)
+
+    def labels(self, matchers: Sequence[Matcher], start_ms: int, end_ms: int) -> Iterable[Labels]:
+        """Of the last minutes."""
+        end = min(end_ms, self._now)
+        return self._source.labels(matchers, max(start_ms, end - LOOKED_BACK // MILLI), end)
+
+    def metadata(self) -> Mapping[str, Sequence[Metadata]]:
+        """As the source has it."""
+        return self._source.metadata()
+
+
 def prometheus(world: SimWorld, path: str, parameters: Parameters) -> Answer:
     """The answer to a GET or POST of Prometheus's API. Never raises for what a client sent."""
     found = _prometheus(world, path.removeprefix(PREFIX), parameters) if path.startswith(PREFIX) else None
@@ -57,7 +79,7 @@ def prometheus(world: SimWorld, path: str, parameters: Parameters) -> Answer:
 
 def _prometheus(world: SimWorld, name: str, parameters: Parameters) -> api.Response | None:
     now = world.clock // MILLI
-    source = recorded(world)
+    source = _Lately(recorded(world), now)
     engine = Engine(source)
     if name == "query":
         return api.query(engine, parameters, now)

@@ -88,7 +88,7 @@ class Question:
     end: int
     """Microseconds, both included."""
     matchers: tuple[Matcher, ...] = ()
-    found: Found = field(default_factory=lambda: {})
+    found: Found = field(default_factory=dict)
     """What questions asked together have found out already, by name and stretch of time."""
     readings: Readings = field(init=False)
     _wanted: dict[tuple[str, str], bool] = field(init=False, default_factory=dict)

@@ -11,7 +11,6 @@ from sregym_env.sim.programs.yaml_files import document, under
 from sregym_env.sim.world.logs import stamped
 from sregym_env.sim.world.program import HttpRequest, HttpResponse, Usage
 
-
 SCRAPED = "kube-state-metrics"
 """The job by which the Prometheus is known that scrapes the cluster."""
 

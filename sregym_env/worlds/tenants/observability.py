@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from sregym_env.runtime.chance import Chance
 from sregym_env.runtime.clock import SECOND, seconds
 from sregym_env.sim.bringup import observability
-from sregym_env.sim.programs.monitoring_images import RELEASES
+from sregym_env.sim.programs.monitoring_images import MONITORING_IMAGES, RELEASES
 from sregym_env.worlds.tenants.deeds import Deed, Install, Story
 from sregym_env.worlds.tenants.delivery import HELM, delivery_of
 from sregym_env.worlds.tenants.workloads import Span
 
 NAMESPACE = observability.NAMESPACE
+PODS = 4
+"""Besides one on every machine."""
 
 
 def monitoring(namespaces: Sequence[str], chance: Chance, span: Span) -> Story:
@@ -27,4 +29,9 @@ def monitoring(namespaces: Sequence[str], chance: Chance, span: Span) -> Story:
         Deed(start + seconds(index * pace), Install((how.marked(manifest),), HELM))
         for index, manifest in enumerate(rest)
     ]
-    return Story(tuple(deeds), {}, 4)
+    images = {
+        image.reference: image
+        for image in MONITORING_IMAGES
+        if image.reference in {f"{repository}:{tag}" for repository, tag in releases.items()}
+    }
+    return Story(tuple(deeds), images, PODS)
