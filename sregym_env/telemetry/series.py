@@ -6,6 +6,7 @@ was scraped before and is gone ends with the stale marker, a NaN with bits of it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -87,6 +88,9 @@ def weight(expression: Any) -> int:
     return int(expression.programsize) * (int(expression.groups) + 1)
 
 
+_PLAIN = re.compile(r"[A-Za-z0-9_:|-]+")
+"""Patterns that are a choice of words and nothing else."""
+
 _TEST = 0.4
 """Units of effort that one label's test costs."""
 
@@ -112,7 +116,11 @@ class Matcher:
             return lambda value: value == wanted
         if self.operator == "!=":
             return lambda value: value != wanted
-        match, positive = compiled(wanted, capturing=False).match, self.operator == "=~"
+        positive = self.operator == "=~"
+        if _PLAIN.fullmatch(wanted):
+            names = frozenset(wanted.split("|"))
+            return lambda value: (value in names) is positive
+        match = compiled(wanted, capturing=False).match
         return lambda value: (match(value) is not None) is positive
 
 

@@ -13,6 +13,7 @@ from sregym_env.cluster.app import App
 from sregym_env.cluster.deploy import deploy
 from sregym_env.errors import AppError
 from sregym_env.runtime.clock import HOUR
+from sregym_env.sim.bringup import observability
 from sregym_env.sim.bringup.plan import PUBLISHED, cluster_of
 from sregym_env.sim.embedded import EmbeddedWorld
 from sregym_env.sim.programs.registry import PROGRAMS
@@ -76,6 +77,9 @@ def _deploy(app: App, world: EmbeddedWorld) -> EmbeddedWorld:
     world.app = app
     deploy(world)
     world.advance(120.0)
+    # After the application, whose addresses and machines are as published whatever else there is.
+    for manifest in observability.manifests(app.namespaces, node_port=observability.NODE_PORT):
+        world.cluster.create(manifest)
     world.run_until(deployed + APP_AGE)
     return world
 

@@ -588,26 +588,29 @@ def _targets(question: Question) -> Sequence[Target]:
 
 
 def _rows(metric: Metric, question: Question, target: Target, times: Times) -> Iterator[Row]:
-    for versions in question.past.objects(metric.resource):
+    for versions in question.objects(metric.resource):
         metadata = versions[0].obj["metadata"]
         if not question.wants("namespace", metadata.get("namespace", _namespace_of(metric, metadata))):
             continue
         label = _KINDS.get(metric.resource)
         if label is not None and not question.wants(label, metadata["name"]):
             continue
-        yield from _over_time(metric.samples, versions, times)
+        yield from _over_time(metric.samples, versions, times, question)
 
 
 def _namespace_of(metric: Metric, metadata: Manifest) -> str:
     return str(metadata["name"]) if metric.resource == "namespaces" else ""
 
 
-def _over_time(samples: Samples, versions: Sequence[Version], times: Times) -> Iterator[Row]:
+def _over_time(
+    samples: Samples, versions: Sequence[Version], times: Times, question: Question
+) -> Iterator[Row]:
     """What a metric says of one object at each scrape."""
     newest = versions[0]
     if newest.start <= times[0] and newest.end > times[-1]:
         for labels, value in samples(newest.obj):
-            yield labels, steady(times, value), None
+            if question.wants_all(labels):
+                yield labels, steady(times, value), None
         return
     found: dict[tuple[tuple[str, str], ...], Row] = {}
     for version in reversed(versions):
@@ -615,6 +618,8 @@ def _over_time(samples: Samples, versions: Sequence[Version], times: Times) -> I
         if not held.any():
             continue
         for labels, value in samples(version.obj):
+            if not question.wants_all(labels):
+                continue
             key = tuple(labels.items())
             row = found.get(key)
             if row is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from sregym_env.runtime import effort
 from sregym_env.runtime.clock import MINUTE, SECOND
 from sregym_env.runtime.streams import keyed_bits
-from sregym_env.sim.monitoring.past import Past, past
+from sregym_env.sim.monitoring.past import Past, Version, past
 from sregym_env.sim.monitoring.readings import Readings, Times, Values
 from sregym_env.sim.world import SimWorld
 from sregym_env.telemetry.labels import NAME, Labels
 from sregym_env.telemetry.promql.errors import QueryTimeout
-from sregym_env.telemetry.series import STALE, Matcher, Series, fitting
+from sregym_env.telemetry.series import STALE, Matcher, Series
 
 T = TypeVar("T")
 
@@ -33,6 +33,9 @@ SERIES_EFFORT = 40.0
 """What a series costs that is rendered (units of ``runtime/effort.py``)."""
 SAMPLE_EFFORT = 0.1
 """And each of its samples."""
+
+TEST_EFFORT = 0.4
+"""And what it costs to see whether its labels fit a matcher."""
 
 SHARE = 0.75
 """How much of what an agent's action may still cost one query may use; then it times out, and the action goes on."""
@@ -72,6 +75,10 @@ Row = tuple[Mapping[str, str], Values, NDArray[np.bool_] | None]
 """Labels of a series; its values at the scrapes; and which of them found it, None for all."""
 
 
+Found: TypeAlias = dict[tuple[str, int, int], object]
+"""What has been found out: name and stretch of time, and what it is."""
+
+
 @dataclass(frozen=True)
 class Question:
     """What is asked about a world: which metric, with which labels, from when to when."""
@@ -81,14 +88,15 @@ class Question:
     end: int
     """Microseconds, both included."""
     matchers: tuple[Matcher, ...] = ()
+    found: Found = field(default_factory=dict)
+    """What questions asked together have found out already, by name and stretch of time."""
     readings: Readings = field(init=False)
-    _known: dict[str, object] = field(init=False, default_factory=dict)
-
+    _wanted: dict[tuple[str, str], bool] = field(init=False, default_factory=dict)
     _tests: dict[str, list[Callable[[str], bool]]] = field(init=False, default_factory=dict)
     _floor: float = field(init=False, default=-math.inf)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "readings", Readings(self.world))
+        object.__setattr__(self, "readings", self.always("readings", lambda: Readings(self.world)))
         for matcher in self.matchers:
             self._tests.setdefault(matcher.name, []).append(matcher.test())
         present = effort.present()
@@ -107,16 +115,41 @@ class Question:
         """The objects since the first instant."""
         return self.once("past", lambda: past(self.world, self.start))
 
+    def objects(self, resource: str) -> list[list[Version]]:
+        """The versions of every object of a kind, as :meth:`Past.objects` tells them."""
+        return self.once(f"objects {resource}", lambda: list(self.past.objects(resource)))
+
     def once(self, name: str, find: Callable[[], T]) -> T:
-        """What ``find`` says, asked once for this question."""
-        if name not in self._known:
-            self._known[name] = find()
-        return self._known[name]  # type: ignore[return-value]
+        """What ``find`` says of this stretch of time, whatever the matchers; asked once."""
+        return self._asked((name, self.start, self.end), find)
+
+    def always(self, name: str, find: Callable[[], T]) -> T:
+        """What ``find`` says of the world, whatever the stretch of time and the matchers; asked once."""
+        return self._asked((name, 0, 0), find)
+
+    def _asked(self, key: tuple[str, int, int], find: Callable[[], T]) -> T:
+        if key not in self.found:
+            self.found[key] = find()
+        return self.found[key]  # type: ignore[return-value]
 
     def wants(self, label: str, value: str) -> bool:
         """Whether series with this label can be what is asked for."""
         tests = self._tests.get(label)
-        return tests is None or all(test(value) for test in tests)
+        if tests is None:
+            return True
+        known = self._wanted.get((label, value))
+        if known is None:
+            known = self._wanted[label, value] = all(test(value) for test in tests)
+        return known
+
+    def wants_all(self, labels: Mapping[str, str]) -> bool:
+        """Whether series with these labels, and maybe others, can be what is asked for."""
+        tests = self._tests
+        return all(self.wants(name, value) for name, value in labels.items() if name in tests)
+
+    def fits(self, labels: Mapping[str, str]) -> bool:
+        """Whether a series with these labels and no others, but for its name, is what is asked for."""
+        return all(self.wants(name, labels.get(name, "")) for name in self._tests if name != NAME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +168,7 @@ class Family:
 
 def series_of(question: Question, family: Family) -> Iterator[Series]:
     """The series of a metric that fit the question."""
-    wanted = [matcher for matcher in question.matchers if matcher.name != NAME]
-    fits = fitting(wanted)
+    cost = TEST_EFFORT * sum(matcher.name != NAME for matcher in question.matchers)
     for target in family.targets(question):
         common = target.all_labels
         if not all(question.wants(name, value) for name, value in common.items()):
@@ -146,18 +178,15 @@ def series_of(question: Question, family: Family) -> Iterator[Series]:
             continue
         stamps = times // MILLI
         for own, values, present in family.rows(question, target, times):
-            labels = _labels(family.name, common, own)
-            if not fits(labels):
+            effort.spend(cost)
+            merged = {NAME: family.name, **common, **own}
+            if not question.fits(merged):
                 continue
+            labels = tuple(sorted([pair for pair in merged.items() if pair[1]]))
             question.spend(SERIES_EFFORT + SAMPLE_EFFORT * len(times))
             found = _series(labels, stamps, values, present)
             if found is not None:
                 yield found
-
-
-def _labels(name: str, common: Mapping[str, str], own: Mapping[str, str]) -> Labels:
-    merged = {NAME: name, **common, **own}
-    return tuple(sorted([pair for pair in merged.items() if pair[1]]))
 
 
 def _series(

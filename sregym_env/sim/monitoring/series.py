@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sregym_env.runtime.clock import DAY
 from sregym_env.sim.monitoring import cadvisor, exporters, kube_state, node_exporter, span_metrics
-from sregym_env.sim.monitoring.scrapes import MILLI, Family, Question, series_of
+from sregym_env.sim.monitoring.scrapes import MILLI, Family, Found, Question, series_of
 from sregym_env.sim.world import SimWorld
 from sregym_env.telemetry.labels import NAME, Labels
 from sregym_env.telemetry.series import Matcher, Metadata, Series
@@ -36,10 +36,11 @@ class WorldSeries:
     Make one for each query: it keeps what it has read of the world.
     """
 
-    __slots__ = ("_world",)
+    __slots__ = ("_found", "_world")
 
     def __init__(self, world: SimWorld) -> None:
         self._world = world
+        self._found: Found = {}
 
     def select(self, matchers: Sequence[Matcher], start_ms: int, end_ms: int) -> Iterator[Series]:
         """See :class:`~sregym_env.telemetry.series.SeriesSource`."""
@@ -48,7 +49,7 @@ class WorldSeries:
         end = min(end_ms * MILLI, now)
         if start > end:
             return
-        question = Question(self._world, start, end, tuple(matchers))
+        question = Question(self._world, start, end, tuple(matchers), self._found)
         for family in _named(matchers):
             yield from series_of(question, family)
 

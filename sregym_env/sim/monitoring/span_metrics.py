@@ -93,13 +93,13 @@ def spans_of(graph: Graph, tracing: Tracing) -> dict[Span, tuple[float, float]]:
 
 
 def _counted(question: Question) -> tuple[list[int], dict[Span, dict[int, tuple[float, float]]]]:
-    """When states began, from the first to the last that matters, and the spans of each state."""
+    """When states began, and the spans of each state. What an integral is at an instant depends on nothing later."""
     app = app_of(question.world)
     tracing = None if app is None else tracing_of(app)
     if app is None or tracing is None:
         return [], {}
     graphs = Graphs(question.world, app, question.readings)
-    states = question.readings.states(question.readings.begins, question.end)
+    states = question.readings.states(question.readings.begins, question.world.clock)
     found: dict[Span, dict[int, tuple[float, float]]] = {}
     known: dict[int, dict[Span, tuple[float, float]]] = {}
     for index, state in enumerate(states):
@@ -133,7 +133,7 @@ def _labels(span: Span) -> dict[str, str]:
 def _wanted(
     question: Question,
 ) -> Iterator[tuple[Span, dict[str, str], list[int], dict[int, tuple[float, float]]]]:
-    starts, found = question.once("spans", lambda: _counted(question))
+    starts, found = question.always("spans", lambda: _counted(question))
     for span in sorted(found):
         labels = _labels(span)
         if all(question.wants(name, value) for name, value in labels.items()):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from sregym_env.sim.monitoring import http
+from sregym_env.sim.monitoring.alerts import recorded
 from sregym_env.sim.monitoring.log_streams import WorldLogs
-from sregym_env.sim.monitoring.series import WorldSeries
 from sregym_env.sim.monitoring.spans import WorldTraces
 from sregym_env.sim.world import SimWorld
 from sregym_env.telemetry.labels import NAME, Labels, value_of
@@ -28,10 +29,11 @@ NANO = 1000
 class SimMetrics:
     """Prometheus (implements :class:`~sregym_env.cluster.telemetry.Metrics`)."""
 
-    __slots__ = ("_source",)
+    __slots__ = ("_source", "_world")
 
     def __init__(self, world: SimWorld) -> None:
-        self._source = WorldSeries(world)
+        self._world = world
+        self._source = recorded(world)
 
     def query(self, query: str, time_ms: int) -> Result:
         """The answer at an instant. Raises promql's QueryError."""
@@ -52,6 +54,14 @@ class SimMetrics:
     def metadata(self) -> Mapping[str, Sequence[Metadata]]:
         """Type and help of every metric that is known."""
         return self._source.metadata()
+
+    def answer(self, path: str, parameters: http.Parameters) -> http.Answer:
+        """What Prometheus's API answers over HTTP."""
+        return http.prometheus(self._world, path, parameters)
+
+    def exposition(self, job: str, instance: str = "") -> str:
+        """What the exporter of a job exposes."""
+        return http.exposition(self._world, job, instance)
 
 
 class SimLogs:
@@ -80,6 +90,10 @@ class SimLogs:
         """The values of one label in a range, sorted."""
         streams = self._source.streams((), start_ns, end_ns)
         return sorted({value for stream in streams for name, value in stream.labels if name == label})
+
+    def answer(self, path: str, parameters: http.Parameters) -> http.Answer:
+        """What Loki's API answers over HTTP."""
+        return http.loki(self._world, path, parameters)
 
 
 class SimTelemetry:

@@ -6,9 +6,16 @@ from collections.abc import Mapping
 
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs.defaults import MIB, Quiet
-from sregym_env.sim.programs.yaml_files import document
+from sregym_env.sim.programs.measured import answered
+from sregym_env.sim.programs.yaml_files import document, under
 from sregym_env.sim.world.logs import stamped
 from sregym_env.sim.world.program import HttpRequest, HttpResponse, Usage
+
+SCRAPED = "kube-state-metrics"
+"""The job by which the Prometheus is known that scrapes the cluster."""
+
+EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"
+PAGE = "<!doctype html><title>Prometheus Time Series Collection and Processing Server</title>\n"
 
 
 class PrometheusServer(Quiet):
@@ -25,7 +32,7 @@ class PrometheusServer(Quiet):
         given = _flag(ctx, "web.listen-address", "0.0.0.0:9090").rpartition(":")[2]
         port = int(given) if given.isdecimal() else 9090
         try:
-            document(ctx.read(path))
+            config = document(ctx.read(path))
         except (OSError, ValueError) as error:
             cause = (
                 f"open {path}: no such file or directory" if isinstance(error, OSError) else f"yaml: {error}"
@@ -43,12 +50,15 @@ class PrometheusServer(Quiet):
             )
             ctx.exit(1, delay=0.05)
             return
+        jobs = under(config, "scrape_configs")
+        scraping = isinstance(jobs, list) and any(under(job, "job_name") == SCRAPED for job in jobs)
+        ctx.update(scraping=scraping, started=ctx.now())
         _say(ctx, "info", 'Start listening for connections" address=0.0.0.0:' + str(port))
         _say(ctx, "info", "TSDB started")
         _say(ctx, "info", "Server is ready to receive web requests.")
 
     def request(self, ctx: ProcessContext, request: HttpRequest, port: int) -> HttpResponse | None:
-        """Whether it is well, and whether it is ready."""
+        """Whether it is well and ready; and its API, if it is the one that scrapes the cluster."""
         path = request.path.partition("?")[0]
         plain = {"Content-Type": "text/plain; charset=utf-8"}
         if path == "/-/healthy":
@@ -63,11 +73,31 @@ class PrometheusServer(Quiet):
                 if request.method in ("POST", "PUT")
                 else HttpResponse(405, "Only POST or PUT requests allowed", plain)
             )
+        if path.startswith("/api/") and ctx.process.state.get("scraping"):
+            return answered(ctx.world.telemetry.metrics, request)
+        if path == "/metrics":
+            return HttpResponse(200, _own_metrics(ctx), {"Content-Type": EXPOSITION})
+        if path in ("/", "/graph", "/alerts", "/targets", "/rules"):
+            return HttpResponse(200, PAGE, {"Content-Type": "text/html; charset=utf-8"})
         return HttpResponse(404, "404 page not found\n", plain)
 
     def usage(self, ctx: ProcessContext, rates: Mapping[str, float]) -> Usage:
         """It scrapes."""
         return Usage(0.02, ctx.process.memory)
+
+
+def _own_metrics(ctx: ProcessContext) -> str:
+    """The little of its own metrics that anybody asks for."""
+    started = float(ctx.process.state.get("started", ctx.now())) / 1e6
+    return "".join(
+        f"# HELP {name} {about}\n# TYPE {name} gauge\n{name}{labels} {value}\n"
+        for name, about, labels, value in (
+            ("process_start_time_seconds", "Start time of the process since unix epoch in seconds.", "", f"{started:.3f}"),
+            ("prometheus_build_info", "A metric with a constant '1' value labeled by version.", '{version="2.47.2"}', "1"),
+            ("prometheus_config_last_reload_successful", "Whether the last configuration reload attempt was successful.", "", "1"),
+            ("prometheus_ready", "Whether Prometheus startup was fully completed and the server is ready for normal operation.", "", "1"),
+        )
+    )  # fmt: skip
 
 
 def _flag(ctx: ProcessContext, name: str, default: str) -> str:

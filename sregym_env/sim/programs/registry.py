@@ -18,6 +18,7 @@ from sregym_env.sim.programs.jaeger_v2 import JaegerV2
 from sregym_env.sim.programs.kafka.broker import Kafka
 from sregym_env.sim.programs.kube_apiserver import KubeApiserver
 from sregym_env.sim.programs.locust import Locust
+from sregym_env.sim.programs.measured import Exporter, LokiServer
 from sregym_env.sim.programs.mongod import Mongod
 from sregym_env.sim.programs.opensearch import OpenSearch
 from sregym_env.sim.programs.otel_collector import OtelCollector
@@ -42,6 +43,7 @@ PROGRAMS: Mapping[str, Any] = {
         CoreDns(),
         Daemon(),
         Envoy(),
+        Exporter(),
         Grafana(),
         Httpd(),
         Jaeger(),
@@ -51,6 +53,7 @@ PROGRAMS: Mapping[str, Any] = {
         Kafka(),
         KubeApiserver(),
         Locust(),
+        LokiServer(),
         Memcached(),
         Mongod(),
         Netcat(),

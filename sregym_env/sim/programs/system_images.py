@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from sregym_env.cluster.app import Binary, Image
 from sregym_env.sim.programs.defaults import MIB
+from sregym_env.sim.programs.monitoring_images import MONITORING_IMAGES
 from sregym_env.sim.programs.servers import DaemonSettings
 from sregym_env.sim.world.plan import VERSION
 
@@ -266,5 +267,5 @@ _PEOPLE = (
     ),
 )  # fmt: skip
 
-SYSTEM_IMAGES: tuple[Image, ...] = (*of_version(VERSION), *_ADD_ONS, *_PEOPLE)
+SYSTEM_IMAGES: tuple[Image, ...] = (*of_version(VERSION), *_ADD_ONS, *MONITORING_IMAGES, *_PEOPLE)
 """Everything that can be pulled besides the application's images."""

@@ -276,6 +276,8 @@ def _lived(
 def alerts_of(rule: Rule, group: Group, engine: Engine, time_ms: int) -> list[Alert]:
     """The alerts of a rule as its group's last evaluation has left them. Raises QueryError."""
     last = group.last(time_ms)
+    if not rule.keep_firing and not _elements(rule, engine, last, last, group.interval):
+        return []  # whatever it was, it is over
     elements = _reaching(rule, group, engine, last, last)
     found = []
     for own in sorted(elements):
@@ -307,7 +309,7 @@ class RecordedSource:
     one whose expression fails records nothing.
     """
 
-    __slots__ = ("_groups", "_options", "_since", "_source", "_until")
+    __slots__ = ("_groups", "_known", "_options", "_since", "_source", "_until")
 
     def __init__(
         self,
@@ -316,13 +318,16 @@ class RecordedSource:
         since_ms: int,
         until_ms: int,
         options: Options | None = None,
+        known: dict[tuple[int, int, int, int], list[Series]] | None = None,
     ) -> None:
-        """Add the rules of ``groups`` to ``source``."""
+        """Add the rules of ``groups`` to ``source``. ``known`` is what others found that has the same source and rules
+        (group, place of the rule, from when to when), and grows."""
         self._source = source
         self._groups = groups
         self._since = since_ms
         self._until = until_ms
         self._options = options
+        self._known = {} if known is None else known
 
     def select(self, matchers: Sequence[Matcher], start_ms: int, end_ms: int) -> Iterable[Series]:
         """See :class:`~sregym_env.telemetry.series.SeriesSource`."""
@@ -350,13 +355,19 @@ class RecordedSource:
                 made = (rule.record,) if rule.record else (_ALERTS, _FOR_STATE)
                 if not any(all(matcher.matches(name) for matcher in names) for name in made):
                     continue
-                before = (*self._groups[:at], replace(group, rules=group.rules[:place]))
-                seen = RecordedSource(self._source, before, self._since, self._until, self._options)
-                made_of = _recorded if rule.record else _alerted
-                try:
-                    found = made_of(rule, group, Engine(seen, self._options), first, last)
-                except QueryError:
-                    continue
+                key = (at, place, first, last)
+                found = self._known.get(key)
+                if found is None:
+                    before = (*self._groups[:at], replace(group, rules=group.rules[:place]))
+                    seen = RecordedSource(
+                        self._source, before, self._since, self._until, self._options, self._known
+                    )
+                    made_of = _recorded if rule.record else _alerted
+                    try:
+                        found = made_of(rule, group, Engine(seen, self._options), first, last)
+                    except QueryError:
+                        continue
+                    self._known[key] = found
                 yield from (each for each in found if fits(each.labels))
 
 

@@ -12,6 +12,7 @@ from sregym_env.worlds.tenants import addons, software
 from sregym_env.worlds.tenants.deeds import Deed, Install, Story, joined
 from sregym_env.worlds.tenants.delivery import TOOLS
 from sregym_env.worlds.tenants.names import namespace_names
+from sregym_env.worlds.tenants.observability import NAMESPACE, monitoring
 from sregym_env.worlds.tenants.workloads import Span, habits_of, task, tenant
 
 MEAN_PODS = 9.0
@@ -34,11 +35,14 @@ def neighbourhood(app: App, chance: Chance, span: Span, nodes: int) -> Neighbour
     """Draw the neighbours of an application on a cluster of so many nodes."""
     tool = chance.weighted("tool", TOOLS)
     registry = software.registry_of(chance.at("registry"))
-    taken = frozenset((*app.namespaces, "default", "openebs", "monitoring"))
+    taken = frozenset((*app.namespaces, "default", "openebs", "monitoring", NAMESPACE))
     budget = 3 + chance.poisson("pods", MEAN_PODS - 3.0)
     own = max(1, round(budget * chance.uniform("share", 0.35, 0.75)))
     names = namespace_names(chance.at("names"), 1 + min(chance.poisson("tenants", 1.1), own - 1, 4), taken)
-    stories = [_add_ons(chance.at("add-ons"), span, tool, nodes, budget - own)]
+    stories = [
+        _add_ons(chance.at("add-ons"), span, tool, nodes, budget - own),
+        monitoring(app.namespaces, chance.at("observe"), span),
+    ]
     counts = _shares(own, len(names))
     shared = _borrowed(app, chance)
     for index, (name, count) in enumerate(zip(names, counts, strict=True)):
