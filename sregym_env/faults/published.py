@@ -13,12 +13,6 @@ _BLUEPRINT = "its application, the Blueprint edition of Hotel Reservation, is no
 _TICKET = "its application, Train Ticket, is not here"
 _FLEET = "its application, FleetCast on TiDB with its operator, is not here"
 
-_SAME: Mapping[str, str] = {
-    "incorrect_image": "incorrect_image",
-    "service_port_conflict_astronomy_shop": "host_port_conflict",
-}
-"""Problems of the Astronomy Shop whose fault is here, on the other applications."""
-
 _FLAGS = (
     "astronomy_shop_ad_service_failure", "astronomy_shop_ad_service_high_cpu", "astronomy_shop_ad_service_image_slow_load",
     "astronomy_shop_ad_service_manual_gc", "astronomy_shop_cart_service_failure", "astronomy_shop_failed_readiness_probe",
@@ -92,7 +86,6 @@ _OPERATORS = (
 
 ABSENT: Mapping[str, str] = {
     **_REASONS,
-    **{id: f"{_SHOP}the fault is `{fault}`" for id, fault in _SAME.items()},
     **dict.fromkeys(_FLAGS, f"{_SHOP}one of its feature flags"),
     **dict.fromkeys(_SHOPS_OWN, f"{_SHOP}a fault of its own"),
     **dict.fromkeys(_STORMS, _BLUEPRINT),
