@@ -56,6 +56,9 @@ PORTS: Mapping[str, int] = {
 """Where everything listens in the published chart."""
 
 
+CPUS: Mapping[str, str] = {"ad": "100m"}
+
+
 @dataclass(frozen=True, slots=True)
 class Edition:
     """One member of the family: everything that a team chooses in its own build and values."""
@@ -73,6 +76,8 @@ class Edition:
     spawn_rate: int = 1
     limits: Mapping[str, int] = field(default_factory=dict)
     """Memory limits that differ from the chart's, MiB."""
+    cpus: Mapping[str, str] = field(default_factory=lambda: CPUS)
+    """CPU limits; the chart has none, and ad's is the benchmark's."""
     probes: Mapping[str, Manifest] = field(default_factory=dict)
     """How components are asked whether they are well, by component: the handler of a probe."""
     label: str = "opentelemetry.io/name"

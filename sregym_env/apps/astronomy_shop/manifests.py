@@ -117,7 +117,7 @@ def _deployment(edition: Edition, name: str, env: list[Manifest], shape: Shape, 
     container["env"] = [*_common(name), *env]
     limit = edition.limits.get(name, LIMITS.get(name, 0))
     if limit:
-        container["resources"] = {"limits": {"memory": f"{limit}Mi"}}
+        container["resources"] = {"limits": {**_cpu(edition, name), "memory": f"{limit}Mi"}}
     if shape.user:
         container["securityContext"] = {
             "runAsUser": shape.user,
@@ -155,6 +155,11 @@ def _deployment(edition: Edition, name: str, env: list[Manifest], shape: Shape, 
             },
         },
     }
+
+
+def _cpu(edition: Edition, name: str) -> dict[str, str]:
+    limit = edition.cpus.get(name, "")
+    return {"cpu": limit} if limit else {}
 
 
 def _waiting(edition: Edition, host: str, port: int) -> Manifest:
