@@ -131,6 +131,8 @@ class FlagFile:
     """The component that reads it when it starts."""
     harmful: tuple[FeatureFlag, ...]
     """Flags that must be off for users to be served."""
+    harmless: tuple[str, ...] = ()
+    """Names of flags that may be in it, on or off, and change nothing about how users are served."""
 
 
 @dataclass(frozen=True, slots=True)

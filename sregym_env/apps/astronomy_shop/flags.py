@@ -6,8 +6,6 @@ from sregym_env.cluster.app import FeatureFlag
 
 HARMFUL = (
     FeatureFlag("adFailure", "ad", effect="ad answers one request in ten with UNAVAILABLE"),
-    FeatureFlag("adHighCpu", "ad", effect="threads of ad burn its CPU and requests wait for it"),
-    FeatureFlag("adManualGc", "ad", effect="ad collects all of its garbage with every request, and answers slowly"),
     FeatureFlag("failedReadinessProbe", "cart", effect="cart says that it is not serving, and gets no requests"),
     FeatureFlag(
         "paymentFailure",
@@ -21,4 +19,11 @@ HARMFUL = (
     ),
     FeatureFlag("llmRateLimitError", "llm", effect="llm refuses half of the requests with a rate limit error"),
 )
-"""As the benchmark switches them, and one that it does not."""
+"""Five that the benchmark switches on, and one that it does not."""
+
+HARMLESS = (
+    "newProductPage", "freeShippingBanner", "checkoutProgressBar", "holidayTheme", "compareTelescopes", "wishlist",
+    "reviewHighlights", "stickyCart", "productVideos", "darkMode", "relatedGuides", "starMapWidget", "giftWrapping",
+    "loyaltyPoints", "cookieBannerV2", "searchSuggestions",
+)  # fmt: skip
+"""Flags of teams' own, of which what the shop serves does not depend."""
