@@ -62,4 +62,9 @@ CURATED: tuple[str, ...] = (
     "service_port_conflict_astronomy_shop",
     "wrong_dns_policy_astronomy_shop",
     "wrong_service_selector_astronomy_shop",
+    "astronomy_shop_ad_service_failure",
+    "astronomy_shop_failed_readiness_probe",
+    "astronomy_shop_payment_service_failure",
+    "astronomy_shop_payment_service_unreachable",
+    "astronomy_shop_product_catalog_service_failure",
 )

@@ -224,5 +224,10 @@ _CURATED = (
     _astronomy("service_port_conflict_astronomy_shop", "host_port_conflict", "ad"),
     _astronomy("wrong_dns_policy_astronomy_shop", "wrong_dns_policy"),
     _astronomy("wrong_service_selector_astronomy_shop", "service_selector_mismatch"),
+    _astronomy("astronomy_shop_ad_service_failure", "served_feature_flag", "adFailure"),
+    _astronomy("astronomy_shop_failed_readiness_probe", "served_feature_flag", "failedReadinessProbe"),
+    _astronomy("astronomy_shop_payment_service_failure", "served_feature_flag", "paymentFailure"),
+    _astronomy("astronomy_shop_payment_service_unreachable", "served_feature_flag", "paymentUnreachable"),
+    _astronomy("astronomy_shop_product_catalog_service_failure", "served_feature_flag", "productCatalogFailure"),
 )
 """(id, app, ((fault, target), ...)): by application, in the order in which the benchmark registers them."""

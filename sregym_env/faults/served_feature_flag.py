@@ -27,8 +27,8 @@ def served_feature_flag(
     again = restart(target, [file.server])
     return Fault(
         resource=config,
-        cause=f"{file.key} in ConfigMap {config.name}, from which {file.server} serves feature flags, has {variant} as the default "
-        f"variant of {flag.name} (it should be {target.variant}), so that {flag.effect}.",
+        cause=f"The feature flag {flag.name}, which {file.server} serves to {flag.component}, is on: its default variant in ConfigMap "
+        f"{config.name} ({file.key}) is {variant} instead of {target.variant}, so that {flag.effect}.",
         edits=[
             ReadAtStart(file.server),
             Substitute(config, f"/data/{file.key}", target.entry, target.switched(variant)),
