@@ -109,6 +109,33 @@ class Component:
 
 
 @dataclass(frozen=True, slots=True)
+class FeatureFlag:
+    """A feature flag that is served to one of the components, and with which it does not serve its users."""
+
+    name: str
+    component: str
+    """Whose code asks for it."""
+    variants: tuple[str, ...] = ("on",)
+    """Those that hurt users, what is published first."""
+    effect: str = "its code takes a path that fails"
+    """What the component does then, to follow "so that"."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlagFile:
+    """The file from which feature flags are served, in flagd's format: each flag has a ``defaultVariant``."""
+
+    config_map: str
+    key: str
+    server: str
+    """The component that reads it when it starts."""
+    harmful: tuple[FeatureFlag, ...]
+    """Flags that must be off for users to be served."""
+    harmless: tuple[str, ...] = ()
+    """Names of flags that may be in it, on or off, and change nothing about how users are served."""
+
+
+@dataclass(frozen=True, slots=True)
 class Journey:
     """Something users do, as a share of the traffic."""
 
@@ -199,6 +226,8 @@ class App:
     programs: tuple[Named, ...] = ()
     """What its images run beyond the programs of the embedded cluster: each a
     :class:`~sregym_env.sim.world.program.Program`, known to worlds in which the application is deployed."""
+    flag_file: FlagFile | None = None
+    """Its feature flags; None where none are served."""
     tracing: Tracing | None = None
     """How its spans are called; None where that is not declared."""
     activities: tuple[str, ...] = ()

@@ -74,6 +74,16 @@ class RecreatePods:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadAtStart:
+    """Nothing by itself: says, before edits of what a component reads only when it starts, that undoing them restarts it.
+
+    Undo deletes the component's pods.
+    """
+
+    component: str
+
+
+@dataclass(frozen=True, slots=True)
 class Redeploy:
     """Delete a workload and create it again changed, so that no old pod keeps serving.
 
@@ -161,6 +171,7 @@ Edit = (
     | Delete
     | Exec
     | RecreatePods
+    | ReadAtStart
     | Cycle
     | Redeploy
     | Rollout

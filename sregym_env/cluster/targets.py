@@ -6,11 +6,12 @@ something on it starts) and what the fault breaks is the way in which it is real
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sregym_env.cluster.app import AddressSource, App, Component
+from sregym_env.cluster.app import AddressSource, App, Component, FeatureFlag, FlagFile
 from sregym_env.cluster.edits import ObjectRef
 from sregym_env.cluster.inventory import Inventory, template
 from sregym_env.errors import AppError, ProblemError
@@ -296,6 +297,50 @@ class ConfigTarget(ComponentTarget):
 
 
 @dataclass(frozen=True)
+class FlagTarget(ComponentTarget):
+    """A feature flag that a component asks for, in the ConfigMap from which all are served."""
+
+    flag: FeatureFlag
+    file: FlagFile
+
+    @property
+    def name(self) -> str:
+        """The flag's name."""
+        return self.flag.name
+
+    @property
+    def config(self) -> ObjectRef:
+        """The ConfigMap object."""
+        return ObjectRef("configmaps", self.file.config_map, self.app.namespace_of(self.file.server))
+
+    @property
+    def config_manifest(self) -> Manifest:
+        """The ConfigMap as the app declares it."""
+        return self.inventory.manifest("configmaps", self.file.config_map, self.config.namespace or "")
+
+    @property
+    def entry(self) -> str:
+        """What the file says of the flag, from its name to its default variant. Raises AppError."""
+        text = self.config_manifest["data"][self.file.key]
+        found = re.search(rf'"{re.escape(self.flag.name)}"\s*:\s*\{{.*?"defaultVariant"\s*:\s*"[^"]*"', text, re.DOTALL)
+        if found is None:
+            raise AppError(
+                f"application {self.app.name}: {self.file.key} of ConfigMap {self.file.config_map} has no flag {self.flag.name} "
+                "with a defaultVariant; declare it there or leave it out of flag_file"
+            )
+        return found.group()
+
+    @property
+    def variant(self) -> str:
+        """Its default variant."""
+        return self.entry.rstrip('"').rpartition('"')[2]
+
+    def switched(self, variant: str) -> str:
+        """The entry with another default variant."""
+        return f'{self.entry.removesuffix(self.variant + chr(34))}{variant}"'
+
+
+@dataclass(frozen=True)
 class NodeTarget(InApp):
     """One worker node and the volumes it holds.
 
@@ -323,7 +368,7 @@ class TargetRule:
     """Which targets of an inventory a fault can strike."""
 
     kind: str
-    """``component``, ``service``, ``volume``, ``configmap`` or ``node``."""
+    """``component``, ``service``, ``volume``, ``configmap``, ``flag`` or ``node``."""
     search: Callable[[Inventory], Iterable[Any]]
 
     def find(self, inventory: Inventory) -> list[Any]:
@@ -447,6 +492,18 @@ def configmaps() -> TargetRule:
                     yield ConfigTarget(inventory, component, name)
 
     return TargetRule("configmap", search)
+
+
+def feature_flags() -> TargetRule:
+    """Feature flags with which a component does not serve its users."""
+
+    def search(inventory: Inventory) -> Iterable[FlagTarget]:
+        file = inventory.app.flag_file
+        for flag in file.harmful if file is not None else ():
+            assert file is not None
+            yield FlagTarget(inventory, inventory.app.by_name[flag.component], flag, file)
+
+    return TargetRule("flag", search)
 
 
 def nodes_with_volumes() -> TargetRule:

@@ -939,6 +939,9 @@ def _configmap(draw: _Draw) -> Change | None:
         for key in manifest.get("data") or ()
         if key.rpartition(".")[2] in _COMMENTS
     ]
+    switched = _switched(draw)
+    if switched is not None and (not files or draw.chance.yes("flag", 0.5)):
+        return switched
     if not files:
         return None
     manifest, key = draw.chance.choice("file", files)
@@ -947,6 +950,25 @@ def _configmap(draw: _Draw) -> Change | None:
     end = "" if not text or text.endswith("\n") else "\n"
     other = f"{text}{end}{mark} {draw.chance.choice('remark', _REMARKS)}\n"
     return draw.change("configmap", manifest, (_pointer("data", key), text, other))
+
+
+def _switched(draw: _Draw) -> Change | None:
+    """A feature flag that the component serves and that changes nothing about how users are served, switched."""
+    file = draw.app.flag_file
+    if file is None or draw.component.name != file.server:
+        return None
+    found = [m for m in draw.app.manifests if m["kind"] == "ConfigMap" and m["metadata"]["name"] == file.config_map]
+    flags = (orjson.loads(found[0]["data"][file.key])["flags"] if found else {}).items()
+    known = [(name, flag) for name, flag in flags if name in file.harmless and len(flag["variants"]) > 1]
+    if not known:
+        return None
+    name, flag = draw.chance.choice("switched", known)
+    other = draw.chance.choice("variant", sorted(set(flag["variants"]) - {flag["defaultVariant"]}))
+    text = found[0]["data"][file.key]
+    at = text.index(f'"{name}"')
+    now, then = (f'"defaultVariant": "{variant}"' for variant in (flag["defaultVariant"], other))
+    changed = text[:at] + text[at:].replace(now, then, 1)
+    return draw.change("configmap", found[0], (_pointer("data", file.key), text, changed))
 
 
 def _secret(draw: _Draw) -> Change | None:

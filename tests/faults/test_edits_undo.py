@@ -94,9 +94,10 @@ NEED_NODES = (
     "host_port_conflict",
     "node_without_power",
     "recurring_memory_cut",
+    "served_feature_flag",
     "webhook_certificate_expired",
 )
-"""Faults that strike nodes, or need them or the cluster's own namespaces; that these are undone is a line of ``sregym validate``."""
+"""Faults that strike nodes, or need them or the cluster's own namespaces; or pods that start; that these are undone is a line of ``sregym validate``."""
 
 
 ELSEWHERE = ("missing_configmap", "webhook_without_backend")

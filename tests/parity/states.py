@@ -113,6 +113,10 @@ def _small() -> EmbeddedWorld:
     return _at_whole_second(world)
 
 
+ELSEWHERE = frozenset(("served_feature_flag",))
+"""Faults that have no target in the application of the recordings."""
+
+
 def _faulty(fault: str) -> Callable[[], EmbeddedWorld]:
     def make() -> EmbeddedWorld:
         # The published world: what real tools printed was recorded in it.
@@ -162,7 +166,11 @@ def states() -> tuple[State, ...]:
             "healthy-streams", _healthy, STREAMS, files=STREAM_FILES, how={"settling": 5.0, "streams": True}
         ),
         State("small-imperative", _small, IMPERATIVE, files=IMPERATIVE_FILES, how={"namespace": "default"}),
-        *(State(f"fault-{each.name}", _faulty(each.name), diagnosed=True) for each in declarations()),
+        *(
+            State(f"fault-{each.name}", _faulty(each.name), diagnosed=True)
+            for each in declarations()
+            if each.name not in ELSEWHERE
+        ),
         *(
             State(f"situation-{each.name}", _situated(each), [Case(line) for line in each.lines], True)
             for each in SITUATIONS

@@ -47,4 +47,9 @@ def test_every_fault_that_needs_no_mongodb_has_a_pair() -> None:
     listed = {problem.faults[0].fault for problem in pairs(APP.name)}
 
     without = {declared.name for declared in declarations()} - listed
-    assert without == {"pvc_claim_mismatch", "revoke_auth_mongodb", "storage_user_unregistered"}
+    assert without == {
+        "pvc_claim_mismatch",
+        "revoke_auth_mongodb",
+        "served_feature_flag",
+        "storage_user_unregistered",
+    }

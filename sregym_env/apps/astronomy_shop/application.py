@@ -6,7 +6,8 @@ from sregym_env.apps.astronomy_shop.components import components, journeys, rate
 from sregym_env.apps.astronomy_shop.edition import NAMESPACE, Edition
 from sregym_env.apps.astronomy_shop.images import images
 from sregym_env.apps.astronomy_shop.manifests import manifests
-from sregym_env.cluster.app import SLO, App
+from sregym_env.apps.astronomy_shop.flags import HARMFUL, HARMLESS
+from sregym_env.cluster.app import SLO, App, FlagFile
 
 
 def description(edition: Edition) -> str:
@@ -35,6 +36,7 @@ def application(edition: Edition) -> App:
         entry="frontend-proxy",
         slo=SLO(success_ratio=0.99, latency_seconds=1.0),
         rate=rate(edition),
+        flag_file=FlagFile("flagd-config", "demo.flagd.json", "flagd", HARMFUL, HARMLESS),
         activities=(
             "checkout", "check(?:ing)?[- ]out", "order(?:ing)?", "recommendations?", "reviews?", "ads", "brows(?:e|ing)",
             "(?:shopping )?cart",

@@ -56,6 +56,10 @@ PORTS: Mapping[str, int] = {
 """Where everything listens in the published chart."""
 
 
+PROBES: Mapping[str, Manifest] = {"cart": {"grpc": {"port": PORTS["cart"]}}}
+"""The chart has none; the benchmark gives cart one, by which its health check counts."""
+
+
 @dataclass(frozen=True, slots=True)
 class Edition:
     """One member of the family: everything that a team chooses in its own build and values."""
@@ -73,8 +77,10 @@ class Edition:
     spawn_rate: int = 1
     limits: Mapping[str, int] = field(default_factory=dict)
     """Memory limits that differ from the chart's, MiB."""
-    probes: Mapping[str, Manifest] = field(default_factory=dict)
+    probes: Mapping[str, Manifest] = field(default_factory=lambda: PROBES)
     """How components are asked whether they are well, by component: the handler of a probe."""
+    flags: Mapping[str, bool] = field(default_factory=dict)
+    """Feature flags of the team's own, and whether they are on."""
     label: str = "opentelemetry.io/name"
     """The label by which pods are selected."""
     qualified: bool = False

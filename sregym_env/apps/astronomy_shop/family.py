@@ -9,6 +9,7 @@ from sregym_env.apps import builds
 from sregym_env.apps.astronomy_shop.application import application
 from sregym_env.apps.astronomy_shop.catalogue import IDS
 from sregym_env.apps.astronomy_shop.edition import OTHERS, OWN, PORTS, Edition
+from sregym_env.apps.astronomy_shop.flags import HARMLESS
 from sregym_env.apps.builds import Builds
 from sregym_env.cluster.app import App
 from sregym_env.kube.types import Manifest
@@ -67,7 +68,8 @@ def edition(chance: Chance) -> Edition:
         grafana_password=builds.text(chance.at("grafana"), "letters", 12, _LETTERS),
         users=chance.choice("users", (10, 10, 15, 20, 25, 30, 40, 50, 60)),
         spawn_rate=chance.choice("spawn", (1, 1, 2, 5)),
-        probes=_probes(chance.at("probes"), ports),
+        probes={**_probes(chance.at("probes"), ports), "cart": {"grpc": {"port": ports["cart"]}}},
+        flags=_flags(chance.at("flags")),
         label=chance.weighted("label", _LABELS),
         qualified=chance.yes("qualified", 0.3),
         product=chance.choice("product", IDS),
@@ -112,6 +114,12 @@ def _builds(chance: Chance) -> dict[str, Builds]:
             repository = builds.beside(registry, repository)
         made[name] = builds.released(chance.at(name), repository, versions)
     return made
+
+
+def _flags(chance: Chance) -> dict[str, bool]:
+    """Flags of the team's own, some of which are on."""
+    chosen = chance.sample("chosen", HARMLESS, chance.between("count", 1, 7))
+    return {name: chance.yes(name, 0.5) for name in chosen}
 
 
 def _probes(chance: Chance, ports: Mapping[str, int]) -> dict[str, Manifest]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -37,12 +38,15 @@ FLAGS: dict[str, dict[str, Any]] = {
     "llmInaccurateResponse": _flag("LLM returns an inaccurate product summary for product ID L9ECAV7KIM", False, on=True),
     "llmRateLimitError": _flag("LLM intermittently returns a RateLimitError", False, on=True),
 }  # fmt: skip
-"""The feature flags, all off."""
+"""The demo's feature flags, all off."""
 
 
-def flags() -> str:
-    """flagd's file."""
-    document = {"$schema": "https://flagd.dev/schema/v0/flags.json", "flags": FLAGS}
+def flags(own: Mapping[str, bool]) -> str:
+    """flagd's file, with the flags of a team's ``own`` and whether they are on."""
+    made = {
+        name: {**_flag(f"Rollout of {name}", False, on=True), "defaultVariant": "on" if on else "off"} for name, on in own.items()
+    }
+    document = {"$schema": "https://flagd.dev/schema/v0/flags.json", "flags": FLAGS | made}
     return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode() + "\n"
 
 

@@ -28,6 +28,10 @@ LIMITS = {
 """Memory limits, MiB; the language model has none."""
 
 
+SPARED = frozenset(("cart",))
+"""Components that get no requests while they are not well, and are not restarted for it."""
+
+
 def manifests(edition: Edition) -> tuple[Manifest, ...]:
     """Everything to apply, in order."""
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
@@ -75,7 +79,7 @@ class Shape:
 
 
 def _own(edition: Edition) -> Iterator[Manifest]:
-    yield _config_map("flagd-config", {"demo.flagd.json": files.flags()})
+    yield _config_map("flagd-config", {"demo.flagd.json": files.flags(edition.flags)})
     yield _config_map("postgresql-init", {"init.sql": catalogue.init_sql(edition.user, edition.password)})
     for name, env in _environments(edition).items():
         shape = _shapes(edition).get(name, Shape())
@@ -126,7 +130,9 @@ def _deployment(edition: Edition, name: str, env: list[Manifest], shape: Shape, 
         }
     handler = edition.probes.get(name)
     if handler is not None:
-        container |= {"readinessProbe": handler, "livenessProbe": handler}
+        container["readinessProbe"] = handler
+        if name not in SPARED:
+            container["livenessProbe"] = handler
     if shape.mounts:
         container["volumeMounts"] = list(shape.mounts)
     pod: Manifest = {

@@ -40,7 +40,9 @@ def told(pair: tuple[str, str], seed: int = 0, part: Part = "dev") -> Told:
 
 
 def test_every_fault_has_its_wordings() -> None:
-    assert list(wordings()) == [declared.name for declared in declarations()]
+    assert list(wordings()) == [
+        declared.name for declared in declarations() if declared.name in {fault for fault, _ in specs()}
+    ]
     for fault, kinds in wordings().items():
         assert {kind: len(lines) for kind, lines in kinds.items()} == KINDS, fault
 

@@ -58,7 +58,7 @@ def test_no_two_generated_ones_differ_by_names_and_numbers_alone() -> None:
 
 
 def test_every_fault_has_every_label_and_category() -> None:
-    faults = {declared.name for declared in declarations()}
+    faults = {fault for fault, _ in specs()}
     by_fault = Counter((each.pairs[0][0], each.label) for each in generated())
     assert {fault for fault, _ in by_fault} == faults
     assert {count for (_, label), count in by_fault.items() if label == "right"} == {17}
