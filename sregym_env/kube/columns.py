@@ -67,14 +67,18 @@ def parse_columns_file(text: str) -> CustomColumns:
     return CustomColumns(headers, [compile_template(relaxed(e)) for e in expressions])
 
 
+_MISSING = object()
+"""Stands for a field that an object does not have, in contrast to one that is null."""
+
+
 def sort_objects(objects: Sequence[Manifest], expression: str) -> list[Manifest]:
     """Objects ordered by a field, those without it first; raises when no object has it."""
     template = compile_template(relaxed(expression))
     keyed = []
     for obj in objects:
         parts = template.find(obj)
-        keyed.append((parts[0][0] if parts and parts[0] else None, obj))
-    if objects and all(value is None for value, _ in keyed):
+        keyed.append((parts[0][0] if parts and parts[0] else _MISSING, obj))
+    if objects and all(value is _MISSING for value, _ in keyed):
         shown = relaxed(expression)
         raise JSONPathError(f'couldn\'t find any field with path "{shown}" in the list of objects')
     return [obj for _, obj in go_sorted(keyed, _comes_before)]
@@ -93,7 +97,7 @@ def _compare(a: Any, b: Any) -> int:
 
 
 def _comes_before(x: tuple[Any, Manifest], y: tuple[Any, Manifest]) -> bool:
-    # As kubectl has it, what lacks the field comes before everything, its like included.
-    if x[0] is None or y[0] is None:
-        return x[0] is None
+    # As kubectl has it, what lacks the field comes before everything, its like included; an empty one before others.
+    if x[0] is _MISSING or y[0] is _MISSING:
+        return x[0] is _MISSING
     return _compare(x[0], y[0]) < 0

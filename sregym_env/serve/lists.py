@@ -70,8 +70,14 @@ def listing(
     """A collection as a list or table, one page of it when a limit is given; what is in it is encoded already."""
     parameters.check_not_ahead(request.first("resourceVersion"), hosted.world.store.revision)
     objects = found(cluster, where, request)
-    metadata: Manifest = {"resourceVersion": str(hosted.world.store.revision)}
-    objects = _page(objects, request, metadata)
+    # What is measured is stored nowhere: metrics-server's lists have no version.
+    metadata: Manifest = (
+        {}
+        if where.resource.group == "metrics.k8s.io"
+        else {"resourceVersion": str(hosted.world.store.revision)}
+    )
+    if metadata:
+        objects = _page(objects, request, metadata)
     resource, encoder = where.resource, hosted.encoder
     if shape == "table":
         include = request.first("includeObject", "Metadata")

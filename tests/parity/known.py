@@ -15,7 +15,6 @@ REASONS: dict[str, str] = {
     "exec takes none",
     "separators": "run --expose -o yaml prints one separator between Service and Pod, the real one two",
     "usage of apply": "apply set-last-applied and edit-last-applied without files complain in other words",
-    "ties": "the scheduler's events have no last time stamp: where sorting finds them equal they stand in another order",
     "short names": "a short name with a version (hpa.v1.autoscaling) means that version, not the preferred one",
 }
 """What is behind the differences, by a short name; docs/limits.md says the same."""
@@ -34,9 +33,6 @@ KNOWN: dict[str, dict[str, str]] = {
         "apply view-last-applied -f web.yaml": "several files",
         "exec -f web.yaml -- ls": "several files",
     },
-    "fault-host_port_conflict": {"get events --sort-by=.lastTimestamp": "ties", "events": "ties"},
-    "fault-pod_anti_affinity_deadlock": {"get events --sort-by=.lastTimestamp": "ties", "events": "ties"},
-    "fault-recurring_memory_cut": {"get events --sort-by=.lastTimestamp": "ties", "events": "ties"},
     "situation-autoscaled": {"get hpa.v1.autoscaling frontend -o yaml": "short names"},
 }
 """State to command line (with what went before) to the short name of the reason."""

@@ -11,7 +11,7 @@ from sregym_env.cluster.targets import ROLLED
 from sregym_env.faults.mongodb import create, grant, session
 from sregym_env.kube import registry
 from sregym_env.kube.types import Manifest
-from sregym_env.rollouts.shortcuts.lines import WORKLOADS, fed, piped, restart, roll_back
+from sregym_env.rollouts.shortcuts.lines import WORKLOADS, fed, heredoc, piped, restart, roll_back
 from sregym_env.rollouts.shortcuts.shortcut import SETTLE, Elsewhere, Knowledge, Script
 from sregym_env.sim.bringup.populate import COREFILE
 
@@ -65,6 +65,29 @@ def roll_everything_back(known: Knowledge) -> Script:
     for namespace in known.app.namespaces:
         yield from roll_back(namespace, 10, every=True)
     yield SETTLE
+
+
+_REMEMBERED = """
+{apiVersion: "v1", kind: "List", items: [.items[].metadata.annotations
+  | select(.) | .["kubectl.kubernetes.io/last-applied-configuration"] | select(.) | fromjson]}
+"""
+
+
+def last_applied(verb: str) -> Any:
+    """A script by which every object becomes what its annotation says was applied last."""
+
+    def script(known: Knowledge) -> Script:
+        yield heredoc("cat > /tmp/remembered.jq", _REMEMBERED)
+        for namespace in known.app.namespaces:
+            yield (
+                "kubectl get deployments,statefulsets,daemonsets,services,configmaps,secrets,serviceaccounts,ingresses,"
+                "networkpolicies,resourcequotas,limitranges,poddisruptionbudgets,horizontalpodautoscalers,"
+                f"persistentvolumeclaims -n {namespace} -o json | jq -f /tmp/remembered.jq > /tmp/remembered.json; "
+                f"kubectl {verb} -f /tmp/remembered.json"
+            )
+        yield SETTLE
+
+    return script
 
 
 def scale_everything(replicas: int) -> Any:

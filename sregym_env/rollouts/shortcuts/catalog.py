@@ -43,6 +43,16 @@ _BLIND: tuple[tuple[str, str, Callable[[Knowledge], Script]], ...] = (
     ),
     ("no_requests", "lets every container ask for next to nothing", blind.plain("no_requests")),
     ("at_least_one", "scales what has no replica to one", blind.plain("at_least_one")),
+    (
+        "apply_last_applied",
+        "applies to every object what was applied to it last, by its annotation",
+        blind.last_applied("apply"),
+    ),
+    (
+        "replace_last_applied",
+        "puts what was applied last, by its annotation, in the place of every object",
+        blind.last_applied("replace"),
+    ),
     ("plain_workloads", "all of these", blind.plain(*blind.FIELDS)),
     ("create_missing", "creates what is published and not there", blind.create_missing),
     ("published_services", "makes every Service as it is published", blind.published_services),

@@ -171,8 +171,9 @@ class Kubectl:
         if not _is_timeout(flags["request-timeout"]):
             # What is wrong with the command itself is told before a connection is made.
             call.cluster = cast(Cluster, _Unusable(call.cluster))
-            if call.command.startswith(("create ", "run", "auth")):
-                call.cluster.version()  # they prepare the connection first
+            call.unusable = True
+            if call.command.startswith(("create ", "run", "auth", "explain", "rollout status")):
+                call.connect()  # they prepare the connection first
 
     def _impersonate(self, name: str, groups: tuple[str, ...]) -> Cluster:
         own = self.cluster
@@ -232,6 +233,13 @@ def _tell_unread(call: Call) -> None:
         call.fail(KubectlError(prefix + call.unread))
 
 
+def _miscounted(call: Call) -> bool:
+    """Whether the command has too many or too few arguments and looks at those before ``--dry-run``."""
+    if call.command.startswith("create "):
+        return len(call.args if call.dash < 0 else call.args[: call.dash]) != 1
+    return call.command == "apply" and bool(call.args)
+
+
 _VALIDATION = frozenset(("strict", "true", "warn", "ignore", "false"))
 
 
@@ -239,6 +247,8 @@ def _check_choices(call: Call) -> None:
     """Refuse what flags that many commands share do not know, and say what is deprecated in them."""
     flags = call.flags
     if "dry-run" in call.given and flags["dry-run"] in ("unchanged", "true"):
+        if _miscounted(call):
+            return
         # klog puts month and day first: those on which every embedded cluster begins.
         call.warn("W0806 helpers.go:702] --dry-run is deprecated and can be replaced with --dry-run=client.")
     elif "dry-run" in call.given and flags["dry-run"] not in ("none", "server", "client", "false"):

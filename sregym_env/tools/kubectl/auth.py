@@ -24,13 +24,13 @@ def can_i(call: Call) -> None:
             raise KubectlError("error: list option must be specified with no arguments")
         _list(call)
         return
-    if call.flags["no-headers"]:
-        raise KubectlError("error: --no-headers cannot be set without --list specified")
     if len(call.args) != 2:
         raise KubectlError(
             "error: you must specify two arguments: verb resource or verb resource/resourceName.\n"
             "See 'kubectl auth can-i -h' for help and examples."
         )
+    if call.flags["no-headers"]:
+        raise KubectlError("error: --no-headers cannot be set without --list specified")
     verb = call.args[0]
     token, _, name = call.args[1].partition("/")
     if call.args[1].startswith("/"):

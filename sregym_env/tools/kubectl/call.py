@@ -67,6 +67,13 @@ class Call:
     """What is wrong with a manifest behind those that could be read; told in the end."""
     written: tuple[tuple[str, str], ...] = ()
     """The flags as they were written, name and value, in their order."""
+    unusable: bool = False
+    """Whether no connection can be made, so that whoever makes one fails."""
+
+    def connect(self) -> None:
+        """Make the connection, where kubectl does so before it looks further at what it was told."""
+        if self.unusable:
+            self.cluster.version()
 
     def advance(self, seconds: float) -> None:
         """Let the cluster's time pass. Raises a silent error with exit code 124 where the time is up."""

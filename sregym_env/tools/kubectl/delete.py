@@ -43,7 +43,15 @@ _PROPAGATION: dict[str, Propagation] = {
 def delete(call: Call) -> None:
     """Delete objects by name, selector or file, and wait until they are gone."""
     flags = call.flags
+    propagation = _PROPAGATION.get(str(flags["cascade"]))
+    if propagation is None:
+        raise failure(
+            f'invalid cascade value ({flags["cascade"]}). Must be "background", "foreground", or "orphan"'
+        )
     wanted = targets(call)
+    if not wanted and flags["filename"]:
+        call.print("No resources found\n")
+        return
     if not wanted:
         if flags["all"] or flags["selector"] or flags["field-selector"]:
             raise failure("at least one resource must be specified to use a selector")
@@ -58,11 +66,6 @@ def delete(call: Call) -> None:
         raise failure(text or "setting 'all' parameter but found a non empty selector. ")
     if flags["output"] not in ("", "name"):
         raise failure(f"unexpected -o output mode: {flags['output']}. We only support '-o name'")
-    propagation = _PROPAGATION.get(str(flags["cascade"]))
-    if propagation is None:
-        raise failure(
-            f'invalid cascade value ({flags["cascade"]}). Must be "background", "foreground", or "orphan"'
-        )
     if flags["cascade"] in ("true", "false"):
         other = "background" if flags["cascade"] == "true" else "orphan"
         call.warn(

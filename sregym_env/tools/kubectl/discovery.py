@@ -118,7 +118,9 @@ def cluster_info(call: Call) -> None:
     server = call.kubeconfig.content.server
     call.print(f"Kubernetes control plane is running at {server}\n")
     services = call.cluster.list(
-        "services", "kube-system", label_selector="kubernetes.io/cluster-service=true"
+        "services",
+        call.flags["namespace"] or "kube-system",
+        label_selector="kubernetes.io/cluster-service=true",
     )
     for service in services:
         metadata = service["metadata"]

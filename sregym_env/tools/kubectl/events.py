@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sregym_env.kube.describe.text import event_age
+from sregym_env.kube.durations import parse_rfc3339
 from sregym_env.kube.ordering import go_sorted
 from sregym_env.kube.tables import align, event_times
 from sregym_env.kube.types import Manifest
@@ -71,9 +72,11 @@ def _about(call: Call) -> str:
     )
 
 
-def _when(event: Manifest) -> str:
+def _when(event: Manifest) -> int:
+    """Microseconds; as times and not as texts, which differ in their digits."""
     first, last, _ = event_times(event)
-    return last or first or event["metadata"].get("creationTimestamp") or ""
+    told = last or first or event["metadata"].get("creationTimestamp")
+    return parse_rfc3339(told) if told else 0
 
 
 def _line(call: Call, event: Manifest) -> list[str]:

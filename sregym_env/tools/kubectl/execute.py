@@ -22,6 +22,7 @@ _NOT_STARTED = (126, 127)
 def run(call: Call) -> None:
     """Run a command in a container."""
     if not call.args or call.dash == 0:
+        call.connect()
         raise failure("pod, type/name or --filename must be specified")
     if call.dash < 0 and len(call.args) > 1:
         raise usage_failure(

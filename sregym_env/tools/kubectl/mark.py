@@ -104,18 +104,7 @@ def _split(call: Call, word: str) -> tuple[list[str], dict[str, str | None]]:
                     )
                 raise failure(f"can not both modify and remove {_article(word)} in the same command")
             changes[key] = value
-        elif (
-            arg.endswith("-")
-            and len(arg) > 1
-            and objects
-            and (
-                len(objects) > 1
-                or "/" in objects[0]
-                or changes
-                or call.flags["all"]
-                or call.flags["selector"]
-            )
-        ):
+        elif arg.endswith("-") and len(arg) > 1 and objects:
             changes[arg[:-1]] = None
         elif changes:
             raise failure(f"all resources must be specified before {word} changes: {arg}")

@@ -56,6 +56,8 @@ def targets(call: Call, words: Sequence[str] | None = None, *, categories: bool 
     """
     args = _several(list(call.args if words is None else words))
     slashed = _slashed(args) if any("/" in arg for arg in args) else []
+    if args and not slashed:
+        call.connect()  # a word may be a category, which only the server knows
     if files := call.flags.get("filename") or tuple(filter(None, (call.flags.get("kustomize"),))):
         if args:
             need_paths(call, call.flags.get("filename") or ())
@@ -134,6 +136,8 @@ def _slashed(args: Sequence[str]) -> list[tuple[str, str]]:
     """Types and names of ``TYPE/NAME`` arguments."""
     found = []
     for arg in args:
+        if "/" in arg and not all(arg.split("/")[:2]):
+            raise KubectlError("error: arguments in resource/name form must have a single resource and name")
         if "/" not in arg:
             raise KubectlError(
                 "error: there is no need to specify a resource type as a separate argument when passing "
@@ -143,8 +147,6 @@ def _slashed(args: Sequence[str]) -> list[tuple[str, str]]:
         type_, _, name = arg.partition("/")
         if "/" in name:
             raise KubectlError("error: arguments in resource/name form may not have more than one slash")
-        if not type_ or not name:
-            raise KubectlError("error: arguments in resource/name form must have a single resource and name")
         found.append((type_, name))
     return found
 

@@ -111,7 +111,7 @@ def _pod(call: Call) -> Manifest:
         "namespace": call.namespace,
     }
     if flags["annotations"]:
-        metadata["annotations"] = pairs(flags["annotations"], "annotation")
+        metadata["annotations"] = pairs(flags["annotations"], "annotations format")
     spec = {"containers": [container], "dnsPolicy": "ClusterFirst", "restartPolicy": flags["restart"]}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": {}}
 

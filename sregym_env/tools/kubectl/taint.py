@@ -22,17 +22,20 @@ _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 def taint(call: Call) -> None:
     """Set and remove taints of nodes."""
     args = list(call.args)
-    if not args or args[0] not in ("node", "nodes", "no"):
-        if not args:
-            raise failure("one or more resources must be specified as <resource> <name>")
-        raise failure(f"invalid resource type {args[0]}, only node types are supported")
-    words = [word for word in args[1:] if "=" in word or ":" in word or word.endswith("-")]
-    named = [word for word in args[1:] if word not in words]
+    words = [word for word in args if _is_taint(word)]
+    resources = args[: args.index(words[0])] if words else args
+    for word in args[len(resources) :]:
+        if not _is_taint(word):
+            raise failure(f"all resources must be specified before taint changes: {word}")
+    if not resources:
+        raise failure("one or more resources must be specified as <resource> <name>")
     if not words:
         raise failure("at least one taint update is required")
-    if not named and not (call.flags["all"] or call.flags["selector"]):
-        raise failure("one or more nodes must be specified by name, --selector or --all")
     added, removed = _parse(words)
+    call.connect()
+    if resources[0].lower() not in ("node", "nodes", "no"):
+        raise failure(f"invalid resource type {resources[0]}, only node types are supported")
+    named = resources[1:]
     for taint_ in added:
         if (taint_["key"], taint_["effect"]) in removed or (taint_["key"], "") in removed:
             effect = taint_["effect"] if (taint_["key"], taint_["effect"]) in removed else ""
@@ -40,6 +43,10 @@ def taint(call: Call) -> None:
                 "can not both modify and remove the following taint(s) in the same command: "
                 f"{taint_['key']}={effect}"
             )
+    if call.flags["all"] and call.flags["selector"]:
+        raise failure("setting 'all' parameter with a non empty selector is prohibited.")
+    if not named and not (call.flags["all"] or call.flags["selector"]):
+        raise failure("at least one resource name must be specified since 'all' parameter is not set")
     nodes = call.find("nodes")
     wanted = [Target(nodes, name) for name in named] or [Target(nodes)]
     problems = []
@@ -50,6 +57,10 @@ def taint(call: Call) -> None:
             problems.append(error.text.removeprefix("error: "))
     if problems:
         raise KubectlError("\n".join(problems) if len(problems) > 1 else f"error: {problems[0]}")
+
+
+def _is_taint(word: str) -> bool:
+    return "=" in word or ":" in word or word.endswith("-")
 
 
 def _parse(words: list[str]) -> tuple[list[Manifest], list[tuple[str, str]]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
+from sregym_env.worlds.changes import APPLY, sent
 from sregym_env.worlds.variation import words
 from sregym_env.worlds.variation.draft import Draft, Work
 
@@ -168,5 +169,7 @@ def _marker(draft: Draft, chance: Chance) -> Callable[[Manifest], None]:
             metadata.setdefault("annotations", {})["argocd.argoproj.io/tracking-id"] = tracked
         elif tool == "argo-label":
             metadata.setdefault("labels", {})["argocd.argoproj.io/instance"] = release
+        if tool in ("apply", "argo", "argo-label"):  # Argo CD applies as kubectl does
+            manifest["metadata"] = sent(manifest, APPLY)["metadata"]
 
     return mark

@@ -63,6 +63,9 @@ def _ingress(call: Call, _name: str) -> Manifest:
         spec["ingressClassName"] = flags["class"]
     body: Manifest = {"spec": spec, "status": {"loadBalancer": {}}}
     if flags["annotation"]:
+        for text in flags["annotation"]:
+            if "=" not in text:
+                raise failure(f"annotation {text} is invalid and should be in format key=[value]")
         annotations = dict(text.partition("=")[::2] for text in flags["annotation"])
         body["metadata"] = {"annotations": annotations}
     return body

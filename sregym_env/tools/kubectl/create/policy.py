@@ -63,6 +63,8 @@ def _pdb(call: Call, _name: str) -> Manifest:
     if least and most:
         raise failure("min-available and max-unavailable cannot be both specified")
     amount = str(least or most)
+    if not amount.removesuffix("%").isdigit():
+        raise failure(f"invalid format specified for {'min-available' if least else 'max-unavailable'}")
     spec: dict[str, Any] = {
         "minAvailable" if least else "maxUnavailable": int(amount) if amount.isdigit() else amount,
         "selector": _label_selector(str(flags["selector"])),

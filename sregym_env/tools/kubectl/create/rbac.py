@@ -26,6 +26,10 @@ def _role(call: Call, _name: str) -> Manifest:
 def _cluster_role(call: Call, _name: str) -> Manifest:
     flags = call.flags
     if flags["aggregation-rule"]:
+        for part in flags["aggregation-rule"]:
+            if "=" not in part:
+                text = f'invalid argument "{part}" for "--aggregation-rule" flag: malformed pair, expect string=string'
+                raise KubectlError(f"error: {text}\nSee 'kubectl create clusterrole --help' for usage.")
         if flags["verb"] or flags["resource"] or flags["non-resource-url"]:
             raise failure(
                 "aggregation rule must be specified without nonResourceURLs, resources or resourceNames"
