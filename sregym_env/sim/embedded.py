@@ -153,7 +153,7 @@ def outside(world: EmbeddedWorld, action: ScheduledAction) -> None:
     """Carry out a scheduled action."""
     if action.kind == "delete_pod":
         namespace, name = action.arguments
-        name = name or _pod(world, namespace, action.draw)
+        name = name or _pod(world, namespace, action.draw, action.spared)
         if name:
             # A webhook may refuse it; then nothing happens.
             with suppress(StatusError):
@@ -166,7 +166,7 @@ def outside(world: EmbeddedWorld, action: ScheduledAction) -> None:
         world.nodes.heal(disturbance)
         return
     if isinstance(disturbance, OfOnePod) and not disturbance.pod:
-        name = _pod(world, disturbance.namespace, action.draw)
+        name = _pod(world, disturbance.namespace, action.draw, action.spared)
         if not name:
             return
         disturbance = replace(disturbance, pod=name)
@@ -175,14 +175,14 @@ def outside(world: EmbeddedWorld, action: ScheduledAction) -> None:
         world.schedule(action.seconds, ScheduledAction("heal", disturbance))
 
 
-def _pod(world: EmbeddedWorld, namespace: str, draw: float) -> str:
-    """A living pod of the namespace, or nothing if there is none."""
+def _pod(world: EmbeddedWorld, namespace: str, draw: float, spared: tuple[str, ...]) -> str:
+    """A living pod of the namespace, or nothing if there is none that may be struck."""
     names = [
         pod["metadata"]["name"]
         for pod in world.store.list("pods", namespace)
         if "deletionTimestamp" not in pod["metadata"]
         and pod.get("status", {}).get("phase") not in ("Succeeded", "Failed")
-        and world.app.heals(pod["metadata"]["name"])
+        and world.app.heals(pod["metadata"]["name"], spared)
     ]
     return names[int(draw * len(names))] if names else ""
 

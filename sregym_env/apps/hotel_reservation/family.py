@@ -28,7 +28,7 @@ from sregym_env.runtime.chance import Chance
 LEAST_OFFERED = 33.0
 """Requests per second that searches and recommendations have each at least: enough that a lack of CPU is felt."""
 
-QPS_MARGIN = 2.5
+QPS_MARGIN = 3.0
 """Times the searches that the limiter of one pod lets through at least: all may have to go through one for a while."""
 _QPS_LIMITS = (
     100,
