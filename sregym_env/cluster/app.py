@@ -6,7 +6,7 @@ when a container starts; its dependencies say which failures reach the users, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, Protocol, SupportsIndex
@@ -252,11 +252,11 @@ class App:
         """Where a component lives. Raises KeyError."""
         return self.by_name[component].namespace or self.namespace
 
-    def heals(self, pod: str) -> bool:
-        """Whether the application is as it was when such a pod has been lost and made anew. Without a registry's pod it
-        is not: who had registered there is forgotten until it starts again."""
+    def heals(self, pod: str, spared: Collection[str] = ()) -> bool:
+        """Whether the application is as it was when such a pod has been lost and made anew, one of the components
+        ``spared`` aside. Without a registry's pod it is not: who had registered there is forgotten until it starts again."""
         registries = (component.name for component in self.components if component.kind == "registry")
-        return not any(pod.startswith(f"{name}-") for name in registries)
+        return not any(pod.startswith(f"{name}-") for name in (*registries, *spared))
 
     @cached_property
     def by_name(self) -> Mapping[str, Component]:

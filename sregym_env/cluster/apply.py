@@ -13,6 +13,7 @@ from typing import Any
 
 from sregym_env.cluster import certificates
 from sregym_env.cluster.api import Cluster, World
+from sregym_env.cluster.disturbances import LoadSurge
 from sregym_env.cluster.edits import (
     REMOVED,
     AwaitRollout,
@@ -32,6 +33,7 @@ from sregym_env.cluster.edits import (
     Rollout,
     RunCronJob,
     Substitute,
+    Surge,
 )
 from sregym_env.errors import ClusterError
 from sregym_env.kube.durations import rfc3339
@@ -140,6 +142,9 @@ def apply(world: World, edit: Edit, manager: str = "") -> Undo:
             return None
         case ReadAtStart():
             return Renew(edit.component)
+        case Surge():
+            _surge(world, edit)
+            return None
         case Cycle():
             _cycle(world, edit.component)
             return None
@@ -230,6 +235,15 @@ def recreate_pods(world: World, component: str) -> None:
     """Delete a component's pods."""
     for pod in _pods(world, component):
         _discard_pod(world.cluster, pod)
+
+
+def _surge(world: World, edit: Surge) -> None:
+    surge = LoadSurge(edit.namespace, edit.factor)
+    world.nodes.apply(surge)
+    try:
+        world.advance(edit.seconds)
+    finally:
+        world.nodes.heal(surge)
 
 
 def _cycle(world: World, component: str) -> None:

@@ -164,6 +164,17 @@ class Cycle:
     component: str
 
 
+@dataclass(frozen=True, slots=True)
+class Surge:
+    """The users of an application want more for a while, and then as much as ever. Undo has nothing to do."""
+
+    namespace: str
+    """Where the application's load is made."""
+    factor: float
+    """Times the usual rate of requests."""
+    seconds: float
+
+
 Edit = (
     JsonPatch
     | MergePatch
@@ -180,6 +191,7 @@ Edit = (
     | Substitute
     | Restart
     | AwaitRollout
+    | Surge
 )
 
 

@@ -26,6 +26,8 @@ class ScheduledAction:
     """In [0, 1): picks the pod, in name order, when the action is due and names none."""
     seconds: float = 0.0
     """How long an applied disturbance lasts; 0 until something heals it."""
+    spared: tuple[str, ...] = ()
+    """Components none of whose pods is picked."""
 
 
 class Forkable(World, Protocol):

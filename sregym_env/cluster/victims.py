@@ -14,11 +14,12 @@ UNSETTLED_SECONDS = 600.0
 five minutes), and one more crash would cost the users minutes and not seconds."""
 
 
-def victim(app: App, pods: Iterable[Manifest], now: int, draw: float) -> str:
+def victim(app: App, pods: Iterable[Manifest], now: int, draw: float, spared: tuple[str, ...] = ()) -> str:
     """The name of one of the pods, picked by a draw in [0, 1); empty where there is none.
 
     It is alive, its application is whole again without it, and none of its containers has crashed lately: noise is
-    short, so it does not strike who is down already. ``now`` is in microseconds.
+    short, so it does not strike who is down already. Pods of ``spared`` components are never struck. ``now`` is in
+    microseconds.
     """
     lately = rfc3339(now - round(UNSETTLED_SECONDS * SECOND))
     names = [
@@ -26,7 +27,7 @@ def victim(app: App, pods: Iterable[Manifest], now: int, draw: float) -> str:
         for pod in pods
         if "deletionTimestamp" not in pod["metadata"]
         and pod.get("status", {}).get("phase") not in ("Succeeded", "Failed")
-        and app.heals(pod["metadata"]["name"])
+        and app.heals(pod["metadata"]["name"], spared)
         and not _unsettled(pod, lately)
     ]
     return names[int(draw * len(names))] if names else ""

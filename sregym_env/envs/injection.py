@@ -81,6 +81,11 @@ class Injected:
             instance.heal(world, onset.changes)
 
 
+def spared(instances: Sequence[FaultInstance]) -> tuple[str, ...]:
+    """Components that nothing that comes and goes may touch while these faults last."""
+    return tuple(dict.fromkeys(name for each in instances for name in each.fault.spared))
+
+
 def key_of(problem: Problem, seed: int, attempt: int = 0) -> str:
     """What everything that is drawn for an episode depends on: the problem without its noise, the seed, and how many
     worlds that were drawn for it before were none in which the users are served first and hurt then."""
@@ -142,7 +147,7 @@ def inject(
                 pastime = partial(_pass, cast(Changing, world), instances, changed) if patient else None
                 onsets.append(befall(world, instance, draw, hurts, pastime))
         if problem.noise_on:
-            world = noise.begin(world, noise_seed(problem, seed), problem.noise)
+            world = noise.begin(world, noise_seed(problem, seed), problem.noise, spared(instances))
     except SREGymError:
         # The one that failed has taken itself back.
         replace(injected, instances=instances[: len(onsets)], onsets=tuple(onsets)).heal(world)
@@ -158,7 +163,7 @@ def _pass(
     chance: Chance,
 ) -> None:
     """Let time pass, with innocent changes meanwhile; what they change is added to ``changed``."""
-    touched = [name for instance in instances for name in instance.spec.components]
+    touched = [name for each in instances for name in (*each.spec.components, *each.fault.spared)]
     # What a fault has changed, and what no delivery could have written without putting it right.
     spared = {ObjectRef(r, name, space or None) for each in instances for r, space, name in each.accepts()}
     demanded(world).watched_every(PASSING_SECONDS)

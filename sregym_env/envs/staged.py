@@ -64,5 +64,7 @@ class Staged:
     problem_json: Mapping[str, Any]
     """The problem as plain JSON: ground truth."""
     workstation: Workstation
+    spared: tuple[str, ...] = ()
+    """Components that noise leaves alone."""
     injections: tuple[Injection, ...] = ()
     """What must be taken back out of a world that goes on, in the order in which it happened."""

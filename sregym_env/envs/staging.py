@@ -20,7 +20,7 @@ from sregym_env.cluster.deploy import Backend
 from sregym_env.cluster.forkable import demanded, forkable
 from sregym_env.cluster.oncall import ONCALL
 from sregym_env.envs.briefing import Mode
-from sregym_env.envs.injection import await_symptoms, demand_suffering, inject, key_of, noise_seed
+from sregym_env.envs.injection import await_symptoms, demand_suffering, inject, key_of, noise_seed, spared
 from sregym_env.envs.staged import Solution, Staged
 from sregym_env.errors import ClusterError, ProblemError
 from sregym_env.faults.fault import FaultInstance
@@ -121,7 +121,7 @@ def _forked(problem: Problem, seed: int, mode: Mode, present: int | None) -> tup
     world = demanded(known.world).fork()
     world.reseed(Chance(("play", key_of(quiet, seed))).bits("seed") >> 1 if quiet.variation else seed)
     if problem.noise_on:
-        noise.schedule(world, noise_seed(problem, seed), problem.noise)
+        noise.schedule(world, noise_seed(problem, seed), problem.noise, known.spared)
     return known, world
 
 
@@ -184,6 +184,7 @@ def _attempt(
         solutions=tuple(map(solution, injected.instances, injected.onsets)),
         problem_json=problem.model_dump(mode="json"),
         workstation=Workstation(world, ONCALL),
+        spared=spared(injected.instances),
         injections=() if forkable(world) else tuple(map(Injection, injected.instances, injected.onsets)),
     )
     try:

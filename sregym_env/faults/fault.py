@@ -27,7 +27,7 @@ from sregym_env.cluster import apply as edits_apply
 from sregym_env.cluster.api import World
 from sregym_env.cluster.apply import Undo
 from sregym_env.cluster.disturbances import Disturbance
-from sregym_env.cluster.edits import Cycle, Edit, Exec, ObjectRef, RecreatePods
+from sregym_env.cluster.edits import Cycle, Edit, Exec, ObjectRef, RecreatePods, Surge
 from sregym_env.cluster.inventory import Inventory, ObjectKey
 from sregym_env.cluster.targets import ROLLED, TargetRule
 from sregym_env.errors import ProblemError, UsageError
@@ -66,6 +66,9 @@ class Fault:
     disturbances: Sequence[Disturbance] = ()
     trigger: Sequence[Edit] = ()
     """What makes it bite at once: restarts of what would otherwise notice only later."""
+    spared: Sequence[str] = ()
+    """Components that neither noise nor innocent changes touch, because a pause of theirs would end what has been brought
+    about while its cause stays."""
     matures: float = 0.0
     """Seconds from when it is there until it can bite: what grows, expires or comes at its hour takes its time."""
     details: Mapping[str, Any] = field(default_factory=dict)
@@ -216,6 +219,11 @@ class FaultInstance:
         """Do again what makes the fault bite."""
         for edit in self.fault.trigger:
             edits_apply.apply(world, edit)
+
+    @property
+    def by_users(self) -> bool:
+        """Whether it bites when users come in numbers, and not at a restart."""
+        return any(isinstance(edit, Surge) for edit in self.fault.trigger)
 
     def cured(self, world: World) -> tuple[Finding, ...]:
         """The fault's own questions about the state, answered."""

@@ -373,6 +373,17 @@ _ALL = (
         kinds=("Deployment",),
     ),
     Mechanism(
+        "rate_limit_too_low",
+        "resources",
+        (
+            "rate_limit low|number|throttled|changed|wrong|instead|contrast !cpu_limit|memory_limit",
+            "rate_limit retries|queue|headroom !cpu_limit|memory_limit",
+            "limit throughput low|number|changed|wrong !cpu|memory",
+        ),
+        valued=("VALUE rate_limit|headroom|low|limit|throughput !memory_limit|cpu_limit|memory|cpu",),
+        kinds=("Deployment",),
+    ),
+    Mechanism(
         "quota_blocks_pods",
         "admission",
         ("quota require|blocked|low|number|wrong|memory !limit_range",),

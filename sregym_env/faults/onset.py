@@ -135,19 +135,30 @@ def befall(
     try:
         if instance.fault.matures:
             _mature(world, instance, chance.at("mature"), pastime)
-        if not hurts(FIRST_LOOK):
-            _wait_for_trouble(world, instance, chance, hurts, pastime)
         rolled = [edit.target for edit in instance.fault.edits if isinstance(edit, Rollout)]
         sound = tuple(target for target in rolled if _history_stays(world.cluster, target))
-        if sound and pastime is not None and chance.yes("retried", RETRIED):
-            world.advance(chance.uniform("retried.after", 20.0, 240.0))
-            for target in sound:
-                _rolled_again(world, target, chance.at("again", target.name), authors)
-            sound = ()
+        again = bool(sound) and pastime is not None and chance.yes("retried", RETRIED)
+        # What users bring about when they come would be over with a new revision: that comes before them.
+        if again and instance.by_users:
+            sound = _retried(world, sound, chance, authors)
+        if not hurts(FIRST_LOOK):
+            _wait_for_trouble(world, instance, chance, hurts, pastime)
+        if again and not instance.by_users:
+            sound = _retried(world, sound, chance, authors)
     except SREGymError:
         instance.heal(world, changes)
         raise
     return Onset(changes, sound)
+
+
+def _retried(
+    world: World, targets: Sequence[ObjectRef], chance: Chance, authors: Authors
+) -> tuple[ObjectRef, ...]:
+    """Somebody tries again: one more revision of each. Returns those whose revision before the last is sound: none."""
+    world.advance(chance.uniform("retried.after", 20.0, 240.0))
+    for target in targets:
+        _rolled_again(world, target, chance.at("again", target.name), authors)
+    return ()
 
 
 def _mature(world: World, instance: FaultInstance, chance: Chance, pastime: Pastime | None) -> None:
@@ -292,7 +303,7 @@ def _wait_for_trouble(
 def _events(world: World, instance: FaultInstance, chance: Chance) -> Iterator[Callable[[], None]]:
     """What ordinary operation does sooner or later to those by whose restart the fault bites."""
     for edit in instance.fault.edits:
-        if isinstance(edit, Rollout) and edit.target.resource in SCALED:
+        if isinstance(edit, Rollout) and edit.target.resource in SCALED and not instance.by_users:
             yield lambda target=edit.target: _scaled_down_and_up(world, target, chance)  # type: ignore[misc]
     for edit in instance.fault.trigger:
         if isinstance(edit, RecreatePods):

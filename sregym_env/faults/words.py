@@ -89,6 +89,13 @@ OBJECTS: Mapping[str, str] = {
     r"|cgroup limit|allowed (?:\w+ ){0,3}(?:memory|mem|ram)|memory is (?:limited|capped)|limits? memory"
     r"|may (?:only |just |not )?(?:use|have|take|grow)(?: \S+){0,6} (?:of )?(?:memory|ram|mem)|(?:memory|ram) (?:is )?(?:capped|bounded|restricted|limited)"
     r"|(?:memory|mem|ram) lim|lim(?:it)? (?:of |on )?mem",
+    "rate_limit": r"qps(?:[ _-]?(?:limits?|caps?|budget|ceiling))?|\w+_qps_limit|(?:request ?-?)?rate[ -]?limit(?:s|ers?|ing|ed)?|limiters?"
+    r"|(?:request|throughput) (?:limits?|caps?)|(?:limits?|caps?|ceiling) (?:on|of|for) (?:the |its )?(?:\w+ )?(?:requests?|rate|throughput|qps)"
+    r"|(?:limited|paced|capped|restricted|held) to (?:about |only |just )?\S+ (?:requests?|queries|calls|qps|rps|per second|a second|/s)",
+    "throughput": r"throughput|(?:requests?|queries|calls)(?: per|/| a|/ )(?: ?second| ?sec| ?s)|per second|a second|rps|qps",
+    "headroom": r"head ?room|spare capacity|(?:hardly|barely) (?:more|above)(?: than)?|no slack|too little capacity",
+    "retries": r"retr(?:y|ies|ied|ying)(?: storms?)?|metastable|self[- ]sustaining|tried again|asked (?:for )?again",
+    "queue": r"queues?|queued|queueing|backlog|expired?",
     "cpu_limit": r"cpu ?-?(?:limits?|quotas?|caps?|ceiling|allowance|budget|bandwidth)|limits?\.cpu|limits? (?:on|for|of) (?:the |its )?cpu|cfs(?: quota| limit)?"
     r"|processor (?:limit|quota)|cpu is (?:limited|capped)|limits? cpu"
     r"|may (?:only |just |not )?(?:use|have|take)(?: \S+){0,6} (?:of )?(?:cpu|processor|core)|(?:cpu|processor) (?:is )?(?:capped|bounded|restricted|limited|time|share|ration)|(?:share|slice|fraction) of (?:a |the |one )?(?:cpu|core|processor)"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -39,35 +40,45 @@ class NoiseConfig(BaseModel):
 
 
 def plan(
-    namespaces: Sequence[str], seed: int, config: NoiseConfig
+    namespaces: Sequence[str], seed: int, config: NoiseConfig, spared: tuple[str, ...] = ()
 ) -> Iterator[tuple[float, ScheduledAction]]:
-    """What happens in how many seconds from now. The same seed gives the same noise."""
+    """What happens in how many seconds from now, the pods of some components ``spared``. The same seed gives the same noise."""
     streams = Streams(seed)
     begin = streams.uniform("noise.begin", 0.0, config.interval_seconds / 2)
     while begin < config.horizon_seconds:
         for kind in streams.sample("noise.kind", config.kinds, config.concurrent):
             where = streams.unit("noise.pod") * len(namespaces)
             namespace, draw = namespaces[int(where)], where % 1.0
-            yield begin, KINDS[kind](namespace, config.duration_seconds, draw)
+            yield begin, replace(KINDS[kind](namespace, config.duration_seconds, draw), spared=spared)
         begin += config.interval_seconds
 
 
-def schedule(world: Forkable, seed: int, config: NoiseConfig | Mapping[str, Any] | bool = True) -> None:
-    """Let noise happen in ``world`` from now on, as part of what it has before it."""
+def schedule(
+    world: Forkable,
+    seed: int,
+    config: NoiseConfig | Mapping[str, Any] | bool = True,
+    spared: tuple[str, ...] = (),
+) -> None:
+    """Let noise happen in ``world`` from now on, as part of what it has before it; never to ``spared`` components."""
     settings = _settings(config)
     if settings is not None:
-        for delay, action in plan(world.app.namespaces, seed, settings):
+        for delay, action in plan(world.app.namespaces, seed, settings, spared):
             world.schedule(delay, action)
 
 
-def begin(world: World, seed: int, config: NoiseConfig | Mapping[str, Any] | bool = True) -> World:
+def begin(
+    world: World,
+    seed: int,
+    config: NoiseConfig | Mapping[str, Any] | bool = True,
+    spared: tuple[str, ...] = (),
+) -> World:
     """The world with noise from now on: itself, or one that makes the noise as time passes in it."""
     value = forkable(world)
     if value is not None:
-        schedule(value, seed, config)
+        schedule(value, seed, config, spared)
         return world
     settings = _settings(config)
-    return world if settings is None else DrivenWorld(world, plan(world.app.namespaces, seed, settings))
+    return world if settings is None else DrivenWorld(world, plan(world.app.namespaces, seed, settings, spared))
 
 
 def demand(world: World, config: NoiseConfig | Mapping[str, Any] | bool = True) -> None:

@@ -103,33 +103,36 @@ class DrivenWorld:
     def _carry_out(self, action: ScheduledAction) -> None:
         if action.kind == "delete_pod":
             namespace, name = action.arguments
-            self._delete_pod(namespace, name, action.draw)
+            self._delete_pod(namespace, name, action.draw, action.spared)
         elif action.disturbance is None:
             return
         elif action.kind == "heal":
             self._world.nodes.heal(action.disturbance)
-        elif (chosen := self._on_a_pod(action.disturbance, action.draw)) is not None:
+        elif (chosen := self._on_a_pod(action.disturbance, action.draw, action.spared)) is not None:
             self._world.nodes.apply(chosen)
             if action.seconds:
                 self._push(action.seconds, ScheduledAction("heal", chosen))
 
-    def _delete_pod(self, namespace: str, name: str, draw: float) -> None:
-        name = name or self._pod(namespace, draw)
+    def _delete_pod(self, namespace: str, name: str, draw: float, spared: tuple[str, ...]) -> None:
+        name = name or self._pod(namespace, draw, spared)
         if name:
             # It may be gone by now, or a webhook may refuse it; then nothing happens.
             with suppress(StatusError):
                 self._world.cluster.delete("pods", name, namespace, grace_period_seconds=0)
 
-    def _on_a_pod(self, disturbance: Disturbance, draw: float) -> Disturbance | None:
+    def _on_a_pod(
+        self, disturbance: Disturbance, draw: float, spared: tuple[str, ...]
+    ) -> Disturbance | None:
         """The disturbance with the pod filled in where it names none; None if there is no pod."""
         if not isinstance(disturbance, OfOnePod) or disturbance.pod:
             return disturbance
-        name = self._pod(disturbance.namespace, draw)
+        name = self._pod(disturbance.namespace, draw, spared)
         return replace(disturbance, pod=name) if name else None
 
-    def _pod(self, namespace: str, draw: float) -> str:
+    def _pod(self, namespace: str, draw: float, spared: tuple[str, ...]) -> str:
         """A pod of the namespace, or nothing if none can be struck."""
-        return victim(self._world.app, self._world.cluster.list("pods", namespace), self.now(), draw)
+        pods = self._world.cluster.list("pods", namespace)
+        return victim(self._world.app, pods, self.now(), draw, spared)
 
 
 class _DrivenCluster:

@@ -174,6 +174,8 @@ class Details:
             "recurring_overwrite",
         ):
             return [_QUANTITY]
+        if mechanism == "rate_limit_too_low":
+            return [_RATE]
         if mechanism == "missing_config_key":
             return [_ADDRESS]
         if mechanism == "feature_flag_enabled":
@@ -195,6 +197,9 @@ _SWITCH = re.compile(r"(?<![\w.-])[a-z]+(?:_[a-z]+)+(?![\w-])")
 _PAIR = re.compile(r"(?<![\w./-])(?!io\.|current_|service-)[\w./-]*\w=[\w.-]*\w")
 _TAINT = re.compile(
     r"(?<![\w./-])(?!node-role)[\w./-]+(?:=[\w.-]*)?(?=:no(?:schedule|execute))|(?<=taint with key )[\w./-]+|(?<=taint with the key )[\w./-]+|(?<=taint called )[\w./-]+|(?<=\{)(?!node-role)[\w./-]+: \w+(?=\})"
+)
+_RATE = re.compile(
+    r"(?<![\w.-])\d{1,6}(?= ?(?:requests?|queries|calls|qps|rps|per second|/ ?s\b|a second))|(?<=_limit=)\d{1,6}\b|(?<=_limit: )\d{1,6}\b|(?<=limit of )\d{1,6}(?![\w.])"
 )
 _LOST = re.compile(r"\b(?:deleted|removed|gone|lost|disappeared|missing|not exist|doesn't exist|not found)\b")
 _PORT = re.compile(r"(?<![\w.-])(?<!error )(?<!code )(?!(?:500|503|404|502|504|200|137)(?!\d))\d{2,5}(?![\w%-])(?! (?:s|sec\w*|min\w*|ms|times|%|pods?|replicas?|hours?|errors?|requests?)\b)(?!\.\d)")  # fmt: skip

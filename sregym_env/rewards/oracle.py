@@ -52,6 +52,11 @@ class Cause(Protocol):
         """Do again what made the fault bite (restart something, drop a cache)."""
         ...
 
+    @property
+    def by_users(self) -> bool:
+        """Whether that is done by users who come in numbers, to a system that serves them."""
+        ...
+
     def accepts(self) -> Collection[ObjectKey]:
         """Baseline objects that a correct repair may lose or change."""
         ...
@@ -206,7 +211,10 @@ def _durability(
     held: Mapping[str, stored.Contents],
 ) -> Check:
     """Recreate every pod of the application, replay the trigger, and see whether the users notice for long."""
-    stuck = [*_recreate_pods(world, baseline), *_replayed(world, causes)]
+    stuck = _recreate_pods(world, baseline)
+    if any(cause.by_users for cause in causes):
+        _await_journeys(world, baseline, patience.settle + patience.noise)
+    stuck += _replayed(world, causes)
     noisy = patience.noise > 0.0
     trouble = stuck or _instability(world, baseline, patience.durability + patience.noise, noisy)
     for _ in range(NOISY_ATTEMPTS if noisy else 0):

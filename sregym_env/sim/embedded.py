@@ -154,7 +154,7 @@ def outside(world: EmbeddedWorld, action: ScheduledAction) -> None:
     """Carry out a scheduled action."""
     if action.kind == "delete_pod":
         namespace, name = action.arguments
-        name = name or _pod(world, namespace, action.draw)
+        name = name or _pod(world, namespace, action.draw, action.spared)
         if name:
             # A webhook may refuse it; then nothing happens.
             with suppress(StatusError):
@@ -167,7 +167,7 @@ def outside(world: EmbeddedWorld, action: ScheduledAction) -> None:
         world.nodes.heal(disturbance)
         return
     if isinstance(disturbance, OfOnePod) and not disturbance.pod:
-        name = _pod(world, disturbance.namespace, action.draw)
+        name = _pod(world, disturbance.namespace, action.draw, action.spared)
         if not name:
             return
         disturbance = replace(disturbance, pod=name)
@@ -176,9 +176,9 @@ def outside(world: EmbeddedWorld, action: ScheduledAction) -> None:
         world.schedule(action.seconds, ScheduledAction("heal", disturbance))
 
 
-def _pod(world: EmbeddedWorld, namespace: str, draw: float) -> str:
+def _pod(world: EmbeddedWorld, namespace: str, draw: float, spared: tuple[str, ...]) -> str:
     """A pod of the namespace, or nothing if none can be struck."""
-    return victim(world.app, world.store.list("pods", namespace), world.now(), draw)
+    return victim(world.app, world.store.list("pods", namespace), world.now(), draw, spared)
 
 
 HANDLERS = {"outside": outside}

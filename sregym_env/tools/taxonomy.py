@@ -123,6 +123,11 @@ _ALL = (
         "resources.limits.cpu of a container is so low that the kernel throttles it: slow, not down.",
     ),
     KindOfCause(
+        "rate_limit_too_low",
+        "A limit on the rate of requests is below what comes, and retries keep the queue before it full",
+        "A limiter of a service (a *_QPS_LIMIT) lets through less than its load: queued requests expire and are tried again.",
+    ),
+    KindOfCause(
         "quota_blocks_pods",
         "A ResourceQuota keeps new pods from being created",
         "A ResourceQuota of the namespace refuses pods (exceeded quota, must specify memory).",

@@ -83,7 +83,7 @@ def pod(
 )
 def test_noise_strikes_nobody_who_is_down_or_was_lately(case: dict[str, Any], struck: bool) -> None:
     """A container that crashes again waits for minutes: its kubelet remembers for ten."""
-    app: Any = SimpleNamespace(heals=lambda name: not name.startswith("consul-"))
+    app: Any = SimpleNamespace(heals=lambda name, spared: not name.startswith("consul-"))
     now = 2 * 3600 * SECOND
     assert (victim(app, [case], now, 0.5) == case["metadata"]["name"]) is struck
     other = pod("other")

@@ -28,6 +28,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "{c}'s container has resources.limits.cpu={wrong} which starves it under load",
         "CPU starvation of {c}: limit {wrong} instead of {right}",
     ),
+    "rate_limit_too_low": (
+        "the rate limit of {c} ({f}={wrong}) is lower than its load, so requests expire in its queue",
+        "{c} is limited to {wrong} requests per second by {f}, which is too low",
+        "{f} of deployment {c} was lowered from {right} to {wrong}; retries keep its queue full",
+        "{c}'s limiter lets through fewer requests than come: QPS limit {wrong} instead of {right}",
+    ),
     "faulty_image": (
         "{c} runs the image {wrong}, a broken build",
         "the deployment {c} was switched to the defective image {wrong}",

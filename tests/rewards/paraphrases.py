@@ -96,6 +96,14 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "The deployment {c} points to the wrong PersistentVolumeClaim: claimName {wrong} rather than {right}.",
         "Typo in the volume of {c}: it wants PVC {wrong}, and the pod is Pending since this claim doesn't exist.",
     ),
+    "rate_limit_too_low": (
+        "{c} is nearly idle and yet all calls to it time out: {f} is {wrong}, and far more requests than that arrive each second.",
+        "Somebody turned the QPS limit of {c} down to {wrong}. The queue in front of the limiter never drains, callers retry, and what gets served has long expired.",
+        "{f}={wrong} on deployment/{c} is lower than the traffic; with {right} it would keep up.",
+        "The limiter in {c} is too tight ({wrong} instead of {right} requests per second), so search only sees deadlines.",
+        "{c} rate-limits itself to {wrong} requests per second. That is too low for the load, and the retries of search pile up in its queue.",
+        "{c}: {f} was cut to {wrong}. Requests wait in its backlog until they have timed out.",
+    ),
     "readiness_probe_misconfiguration": (
         "Pods of {c} are Running 0/1. The readinessProbe hits /healthz on 8080 and gets connection refused since {c} doesn't listen on that port.",
         "{c} is up, but its readiness check is broken (GET :8080/healthz), so its endpoints list is empty.",
@@ -325,6 +333,14 @@ NEAR: dict[str, tuple[str, ...]] = {
         "{c} has a volume node affinity conflict: its nodeSelector pins it to another node than its volume's.",
         "{c} mounts a ConfigMap that does not exist.",
         "{c} has a nodeSelector for a node that does not exist.",
+    ),
+    "rate_limit_too_low": (
+        "The CPU limit of {c} is too low, so it is throttled.",
+        "{c} has too few replicas for its load.",
+        "The memory limit of {c} is too low, so it is OOMKilled.",
+        "Calls to {c} time out because a NetworkPolicy blocks them.",
+        "{c} is slow because of its database.",
+        "The Service {c} has a wrong targetPort.",
     ),
     "readiness_probe_misconfiguration": (
         "The liveness probe of {c} asks for /healthz on port 8080, which nothing serves.",

@@ -28,6 +28,29 @@ from sregym_env.runtime.chance import Chance
 LEAST_OFFERED = 33.0
 """Requests per second that searches and recommendations have each at least: enough that a lack of CPU is felt."""
 
+QPS_MARGIN = 3.0
+"""Times the searches that the limiter of one pod lets through at least: all may have to go through one for a while."""
+_QPS_LIMITS = (
+    100,
+    120,
+    150,
+    180,
+    200,
+    240,
+    250,
+    300,
+    350,
+    400,
+    450,
+    500,
+    600,
+    700,
+    800,
+    1000,
+    1200,
+    1500,
+    2000,
+)
 RATES = (80, 280)
 """Least and most requests per second: at the most, the busiest service uses little more than a third of a core."""
 
@@ -69,6 +92,7 @@ def edition(chance: Chance) -> Edition:
     health = chance.yes("health", 0.45)
     named = tuple(name for group in _NAMED for name in group if chance.yes(f"named-{group[0]}", 0.3))
     mix = _mix(chance.at("mix"))
+    rate = _rate(chance, mix)
     cache_port = ports["memcached-rate"]
     return Edition(
         ports=ports,
@@ -85,7 +109,7 @@ def edition(chance: Chance) -> Edition:
         login=chance.weighted("login", _LOGINS),
         expanded=chance.yes("expanded", 0.35),
         databases=_databases(chance),
-        settings=_settings(chance.at("settings")),
+        settings=_settings(chance.at("settings"), rate * mix[0]),
         sample_ratio=chance.weighted("sample-ratio", {"1": 0.5, "0.5": 0.15, "0.1": 0.2, "0.01": 0.15}),
         cache_settings=_cache_settings(chance.at("cache")),
         cache_arguments=_cache_arguments(chance.at("cache"), cache_port),
@@ -93,7 +117,7 @@ def edition(chance: Chance) -> Edition:
         cpu=_cpu(chance.at("cpu")),
         health=health,
         probes=_probes(chance.at("probes"), ports, health),
-        rate=_rate(chance, mix),
+        rate=rate,
         mix=mix,
         round_seconds=chance.choice("round", (30, 30, 45, 60)),
         user=chance.between("user", 1, 499),
@@ -229,11 +253,12 @@ def _databases(chance: Chance) -> dict[str, str]:
 # --- settings ----------------------------------------------------------------------------------------------
 
 
-def _settings(chance: Chance) -> dict[str, dict[str, str]]:
-    """Environment of the Go services. No value is one that the load could feel."""
+def _settings(chance: Chance, searches: float) -> dict[str, dict[str, str]]:
+    """Environment of the Go services at so many searches per second. No value is one that the load could feel."""
+    limits = [each for each in _QPS_LIMITS if each >= QPS_MARGIN * searches]
     found: dict[str, dict[str, str]] = {
         "rate": {
-            "RATE_BACKEND_QPS_LIMIT": chance.choice("qps", ("400", "500", "600", "800", "1000", "2000")),
+            "RATE_BACKEND_QPS_LIMIT": str(chance.choice("qps", limits[:6])),
             "RATE_QUEUE_CAPACITY": chance.choice("queue", ("128", "256", "512", "1024")),
         },
         "search": {

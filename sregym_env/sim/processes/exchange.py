@@ -187,7 +187,7 @@ def _waited(world: SimWorld, key: ProcessKey, stream: str) -> float:
     """Seconds that one request waits for a server under its load; without end where the server takes on no more."""
     addressing.note(world, "strain", key)
     strain = strain_of(world, key)
-    if strain is None or strain.waits * strain.wait + strain.turned < SOON:
+    if strain is None or strain.paced or strain.waits * strain.wait + strain.turned < SOON:
         return 0.0
     _chanced(world)
     draw = world.streams.unit(stream)

@@ -314,6 +314,8 @@ def _failed(kind: Any, text: str, latency: float) -> Flow:
 
 def _strained(flow: Flow, strain: Strain, known: Served | None) -> tuple[Flow, float]:
     """A server's flow under its load, and the variance of its latency."""
+    if known is None and strain.paced:
+        return flow, (SPREAD * flow.latency) ** 2
     if known is None:
         mean = strain.waits * strain.wait
         square = strain.waits * (1.0 + strain.wait_variation) * strain.wait**2

@@ -191,6 +191,7 @@ def _strains(outline: Outline, network: Network, state: State) -> dict[ProcessKe
             round(_figure(held[Held.MEMORY])),
             _figure(rates[StationTotal.CPU]),
             served.get(each.key, {}),
+            each.capacity.rate < math.inf,
         )
     return found
 

@@ -62,6 +62,8 @@ class Strain(NamedTuple):
     """Cores used for requests, a garbage collector's work included."""
     operations: Mapping[tuple[Call, int], Served]
     """By call and port."""
+    paced: bool = False
+    """Whether the wait is a limiter's: the handlers behind it share it, health checks and metrics pass it by."""
 
 
 NO_STRAINS: Mapping[ProcessKey, Strain] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -105,8 +106,8 @@ def _written(wanted: _Wanted, row: int, pairs: Sequence[Pair], app: App, seen: s
         if (wanted.category, wanted.number) in _DOUBLE:
             other = second(specs()[pair], specs(), chance)
         text = _text(wanted, id, register, pair, other, app, chance)
-        if _folded(text) not in seen:
-            seen.add(_folded(text))
+        if not seen & {_folded(text), _masked(text)}:
+            seen.update((_folded(text), _masked(text)))
             both = (pair,) if other is None else (pair, other)
             fault, target = ("+".join(names) for names in zip(*both, strict=True))
             return Diagnosis(id, fault, target, text, wanted.label, wanted.category, register)
@@ -130,3 +131,14 @@ def _text(
 
 def _folded(text: str) -> str:
     return " ".join("".join(each if each.isalnum() else " " for each in text.casefold()).split())
+
+
+def _masked(text: str) -> str:
+    """A text without the names and numbers of its fault: by these alone no two may differ."""
+    return " ".join(re.findall(r"[a-z]+", _names().sub(" ", text.lower())))
+
+
+@lru_cache(maxsize=1)
+def _names() -> re.Pattern[str]:
+    known = {name for spec in specs().values() for name in (*spec.components, *spec.affected, *spec.aliases)}
+    return re.compile("|".join(map(re.escape, sorted(known, key=lambda name: (-len(name), name)))))

@@ -139,6 +139,12 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "The pods of {component} are up and too slow. Their CPU limit is {wrong}, and the kernel throttles them.",
         "{Component} is starved of CPU by the CPU limit {wrong} of {workload}.",
     ),
+    "rate_limit_too_low": (
+        "{field} of {workload} is {wrong}, less than its load: requests expire in its queue, and their retries keep it full.",
+        "{Workload} limits its requests per second to {wrong} ({field}), fewer than come; retries keep its queue full.",
+        "A rate limit of {wrong} on {component} ({field}) is too low for the load: what it works off has expired.",
+        "The QPS limit of {component} is {wrong}, too low for its callers, whose retries keep it saturated.",
+    ),
     "quota_blocks_pods": (
         "ResourceQuota {name} limits memory in {namespace} to {memory}; pods that declare no memory are refused, and "
         "the pods of {component} cannot be created again.",
