@@ -21,6 +21,7 @@ from sregym_env.cluster.edits import (
     Delete,
     Edit,
     Exec,
+    ForNewborn,
     IssueCertificate,
     JsonPatch,
     MergePatch,
@@ -96,7 +97,14 @@ class Revert:
     command: tuple[str, ...]
 
 
-Undo = Restore | Discard | Revert | None
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """Delete a component's pods, so that its controller starts new ones."""
+
+    component: str
+
+
+Undo = Restore | Discard | Revert | Replace | None
 """What undoes an edit; None when there is nothing to undo."""
 
 
@@ -130,6 +138,8 @@ def apply(world: World, edit: Edit, manager: str = "") -> Undo:
         case RecreatePods():
             recreate_pods(world, edit.component)
             return None
+        case ForNewborn():
+            return Replace(edit.component)
         case Cycle():
             _cycle(world, edit.component)
             return None
@@ -156,6 +166,8 @@ def undo(world: World, change: Undo) -> None:
             _delete(world, change.target)
         case Revert():
             execute(world, change.component, change.command)
+        case Replace():
+            recreate_pods(world, change.component)
         case None:
             pass
 

@@ -74,6 +74,17 @@ class RecreatePods:
 
 
 @dataclass(frozen=True, slots=True)
+class ForNewborn:
+    """Do nothing; undo deletes a component's pods.
+
+    It stands before edits that change what pods are at their birth: to take those back does not mend a pod that was
+    created meanwhile.
+    """
+
+    component: str
+
+
+@dataclass(frozen=True, slots=True)
 class Redeploy:
     """Delete a workload and create it again changed, so that no old pod keeps serving.
 
@@ -161,6 +172,7 @@ Edit = (
     | Delete
     | Exec
     | RecreatePods
+    | ForNewborn
     | Cycle
     | Redeploy
     | Rollout
