@@ -16,6 +16,7 @@ from sregym_env.cluster.api import Cluster, World
 from sregym_env.cluster.disturbances import LoadSurge
 from sregym_env.cluster.edits import (
     REMOVED,
+    AtBirth,
     AwaitRollout,
     Create,
     Cycle,
@@ -26,7 +27,6 @@ from sregym_env.cluster.edits import (
     JsonPatch,
     MergePatch,
     ObjectRef,
-    ReadAtStart,
     RecreatePods,
     Redeploy,
     Restart,
@@ -101,7 +101,7 @@ class Revert:
 
 @dataclass(frozen=True, slots=True)
 class Renew:
-    """Delete a component's pods, so that new ones read what has been put back."""
+    """Delete a component's pods, so that new ones meet what has been put back."""
 
     component: str
 
@@ -140,7 +140,7 @@ def apply(world: World, edit: Edit, manager: str = "") -> Undo:
         case RecreatePods():
             recreate_pods(world, edit.component)
             return None
-        case ReadAtStart():
+        case AtBirth():
             return Renew(edit.component)
         case Surge():
             _surge(world, edit)

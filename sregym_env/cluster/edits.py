@@ -74,8 +74,8 @@ class RecreatePods:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadAtStart:
-    """Nothing by itself: says, before edits of what a component reads only when it starts, that undoing them restarts it.
+class AtBirth:
+    """Nothing by itself: says, before edits that a pod meets only at its birth or start, that undoing them restarts it.
 
     Undo deletes the component's pods.
     """
@@ -182,7 +182,7 @@ Edit = (
     | Delete
     | Exec
     | RecreatePods
-    | ReadAtStart
+    | AtBirth
     | Cycle
     | Redeploy
     | Rollout

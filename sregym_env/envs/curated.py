@@ -42,6 +42,7 @@ CURATED: tuple[str, ...] = (
     "liveness_probe_misconfiguration_social_network",
     "init_container_dependency_hang_social_network",
     "missing_service_social_network",
+    "mutating_webhook_resource_limits_social_network",
     "pod_anti_affinity_deadlock",
     "readiness_probe_misconfiguration_social_network",
     "rolling_update_misconfigured_social_network",

@@ -606,6 +606,19 @@ _ALL = (
         rivals=("excessive_resource_request",),
     ),
     Mechanism(
+        "shrunk_at_admission",
+        "admission",
+        (
+            "webhook rewrites",
+            "webhook memory_limit|limit|memory low|changed|number|again",
+            "rewrites memory_limit|limit|memory webhook",
+        ),
+        valued=("VALUE webhook",),
+        kinds=("MutatingWebhookConfiguration", "ConfigMap"),
+        kin=("memory_limit_too_low",),
+        through=("memory_limit_too_low", "excessive_resource_request", "webhook_unreachable"),
+    ),
+    Mechanism(
         "recurring_overwrite",
         "resources",
         (

@@ -204,6 +204,7 @@ _CURATED = (
     _social("liveness_probe_misconfiguration_social_network", "liveness_probe_misconfiguration"),
     _social("init_container_dependency_hang_social_network", "init_container_dependency_hang"),
     _social("missing_service_social_network", "missing_service"),
+    _social("mutating_webhook_resource_limits_social_network", "webhook_shrinks_limits", "nginx-thrift"),
     _social("pod_anti_affinity_deadlock", "pod_anti_affinity_deadlock"),
     _social("readiness_probe_misconfiguration_social_network", "readiness_probe_misconfiguration"),
     _social("rolling_update_misconfigured_social_network", "rolling_update_misconfigured"),

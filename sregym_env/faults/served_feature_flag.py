@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sregym_env.cluster.edits import ReadAtStart, RecreatePods, Substitute
+from sregym_env.cluster.edits import AtBirth, RecreatePods, Substitute
 from sregym_env.cluster.targets import FlagTarget, feature_flags
 from sregym_env.faults.commands import apply, restart
 from sregym_env.faults.drawn import drawn
@@ -30,7 +30,7 @@ def served_feature_flag(
         cause=f"The feature flag {flag.name}, which {file.server} serves to {flag.component}, is on: its default variant in ConfigMap "
         f"{config.name} ({file.key}) is {variant} instead of {target.variant}, so that {flag.effect}.",
         edits=[
-            ReadAtStart(file.server),
+            AtBirth(file.server),
             Substitute(config, f"/data/{file.key}", target.entry, target.switched(variant)),
         ],
         trigger=[RecreatePods(file.server)],

@@ -17,7 +17,8 @@ _COMMON = frozenset(
 """Words of details that stand in any text."""
 
 _NAMED_OBJECTS = frozenset(
-    {"network_policy_isolation", "quota_blocks_pods", "missing_configmap", "webhook_unreachable", "recurring_overwrite"}
+    {"network_policy_isolation", "quota_blocks_pods", "missing_configmap", "webhook_unreachable", "recurring_overwrite",
+     "shrunk_at_admission"}
 )  # fmt: skip
 """Mechanisms whose object is there, or gone, under a name that tells it."""
 
@@ -172,6 +173,7 @@ class Details:
             "excessive_resource_request",
             "quota_blocks_pods",
             "recurring_overwrite",
+            "shrunk_at_admission",
         ):
             return [_QUANTITY]
         if mechanism == "rate_limit_too_low":

@@ -213,6 +213,11 @@ _ALL = (
         "A webhook configuration with failurePolicy Fail points where nobody answers (failed calling webhook).",
     ),
     KindOfCause(
+        "shrunk_at_admission",
+        "An admission webhook gives new pods other resources than declared",
+        "A mutating webhook that answers changes pods as they are created: the template is right, the pod's limit is not.",
+    ),
+    KindOfCause(
         "recurring_overwrite",
         "A recurring job keeps writing a wrong value into a workload",
         "A CronJob or controller sets a field wrong at every run; who only mends the field has it wrong again.",

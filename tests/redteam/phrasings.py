@@ -262,6 +262,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "x509 certificate has expired: webhook {r} cannot be called and {c} is not re-created",
         "the webhook {r} has an expired TLS certificate that blocks new pods of {c}",
     ),
+    "webhook_shrinks_limits": (
+        "the mutating webhook {r} sets the memory limit of new pods of {c} to {wrong}, so they are OOMKilled",
+        "{c} is OOMKilled because the admission webhook {r} lowers its memory limit to {wrong} at pod creation",
+        "webhook {r} rewrites the memory limit of {c}'s pods to {wrong}, the deployment itself is right",
+        "an admission webhook, {r}, caps the memory limit of {c} at {wrong}",
+    ),
     "webhook_without_backend": (
         "the admission webhook {r} has no backend and failurePolicy Fail, so {c}'s pod cannot be created",
         "{c} cannot be re-created: calling the webhook {r} fails because its service is not found",

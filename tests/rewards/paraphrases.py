@@ -219,6 +219,14 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "{c}'s ReplicaSet cannot create pods: calling the admission webhook {r} fails with x509, the certificate has expired.",
         "An expired certificate ({r} webhook) keeps {c} from being re-created.",
     ),
+    "webhook_shrinks_limits": (
+        "The mutating webhook {r} gives every new pod a memory limit of {wrong}. {c} needs more than that and is OOMKilled, although its Deployment is right.",
+        "{c}: memory limit {wrong} in the pod, but not in the template. The admission webhook {r} sets it.",
+        "The admission webhook {r} lowers {c}'s memory limit to {wrong} when the pod is created.",
+        "It is not the Deployment of {c}: webhook {r} rewrites the memory limit to {wrong} at admission.",
+        "A platform webhook ({r}) caps the memory limit of new pods at {wrong}, too little for {c}.",
+        "MutatingWebhookConfiguration {r} sets limits.memory={wrong} on the pods of {c}.",
+    ),
     "webhook_without_backend": (
         "The webhook configuration {r} refers to a Service that does not exist. Because failurePolicy is Fail, {c} gets no new pod.",
         "{c}'s pods are refused at admission: the webhook {r} cannot be called.",
@@ -458,6 +466,14 @@ NEAR: dict[str, tuple[str, ...]] = {
         "A ResourceQuota refuses new pods of {c}.",
         "The service account of {c} does not exist.",
         "All worker nodes are cordoned and {c} stays Pending.",
+    ),
+    "webhook_shrinks_limits": (
+        "The CPU limit of {c} is too low.",
+        "{c} requests more memory than any node has.",
+        "The image of {c} is broken.",
+        "The liveness probe of {c} asks for a wrong port.",
+        "A ResourceQuota refuses new pods of {c}.",
+        "{c} is scaled to zero replicas.",
     ),
     "webhook_without_backend": (
         "A ResourceQuota refuses new pods of {c}.",

@@ -26,6 +26,7 @@ from sregym_env.sim.programs.postgres.client import Psql
 from sregym_env.sim.programs.postgres.server import Postgres
 from sregym_env.sim.programs.prometheus_server import PrometheusServer
 from sregym_env.sim.programs.redis import Redis
+from sregym_env.sim.programs.resource_policy import ResourcePolicy
 from sregym_env.sim.programs.scripts import Applet, Netcat, Script, Sleep
 from sregym_env.sim.programs.servers import CoreDns, Daemon, Jaeger, Memcached
 from sregym_env.sim.programs.services.service import Service
@@ -63,6 +64,7 @@ PROGRAMS: Mapping[str, Any] = {
         Postgres(),
         Psql(),
         Redis(),
+        ResourcePolicy(),
         Script(),
         Service(),
         Sleep(),

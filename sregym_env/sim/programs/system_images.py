@@ -119,6 +119,13 @@ _ADD_ONS = (
         DaemonSettings(_klog("start.go:66] Starting Provisioner...", "controller.go:811] Starting provisioner controller openebs.io/local"),
                        (), (), 16 * MIB, 0.001),
     ),
+    Image(
+        "ghcr.io/platform-admission/resource-policy:1.6.2",
+        17 * MB,
+        {"/resource-policy": Binary("resource_policy")},
+        ("/resource-policy",),
+        toolbox="none",
+    ),
     _daemon("openebs/linux-utils:3.5.0", 12, "sleep", DaemonSettings()),
     *(
         _daemon(f"{_REGISTRY}/pause:{tag}", 1, "/pause", DaemonSettings(memory=MIB // 2, cpu=0.0))

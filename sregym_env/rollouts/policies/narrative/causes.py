@@ -267,6 +267,11 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "Webhook {name} points to a Service that does not exist. With failurePolicy Fail no pod of {component} is admitted.",
         "New pods of {component} are refused because the webhook {name} is unreachable and must not fail (failurePolicy Fail).",
     ),
+    "shrunk_at_admission": (
+        "The mutating admission webhook {name} sets the memory limit of every new pod to {wrong}, less than {component} needs.",
+        "Pods of {component} are created with a memory limit of {wrong}: the webhook {name} rewrites it at admission, {workload} declares no such thing.",
+        "Webhook {name} caps the memory of {component} at {wrong} when its pods are admitted, whatever {workload} says.",
+    ),
     "recurring_overwrite": (
         "CronJob {name} writes a memory limit of {wrong} into {workload} every time it runs.",
         "The memory limit of {workload} is set to {wrong} by CronJob {name}, which overwrites whatever is put there.",
