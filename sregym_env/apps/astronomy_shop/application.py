@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sregym_env.apps.astronomy_shop.components import components, journeys, rate
 from sregym_env.apps.astronomy_shop.edition import NAMESPACE, Edition
+from sregym_env.apps.astronomy_shop.flags import HARMFUL, HARMLESS
 from sregym_env.apps.astronomy_shop.images import images
 from sregym_env.apps.astronomy_shop.manifests import manifests
-from sregym_env.apps.astronomy_shop.flags import HARMFUL, HARMLESS
 from sregym_env.cluster.app import SLO, App, FlagFile
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from sregym_env.faults.registry import declarations
 from sregym_env.rewards.labelled.collection import _read, development, fingerprint, held_out, written
 from sregym_env.rewards.labelled.diagnosis import CATEGORIES, REGISTERS, Diagnosis, part_of
 from sregym_env.rewards.labelled.grammar.generate import generated
