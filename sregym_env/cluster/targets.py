@@ -322,7 +322,9 @@ class FlagTarget(ComponentTarget):
     def entry(self) -> str:
         """What the file says of the flag, from its name to its default variant. Raises AppError."""
         text = self.config_manifest["data"][self.file.key]
-        found = re.search(rf'"{re.escape(self.flag.name)}"\s*:\s*\{{.*?"defaultVariant"\s*:\s*"[^"]*"', text, re.DOTALL)
+        found = re.search(
+            rf'"{re.escape(self.flag.name)}"\s*:\s*\{{.*?"defaultVariant"\s*:\s*"[^"]*"', text, re.DOTALL
+        )
         if found is None:
             raise AppError(
                 f"application {self.app.name}: {self.file.key} of ConfigMap {self.file.config_map} has no flag {self.flag.name} "

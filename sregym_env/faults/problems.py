@@ -229,6 +229,8 @@ _CURATED = (
     _astronomy("astronomy_shop_failed_readiness_probe", "served_feature_flag", "failedReadinessProbe"),
     _astronomy("astronomy_shop_payment_service_failure", "served_feature_flag", "paymentFailure"),
     _astronomy("astronomy_shop_payment_service_unreachable", "served_feature_flag", "paymentUnreachable"),
-    _astronomy("astronomy_shop_product_catalog_service_failure", "served_feature_flag", "productCatalogFailure"),
+    _astronomy(
+        "astronomy_shop_product_catalog_service_failure", "served_feature_flag", "productCatalogFailure"
+    ),
 )
 """(id, app, ((fault, target), ...)): by application, in the order in which the benchmark registers them."""

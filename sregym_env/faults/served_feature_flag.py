@@ -23,7 +23,9 @@ def served_feature_flag(
     """
     flag, file, config = target.flag, target.file, target.config
     place = f"{config.name} -n {config.namespace}"
-    off = f'.data["{file.key}"] |= (fromjson | .flags.{flag.name}.defaultVariant = "{target.variant}" | tojson)'
+    off = (
+        f'.data["{file.key}"] |= (fromjson | .flags.{flag.name}.defaultVariant = "{target.variant}" | tojson)'
+    )
     again = restart(target, [file.server])
     return Fault(
         resource=config,
@@ -40,7 +42,10 @@ def served_feature_flag(
             [f"kubectl get configmap {place} -o json | jq '{off}' | kubectl apply -f -", *again],
             [apply(target.config_manifest), *again],
         ],
-        look=[f"kubectl get configmap {place} -o yaml", f"kubectl logs -n {config.namespace} deployment/{file.server} --tail=30"],
+        look=[
+            f"kubectl get configmap {place} -o yaml",
+            f"kubectl logs -n {config.namespace} deployment/{file.server} --tail=30",
+        ],
         accepts=[target.workload_of(file.server)],
         aliases=[flag.name, file.server],
     )

@@ -957,7 +957,9 @@ def _switched(draw: _Draw) -> Change | None:
     file = draw.app.flag_file
     if file is None or draw.component.name != file.server:
         return None
-    found = [m for m in draw.app.manifests if m["kind"] == "ConfigMap" and m["metadata"]["name"] == file.config_map]
+    found = [
+        m for m in draw.app.manifests if m["kind"] == "ConfigMap" and m["metadata"]["name"] == file.config_map
+    ]
     flags = (orjson.loads(found[0]["data"][file.key])["flags"] if found else {}).items()
     known = [(name, flag) for name, flag in flags if name in file.harmless and len(flag["variants"]) > 1]
     if not known:

@@ -35,7 +35,11 @@ def test_a_fault_is_documented(declared: Declaration) -> None:
 
 @every_fault
 def test_a_fault_has_targets(declared: Declaration, inventory: Inventory) -> None:
-    shop = Inventory.of(deployed_world(apps.app("astronomy-shop"))) if not declared.targets.find(inventory) else inventory
+    shop = (
+        Inventory.of(deployed_world(apps.app("astronomy-shop")))
+        if not declared.targets.find(inventory)
+        else inventory
+    )
     assert declared.targets.find(shop)
 
 

@@ -203,7 +203,9 @@ def ground(app: str) -> Ground:
 def home(declared: Declaration) -> Ground:
     """The first application in which the fault has targets, the best known one first."""
     others = [name for name in apps.bundled() if name != "hotel-reservation"]
-    return next(at for at in map(ground, ("hotel-reservation", *others)) if declared.targets.find(at.inventory))
+    return next(
+        at for at in map(ground, ("hotel-reservation", *others)) if declared.targets.find(at.inventory)
+    )
 
 
 def struck(declared: Declaration, number: int) -> tuple[FaultInstance, EmbeddedWorld, Any]:

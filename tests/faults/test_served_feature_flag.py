@@ -13,6 +13,8 @@ from sregym_env.apps.astronomy_shop.files import FLAGS, flags
 from sregym_env.apps.astronomy_shop.flags import HARMFUL, HARMLESS
 from sregym_env.cluster.inventory import Inventory
 from sregym_env.cluster.targets import FlagTarget, feature_flags
+from sregym_env.faults.onset import strike
+from sregym_env.faults.registry import declaration
 from sregym_env.runtime.chance import Chance
 from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.worlds.changes import drawn
@@ -69,3 +71,19 @@ def test_innocent_changes_switch_only_harmless_flags() -> None:
             switched |= {name for name in now if now[name] != then[name]}
     assert switched
     assert switched <= set(HARMLESS)
+
+
+def test_what_is_taken_back_is_read_again() -> None:
+    world = deployed_world(APP).fork()
+    instance = declaration("served_feature_flag").bind(
+        Inventory.of(world), "paymentFailure", {"variant": "50%"}
+    )
+
+    def orders() -> float:
+        world.advance(120.0)
+        return {each.journey: each.success_ratio for each in world.traffic.health(20.0)}["checkout"]
+
+    onset = strike(world, instance)
+    assert orders() == pytest.approx(0.5)
+    instance.heal(world, onset.changes)
+    assert orders() == 1.0

@@ -44,7 +44,8 @@ FLAGS: dict[str, dict[str, Any]] = {
 def flags(own: Mapping[str, bool]) -> str:
     """flagd's file, with the flags of a team's ``own`` and whether they are on."""
     made = {
-        name: {**_flag(f"Rollout of {name}", False, on=True), "defaultVariant": "on" if on else "off"} for name, on in own.items()
+        name: {**_flag(f"Rollout of {name}", False, on=True), "defaultVariant": "on" if on else "off"}
+        for name, on in own.items()
     }
     document = {"$schema": "https://flagd.dev/schema/v0/flags.json", "flags": FLAGS | made}
     return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode() + "\n"

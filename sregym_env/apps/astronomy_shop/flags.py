@@ -6,18 +6,26 @@ from sregym_env.cluster.app import FeatureFlag
 
 HARMFUL = (
     FeatureFlag("adFailure", "ad", effect="ad answers one request in ten with UNAVAILABLE"),
-    FeatureFlag("failedReadinessProbe", "cart", effect="cart says that it is not serving, and gets no requests"),
+    FeatureFlag(
+        "failedReadinessProbe", "cart", effect="cart says that it is not serving, and gets no requests"
+    ),
     FeatureFlag(
         "paymentFailure",
         "payment",
         ("100%", "90%", "75%", "50%", "25%", "10%"),
         "payment refuses so many of the charges, and orders fail",
     ),
-    FeatureFlag("paymentUnreachable", "checkout", effect="checkout calls payment under an address that does not exist"),
     FeatureFlag(
-        "productCatalogFailure", "product-catalog", effect="product-catalog answers requests for one of its products with an error"
+        "paymentUnreachable", "checkout", effect="checkout calls payment under an address that does not exist"
     ),
-    FeatureFlag("llmRateLimitError", "llm", effect="llm refuses half of the requests with a rate limit error"),
+    FeatureFlag(
+        "productCatalogFailure",
+        "product-catalog",
+        effect="product-catalog answers requests for one of its products with an error",
+    ),
+    FeatureFlag(
+        "llmRateLimitError", "llm", effect="llm refuses half of the requests with a rate limit error"
+    ),
 )
 """Five that the benchmark switches on, and one that it does not."""
 

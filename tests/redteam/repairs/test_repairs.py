@@ -17,13 +17,14 @@ from typing import Any, Literal
 import pytest
 import yaml
 
+from sregym_env import apps
 from sregym_env.faults import problems
 from sregym_env.faults.registry import declarations
 from sregym_env.rewards.verdict import Verdict
 from sregym_env.rollouts.validate import Subject
-from tests.redteam.playing import APP, NAMESPACE, subject, typed, why
+from tests.redteam.playing import APP, subject, typed, why
 
-CONTEXT = f"kubectl config set-context --current --namespace={NAMESPACE}"
+CONTEXT = "kubectl config set-context --current --namespace={namespace}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class Attempt:
     """Whether a declared repair is typed before it."""
     stumbles: int = 0
     """How many of the lines fail, and are meant to."""
+    app: str = APP
 
     @property
     def id(self) -> str:
@@ -78,18 +80,20 @@ def played(attempts: Sequence[Attempt]) -> Any:
 
 
 @lru_cache(maxsize=8)
-def varied(fault: str, target: str, seed: int) -> Subject:
+def varied(fault: str, target: str, seed: int, app: str) -> Subject:
     """The pair in a world of its own, with a past."""
-    return Subject(problems.pair(APP, fault, target), seed)
+    return Subject(problems.pair(app, fault, target), seed)
 
 
 def judged(attempt: Attempt, own: bool) -> Verdict:
     """The oracle's verdict after the attempt."""
     at = attempt.fault, attempt.target
-    pair = varied(*at, attempt.seed) if own else subject(*at)
+    pair = varied(*at, attempt.seed, attempt.app) if own else subject(*at, attempt.app)
     world = pair.world()
     before = pair.injected.instances[0].remedies[0] if attempt.after_remedy else ()
-    complaints = typed(world, [*before, CONTEXT, *attempt.lines])
+    complaints = typed(
+        world, [*before, CONTEXT.format(namespace=apps.app(attempt.app).namespace), *attempt.lines]
+    )
     assert len(complaints) == attempt.stumbles, complaints
     return pair.judge(world)
 
