@@ -13,6 +13,7 @@ CURATED: tuple[str, ...] = (
     "revoke_auth_mongodb-2",
     "storage_user_unregistered-1",
     "storage_user_unregistered-2",
+    "search_rate_retry_collapse_hotel_reservation",
     "configmap_drift_hotel_reservation",
     "cfs_cpu_throttling_hotel_reservation",
     "feature_flag_latent_bug_hotel_reservation",

@@ -378,6 +378,7 @@ _ALL = (
         (
             "rate_limit low|number|throttled|changed|wrong|instead|contrast !cpu_limit|memory_limit",
             "rate_limit retries|queue|headroom !cpu_limit|memory_limit",
+            "retries headroom !cpu|memory",
             "limit throughput low|number|changed|wrong !cpu|memory",
         ),
         valued=("VALUE rate_limit|headroom|low|limit|throughput !memory_limit|cpu_limit|memory|cpu",),

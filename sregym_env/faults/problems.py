@@ -161,6 +161,7 @@ _CURATED = (
     _hotel("revoke_auth_mongodb-2", ("revoke_auth_mongodb", "mongodb-rate")),
     _hotel("storage_user_unregistered-1", ("storage_user_unregistered", "mongodb-geo")),
     _hotel("storage_user_unregistered-2", ("storage_user_unregistered", "mongodb-rate")),
+    _hotel("search_rate_retry_collapse_hotel_reservation", ("retry_collapse", "rate")),
     _hotel("configmap_drift_hotel_reservation", ("configmap_drift", "geo")),
     _hotel("cfs_cpu_throttling_hotel_reservation", ("cpu_limit_too_low", "geo")),
     _hotel("feature_flag_latent_bug_hotel_reservation", ("feature_flag_latent_bug", "frontend")),

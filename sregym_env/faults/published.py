@@ -47,7 +47,6 @@ _STORES: Mapping[str, str] = {
 _REASONS: Mapping[str, str] = {
     "faulty_image_correlated": "a build that fails has targets where it is published (`faulty_image`: geo), not eight at once",
     "ephemeral_port_range_hotel_reservation": "a kernel's range of ports is not modelled",
-    "search_rate_retry_collapse_hotel_reservation": "needs the benchmark's own build, whose retries are settings",
     "auth_miss_mongodb": "mongod's TLS is not modelled",
     "finalizer_deadlock_controller_hotel_reservation": "no user of the application notices",
     "duplicate_pvc_mounts_hotel_reservation": "the first pod serves on, so no user notices",

@@ -78,7 +78,9 @@ def begin(
         schedule(value, seed, config, spared)
         return world
     settings = _settings(config)
-    return world if settings is None else DrivenWorld(world, plan(world.app.namespaces, seed, settings, spared))
+    return (
+        world if settings is None else DrivenWorld(world, plan(world.app.namespaces, seed, settings, spared))
+    )
 
 
 def demand(world: World, config: NoiseConfig | Mapping[str, Any] | bool = True) -> None:

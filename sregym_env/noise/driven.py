@@ -120,9 +120,7 @@ class DrivenWorld:
             with suppress(StatusError):
                 self._world.cluster.delete("pods", name, namespace, grace_period_seconds=0)
 
-    def _on_a_pod(
-        self, disturbance: Disturbance, draw: float, spared: tuple[str, ...]
-    ) -> Disturbance | None:
+    def _on_a_pod(self, disturbance: Disturbance, draw: float, spared: tuple[str, ...]) -> Disturbance | None:
         """The disturbance with the pod filled in where it names none; None if there is no pod."""
         if not isinstance(disturbance, OfOnePod) or disturbance.pod:
             return disturbance

@@ -124,8 +124,9 @@ _ALL = (
     ),
     KindOfCause(
         "rate_limit_too_low",
-        "A limit on the rate of requests is below what comes, and retries keep the queue before it full",
-        "A limiter of a service (a *_QPS_LIMIT) lets through less than its load: queued requests expire and are tried again.",
+        "A limit on the rate of requests is below the load or without headroom, and retries keep the queue before it full",
+        "A limiter of a service (a *_QPS_LIMIT) lets through less than comes, or too little to catch up after a surge: "
+        "queued requests expire and are tried again.",
     ),
     KindOfCause(
         "quota_blocks_pods",

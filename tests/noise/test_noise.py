@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
+from sregym_env import apps
 from sregym_env.cluster.forkable import ScheduledAction
 from sregym_env.cluster.victims import victim
 from sregym_env.noise import KINDS, NoiseConfig, schedule
@@ -97,3 +99,13 @@ def test_settings() -> None:
     with pytest.raises(ValidationError):
         schedule(Recorder(), 1, {"colour": "red"})  # type: ignore[arg-type]
     assert sorted(KINDS) == ["network_delay", "network_loss", "pod_failure", "pod_kill"]
+
+
+def test_what_a_fault_spares_is_struck_by_no_kind() -> None:
+    world = Recorder()
+    schedule(world, 7, True, ("rate", "search"))  # type: ignore[arg-type]
+    assert {action.spared for _, action in world.scheduled} == {("rate", "search")}
+    assert [(when, replace(action, spared=())) for when, action in world.scheduled] == scheduled(7)
+    app = apps.app("hotel-reservation")
+    assert app.heals("rate-5bb5549c-97xkq") and app.heals("memcached-rate-7d9f-x2x5k", ("rate", "search"))
+    assert not app.heals("rate-5bb5549c-97xkq", ("rate", "search"))

@@ -34,6 +34,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "{f} of deployment {c} was lowered from {right} to {wrong}; retries keep its queue full",
         "{c}'s limiter lets through fewer requests than come: QPS limit {wrong} instead of {right}",
     ),
+    "retry_collapse": (
+        "the rate limit of {c} ({f}={wrong}) leaves no headroom, so retries keep its queue full since a surge",
+        "{c} is limited to {wrong} requests per second by {f}; a past spike is kept alive by a retry storm",
+        "{f} of deployment {c} was lowered from {right} to {wrong}; after a burst retries keep it overloaded",
+        "retry storm against {c}: its QPS limit {wrong} is too low to work off the backlog of expired requests",
+    ),
     "faulty_image": (
         "{c} runs the image {wrong}, a broken build",
         "the deployment {c} was switched to the defective image {wrong}",

@@ -119,6 +119,14 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "Memory limit on {c} is {wrong}. The process needs more, so the kernel kills it each time (exit 137).",
         "Someone set {c}'s memory limit down to {wrong}, that's not enough to boot.",
     ),
+    "retry_collapse": (
+        "A metastable failure: the traffic spike is over, but {f}={wrong} on {c} leaves no headroom, and the retries of search keep its queue full.",
+        "{c} can only do {wrong} requests per second ({f}). Since the burst each request expires in its queue, is retried by search, and so the limiter stays saturated.",
+        "Somebody turned the QPS limit of {c} down to {wrong}, just above the normal load. One surge was enough to fill the queue, and retries keep it there.",
+        "The limiter of {c} is too tight ({wrong} instead of {right} requests per second), so it never catches up with the backlog after the peak.",
+        "{c}: {f} was cut from {right} to {wrong}. After a short surge it only works on expired requests, which get retried.",
+        "Retry storm on {c}. Its rate limit of {wrong} ({f}) is hardly more than the usual traffic, so the backlog never drains.",
+    ),
     "revoke_auth_mongodb": (
         "{a} can log in to {c}, but the account 'admin' has had its readWrite role revoked, so each query returns Unauthorized.",
         "On {c} the admin user's grants were stripped: no readWrite any more.",
@@ -364,6 +372,14 @@ NEAR: dict[str, tuple[str, ...]] = {
         "The CPU limit of {c} is too low, it is throttled.",
         "The memory request of {c} exceeds what any node has.",
         "{c} is killed by its liveness probe, which asks the wrong port.",
+    ),
+    "retry_collapse": (
+        "The CPU limit of {c} is too low, so it is throttled since the surge.",
+        "{c} has too few replicas for the load.",
+        "The memory limit of {c} is too low, so it is OOMKilled.",
+        "Calls to {c} time out because a NetworkPolicy blocks them.",
+        "{c} is slow because of its database.",
+        "The Service {c} has a wrong targetPort.",
     ),
     "revoke_auth_mongodb": (
         "The user admin was dropped from {c}; authentication fails.",

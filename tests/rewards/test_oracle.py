@@ -151,6 +151,8 @@ class Plain:
     def cured(self, world: Any) -> list[Finding]:
         return []
 
+    by_users = False
+
     def replay(self, world: Any) -> None:
         return None
 

@@ -112,3 +112,28 @@ def test_in_how_many_pieces_time_passes_changes_nothing(paced: EmbeddedWorld) ->
     assert [each.success_ratio for each in whole.traffic.health(60.0)] == [
         each.success_ratio for each in pieces.traffic.health(60.0)
     ]
+
+
+def test_a_full_queue_of_a_limiter_fails_no_health_check(paced: EmbeddedWorld) -> None:
+    """What is paced are calls of its handlers; who asks whether it lives is told at once."""
+    probe = {
+        "httpGet": {"path": "/metrics", "port": 9091},
+        "tcpSocket": None,
+        "grpc": None,
+        "timeoutSeconds": 1,
+        "failureThreshold": 3,
+    }
+    rate = paced.cluster.get("deployments.apps", "rate", NAMESPACE)
+    container = rate["spec"]["template"]["spec"]["containers"][0]["name"]
+    patch = {"spec": {"template": {"spec": {"containers": [{"name": container, "livenessProbe": probe}]}}}}
+    paced.cluster.patch("deployments.apps", "rate", patch, namespace=NAMESPACE, type="strategic")
+    paced.advance(120.0)
+    assert well(paced) > 0.99
+    surge(paced)
+    paced.advance(600.0)
+    assert well(paced) < 0.5
+    (pod,) = (
+        pod for pod in paced.cluster.list("pods", NAMESPACE) if pod["metadata"]["name"].startswith("rate-")
+    )
+    (status,) = pod["status"]["containerStatuses"]
+    assert (status["restartCount"], status["ready"]) == (0, True)
