@@ -14,11 +14,11 @@ from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 
 AGENTS = (
-    ("node-exporter", 9100), ("host-metrics", 9256), ("node-cache", 9253), ("log-forwarder", 24224), ("trace-agent", 8126),
+    ("gpu-metrics", 9400), ("host-metrics", 9256), ("node-cache", 9253), ("log-forwarder", 24224), ("trace-agent", 8126),
     ("statsd-node", 8125), ("node-health", 20257), ("disk-watch", 9633), ("kernel-events", 9435), ("net-probe", 9427),
     ("secrets-driver", 9808), ("image-cleaner", 8899),
 )  # fmt: skip
-"""Agents that run on every node, and the port that each has of it."""
+"""Agents that run on every node, and the port that each has of it; 9100 is taken by the cluster's own monitoring."""
 
 
 @fault(layer="kubernetes", mechanism="host_port_conflict", targets=components(where=scheduled))

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 
 from sregym_env.sim.embedded import EmbeddedWorld
@@ -144,9 +145,11 @@ def test_logs_follow(kubectl: Served) -> None:
 
 
 @contextmanager
-def forwarding(kubectl: Served, target: str, port: int) -> Iterator[tuple[int, subprocess.Popen[str]]]:
+def forwarding(
+    kubectl: Served, target: str, port: int, *flags: str
+) -> Iterator[tuple[int, subprocess.Popen[str]]]:
     """A running ``kubectl port-forward``: its local port, and the process."""
-    with running(kubectl, "port-forward", target, f":{port}") as process:
+    with running(kubectl, "port-forward", target, f":{port}", *flags) as process:
         assert process.stdout is not None
         found = re.search(r":(\d+) ->", process.stdout.readline())
         assert found is not None
@@ -178,6 +181,20 @@ def test_port_forward_carries_requests(kubectl: Served) -> None:
         for _ in range(3):
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as response:
                 assert b"Hotel Reservation" in response.read()
+
+
+def test_the_monitoring_answers_through_forwarded_ports(kubectl: Served) -> None:
+    with forwarding(kubectl, "svc/prometheus-server", 80, "--namespace=observe") as (port, _):
+        asked = httpx.get(
+            f"http://127.0.0.1:{port}/api/v1/query", params={"query": "count(up == 1)"}, timeout=60
+        )
+        assert asked.json()["status"] == "success"
+        assert float(asked.json()["data"]["result"][0]["value"][1]) > 5
+        form = httpx.post(f"http://127.0.0.1:{port}/api/v1/query", data={"query": "vector("}, timeout=60)
+        assert (form.status_code, form.json()["errorType"]) == (400, "bad_data")
+    with forwarding(kubectl, "svc/loki", 3100, "--namespace=observe") as (port, _):
+        found = httpx.get(f"http://127.0.0.1:{port}/loki/api/v1/label/namespace/values", timeout=60)
+        assert "hotel-reservation" in found.json()["data"]
 
 
 def test_port_forward_to_a_port_without_a_listener(kubectl: Served) -> None:

@@ -139,6 +139,9 @@ _WORD = re.compile(
 )
 
 
+_ENDPOINTS = re.compile(r"(?<=Endpoints: )[0-9.:,]+")
+
+
 class Back:
     """Says what a world with these identities says in the words of the kept one."""
 
@@ -150,8 +153,7 @@ class Back:
 
     def __call__(self, text: str) -> str:
         said = _WORD.sub(lambda match: self._word(match[0]), text)
-        # Columns are as wide as names, and a hash of digits alone is quoted in YAML.
-        return "\n".join(sorted(re.sub(" +", " ", said).replace('"', "").split("\n")))
+        return plain(said)
 
     def _word(self, word: str) -> str:
         if word in self._words:
@@ -166,4 +168,7 @@ class Back:
 
 def plain(text: str) -> str:
     """What the kept world says, to be compared."""
-    return "\n".join(sorted(re.sub(" +", " ", text).replace('"', "").split("\n")))
+    # Columns are as wide as names, a hash of digits alone is quoted in YAML, and endpoints that become ready at once
+    # stand in an order that follows from their names.
+    said = _ENDPOINTS.sub(lambda found: ",".join(sorted(found[0].split(","))), re.sub(" +", " ", text))
+    return "\n".join(sorted(said.replace('"', "").split("\n")))
