@@ -56,6 +56,7 @@ class LateEntry(FileEntry):
     """A file that the kernel writes when somebody reads it: its content is found then, and never looked at otherwise."""
 
     __slots__ = ("_text",)
+    _text: Callable[[], str]
 
     def __init__(self, text: Callable[[], str], mtime: float = 0.0) -> None:
         object.__setattr__(self, "_text", text)
@@ -63,7 +64,7 @@ class LateEntry(FileEntry):
         object.__setattr__(self, "mtime", mtime)
 
     @property
-    def content(self) -> bytes:  # type: ignore[override]
+    def content(self) -> bytes:
         """What is in it now."""
         return encoded(self._text())
 

@@ -17,7 +17,6 @@ from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim.programs.machine.kernel_files import container_statuses, slice_of
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.figures import failing
-from sregym_env.sim.world.process import Process
 
 LOOK_EFFORT = 0.5
 """What it costs to look at a remembered write (units of ``runtime/effort.py``)."""
@@ -174,26 +173,36 @@ def failing_since(world: SimWorld, node: str) -> int | None:
     return world.clock if since is None else int(since)
 
 
-def _readers(world: SimWorld, node: str) -> list[Process]:
-    return [
-        process
-        for _, process in sorted(world.processes.items())
-        if process.node == node and any(mount.kind == "pvc" for mount in process.mounts)
-    ]
+def _volumes(world: SimWorld, node: str) -> list[str]:
+    """The volumes from which pods of a machine read, whether they run at the moment or not."""
+    found = []
+    for pod in world.store.list("pods"):
+        if pod["spec"].get("nodeName") != node:
+            continue
+        for volume in pod["spec"].get("volumes") or ():
+            name = (volume.get("persistentVolumeClaim") or {}).get("claimName")
+            claim = (
+                world.store.get("persistentvolumeclaims", pod["metadata"]["namespace"], name)
+                if name
+                else None
+            )
+            if claim is not None and claim["spec"].get("volumeName"):
+                found.append(str(claim["spec"]["volumeName"]))
+    return found
 
 
 def media_errors(world: SimWorld, node: str) -> int:
     """Reads that a machine's data disk has refused."""
     since = failing_since(world, node)
-    if since is None or not _readers(world, node):
+    if since is None or not _volumes(world, node):
         return 0
     return int((world.clock - since) / SECOND / DISK_ERROR_SECONDS * 3)
 
 
 def _disk(world: SimWorld, node: str) -> Iterator[Record]:
     since = failing_since(world, node)
-    readers = _readers(world, node)
-    if since is None or not readers:
+    volumes = _volumes(world, node)
+    if since is None or not volumes:
         return
     period = DISK_ERROR_SECONDS * SECOND
     last = (world.clock - since) // period
@@ -202,9 +211,8 @@ def _disk(world: SimWorld, node: str) -> Iterator[Record]:
         time = since + number * period + bits % period
         if time > world.clock:
             continue
-        reader = readers[(bits >> 24) % len(readers)]
-        claim = next(mount.source for mount in reader.mounts if mount.kind == "pvc")
-        sector = keyed_bits("extent", claim) % 180_000_000 + (bits >> 40) % 24 * 8
+        volume = volumes[(bits >> 24) % len(volumes)]
+        sector = keyed_bits("extent", volume) % 180_000_000 + (bits >> 40) % 24 * 8
         yield Record(
             time,
             "kernel",
@@ -281,8 +289,8 @@ def _told(time: int, event: Manifest, pod: Manifest | None) -> Iterator[Record]:
             f'"Probe failed" probeType="{probe}" {named} probeResult="failure" output={json.dumps(output)}',
         )
     elif reason == "BackOff" and message.startswith("Back-off restarting"):
-        failed = f'failed to \\"StartContainer\\" for \\"{container}\\" with CrashLoopBackOff: \\"back-off 5m0s restarting failed ' \
-                 f'container={container} pod={about["name"]}_{event["metadata"]["namespace"]}({uid})\\"'  # fmt: skip
+        waited = _waiting(pod, container) or message
+        failed = f'failed to \\"StartContainer\\" for \\"{container}\\" with CrashLoopBackOff: \\"{waited}\\"'
         yield _klog(
             time,
             "E",
@@ -300,7 +308,7 @@ def _told(time: int, event: Manifest, pod: Manifest | None) -> Iterator[Record]:
             yield Record(
                 time - 900, "containerd", _containerd(time - 900, "error", json.dumps(message)[1:-1]), 3
             )
-    elif reason == "Killing":
+    elif reason == "Killing" and identity:
         yield _klog(
             time,
             "I",
@@ -312,7 +320,7 @@ def _told(time: int, event: Manifest, pod: Manifest | None) -> Iterator[Record]:
             "containerd",
             _containerd(time + 700, "info", f'StopContainer for \\"{identity}\\" with timeout 30 (s)'),
         )
-    elif reason == "Started":
+    elif reason == "Started" and identity:
         yield Record(
             time,
             "containerd",
@@ -328,6 +336,14 @@ def _told(time: int, event: Manifest, pod: Manifest | None) -> Iterator[Record]:
             "eviction_manager.go:614",
             f'"Eviction manager: pod is evicted successfully" pod="{place}"',
         )
+
+
+def _waiting(pod: Manifest | None, container: str) -> str:
+    """Why a container waits, as the kubelet has put it."""
+    for status in container_statuses(pod or {}):
+        if status["name"] == container:
+            return str(((status.get("state") or {}).get("waiting") or {}).get("message", ""))
+    return ""
 
 
 def _identity(pod: Manifest | None, container: str) -> str:
