@@ -11,10 +11,10 @@ from collections.abc import MutableMapping
 from typing import Any
 
 from sregym_env.kube import status, yamlout
+from sregym_env.kube.instrumentation import Measured
 from sregym_env.serve import access, documents, indented, negotiate, paths, rest, upgrades
 from sregym_env.serve.asking import Ask, quoted
 from sregym_env.serve.hosted import Hosted
-from sregym_env.serve.instrumentation import Measured
 from sregym_env.serve.message import JSON, Reply, Request, Response, Stream, json_response, parse_query
 from sregym_env.serve.mounts import Receive, Scope, Send
 from sregym_env.serve.transport import MAX_BODY, Gone, headers, read_request, send_response, send_stream

@@ -6,10 +6,10 @@ import orjson
 
 from sregym_env.cluster.identity import User
 from sregym_env.kube import discovery, status
+from sregym_env.kube.instrumentation import exposition
 from sregym_env.kube.types import Manifest
 from sregym_env.serve import health, openapi, openapi2
 from sregym_env.serve.hosted import Hosted
-from sregym_env.serve.instrumentation import exposition
 from sregym_env.serve.message import Request, Response, json_response, text_response
 from sregym_env.sim.apiserver import custom, tokens
 from sregym_env.sim.cluster import release

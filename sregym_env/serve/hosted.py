@@ -6,9 +6,9 @@ import asyncio
 from dataclasses import dataclass, field
 
 from sregym_env.cluster.identity import User
+from sregym_env.kube.instrumentation import Counters
 from sregym_env.serve.access import Identities
 from sregym_env.serve.encoding import Encoder
-from sregym_env.serve.instrumentation import Counters
 from sregym_env.serve.journal import Keeper
 from sregym_env.serve.pace import Pace
 from sregym_env.sim.cluster import SimCluster

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from errno import EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOSPC, ENOTDIR, ENOTEMPTY
 from os import strerror
@@ -52,6 +52,23 @@ class FileEntry:
     mtime: float = 0.0
 
 
+class LateEntry(FileEntry):
+    """A file that the kernel writes when somebody reads it: its content is found then, and never looked at otherwise."""
+
+    __slots__ = ("_text",)
+    _text: Callable[[], str]
+
+    def __init__(self, text: Callable[[], str], mtime: float = 0.0) -> None:
+        object.__setattr__(self, "_text", text)
+        object.__setattr__(self, "mode", 0o444)
+        object.__setattr__(self, "mtime", mtime)
+
+    @property
+    def content(self) -> bytes:
+        """What is in it now."""
+        return encoded(self._text())
+
+
 @dataclass(frozen=True, slots=True)
 class DirectoryEntry:
     """A directory."""
@@ -74,6 +91,11 @@ Entry = FileEntry | DirectoryEntry | SymlinkEntry
 
 def _error(kind: type[OSError], code: int, path: str) -> OSError:
     return kind(code, strerror(code), path)
+
+
+def _kept(entry: FileEntry) -> str:
+    """The text that a file keeps: none where it is written for each who reads it."""
+    return "" if isinstance(entry, LateEntry) else decoded(entry.content)
 
 
 class Files:
@@ -117,6 +139,13 @@ class Files:
             if path[-1] == "/":
                 continue
             data[path] = FileEntry(encoded(text), 0o644, mtime)
+        self._children = None
+
+    def add_late(self, files: Mapping[str, Callable[[], str]]) -> None:
+        """Put files at absolute, normal paths that are written when they are read."""
+        for path, text in files.items():
+            self._parents(path)
+            self._data[path] = LateEntry(text, self.mtime)
         self._children = None
 
     def add_directories(self, paths: Iterable[str]) -> None:
@@ -261,16 +290,14 @@ class Files:
 
     def texts(self) -> dict[str, str]:
         """Every regular file's text by path."""
-        return {
-            path: decoded(entry.content) for path, entry in self._data.items() if isinstance(entry, FileEntry)
-        }
+        return {path: _kept(entry) for path, entry in self._data.items() if isinstance(entry, FileEntry)}
 
     def tree(self) -> dict[str, str]:
         """Every regular file's text by path, and every directory as its path and a slash with no text."""
         found: dict[str, str] = {}
         for path, entry in self._data.items():
             if isinstance(entry, FileEntry):
-                found[path] = decoded(entry.content)
+                found[path] = _kept(entry)
             elif isinstance(entry, DirectoryEntry):
                 found[f"{path}/"] = ""
         return found

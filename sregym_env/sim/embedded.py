@@ -9,7 +9,7 @@ from typing import Any, Self, get_args
 
 import orjson
 
-from sregym_env.cluster.disturbances import Disturbance, NodeDown, OfOnePod
+from sregym_env.cluster.disturbances import DiskReadErrors, Disturbance, NodeDown, OfOnePod
 from sregym_env.cluster.forkable import ScheduledAction
 from sregym_env.cluster.health import Alert
 from sregym_env.cluster.http import HttpCall, HttpExchange
@@ -27,6 +27,7 @@ from sregym_env.sim.processes import lifecycle
 from sregym_env.sim.processes.exchange import as_curl
 from sregym_env.sim.users.traffic import SimTraffic
 from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.figures import failing
 from sregym_env.sim.world.logs import ContainerLog
 from sregym_env.sim.world.shared import SharedLog
 from sregym_env.sim.world.simworld import GRAIN
@@ -53,6 +54,8 @@ class SimNodes:
             self._world.disturbances = (*self._world.disturbances, disturbance)
             self._world.touch()
             lifecycle.disturbed(self._world, disturbance)
+            if isinstance(disturbance, DiskReadErrors):
+                self._world.memory.setdefault(failing(disturbance.node), self._world.clock)
             if isinstance(disturbance, NodeDown):
                 power.cut(self._world, disturbance.node)
 
@@ -62,6 +65,8 @@ class SimNodes:
         if left != self._world.disturbances:
             self._world.disturbances = left
             self._world.touch()
+            if isinstance(disturbance, DiskReadErrors):
+                self._world.memory.pop(failing(disturbance.node), None)
             if isinstance(disturbance, NodeDown):
                 power.boot(self._world, disturbance.node)
 

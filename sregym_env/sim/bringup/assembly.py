@@ -39,6 +39,7 @@ from sregym_env.sim.controllers import (
     volumeprotection,
 )
 from sregym_env.sim.machines import kubelet, power
+from sregym_env.sim.monitoring.kernel_figures import KernelFigures
 from sregym_env.sim.monitoring.telemetry import SimTelemetry
 from sregym_env.sim.network import dns
 from sregym_env.sim.processes import lifecycle
@@ -102,5 +103,6 @@ MACHINERY = Machinery.of(
     SimCluster,
     SimTelemetry,
     place=f"{__name__}:MACHINERY",
+    figures=KernelFigures,
 )
 """What every embedded world is driven by."""

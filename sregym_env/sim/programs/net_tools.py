@@ -23,6 +23,7 @@ from sregym_env.sim.network.tls import Tls
 from sregym_env.sim.processes import exchange
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.processes.exchange import Exchange
+from sregym_env.sim.programs.machine import commands
 
 
 def _resolve(ctx: ProcessContext, host: str) -> Resolution:
@@ -393,7 +394,8 @@ def _ping(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) ->
     return ExecResult(head + lines + tail, exit_code=int(lost), seconds=found.latency + count - 1 + last)
 
 
-def _listening(ctx: ProcessContext) -> list[int]:
+def listening(ctx: ProcessContext) -> list[int]:
+    """The TCP ports on which a pod's processes accept connections."""
     world, process = ctx.world, ctx.process
     ports: list[int] = []
     for other in world.processes.values():
@@ -405,9 +407,12 @@ def _listening(ctx: ProcessContext) -> list[int]:
 def _netstat(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     name = ctx.process.binary.rpartition("/")[2]
     mine = set(ctx.process.listening)
+    flags = "".join(word[1:] for word in argv[1:] if word.startswith("-") and not word.startswith("--"))
+    if argv[0] == "ss" and ("s" in flags or "--summary" in argv):
+        return commands.sockets(ctx, listening(ctx))
     if argv[0] == "ss":
         lines = ["State  Recv-Q Send-Q Local Address:Port  Peer Address:Port Process"]
-        for port in _listening(ctx):
+        for port in listening(ctx):
             who = f'users:(("{name}",pid=1,fd=3))' if port in mine else ""
             lines.append(f"LISTEN 0      4096               *:{port:<5}            *:*    {who}".rstrip())
         return ExecResult("\n".join(lines) + "\n")
@@ -415,7 +420,7 @@ def _netstat(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell)
         "Active Internet connections (only servers)",
         "Proto Recv-Q Send-Q Local Address           Foreign Address         State       PID/Program name",
     ]
-    for port in _listening(ctx):
+    for port in listening(ctx):
         who = f"1/{name}" if port in mine else "-"
         lines.append(f"tcp        0      0 {f':::{port}':<23} {':::*':<23} LISTEN      {who}")
     return ExecResult("\n".join(lines) + "\n")

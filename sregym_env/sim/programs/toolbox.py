@@ -24,7 +24,9 @@ from sregym_env.sim.network import dns
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import httpd, image_tools, mongo_shell, net_tools, visits
 from sregym_env.sim.programs.image_tools import format_date
+from sregym_env.sim.programs.machine import commands, kernel_files
 from sregym_env.sim.programs.visits import Visit
+from sregym_env.sim.world.figures import ContainerFigures
 from sregym_env.sim.world.process import Process
 
 Tool = Callable[[ProcessContext, Sequence[str], str, "Shell"], ExecResult]
@@ -69,23 +71,24 @@ def container_shell(ctx: ProcessContext, *, setup: bool = False, visit: Visit | 
     tree.add(view.files(world, process))
     # Over the image's own files: the kubelet mounts these there.
     tree.add(_synthetic(ctx))
+    tree.add_late(_of_kernel(ctx))
     tree.add_directories(mount.path for mount in process.mounts if not mount.sub_path)
     tree.add_directories((image.workdir, "/tmp", "/proc", "/bin", "/usr/bin"))
     names = OUR_TOOLS[image.toolbox] | (image.binaries.keys() & TOOLS.keys())
-    commands: dict[str, ShellCommand] = {
+    bound: dict[str, ShellCommand] = {
         name: _bound(visit, TOOLS[name]) for name in sorted(names - TIMED.keys())
     }
     timed = names | TEXT_TOOLS[image.toolbox]
-    commands.update({name: partial(TIMED[name], visit) for name in sorted(timed & TIMED.keys())})
+    bound.update({name: partial(TIMED[name], visit) for name in sorted(timed & TIMED.keys())})
     for name, command in program_commands(visit, setup).items():
-        commands[name] = command
+        bound[name] = command
     if "ls" in TEXT_TOOLS[image.toolbox]:
-        commands["ls"] = _ls
+        bound["ls"] = _ls
     if image.toolbox == "busybox":
-        commands["tar"] = _tar
+        bound["tar"] = _tar
     return Shell(
         tree,
-        commands,
+        bound,
         env=environment(ctx),
         cwd=image.workdir,
         only=TEXT_TOOLS[image.toolbox],
@@ -173,8 +176,6 @@ def _hosts_file(entries: Sequence[tuple[str, Sequence[str]]], own: str) -> str:
 def _synthetic(ctx: ProcessContext) -> dict[str, str]:
     """Files that the kubelet and the kernel provide."""
     process, world = ctx.process, ctx.world
-    limit = process.memory_limit
-    cpu = process.cpu_limit
     return {
         "/etc/hosts": _hosts_file(dns.hosts_entries(world, process), process.ip),
         "/etc/hostname": process.hostname + "\n",
@@ -182,23 +183,58 @@ def _synthetic(ctx: ProcessContext) -> dict[str, str]:
         "/proc/1/cmdline": "\0".join(process.argv) + "\0",
         "/proc/1/comm": process.binary.rpartition("/")[2][:15] + "\n",
         "/proc/1/environ": "\0".join(f"{k}={v}" for k, v in environment(ctx).items()) + "\0",
-        "/proc/1/status": (
-            f"Name:\t{process.binary}\nState:\tS (sleeping)\nPid:\t1\nPPid:\t0\nVmRSS:\t{process.memory >> 10} kB\n"
-        ),
-        "/proc/meminfo": "MemTotal:       16777216 kB\nMemFree:         6291456 kB\nMemAvailable:   11534336 kB\n",
-        "/proc/loadavg": "0.42 0.38 0.35 2/912 57\n",
-        "/proc/uptime": f"{_host_uptime(ctx):.2f} {_host_uptime(ctx) * 7:.2f}\n",
-        "/sys/fs/cgroup/memory.max": "max\n" if limit is None else f"{limit}\n",
-        "/sys/fs/cgroup/memory.current": f"{process.memory}\n",
-        "/sys/fs/cgroup/cpu.max": "max 100000\n" if cpu is None else f"{int(cpu * 100000)} 100000\n",
     }
 
 
-def _host_uptime(ctx: ProcessContext) -> float:
-    plan, node = ctx.world.plan, ctx.process.node
-    machine = plan.machine(node)
-    joined = plan.born + (0 if machine is None else machine.joins)
-    return (ctx.now() - int(ctx.world.memory.get(f"node.booted:{node}", joined))) / SECOND
+def _of_kernel(ctx: ProcessContext) -> dict[str, Callable[[], str]]:
+    """Files that the kernel writes when they are read: of the container, and where it sees the machine's files, of that."""
+    process, world = ctx.process, ctx.world
+    of_container = partial(_container_figures, ctx)
+    of_machine = partial(commands.machine_of, ctx)
+    release = commands.kernel_release(world, process.node)
+    proc = {
+        **kernel_files.of_machine(of_machine, world, release),
+        **{f"1/{name}": text for name, text in kernel_files.of_process(of_container, process).items()},
+        **{f"self/{name}": text for name, text in kernel_files.of_process(of_container, process).items()},
+        **kernel_files.of_network(
+            process.ip, partial(net_tools.listening, ctx), partial(_network_figures, ctx)
+        ),
+    }
+    group = kernel_files.control_group(of_container, process)
+    found = {f"/proc/{name}": text for name, text in proc.items()}
+    found |= {f"/sys/fs/cgroup/{name}": text for name, text in group.items()}
+    for mount in process.mounts:
+        if mount.kind == "hostpath" and mount.source.rstrip("/") == "":
+            found |= _of_host(
+                ctx, mount.path.rstrip("/"), kernel_files.of_machine(of_machine, world, release)
+            )
+    return found
+
+
+def _of_host(ctx: ProcessContext, root: str, proc: kernel_files.Late) -> dict[str, Callable[[], str]]:
+    """What the kernel writes below the root of a machine's own files: its control groups among them."""
+    found = {f"{root}/proc/{name}": text for name, text in proc.items()}
+    for _, process in sorted(ctx.world.processes.items()):
+        scope = kernel_files.scope_of(ctx.world, process) if process.node == ctx.process.node else ""
+        if scope:
+            figures = partial(_container_figures, ProcessContext(ctx.world, process))
+            group = kernel_files.control_group(figures, process)
+            found |= {f"{root}/sys/fs/cgroup/{scope}/{name}": text for name, text in group.items()}
+    return found
+
+
+def _container_figures(ctx: ProcessContext) -> ContainerFigures:
+    ctx.unnoted()
+    process = ctx.process
+    try:
+        return ctx.world.figures.container(process)
+    except LookupError:
+        return ContainerFigures(process, 0.0, 0.0, 0.0, 0.0, 0.0, process.memory, 0, 0.0, 0.0, 0.0)
+
+
+def _network_figures(ctx: ProcessContext) -> tuple[float, float]:
+    found = _container_figures(ctx)
+    return found.received, found.sent
 
 
 # --- commands about the machine and its processes ------------------------------------------------------
@@ -230,33 +266,32 @@ def _env(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> 
     return _ok("".join(f"{name}={value}\n" for name, value in variables.items()))
 
 
-PROCESSOR_SHARE = 0.006
-"""CPU time that ``ps`` shows per second of a program's life: that of a mostly idle server."""
-
-
 def _ps(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     procps = ctx.image.toolbox == "debian"
-    listed = [(pid, process.memory >> 10, process.started_at, " ".join(_command(process.program, process.argv)))
+    listed = [(pid, process, *commands.usage(ctx, process), " ".join(_command(process.program, process.argv)))
               for pid, process in visible_processes(ctx)]  # fmt: skip
     if procps:
-        now = rfc3339(ctx.now())[11:16]
+        now = ctx.now()
+        total = commands.machine_of(ctx).memory
         lines = ["USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n"]
-        for pid, rss, since, command in listed:
-            started = rfc3339(since)[11:16]
+        for pid, process, _, resident, seconds, command in listed:
+            rss, since = resident >> 10, process.started_at
+            mean = 100.0 * seconds * SECOND / max(now - since, SECOND)
             lines.append(
-                f"root       {pid:>5}  0.6  {rss / 167772.16:3.1f} {rss * 9:6d} {rss:5d} ?        Ssl  {started}   "
-                f"{_used(ctx, since)} {command}\n"
+                f"root       {pid:>5} {mean:4.1f} {resident * 100 / total:4.1f} {rss * 9:6d} {rss:5d} ?        Ssl  {rfc3339(since)[11:16]}   "
+                f"{_used(seconds)} {command}\n"
             )
-        lines.append(f"root          57  0.0  0.0   7064  1560 ?        R    {now}   0:00 {' '.join(argv)}\n")
+        lines.append(
+            f"root          57  0.0  0.0   7064  1560 ?        R    {rfc3339(now)[11:16]}   0:00 {' '.join(argv)}\n"
+        )
         return _ok("".join(lines))
-    lines = [f"{pid:>5} root      {_used(ctx, since)} {command}\n" for pid, _, since, command in listed]
+    lines = [f"{pid:>5} root      {_used(seconds)} {command}\n" for pid, _, _, _, seconds, command in listed]
     return _ok(f"PID   USER     TIME  COMMAND\n{''.join(lines)}   57 root      0:00 {' '.join(argv)}\n")
 
 
-def _used(ctx: ProcessContext, since: int) -> str:
-    """CPU time of a mostly idle server that has run since then."""
-    used = int((ctx.now() - since) / SECOND * PROCESSOR_SHARE)
-    return f"{used // 60}:{used % 60:02d}"
+def _used(seconds: float) -> str:
+    """CPU time as ``ps`` shows it."""
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
 
 
 def visible_processes(ctx: ProcessContext) -> list[tuple[int, Process]]:
@@ -294,14 +329,7 @@ def _command(program: str, argv: Sequence[str]) -> list[str]:
 
 
 def _top(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    process = ctx.process
-    total, rss = 16 << 20, process.memory >> 10
-    return _ok(
-        f"Mem: {total - 6291456}K used, 6291456K free, 2304K shrd, 212992K buff, 4718592K cached\n"
-        "CPU:   3% usr   1% sys   0% nic  95% idle   0% io   0% irq   0% sirq\n"
-        "Load average: 0.42 0.38 0.35 2/912 57\n  PID  PPID USER     STAT   VSZ %VSZ CPU %CPU COMMAND\n"
-        f"    1     0 root     S     {rss}  {rss * 100 // total}%   1   0% {' '.join(_command(process.program, process.argv))}\n"
-    )
+    return commands.top(ctx, argv, stdin, shell, visible_processes(ctx))
 
 
 def _id(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -326,12 +354,13 @@ def _hostname(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell
 
 def _uname(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     if "-r" in argv:
-        return _ok("6.1.0-32-amd64\n")
+        return _ok(commands.kernel_release(ctx.world, ctx.process.node) + "\n")
     if "-m" in argv or argv[0] == "arch":
         return _ok("x86_64\n")
     if "-a" in argv:
+        release = commands.kernel_release(ctx.world, ctx.process.node)
         return _ok(
-            f"Linux {ctx.process.hostname} 6.1.0-32-amd64 #1 SMP PREEMPT_DYNAMIC Debian 6.1.129-1 x86_64 Linux\n"
+            f"Linux {ctx.process.hostname} {release} #1 SMP PREEMPT_DYNAMIC Debian 6.1.129-1 x86_64 Linux\n"
         )
     return _ok("Linux\n")
 
@@ -395,30 +424,6 @@ def _moment(text: str, now: int) -> int | None:
         return None
 
 
-def _df(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    human = any("h" in word for word in argv[1:] if word.startswith("-"))
-    rows = [("overlay", "/"), ("tmpfs", "/dev"), ("/dev/nvme1n1p1", "/etc/hosts")]
-    rows += [
-        ("/dev/nvme1n1p1", m.path) for m in ctx.process.mounts if m.kind in ("pvc", "hostpath", "emptydir")
-    ]
-    rows += [("tmpfs", m.path) for m in ctx.process.mounts if m.kind in ("secret", "projected")]
-    lines = ["Filesystem                Size      Used Available Use% Mounted on" if human
-             else "Filesystem           1K-blocks      Used Available Use% Mounted on"]  # fmt: skip
-    for device, path in rows:
-        big = device != "tmpfs"
-        size, used = (98_831_908, 30_720_000) if big else (65_536, 0)
-        free, share = size - used, used * 100 // size
-        if human:
-            cells = [
-                f"{n / 1048576:.1f}G" if n >= 1048576 else f"{n / 1024:.1f}M" if n else "0"
-                for n in (size, used, free)
-            ]
-            lines.append(f"{device:<22}{cells[0]:>9}{cells[1]:>10}{cells[2]:>10}{share:>4}% {path}")
-        else:
-            lines.append(f"{device:<21}{size:>9}{used:>10}{free:>10}{share:>4}% {path}")
-    return _ok("\n".join(lines) + "\n")
-
-
 def _mount(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
     lines = [
         "overlay on / type overlay (rw,relatime)",
@@ -431,22 +436,6 @@ def _mount(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -
         )
         lines.append(f"{device} on {mount.path} type {kind} ({mode},relatime)")
     return _ok("\n".join(lines) + "\n")
-
-
-def _free(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    divide = 1024 if "-m" in argv else 1
-    total, used, free, cached = (n // divide for n in (16777216, 5242880, 6291456, 5242880))
-    return _ok(
-        "              total        used        free      shared  buff/cache   available\n"
-        f"Mem:    {total:>11} {used:>11} {free:>11} {2304 // divide:>11} {cached:>11} {free + cached:>11}\n"
-        "Swap:             0           0           0\n"
-    )
-
-
-def _uptime(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    days = int(_host_uptime(ctx) // 86_400)
-    clock = format_date(ctx.now(), "%T")
-    return _ok(f" {clock} up {days} days,  2:11,  0 users,  load average: 0.42, 0.38, 0.35\n")
 
 
 def _kill(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -512,7 +501,7 @@ def _dd(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> E
 
 
 def _nproc(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
-    return _ok("8\n")
+    return _ok(f"{commands.machine_of(ctx).cores}\n")
 
 
 def _quiet(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
@@ -606,20 +595,20 @@ def _chroot(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> Exec
     inside = Files(mtime=shell.files.mtime)
     for name, entry in shell.files.below(root):
         if isinstance(entry, FileEntry):
-            inside.put_bytes(f"/{name}", entry.content)
+            inside.put_entry(f"/{name}", entry)
         else:
             inside.add_directories((f"/{name}",))
-    names = OUR_TOOLS["debian"] - {"apt", "apt-get"} | {"ip", "ss", "netstat"} & TOOLS.keys()
-    commands = {name: _bound(visit, TOOLS[name]) for name in sorted(names - TIMED.keys())}
-    commands.update({name: partial(TIMED[name], visit) for name in sorted(names & TIMED.keys())})
-    machine = NewShell(
-        inside, commands, env=environment(visit.ctx), only=TEXT_TOOLS["debian"], clock=shell.clock
-    )
+    machine = visit.ctx.world.plan.machine(visit.ctx.process.node)
+    own = commands.on_machine() if machine is None else commands.on_machine(machine.os_image)
+    names = OUR_TOOLS["debian"] - {"apt", "apt-get"} | own & TOOLS.keys()
+    bound = {name: _bound(visit, TOOLS[name]) for name in sorted(names - TIMED.keys())}
+    bound.update({name: partial(TIMED[name], visit) for name in sorted(names & TIMED.keys())})
+    rooted = NewShell(inside, bound, env=environment(visit.ctx), only=TEXT_TOOLS["debian"], clock=shell.clock)
     before = inside.tree()
     words = list(argv[2:]) or ["/bin/sh"]
-    if not machine.has(words[0]):
+    if not rooted.has(words[0]):
         return _fail(f"chroot: can't execute '{words[0]}': No such file or directory\n", 127)
-    result = machine.call(words, stdin)
+    result = rooted.call(words, stdin)
     visit.check()
     for path, text in inside.tree().items():
         if before.get(path) != text and not path.endswith("/"):
@@ -639,10 +628,7 @@ TOOLS: Mapping[str, Tool] = {
     "uname": _uname,
     "arch": _uname,
     "date": _date,
-    "df": _df,
     "mount": _mount,
-    "free": _free,
-    "uptime": _uptime,
     "kill": _kill,
     "killall": _kill,
     "pidof": _pidof,
@@ -650,12 +636,12 @@ TOOLS: Mapping[str, Tool] = {
     "dd": _dd,
     "nproc": _nproc,
     "sync": _quiet,
-    "dmesg": _quiet,
     "lsof": _quiet,
     "time": _time,
     "apt-get": _no_packages,
     "apt": _no_packages,
     "getent": _getent,
+    **commands.TOOLS,
     **net_tools.TOOLS,
     **image_tools.TOOLS,
 }

@@ -23,6 +23,7 @@ from sregym_env.runtime.clock import HOUR, MILLISECOND, SECOND, seconds
 from sregym_env.runtime.events import EventQueue
 from sregym_env.runtime.frozen import evolve
 from sregym_env.runtime.streams import Streams
+from sregym_env.sim.world.figures import Figures
 from sregym_env.sim.world.inquiry import Inquiry
 from sregym_env.sim.world.logs import ContainerLog
 from sregym_env.sim.world.plan import PUBLISHED, SLOT, ClusterPlan
@@ -108,6 +109,10 @@ def _no_telemetry(world: SimWorld) -> Telemetry:
     raise LookupError("this world has no monitoring")
 
 
+def _no_figures(world: SimWorld) -> Figures:
+    raise LookupError("this world's kernels count nothing")
+
+
 _TIED = frozenset(("__weakref__", "_logs_owned", "_programs", "inquiry", "view"))
 """Fields of a world that say something about this one object only, or follow from the others."""
 
@@ -131,6 +136,8 @@ class Machinery:
     """The Kubernetes API as an identity sees it."""
     telemetry: Callable[[SimWorld], Telemetry] = _no_telemetry
     """What its monitoring knows of its past."""
+    figures: Callable[[SimWorld], Figures] = _no_figures
+    """What the kernels of its machines count now."""
 
     place: str = ""
     """Where every process finds it (``module:attribute``), so that worlds are pickled without it."""
@@ -145,6 +152,7 @@ class Machinery:
         api: Callable[[SimWorld, User], Cluster] = _no_api,
         telemetry: Callable[[SimWorld], Telemetry] = _no_telemetry,
         place: str = "",
+        figures: Callable[[SimWorld], Figures] = _no_figures,
     ) -> Machinery:
         """Index control loops by name and by the resources that wake them, in the order given."""
         by_resource: dict[str, list[tuple[Controller, Wake]]] = {}
@@ -159,6 +167,7 @@ class Machinery:
             toolboxes or {},
             api,
             telemetry,
+            figures,
             place,
         )
 
@@ -266,6 +275,11 @@ class SimWorld:
     def toolboxes(self) -> Mapping[str, Mapping[str, str]]:
         """Programs by command name for each kind of image."""
         return self._machinery.toolboxes
+
+    @property
+    def figures(self) -> Figures:
+        """What the kernels of this world's machines count now. Raises LookupError where nobody counts."""
+        return self._machinery.figures(self)
 
     def api(self, user: User) -> Cluster:
         """The Kubernetes API as ``user`` sees it."""

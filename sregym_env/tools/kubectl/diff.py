@@ -30,6 +30,8 @@ from sregym_env.tools.kubectl.writing import (
 def diff(call: Call) -> None:
     """Print the difference; the exit code is 1 when there is one and greater when the command fails."""
     try:
+        if call.flags["force-conflicts"] and not call.flags["server-side"]:
+            raise KubectlError("error: --force-conflicts only works with --server-side")
         if call.args:
             raise usage_failure(f"Unexpected args: [{' '.join(call.args)}]", call.command)
         if not call.flags["filename"] and not call.flags["kustomize"]:

@@ -7,6 +7,7 @@ from sregym_env.kube.durations import parse_rfc3339
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl import flags as f
+from sregym_env.tools.kubectl.attach import running_timeout
 from sregym_env.tools.kubectl.call import Call, Verb
 from sregym_env.tools.kubectl.containers import choose, container_names
 from sregym_env.tools.kubectl.errors import KubectlError, failure, usage_failure
@@ -62,6 +63,7 @@ def _check(call: Call) -> None:
         raise failure("at most one of `sinceTime` or `sinceSeconds` may be specified")
     if flags["tail"] < -1:
         raise failure("--tail must be greater than or equal to -1")
+    running_timeout(call)
     if flags["limit-bytes"] < 0:
         raise failure("--limit-bytes must be greater than 0")
 

@@ -46,6 +46,12 @@ def annotate(call: Call) -> None:
 def _mark(call: Call, field: str, word: str, added: str, removed: str) -> None:
     flags = call.flags
     objects, changes = _split(call, word)
+    if flags["local"] and objects:
+        file = "rsrc" if word == "annotation" else "pod"
+        text = (
+            f"can only use local files by -f {file}.yaml or --filename={file}.json when --local=true is set"
+        )
+        raise failure(text)
     if flags["all"] and flags["field-selector"]:
         raise failure("cannot set --all and --field-selector at the same time")
     if not objects and not flags["filename"] and not flags["kustomize"]:

@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from sregym_env.cluster.http import HttpCall
 from sregym_env.kube import discovery, health, nodeproxy
+from sregym_env.kube.instrumentation import Counters, exposition
 from sregym_env.kube.numbers import whole
 from sregym_env.kube.ownership.inferred import with_managed_fields
 from sregym_env.kube.registry import Registry, Resource
@@ -48,6 +49,8 @@ def _document(call: Call, path: str, query: dict[str, list[str]]) -> str:
     registry = call.registry
     if path.strip("/").partition("/")[0] in health.ENDPOINTS:
         return health.report(path, verbose="verbose" in query, excluded=query.get("exclude", ()))
+    if path == "/metrics":
+        return exposition(Counters(), _stored(call), dict(call.cluster.version()))
     if path == "/version":
         return json.dumps(dict(call.cluster.version()), indent=2)
     if path in ("/api", "/apis"):
@@ -62,6 +65,22 @@ def _document(call: Call, path: str, query: dict[str, list[str]]) -> str:
     if document is None:
         raise unknown_path()
     return _served_json(document) + "\n"
+
+
+def _stored(call: Call) -> dict[str, int]:
+    """How many objects of each resource there are, as far as the caller may look."""
+    found = {}
+    for resource in sorted(call.registry.resources, key=lambda each: each.key):
+        if (
+            "list" in resource.verbs
+            and resource.kind != "ComponentStatus"
+            and resource.group != "metrics.k8s.io"
+        ):
+            try:
+                found[resource.key] = len(call.cluster.list(resource.address))
+            except StatusError:
+                continue
+    return found
 
 
 def _resource(call: Call, match: re.Match[str], query: dict[str, list[str]]) -> None:

@@ -136,7 +136,7 @@ def _slashed(args: Sequence[str]) -> list[tuple[str, str]]:
     """Types and names of ``TYPE/NAME`` arguments."""
     found = []
     for arg in args:
-        if "/" in arg and not all(arg.split("/")[:2]):
+        if arg.count("/") == 1 and not all(arg.split("/")):
             raise KubectlError("error: arguments in resource/name form must have a single resource and name")
         if "/" not in arg:
             raise KubectlError(

@@ -267,6 +267,12 @@ def patched(info: Info, patch: Json, type: Literal["strategic", "merge", "json"]
     return dict(made) if isinstance(made, dict) else info.object
 
 
+_LOCAL_FILES = (
+    "you must specify resources by --filename when --local is set.\nExample resource specifications include:\n"
+    "   '-f rsrc.yaml'\n   '--filename=rsrc.json'"
+)
+
+
 def chosen(
     call: Call,
     words: Sequence[str] | None = None,
@@ -285,6 +291,8 @@ def chosen(
     flags = call.flags
     if flags.get("local"):
         if not flags["filename"] and not flags.get("kustomize"):
+            if call.command.startswith("set "):
+                raise failure(_LOCAL_FILES)
             raise failure("cannot specify --local and server resources")
         for _, manifest in read_sources(call, flags["filename"]):
             resource = call.resource_of(manifest)

@@ -1,0 +1,827 @@
+"""Commands that look at the machine: ``top``, ``free``, ``vmstat``, ``iostat``, ``df``, ``dmesg``, ``journalctl``, ``crictl``,
+``smartctl``, ``systemctl``, ``ss -s``.
+
+In a container they see what a container sees: the whole machine's memory and load, no devices. The kernel's messages and
+the disk's own figures are for containers with privileges; the journal and the runtime's socket for whoever has come
+into the machine's files with ``chroot``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from sregym_env.cluster.streams import ExecResult
+from sregym_env.kube.durations import parse_rfc3339, rfc3339
+from sregym_env.kube.types import Manifest
+from sregym_env.runtime import effort
+from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.streams import keyed_bits
+from sregym_env.shell.commands.arguments import UsageError, options
+from sregym_env.shell.shell import Shell
+from sregym_env.sim.containers.images import find
+from sregym_env.sim.processes import lifecycle
+from sregym_env.sim.processes.context import ProcessContext
+from sregym_env.sim.programs.image_tools import format_date
+from sregym_env.sim.programs.machine import kernel_files, records
+from sregym_env.sim.programs.machine.records import Record
+from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.figures import MachineFigures
+from sregym_env.sim.world.plan import KERNEL, OS_IMAGE
+from sregym_env.sim.world.process import Process
+
+Tool = Callable[[ProcessContext, Sequence[str], str, Shell], ExecResult]
+
+LINE_EFFORT = 1.0
+"""What a line that is shown costs (units of ``runtime/effort.py``)."""
+
+
+def _failed(text: str, code: int = 1) -> ExecResult:
+    return ExecResult(stderr=text, exit_code=code)
+
+
+def machine_of(ctx: ProcessContext) -> MachineFigures:
+    """What the kernel under a process counts; what an idle machine counts where nobody does."""
+    ctx.unnoted()
+    try:
+        return ctx.world.figures.machine(ctx.process.node)
+    except LookupError:
+        return MachineFigures(
+            8,
+            16 << 30,
+            11 << 30,
+            ctx.world.clock,
+            0.0,
+            0.05,
+            (0.42, 0.38, 0.35),
+            98 << 30,
+            69 << 30,
+            0,
+            0,
+            0,
+            (),
+        )
+
+
+def kernel_release(world: SimWorld, node: str) -> str:
+    """The kernel of a machine."""
+    machine = world.plan.machine(node)
+    return KERNEL if machine is None else machine.kernel
+
+
+def privileged(ctx: ProcessContext) -> bool:
+    """Whether the container may do what the kernel keeps from containers."""
+    process = ctx.process
+    pod = ctx.world.store.get("pods", process.namespace, process.pod) or {"spec": {}}
+    for field in ("containers", "initContainers", "ephemeralContainers"):
+        for container in pod["spec"].get(field) or ():
+            if container["name"] == process.container:
+                context = container.get("securityContext") or {}
+                added = (context.get("capabilities") or {}).get("add") or ()
+                return bool(context.get("privileged")) or "SYS_ADMIN" in added or "SYSLOG" in added
+    return False
+
+
+# --- memory, load and CPU -----------------------------------------------------------------------------
+
+
+def free(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """``free``: the machine's memory, whatever the container's limit."""
+    flags = "".join(word[1:] for word in argv[1:] if word.startswith("-") and not word.startswith("--"))
+    unit = next((u for u in ("b", "m", "g", "h") if u in flags), "k")
+    memory = kernel_files.memory_of(machine_of(ctx))
+    total, unused, available = memory["MemTotal"], memory["MemFree"], memory["MemAvailable"]
+    cache = memory["Buffers"] + memory["Cached"]
+    rows = (total, total - unused - cache, unused, memory["Shmem"], cache, available)
+    cells = [_amount(value, unit) for value in rows]
+    none = _amount(0, unit)
+    head = "               total        used        free      shared  buff/cache   available\n"
+    return ExecResult(
+        f"{head}Mem:    {cells[0]:>12}{cells[1]:>12}{cells[2]:>12}{cells[3]:>12}{cells[4]:>12}{cells[5]:>12}\n"
+        f"Swap:   {none:>12}{none:>12}{none:>12}\n"
+    )
+
+
+def _amount(kilobytes: int, unit: str) -> str:
+    if unit == "h":
+        value, at = float(kilobytes), 0
+        while value >= 1024 and at < 3:
+            value, at = value / 1024, at + 1
+        return (
+            "0B"
+            if not kilobytes
+            else f"{value:.1f}{('Ki', 'Mi', 'Gi', 'Ti')[at]}"
+            if value < 10
+            else f"{value:.0f}{('Ki', 'Mi', 'Gi', 'Ti')[at]}"
+        )
+    return str({"b": kilobytes << 10, "m": kilobytes >> 10, "g": kilobytes >> 20}.get(unit, kilobytes))
+
+
+def uptime(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """``uptime``."""
+    return ExecResult(_uptime_line(ctx, machine_of(ctx)) + "\n")
+
+
+def _uptime_line(ctx: ProcessContext, each: MachineFigures) -> str:
+    minutes = max(ctx.now() - each.booted, 0) // SECOND // 60
+    days, hours = minutes // 1440, f"{minutes // 60 % 24:2d}:{minutes % 60:02d}"
+    up = f"{days} day{'s' if days != 1 else ''}, {hours}" if days else hours
+    load = ", ".join(f"{value:.2f}" for value in each.load)
+    return f" {format_date(ctx.now(), '%T')} up {up},  0 users,  load average: {load}"
+
+
+def _shares(each: MachineFigures) -> dict[str, float]:
+    """Percent of all cores by mode, now."""
+    busy = min(1.0, each.busy / each.cores) * 100
+    found = {name: busy * share for name, share in kernel_files.MODES}
+    return {**found, "idle": 100.0 - sum(found.values())}
+
+
+def top(
+    ctx: ProcessContext,
+    argv: Sequence[str],
+    stdin: str,
+    shell: Shell,
+    seen: Sequence[tuple[int, Process]] = (),
+) -> ExecResult:
+    """One look of ``top``: what runs in the process namespace, by its use of CPU."""
+    each, busybox = machine_of(ctx), ctx.image.toolbox == "busybox"
+    shares, memory = _shares(each), kernel_files.memory_of(each)
+    rows = sorted(
+        ((pid, *usage(ctx, process), process) for pid, process in seen), key=lambda row: (-row[1], row[0])
+    )
+    total = memory["MemTotal"]
+    out = []
+    if busybox:
+        used = total - memory["MemFree"]
+        load = " ".join(f"{value:.2f}" for value in each.load)
+        out += [
+            f"Mem: {used}K used, {memory['MemFree']}K free, {memory['Shmem']}K shrd, {memory['Buffers']}K buff, {memory['Cached']}K cached",
+            f"CPU: {shares['user']:3.0f}% usr {shares['system']:3.0f}% sys   0% nic {shares['idle']:3.0f}% idle {shares['iowait']:3.0f}% io"
+            f"   0% irq {shares['softirq']:3.0f}% sirq",
+            f"Load average: {load} {max(1, round(each.busy))}/{kernel_files.tasks(each)} 57",
+            "  PID  PPID USER     STAT   VSZ %VSZ CPU %CPU COMMAND",
+        ]
+        for pid, cores, resident, _, process in rows:
+            size = resident * 9 >> 10
+            out.append(
+                f"{pid:5d}     0 root     S    {_short(size):>5} {size * 100 // total:3d}%   {pid % each.cores} {cores * 100 / each.cores:3.0f}% {command_of(process)}"
+            )
+        return ExecResult("\n".join(out) + "\n")
+    out += [
+        f"top -{_uptime_line(ctx, each)}",
+        f"Tasks: {len(rows) + 1:3d} total,   1 running, {len(rows):3d} sleeping,   0 stopped,   0 zombie",
+        f"%Cpu(s): {shares['user']:4.1f} us, {shares['system']:4.1f} sy,  0.0 ni, {shares['idle']:4.1f} id, {shares['iowait']:4.1f} wa,  0.0 hi, "
+        f"{shares['softirq']:4.1f} si,  0.0 st",
+        f"MiB Mem : {total / 1024:8.1f} total, {memory['MemFree'] / 1024:8.1f} free, {(total - memory['MemAvailable']) / 1024:8.1f} used, "
+        f"{(memory['Buffers'] + memory['Cached']) / 1024:8.1f} buff/cache",
+        f"MiB Swap:      0.0 total,      0.0 free,      0.0 used. {memory['MemAvailable'] / 1024:8.1f} avail Mem",
+        "",
+        "    PID USER      PR  NI    VIRT    RES    SHR S  %CPU  %MEM     TIME+ COMMAND",
+    ]
+    for pid, cores, resident, seconds, process in rows:
+        size = resident >> 10
+        clock = f"{int(seconds) // 60}:{seconds % 60:05.2f}"
+        out.append(
+            f"{pid:7d} root      20   0 {size * 9:7d} {size:6d} {size // 8:6d} S {cores * 100:5.1f} {size * 100 / total:5.1f} {clock:>9} "
+            f"{process.program if _is_entrypoint(process) else process.binary.rpartition('/')[2]}"
+        )
+    return ExecResult("\n".join(out) + "\n")
+
+
+def _short(kilobytes: int) -> str:
+    return f"{kilobytes >> 10}m" if kilobytes >= 100_000 else str(kilobytes)
+
+
+def usage(ctx: ProcessContext, process: Process) -> tuple[float, int, float]:
+    """Cores in use now, resident bytes and seconds of CPU of a process."""
+    ctx.unnoted()
+    try:
+        found = ctx.world.figures.container(process)
+    except LookupError:
+        return 0.0, process.memory, 0.0
+    return found.cores, found.resident, found.cpu
+
+
+def command_of(process: Process) -> str:
+    """The command line of a process."""
+    return " ".join(process.argv) if not _is_entrypoint(process) else str(process.program)
+
+
+def _is_entrypoint(process: Process) -> bool:
+    """Whether an image's script has put a program in its own place."""
+    return bool(process.argv) and process.argv[0].endswith("docker-entrypoint.sh")
+
+
+def vmstat(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """``vmstat``, its first line; ``vmstat SECONDS COUNT`` repeats it, a moment apart."""
+    each = machine_of(ctx)
+    memory, shares = kernel_files.memory_of(each), _shares(each)
+    read, written = (
+        int(value / max(1.0, (ctx.now() - each.booted) / SECOND)) >> 10
+        for value in kernel_files.disk_traffic(each)
+    )
+    row = (
+        f"{max(1, round(each.busy)):2d}  0      0 {memory['MemFree']:6d} {memory['Buffers']:6d} {memory['Cached']:6d}    0    0 {read:5d} {written:5d} "
+        f"{900 + int(each.busy * 4000):4d} {1800 + int(each.busy * 9000):4d} {shares['user']:2.0f} {shares['system'] + shares['softirq']:2.0f} "
+        f"{shares['idle']:2.0f} {shares['iowait']:2.0f}  0"
+    )
+    head = (
+        "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----\n"
+        " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n"
+    )
+    numbers = [int(word[:6]) for word in argv[1:] if word.isdecimal()]
+    count = min(numbers[1], 100) if len(numbers) > 1 else 1
+    waited = float(min(numbers[0], 3600) * (count - 1)) if numbers else 0.0
+    return ExecResult(head + f"{row}\n" * count, seconds=waited)
+
+
+def iostat(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """``iostat``, with ``-x`` extended: means since the machine booted."""
+    each = machine_of(ctx)
+    up = max(1.0, (ctx.now() - each.booted) / SECOND)
+    shares = {name: each.cpu * share / up / each.cores * 100 for name, share in kernel_files.MODES}
+    idle = 100.0 - sum(shares.values())
+    read, written = kernel_files.disk_traffic(each)
+    reads, writes = read / 4096 / up, written / 4096 / up
+    release = kernel_release(ctx.world, ctx.process.node)
+    out = [
+        f"Linux {release} ({ctx.process.node}) \t{format_date(ctx.now(), '%m/%d/%y')} \t_x86_64_\t({each.cores} CPU)",
+        "",
+        "avg-cpu:  %user   %nice %system %iowait  %steal   %idle",
+        f"         {shares['user']:6.2f}    0.00  {shares['system'] + shares['softirq']:6.2f}  {shares['iowait']:6.2f}    0.00  {idle:6.2f}",
+        "",
+    ]
+    if any(word.startswith("-") and "x" in word for word in argv[1:]):
+        failing = 4.0 if records.media_errors(ctx.world, ctx.process.node) else 0.0
+        wait = 0.31 + failing * 40
+        out += [
+            "Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB/s   wrqm/s  %wrqm w_await wareq-sz  aqu-sz  %util",
+            f"nvme1n1       {reads:7.2f} {read / 1024 / up:9.2f}     0.00   0.00 {wait:7.2f}     4.00 {writes:7.2f} {written / 1024 / up:9.2f}     0.00   0.00"
+            f"    0.42     4.00 {reads * wait / 1000:7.2f} {min(100.0, (reads * wait + writes * 0.42) / 10):6.2f}",
+        ]
+    else:
+        out += [
+            "Device             tps    kB_read/s    kB_wrtn/s    kB_dscd/s    kB_read    kB_wrtn    kB_dscd",
+            f"nvme1n1       {reads + writes:8.2f} {read / 1024 / up:12.2f} {written / 1024 / up:12.2f}         0.00 {int(read) >> 10:10d} {int(written) >> 10:10d}          0",
+        ]
+    return ExecResult("\n".join(out) + "\n\n")
+
+
+def df(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """``df``: the machine's disk under everything that is no tmpfs."""
+    each, busybox = machine_of(ctx), ctx.image.toolbox == "busybox"
+    human = any("h" in word for word in argv[1:] if word.startswith("-"))
+    wanted = [shell.resolve(word) for word in argv[1:] if not word.startswith("-")]
+    mounts = ctx.process.mounts
+    rows = [("overlay", "/"), ("tmpfs", "/dev"), ("/dev/nvme1n1p1", "/etc/hosts")]
+    rows += [("/dev/nvme1n1p1", m.path) for m in mounts if m.kind in ("pvc", "hostpath", "emptydir")]
+    rows += [("tmpfs", m.path) for m in mounts if m.kind in ("secret", "projected")]
+    if wanted:
+        holding = [
+            max((row for row in rows if _holds(row[1], path)), key=lambda row: len(row[1])) for path in wanted
+        ]
+        rows = list(dict.fromkeys(holding))
+    available = "Available" if busybox else "Avail" if human else "Available"
+    head = (
+        "Filesystem                Size      Used Available Use% Mounted on"
+        if human
+        else f"Filesystem           1K-blocks      Used {available} Use% Mounted on"
+    )
+    lines = [head]
+    for device, path in rows:
+        size, left = (each.disk >> 10, each.disk_free >> 10) if device != "tmpfs" else (65_536, 65_536)
+        used = size - left
+        share = -(-used * 100 // size) if used else 0
+        cells = [_of_disk(n) if human else str(n) for n in (size, used, left)]
+        width = 22 if human else 21
+        lines.append(f"{device:<{width}}{cells[0]:>9}{cells[1]:>10}{cells[2]:>10}{share:>4}% {path}")
+    return ExecResult("\n".join(lines) + "\n")
+
+
+def _holds(root: str, path: str) -> bool:
+    return root == "/" or path == root or path.startswith(root.rstrip("/") + "/")
+
+
+def _of_disk(kilobytes: int) -> str:
+    if kilobytes >= 1 << 20:
+        return f"{kilobytes / (1 << 20):.1f}G"
+    return f"{kilobytes / 1024:.1f}M" if kilobytes else "0"
+
+
+# --- logs of the machine --------------------------------------------------------------------------------
+
+
+def _kernel_records(ctx: ProcessContext) -> tuple[list[Record], MachineFigures]:
+    each, node = machine_of(ctx), ctx.process.node
+    return records.kernel(ctx.world, node, each.booted, kernel_release(ctx.world, node), each.memory), each
+
+
+def dmesg(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """The kernel's ring buffer, for those who may read it."""
+    busybox = ctx.image.toolbox == "busybox"
+    if not privileged(ctx):
+        return _failed(
+            "dmesg: klogctl: Operation not permitted\n"
+            if busybox
+            else "dmesg: read kernel buffer failed: Operation not permitted\n"
+        )
+    found, each = _kernel_records(ctx)
+    words = [word for word in argv[1:] if word.startswith("-")]
+    stamped = any(word in ("--ctime",) or (not word.startswith("--") and "T" in word) for word in words)
+    level = next((word.partition("=")[2] for word in words if word.startswith("--level")), "")
+    if "-l" in argv and argv.index("-l") + 1 < len(argv):
+        level = argv[argv.index("-l") + 1]
+    if level:
+        known = {"emerg": 0, "alert": 1, "crit": 2, "err": 3, "warn": 4, "notice": 5, "info": 6}
+        wanted = {known.get(name, -1) for name in level.split(",")}
+        found = [record for record in found if record.priority in wanted]
+    out = []
+    for record in found:
+        since = (record.time - each.booted) / SECOND
+        stamp = format_date(record.time, "%a %b %e %T %Y") if stamped else f"{since:12.6f}"
+        out.append(f"[{stamp}] {record.text}\n")
+    effort.spend(LINE_EFFORT * len(out))
+    return ExecResult("".join(out))
+
+
+_JOURNAL_LONG = {
+    "unit": "u:", "dmesg": "k", "lines": "n:", "reverse": "r", "follow": "f", "since": "S:", "until": "U:", "no-pager": "P", "output": "o:",
+    "priority": "p:", "grep": "g:", "boot": "b", "quiet": "q", "utc": "Z", "pager-end": "e", "catalog": "x", "all": "a", "no-hostname": "H",
+}  # fmt: skip
+_PRIORITIES = ("emerg", "alert", "crit", "err", "warning", "notice", "info", "debug")
+
+
+def journalctl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """The machine's journal: kernel, kubelet and containerd."""
+    try:
+        given, operands = options(list(argv[1:]), "u:kn:rfS:U:Po:p:g:bqZexaH", _JOURNAL_LONG)
+    except UsageError as error:
+        return _failed(f"journalctl: {error}\n")
+    units = [value.removesuffix(".service") for name, value in given if name == "u"]
+    flags = dict(given)
+    if operands:
+        return _failed(f"Failed to add match '{operands[0]}': Invalid argument\n")
+    kernel, _ = _kernel_records(ctx)
+    if "k" in flags:
+        found = kernel
+    else:
+        found = sorted(
+            [*(() if units else kernel), *records.daemons(ctx.world, ctx.process.node)],
+            key=lambda record: record.time,
+        )
+        found = [record for record in found if not units or record.unit in units]
+    now = ctx.now()
+    for name in ("S", "U"):
+        if name in flags:
+            moment = moment_of(flags[name], now)
+            if moment is None:
+                return _failed(f"Failed to parse timestamp: {flags[name]}\n")
+            found = [
+                record
+                for record in found
+                if (record.time >= moment if name == "S" else record.time <= moment)
+            ]
+    if "p" in flags:
+        word = flags["p"].partition("..")[2] or flags["p"]
+        highest = (
+            _PRIORITIES.index(word)
+            if word in _PRIORITIES
+            else int(word)
+            if word in tuple("01234567")
+            else None
+        )
+        if highest is None:
+            return _failed(f"Unknown log level {word}\n")
+        found = [record for record in found if record.priority <= highest]
+    if "g" in flags:
+        matching = shell.library(
+            "grep", ["-nE", "-e", flags["g"]], "".join(f"{record.text}\n" for record in found)
+        ).stdout
+        numbers = {int(line.partition(":")[0]) for line in matching.splitlines()}
+        found = [record for at, record in enumerate(found, 1) if at in numbers]
+    found = [record for record in found if record.time <= now]
+    count = flags.get("n", "10" if "f" in flags else "1000" if "e" in flags else "all")
+    if count != "all":
+        if not count.isdecimal():
+            return _failed(f"Failed to parse lines '{count}'\n")
+        found = found[-int(count[:6]) :] if int(count[:6]) else []
+    if "r" in flags:
+        found = found[::-1]
+    effort.spend(LINE_EFFORT * len(found))
+    if not found:
+        return ExecResult("-- No entries --\n")
+    return ExecResult(
+        "".join(_journal_line(record, ctx.process.node, flags.get("o", "short")) for record in found)
+    )
+
+
+def _journal_line(record: Record, node: str, form: str) -> str:
+    number = records.PIDS.get(record.unit)
+    who = record.unit if number is None else f"{record.unit}[{number}]"
+    if form == "cat":
+        return record.text + "\n"
+    if form.startswith("json"):
+        fields = {"__REALTIME_TIMESTAMP": str(record.time), "_HOSTNAME": node, "PRIORITY": str(record.priority), "SYSLOG_IDENTIFIER": record.unit,
+                  "MESSAGE": record.text}  # fmt: skip
+        return json.dumps(fields) + "\n"
+    stamp = {
+        "short-iso": lambda: rfc3339(record.time)[:19] + "+00:00",
+        "short-precise": lambda: format_date(record.time, "%b %d %T") + f".{record.time % SECOND:06d}",
+        "short-unix": lambda: f"{record.time // SECOND}.{record.time % SECOND:06d}",
+    }.get(form, lambda: format_date(record.time, "%b %d %T"))()
+    return f"{stamp} {node} {who}: {record.text}\n"
+
+
+_UNITS = {
+    "s": 1,
+    "sec": 1,
+    "second": 1,
+    "m": 60,
+    "min": 60,
+    "minute": 60,
+    "h": 3600,
+    "hr": 3600,
+    "hour": 3600,
+    "d": 86_400,
+    "day": 86_400,
+}
+
+
+def moment_of(text: str, now: int) -> int | None:
+    """A time as systemd reads it (``-1h``, ``10 min ago``, ``today``, an ISO date), microseconds; None where it cannot."""
+    word = text.strip().lower()
+    midnight = now // (86_400 * SECOND) * 86_400 * SECOND
+    known = {"now": now, "today": midnight, "yesterday": midnight - 86_400 * SECOND}
+    if word in known:
+        return known[word]
+    past = word.removesuffix(" ago").removeprefix("-").strip()
+    if past != word:
+        number = past[: len(past) - len(past.lstrip("0123456789"))]
+        unit = past[len(number) :].strip()
+        size = _UNITS.get(unit) or _UNITS.get(unit.removesuffix("s"))
+        return now - int(number[:9]) * size * SECOND if number and size else None
+    if word.startswith("@") and word[1:].isdecimal():
+        return int(word[1:13]) * SECOND
+    try:
+        stamp = text.strip().replace(" ", "T").removesuffix("Z")
+        return parse_rfc3339(f"{stamp}{'' if 'T' in stamp else 'T00:00:00'}Z")
+    except ValueError:
+        return None
+
+
+def systemctl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """``systemctl status`` and ``is-active`` of the daemons that are there; nothing is started or stopped by it."""
+    words = [word for word in argv[1:] if not word.startswith("-")]
+    if len(words) < 2 or words[0] not in ("status", "is-active", "is-enabled"):
+        if words and words[0] in (
+            "restart",
+            "stop",
+            "start",
+            "reload",
+            "enable",
+            "disable",
+            "kill",
+            "daemon-reload",
+        ):
+            return _failed(
+                f"Failed to {words[0]} {' '.join(words[1:]) or 'daemon'}: Running in chroot, ignoring request.\n"
+            )
+        return _failed("Running in chroot, ignoring command 'list-units'\n", 0)
+    out, code = "", 0
+    for word in words[1:]:
+        name = word.removesuffix(".service")
+        if name not in ("kubelet", "containerd"):
+            out += f"Unit {name}.service could not be found.\n" if words[0] == "status" else "inactive\n"
+            code = 4 if words[0] == "status" else 3
+        elif words[0] != "status":
+            out += "active\n" if words[0] == "is-active" else "enabled\n"
+        else:
+            # Without PID 1 behind it systemctl knows of a unit only what is in its files.
+            out += f"○ {name}.service\n     Loaded: loaded (/lib/systemd/system/{name}.service; enabled; preset: enabled)\n"
+            out += "     Active: unknown (Running in chroot, ignoring request.)\n"
+    return ExecResult(out, exit_code=code)
+
+
+# --- the disk -------------------------------------------------------------------------------------------
+
+
+def smartctl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """What the data disk says of itself."""
+    head = f"smartctl 7.3 2022-02-28 r5338 [x86_64-linux-{kernel_release(ctx.world, ctx.process.node)}] (local build)\nCopyright (C) 2002-22, Bruce Allen, Christian Franke, www.smartmontools.org\n\n"
+    devices = [word for word in argv[1:] if word.startswith("/dev/")]
+    if "--scan" in argv:
+        return ExecResult(
+            "/dev/nvme0 -d nvme # /dev/nvme0, NVMe device\n/dev/nvme1 -d nvme # /dev/nvme1, NVMe device\n"
+        )
+    if not devices:
+        return ExecResult(
+            f"{head}ERROR: smartctl requires a device name as the final command-line argument.\n\n",
+            exit_code=1,
+        )
+    device = devices[0]
+    if not privileged(ctx):
+        return ExecResult(
+            f"{head}Smartctl open device: {device} failed: Operation not permitted\n", exit_code=2
+        )
+    if device.rstrip("0123456789pn").removesuffix("nvme") != "/dev/" or not device.startswith(
+        ("/dev/nvme0", "/dev/nvme1")
+    ):
+        return ExecResult(f"{head}Smartctl open device: {device} failed: No such device\n", exit_code=2)
+    errors = records.media_errors(ctx.world, ctx.process.node) if device.startswith("/dev/nvme1") else 0
+    each = machine_of(ctx)
+    read, written = kernel_files.disk_traffic(each)
+    hours = (
+        8000 + keyed_bits("disk", ctx.process.node) % 9000 + int((ctx.now() - each.booted) / SECOND / 3600)
+    )
+    health = "PASSED"
+    warning = "0x04" if errors else "0x00"
+    if errors:
+        health = "FAILED!\n- NVM subsystem reliability has been degraded"
+    text = (
+        f"=== START OF SMART DATA SECTION ===\nSMART overall-health self-assessment test result: {health}\n\n"
+    )
+    if not any(word in ("-H", "--health") for word in argv[1:]):
+        text += (
+            "SMART/Health Information (NVMe Log 0x02)\n"
+            f"Critical Warning:                   {warning}\n"
+            "Temperature:                        38 Celsius\n"
+            f"Available Spare:                    {100 if not errors else 61}%\n"
+            "Available Spare Threshold:          10%\n"
+            "Percentage Used:                    7%\n"
+            f"Data Units Read:                    {int(read / 512_000) + 1_904_221:,}\n"
+            f"Data Units Written:                 {int(written / 512_000) + 4_812_077:,}\n"
+            f"Power On Hours:                     {hours:,}\n"
+            "Unsafe Shutdowns:                   3\n"
+            f"Media and Data Integrity Errors:    {errors}\n"
+            f"Error Information Log Entries:      {errors}\n"
+        )
+    return ExecResult(head + text + "\n", exit_code=8 if errors else 0)
+
+
+# --- the container runtime --------------------------------------------------------------------------------
+
+
+def crictl(ctx: ProcessContext, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """``crictl``: ps, pods, images, inspect, logs, stats, version."""
+    words = list(argv[1:])
+    while words and words[0].startswith("-"):
+        words = words[2:] if words[0] in ("-r", "--runtime-endpoint", "-t", "--timeout") else words[1:]
+    verb = words[0] if words else ""
+    rest = words[1:]
+    handler = _CRICTL.get(verb)
+    if handler is None:
+        if verb in ("stop", "rm", "rmp", "stopp", "exec", "pull", "rmi", "run", "create"):
+            return _failed(f"FATA[0000] {verb}: not permitted by the policy of this machine\n")
+        return _failed(f'No help topic for "{verb}"\n', 3)
+    return handler(ctx, rest)
+
+
+def _containers(ctx: ProcessContext) -> Iterator[tuple[Manifest, Mapping[str, Any], bool, str, int]]:
+    """Containers of the machine, the newest first: pod, status, whether it runs, identity, when it was made."""
+    found = []
+    for pod in ctx.world.store.list("pods"):
+        if pod["spec"].get("nodeName") != ctx.process.node:
+            continue
+        for status in kernel_files.container_statuses(pod):
+            for field in ("state", "lastState"):
+                state = status.get(field) or {}
+                ended, running = state.get("terminated"), state.get("running")
+                if running:
+                    found.append(
+                        (
+                            pod,
+                            status,
+                            True,
+                            status.get("containerID", ""),
+                            parse_rfc3339(running["startedAt"]),
+                        )
+                    )
+                elif ended and ended.get("containerID"):
+                    started = ended.get("startedAt") or ended["finishedAt"]
+                    found.append((pod, status, False, ended["containerID"], parse_rfc3339(started)))
+    found.sort(key=lambda row: (-row[4], row[3]))
+    for pod, status, running_, identity, made in found:
+        yield pod, status, running_, identity.partition("://")[2], made
+
+
+def _attempt(status: Mapping[str, Any], running: bool, identity: str) -> int:
+    own = status.get("containerID", "").partition("://")[2] == identity
+    return int(status["restartCount"]) - (0 if own else 1)
+
+
+def _sandbox(pod: Manifest) -> str:
+    return "".join(f"{keyed_bits('sandbox', pod['metadata']['uid'], part):016x}" for part in range(4))
+
+
+def _age(now: int, then: int) -> str:
+    seconds = max(now - then, 0) // SECOND
+    for size, unit in ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second")):
+        if seconds >= size:
+            count = seconds // size
+            return (
+                f"{count} {unit}{'s' if count != 1 else ''} ago"
+                if count != 1 or unit in ("day", "second")
+                else f"About {'an' if unit == 'hour' else 'a'} {unit} ago"
+            )
+    return "Less than a second ago"
+
+
+def _table(rows: list[list[str]]) -> str:
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    return "".join(
+        "".join(cell.ljust(width + 3) for cell, width in zip(row, widths, strict=True)).rstrip() + "\n"
+        for row in rows
+    )
+
+
+def _value(words: Sequence[str], *names: str) -> str:
+    for at, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if name in names:
+            return value if equals else words[at + 1] if at + 1 < len(words) else ""
+    return ""
+
+
+def _ps(ctx: ProcessContext, words: Sequence[str]) -> ExecResult:
+    every = any(word in ("-a", "--all") for word in words)
+    name, now = _value(words, "--name"), ctx.now()
+    wanted = [row for row in _containers(ctx) if (row[2] or every) and name in row[1]["name"]]
+    if any(word in ("-q", "--quiet") for word in words):
+        return ExecResult("".join(f"{row[3]}\n" for row in wanted))
+    rows = [["CONTAINER", "IMAGE", "CREATED", "STATE", "NAME", "ATTEMPT", "POD ID", "POD", "NAMESPACE"]]
+    for pod, status, running, identity, made in wanted:
+        image = str(status.get("imageID") or status["image"]).partition("sha256:")[2][:13] or status["image"]
+        rows.append([identity[:13], image, _age(now, made), "Running" if running else "Exited", status["name"], str(_attempt(status, running, identity)),
+                     _sandbox(pod)[:13], pod["metadata"]["name"], pod["metadata"]["namespace"]])  # fmt: skip
+    effort.spend(LINE_EFFORT * len(rows))
+    return ExecResult(_table(rows))
+
+
+def _pods(ctx: ProcessContext, words: Sequence[str]) -> ExecResult:
+    rows = [["POD ID", "CREATED", "STATE", "NAME", "NAMESPACE", "ATTEMPT", "RUNTIME"]]
+    for pod in ctx.world.store.list("pods"):
+        started = (pod.get("status") or {}).get("startTime")
+        if pod["spec"].get("nodeName") != ctx.process.node or not started:
+            continue
+        ready = (pod.get("status") or {}).get("phase") in ("Running", "Pending")
+        rows.append([_sandbox(pod)[:13], _age(ctx.now(), parse_rfc3339(started)), "Ready" if ready else "NotReady", pod["metadata"]["name"],
+                     pod["metadata"]["namespace"], "0", "(default)"])  # fmt: skip
+    return ExecResult(_table(rows))
+
+
+def _found(
+    ctx: ProcessContext, words: Sequence[str]
+) -> tuple[Manifest, Mapping[str, Any], bool, str, int] | ExecResult:
+    with_values = ("--tail", "-o", "--output", "--since")
+    names = [
+        word
+        for at, word in enumerate(words)
+        if not word.startswith("-") and (at == 0 or words[at - 1] not in with_values)
+    ]
+    if not names:
+        return _failed("FATA[0000] ID cannot be empty\n")
+    for row in _containers(ctx):
+        if row[3].startswith(names[0]) and names[0]:
+            return row
+    return _failed(
+        f'E{format_date(ctx.now(), "%m%d %T")}.000000   20117 remote_runtime.go:432] "ContainerStatus from runtime service failed" err="rpc error: '
+        f'code = NotFound desc = an error occurred when try to find container \\"{names[0]}\\": not found" containerID="{names[0]}"\n'
+        f'FATA[0000] rpc error: code = NotFound desc = an error occurred when try to find container "{names[0]}": not found\n'
+    )
+
+
+def _logs(ctx: ProcessContext, words: Sequence[str]) -> ExecResult:
+    row = _found(ctx, words)
+    if isinstance(row, ExecResult):
+        return row
+    pod, status, running, identity, _ = row
+    run = _attempt(status, running, identity)
+    key = (pod["metadata"]["uid"], status["name"])
+    tail = _value(words, "--tail")
+    limit = int(tail[:7]) if tail.isdecimal() else None
+    log = ctx.world.logs.get((*key, run))
+    lines = [] if log is None else log.read(ctx.now(), limit=limit)
+    process = ctx.world.processes.get(key)
+    if process is not None and process.restart == run:
+        lines = [*lines, *lifecycle.live_lines(ctx.world, key, since=0, limit=limit)]
+        lines = lines if limit is None else lines[-limit:] if limit else []
+    effort.spend(LINE_EFFORT * len(lines))
+    return ExecResult("".join(f"{line.text}\n" for line in lines))
+
+
+def _inspect(ctx: ProcessContext, words: Sequence[str]) -> ExecResult:
+    row = _found(ctx, words)
+    if isinstance(row, ExecResult):
+        return row
+    pod, status, running, identity, made = row
+    ended: Mapping[str, Any] = next(
+        (
+            s["terminated"]
+            for f in ("state", "lastState")
+            if (s := status.get(f) or {}).get("terminated", {}).get("containerID", "").endswith(identity)
+        ),
+        {},
+    )
+    document = {
+        "status": {
+            "id": identity,
+            "metadata": {"attempt": _attempt(status, running, identity), "name": status["name"]},
+            "state": "CONTAINER_RUNNING" if running else "CONTAINER_EXITED",
+            "createdAt": rfc3339(made),
+            "startedAt": rfc3339(made),
+            "finishedAt": ended.get("finishedAt", "0001-01-01T00:00:00Z"),
+            "exitCode": ended.get("exitCode", 0),
+            "reason": ended.get("reason", ""),
+            "message": ended.get("message", ""),
+            "image": {"image": status["image"]},
+            "imageRef": status.get("imageID", ""),
+            "labels": {
+                "io.kubernetes.container.name": status["name"],
+                "io.kubernetes.pod.name": pod["metadata"]["name"],
+                "io.kubernetes.pod.namespace": pod["metadata"]["namespace"],
+                "io.kubernetes.pod.uid": pod["metadata"]["uid"],
+            },
+            "logPath": f"/var/log/pods/{pod['metadata']['namespace']}_{pod['metadata']['name']}_{pod['metadata']['uid']}/{status['name']}/"
+            f"{_attempt(status, running, identity)}.log",
+        },
+        "info": {
+            "sandboxID": _sandbox(pod),
+            "runtimeSpec": {"linux": {"cgroupsPath": f"{kernel_files.slice_of(pod).rpartition('/')[2]}:cri-containerd:{identity}"}},
+        },
+    }  # fmt: skip
+    return ExecResult(json.dumps(document, indent=2) + "\n")
+
+
+def _stats(ctx: ProcessContext, words: Sequence[str]) -> ExecResult:
+    rows = [["CONTAINER", "NAME", "CPU %", "MEM", "DISK", "INODES"]]
+    for pod, status, running, identity, _ in _containers(ctx):
+        process = ctx.world.processes.get((pod["metadata"]["uid"], status["name"])) if running else None
+        if process is not None:
+            cores, resident, _ = usage(ctx, process)
+            rows.append(
+                [
+                    identity[:13],
+                    status["name"],
+                    f"{cores * 100:.2f}",
+                    f"{resident / 1e6:.2f}MB",
+                    "32.77kB",
+                    "9",
+                ]
+            )
+    return ExecResult(_table(rows))
+
+
+def _images(ctx: ProcessContext, words: Sequence[str]) -> ExecResult:
+    seen = {}
+    for _, status, _, _, _ in _containers(ctx):
+        name, _, tag = str(status["image"]).rpartition(":")
+        image = find(ctx.world.images, str(status["image"]))
+        size = f"{image.size / 1e6:.1f}MB" if image is not None else ""
+        seen[status["image"]] = [
+            name or tag,
+            tag if name else "latest",
+            str(status.get("imageID", "")).partition("sha256:")[2][:13],
+            size,
+        ]
+    return ExecResult(_table([["IMAGE", "TAG", "IMAGE ID", "SIZE"], *(seen[name] for name in sorted(seen))]))
+
+
+def _version(ctx: ProcessContext, words: Sequence[str]) -> ExecResult:
+    machine = ctx.world.plan.machine(ctx.process.node)
+    version = (machine.runtime if machine is not None else "containerd://1.7.27").partition("://")[2]
+    return ExecResult(
+        f"Version:  0.1.0\nRuntimeName:  containerd\nRuntimeVersion:  {version}\nRuntimeApiVersion:  v1\n"
+    )
+
+
+_CRICTL: Mapping[str, Callable[[ProcessContext, Sequence[str]], ExecResult]] = {
+    "ps": _ps, "pods": _pods, "logs": _logs, "inspect": _inspect, "stats": _stats, "images": _images, "version": _version,
+}  # fmt: skip
+
+
+def sockets(ctx: ProcessContext, ports: Sequence[int]) -> ExecResult:
+    """``ss -s``."""
+    count = len(ports)
+    return ExecResult(
+        f"Total: {count + 12}\nTCP:   {count} (estab 0, closed 0, orphaned 0, timewait 0)\n\nTransport Total     IP        IPv6\n"
+        f"RAW\t  0         0         0        \nUDP\t  0         0         0        \nTCP\t  {count:<10}{count:<10}0        \n"
+        f"INET\t  {count:<10}{count:<10}0        \nFRAG\t  0         0         0        \n\n"
+    )
+
+
+TOOLS: Mapping[str, Tool] = {
+    "free": free, "uptime": uptime, "df": df, "dmesg": dmesg, "vmstat": vmstat, "iostat": iostat, "journalctl": journalctl, "systemctl": systemctl,
+    "smartctl": smartctl, "crictl": crictl,
+}  # fmt: skip
+"""Commands by name; ``top`` needs to know what is to be seen (:func:`top`)."""
+
+ON_MACHINES = frozenset("dmesg journalctl systemctl crictl vmstat ss netstat ip sysctl lsblk".split())
+_EXTRA = frozenset(("iostat", "smartctl"))
+
+
+def on_machine(os_image: str = OS_IMAGE) -> frozenset[str]:
+    """The commands that a machine has beside those of its distribution: purpose-made systems have no tools for disks."""
+    plain = os_image.startswith(("Debian", "Ubuntu", "Rocky", "Amazon"))
+    return ON_MACHINES | _EXTRA if plain else ON_MACHINES

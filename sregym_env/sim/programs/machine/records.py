@@ -1,0 +1,363 @@
+"""What a machine's kernel, kubelet and containerd have logged: read off what has happened to its pods and its disk."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sregym_env.cluster.disturbances import DiskReadErrors
+from sregym_env.kube import quantity
+from sregym_env.kube.durations import parse_rfc3339, rfc3339
+from sregym_env.kube.types import Manifest
+from sregym_env.runtime import effort
+from sregym_env.runtime.clock import SECOND
+from sregym_env.runtime.streams import keyed_bits
+from sregym_env.sim.programs.machine.kernel_files import container_statuses, slice_of
+from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.figures import failing
+
+LOOK_EFFORT = 0.5
+"""What it costs to look at a remembered write (units of ``runtime/effort.py``)."""
+DISK_ERRORS_KEPT = 120
+"""Failed reads that a ring buffer still holds beside everything else."""
+DISK_ERROR_SECONDS = 9
+"""Assumed mean time between the failed reads that the kernel tells of: it says nothing of repeated ones at once."""
+
+PIDS = {"kubelet": 1287, "containerd": 812, "systemd": 1}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Record:
+    """One line of the journal."""
+
+    time: int
+    """Microseconds."""
+    unit: str
+    """``kernel``, ``kubelet`` or ``containerd``."""
+    text: str
+    priority: int = 6
+    """As syslog counts: 3 is an error, 4 a warning, 6 a piece of information."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """A container that the kernel has killed for its memory."""
+
+    time: int
+    pod: Manifest
+    status: Mapping[str, Any]
+    container_id: str
+
+
+def kills(world: SimWorld, node: str) -> list[Kill]:
+    """The containers of a machine that ran out of memory, as far as anybody remembers, oldest first."""
+    found: dict[str, Kill] = {}
+    for pod in _pods(world, node):
+        for status in container_statuses(pod):
+            for field in ("state", "lastState"):
+                ended = (status.get(field) or {}).get("terminated") or {}
+                identity = ended.get("containerID", "")
+                if ended.get("reason") == "OOMKilled" and identity not in found:
+                    found[identity] = Kill(
+                        parse_rfc3339(ended["finishedAt"]), pod, status, identity.partition("://")[2]
+                    )
+    return sorted(found.values(), key=lambda kill: (kill.time, kill.container_id))
+
+
+def _pods(world: SimWorld, node: str) -> Iterator[Manifest]:
+    """The pods of a machine as they are, and as they were in remembered writes."""
+    for pod in world.store.list("pods"):
+        if pod["spec"].get("nodeName") == node:
+            yield pod
+    count = 0
+    for _, change in world.store.dated_changes():
+        count += 1
+        if (
+            change.resource == "pods"
+            and change.old is not None
+            and change.old["spec"].get("nodeName") == node
+        ):
+            yield change.old
+    effort.note(LOOK_EFFORT * count)
+
+
+# --- the kernel -----------------------------------------------------------------------------------
+
+
+def kernel(world: SimWorld, node: str, booted: int, release: str, memory: int) -> list[Record]:
+    """What the kernel of a machine has logged since it booted, oldest first."""
+    found = [*_boot(booted, release, memory), *_links(world, node, booted), *_disk(world, node)]
+    for kill in kills(world, node):
+        found += _killing(kill)
+    return sorted((record for record in found if record.time >= booted), key=lambda record: record.time)
+
+
+def _boot(booted: int, release: str, memory: int) -> Iterator[Record]:
+    lines = (
+        (0, f"Linux version {release} (debian-kernel@lists.debian.org) (gcc-12 (Debian 12.2.0-14) 12.2.0) #1 SMP PREEMPT_DYNAMIC Debian 6.1.129-1"),
+        (0, f"Command line: BOOT_IMAGE=/boot/vmlinuz-{release} root=/dev/nvme0n1p1 ro console=tty0 console=ttyS0,115200"),
+        (0.4, f"Memory: {int(memory * 0.97) >> 10}K/{memory >> 10}K available"),
+        (1.6, "nvme nvme0: 2/0/0 default/read/poll queues"),
+        (1.7, "nvme nvme1: 2/0/0 default/read/poll queues"),
+        (2.9, "EXT4-fs (nvme0n1p1): mounted filesystem with ordered data mode. Quota mode: none."),
+        (3.8, "systemd[1]: Detected virtualization kvm."),
+        (5.1, "EXT4-fs (nvme1n1p1): mounted filesystem with ordered data mode. Quota mode: none."),
+        (9.4, "Bridge firewalling registered"),
+    )  # fmt: skip
+    for after, text in lines:
+        yield Record(booted + int(after * SECOND), "kernel", text)
+
+
+def _links(world: SimWorld, node: str, booted: int) -> Iterator[Record]:
+    for pod in world.store.list("pods"):
+        started = (pod.get("status") or {}).get("startTime")
+        if pod["spec"].get("nodeName") != node or pod["spec"].get("hostNetwork") or not started:
+            continue
+        name = f"cali{keyed_bits('veth', pod['metadata']['uid']) & 0xFFFFFFFFFFF:011x}"
+        yield Record(
+            max(parse_rfc3339(started) + SECOND, booted),
+            "kernel",
+            f"IPv6: ADDRCONF(NETDEV_CHANGE): {name}: link becomes ready",
+        )
+
+
+def _killing(kill: Kill) -> Iterator[Record]:
+    """An out of memory kill as Linux 6.1 tells it (``mm/oom_kill.c``, ``mm/memcontrol.c``)."""
+    spec: Mapping[str, Any] = next(
+        (
+            c
+            for field in ("containers", "initContainers")
+            for c in kill.pod["spec"].get(field) or ()
+            if c["name"] == kill.status["name"]
+        ),
+        {},
+    )
+    limit = _bytes(((spec.get("resources") or {}).get("limits") or {}).get("memory", "")) >> 10
+    bits = keyed_bits("oom", kill.container_id)
+    pid, cpu = 20_000 + bits % 900_000, bits % 8
+    name = str((spec.get("command") or [kill.status["name"]])[0]).rpartition("/")[2][:15]
+    group = f"/{slice_of(kill.pod)}/cri-containerd-{kill.container_id}.scope"
+    adjusted = {"Guaranteed": -997, "BestEffort": 1000}.get(
+        (kill.pod.get("status") or {}).get("qosClass", ""), 996
+    )
+    anonymous = int(limit * 0.985)
+    lines = (
+        f"{name} invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj={adjusted}",
+        f"CPU: {cpu} PID: {pid} Comm: {name} Not tainted 6.1.0-32-amd64 #1  Debian 6.1.129-1",
+        f"memory: usage {limit}kB, limit {limit}kB, failcnt {bits % 4000 + 40}",
+        "swap: usage 0kB, limit 0kB, failcnt 0",
+        f"Memory cgroup stats for {group}:",
+        f"oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=cri-containerd-{kill.container_id}.scope,mems_allowed=0,"
+        f"oom_memcg={group},task_memcg={group},task={name},pid={pid},uid=0",
+        f"Memory cgroup out of memory: Killed process {pid} ({name}) total-vm:{limit * 9}kB, anon-rss:{anonymous}kB, "
+        f"file-rss:{limit - anonymous}kB, shmem-rss:0kB, UID:0 pgtables:{limit // 400}kB oom_score_adj:{adjusted}",
+    )  # fmt: skip
+    for index, text in enumerate(lines):
+        yield Record(kill.time + index * 11, "kernel", text, 3 if index > 4 else 4)
+
+
+def _bytes(text: str) -> int:
+    try:
+        return int(quantity.bytes_(text)) if text else 0
+    except ValueError:
+        return 0
+
+
+def failing_since(world: SimWorld, node: str) -> int | None:
+    """When the data disk of a machine began to fail, microseconds; None where it does not."""
+    if not any(isinstance(each, DiskReadErrors) and each.node == node for each in world.disturbances):
+        return None
+    since = world.memory.get(failing(node))
+    return world.clock if since is None else int(since)
+
+
+def _volumes(world: SimWorld, node: str) -> list[str]:
+    """The volumes from which pods of a machine read, whether they run at the moment or not."""
+    found = []
+    for pod in world.store.list("pods"):
+        if pod["spec"].get("nodeName") != node:
+            continue
+        for volume in pod["spec"].get("volumes") or ():
+            name = (volume.get("persistentVolumeClaim") or {}).get("claimName")
+            claim = (
+                world.store.get("persistentvolumeclaims", pod["metadata"]["namespace"], name)
+                if name
+                else None
+            )
+            if claim is not None and claim["spec"].get("volumeName"):
+                found.append(str(claim["spec"]["volumeName"]))
+    return found
+
+
+def media_errors(world: SimWorld, node: str) -> int:
+    """Reads that a machine's data disk has refused."""
+    since = failing_since(world, node)
+    if since is None or not _volumes(world, node):
+        return 0
+    return int((world.clock - since) / SECOND / DISK_ERROR_SECONDS * 3)
+
+
+def _disk(world: SimWorld, node: str) -> Iterator[Record]:
+    since = failing_since(world, node)
+    volumes = _volumes(world, node)
+    if since is None or not volumes:
+        return
+    period = DISK_ERROR_SECONDS * SECOND
+    last = (world.clock - since) // period
+    for number in range(max(0, last - DISK_ERRORS_KEPT), last + 1):
+        bits = keyed_bits("medium error", node, number)
+        time = since + number * period + bits % period
+        if time > world.clock:
+            continue
+        volume = volumes[(bits >> 24) % len(volumes)]
+        sector = keyed_bits("extent", volume) % 180_000_000 + (bits >> 40) % 24 * 8
+        yield Record(
+            time,
+            "kernel",
+            f"nvme1n1: Read(0x2) @ LBA {sector}, 8 blocks, Unrecovered Read Error (sct 0x2 / sc 0x81) DNR",
+            4,
+        )
+        yield Record(
+            time + 9,
+            "kernel",
+            f"critical medium error, dev nvme1n1, sector {sector} op 0x0:(READ) flags 0x80700 phys_seg 1 prio class 2",
+            3,
+        )
+
+
+# --- the kubelet and containerd ---------------------------------------------------------------------
+
+
+def daemons(world: SimWorld, node: str) -> list[Record]:
+    """What the kubelet and containerd of a machine have logged of its pods, oldest first: as far back as events go."""
+    found: list[Record] = list(_runs(world, node))
+    for event in world.store.list("events"):
+        if (event.get("source") or {}).get("host") != node or event["involvedObject"].get("kind") != "Pod":
+            continue
+        pod = world.store.get("pods", event["metadata"]["namespace"], event["involvedObject"]["name"])
+        first, last = event.get("firstTimestamp"), event.get("lastTimestamp")
+        for text in dict.fromkeys(filter(None, (first, last))):
+            found += _told(parse_rfc3339(str(text)), event, pod)
+    for kill in kills(world, node):
+        found.append(
+            Record(
+                kill.time + 4000,
+                "containerd",
+                _containerd(kill.time + 4000, "info", f'TaskOOM event container_id:"{kill.container_id}"'),
+            )
+        )
+    return sorted(found, key=lambda record: record.time)
+
+
+def _runs(world: SimWorld, node: str) -> Iterator[Record]:
+    """What the kubelet has noticed of the containers that are there: that they started, and how the runs before ended."""
+    for pod in world.store.list("pods"):
+        if pod["spec"].get("nodeName") != node:
+            continue
+        place, uid = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}", pod["metadata"]["uid"]
+        for status in container_statuses(pod):
+            for field in ("lastState", "state"):
+                state = status.get(field) or {}
+                ended = state.get("terminated") or {}
+                started = (state.get("running") or ended).get("startedAt")
+                identity = ended.get("containerID") or status.get("containerID", "")
+                for kind, text in (("ContainerStarted", started), ("ContainerDied", ended.get("finishedAt"))):
+                    if text and identity:
+                        data = {"ID": uid, "Type": kind, "Data": identity.partition("://")[2]}
+                        about = f'"SyncLoop (PLEG): event for pod" pod="{place}" event={json.dumps(data, separators=(",", ":"))}'
+                        time = parse_rfc3339(text) + keyed_bits("pleg", identity, kind) % SECOND
+                        yield _klog(time, "I", "kubelet.go:2569", about)
+
+
+def _told(time: int, event: Manifest, pod: Manifest | None) -> Iterator[Record]:
+    """What the kubelet writes when it reports an event about a pod, and what containerd has to do with it."""
+    about = event["involvedObject"]
+    reason, message = event["reason"], event.get("message") or ""
+    place, uid = f"{event['metadata']['namespace']}/{about['name']}", about.get("uid", "")
+    container = about.get("fieldPath", "").partition("{")[2].rstrip("}")
+    time += keyed_bits("journal", event["metadata"]["name"], time) % SECOND
+    named = f'pod="{place}" podUID="{uid}" containerName="{container}"'
+    identity = _identity(pod, container)
+    if reason == "Unhealthy":
+        probe, _, output = message.partition(" probe failed: ")
+        yield _klog(
+            time,
+            "I",
+            "prober.go:107",
+            f'"Probe failed" probeType="{probe}" {named} probeResult="failure" output={json.dumps(output)}',
+        )
+    elif reason == "BackOff" and message.startswith("Back-off restarting"):
+        waited = _waiting(pod, container) or message
+        failed = f'failed to \\"StartContainer\\" for \\"{container}\\" with CrashLoopBackOff: \\"{waited}\\"'
+        yield _klog(
+            time,
+            "E",
+            "pod_workers.go:1301",
+            f'"Error syncing pod, skipping" err="{failed}" pod="{place}" podUID="{uid}"',
+        )
+    elif reason in ("Failed", "FailedMount", "FailedCreatePodSandBox", "FailedPostStartHook"):
+        yield _klog(
+            time,
+            "E",
+            "pod_workers.go:1301",
+            f'"Error syncing pod, skipping" err={json.dumps(message)} pod="{place}" podUID="{uid}"',
+        )
+        if "pull" in message:
+            yield Record(
+                time - 900, "containerd", _containerd(time - 900, "error", json.dumps(message)[1:-1]), 3
+            )
+    elif reason == "Killing" and identity:
+        yield _klog(
+            time,
+            "I",
+            "kuberuntime_container.go:808",
+            f'"Killing container with a grace period" {named} containerID="containerd://{identity}" gracePeriod=30',
+        )
+        yield Record(
+            time + 700,
+            "containerd",
+            _containerd(time + 700, "info", f'StopContainer for \\"{identity}\\" with timeout 30 (s)'),
+        )
+    elif reason == "Started" and identity:
+        yield Record(
+            time,
+            "containerd",
+            _containerd(time, "info", f'StartContainer for \\"{identity}\\" returns successfully'),
+        )
+    elif reason == "Pulling":
+        image = message.partition('"')[2].partition('"')[0]
+        yield Record(time, "containerd", _containerd(time, "info", f'PullImage \\"{image}\\"'))
+    elif reason == "Evicted":
+        yield _klog(
+            time,
+            "I",
+            "eviction_manager.go:614",
+            f'"Eviction manager: pod is evicted successfully" pod="{place}"',
+        )
+
+
+def _waiting(pod: Manifest | None, container: str) -> str:
+    """Why a container waits, as the kubelet has put it."""
+    for status in container_statuses(pod or {}):
+        if status["name"] == container:
+            return str(((status.get("state") or {}).get("waiting") or {}).get("message", ""))
+    return ""
+
+
+def _identity(pod: Manifest | None, container: str) -> str:
+    for status in container_statuses(pod or {}):
+        if status["name"] == container:
+            return str(status.get("containerID", "")).partition("://")[2]
+    return ""
+
+
+def _klog(time: int, level: str, place: str, text: str) -> Record:
+    moment = rfc3339(time)
+    stamp = f"{level}{moment[5:7]}{moment[8:10]} {moment[11:19]}.{time % SECOND:06d}"
+    return Record(time, "kubelet", f"{stamp} {PIDS['kubelet']:7d} {place}] {text}", 3 if level == "E" else 6)
+
+
+def _containerd(time: int, level: str, text: str) -> str:
+    return f'time="{rfc3339(time)[:19]}.{time % SECOND:06d}000Z" level={level} msg="{text}"'

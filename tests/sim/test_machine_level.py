@@ -1,0 +1,174 @@
+"""The machine under the containers: what its kernel counts agrees with metrics, and its logs with what has happened."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from sregym_env.apps.hotel_reservation import APP
+from sregym_env.cluster.disturbances import DiskReadErrors
+from sregym_env.sim.bringup.deploy import deployed_world
+from sregym_env.sim.embedded import EmbeddedWorld
+from sregym_env.sim.programs.machine.commands import moment_of
+from sregym_env.tools.kubectl import Kubectl
+
+NAMESPACE = "hotel-reservation"
+NOW = 1_786_000_000_000_000
+
+
+@pytest.fixture
+def world() -> EmbeddedWorld:
+    return deployed_world(APP).fork()
+
+
+def typed(world: EmbeddedWorld, *words: str) -> str:
+    return Kubectl(world.cluster, NAMESPACE).run(list(words), "", None).stdout
+
+
+def inside(world: EmbeddedWorld, workload: str, script: str) -> str:
+    return typed(world, "exec", f"deploy/{workload}", "--", "sh", "-c", script)
+
+
+def on_node(world: EmbeddedWorld, node: str, script: str, profile: str = "sysadmin") -> str:
+    words = (
+        "debug",
+        f"node/{node}",
+        "--image=busybox",
+        f"--profile={profile}",
+        "-q",
+        "-i",
+        "--",
+        "sh",
+        "-c",
+        script,
+    )
+    return typed(world, *words)
+
+
+def fields(text: str) -> dict[str, int]:
+    return {name: int(value) for name, value in (line.split() for line in text.splitlines())}
+
+
+def node_of(world: EmbeddedWorld, workload: str) -> str:
+    pods = world.cluster.list("pods", NAMESPACE, label_selector=f"io.kompose.service={workload}")
+    return str(pods[0]["spec"]["nodeName"])
+
+
+def test_counters_of_a_container_go_up_by_what_metrics_say(world: EmbeddedWorld) -> None:
+    text = inside(
+        world, "frontend", "cat /sys/fs/cgroup/cpu.stat; sleep 60; echo; cat /sys/fs/cgroup/cpu.stat"
+    )
+    before, after = (fields(part) for part in text.split("\n\n"))
+    assert all(after[name] >= before[name] for name in before)
+    assert before["usage_usec"] == before["user_usec"] + before["system_usec"]
+    cores = (after["usage_usec"] - before["usage_usec"]) / 60e6
+    query = f'rate(container_cpu_usage_seconds_total{{namespace="{NAMESPACE}",container="hotel-reserv-frontend"}}[5m])'
+    ((_, _, values),) = world.telemetry.metrics.query(query, int(world.cluster.now() // 1000)).series
+    assert cores == pytest.approx(float(values[0]), rel=0.25)
+
+
+def test_memory_stays_within_the_limit_and_adds_up(world: EmbeddedWorld) -> None:
+    script = "cd /sys/fs/cgroup; cat memory.max memory.current; grep -E '^(anon|file|kernel) ' memory.stat"
+    limit, current, *stat = inside(world, "geo", script).split("\n")
+    assert limit == "max" or int(current) <= int(limit)
+    assert sum(fields("\n".join(filter(None, stat))).values()) == pytest.approx(int(current), rel=0.01)
+
+
+def test_everybody_on_a_machine_sees_the_same_memory_and_load(world: EmbeddedWorld) -> None:
+    node = node_of(world, "geo")
+    own = inside(world, "geo", "grep MemTotal /proc/meminfo; cat /proc/loadavg")
+    machine = on_node(world, node, "grep MemTotal /host/proc/meminfo; cat /host/proc/loadavg")
+    assert own.split()[:3] == machine.split()[:3]
+    assert float(own.split()[3]) == pytest.approx(
+        float(machine.split()[3]), abs=0.1
+    )  # a debug pod takes seconds
+    allocated = world.cluster.get("nodes", node)["status"]["capacity"]["memory"]
+    assert own.split()[1] == allocated.removesuffix("Ki")
+
+
+def test_the_machine_has_the_control_groups_of_its_containers(world: EmbeddedWorld) -> None:
+    node = node_of(world, "geo")
+    found = on_node(world, node, "find /host/sys/fs/cgroup -name cpu.stat").split()
+    pods = [p for p in world.cluster.list("pods") if p["spec"].get("nodeName") == node]
+    uid = next(p for p in pods if p["metadata"]["name"].startswith("geo-"))["metadata"]["uid"].replace(
+        "-", "_"
+    )
+    assert any(uid in path and "cri-containerd-" in path for path in found)
+
+
+@pytest.mark.parametrize(
+    "profile, told", [("general", "klogctl: Operation not permitted"), ("sysadmin", "Linux version")]
+)
+def test_only_the_privileged_read_the_kernels_messages(world: EmbeddedWorld, profile: str, told: str) -> None:
+    assert told in on_node(world, node_of(world, "geo"), "dmesg | head -1", profile)
+
+
+def test_a_failing_disk_shows_in_the_kernels_log_and_in_its_own_figures(world: EmbeddedWorld) -> None:
+    node = node_of(world, "mongodb-geo")
+    script = "dmesg | grep -c 'critical medium error'; chroot /host smartctl -a /dev/nvme1n1 | grep Integrity"
+    healthy = on_node(world, node, script)
+    assert healthy.split()[0] == "0" and healthy.split()[-1] == "0"
+    world.nodes.apply(DiskReadErrors(node))
+    world.advance(90.0)
+    first = on_node(world, node, script).split()
+    world.advance(90.0)
+    second = on_node(world, node, script).split()
+    assert 0 < int(first[0]) < int(second[0])
+    assert 0 < int(first[-1]) < int(second[-1])
+    world.nodes.heal(DiskReadErrors(node))
+    assert on_node(world, node, script).split()[0] == "0"
+
+
+def test_a_container_that_ran_out_of_memory_is_in_the_kernels_log(world: EmbeddedWorld) -> None:
+    typed(world, "set", "resources", "deploy/geo", "--limits=memory=8Mi", "--requests=memory=8Mi")
+    world.advance(60.0)
+    pod = next(
+        p
+        for p in world.cluster.list("pods", NAMESPACE, label_selector="io.kompose.service=geo")
+        if p["status"]["containerStatuses"][0]["restartCount"]
+    )
+    text = on_node(world, pod["spec"]["nodeName"], "dmesg; chroot /host journalctl -u kubelet")
+    assert "limit 8192kB" in text and "Memory cgroup out of memory: Killed process" in text
+    assert 'with CrashLoopBackOff: \\"back-off' in text
+    assert pod["metadata"]["uid"].replace("-", "_") in text
+
+
+def test_the_runtime_knows_the_containers_as_the_api_does(world: EmbeddedWorld) -> None:
+    node = node_of(world, "geo")
+    script = "chroot /host sh -c 'crictl inspect $(crictl ps -q --name hotel-reserv-geo | tail -1)'"
+    told = json.loads(on_node(world, node, script))
+    pod = world.cluster.get("pods", told["status"]["labels"]["io.kubernetes.pod.name"], NAMESPACE)
+    identities = [each["containerID"].partition("://")[2] for each in pod["status"]["containerStatuses"]]
+    assert told["status"]["id"] in identities
+
+
+def test_looking_changes_nothing(world: EmbeddedWorld) -> None:
+    twin = world.fork()
+    inside(
+        world,
+        "geo",
+        "cat /proc/stat /proc/meminfo /sys/fs/cgroup/cpu.stat /proc/net/dev; top -b -n1; free; df; vmstat; ps",
+    )
+    inside(twin, "geo", "true")
+    assert world.digest() == twin.digest()
+
+
+@pytest.mark.parametrize(
+    "text, ago",
+    [
+        ("now", 0),
+        ("-1h", 3600),
+        ("10 min ago", 600),
+        ("2 hours ago", 7200),
+        ("1 day ago", 86_400),
+        ("30s ago", 30),
+    ],
+)
+def test_times_of_the_journal(text: str, ago: int) -> None:
+    assert moment_of(text, NOW) == NOW - ago * 1_000_000
+
+
+@pytest.mark.parametrize("text", ["", "soon", "-h", "ten minutes ago", "2026-13-40"])
+def test_times_that_are_none(text: str) -> None:
+    assert moment_of(text, NOW) is None
