@@ -95,6 +95,7 @@ NEED_NODES = (
     "node_without_power",
     "recurring_memory_cut",
     "webhook_certificate_expired",
+    "webhook_shrinks_limits",
 )
 """Faults that strike nodes, or need them or the cluster's own namespaces; that these are undone is a line of ``sregym validate``."""
 
