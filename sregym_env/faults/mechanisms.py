@@ -608,7 +608,7 @@ _ALL = (
     ),
     Mechanism(
         "shrunk_at_admission",
-        "admission",
+        "resources",
         (
             "webhook rewrites",
             "webhook memory_limit|limit|memory low|changed|number|again",

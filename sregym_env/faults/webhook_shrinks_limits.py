@@ -35,7 +35,7 @@ from sregym_env.kube.types import Manifest
 from sregym_env.runtime.chance import Chance
 
 SERVERS = (
-    ("pod-defaults", "pods.defaults.example.com"), ("resource-policy", "resources.policy.example.com"),
+    ("pod-profiles", "pods.profiles.example.com"), ("resource-policy", "resources.policy.example.com"),
     ("workload-profiles", "profiles.workloads.example.com"), ("fair-share", "share.tenants.example.com"),
     ("platform-mutations", "mutate.platform.example.com"), ("tenant-guard", "guard.tenants.example.com"),
     ("cost-ceilings", "ceilings.cost.example.com"), ("pod-normalizer", "normalize.pods.example.com"),
@@ -103,9 +103,9 @@ def webhook_shrinks_limits(
     exempt = [{"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": [target.namespace]}]
     return Fault(
         resource=config,
-        cause=f"The mutating admission webhook {name} (its server and policy are in namespace {place}) sets the memory limit "
-        f"of every new pod in namespace {target.namespace} to {memory} as it is created, less than {target.name} needs: "
-        f"its pods are OOMKilled, although {target.kind} {target.name} declares nothing of the kind.",
+        cause=f"The mutating admission webhook {name} writes a memory limit of {memory} into every new pod of namespace "
+        f"{target.namespace} as it is created, less than {target.name} needs (the ceiling stands in ConfigMap {policy.name}, "
+        f"namespace {place}): its pods are OOMKilled, whatever {target.kind} {target.name} declares.",
         edits=edits,
         trigger=[RecreatePods(target.name)],
         details={"field": "memory limit", "wrong": memory},

@@ -96,6 +96,7 @@ NEED_NODES = (
     "recurring_memory_cut",
     "served_feature_flag",
     "webhook_certificate_expired",
+    "webhook_shrinks_limits",
 )
 """Faults that strike nodes, or need them or the cluster's own namespaces; or pods that start; that these are undone is a line of ``sregym validate``."""
 

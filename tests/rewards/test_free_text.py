@@ -77,7 +77,14 @@ def test_a_voice_for_every_fault() -> None:
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_same_about_innocent_components_fails(fault: str) -> None:
     truth = FAULTS[fault]
-    elsewhere = ("Node", "ConfigMap", "ResourceQuota", "CronJob", "ValidatingWebhookConfiguration")
+    elsewhere = (
+        "Node",
+        "ConfigMap",
+        "ResourceQuota",
+        "CronJob",
+        "ValidatingWebhookConfiguration",
+        "MutatingWebhookConfiguration",
+    )
     if len(truth.components) > 1 or truth.resource_kind in elsewhere:
         pytest.skip("lies in an object of its own")
     own = {*truth.components, *truth.affected}
