@@ -7,8 +7,9 @@ import pytest
 from sregym_env.errors import UsageError
 from sregym_env.rollouts.policies.expert import ExpertPolicy
 from sregym_env.rollouts.policies.move import Move
+from sregym_env.tools.call import Submission
 from sregym_env.tools.causes import Cause, causes_of
-from sregym_env.tools.submit import Submission, from_line
+from sregym_env.tools.submit import from_line
 
 CAUSES = (
     Cause(
