@@ -127,7 +127,9 @@ class _Compared:
     @property
     def value(self) -> bool | None:
         """Whether the wrong value is right; None where none is given that could be compared."""
-        said = _READ_ERROR.sub("eio", plain(self.cause.value).strip().strip("\"'"))
+        said = plain(self.cause.value).strip().strip("\"'")
+        if _READ_ERROR.search(said) and "eio" in _atoms(plain(self.spec.wrong)):
+            return True
         if said and said == plain(self.spec.wrong).strip():
             return True
         if said in ABSENT:
