@@ -15,9 +15,8 @@ ACTIONS = [
     f"kubectl get endpoints frontend {NAMESPACE}",
     f"kubectl get service frontend {NAMESPACE} -o jsonpath='{{.spec.selector}}'",
     f"kubectl get pods {NAMESPACE} -l k8s-app=hotel",
-    'submit diagnosis "The selector of the Service frontend requires the label '
-    "k8s-app=hotel, which no pod has. The Service has no endpoints and every request "
-    'to the frontend is refused, so all users are affected."',
+    "submit diagnosis --component frontend --kind Service --name frontend --mechanism wrong_selector "
+    "--field spec.selector --value k8s-app=hotel --because 'no pod has that label, so the Service has no endpoints'",
     f"kubectl patch service frontend {NAMESPACE} --type=json -p='{REMOVE_LABEL}'",
     f"kubectl get endpoints frontend {NAMESPACE}",
     "submit mitigation",

@@ -559,7 +559,7 @@ _ALL = (
         valued=("VALUE secret gone|absent|lack !wrong",),
         unlike=(
             "secret present /3",
-            "secret lack >config_key|variable|named_key /4",
+            "secret lack >config_key|variable|named_key = /4",
         ),
         kinds=(
             "Deployment",

@@ -250,10 +250,10 @@ ACTS: Mapping[str, str] = {
     r"|(?:no|not one|nothing|none) (?:old |serving )?(?:pods?|replicas?|cop(?:y|ies))? ?(?:is |was |has to be |need be )?(?:kept|left|spared|retained)|100 ?%|lets? (?:all|every) (?:\S+ ){0,3}go",
     "unanswered": r"un-?reachable|un-?answered|(?:can(?:not|n't| not)|could(?:n't| not)) be (?:called|reached|asked|contacted)|nobody (?:answers|is there|behind)|no (?:one|body) (?:answers|behind)"
     r"|(?:does|do)(?:n't| not) (?:exist|answer|respond)|no longer (?:exists?|installed|there|answers)|un-?installed|without (?:a )?back-?end|no (?:back-?end|endpoints|such service)|failed (?:to call|calling)|not found|nowhere|missing",
-    "node_dead": r"(?:nodes?|machines?|hosts?|workers?|kubelets?|server|box)(?: \S+){0,3} (?:is|are|was|went|has gone|has been|have been|goes|stands) (?:\w+ )?(?:down|dead|off-?line|powered (?:off|down)|not ?-?ready|unreachable|lost|silent|switched off|without power)"
-    r"|(?:node|machine|host|worker|server)(?: \S+){0,3} (?:has )?(?:died|failed|crashed|lost (?:its )?power|has no power|does not (?:answer|respond|report)|stopped (?:reporting|responding|answering)|disappeared)"
+    "node_dead": r"(?:nodes?|machines?|hosts?|[\w-]*workers?-?\d*|kubelets?|server|box),?(?: \S+){0,3} (?:is|are|was|went|has gone|has been|have been|goes|stands) (?:\w+ )?(?:down|dead|off-?line|powered (?:off|down)|not ?-?ready|unreachable|lost|silent|switched off|without power)"
+    r"|(?:nodes?|machines?|hosts?|[\w-]*workers?-?\d*|servers?|box),?(?: \S+){0,3} (?:has )?(?:died|went dark|gave up the ghost|dropped off|failed|crashed|lost (?:its )?power|has no power|does not (?:answer|respond|report)|stopped (?:reporting|responding|answering)|disappeared)"
     r"|(?:node|machine|host|power|hardware) (?:failure|outage|loss)|loss of (?:the )?(?:node|machine|host|power)|(?:dead|failed|lost|crashed|downed|unreachable|powered-off|notready) (?:worker )?(?:node|machine|host|worker)"
-    r"|kubelet (?:\S+ ){0,4}(?:stopped|silent|gone|not (?:reporting|responding|posting))|notready|node status unknown",
+    r"|(?:no|without|lost|missed|missing) (?:\w+ )?heart-?beats?|stopped posting (?:node )?status|kubelet (?:\S+ ){0,4}(?:stopped|silent|gone|not (?:reporting|responding|posting))|notready|node status unknown",
     "forwards": r"forward\w*|rout(?:es?|ed|ing)|sends?|sent|sending|directs?|directed|directing|points?|pointing|pointed|maps?|mapped|mapping|hand(?:s|ed)?(?: \w+)?(?: over)?|deliver\w*|relays?|proxies|targets?|targeting|hits?|goes|go|dials?"
     r"|pass(?:es|ing)(?: \w+)? (?:on|to)|shovels?|lands?|ends? up|pipes?|aims?|aimed|aiming|dispatch\w*|steers?",
     "offers": r"offer\w*|expos\w*|publish\w*|listens?|listening|serv(?:es?|ing)|advertis\w*|available|reachable|opened|moved|declares?|uses?|is on|runs on|now on|sits on|answers on",
@@ -313,7 +313,7 @@ ACTS: Mapping[str, str] = {
     "incompatib": r"incompatib\w+|not compatible",
     "deny_all": r"empty (?:ingress|egress)|lets nothing (?:in|out|through)|deny-all|deny all|denies all|default-deny|(?:no|zero) (?:ingress|egress)",
     "service_object": r"(?:service|svc)(?: object| resource| named| called| for| of|/)? ?(?:the )?[\"']?@_*|(?:kubernetes |k8s |the )service object|svc/@_*",
-    "scaled_away": r"0/0|scaled? (?:\S+ ){0,5}?(?:to|at) (?:0|zero|nothing|none)|replicas?(?: count)?(?: (?:is|was|set|are|now|field|number|of|equals|dropped|went|changed|reduced|at|from \S+))* ?[:=]? ?(?:to )?(?:0|zero|nil|none)(?![\w.]|/\d)"
+    "scaled_away": r"0/0|(?:dial\w*|turn\w*|wound|cut|brought|taken|took|ramped) (?:\S+ ){0,4}?down to (?:0|zero|nothing|none)(?![\w%]|\.\d)|scaled? (?:\S+ ){0,5}?(?:to|at) (?:0|zero|nothing|none)|replicas?(?: count)?(?: (?:is|was|set|are|now|field|number|of|equals|dropped|went|changed|reduced|at|from \S+))* ?[:=]? ?(?:to )?(?:0|zero|nil|none)(?![\w.]|/\d)"
     r"|(?:wants?|asks? for|set to|desires?|specif\w+|demands?|calls? for|configured (?:for|with|to)|told to (?:run|keep)|desired|orders?) (?:just |exactly |only )?(?:0|zero|no) (?:pods?|copies|copy|instances?|replicas?)(?: at all)?|(?:runs?|has|have|needs?|to have) (?:just |exactly |only )?(?:0|zero) (?:pods?|copies|copy|instances?|replicas?)(?! (?:ready|available|up|running))(?: at all)?"
     r"|(?:0|zero|no) (?:desired |wanted |configured )?replicas?(?! (?:are |is )?(?:ready|available|up|running))",
     "dropped_user": r"dropuser|drop(?:ped)? (?:the |its )?(?:data ?base |db |mongo |admin )*user|user ?not ?found",

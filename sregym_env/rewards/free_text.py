@@ -72,6 +72,12 @@ _TAGS = 3
 ANOTHER_CAUSE = "other_cause"
 """What is claimed by whoever names a cause that is none of the taxonomy's."""
 
+_NO_EFFECT = FIELDS | {"webhook"}
+"""What is said of these is no consequence of anything, whatever word stands before it."""
+
+_LOOKED_UP = re.compile(r"[^a-z_]")
+"""What is in a value that somebody must have seen: ``Fail`` and ``true`` are one of two, and are guessed."""
+
 _FRAGMENT = 3
 """Words of a line that says nothing by itself."""
 
@@ -141,7 +147,7 @@ class _Case:
                 sentence = each.sentence
                 for key, mechanism in MECHANISMS.items():
                     for match in _distinct(matches(mechanism.ways, sentence)):
-                        if each.consequence(match.head.start) and match.head.concept not in FIELDS:
+                        if each.consequence(match.head.start) and match.head.concept not in _NO_EFFECT:
                             # "... so its service is gone": what follows from a cause in such words is none.
                             continue
                         found.append(Claim(key, match, number, tuple(subjects(each, match))))
@@ -570,7 +576,10 @@ class _Case:
 
     def _by_the_way(self, claim: Claim) -> bool:
         """Whether a claim is of nobody else and of no field, in an account that knows a fault's own value."""
-        known = any(found is not None and VALUE in found.match.concepts for found in self.valued)
+        known = any(
+            found is not None and VALUE in found.match.concepts and _seen(spec, self.app)
+            for found, spec in zip(self.valued, self.specs, strict=True)
+        )
         added = _ADDED.search(self.statements[claim.statement].text) is not None
         return (
             known
@@ -597,7 +606,10 @@ class _Case:
                 continue
             own = claims[claim.statement]
             if any(
-                known is not None and known.key == spec.mechanism and VALUE in known.match.concepts
+                known is not None
+                and known.key == spec.mechanism
+                and VALUE in known.match.concepts
+                and _seen(spec, self.app)
                 for known in self.valued
             ):
                 # Who knows the value has not taken the one for the other.
@@ -664,6 +676,12 @@ class _Case:
         """Whether so much is claimed that nothing is."""
         innocents = len(self.innocents)
         return self.listing or len(self.foreign) >= _KINDS_GUESSED or innocents > max(1, len(self.truth))
+
+
+def _seen(spec: FaultSpec, app: App) -> bool:
+    """Whether who gives a fault's own value must have looked it up."""
+    value = spec.wrong.lower()
+    return not value or value in app.by_name or _LOOKED_UP.search(value) is not None
 
 
 def _distinct(found: Sequence[Match]) -> list[Match]:

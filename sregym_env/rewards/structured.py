@@ -128,6 +128,8 @@ class _Compared:
     def value(self) -> bool | None:
         """Whether the wrong value is right; None where none is given that could be compared."""
         said = plain(self.cause.value).strip().strip("\"'")
+        if _READ_ERROR.search(said) and "eio" in _atoms(plain(self.spec.wrong)):
+            return True
         if said and said == plain(self.spec.wrong).strip():
             return True
         if said in ABSENT:
@@ -150,6 +152,9 @@ class _Compared:
         telling = {word for word in _atoms(wrong) if word not in _atoms(plain(self.spec.right))}
         return bool(_atoms(said) & (telling or _atoms(wrong)))
 
+
+_READ_ERROR = re.compile(r"\b(?:i/?o|input/output|read)[ -]errors?\b")
+"""What tools print for ``EIO``."""
 
 _VAGUE = frozenset({"spec", "template", "container", "metadata", "data", "resource"})
 """Words of paths that stand in most of them."""

@@ -12,6 +12,7 @@ from sregym_env.faults.registry import declaration
 from sregym_env.faults.spec import FaultSpec
 from sregym_env.rewards.checklist import Grade
 from sregym_env.rewards.judge import SpecJudge
+from sregym_env.runtime.chance import Chance
 from sregym_env.sim.bringup.deploy import deployed_world
 
 APP: App = apps.app("hotel-reservation")
@@ -38,6 +39,25 @@ def one_of_each(app: str = "") -> tuple[FaultSpec, ...]:
     for problem in pairs(app=app):
         targets.setdefault(problem.faults[0].fault, []).append(problem.faults[0].target)
     return tuple(spec(fault, names[len(names) // 2], app) for fault, names in targets.items())
+
+
+@lru_cache(maxsize=1)
+def spread() -> tuple[FaultSpec, ...]:
+    """Every fault of every application on a drawn one of its targets.
+
+    The middle target is the same component for most faults of an application: whoever names that one has guessed half of
+    them, which tells about the sample and not about the judge.
+    """
+    found = []
+    for name in apps.names():
+        targets: dict[str, list[str]] = {}
+        for problem in pairs(app=name):
+            targets.setdefault(problem.faults[0].fault, []).append(problem.faults[0].target)
+        found += [
+            spec(fault, Chance(("spread", name, fault)).choice("target", known), name)
+            for fault, known in targets.items()
+        ]
+    return tuple(found)
 
 
 def app_of(truth: FaultSpec) -> App:

@@ -213,3 +213,10 @@ def test_prose_about_flags_is_prose() -> None:
 @given(st.text(max_size=200))
 def test_any_flags_are_understood_or_refused(text: str) -> None:
     assert isinstance(from_line(f"submit diagnosis --component {text}"), Submission | str | None)
+
+
+@pytest.mark.parametrize("value", ["EIO", "I/O error", "input/output errors", "read errors"])
+def test_a_read_error_has_many_names(value: str) -> None:
+    truth = next(each for each in one_of_each("hotel-reservation") if each.mechanism == "disk_read_errors")
+    answer = replace(truth.answer, value=value)
+    assert SpecJudge().grade(handed_in([answer]), [truth], app_of(truth)).passed

@@ -67,13 +67,13 @@ def test_the_expert_solves_it_and_what_it_says_was_printed(each: Problem, style:
     assert record.commands <= 50
     assert record.grade is not None and record.grade["score"] >= 0.9
     submitted = [json.loads(action)["tool_calls"][0]["function"]["name"] for action in record.actions]
-    assert submitted.count("submit_diagnosis") == 1 and submitted[-1] == "submit_mitigation"
+    assert submitted.count("submit_structured_diagnosis") == 1 and submitted[-1] == "submit_mitigation"
     for number, step in enumerate(record.steps):
         said = record.messages[step.message_span[0]]
         assert len(said.tool_calls) == 1
         assert said.content and len(said.content) < 600
         assert_quotes_were_printed(said.content, observed_before(record, number))
-    assert_values_were_printed(record, submitted.index("submit_diagnosis"))
+    assert_values_were_printed(record, submitted.index("submit_structured_diagnosis"))
 
 
 def assert_quotes_were_printed(thought: str, printed: str) -> None:
@@ -98,7 +98,7 @@ def assert_values_were_printed(record: EpisodeRecord, handed_in: int) -> None:
 
 @pytest.mark.parametrize(("each", "style"), SAMPLE[::5], ids=lambda value: getattr(value, "id", value))
 def test_diagnoses_are_plain_prose(each: Problem, style: str) -> None:
-    texts = {played(each, seed, style=style).diagnosis or "" for seed in range(3)}
+    texts = {played(each, seed, style=style, diagnosis="text").diagnosis or "" for seed in range(3)}
     assert len(texts) > 1
     for text in texts:
         assert not re.search(r"\[fault_spec\]|\|\||component=|[{}]", text)

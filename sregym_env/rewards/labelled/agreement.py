@@ -13,7 +13,7 @@ from sregym_env.llm.model import Usage
 from sregym_env.rewards.checklist import Grade
 from sregym_env.rewards.judge import Judge, JudgeError
 from sregym_env.rewards.labelled.diagnosis import CATEGORIES, REGISTERS, Diagnosis
-from sregym_env.rewards.labelled.specs import APP_NAME, specs
+from sregym_env.rewards.labelled.specs import specs
 
 KAPPA = 0.8
 """Agreement below which a judge measures something else ("almost perfect" begins there: Landis and Koch 1977)."""
@@ -65,11 +65,11 @@ def measured(
     watch: Callable[[], object] = lambda: None,
 ) -> tuple[Outcome, ...]:
     """What a judge makes of diagnoses, in their order. ``watch`` is called after each of them."""
-    app = apps.app(APP_NAME)
 
     def outcome(diagnosis: Diagnosis) -> Outcome:
         try:
-            grade = judge.grade(diagnosis.text, [specs()[pair] for pair in diagnosis.pairs], app)
+            truths = [specs(diagnosis.app)[pair] for pair in diagnosis.pairs]
+            grade = judge.grade(diagnosis.text, truths, apps.app(diagnosis.app))
         except JudgeError as error:
             return Outcome(diagnosis, None, str(error), error.usage)
         finally:

@@ -32,7 +32,7 @@ def fingerprint(diagnoses: Sequence[Diagnosis]) -> str:
     """Twelve digits that are the same for the same texts, labels and truths, to stand beside figures."""
     digest = blake2b(digest_size=6)
     for each in diagnoses:
-        truths = [specs()[pair].model_dump_json() for pair in each.pairs]
+        truths = [specs(each.app)[pair].model_dump_json() for pair in each.pairs]
         digest.update(json.dumps([each.id, each.label, each.text, *truths]).encode())
     return digest.hexdigest()
 
@@ -65,6 +65,6 @@ def _read(file: Traversable) -> Iterator[Diagnosis]:
             each = Diagnosis(**json.loads(line))
         except (TypeError, ValueError) as error:
             raise ValueError(f"{file.name}, line {number}: {error}") from None
-        if unknown := [pair for pair in each.pairs if pair not in specs()]:
+        if unknown := [pair for pair in each.pairs if pair not in specs(each.app)]:
             raise ValueError(f"{file.name}, line {number}: there is no {' on '.join(unknown[0])}")
         yield each

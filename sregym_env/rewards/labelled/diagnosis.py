@@ -64,6 +64,8 @@ class Diagnosis:
     """One of :data:`CATEGORIES` under its label."""
     register: str
     """One of :data:`REGISTERS`."""
+    app: str = "hotel-reservation"
+    """The application in which it was injected."""
 
     def __post_init__(self) -> None:
         if not self.id or not self.text.strip():

@@ -14,17 +14,28 @@ from types import MappingProxyType
 from sregym_env.faults.spec import FaultSpec
 
 APP_NAME = "hotel-reservation"
-"""The application of every diagnosis, as it is published."""
+"""The application of every diagnosis that names no other, as it is published."""
+
+APPS = (APP_NAME, "social-network", "astronomy-shop")
+"""The applications that are written about."""
 
 Pair = tuple[str, str]
 """(fault, target)."""
 
 
-@lru_cache(maxsize=1)
-def specs() -> Mapping[Pair, FaultSpec]:
-    """The ground truth of every pair, in the order of the declarations."""
-    rows = json.loads(files(__package__).joinpath("data", "specs.json").read_text("utf-8"))
+@lru_cache(maxsize=8)
+def specs(app: str = APP_NAME) -> Mapping[Pair, FaultSpec]:
+    """The ground truth of every pair of an application, in the order of the declarations; elsewhere than in
+    :data:`APP_NAME` of each fault on a middle one of its targets.
+    """
+    data = files(__package__).joinpath("data", file_of(app))
+    rows = json.loads(data.read_text("utf-8")) if data.is_file() else []
     return MappingProxyType({(row["spec"]["fault"], row["target"]): FaultSpec(**row["spec"]) for row in rows})
+
+
+def file_of(app: str) -> str:
+    """The name of the file with an application's specs."""
+    return "specs.json" if app == APP_NAME else f"specs_{app}.json"
 
 
 def frozen(pairs: Iterable[tuple[str, FaultSpec]]) -> str:

@@ -58,7 +58,7 @@ _CUT = re.compile(
 )
 
 _HEDGED = re.compile(
-    r"\b(?:might|may(?= (?:be|have|well|also|just|explain|cause|indicate|point|mean|come|stem|result|lie|suggest)\b)|could(?! not|n't)|perhaps|maybe|possibly|probably|presumably|likely|suspect\w*|suspicion\w*|guess(?! what)\w*|hypothes\w+|potentially|conceivabl\w+|plausibl\w+"
+    r"\b(?:might|may(?= (?:be|have(?! to\b)|well|also|just|explain|cause|indicate|point|mean|come|stem|result|lie|suggest)\b)|could(?! not|n't)|perhaps|maybe|possibly|probably|presumably|likely|suspect\w*|suspicion\w*|guess(?! what)\w*|hypothes\w+|potentially|conceivabl\w+|plausibl\w+"
     r"|possible (?:cause|reason|explanation|that|culprit)|not (?:\w+ )?(?:sure|certain|clear)|unsure|uncertain|unclear|unconfirmed|speculat\w+|i (?:wonder|assume|presume)|one of (?:these|the following|several|them)(?! (?:is|are|has|have|loses?|fails?|crash\w*|dies|cannot|can't|gets?|always|then|was))"
     r"|either(?! (?:database|pod|workload|direction|one|node|end|copy|of|side|way|service|component|end|container|deployment))|can(?:no|')t (?:tell|say|confirm|verify|decide)|could(?: not|n't) (?:tell|say|confirm|verify|determine|decide|establish|rule out)"
     r"|(?:some|any) (?:kind|sort) of|smells? like|looks? like it (?:might|may|could)|chances are|as if|supposedly|seemingly|prolly|prob|probs|mebbe|gut feeling|my gut|i'd wager|idk|dunno|imagine|or something|something like (?:that|it)|not 100 ?%|tbc|tbd|might've|could've|in all likelihood|presumptive|tentative\w*|circumstantial|educated guess)\b"
@@ -72,6 +72,8 @@ _TAKEN_BACK = re.compile(
     r"|\b(?:that|this|it|which|they) (?:is|was|are|were)(?: not|n't) (?:the|a|our|its) (?:\w+ )?(?:cause|reason|culprit|problem|explanation|issue)\b|\bnothing (?:at all )?(?:is|was) (?:the matter|amiss)\b|\b(?:is|was|are) (?:mistaken|in error|misinformed)\b|\b(?:has|have|had|was|were)(?: been)? (?:since |already |long )*(?:repaired|fixed|reverted|corrected)(?: since| long ago| already)?, (?:so|and)\b"
 )
 _DOUBTED_WHOLE = re.compile(
+    r"^\W*(?:it (?:has been|had been|was|is)|(?:some|people|others|they|colleagues) (?:have |had )?)(?: (?:also|sometimes|often|widely|first))? ?(?:said|say|claimed?|alleged|suggested|argued?|asserted|rumou?red|reported by some)\b"
+    r"|"
     r"^\W*(?:(?:or|and|but|so|also|then)\W+)*(?:perhaps|maybe|possibly|conceivably|presumably|probably|either)\b"
     r"|\b(?:at first|initially|first|originally|earlier) (?:i|we) (?:thought|assumed|believed|suspected)\b|\b(?:i|we) (?:first |initially |originally )?(?:thought|assumed|believed) (?:at first |first |initially )?that\b"
     r"|^\W*(?:(?:my|the|our) )?(?:first|second|third|fourth|next|another|other|initial) (?:theory|guess|idea|suspect|suspicion|hypothesis|thought|bet|candidate|assumption)\b|^\W*my (?:first|second|third|next|other) (?:was|is|one)\b"

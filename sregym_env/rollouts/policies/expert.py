@@ -14,6 +14,9 @@ from sregym_env.rollouts.policies.narrative.case import STYLES, Case, Style
 from sregym_env.rollouts.policies.narrative.course import played
 from sregym_env.rollouts.policies.policy import Turn
 
+DIAGNOSES = ("structured", "text")
+"""Forms in which a diagnosis can be handed in: closed answers, or prose."""
+
 
 class ExpertPolicy:
     """Plays a declared solution in the manner of an engineer, from the symptom to the cause, and says why at each step.
@@ -22,18 +25,32 @@ class ExpertPolicy:
 
     ``style``: ``direct``, ``thorough``, ``dead_ends`` (goes after an innocent component first), or ``mixed``: the seed
     draws one. ``calls``: ``tools`` for thoughts with tool calls, ``text`` for bare command lines. ``alternative`` picks
-    one of the declared repairs; without it the seed does. Raises UsageError for a style or a form there is not.
+    one of the declared repairs; without it the seed does. ``diagnosis``: ``structured`` for closed answers, which the
+    deterministic judge grades exactly, or ``text`` for prose. Raises UsageError for a style or a form there is not.
     """
 
     name = "expert"
-    version = "2"
+    version = "3"
 
-    def __init__(self, style: str = "mixed", calls: str = "tools", alternative: int | None = None) -> None:
+    def __init__(
+        self,
+        style: str = "mixed",
+        calls: str = "tools",
+        alternative: int | None = None,
+        diagnosis: str = "structured",
+    ) -> None:
+        if diagnosis not in DIAGNOSES:
+            raise UsageError(f"no form of diagnosis {diagnosis!r}; there are {', '.join(DIAGNOSES)}")
         if style not in (*STYLES, "mixed"):
             raise UsageError(f"no style {style!r} of the expert; there are {', '.join((*STYLES, 'mixed'))}")
         if alternative is not None and (not isinstance(alternative, int) or isinstance(alternative, bool)):
             raise UsageError(f"alternative must be a whole number, not {alternative!r}")
-        self.settings: Mapping[str, Any] = {"style": style, "calls": form(calls), "alternative": alternative}
+        self.settings: Mapping[str, Any] = {
+            "style": style,
+            "calls": form(calls),
+            "alternative": alternative,
+            "diagnosis": diagnosis,
+        }
         self._play: Generator[Move, str, None] | None = None
         self._turns = 0
         self._dedicated = False
@@ -52,6 +69,7 @@ class ExpertPolicy:
             stage=env.episode.rules.stage,
             budget=env.episode.rules.max_commands,
             chance=chance,
+            structured=self.settings["diagnosis"] == "structured",
         )
         self._dedicated = chance.random() < 0.5
         self._turns = 0

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from sregym_env.errors import UsageError
 from sregym_env.llm.messages import Call, call
 from sregym_env.rollouts.policies.policy import Turn, turn
+from sregym_env.tools.causes import Cause
 
 CALLS = ("tools", "text")
 """Forms in which a move can be made: a thought with a tool call, or a bare command line."""
@@ -20,6 +22,8 @@ class Move:
     thought: str
     does: Literal["run", "diagnosis", "mitigation"]
     text: str = ""
+    causes: tuple[Cause, ...] = ()
+    """A diagnosis in closed answers; where there are none it is the text."""
 
     @property
     def line(self) -> str:
@@ -28,12 +32,17 @@ class Move:
             return self.text
         if self.does == "mitigation":
             return "submit mitigation"
+        if self.causes:
+            return f"submit diagnosis {' '.join(map(_flags, self.causes))}"
         return f"submit diagnosis <<'EOF'\n{self.text}\nEOF"
 
     def call(self, identifier: str, dedicated: bool) -> Call:
         """As a tool call; ``dedicated`` prefers the tools that do one thing."""
         if self.does == "mitigation":
             return call(identifier, "submit_mitigation")
+        if self.does == "diagnosis" and self.causes:
+            causes = [_filled(cause) for cause in self.causes]
+            return call(identifier, "submit_structured_diagnosis", causes=causes)
         if self.does == "diagnosis":
             return call(identifier, "submit_diagnosis", text=self.text)
         if dedicated and self.text == "alerts":
@@ -47,6 +56,17 @@ class Move:
         if calls == "text":
             return self.line
         return turn(self.thought, (self.call(f"call-{number}", dedicated),))
+
+
+def _filled(cause: Cause) -> dict[str, Any]:
+    """A cause by its fields, without those that are left out."""
+    return {name: value for name, value in cause.to_dict().items() if value}
+
+
+def _flags(cause: Cause) -> str:
+    """A cause as flags of ``submit diagnosis``."""
+    fields = {**_filled(cause), "component": ",".join(cause.components)}
+    return " ".join(f"--{name} {shlex.quote(value)}" for name, value in fields.items())
 
 
 def form(calls: str) -> str:

@@ -18,7 +18,7 @@ from sregym_env.envs.tasks.pairs import pairs
 from sregym_env.errors import SREGymError
 from sregym_env.faults.problems import Problem
 from sregym_env.runtime.chance import Chance
-from tests.redteam.specs import one_of_each
+from tests.redteam.specs import one_of_each, spread
 
 from .repairs import Ground, Trial, both
 from .texts import LIMITS, SORTS, doubles, searched, shortened, worth
@@ -37,7 +37,7 @@ CONSOLE = Console()
 
 def texts(seconds: float, seed: int) -> bool:
     """Breed texts of every sort; whether none earns more than it may."""
-    specs = one_of_each()
+    specs = spread()
     table = Table(
         "texts", "score", "limit", "passes", "graded", "the best", title="What texts earn of the diagnosis"
     )

@@ -33,6 +33,8 @@ class Case:
     """Journeys that were tried."""
     failing: list[str] = field(default_factory=list)
     """Journeys that failed when they were last tried."""
+    structured: bool = True
+    """Whether the diagnosis is handed in as closed answers."""
     remark: str = ""
     """What there is to say about the last output."""
     proof: str = ""

@@ -38,7 +38,8 @@ def played(case: Case) -> Moves:
         if case.remark in ("", *words.NOT_YET):
             case.remark = f"What gives it away is {sights.quoted(case.proof)}." if case.proof else ""
         told = diagnosis.tell(case.instances, case.app, case.chance, case.found, case.failing)
-        yield Move(case.think("diagnosis"), "diagnosis", told.text)
+        causes = diagnosis.answers(case.instances, told, case.found) if case.structured else ()
+        yield Move(case.think("diagnosis"), "diagnosis", told.text, causes)
     if case.stage != "diagnosis":
         yield from _repair(case)
         yield from _verify(case)

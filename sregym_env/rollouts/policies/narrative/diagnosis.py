@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from random import Random
 from string import Formatter
@@ -18,6 +18,7 @@ from sregym_env.cluster.targets import kind_of
 from sregym_env.faults.fault import FaultInstance, text
 from sregym_env.rewards.judge import SpecJudge
 from sregym_env.rollouts.policies.narrative.causes import CAUSES
+from sregym_env.tools.causes import Cause
 
 GOOD = 0.9
 """Score from which a wording is good enough for a demonstration."""
@@ -40,6 +41,8 @@ class Telling:
 
     text: str
     values: tuple[str, ...]
+    sentences: tuple[str, ...] = ()
+    """Each cause by itself, in the order of the faults."""
 
 
 def facts(instance: FaultInstance, chance: Random) -> dict[str, str]:
@@ -141,7 +144,37 @@ def _separate(value: str) -> tuple[str, ...]:
 def candidates(instance: FaultInstance) -> tuple[str, ...]:
     """Every value that some way of putting a cause gives."""
     known = facts(instance, Random(0))
-    return tuple(dict.fromkeys(value for way in ways(instance) for value in values(way, known)))
+    told = (value for way in ways(instance) for value in values(way, known))
+    return tuple(dict.fromkeys([*told, *_answered(instance)]))
+
+
+def _answered(instance: FaultInstance) -> list[str]:
+    """The forms in which a fault's wrong value may be answered: as prose has it, as the spec has it."""
+    forms = (plain(instance.fault.details.get("wrong")), instance.spec.wrong)
+    return [form for form in dict.fromkeys(forms) if form]
+
+
+def answers(instances: Sequence[FaultInstance], told: Telling, found: Collection[str]) -> tuple[Cause, ...]:
+    """A diagnosis in closed answers, with its sentences as reasons.
+
+    A value that was never printed is not given; what nobody can see in full, as the share of reads that fail, is told by
+    that part of it which stood somewhere.
+    """
+    causes = []
+    for number, instance in enumerate(instances):
+        forms = _answered(instance)
+        value = next((form for form in forms if form in found), "")
+        because = told.sentences[number] if told.sentences else told.text
+        causes.append(replace(instance.spec.answer, value=value or _seen_part(forms), because=because))
+    return tuple(causes)
+
+
+def _seen_part(forms: Sequence[str]) -> str:
+    # Prose about a number that no tool prints: what is left of it without the number is a description.
+    return next((rest for form in forms if (rest := _SHARE.sub("", form)) != form), forms[0] if forms else "")
+
+
+_SHARE = re.compile(r"^\d+% of ")
 
 
 def tellable(instance: FaultInstance, known: Mapping[str, str], found: Collection[str]) -> list[str]:
@@ -177,7 +210,8 @@ def tell(
         score = judge.grade(words, specs, app).score
         if score > best_score:
             given = (value for way, each in zip(taken, known, strict=True) for value in values(way, each))
-            best, best_score = Telling(words, tuple(dict.fromkeys(given))), score
+            alone = tuple(way.format_map(each) for way, each in zip(taken, known, strict=True))
+            best, best_score = Telling(words, tuple(dict.fromkeys(given)), alone), score
         # What a judge misreads teaches the wrong thing, however right it is.
         if score >= GOOD:
             break
