@@ -171,7 +171,7 @@ def answers(instances: Sequence[FaultInstance], told: Telling, found: Collection
 
 def _seen_part(forms: Sequence[str]) -> str:
     # Prose about a number that no tool prints: what is left of it without the number is a description.
-    return next((rest for form in forms if (rest := _SHARE.sub("", form)) != form), forms[0] if forms else "")
+    return next((rest for form in forms if (rest := _SHARE.sub("", form)) != form), "")
 
 
 _SHARE = re.compile(r"^\d+% of ")
