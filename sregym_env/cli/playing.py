@@ -14,6 +14,7 @@ from sregym_env.envs.env import SREGymEnv
 from sregym_env.llm.messages import Call
 from sregym_env.rollouts.policies import ExpertPolicy, Policy, Turn
 from sregym_env.rollouts.runner import run_episode
+from sregym_env.tools.causes import Cause, flags, understood
 
 _HEREDOC = re.compile(r"""(?<!<)<<-?\s*(['"]?)(?P<end>[A-Za-z_]\w*)\1""")
 """The redirection that begins a heredoc: not a here-string, not a shift in arithmetic."""
@@ -103,6 +104,9 @@ def _typed(call: Call) -> str:
         return f"kubectl {arguments['command']}"
     if name == "shell":
         return str(arguments["command"])
+    if name == "submit_structured_diagnosis":
+        causes = [cause for cause in map(understood, arguments["causes"]) if isinstance(cause, Cause)]
+        return f"submit diagnosis {flags(causes)}"
     return " ".join((name.replace("_", " "), *(f'"{value}"' for value in arguments.values())))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -66,6 +67,16 @@ class Cause:
 def handed_in(causes: Sequence[Cause]) -> str:
     """Causes as the text of a submission."""
     return json.dumps({"causes": [cause.to_dict() for cause in causes]}, ensure_ascii=False)
+
+
+def flags(causes: Sequence[Cause]) -> str:
+    """Causes as the flags of ``submit diagnosis``."""
+    return " ".join(map(_flags, causes))
+
+
+def _flags(cause: Cause) -> str:
+    fields = {**cause.to_dict(), "component": ",".join(cause.components)}
+    return " ".join(f"--{name} {shlex.quote(value)}" for name, value in fields.items() if value)
 
 
 def causes_of(text: str) -> tuple[Cause, ...] | None:

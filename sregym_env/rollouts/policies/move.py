@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from sregym_env.errors import UsageError
 from sregym_env.llm.messages import Call, call
 from sregym_env.rollouts.policies.policy import Turn, turn
-from sregym_env.tools.causes import Cause
+from sregym_env.tools.causes import Cause, flags
 
 CALLS = ("tools", "text")
 """Forms in which a move can be made: a thought with a tool call, or a bare command line."""
@@ -33,7 +32,7 @@ class Move:
         if self.does == "mitigation":
             return "submit mitigation"
         if self.causes:
-            return f"submit diagnosis {' '.join(map(_flags, self.causes))}"
+            return f"submit diagnosis {flags(self.causes)}"
         return f"submit diagnosis <<'EOF'\n{self.text}\nEOF"
 
     def call(self, identifier: str, dedicated: bool) -> Call:
@@ -61,12 +60,6 @@ class Move:
 def _filled(cause: Cause) -> dict[str, Any]:
     """A cause by its fields, without those that are left out."""
     return {name: value for name, value in cause.to_dict().items() if value}
-
-
-def _flags(cause: Cause) -> str:
-    """A cause as flags of ``submit diagnosis``."""
-    fields = {**_filled(cause), "component": ",".join(cause.components)}
-    return " ".join(f"--{name} {shlex.quote(value)}" for name, value in fields.items())
 
 
 def form(calls: str) -> str:

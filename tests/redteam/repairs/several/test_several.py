@@ -55,7 +55,7 @@ def judged(problem: str, lines: Sequence[str]) -> tuple[Verdict, float]:
     """The verdict, and what it earns with partial credit."""
     subject = staged(problem)
     world = subject.world()
-    assert not typed(world, [CONTEXT, *lines])
+    assert not typed(world, [CONTEXT.format(namespace=world.app.namespace), *lines])
     verdict = subject.judge(world)
     return verdict, score(rule("graded"), "mitigation", verdict, None, untouched(problem)).value
 
