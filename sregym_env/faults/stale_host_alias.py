@@ -13,8 +13,15 @@ from sregym_env.runtime.chance import Chance
 
 
 def _looked_up(target: ComponentTarget) -> list[Dependency]:
-    """What the component finds by Service name, what only it needs first."""
-    found = [d for d in target.component.dependencies if d.essential and d.via == "service"]
+    """What the component finds by Service name, what only it needs first.
+
+    Not what it asks only where a cache does not know: as long as others fill that, no user notices.
+    """
+    found = [
+        d
+        for d in target.component.dependencies
+        if d.essential and d.via == "service" and not (d.cached and d.at == {"request"})
+    ]
     return sorted(found, key=lambda d: len(target.app.dependents(d.on, "start")))
 
 

@@ -50,6 +50,7 @@ PROBLEMS: dict[str, dict[str, Any]] = {
     "disk": {"problem": "latent_sector_error", "noise": True},
     "credentials": {"problem": "revoke_auth_mongodb-1", "reward": "graded"},
     "several": {"problem": "hotel_res_concurrent_fault", "mode": "reactive"},
+    "shop": {"problem": "missing_service_astronomy_shop"},
     "pair": {"fault": "cpu_limit_too_low", "app": NAMESPACE, "target": "frontend", "render_mode": "ansi"},
 }
 

@@ -160,6 +160,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "the {c} deployment was scaled down to zero",
         "{c} has no replicas (desired 0)",
     ),
+    "served_feature_flag": (
+        "the flag {f} was turned on in ConfigMap {r}, so {c} fails by design",
+        "ConfigMap {r} serves the feature flag {f} as {wrong} instead of {right}, which makes {c} return errors",
+        "{c} misbehaves because the feature flag {f} is enabled in {r}",
+        "somebody enabled the feature flag {f} in {r}; with it {c} answers wrongly",
+    ),
     "service_dns_resolution_failure": (
         "the CoreDNS Corefile has a template block that returns NXDOMAIN for {c}",
         "CoreDNS answers NXDOMAIN for {c}.hotel-reservation.svc.cluster.local because of a template in its ConfigMap",

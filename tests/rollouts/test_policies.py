@@ -129,7 +129,7 @@ def test_bare_command_lines_are_the_same_episode_without_thoughts() -> None:
     assert said.final_digest == thought.final_digest
     assert not any(message.tool_calls for message in said.messages)
     assert said.actions[-1] == "submit mitigation"
-    assert "submit diagnosis <<'EOF'" in "\n".join(said.actions)
+    assert "submit diagnosis --component" in "\n".join(said.actions)
 
 
 def test_mixed_draws_every_style_and_no_two_openings_need_be_alike() -> None:

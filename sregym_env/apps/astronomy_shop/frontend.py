@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import orjson
 
@@ -10,7 +10,7 @@ from sregym_env.apps.astronomy_shop.catalogue import PRODUCTS
 from sregym_env.sim.programs.defaults import MIB
 from sregym_env.sim.programs.services.peers import At, Peer
 from sregym_env.sim.programs.services.runtimes.node import Node
-from sregym_env.sim.programs.services.settings import Route, ServiceSettings
+from sregym_env.sim.programs.services.settings import Always, Route, ServiceSettings
 from sregym_env.sim.programs.services.steps import (
     Ask,
     Compute,
@@ -147,18 +147,22 @@ def _product(index: int) -> dict[str, object]:
     }
 
 
-_ANSWERS = {
-    "/api/products": lambda given: _json([_product(index) for index in range(len(PRODUCTS))]),
-    "/api/products/{productId}": lambda given: _json(_product(3)),
-    "/api/recommendations": lambda given: _json([_product(index) for index in (1, 4, 6, 8)]),
-    "/api/product-reviews/{productId}": lambda given: _json([{"username": "stargazer_mike", "description": "Works as described", "score": "4.5"}]),
-    "/api/product-reviews-avg-score/{productId}": lambda given: _json("4.3"),
-    "/api/product-ask-ai-assistant/{productId}": lambda given: _json("Customers are very happy with this product."),
-    "/api/data": lambda given: _json([{"redirectUrl": "/product/2ZYFJ3GM2N", "text": "Roof Binoculars for sale. 50% off."}]),
-    "/api/data/": lambda given: _json([{"redirectUrl": "/product/2ZYFJ3GM2N", "text": "Roof Binoculars for sale. 50% off."}]),
-    "/api/currency": lambda given: _json(["EUR", "USD", "JPY", "GBP", "CHF"]),
-    "/api/shipping": lambda given: _json({"currencyCode": "USD", "units": 8, "nanos": 900000000}),
-    "/api/cart": lambda given: _json({"userId": given.get("sessionId", ""), "items": []}),
-    "/api/checkout": lambda given: _json({"orderId": "2c0a4d6e-8f1d-11f0-9b53-6a3a5f0e9f11", "shippingTrackingId": "5d9c1e42"}),
+def _cart(given: Mapping[str, str]) -> str:
+    return _json({"userId": given.get("sessionId", ""), "items": []})
+
+
+_ANSWERS: Mapping[str, Callable[[Mapping[str, str]], str]] = {
+    "/api/products": Always(_json([_product(index) for index in range(len(PRODUCTS))])),
+    "/api/products/{productId}": Always(_json(_product(3))),
+    "/api/recommendations": Always(_json([_product(index) for index in (1, 4, 6, 8)])),
+    "/api/product-reviews/{productId}": Always(_json([{"username": "stargazer_mike", "description": "Works as described", "score": "4.5"}])),
+    "/api/product-reviews-avg-score/{productId}": Always(_json("4.3")),
+    "/api/product-ask-ai-assistant/{productId}": Always(_json("Customers are very happy with this product.")),
+    "/api/data": Always(_json([{"redirectUrl": "/product/2ZYFJ3GM2N", "text": "Roof Binoculars for sale. 50% off."}])),
+    "/api/data/": Always(_json([{"redirectUrl": "/product/2ZYFJ3GM2N", "text": "Roof Binoculars for sale. 50% off."}])),
+    "/api/currency": Always(_json(["EUR", "USD", "JPY", "GBP", "CHF"])),
+    "/api/shipping": Always(_json({"currencyCode": "USD", "units": 8, "nanos": 900000000})),
+    "/api/cart": _cart,
+    "/api/checkout": Always(_json({"orderId": "2c0a4d6e-8f1d-11f0-9b53-6a3a5f0e9f11", "shippingTrackingId": "5d9c1e42"})),
 }  # fmt: skip
 """What a route answers, as far as somebody looks at it by hand."""

@@ -22,7 +22,7 @@ from sregym_env.sim.programs.services.runtimes.python import Python
 from sregym_env.sim.programs.services.runtimes.quiet import QuietCpp, QuietGo
 from sregym_env.sim.programs.services.runtimes.ruby import Ruby
 from sregym_env.sim.programs.services.runtimes.rust import Rust
-from sregym_env.sim.programs.services.settings import Route, ServiceSettings
+from sregym_env.sim.programs.services.settings import Always, Route, ServiceSettings
 from sregym_env.sim.programs.services.steps import (
     Ask,
     Compute,
@@ -68,7 +68,7 @@ def _nothing_wrong(given: Mapping[str, str]) -> str:
 
 def _route(path: str, method: str, answer: str) -> Route:
     """A path of an inner service, with what it answers."""
-    return Route(path, _nothing_wrong, lambda given: answer, {method: f"{method} {path}"})
+    return Route(path, _nothing_wrong, Always(answer), {method: f"{method} {path}"})
 
 
 # --- Go ----------------------------------------------------------------------------------------------------
@@ -673,7 +673,7 @@ def image_provider() -> ServiceSettings:
         (Reach("otel-collector-agent", lost=End("panic", "", "{error} in /etc/nginx/nginx.conf:18")), _open(Variable("IMAGE_PROVIDER_PORT"), end)),
         (Handler("GET /{*}", (Compute(0.0002),)),),
         (Peer("otel-collector-agent", "resolver", At(Variable("OTEL_COLLECTOR_HOST"), Variable("OTEL_COLLECTOR_PORT_GRPC"))),),
-        (Route("/{*}", _nothing_wrong, lambda given: "\ufffdPNG\n", {"GET": "GET /{*}"}),),
+        (Route("/{*}", _nothing_wrong, Always("\ufffdPNG\n"), {"GET": "GET /{*}"}),),
     )  # fmt: skip
 
 

@@ -90,6 +90,27 @@ def last_applied(verb: str) -> Any:
     return script
 
 
+_DRIFTED = """
+[.items[] | . as $now | .metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"] // empty | fromjson
+ | . as $then | select(any(paths(scalars); . as $path | $path[0:2] != ["metadata", "annotations"] and $path != ["spec", "replicas"]
+   and ($then | getpath($path)) != ($now | getpath($path)))) ] | {apiVersion: "v1", kind: "List", items: .}
+"""
+"""A jq program that gives what was applied last of those objects that are something else now, replicas aside."""
+
+
+def apply_drifted(known: Knowledge) -> Script:
+    """What was applied last, by its annotation, is applied again where the object has become another since."""
+    yield heredoc("cat > /tmp/drifted.jq", _DRIFTED)
+    for namespace in known.app.namespaces:
+        yield (
+            "kubectl get deployments,statefulsets,daemonsets,services,configmaps,secrets,serviceaccounts,ingresses,"
+            "networkpolicies,resourcequotas,limitranges,poddisruptionbudgets,horizontalpodautoscalers,"
+            f"persistentvolumeclaims -n {namespace} -o json | jq -f /tmp/drifted.jq > /tmp/drifted.json; "
+            "kubectl apply -f /tmp/drifted.json"
+        )
+    yield SETTLE
+
+
 def scale_everything(replicas: int) -> Any:
     """A script that gives every workload so many replicas."""
 

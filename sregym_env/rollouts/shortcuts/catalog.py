@@ -53,6 +53,11 @@ _BLIND: tuple[tuple[str, str, Callable[[Knowledge], Script]], ...] = (
         "puts what was applied last, by its annotation, in the place of every object",
         blind.last_applied("replace"),
     ),
+    (
+        "apply_drifted",
+        "applies to every object that is not what was applied to it last, by its annotation, what that was",
+        blind.apply_drifted,
+    ),
     ("plain_workloads", "all of these", blind.plain(*blind.FIELDS)),
     ("create_missing", "creates what is published and not there", blind.create_missing),
     ("published_services", "makes every Service as it is published", blind.published_services),

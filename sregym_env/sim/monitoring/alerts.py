@@ -30,7 +30,9 @@ _NAMESPACES = "NAMESPACES"
 @cache
 def rules_text(namespaces: tuple[str, ...]) -> str:
     """The file of rules for an application's namespaces; for all where there are none."""
-    text = files(__package__).joinpath(FILE).read_text(encoding="utf-8")
+    lines = files(__package__).joinpath(FILE).read_text(encoding="utf-8").splitlines(keepends=True)
+    # Its comments tell readers of this repository whose rules these are; an agent reads the rules.
+    text = "".join(line for line in lines if not line.startswith("#"))
     return text.replace(f'"{_NAMESPACES}"', f'"{"|".join(namespaces) or ".+"}"')
 
 

@@ -71,7 +71,7 @@ def test_every_wording_can_be_said_of_every_target(fault: str) -> None:
 
 def test_texts_are_written_cleanly() -> None:
     spoilt = re.compile(
-        r"<(?!none>|\|)[a-z]|\b([a-z]{2,}) \1\b|,,| ,|\. \.|(?<!\.)\.\.(?!\.|image|command|requests)|[^\S\n]$",
+        r"<(?!none>|\|)[a-z]|\b([a-z]{2,}) \1\b|,,| ,|\. \.|(?<!\.)\.\.(?!\.|image|command|requests|reqs)|[^\S\n]$",
         re.M,
     )
     bad = {

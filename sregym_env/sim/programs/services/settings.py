@@ -14,6 +14,17 @@ from sregym_env.sim.programs.services.steps import Handler, Start
 
 
 @dataclass(frozen=True, slots=True)
+class Always:
+    """A body that is the same whatever is asked. A value, so that the worlds that hold it can be pickled."""
+
+    text: str
+
+    def __call__(self, given: Mapping[str, str]) -> str:
+        """The body."""
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
 class Route:
     """A path of an HTTP service: checks what it is given, then is served as an operation."""
 
