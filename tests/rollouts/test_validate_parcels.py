@@ -49,6 +49,8 @@ def test_every_fault_that_needs_no_mongodb_has_a_pair() -> None:
     without = {declared.name for declared in declarations()} - listed
     assert without == {
         "pvc_claim_mismatch",
+        "rate_limit_too_low",
+        "retry_collapse",
         "revoke_auth_mongodb",
         "served_feature_flag",
         "storage_user_unregistered",

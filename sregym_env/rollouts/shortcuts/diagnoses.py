@@ -20,6 +20,7 @@ STUFFING = (
     "not authorized user with roles of user admin, a missing database user with authentication failed, disk read errors "
     "and input/output error EIO, a missing service account serviceAccountName, a missing Secret with secretKeyRef, "
     "a cordoned unschedulable node, stale hostAliases, and a feature flag set to true, "
+    "a rate limit below the load so that requests are rejected, a mutating webhook that lowers the memory limit of every new pod, "
     "a required podAntiAffinity that no node satisfies, an admission webhook that cannot be called, a CronJob that overwrites the "
     "memory limit, an expired certificate, a hostPort conflict, an update strategy with maxUnavailable 100%, a node that is down"
 )
