@@ -234,8 +234,8 @@ def test_a_budget_cuts_and_says_so() -> None:
     )
     for each in (whole, env):
         each.reset(seed=1)
-    text, _, _, _, told = whole.step("kubectl get pods -A -o wide")
-    short, _, _, _, info = env.step("kubectl get pods -A -o wide")
+    text, _, _, _, told = whole.step("kubectl get pods -n hotel-reservation -o wide")
+    short, _, _, _, info = env.step("kubectl get pods -n hotel-reservation -o wide")
     assert len(text) > 1_500 >= len(short)
     assert not told["obs_truncated"]
     assert (info["obs_truncated"], info["obs_chars"]) == (True, len(short))

@@ -68,13 +68,14 @@ ADD_ONS = (
         _piece("cert-manager-webhook", "quay.io/jetstack/cert-manager-webhook", "v1.12.4 v1.13.3 v1.14.5 v1.15.3", 10250,
                'I0101 server.go:196] "listening for secure connections" logger="cert-manager.webhook" address=":10250"'))),
     AddOn("kube-prometheus-stack", ("monitoring", "observability", "prometheus"), 0.5, (
-        _piece("kube-state-metrics", "registry.k8s.io/kube-state-metrics/kube-state-metrics", "v2.9.2 v2.10.1 v2.12.0 v2.13.0",
-               8080, 'I0101 server.go:73] "levelinfomsgListening on [::]:8080"'),
+        _piece("prometheus-adapter", "registry.k8s.io/prometheus-adapter/prometheus-adapter", "v0.10.0 v0.11.1 v0.11.2 v0.12.0",
+               6443, 'I0101 secure_serving.go:213] Serving securely on [::]:6443'),
         _piece("grafana", "docker.io/grafana/grafana", "10.2.3 10.4.2 11.1.0 11.2.2", 3000, "logger=http.server t=2026 level=info "
                "msg=\"HTTP Server Listen\" address=[::]:3000", memory=95))),
-    AddOn("prometheus-node-exporter", ("monitoring", "observability", "kube-system"), 0.35, (
-        _piece("node-exporter", "quay.io/prometheus/node-exporter", "v1.6.1 v1.7.0 v1.8.1 v1.8.2", 9100,
-               'level=info msg="Listening on" address=[::]:9100', memory=18, everywhere=True),)),
+    AddOn("node-problem-detector", ("monitoring", "observability", "kube-system"), 0.35, (
+        _piece("node-problem-detector", "registry.k8s.io/node-problem-detector/node-problem-detector",
+               "v0.8.13 v0.8.15 v0.8.19 v0.8.20", 20256,
+               "I0101 node_problem_detector.go:99] Problem detector started", memory=18, everywhere=True),)),
     AddOn("fluent-bit", ("logging", "kube-logging", "observability"), 0.3, (
         _piece("fluent-bit", "cr.fluentbit.io/fluent/fluent-bit", "2.1.10 2.2.3 3.0.7 3.1.6", 2020,
                "[ info] [http_server] listen iface=0.0.0.0 tcp_port=2020", memory=25, everywhere=True),)),
