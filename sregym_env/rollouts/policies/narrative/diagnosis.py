@@ -157,8 +157,8 @@ def _answered(instance: FaultInstance) -> list[str]:
 def answers(instances: Sequence[FaultInstance], told: Telling, found: Collection[str]) -> tuple[Cause, ...]:
     """A diagnosis in closed answers, with its sentences as reasons.
 
-    A value that was never printed is not given; what nobody can see in full, as the share of reads that fail, is told by
-    that part of it which stood somewhere.
+    A value is given in a form in which it was printed. Where it was printed in none, because what was seen of it is a
+    probe's parts or a column's word, it is put as prose puts it; a share that no tool prints is left out of it.
     """
     causes = []
     for number, instance in enumerate(instances):
@@ -171,7 +171,7 @@ def answers(instances: Sequence[FaultInstance], told: Telling, found: Collection
 
 def _seen_part(forms: Sequence[str]) -> str:
     # Prose about a number that no tool prints: what is left of it without the number is a description.
-    return next((rest for form in forms if (rest := _SHARE.sub("", form)) != form), "")
+    return next((rest for form in forms if (rest := _SHARE.sub("", form)) != form), forms[0] if forms else "")
 
 
 _SHARE = re.compile(r"^\d+% of ")
