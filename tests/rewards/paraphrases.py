@@ -198,7 +198,7 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "The DNS settings of {c} were overridden: dnsPolicy=None with an external resolver. Looking up other services gives 'no such host'.",
     ),
     "host_port_conflict": (
-        "{c} asks for hostPort {wrong}. The node-exporter DaemonSet has that port on every node, so the scheduler says that no node has free ports.",
+        "{c} asks for hostPort {wrong}. The gpu-metrics DaemonSet has that port on every node, so the scheduler says that no node has free ports.",
         "Someone set a hostPort ({wrong}) in the pod template of {c}; it collides with an agent that is on all nodes.",
         "The pod of {c} is Pending: its hostPort {wrong} is taken on each node.",
     ),
