@@ -150,11 +150,17 @@ def at(network: Network, state: State, time: int) -> State:
 
 
 def _ahead(plan: Plan, state: State) -> _Ahead:
+    """The next step from a state: worked out once, however often time stops within it."""
+    known: tuple[State, _Ahead] | None = plan.__dict__.get("ahead")
+    if known is not None and known[0] is state:
+        return known[1]
     width = state.stride * TICK
     # Ends lie on whole steps since the epoch or where something turns: they do not depend on where time was stopped.
     end = min((state.time // width + 1) * width, _turns(plan, state))
     now = state.time / SECOND
-    return _Ahead(end, step(plan, state, levels(plan, now), now, (end - state.time) / SECOND))
+    ahead = _Ahead(end, step(plan, state, levels(plan, now), now, (end - state.time) / SECOND))
+    plan.__dict__["ahead"] = state, ahead
+    return ahead
 
 
 def _stepped(plan: Plan, state: State, ahead: _Ahead) -> State:

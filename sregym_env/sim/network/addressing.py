@@ -376,6 +376,7 @@ def learned(world: SimWorld, key: Any, find: Callable[[], Any]) -> Any:
             if inquiry.fleeting:
                 if world.inquiry is not None:
                     world.inquiry.fleeting = True
+                    world.inquiry.chanced |= inquiry.chanced
                 return answer
         view.cache[key] = known
     if world.inquiry is not None:

@@ -130,7 +130,7 @@ def http_get(
 def _chanced(world: SimWorld) -> None:
     """Note that chance had a part in an answer."""
     if world.inquiry is not None:
-        world.inquiry.fleeting = True
+        world.inquiry.fleeting = world.inquiry.chanced = True
 
 
 def _dialled(connection: Connection, leg: Leg) -> str:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from sregym_env.runtime.clock import SECOND
 from sregym_env.sim.dataplane.accounting import EdgeTotal, OperationTotal, StationTotal
 from sregym_env.sim.dataplane.advance import Event, adopt, advance, at, begin
 from sregym_env.sim.dataplane.network import Network
-from sregym_env.sim.dataplane.plan import plan_of
-from sregym_env.sim.dataplane.state import Held, Law, State, Way
+from sregym_env.sim.dataplane.plan import Floats, plan_of
+from sregym_env.sim.dataplane.state import TICK, Held, Law, State, Way
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.users.compiling import Outline, operation_name, station_name
 from sregym_env.sim.world import SimWorld
@@ -31,8 +33,16 @@ SOONEST, LATEST = SECOND, 60 * SECOND
 """Bounds of the time until a data plane that moves is looked at again."""
 PATIENCE = 4
 """It is looked at again after this part of the time since it was last changed."""
+MOVED = 0.05
+"""Relative change of a figure, while it moves, below which it is left as it was told last: whoever is told anew has to think anew."""
+FULL = 0.98
+"""Share of a cache's keys with which it counts as full."""
+LEAST = 1e-3
+"""Seconds, shares or requests per second below which a change is taken as one of this."""
+AT_REST = 8 * SECOND
+"""Length of a step (taken only where little changes within one) from which on calm servers need no data plane."""
 DIGITS = 3
-"""Significant digits of a strain: what moves less is the same."""
+"""Significant digits of a strain."""
 
 
 class Running(NamedTuple):
@@ -42,6 +52,10 @@ class Running(NamedTuple):
     state: State
     since: int
     """When its network last became another one."""
+    moved: int
+    """When its figures last moved so far that they were told."""
+    told: Floats | None = None
+    """Those figures; None where the network has become another one since."""
     ahead: State | None = None
     """What it comes to by the next look if nothing changes before."""
 
@@ -59,7 +73,7 @@ def turn(world: SimWorld, outline: Outline) -> None:
         _leave(world, {}, ())
         return
     if running is None:
-        running = Running(outline.network, begin(outline.network, now), now)
+        running = Running(outline.network, begin(outline.network, now), now, now)
     else:
         running = _moved(world, running, outline.network, now)
         if not outline.strained and _idle(running):
@@ -68,7 +82,10 @@ def turn(world: SimWorld, outline: Outline) -> None:
             _leave(world, {}, ())
             return
     state = at(running.network, running.state, now)
-    _leave(world, _strains(outline, running.network, state), _ended(outline, running.network, state))
+    figures = _figures(state)
+    if running.told is None or state.steady or _differ(running.told, figures):
+        _leave(world, _strains(outline, running.network, state), _ended(outline, running.network, state))
+        running = running._replace(moved=now, told=figures)
     world.memory[PLANE] = _looking_ahead(world, running, now)
 
 
@@ -89,15 +106,36 @@ def _moved(world: SimWorld, running: Running, network: Network, now: int) -> Run
             break
     # The very same value while nothing has changed: comparing is quick.
     if network == running.network:
-        return Running(running.network, state, running.since)
-    return Running(network, adopt(at(running.network, state, now), running.network, network), now)
+        return running._replace(state=state, ahead=None)
+    return Running(network, adopt(at(running.network, state, now), running.network, network), now, now)
+
+
+def _figures(state: State) -> Floats:
+    """All that strains are made of, in a row."""
+    parts = (
+        state.stations[Held.TURNED : Held.MEMORY + 1].ravel(),
+        state.station_rates[[StationTotal.CPU, StationTotal.THROTTLED]].ravel(),
+        state.operations[Law.MEAN],
+        np.sqrt(np.maximum(state.operations[Law.VARIANCE], 0.0)),
+        state.operation_rates[OperationTotal.SERVED],
+        state.edge_rates.ravel(),
+        state.edges[Way.MEAN],
+    )
+    return np.concatenate(parts)
+
+
+def _differ(one: Floats, other: Floats) -> bool:
+    return bool((np.abs(other - one) > MOVED * (np.abs(one) + LEAST)).any())
 
 
 def _idle(running: Running) -> bool:
     """Whether nothing is left of what load has done."""
-    held = running.state.stations
+    state = running.state
+    held = state.stations
     calm = held[Held.UTILISATION] < 0.5
-    return running.state.steady and bool(calm.all())
+    full = held[Held.FILLED] > FULL
+    slow = state.steady or state.stride * TICK >= AT_REST
+    return slow and bool(calm.all() and full.all() and not held[Held.LEAKED].any())
 
 
 def _act(world: SimWorld, event: Event) -> None:
@@ -122,7 +160,7 @@ def _looking_ahead(world: SimWorld, running: Running, now: int) -> Running:
     if running.state.steady:
         world.memory.pop(NEXT, None)
         return running
-    due = now + min(max((now - running.since) // PATIENCE, SOONEST), LATEST)
+    due = now + min(max((now - running.since) // PATIENCE, now - running.moved, SOONEST), LATEST)
     ahead, events = advance(running.network, running.state, due)
     if events:
         # By itself: what happens then is acted on by the look of that moment.

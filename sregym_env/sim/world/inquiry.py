@@ -27,3 +27,5 @@ class Inquiry:
     """What the evaluation would have changed: whoever uses the answer, changes it."""
     fleeting: bool = False
     """Whether chance, or something that nobody notes, had a part in it: the answer is good for once."""
+    chanced: bool = False
+    """Whether chance had."""

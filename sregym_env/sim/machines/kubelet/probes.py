@@ -72,8 +72,10 @@ def run(sync: Sync, spec: Mapping[str, Any], container: Container) -> str:
 
 def _settled(world: SimWorld, probe: Probe, kind: ProbeKind, config: Mapping[str, Any]) -> bool:
     """Whether repeating the probe can only say the same again: it passes, and chance has no part in it."""
-    if not probe.passed or probe.streak <= 0 or kind == "startup":
+    if not probe.passed or probe.streak <= 0 or kind == "startup" or probe.chanced:
         return False
+    if probe.reads:
+        return True
     # A failing disk is in the way of commands alone.
     return all(
         isinstance(each, NodeDown) or (isinstance(each, OF_MACHINES) and "exec" not in config)
@@ -84,7 +86,7 @@ def _settled(world: SimWorld, probe: Probe, kind: ProbeKind, config: Mapping[str
 def _look(
     sync: Sync, container: Container, kind: ProbeKind, config: Mapping[str, Any], probe: Probe
 ) -> Probe:
-    (passed, text), reads = _noted(sync.world, sync.pod, sync.record, container.name, config)
+    (passed, text), reads, chanced = _noted(sync.world, sync.pod, sync.record, container.name, config)
     if passed:
         streak = max(probe.streak, 0) + 1
         verdict = probe.passed or streak >= config.get("successThreshold", 1)
@@ -93,15 +95,15 @@ def _look(
         verdict = probe.passed and -streak < config.get("failureThreshold", 3)
         sync.event("Warning", "Unhealthy", f"{kind.capitalize()} probe failed: {text}", container)
     period = config.get("periodSeconds", 10) * SECOND
-    return Probe(_next(probe.next_at, period, sync.now), verdict, streak, sync.world.epoch, reads)
+    return Probe(_next(probe.next_at, period, sync.now), verdict, streak, sync.world.epoch, reads, chanced)
 
 
 def _noted(
     world: SimWorld, pod: Manifest, record: PodRecord, container: str, config: Mapping[str, Any]
-) -> tuple[tuple[bool, str], tuple[Read, ...]]:
-    """The result of a probe, and what it follows from: nobody notes what a command looks at."""
+) -> tuple[tuple[bool, str], tuple[Read, ...], bool]:
+    """The result of a probe, what it follows from, and whether chance had a part in it: nobody notes what a command looks at."""
     if "exec" in config:
-        return check(world, pod, record, container, config), ()
+        return check(world, pod, record, container, config), (), False
     return runtime.noted(world, lambda: check(world, pod, record, container, config))
 
 
@@ -113,22 +115,22 @@ def _next(phase: int, period: int, now: int) -> int:
 def wake_settled(world: SimWorld) -> None:
     """Something changed: have every container with probes probed again at its next turn."""
     now = world.clock
-    chancy = not all(isinstance(each, OF_MACHINES) for each in world.disturbances)
+    disturbed = not all(isinstance(each, OF_MACHINES) for each in world.disturbances)
     for record in world.runtime.values():
         if not isinstance(record, PodRecord):
             continue
         turns = []
-        steady = not chancy
+        steady = True
         for container in record.containers.values():
             if not container.probes or not container.alive:
                 continue
             for kind, probe in container.probes.items():
                 if (kind == "startup") != container.started:
                     passes = kind != "startup" and probe.passed and probe.streak > 0
-                    if passes and not chancy and probe.reads and runtime.holds(world, probe.reads):
+                    if passes and probe.reads and runtime.holds(world, probe.reads):
                         continue
                     turns.append(probe.next_at)
-                    steady = steady and passes
+                    steady = steady and passes and not disturbed and not probe.chanced
         if turns:
             who = PROBER if steady else "kubelet"
             world.wake(who, (record.namespace, record.name), max(0, min(turns) - now))
@@ -172,13 +174,13 @@ def repeat(world: SimWorld, key: Key) -> int | None:
                 if probe.epoch != world.epoch:
                     due = probe.next_at if due is None else min(due, probe.next_at)
                 continue
-            (passed, _), reads = _noted(world, pod, record, name, config)
+            (passed, _), reads, chanced = _noted(world, pod, record, name, config)
             if not passed:
                 world.wake("kubelet", key, 0)
                 return None
             period = config.get("periodSeconds", 10) * SECOND
             after = _next(probe.next_at, period, world.clock)
-            probes[kind] = Probe(after, True, probe.streak + 1, world.epoch, reads)
+            probes[kind] = Probe(after, True, probe.streak + 1, world.epoch, reads, chanced)
         if probes != container.probes:
             record = record.with_container(evolve(container, probes=probes))
     world.runtime[record.uid] = record

@@ -23,14 +23,16 @@ from sregym_env.sim.world.program import HttpRequest
 T = TypeVar("T")
 
 
-def noted(world: SimWorld, find: Callable[[], T]) -> tuple[T, tuple[Read, ...]]:
-    """What ``find`` finds out, and what that follows from; nothing where it could be otherwise the next time."""
+def noted(world: SimWorld, find: Callable[[], T]) -> tuple[T, tuple[Read, ...], bool]:
+    """What ``find`` finds out, what that follows from (nothing where it could be otherwise the next time), and whether chance had a part
+    in it."""
     with addressing.inquiring(world) as inquiry:
         addressing.note(world, "ground")
         found = find()
     for entry in inquiry.settling:
         let_settle(world, entry)
-    return found, () if inquiry.fleeting or inquiry.settling else tuple(inquiry.reads.values())
+    reads = () if inquiry.fleeting or inquiry.settling else tuple(inquiry.reads.values())
+    return found, reads, inquiry.chanced
 
 
 def holds(world: SimWorld, reads: tuple[Read, ...]) -> bool:

@@ -50,6 +50,8 @@ class Probe:
     """The world's epoch when it last ran."""
     reads: tuple[Read, ...] = field(default=(), compare=False)
     """What its last result follows from; empty where that is not known."""
+    chanced: bool = False
+    """Whether chance had a part in its last result."""
 
 
 @dataclass(frozen=True, slots=True)
