@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sregym_env.telemetry.labels import labels_of
 from sregym_env.telemetry.promql import api, rules
@@ -53,6 +55,17 @@ def test_an_alert_that_is_older_than_one_looks_at_first_has_its_true_age() -> No
     (group,) = load_rules("groups: [{name: g, rules: [{alert: A, expr: down, for: 1m}]}]")
     (alert,) = rules.alerts_of(group.rules[0], group, Engine(MemorySource([down])), 599 * MINUTE)
     assert (alert.state, alert.active_at) == ("firing", 100 * MINUTE)
+
+
+@given(minutes=st.lists(st.integers(0, MINUTES), min_size=1, max_size=6).map(sorted))
+def test_going_on_from_what_was_left_says_what_looking_back_says(minutes: list[int]) -> None:
+    engine = Engine(RecordedSource(source(), GROUPS, 0, MINUTES * MINUTE))
+    for group in GROUPS:
+        for rule in group.rules:
+            standing = None
+            for minute in minutes if rule.alert else ():
+                found, standing = rules.alerts_since(rule, group, engine, minute * MINUTE, standing)
+                assert found == rules.alerts_of(rule, group, engine, minute * MINUTE)
 
 
 def test_recorded_series_and_alerts_can_be_queried() -> None:

@@ -18,7 +18,7 @@ from sregym_env.sim.world import SimWorld
 from sregym_env.telemetry.labels import value_of
 from sregym_env.telemetry.promql.engine import Engine
 from sregym_env.telemetry.promql.errors import QueryError
-from sregym_env.telemetry.promql.rules import Group, RecordedSource, alerts_of, load_rules
+from sregym_env.telemetry.promql.rules import Group, RecordedSource, Standing, alerts_since, load_rules
 
 INTERVAL = MINUTE
 """``global.evaluation_interval``, microseconds."""
@@ -59,8 +59,10 @@ def recorded(world: SimWorld) -> RecordedSource:
 
 
 CACHE = "cache.alerts"
-"""``memory`` key of the alerts that the last evaluation has left, with its instant. They follow from the past alone, so
-whoever asks again before the next evaluation is told the same."""
+"""``memory`` key of what the last evaluation that was asked for has left: its instant, the alerts, and what the rules go on from.
+They follow from the past alone, so whoever asks again before the next evaluation is told the same."""
+_Standings = dict[tuple[int, int], Standing]
+"""By group and place of the rule."""
 
 
 def alerts(world: SimWorld) -> list[Alert]:
@@ -69,23 +71,25 @@ def alerts(world: SimWorld) -> list[Alert]:
     known = world.memory.get(CACHE)
     if known is not None and known[0] == at:
         return list(known[1])
-    found = _evaluated(world)
+    found, standing = _evaluated(world, {} if known is None else known[2])
     if world.clock > at:
-        world.memory[CACHE] = (at, tuple(found))
+        world.memory[CACHE] = (at, tuple(found), standing)
     return found
 
 
-def _evaluated(world: SimWorld) -> list[Alert]:
+def _evaluated(world: SimWorld, before: _Standings) -> tuple[list[Alert], _Standings]:
     now, engine = world.clock // MILLI, Engine(recorded(world))
     found: list[Alert] = []
-    for group in groups_of(world):
-        for rule in group.rules:
+    standing: _Standings = {}
+    for number, group in enumerate(groups_of(world)):
+        for place, rule in enumerate(group.rules):
             if not rule.alert:
                 continue
             try:
-                each = alerts_of(rule, group, engine, now)
+                each, left = alerts_since(rule, group, engine, now, before.get((number, place)))
             except QueryError:
                 continue  # as Prometheus does; the rule's health says so
+            standing[number, place] = left
             for alert in each:
                 severity, summary = (
                     value_of(alert.labels, "severity"),
@@ -94,4 +98,4 @@ def _evaluated(world: SimWorld) -> list[Alert]:
                 if alert.state != "inactive":
                     labels, since = dict(alert.labels), alert.active_at * MILLI
                     found.append(Alert(rule.alert, alert.state, severity, labels, summary, since))
-    return found
+    return found, standing

@@ -106,24 +106,25 @@ def _cpu(question: Question, run: Run, times: Times) -> Values:
 
 
 def _periods(question: Question, run: Run, times: Times) -> Values:
-    return np.floor(question.readings.throttling(run, times)[0])
+    return np.floor(question.readings.periods(run, times))
 
 
 def _throttled(question: Question, run: Run, times: Times) -> Values:
-    return np.floor(question.readings.throttling(run, times)[1])
+    return np.floor(question.readings.throttled(run, times))
 
 
 def _throttled_seconds(question: Question, run: Run, times: Times) -> Values:
     # A period that is held back loses half of itself on average.
-    return question.readings.throttling(run, times)[1] * CFS_PERIOD / 2
+    return question.readings.throttled(run, times) * CFS_PERIOD / 2
 
 
 def _limited_only(read: Reading, question: Question, target: Target, times: Times) -> Iterator[Row]:
     """Of containers with a limit: the kernel counts no periods without one."""
     there = reachable(question, target.instance, times)
     for runs in _on(question, target):
-        if runs[-1].process.cpu_limit:
-            yield _joined(read, _labels(runs[-1]), question, runs, times, there)
+        labels = _labels(runs[-1])
+        if runs[-1].process.cpu_limit and question.wants_all(labels):
+            yield _joined(read, labels, question, runs, times, there)
 
 
 def _quota(question: Question, run: Run, times: Times) -> Values:

@@ -48,7 +48,7 @@ class KernelFigures:
     def _of(self, run: Run) -> ContainerFigures:
         readings, times, process = self._readings, self._now, run.process
         used = readings.cpu_seconds(run, times)
-        periods, throttled = readings.throttling(run, times)
+        periods, throttled = readings.periods(run, times), readings.throttled(run, times)
         requests = float(readings.requests(run, times)[1])
         age = max(self._world.clock - process.started_at, 0) / SECOND
         resident = int(readings.memory(run, times)[1])

@@ -182,20 +182,24 @@ class Readings:
                     values[place] = max(values[place], float(load.memory))
         return values if process.memory_limit is None else np.minimum(values, float(process.memory_limit))
 
-    def throttling(self, run: Run, times: Times) -> tuple[Values, Values]:
-        """CFS periods in which a run was runnable until each instant, and those in which its limit held it back."""
+    def periods(self, run: Run, times: Times) -> Values:
+        """CFS periods in which a run was runnable until each instant; none without a limit."""
         if not run.process.cpu_limit:
-            return np.zeros(len(times)), np.zeros(len(times))
+            return np.zeros(len(times))
+        return self._integral(run, times, lambda load: self._busy(run, load))
 
-        def busy(load: Load | None) -> float:
-            used = self._used(run, load)
-            # A process that does little is runnable in few periods.
-            return min(1.0, used * 20.0) / CFS_PERIOD
+    def throttled(self, run: Run, times: Times) -> Values:
+        """Those of :meth:`periods` in which its limit held it back."""
+        loads = self._loads.get((run.process.key, run.process.restart), {})
+        if not run.process.cpu_limit or not any(load.throttled for load in loads.values()):
+            return np.zeros(len(times))
+        return self._integral(
+            run, times, lambda load: 0.0 if load is None else self._busy(run, load) * load.throttled
+        )
 
-        def held_back(load: Load | None) -> float:
-            return 0.0 if load is None else busy(load) * load.throttled
-
-        return self._integral(run, times, busy), self._integral(run, times, held_back)
+    def _busy(self, run: Run, load: Load | None) -> float:
+        """CFS periods per second in which a run is runnable: one that does little is so in few."""
+        return min(1.0, self._used(run, load) * 20.0) / CFS_PERIOD
 
     def requests(self, run: Run, times: Times, operation: str | None = None) -> Values:
         """Requests that a run has served until each instant, of one operation or of all."""

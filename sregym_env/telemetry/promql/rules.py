@@ -261,12 +261,27 @@ def _reaching(rule: Rule, group: Group, engine: Engine, first: int, last: int) -
         reach *= 4
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the evaluations of an alerting rule have left up to one instant: where the next ones go on."""
+
+    time_ms: int
+    """Of the last of them."""
+    lives: Mapping[Labels, _Life]
+    """Of the elements that are active; never changed."""
+
+
 def _lived(
     rule: Rule, group: Group, found: Mapping[int, tuple[float, Labels]], last: int
 ) -> Iterator[tuple[int, _Life]]:
     """An element's life, evaluation after evaluation from the first that found it."""
-    life = _Life()
-    steps = range(min(found), last + 1, group.interval)
+    return _living(_Life(), rule, group, found, min(found), last)
+
+
+def _living(
+    life: _Life, rule: Rule, group: Group, found: Mapping[int, tuple[float, Labels]], first: int, last: int
+) -> Iterator[tuple[int, _Life]]:
+    steps = range(first, last + 1, group.interval)
     effort.spend(_EVALUATION * len(steps))
     for step in steps:
         life.evaluated(rule, step, found.get(step))
@@ -275,22 +290,59 @@ def _lived(
 
 def alerts_of(rule: Rule, group: Group, engine: Engine, time_ms: int) -> list[Alert]:
     """The alerts of a rule as its group's last evaluation has left them. Raises QueryError."""
+    return alerts_since(rule, group, engine, time_ms, None)[0]
+
+
+def alerts_since(
+    rule: Rule, group: Group, engine: Engine, time_ms: int, before: Standing | None
+) -> tuple[list[Alert], Standing]:
+    """The alerts of a rule as its group's last evaluation has left them, and how to go on from there.
+
+    What earlier evaluations left (``before``) saves looking at them again. Raises QueryError.
+    """
     last = group.last(time_ms)
-    if not rule.keep_firing and not _elements(rule, engine, last, last, group.interval):
-        return []  # whatever it was, it is over
-    elements = _reaching(rule, group, engine, last, last)
+    now = None if rule.keep_firing else _elements(rule, engine, last, last, group.interval)
+    if now is not None and not now:
+        return [], Standing(last, {})  # whatever it was, it is over
+    lives = _lives(rule, group, engine, last, before, now)
     found = []
-    for own in sorted(elements):
-        *_, (_, life) = _lived(rule, group, elements[own], last)
-        if life.since is not None:
-            said = [
-                (name, expand(text, life.labels, life.value, engine, last)) for name, text in rule.annotations
-            ]
-            state: State = "firing" if life.fired else "pending"
-            found.append(Alert(own, tuple(said), state, life.since, life.value))
+    for own, life in lives.items():
+        assert life.since is not None
+        said = [
+            (name, expand(text, life.labels, life.value, engine, last)) for name, text in rule.annotations
+        ]
+        state: State = "firing" if life.fired else "pending"
+        found.append(Alert(own, tuple(said), state, life.since, life.value))
     if group.limit and len(found) > group.limit:
         raise QueryError(f"exceeded limit of {group.limit} with {len(found)} alerts")
-    return found
+    return found, Standing(last, lives)
+
+
+def _lives(
+    rule: Rule, group: Group, engine: Engine, last: int, before: Standing | None, now: _Elements | None
+) -> dict[Labels, _Life]:
+    """The lives of a rule's active elements after its evaluation at ``last``, which has found ``now``."""
+    known: Mapping[Labels, _Life] = {}
+    next_one = last
+    if before is None or not 0 <= last - before.time_ms <= LONGEST_PAST:
+        elements = _reaching(rule, group, engine, last, last)
+    else:
+        known, next_one = before.lives, before.time_ms + group.interval
+        if next_one > last:
+            elements = {}
+        elif next_one == last and now is not None:
+            elements = now
+        else:
+            elements = _elements(rule, engine, next_one, last, group.interval)
+    lives = {}
+    for own in sorted({**known, **elements}):
+        found = elements.get(own, {})
+        life, first = (replace(known[own]), next_one) if own in known else (_Life(), min(found))
+        for _ in _living(life, rule, group, found, first, last):
+            pass
+        if life.since is not None:
+            lives[own] = life
+    return lives
 
 
 def state_of(alerts: Iterable[Alert]) -> State:
