@@ -101,6 +101,13 @@ def restart_short(namespace: str) -> str:
     return f"{listed} | {short} | xargs -r kubectl rollout restart -n {namespace}"
 
 
+def replace_unready(namespace: str) -> str:
+    """Delete every pod of a namespace that should be ready and is not: whoever owns it makes it anew."""
+    unready = 'awk \'{split($2, a, "/"); if (a[1] < a[2] && $3 != "Completed") print $1}\''
+    listed = f"kubectl get pods -n {namespace} --no-headers"
+    return f"{listed} | {unready} | xargs -r kubectl delete pods -n {namespace}"
+
+
 STATEFUL = "statefulsets.apps"
 
 

@@ -23,7 +23,7 @@ from sregym_env.faults.commands import (
     patch,
     registrants,
     restart,
-    restart_short,
+    replace_unready,
     selector,
 )
 from sregym_env.faults.drawn import drawn
@@ -99,7 +99,7 @@ def webhook_shrinks_limits(
         Create(_config(target, name, place, webhook)),
         Create(bystander(other)),
     ]
-    mended = [*restart(target, [target.name, *registrants(target)]), restart_short(target.namespace)]
+    mended = [*restart(target, [target.name, *registrants(target)]), replace_unready(target.namespace)]
     exempt = [{"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": [target.namespace]}]
     return Fault(
         resource=config,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -15,6 +16,9 @@ SHORTEST = 8
 """Characters from which on a value is taken for a secret: shorter ones stand in many texts by chance."""
 
 _PARTS = ("data", "binaryData", "spec")
+
+_OPEN = re.compile(r"(?:^|[._-])(?:user(?:name)?|login|database|host(?:name)?)$", re.IGNORECASE)
+"""Keys of what stands beside a secret in a Secret, and is none."""
 
 
 def disclosed(
@@ -46,7 +50,9 @@ def _values(objects: Objects) -> Iterator[tuple[str, tuple[str, ...]]]:
     for key, secret in objects.items():
         if key[0] != "secrets":
             continue
-        for encoded in (secret.get("data") or {}).values():
+        for name, encoded in (secret.get("data") or {}).items():
+            if _OPEN.search(name):
+                continue
             try:
                 value = base64.b64decode(encoded, validate=True).decode().strip()
             except (binascii.Error, ValueError):

@@ -96,6 +96,8 @@ def judge_state(
     made = added(done)
     steady = _Steady()
     served = _await_journeys(trial, baseline, patience.settle + patience.noise, steady)
+    if patience.noise > 0.0 and served.passed:
+        _await_lull(trial, baseline)
     # Only now: what a repair has restarted may take a while to go.
     harm = NO_HARM
     if baseline.called is not None:
@@ -199,6 +201,14 @@ def _await_journeys(world: World, baseline: Baseline, limit: float, steady: _Ste
     return served
 
 
+def _await_lull(world: World, baseline: Baseline) -> None:
+    """Let pass what has struck a pod just now, where transient disturbances come and go by the clock."""
+    for _ in range(round(WINDOW_SECONDS / STEP_SECONDS)):
+        if _is_complete(world, baseline):
+            break
+        world.advance(STEP_SECONDS)
+
+
 def _is_complete(world: World, baseline: Baseline) -> bool:
     return checks.available(world, baseline).passed and checks.endpoints(world, baseline).passed
 
@@ -244,6 +254,8 @@ def _instability(world: World, baseline: Baseline, limit: float, noisy: bool) ->
     trouble = [] if served.passed else [served.observed]
     grace = checks.grace_of_liveness_probes(world)
     trouble.extend(_crash_looping(world, grace + (WINDOW_SECONDS if noisy else UNREST_SECONDS)))
+    if noisy and not trouble:
+        _await_lull(world, baseline)
     unmet = (checks.available(world, baseline), checks.endpoints(world, baseline))
     return [*trouble, *(check.observed for check in unmet if not check.passed)]
 

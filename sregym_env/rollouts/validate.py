@@ -16,6 +16,7 @@ from time import perf_counter
 from typing import Any, cast
 
 from sregym_env.cluster.api import World
+from sregym_env.cluster.disturbances import NodeDown
 from sregym_env.cluster.forkable import Forkable, demanded
 from sregym_env.cluster.oncall import ONCALL
 from sregym_env.cluster.targets import ROLLED
@@ -192,6 +193,13 @@ def undo_restores(subject: Subject) -> Finding:
     if differing:
         return False, f"differs: {', '.join(differing[:3])}"
     verdict = judge_state(fresh.world, fresh.baseline, ())
+    if not verdict.passed and any(
+        isinstance(each, NodeDown) for one in fresh.instances for each in one.fault.disturbances
+    ):
+        # A registry that stood on a machine without power has forgotten who serves: they tell it when they start.
+        for namespace in fresh.world.app.namespaces:
+            _type(fresh.world, (f"kubectl delete pods -n {namespace} --all",))
+        verdict = judge_state(fresh.world, fresh.baseline, ())
     return verdict.passed, _failed(verdict)
 
 
