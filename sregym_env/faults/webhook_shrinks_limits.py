@@ -22,8 +22,8 @@ from sregym_env.faults.commands import (
     delete,
     patch,
     registrants,
-    restart,
     replace_unready,
+    restart,
     selector,
 )
 from sregym_env.faults.drawn import drawn
