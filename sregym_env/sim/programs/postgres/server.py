@@ -22,7 +22,7 @@ BLOCKED = 86_400.0
 """Seconds that a statement waits for a lock: longer than any client's patience."""
 PER_SESSION = 2 * MIB
 """Assumed resident memory of a process that serves a connection."""
-AT_REST = 26 * MIB
+AT_REST = 42 * MIB
 """Assumed resident memory of the server and its background processes, shared buffers that were touched included."""
 
 _PRIVILEGES = {
