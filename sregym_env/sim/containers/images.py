@@ -65,12 +65,18 @@ def find(images: Mapping[str, Image], reference: str) -> Image | None:
     found = images.get(full)
     if found is not None:
         return found
-    named = canonical if "@" not in full else image_id
-    wanted = named(full)
-    for known in images:
-        if named(known) == wanted:
-            return images[known]
-    return None
+    name = _names(tuple(images)).get(image_id(full) if "@" in full else full)
+    return None if name is None else images[name]
+
+
+@lru_cache(maxsize=256)
+def _names(references: tuple[str, ...]) -> Mapping[str, str]:
+    """The first of some references of each full name and of each digest."""
+    found: dict[str, str] = {}
+    for reference in references:
+        found.setdefault(canonical(reference), reference)
+        found.setdefault(image_id(reference), reference)
+    return found
 
 
 @lru_cache(maxsize=4096)
