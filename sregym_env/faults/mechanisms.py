@@ -522,6 +522,18 @@ _ALL = (
         rivals=("database_permission_revoked",),
     ),
     Mechanism(
+        "stale_database_password",
+        "credentials",
+        (
+            "password changed|stale|wrong|contrast|refused|instead !absent",
+            "account|login|secret|variable stale password",
+        ),
+        valued=("VALUE password|stale",),
+        kinds=("DatabaseAccount", "Secret", "Deployment"),
+        kin=("database_account_missing",),
+        rivals=("database_account_missing", "database_permission_revoked"),
+    ),
+    Mechanism(
         "disk_read_errors",
         "disks",
         (

@@ -184,6 +184,11 @@ _ALL = (
         "The account with which a client logs in is gone or renamed: authentication failed.",
     ),
     KindOfCause(
+        "stale_database_password",
+        "A client logs in with a password that the database no longer takes",
+        "The account exists, but its password was rotated on one side only: password authentication failed.",
+    ),
+    KindOfCause(
         "disk_read_errors",
         "A node's disk returns read errors",
         "Hardware: reads from the disk of a node fail (I/O error) for whatever has its volume there.",
