@@ -217,6 +217,11 @@ _CURATED = (
     _social("wrong_dns_policy_social_network", "wrong_dns_policy"),
     _social("wrong_service_selector_social_network", "service_selector_mismatch"),
     _astronomy("incorrect_image", "incorrect_image", "product-catalog"),
+    _astronomy(
+        "secret_rotation_stale_env_credentials_astronomy_shop",
+        "secret_rotation_stale_credentials",
+        "postgresql",
+    ),
     _astronomy("liveness_probe_misconfiguration_astronomy_shop", "liveness_probe_misconfiguration"),
     _astronomy("init_container_dependency_hang_astronomy_shop", "init_container_dependency_hang"),
     _astronomy("missing_service_astronomy_shop", "missing_service", "ad"),

@@ -74,7 +74,7 @@ def secret_rotation_stale_credentials(
     Connections that are open go on; it bites whenever a client opens a new one. ``record`` is the Secret in which the
     rotation has noted the new password, and which no client takes; ``told`` are clients that it has given the new one.
     """
-    store, (client, admin) = target.component, target.component.accounts[:2]
+    store, client = target.component, target.component.accounts[0]
     before = client.password
     noted = ObjectRef("secrets", record, target.namespace)
     forgotten = [each.name for each in clients(target.app, target.name) if each.name not in told]
@@ -103,7 +103,7 @@ def secret_rotation_stale_credentials(
         edits=edits,
         trigger=[RecreatePods(name) for name in late],
         details={"field": f"password of user {client.user}", "right": client.user},
-        facts={"account": client.user, "record": record, "forgotten": ", ".join(forgotten)},
+        facts={"account": client.user},
         remedies=[
             *([] if told else [[*back, *restart(target, late)]]),
             *([forward] if forward else []),
@@ -118,7 +118,10 @@ def secret_rotation_stale_credentials(
             noted,
             *(target.workload_of(name) for name in forgotten),
             *(where for where, _, _ in scripts),
-            *(ObjectRef("secrets", name, target.namespace) for name, _ in _secrets(target, forgotten, before)),
+            *(
+                ObjectRef("secrets", name, target.namespace)
+                for name, _ in _secrets(target, forgotten, before)
+            ),
         ],
         aliases=[client.user, record, *forgotten],
         cured=[Agree(target, before, password)],

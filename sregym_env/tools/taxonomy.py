@@ -189,6 +189,11 @@ _ALL = (
         "The account exists, but its password was rotated on one side only: password authentication failed.",
     ),
     KindOfCause(
+        "table_lock_held",
+        "A session holds a lock on a table, and others wait for it",
+        "A transaction that stays open holds a table (pg_locks: granted), so that queries on it wait and time out.",
+    ),
+    KindOfCause(
         "disk_read_errors",
         "A node's disk returns read errors",
         "Hardware: reads from the disk of a node fail (I/O error) for whatever has its volume there.",

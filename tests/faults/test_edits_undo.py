@@ -90,6 +90,7 @@ NEED_NODES = (
     "service_dns_resolution_failure",
     "latent_sector_error",
     "revoke_auth_mongodb",
+    "secret_rotation_stale_credentials",
     "storage_user_unregistered",
     "host_port_conflict",
     "node_without_power",

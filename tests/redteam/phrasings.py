@@ -208,6 +208,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "/etc/hosts in {c} overrides DNS through hostAliases and points to a wrong address",
         "a wrong host alias in deployment {c} sends its traffic to 10.96.255.250",
     ),
+    "secret_rotation_stale_credentials": (
+        "the password of user admin in {c} was rotated and {a} still logs in with the old one",
+        "{a} presents a stale password to {c}; password authentication failed",
+        "the database password of admin in {c} no longer matches what its client uses",
+        "{c}: password of admin changed, clients not updated",
+    ),
     "storage_user_unregistered": (
         "the user admin does not exist in {c}, so authentication fails",
         "the MongoDB account admin was removed from {c}",

@@ -210,6 +210,11 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "{Component} has no user {account}: the account was removed and logins with it fail.",
         "Authentication fails at {component}, whose user {account} no longer exists.",
     ),
+    "stale_database_password": (
+        "The password of the user {account} of {component} was rotated; {clients} still logs in with the old password and is refused.",
+        "A stale password is used for {account} at {component}: it was changed in the database, and authentication of {clients} fails.",
+        "In {component} the password of {account} is no longer the one that {clients} has: a rotation reached one side only.",
+    ),
     "disk_read_errors": (
         "The data disk of node {node} is bad: reads fail with input/output errors and crash the databases whose volumes "
         "lie there, {components}.",

@@ -735,12 +735,15 @@ class Psql(Quiet):
             backend.pid, backend.user, backend.database, backend.address, backend.since, backend.application, state, sql, now,
             wait, mode, backend.locks,
         )  # fmt: skip
-        sessions.put(backend.server, backend.identity, session)
+        # A statement that still waits changes nothing, and nobody has to look again.
+        if session != known:
+            sessions.put(backend.server, backend.identity, session)
         text = "".join(text for _, text in run.out)
         if text.strip():
             ctx.log(text.rstrip("\n"))
         changes: dict[str, Any] = {"open": backend.work is not None, "work": backend.work}
-        ctx.update(**changes)
+        if any(ctx.process.state.get(name) != value for name, value in changes.items()):
+            ctx.update(**changes)
 
     @staticmethod
     def _end(ctx: ProcessContext, text: str, code: int) -> None:
