@@ -59,6 +59,7 @@ CURATED: tuple[str, ...] = (
     "liveness_probe_misconfiguration_astronomy_shop",
     "init_container_dependency_hang_astronomy_shop",
     "missing_service_astronomy_shop",
+    "postgres_lock_contention_product_catalog",
     "readiness_probe_misconfiguration_astronomy_shop",
     "service_dns_resolution_failure_astronomy_shop",
     "sidecar_port_conflict_astronomy_shop",

@@ -99,6 +99,7 @@ def postgres_lock_contention(
         ),
         Create(_workload(kind, source, pod, schedule)),
     ]
+    again: list[Edit] = [RunCronJob(source)] if kind == "CronJob" else []
     admin, database = target.component.accounts[1].user, target.component.database
     psql = f"psql -U {admin} -d {database}"
     holders = "SELECT pid FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted"
@@ -107,8 +108,8 @@ def postgres_lock_contention(
         resource=source,
         cause=f"{kind} {writer} in namespace {place} keeps a transaction open that holds {table} of {target.name} in ACCESS "
         "EXCLUSIVE mode: every query on that table waits for the lock, and the program takes it again when its session is ended.",
-        edits=edits,
-        trigger=[RunCronJob(source)] if kind == "CronJob" else [],
+        edits=[*edits, *again],
+        trigger=again,
         details={"field": f"lock on {table}", "wrong": "AccessExclusiveLock"},
         facts={"writer": writer, "table": table, "elsewhere": place},
         remedies=[
@@ -119,11 +120,11 @@ def postgres_lock_contention(
             execute(
                 target,
                 f'{psql} -c "SELECT pid, usename, client_addr, state, wait_event_type, query FROM pg_stat_activity '
-                'WHERE backend_type = \'client backend\'"',
+                "WHERE backend_type = 'client backend'\"",
             ),
             execute(
                 target,
-                f'{psql} -c "SELECT pid, mode, granted, relation::regclass FROM pg_locks WHERE locktype = \'relation\'"',
+                f"{psql} -c \"SELECT pid, mode, granted, relation::regclass FROM pg_locks WHERE locktype = 'relation'\"",
             ),
             "kubectl get pods -A -o wide",
             f"kubectl get {KINDS[kind].partition('.')[0]} -A",

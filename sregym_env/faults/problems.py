@@ -225,6 +225,7 @@ _CURATED = (
     _astronomy("liveness_probe_misconfiguration_astronomy_shop", "liveness_probe_misconfiguration"),
     _astronomy("init_container_dependency_hang_astronomy_shop", "init_container_dependency_hang"),
     _astronomy("missing_service_astronomy_shop", "missing_service", "ad"),
+    _astronomy("postgres_lock_contention_product_catalog", "postgres_lock_contention", "postgresql"),
     _astronomy("readiness_probe_misconfiguration_astronomy_shop", "readiness_probe_misconfiguration"),
     _astronomy("service_dns_resolution_failure_astronomy_shop", "service_dns_resolution_failure"),
     _astronomy("sidecar_port_conflict_astronomy_shop", "sidecar_port_conflict"),

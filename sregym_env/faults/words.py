@@ -233,7 +233,7 @@ OTHER_CAUSES = (
     # the program
     r"|(?:memory|goroutine|thread|connection) leaks?|leaks? memory|has a leak|dead-?lock\w*|nil pointer|null pointer|race condition|infinite loop|heap size|garbage collect\w*|(?:file descriptor|ulimit|thread pool|connection pool)\w*|max ?connections|too many connections|syntax error|exec format error|(?:wrong|different|other|another) (?:cpu )?architecture|built for (?:another|arm\w*|a different)|(?:missing|wrong|dropped|bad) (?:command-?line )?(?:arguments?|flags?) (?:of|in|for)? ?(?:the )?(?:program|process|command)|flags are (?:\w+ )?(?:wrong|messed up)|registration name"
     # the data
-    r"|slow quer(?:y|ies)|missing index|lacks? an index|index (?:was|is) (?:dropped|missing)|corrupt\w* (?:data|files|index|database|collection)|data (?:is|are|was|were|got) corrupt\w*|collection (?:\S+ ){0,3}(?:empty|dropped|gone)|replica set election|primary election|step(?:ped|s)? down|replication lag|lock contention"
+    r"|slow quer(?:y|ies)|missing index|lacks? an index|index (?:was|is) (?:dropped|missing)|corrupt\w* (?:data|files|index|database|collection)|data (?:is|are|was|were|got) corrupt\w*|collection (?:\S+ ){0,3}(?:empty|dropped|gone)|replica set election|primary election|step(?:ped|s)? down|replication lag"
     # the machines
     r"|iops|(?:disk|storage|drive)s? (?:is |are |was |got |being )?(?:slow|throttled|saturated)|slow (?:disk|storage|drive)|network (?:card|cable|interface)|\bnic|packet loss|drops? (?:\S+ ){0,4}packets|\bmtu|conntrack\w*|iptables|kube-?proxy|\bcni|calico|flannel|cilium|kernel (?:bug|panic|upgrade)|clock skew|time drift|\bntp|cpu steal|noisy neighbou?r|nodes? (?:\S+ )?(?:was |has been |got )reclaimed"
     # the control plane

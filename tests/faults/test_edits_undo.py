@@ -94,6 +94,7 @@ NEED_NODES = (
     "storage_user_unregistered",
     "host_port_conflict",
     "node_without_power",
+    "postgres_lock_contention",
     "recurring_memory_cut",
     "served_feature_flag",
     "webhook_certificate_expired",

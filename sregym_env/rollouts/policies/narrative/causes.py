@@ -215,6 +215,11 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "A stale password is used for {account} at {component}: it was changed in the database, and authentication of {clients} fails.",
         "In {component} the password of {account} is no longer the one that {clients} has: a rotation reached one side only.",
     ),
+    "table_lock_held": (
+        "{Writer} keeps a transaction open that holds an ACCESS EXCLUSIVE lock on {table} in {component}, and all queries on that table wait.",
+        "Queries on {table} wait for a lock: a session of {writer} holds the table of {component} in an open transaction.",
+        "In {component} the table {table} is locked (AccessExclusiveLock) by a session of {writer}, which never commits.",
+    ),
     "disk_read_errors": (
         "The data disk of node {node} is bad: reads fail with input/output errors and crash the databases whose volumes "
         "lie there, {components}.",
