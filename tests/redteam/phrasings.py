@@ -262,6 +262,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "{c} is Pending because of a required anti-affinity rule with topologyKey {wrong}",
         "an anti-affinity rule keeps {c} off all nodes, since they are one topology domain",
     ),
+    "postgres_lock_contention": (
+        "{r} holds an ACCESS EXCLUSIVE lock on a table of {c}, so all queries on it wait",
+        "a transaction of {r} stays open in {c} and blocks every reader of the table by its lock",
+        "lock contention in {c}: the session of {r} never releases its table lock",
+        "queries of {c} wait for a table lock that {r} holds",
+    ),
     "recurring_memory_cut": (
         "CronJob {r} keeps patching the memory limit of {c} down to {wrong}",
         "the cronjob {r} sets the memory limit of {c} to {wrong} at every run, so it is OOMKilled",
