@@ -55,6 +55,7 @@ CURATED: tuple[str, ...] = (
     "wrong_dns_policy_social_network",
     "wrong_service_selector_social_network",
     "incorrect_image",
+    "valkey_memory_disruption",
     "secret_rotation_stale_env_credentials_astronomy_shop",
     "liveness_probe_misconfiguration_astronomy_shop",
     "init_container_dependency_hang_astronomy_shop",

@@ -547,6 +547,15 @@ _ALL = (
         kinds=("Job", "CronJob", "Deployment", "ConfigMap"),
     ),
     Mechanism(
+        "store_memory_cap",
+        "resources",
+        ("maxmemory low|number|wrong|changed|blocked|limit /14",),
+        valued=("VALUE maxmemory",),
+        kinds=("Deployment",),
+        kin=("memory_limit_too_low",),
+        through=("memory_limit_too_low", "wrong_command"),
+    ),
+    Mechanism(
         "disk_read_errors",
         "disks",
         (

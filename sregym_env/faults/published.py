@@ -38,7 +38,6 @@ _SHOPS_OWN = (
 
 _STORES: Mapping[str, str] = {
     "valkey_auth_disruption": "a password that is set while the cache runs is forgotten when it restarts, so a restart would cure it",
-    "valkey_memory_disruption": "not yet: a full cache is modelled, a fault that fills it is not declared",
 }
 """Problems of the Astronomy Shop's cache and database."""
 

@@ -135,6 +135,8 @@ OBJECTS: Mapping[str, str] = {
     r"|second (?:process|program)|(?:extra|second|added|another) (?:thing|one)|two (?:processes|programs) in",
     "address_in_use": r"address already in use|eaddrinuse|port(?: \d+)? (?:is |was )?(?:already )?(?:taken|in use|occupied|bound)|bind(?:ing)? (?:error|fail\w*|conflict)|bind: address"
     r"|same port|port (?:\S+ )?(?:is |was )?(?:already )?(?:held|owned|grabbed|claimed)|in use",
+    # stores in memory
+    "maxmemory": r"-{0,2}max[ _-]?memory(?:[ -]polic\w+| (?:setting|value|option|argument|limit|parameter|cap))?|oom command not allowed|(?:redis|valkey)(?:'s)?(?: own)? (?:memory )?(?:limit|cap|budget)",
     # locks
     "table_lock": r"(?:access ?-?exclusive|accessexclusivelock|exclusive)(?: (?:table )?(?:locks?|mode))?|(?:table|row|relation|exclusive|postgres\w*|database|ddl)[ -]?(?:level )?locks?|lock ?(?:table|contention|queue)|pg_locks|locks?|locked|locking|lock waits?",
     "table": r"(?:data ?base )?tables?|relations?|[a-z]+\.(?:products|productreviews|orders?)",

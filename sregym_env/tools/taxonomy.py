@@ -194,6 +194,11 @@ _ALL = (
         "A transaction that stays open holds a table (pg_locks: granted), so that queries on it wait and time out.",
     ),
     KindOfCause(
+        "store_memory_cap",
+        "A store in memory is allowed too little memory by its own setting",
+        "maxmemory of a Redis or Valkey server is less than it needs, so writes are refused (OOM command not allowed).",
+    ),
+    KindOfCause(
         "disk_read_errors",
         "A node's disk returns read errors",
         "Hardware: reads from the disk of a node fail (I/O error) for whatever has its volume there.",

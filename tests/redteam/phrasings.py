@@ -280,6 +280,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "deployment {c} allows maxUnavailable {wrong} and drained itself",
         "maxUnavailable {wrong} on {c} left no old pod serving when the new revision did not start",
     ),
+    "valkey_memory_disruption": (
+        "maxmemory of {c} is set to {wrong}, far too low, so it refuses writes",
+        "{c} runs with maxmemory {wrong} and answers writes with OOM command not allowed",
+        "the args of {c} limit its maxmemory to {wrong}",
+        "{c}: --maxmemory {wrong} is less than the server itself needs",
+    ),
     "webhook_certificate_expired": (
         "the certificate of the admission webhook {r} has expired, so pods of {c} cannot be created",
         "{c} has no pod because the serving certificate of webhook {r} expired",

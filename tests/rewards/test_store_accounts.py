@@ -12,7 +12,11 @@ from sregym_env.faults.spec import FaultSpec
 from sregym_env.rewards.judge import SpecJudge
 
 APP = apps.app("astronomy-shop")
-LOCK, ROTATED = ("postgres_lock_contention", "postgresql"), ("secret_rotation_stale_credentials", "postgresql")
+LOCK, ROTATED = (
+    ("postgres_lock_contention", "postgresql"),
+    ("secret_rotation_stale_credentials", "postgresql"),
+)
+FULL = ("valkey_memory_disruption", "valkey-cart")
 
 RIGHT = (
     (LOCK, "The Job catalog-maintenance in namespace default holds an ACCESS EXCLUSIVE lock on catalog.products in postgresql, so product-catalog's queries wait and the frontend times out."),
@@ -22,6 +26,9 @@ RIGHT = (
     (ROTATED, "The password of the database user otelu in postgresql was rotated, but product-catalog, product-reviews and accounting still log in with the old password."),
     (ROTATED, "postgresql rejects its clients (password authentication failed for user otelu): the password was changed in the database and in Secret postgresql-credentials, and the DB_CONNECTION_STRING of the clients still holds the previous one."),
     (ROTATED, "Stale credentials: product-catalog connects to postgresql as otelu with a password from before the rotation."),
+    (FULL, "valkey-cart was rolled out with --maxmemory 512kb. That is less than an empty server uses, so all writes fail: OOM command not allowed when used memory > 'maxmemory'."),
+    (FULL, "The maxmemory of valkey-cart is too low (512kb), and cart cannot store anything."),
+    (FULL, "Deployment valkey-cart has args with maxmemory 512kb and noeviction; it refuses HMSET."),
 )  # fmt: skip
 
 WRONG = (
@@ -30,6 +37,10 @@ WRONG = (
     (LOCK, "The Job catalog-maintenance in namespace default uses too much memory, so postgresql is evicted."),
     (LOCK, "A NetworkPolicy keeps product-catalog from reaching postgresql."),
     (LOCK, "product-catalog is broken: its image is a bad build."),
+    (FULL, "valkey-cart asks for a password that cart does not have."),
+    (FULL, "The memory limit of the container of cart is too low, so it is OOMKilled."),
+    (FULL, "cart crashes because its image is a broken build."),
+    (FULL, "The Service valkey-cart has a wrong targetPort."),
     (ROTATED, "A migration holds an exclusive lock on catalog.products in postgresql, so all queries wait."),
     (ROTATED, "The user otelu was dropped from postgresql."),
     (ROTATED, "The user otelu lost its privileges on the schema catalog in postgresql."),

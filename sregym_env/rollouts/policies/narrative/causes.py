@@ -220,6 +220,11 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "Queries on {table} wait for a lock: a session of {writer} holds the table of {component} in an open transaction.",
         "In {component} the table {table} is locked (AccessExclusiveLock) by a session of {writer}, which never commits.",
     ),
+    "store_memory_cap": (
+        "{Workload} starts its server with maxmemory {wrong}, less than it needs for itself, and all writes are refused.",
+        "The maxmemory of {component} is set to {wrong}: too low, so that every write is answered with OOM command not allowed.",
+        "{Component} refuses writes, because its maxmemory setting ({wrong}) is smaller than what an empty server takes.",
+    ),
     "disk_read_errors": (
         "The data disk of node {node} is bad: reads fail with input/output errors and crash the databases whose volumes "
         "lie there, {components}.",
