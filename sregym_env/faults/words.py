@@ -140,7 +140,7 @@ OBJECTS: Mapping[str, str] = {
     # locks
     "table_lock": r"(?:access ?-?exclusive|accessexclusivelock|exclusive)(?: (?:table )?(?:locks?|mode))?|(?:table|row|relation|exclusive|postgres\w*|database|ddl)[ -]?(?:level )?locks?|lock ?(?:table|contention|queue)|pg_locks|locks?|locked|locking|lock waits?",
     "table": r"(?:data ?base )?tables?|relations?|[a-z]+\.(?:products|productreviews|orders?)",
-    "open_transaction": r"(?:(?:open|long|long-?running|idle|uncommitted|unfinished|hanging|stuck|never[- ]ending|single|pending) )*(?:transactions?|sessions?|backends?|back-end|txn|xact)|pg_sleep|idle[ -]in[ -]transaction|migrations?|back-?fill|ddl",
+    "open_transaction": r"(?:(?:open|long|long-?running|idle|uncommitted|unfinished|hanging|stuck|never[- ]ending|single|pending) )*(?:transactions?|sessions?|txn|xact)|pg_sleep|idle[ -]in[ -]transaction|migrations?|back-?fill|ddl",
     # credentials
     "password": r"(?:data ?base |db |account |login |client )?(?:passwords?|passwd|pwds?|pass ?phrases?|pw)|(?:data ?base |db |login )?credentials|(?:db|database)_connection_string|dsn",
     "role": r"(?:read ?-?write ?)?(?:roles?(?!=)|permissions?|privileges?|rights?|grants?|authori[sz]ations?|access rights?)|readwrite|read ?/ ?write(?: access)?"
@@ -358,5 +358,6 @@ FIELDS = frozenset(OBJECTS) - {
     "throttled", "oom", "probe", "config_key", "config", "address_key", "replicas", "binary", "volume", "selects", "disk",
     "data_files", "account", "variable", "named_key", "nxdomain", "cluster_dns", "toleration", "pull", "hosts_file", "not_authorized",
     "authentication", "address_in_use", "io_error", "webhook", "topology_key",
+    "table", "open_transaction",
 }  # fmt: skip
 """Objects that a predicate belongs to where they stand nearer to it than another one."""
