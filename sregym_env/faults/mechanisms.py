@@ -537,7 +537,7 @@ _ALL = (
     ),
     Mechanism(
         "table_lock_held",
-        "locks",
+        "resources",
         (
             "table_lock held|waits|blocked|open_transaction /16",
             "table held|blocked|waits open_transaction|table_lock /16",
