@@ -425,6 +425,8 @@ def _run(world: World, target: ObjectRef) -> None:
     cron = _get(cluster, target)
     if cron["spec"].get("suspend"):
         return
+    if cron["spec"].get("concurrencyPolicy") == "Forbid" and (cron.get("status") or {}).get("active"):
+        return
     template, metadata = cron["spec"]["jobTemplate"], cron["metadata"]
     owner = {
         "apiVersion": cron["apiVersion"],

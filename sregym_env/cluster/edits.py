@@ -109,7 +109,7 @@ class Rollout:
 
 @dataclass(frozen=True, slots=True)
 class RunCronJob:
-    """Let a CronJob run now, as its schedule would; nothing where it is gone or suspended.
+    """Let a CronJob run now, as its schedule would; nothing where it is gone or suspended, or forbids a second run.
 
     Undo has nothing to do: the Job goes with the CronJob.
     """

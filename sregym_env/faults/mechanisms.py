@@ -522,6 +522,40 @@ _ALL = (
         rivals=("database_permission_revoked",),
     ),
     Mechanism(
+        "stale_database_password",
+        "credentials",
+        (
+            "password rotated|stale|wrong|contrast !absent|gone /14",
+            "account password rotated|stale|wrong /14",
+            "authentication password rotated|stale /14",
+        ),
+        valued=("VALUE password rotated|stale|wrong",),
+        unlike=("secret gone|absent = /4", "account gone|absent = /4"),
+        kinds=("DatabaseAccount", "Secret", "Deployment"),
+        kin=("database_account_missing",),
+        rivals=("database_account_missing", "database_permission_revoked"),
+    ),
+    Mechanism(
+        "table_lock_held",
+        "resources",
+        (
+            "table_lock held|waits|blocked|open_transaction /16",
+            "table held|blocked|waits open_transaction|table_lock /16",
+            "open_transaction held|blocked|waits table|database /16",
+        ),
+        valued=("VALUE table_lock|held|waits|blocked|open_transaction",),
+        kinds=("Job", "CronJob", "Deployment", "ConfigMap"),
+    ),
+    Mechanism(
+        "store_memory_cap",
+        "resources",
+        ("maxmemory low|number|wrong|changed|blocked|limit /14",),
+        valued=("VALUE maxmemory",),
+        kinds=("Deployment",),
+        kin=("memory_limit_too_low",),
+        through=("memory_limit_too_low", "wrong_command"),
+    ),
+    Mechanism(
         "disk_read_errors",
         "disks",
         (

@@ -38,9 +38,6 @@ _SHOPS_OWN = (
 
 _STORES: Mapping[str, str] = {
     "valkey_auth_disruption": "a password that is set while the cache runs is forgotten when it restarts, so a restart would cure it",
-    "valkey_memory_disruption": "not yet: a full cache is modelled, a fault that fills it is not declared",
-    "secret_rotation_stale_env_credentials_astronomy_shop": "not yet: passwords of PostgreSQL are modelled, a rotation is not declared",
-    "postgres_lock_contention_product_catalog": "not yet: a session that holds a lock on a table is not declared as a fault",
 }
 """Problems of the Astronomy Shop's cache and database."""
 

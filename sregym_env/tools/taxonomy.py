@@ -184,6 +184,21 @@ _ALL = (
         "The account with which a client logs in is gone or renamed: authentication failed.",
     ),
     KindOfCause(
+        "stale_database_password",
+        "A client logs in with a password that the database no longer takes",
+        "The account exists, but its password was rotated on one side only: password authentication failed.",
+    ),
+    KindOfCause(
+        "table_lock_held",
+        "A session holds a lock on a table, and others wait for it",
+        "A transaction that stays open holds a table (pg_locks: granted), so that queries on it wait and time out.",
+    ),
+    KindOfCause(
+        "store_memory_cap",
+        "A store in memory is allowed too little memory by its own setting",
+        "maxmemory of a Redis or Valkey server is less than it needs, so writes are refused (OOM command not allowed).",
+    ),
+    KindOfCause(
         "disk_read_errors",
         "A node's disk returns read errors",
         "Hardware: reads from the disk of a node fail (I/O error) for whatever has its volume there.",

@@ -113,7 +113,7 @@ def _small() -> EmbeddedWorld:
     return _at_whole_second(world)
 
 
-ELSEWHERE = frozenset(("served_feature_flag",))
+ELSEWHERE = frozenset(("postgres_lock_contention", "served_feature_flag", "valkey_memory_disruption"))
 """Faults that have no target in the application of the recordings."""
 
 

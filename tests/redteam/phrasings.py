@@ -208,6 +208,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "/etc/hosts in {c} overrides DNS through hostAliases and points to a wrong address",
         "a wrong host alias in deployment {c} sends its traffic to 10.96.255.250",
     ),
+    "secret_rotation_stale_credentials": (
+        "the password of user admin in {c} was rotated and {a} still logs in with the old one",
+        "{a} presents a stale password to {c}; password authentication failed",
+        "the database password of admin in {c} no longer matches what its client uses",
+        "{c}: password of admin changed, clients not updated",
+    ),
     "storage_user_unregistered": (
         "the user admin does not exist in {c}, so authentication fails",
         "the MongoDB account admin was removed from {c}",
@@ -256,6 +262,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "{c} is Pending because of a required anti-affinity rule with topologyKey {wrong}",
         "an anti-affinity rule keeps {c} off all nodes, since they are one topology domain",
     ),
+    "postgres_lock_contention": (
+        "{r} holds an ACCESS EXCLUSIVE lock on a table of {c}, so all queries on it wait",
+        "a transaction of {r} stays open in {c} and blocks every reader of the table by its lock",
+        "lock contention in {c}: the session of {r} never releases its table lock",
+        "queries of {c} wait for a table lock that {r} holds",
+    ),
     "recurring_memory_cut": (
         "CronJob {r} keeps patching the memory limit of {c} down to {wrong}",
         "the cronjob {r} sets the memory limit of {c} to {wrong} at every run, so it is OOMKilled",
@@ -267,6 +279,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "{c}'s rollout strategy (maxUnavailable {wrong}) took all old pods away while the new ones hang in an init container",
         "deployment {c} allows maxUnavailable {wrong} and drained itself",
         "maxUnavailable {wrong} on {c} left no old pod serving when the new revision did not start",
+    ),
+    "valkey_memory_disruption": (
+        "maxmemory of {c} is set to {wrong}, far too low, so it refuses writes",
+        "{c} runs with maxmemory {wrong} and answers writes with OOM command not allowed",
+        "the args of {c} limit its maxmemory to {wrong}",
+        "{c}: --maxmemory {wrong} is less than the server itself needs",
     ),
     "webhook_certificate_expired": (
         "the certificate of the admission webhook {r} has expired, so pods of {c} cannot be created",

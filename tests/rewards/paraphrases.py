@@ -172,6 +172,11 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "hostAliases in {c}'s pod spec pins its cache's name to a dead address, 10.96.255.250.",
         "Because of a stale hostAliases entry {c} resolves memcached-reserve to the wrong IP.",
     ),
+    "secret_rotation_stale_credentials": (
+        "The password of {c}'s user 'admin' was rotated, but {a} was never given the new one and fails to authenticate.",
+        "Somebody changed the password of the admin account in {c}. {a} still sends the previous password, which is rejected.",
+        "{a} logs in to {c} with an outdated password, since the credentials were rotated on the database side alone.",
+    ),
     "storage_user_unregistered": (
         "{a} cannot authenticate: the user 'admin' no longer exists in {c}.",
         "In {c} someone dropped the admin user. SCRAM authentication fails with UserNotFound.",
@@ -427,6 +432,11 @@ NEAR: dict[str, tuple[str, ...]] = {
         "{c} has dnsPolicy None with an external nameserver.",
         "CoreDNS answers NXDOMAIN for memcached-reserve.",
         "The Service memcached-reserve was deleted.",
+    ),
+    "secret_rotation_stale_credentials": (
+        "In {c} the user admin lost the role readWrite.",
+        "The user admin was dropped from {c}.",
+        "The Secret from which {a} takes its environment does not exist.",
     ),
     "storage_user_unregistered": (
         "In {c} the user admin lost the role readWrite.",

@@ -166,6 +166,8 @@ def _store(edition: Edition, name: str) -> Component:
         _SERVICES.get(name, name),
         memory=_MEMORY[name] * MI,
         database="otel" if name == "postgresql" else "",
+        tables=("catalog.products", "reviews.productreviews") if name == "postgresql" else (),
+        written=name == "valkey-cart",
         accounts=accounts if name == "postgresql" else (),
         releases=built.works,
         service_port=80 if name == "grafana" else 0,

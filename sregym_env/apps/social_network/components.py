@@ -77,6 +77,7 @@ def _store(
         name,
         memory=memory * MI,
         database=DATABASE.get(name, ""),
+        written=name in ("home-timeline-redis", "user-timeline-redis"),
         releases=built.works,
     )
 

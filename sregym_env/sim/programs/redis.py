@@ -82,7 +82,7 @@ class Redis(Quiet):
             if most.isdecimal() and sum(alive(ctx, each) for each in clients) >= int(most):
                 return Flow(0.0, 0.0002, ((Failure("error", "ERR max number of clients reached"), 1.0),))
             ctx.settle_entry("clients", identity, ctx.now())
-        if call.operation in SPACED and redis_memory.full(ctx):
+        if call.operation.lower() in SPACED and redis_memory.full(ctx):
             return Flow(0.0, 0.0002, ((Failure("error", redis_memory.FULL), 1.0),))
         return Flow(1.0, 0.0003)
 

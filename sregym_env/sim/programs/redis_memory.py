@@ -38,9 +38,10 @@ def used(ctx: ProcessContext) -> int:
 
 
 def full(ctx: ProcessContext) -> bool:
-    """Whether commands that need memory are refused now."""
+    """Whether commands that need memory are refused now: nothing may be evicted, or nothing that is left would do."""
     most = limit(ctx)
-    return bool(most) and used(ctx) > most and option(ctx, "maxmemory-policy") == "noeviction"
+    kept = option(ctx, "maxmemory-policy") == "noeviction" or most < BASE
+    return bool(most) and used(ctx) > most and kept
 
 
 def store(ctx: ProcessContext, size: int, keys: int = 1) -> str:

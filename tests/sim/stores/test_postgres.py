@@ -343,6 +343,18 @@ def test_who_ends_a_session_ends_its_lock_until_the_job_comes_back(world: Embedd
     assert shop.served(world, "product")[0] == 1.0
 
 
+def test_a_client_that_sleeps_sees_that_its_server_has_gone(world: EmbeddedWorld) -> None:
+    maintenance(world)
+    for pod in world.cluster.list("pods", shop.NS):
+        if pod["metadata"]["name"].startswith("postgresql"):
+            world.cluster.delete("pods", pod["metadata"]["name"], shop.NS, grace_period_seconds=0)
+    world.advance(90.0)
+    assert "connection to server was lost" in world.cluster.logs(
+        shop.NS, shop.pod(world, "maintenance"), previous=True
+    )
+    assert shop.served(world, "product")[0] == 0.0, "it has come back and holds the table of the new one"
+
+
 def test_a_script_that_commits_lets_its_locks_go(world: EmbeddedWorld) -> None:
     script = "BEGIN; UPDATE catalog.products SET price_units = 7 WHERE id = 'L9ECAV7KIM'; SELECT pg_sleep(100); COMMIT"
     maintenance(world, script)

@@ -210,6 +210,21 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "{Component} has no user {account}: the account was removed and logins with it fail.",
         "Authentication fails at {component}, whose user {account} no longer exists.",
     ),
+    "stale_database_password": (
+        "The password of the user {account} of {component} was rotated; {clients} still logs in with the old password and is refused.",
+        "A stale password is used for {account} at {component}: it was changed in the database, and authentication of {clients} fails.",
+        "In {component} the password of {account} is no longer the one that {clients} has: a rotation reached one side only.",
+    ),
+    "table_lock_held": (
+        "{Writer} keeps a transaction open that holds an ACCESS EXCLUSIVE lock on {table} in {component}, and all queries on that table wait.",
+        "Queries on {table} wait for a lock: a session of {writer} holds the table of {component} in an open transaction.",
+        "In {component} the table {table} is locked (AccessExclusiveLock) by a session of {writer}, which never commits.",
+    ),
+    "store_memory_cap": (
+        "{Workload} starts its server with maxmemory {wrong}, less than it needs for itself, and all writes are refused.",
+        "The maxmemory of {component} is set to {wrong}: too low, so that every write is answered with OOM command not allowed.",
+        "{Component} refuses writes, because its maxmemory setting ({wrong}) is smaller than what an empty server takes.",
+    ),
     "disk_read_errors": (
         "The data disk of node {node} is bad: reads fail with input/output errors and crash the databases whose volumes "
         "lie there, {components}.",

@@ -23,6 +23,8 @@ SOCKET = "/var/run/postgresql"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 RETRY = 2.0
 """Seconds after which a main process that waits for a lock looks again."""
+NOTICED = 10.0
+"""Seconds after which a main process at the latest sees that its server is gone."""
 BAD_CONNECTION = 2
 BAD_SCRIPT = 3
 
@@ -664,10 +666,10 @@ class Psql(Quiet):
         self._go(ctx, options, 0, None, False)
 
     def wake(self, ctx: ProcessContext, reason: str) -> None:
-        """Go on behind a sleep, or try a statement again that waits."""
+        """Go on behind a sleep, try a statement again that waits, or see that the connection has ended."""
         kind, _, index = reason.partition(":")
         state = ctx.process.state
-        if reason != sessions.LOST and (kind != "next" or not index.isdecimal()):
+        if reason != sessions.LOST and (kind not in ("next", "watch") or not index.isdecimal()):
             return
         options = _parsed(ctx, ctx.process.argv)
         server = server_of(ctx, options.target)
@@ -685,6 +687,10 @@ class Psql(Quiet):
                 "\tbefore or while processing the request.\nconnection to server was lost\n"
             )
             self._end(ctx, text, BAD_CONNECTION)
+            return
+        if kind == "watch":
+            if state.get("next") == int(index):
+                ctx.wake_in(NOTICED, reason)
             return
         self._go(ctx, options, int(index), kept, bool(state.get("open")))
 
@@ -712,7 +718,9 @@ class Psql(Quiet):
                 well = run.command(sql) if sql.startswith("\\") else run.sql(sql)
             except Sleeps as sleep:
                 self._keep(ctx, run, "active", sql)
+                ctx.update(next=index + 1)
                 ctx.wake_in(sleep.seconds, f"next:{index + 1}")
+                ctx.wake_in(NOTICED, f"watch:{index + 1}")
                 return
             except Waits as wait:
                 self._keep(ctx, run, "active", sql, f"{backend.database}/{wait.table}", wait.mode)
@@ -735,12 +743,15 @@ class Psql(Quiet):
             backend.pid, backend.user, backend.database, backend.address, backend.since, backend.application, state, sql, now,
             wait, mode, backend.locks,
         )  # fmt: skip
-        sessions.put(backend.server, backend.identity, session)
+        # A statement that still waits changes nothing, and nobody has to look again.
+        if session != known:
+            sessions.put(backend.server, backend.identity, session)
         text = "".join(text for _, text in run.out)
         if text.strip():
             ctx.log(text.rstrip("\n"))
         changes: dict[str, Any] = {"open": backend.work is not None, "work": backend.work}
-        ctx.update(**changes)
+        if any(ctx.process.state.get(name) != value for name, value in changes.items()):
+            ctx.update(**changes)
 
     @staticmethod
     def _end(ctx: ProcessContext, text: str, code: int) -> None:

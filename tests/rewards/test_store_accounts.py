@@ -1,0 +1,65 @@
+"""What is told of faults of Astronomy Shop's stores: accounts that name the cause pass, those that name another do not."""
+
+from __future__ import annotations
+
+import pytest
+
+from sregym_env import apps
+from sregym_env.envs.tasks.pairs import inventory_of
+from sregym_env.errors import AppError
+from sregym_env.faults.registry import declaration
+from sregym_env.faults.spec import FaultSpec
+from sregym_env.rewards.judge import SpecJudge
+
+APP = apps.app("astronomy-shop")
+LOCK, ROTATED = (
+    ("postgres_lock_contention", "postgresql"),
+    ("secret_rotation_stale_credentials", "postgresql"),
+)
+FULL = ("valkey_memory_disruption", "valkey-cart")
+
+RIGHT = (
+    (LOCK, "The Job catalog-maintenance in namespace default holds an ACCESS EXCLUSIVE lock on catalog.products in postgresql, so product-catalog's queries wait and the frontend times out."),
+    (LOCK, "A session of Job catalog-maintenance keeps a transaction open in postgresql with a lock on the table catalog.products; every SELECT on it is blocked."),
+    (LOCK, "Lock contention in postgresql: pg_locks shows that the Job catalog-maintenance holds AccessExclusiveLock on catalog.products and never commits."),
+    (LOCK, "catalog.products in postgresql is locked by the psql session of the Job catalog-maintenance (pg_sleep in an open transaction). Readers wait for the lock until they time out."),
+    (ROTATED, "The password of the database user otelu in postgresql was rotated, but product-catalog, product-reviews and accounting still log in with the old password."),
+    (ROTATED, "postgresql rejects its clients (password authentication failed for user otelu): the password was changed in the database and in Secret postgresql-credentials, and the DB_CONNECTION_STRING of the clients still holds the previous one."),
+    (ROTATED, "Stale credentials: product-catalog connects to postgresql as otelu with a password from before the rotation."),
+    (FULL, "valkey-cart was rolled out with --maxmemory 512kb. That is less than an empty server uses, so all writes fail: OOM command not allowed when used memory > 'maxmemory'."),
+    (FULL, "The maxmemory of valkey-cart is too low (512kb), and cart cannot store anything."),
+    (FULL, "Deployment valkey-cart has args with maxmemory 512kb and noeviction; it refuses HMSET."),
+)  # fmt: skip
+
+WRONG = (
+    (LOCK, "The password of otelu in postgresql was rotated and product-catalog still uses the old one."),
+    (LOCK, "postgresql has too little memory and is OOMKilled."),
+    (LOCK, "The Job catalog-maintenance in namespace default uses too much memory, so postgresql is evicted."),
+    (LOCK, "A NetworkPolicy keeps product-catalog from reaching postgresql."),
+    (LOCK, "product-catalog is broken: its image is a bad build."),
+    (FULL, "valkey-cart asks for a password that cart does not have."),
+    (FULL, "The memory limit of the container of cart is too low, so it is OOMKilled."),
+    (FULL, "cart crashes because its image is a broken build."),
+    (FULL, "The Service valkey-cart has a wrong targetPort."),
+    (ROTATED, "A migration holds an exclusive lock on catalog.products in postgresql, so all queries wait."),
+    (ROTATED, "The user otelu was dropped from postgresql."),
+    (ROTATED, "The user otelu lost its privileges on the schema catalog in postgresql."),
+    (ROTATED, "The Service postgresql has a wrong targetPort."),
+)  # fmt: skip
+
+
+def truth(place: tuple[str, str]) -> FaultSpec:
+    inventory = inventory_of(APP.name)
+    assert not isinstance(inventory, AppError)
+    return declaration(place[0]).bind(inventory, place[1]).spec
+
+
+@pytest.mark.parametrize(("place", "text"), RIGHT)
+def test_right_accounts_pass(place: tuple[str, str], text: str) -> None:
+    grade = SpecJudge().grade(text, [truth(place)], APP)
+    assert grade.passed, grade
+
+
+@pytest.mark.parametrize(("place", "text"), WRONG)
+def test_wrong_accounts_do_not(place: tuple[str, str], text: str) -> None:
+    assert not SpecJudge().grade(text, [truth(place)], APP).passed
