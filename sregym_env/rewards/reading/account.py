@@ -18,6 +18,7 @@ from sregym_env.rewards.reading.clauses import (
     withdraws,
 )
 from sregym_env.rewards.reading.documents import Label, passages
+from sregym_env.rewards.reading.output import own_words, without_messages
 
 MAX_SENTENCES = 120
 """A diagnosis is read up to here."""
@@ -76,7 +77,8 @@ class Statement:
             for clause in self.clauses
             for body in [self.masked[clause.start : clause.end]]
         ]
-        return "".join(parts)
+        # What Kubernetes says in a sentence is not said by its author.
+        return without_messages("".join(parts))
 
     @cached_property
     def sentence(self) -> Sentence:
@@ -122,6 +124,11 @@ class Statement:
             for mention in self.mentions
             if (here := self.clause_of(mention.start)).asserted and (clause is None or here is clause)
         ]
+
+    @cached_property
+    def own_words(self) -> bool:
+        """Whether its author says something in it: labels, values and copied messages alone say nothing."""
+        return self.label in ("cause", "place") or own_words(self.asserted)
 
     @property
     def asserts(self) -> bool:
