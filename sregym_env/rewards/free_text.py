@@ -22,6 +22,7 @@ from sregym_env.rewards.details import Details, says
 from sregym_env.rewards.names import Names, names_of
 from sregym_env.rewards.reading.account import Statement, read, statement
 from sregym_env.rewards.reading.blame import Group, bare, blamed, everyone, focus, groups, subjects, troubled
+from sregym_env.rewards.reading.polarity import of_another
 
 _EVIDENCE_CHARS = 160
 
@@ -102,6 +103,14 @@ _NODES = re.compile(
 )
 """The nodes in general: the place of a cause that lies in all of them."""
 
+_TURNED = re.compile(r"^\W*(?:but|however|yet|instead|still|nevertheless|even so|only|then|finally|in the end|what)\b")
+
+
+def _turned(text: str) -> bool:
+    """Whether a sentence turns from what was said before it."""
+    return _TURNED.match(text) is not None
+
+
 _EVERYTHING = re.compile(
     r"\b(?:entire|whole) (?:cluster|application|system)|\bcluster-wide\b|\b(?:all|every)(?: the| of the)? "
     r"(?:services?|components?|deployments?|workloads?)\b|\beverything\b"
@@ -124,6 +133,8 @@ def grade(diagnosis: str, specs: Sequence[FaultSpec], app: App) -> Grade:
     case = _Case(tuple(read(diagnosis, names := names_of(app))), tuple(specs), names, app)
     if case.guessing:
         return checklist.none("a list of guesses")
+    if not any(each.own_words for each in case.statements if each.asserts):
+        return checklist.none("copied output without a word of its own")
     return checklist.grade(_answers(case), case.located_share)
 
 
@@ -141,6 +152,10 @@ class _Case:
     @cached_property
     def claims(self) -> tuple[Claim, ...]:
         """Every mechanism that is asserted."""
+        return tuple(claim for claim in self._stated if not self._acquitted(claim))
+
+    @cached_property
+    def _stated(self) -> tuple[Claim, ...]:
         found = []
         for number, each in enumerate(self.statements):
             if each.asserts:
@@ -158,6 +173,26 @@ class _Case:
                 for match in keys(sentence):
                     found.append(Claim(match.head.concept, match, number, tuple(subjects(each, match))))
         return tuple(found)
+
+    def _acquitted(self, claim: Claim) -> bool:
+        """Whether the account goes on to say that nothing is wrong with what a claim is about, before it speaks of others."""
+        each = self.statements[claim.statement]
+        # What it is about, in its author's words.
+        spoken_of = each.masked[: each.at(claim.match.last + 1)]
+        if any(
+            start >= claim.match.head.start and not of_another(each.masked, (start, end), spoken_of)
+            for start, end in each.acquittals
+        ):
+            return True
+        own = {name for mention in each.mentions for name in mention.components}
+        for other in self.statements[claim.statement + 1 : claim.statement + 1 + _NEAR]:
+            if other.label in ("remedy", "effect", "cleared", "quoted"):
+                return False
+            if any(not own & set(mention.components) for mention in other.mentions) or _turned(other.text):
+                return False
+            if any(not of_another(other.masked, span, spoken_of) for span in other.acquittals):
+                return True
+        return False
 
     @cached_property
     def several(self) -> bool:
@@ -273,7 +308,8 @@ class _Case:
                 Claim(spec.mechanism, match, number, _others(subjects(each, match), stated))
                 for match in matches_anywhere(_with_value(MECHANISMS[spec.mechanism].valued), sentence)[:1]
             ]
-        return own[0] if own else self._pieced_together(spec, details, number)
+        found = own[0] if own else self._pieced_together(spec, details, number)
+        return None if found is None or self._acquitted(found) else found
 
     def _pieced_together(self, spec: FaultSpec, details: Details, number: int) -> Claim | None:
         """A claim whose value stands in this statement and whose words in those around it.

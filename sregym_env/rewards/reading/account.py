@@ -19,6 +19,7 @@ from sregym_env.rewards.reading.clauses import (
 )
 from sregym_env.rewards.reading.documents import Label, passages
 from sregym_env.rewards.reading.output import own_words, without_messages
+from sregym_env.rewards.reading.polarity import acquittals, leaning
 
 MAX_SENTENCES = 120
 """A diagnosis is read up to here."""
@@ -128,7 +129,12 @@ class Statement:
     @cached_property
     def own_words(self) -> bool:
         """Whether its author says something in it: labels, values and copied messages alone say nothing."""
-        return self.label in ("cause", "place") or own_words(self.asserted)
+        return own_words(self.asserted)
+
+    @cached_property
+    def acquittals(self) -> tuple[tuple[int, int], ...]:
+        """Where it says that nothing is wrong with what was spoken of."""
+        return tuple(acquittals(self.masked))
 
     @property
     def asserts(self) -> bool:
@@ -162,9 +168,15 @@ def read(text: str, names: Names) -> list[Statement]:
                 found = [_withdrawn(each) for each in found]
             elif retracts(said) and found:
                 found[-1] = _withdrawn(found[-1])
+            doubting = leaning(said)
+            if doubting and found and not _TURN.search(said) and not names.find(said):
+                # "It looks cordoned. I did not look at the nodes, though."
+                found[-1] = _withdrawn(found[-1])
             if knows_nothing(said):
                 found = [_withdrawn(each) for each in found]
             label = passage.label
+            if doubting and label not in _UNASSERTED and " but " not in said:
+                label = "guess"
             if doubted and (_TO_THE_POINT.search(said) or _INSTEAD.match(said)):
                 doubted = False
             ahead = announces_doubt(said)

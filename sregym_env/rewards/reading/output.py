@@ -48,7 +48,8 @@ OWN = re.compile(
     r"|no|not|never|nobody|nothing|none|nowhere|without|instead|rather|wrong|wrongly|bad|broken|faulty|defective|dead|bogus|invalid|incorrect|mistaken|misconfigured|mismatch\w*|unserved|unknown|too|only|just|less"
     r"|because|since|so|hence|cause|culprit|due|points?|pointing|asks?|asking|wants?|uses?|using|runs?|running|listens?|forwards?|sends?|selects?|matches|matching|carr(?:y|ies)|takes?|took|made|makes"
     r"|changed|replaced|deleted|removed|dropped|revoked|scaled|cordoned|tainted|expired|set|cut|lowered|raised|reduced|denies|denied|blocks?|blocked|blocking|stops?|refuses|rejects?|answers?|waits?|waiting|hangs?"
-    r"|kills?|killed|killing|throttled|throttles|exceeds?|pinned|points|lies|sits|starts?|serves?|mounts?|references?|binds?|conflicts?|clash\w*|taken|missing|gone|absent|vs\.?|versus|but|while|where|which|who|that|it|its|their|they|the|an?)(?![\w-])"
+    r"|kills?|killed|killing|throttled|throttles|exceeds?|pinned|points|lies|sits|starts?|serves?|mounts?|references?|binds?|conflicts?|clash\w*|taken|missing|gone|absent|vs\.?|versus|but|while|where|which|who|that|it|its|their|they|the|an?"
+    r"|at|in|of|for|to|with|by|from|into|on|and|also|stuck)(?![\w-])"
 )
 """Words by which people say something, and labels do not: one of these at least."""
 
