@@ -125,7 +125,9 @@ class Details:
         """A value of the wrong one's sort that a plain text gives instead of it; empty if there is none."""
         if self._turned_round(text):
             return self.spec.wrong
-        told, wrong = plain(f"{self.spec.cause} {self.spec.wrong} {self.spec.right}"), plain(self.spec.wrong)
+        told = plain(f"{self.spec.cause} {self.spec.wrong} {self.spec.right}")
+        # {"key":"value"} is said as key=value.
+        wrong = re.sub(r'"([^"{}]+)": ?"([^"{}]+)"', r" \1=\2 ", plain(self.spec.wrong))
         named = plain(self.spec.field) if not self.spec.wrong or self.spec.mechanism in _NAMED_FIELDS else ""
         for sort in self._sorts:
             said = {_canonical(match.group()): match.group() for match in sort.finditer(text)}

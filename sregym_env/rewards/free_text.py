@@ -133,7 +133,7 @@ def grade(diagnosis: str, specs: Sequence[FaultSpec], app: App) -> Grade:
     case = _Case(tuple(read(diagnosis, names := names_of(app))), tuple(specs), names, app)
     if case.guessing:
         return checklist.none("a list of guesses")
-    if not any(each.own_words for each in case.statements if each.asserts):
+    if not any(each.own_words for each in case.statements):
         return checklist.none("copied output without a word of its own")
     return checklist.grade(_answers(case), case.located_share)
 
@@ -308,6 +308,10 @@ class _Case:
                 Claim(spec.mechanism, match, number, _others(subjects(each, match), stated))
                 for match in matches_anywhere(_with_value(MECHANISMS[spec.mechanism].valued), sentence)[:1]
             ]
+        if not own and each.asserts and not [claim for claim in here if claim.key != ANOTHER_CAUSE]:
+            # No other mechanism is said in it: then the words of this one may stand further apart.
+            far = matches_anywhere(MECHANISMS[spec.mechanism].ways, each.sentence)
+            own = [Claim(spec.mechanism, match, number, tuple(subjects(each, match))) for match in far[:1]]
         found = own[0] if own else self._pieced_together(spec, details, number)
         return None if found is None or self._acquitted(found) else found
 

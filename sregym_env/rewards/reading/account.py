@@ -129,7 +129,7 @@ class Statement:
     @cached_property
     def own_words(self) -> bool:
         """Whether its author says something in it: labels, values and copied messages alone say nothing."""
-        return own_words(self.asserted)
+        return self.label != "quoted" and own_words(self.masked)
 
     @cached_property
     def acquittals(self) -> tuple[tuple[int, int], ...]:
