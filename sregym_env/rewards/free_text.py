@@ -103,6 +103,14 @@ _NODES = re.compile(
 )
 """The nodes in general: the place of a cause that lies in all of them."""
 
+_EXPLORED = re.compile(
+    r"\b(?:i|we|they|somebody|people|everyone|everybody|everything|one|colleagues?)(?:'d| had| have)? (?:\w+ly |first |also |then |next |both )*(?:suspected|thought|assumed|blamed|guessed|believed|looked|checked|went|started|began|considered|wondered|feared"
+    r"|expected|tried|followed|chased|pointed|spent|compared|ruled|inspected|examined|verified|tested|asked|turned|took|suspect|figured|feared|lost|wasted|excluded|dismissed|discarded)\b"
+    r"|\b(?:first|initial|obvious|usual|second|next|early|earlier|prime|other|another|main|immediate|natural)(?: \w+)? (?:suspects?|suspicions?|gues\w+|ideas?|thoughts?|theor\w+|stop|hunch|candidates?|hypothes\w+|assumptions?|leads?|reflex|impressions?|instinct)\b"
+    r"|\b(?:at first|initially|originally|to begin with|first of all|for a while|at a glance|on the face of it)\b|\blook(?:ed|s) (?:like|as if|guilty|suspicious|bad|odd|promising)\b|\bseemed\b|\bappeared\b|\bsuspect\w*|\bred herrings?\b|\bfalse (?:leads?|trails?|alarms?)\b|\bdead ends?\b|\btempting\b|\?$"
+)
+"""Tells of the search, and of what it did not find."""
+
 _TURNED = re.compile(r"^\W*(?:but|however|yet|instead|still|nevertheless|even so|only|then|finally|in the end|what)\b")
 
 
@@ -486,6 +494,22 @@ class _Case:
         """Whether a claim says by itself whom it is about."""
         return bool(claim.groups) and claim.groups[0].rank < 3
 
+    # --- the search ------------------------------------------------------------------------------
+
+    @cached_property
+    def _found(self) -> int:
+        """The first statement in which all faults are understood; 0 where they are not."""
+        claims = [claim.statement for claim in self.understanding if claim is not None]
+        return max(claims) if len(claims) == len(self.specs) else 0
+
+    def _searched(self, number: int) -> bool:
+        """Whether a statement tells of the search before what it found: the last word of an account counts."""
+        if number >= self._found:
+            return False
+        return any(
+            _EXPLORED.search(each.text) is not None for each in self.statements[max(0, number - 1) : number + 1]
+        )
+
     # --- verdicts ----------------------------------------------------------------------------------
 
     @cached_property
@@ -573,7 +597,7 @@ class _Case:
         keys: list[str] = []
         beside: list[tuple[tuple[int, int], str]] = []
         for claim in self.claims:
-            if claim.key in self._own_keys:
+            if claim.key in self._own_keys or self._searched(claim.statement):
                 continue
             if claim.key == ANOTHER_CAUSE:
                 if not self._told_anyway(claim):
@@ -687,13 +711,23 @@ class _Case:
     @cached_property
     def innocents(self) -> tuple[str, ...]:
         """Components that are blamed although nothing is wrong with them."""
-        found: list[str] = [name for name in self.accused if name not in self.truth]
+        found: list[str] = [
+            name
+            for number, each in enumerate(self.statements)
+            if not self._searched(number)
+            for group in blamed(each)
+            for name in self.members(group)
+            if name not in self.truth
+        ]
+        found += self._alike
         for claim in self.claims:
-            if claim.key == ANOTHER_CAUSE or any(self._own_object(claim, spec) for spec in self.specs):
+            if claim.key == ANOTHER_CAUSE or self._searched(claim.statement) or any(self._own_object(claim, spec) for spec in self.specs):
                 continue
             if self._blames(claim) and not set(self._about(claim)) & set(self._excused(claim)):
                 found += [name for name in self._about(claim) if name not in self.truth]
-        for each in self.statements:
+        for number, each in enumerate(self.statements):
+            if self._searched(number):
+                continue
             for group in (*troubled(each), *bare(each)):
                 found += [name for name in self.members(group) if name not in self.reached]
             for group in bare(each):
@@ -704,6 +738,35 @@ class _Case:
                         if name not in self.truth and len(group.mentions) > 1
                     ]
         return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def _alike(self) -> list[str]:
+        """Innocents of whom the same is said as of a culprit, in a clause of their own: "and b is started as c too"."""
+        found: list[str] = []
+        for claims in self.readings:
+            for claim in claims:
+                if claim is None:
+                    continue
+                each = self.statements[claim.statement]
+                own = each.clause_of(each.at(claim.match.head.first))
+                said = _told(each.masked[own.start : own.end])
+                for other in self.statements[claim.statement : claim.statement + 2]:
+                    if other.label in ("effect", "cleared", "remedy", "guess", "quoted"):
+                        continue
+                    for clause in other.clauses:
+                        if not clause.asserted or clause.role == "effect" or (other is each and clause == own):
+                            continue
+                        words = _told(other.masked[clause.start : clause.end])
+                        if not said & words:
+                            continue
+                        found += [
+                            name
+                            for group in groups(other, clause)
+                            if group.rank < 2
+                            for name in self.members(group)
+                            if name not in self.truth and name not in self.bystanders
+                        ]
+        return found
 
     def _excused(self, claim: Claim) -> list[str]:
         """Those a claim names who are not blamed by it: its own heads say a fault, and they belong to its account."""
@@ -716,6 +779,17 @@ class _Case:
         """Whether so much is claimed that nothing is."""
         innocents = len(self.innocents)
         return self.listing or len(self.foreign) >= _KINDS_GUESSED or innocents > max(1, len(self.truth))
+
+
+_PREDICATES = re.compile(
+    r"(?<![\w-])(?:isolated|isolates|cut|cuts|started|runs?|running|asks?|points?|forwards?|lacks?|lost|misses|missing|gone|deleted|removed|dropped|wrong|bad|broken|faulty|changed|scaled|pinned|blocked|blocks|limited|capped|denied|denies|revoked"
+    r"|exposes?|bogus|misconfigured|tainted|cordoned|expired|throttled|starved|oomkilled|mistake|defective|given|takes?|wears?|carries|same|likewise|edited|overwritten|set)(?![\w-])"
+)
+"""What may be said of a culprit, and shares the blame where it is said of another one."""
+
+
+def _told(text: str) -> set[str]:
+    return {match.group() for match in _PREDICATES.finditer(text)}
 
 
 def _seen(spec: FaultSpec, app: App) -> bool:
