@@ -140,6 +140,16 @@ class Details:
                 return others[0]
         return ""
 
+    def stranger(self, text: str) -> str:
+        """A name or value in a plain text with components masked, which gives none of the fault's own, that is unknown to it."""
+        if not self.values:
+            return ""
+        spec = self.spec
+        known = plain(" ".join((spec.cause, spec.wrong, spec.right, spec.field, spec.resource_name, spec.namespace, *spec.aliases)))
+        known = re.sub(r'"([^"{}]+)": ?"([^"{}]+)"', r" \1=\2 ", known)
+        found = [match.group().rstrip(".") for match in _IDENTIFIER.finditer(text)]
+        return next((word for word in found if word not in known), "")
+
     def _turned_round(self, text: str) -> bool:
         """Whether the wrong value is called the right one, or the right one the wrong."""
         wrong, right = plain(self.spec.wrong), plain(self.spec.right)
@@ -192,6 +202,11 @@ class Details:
             return [_IMAGE]
         return []
 
+
+_IDENTIFIER = re.compile(
+    r"(?<![\w@./=:-])(?!10\.|172\.|192\.|e\.g|i\.e|http|and/|w/|read/|deploy|svc/|pod/|cm/|po/|/)(?:[a-z][\w-]*\.[\w.-]+/[\w./-]*\w(?:=[\w.-]+)?|[a-z][\w./-]*=[\w.-]*[a-z][\w.-]*|[a-z][\w./-]*:v?\d[\w.-]*|(?:sre|kind)-worker\d*)(?![\w@/=-])"
+)
+"""What nobody says by chance: an image, a path, a key with its value, a node."""
 
 _NAMED_FIELDS = frozenset({"feature_flag_enabled"})
 """Mechanisms whose field is what tells one from another."""

@@ -316,7 +316,7 @@ class _Case:
                 Claim(spec.mechanism, match, number, _others(subjects(each, match), stated))
                 for match in matches_anywhere(_with_value(MECHANISMS[spec.mechanism].valued), sentence)[:1]
             ]
-        if not own and each.asserts and not [claim for claim in here if claim.key != ANOTHER_CAUSE]:
+        if not own and each.asserts and all(clause.asserted for clause in each.clauses) and not [claim for claim in here if claim.key != ANOTHER_CAUSE]:
             # No other mechanism is said in it: then the words of this one may stand further apart.
             far = matches_anywhere(MECHANISMS[spec.mechanism].ways, each.sentence)
             own = [Claim(spec.mechanism, match, number, tuple(subjects(each, match))) for match in far[:1]]
@@ -547,7 +547,15 @@ class _Case:
             self.statements[claim.statement].text for claim in self.readings[number] if claim is not None
         ]
         found = [details.contradicted(text) for text in texts]
-        return found[0] if found and all(found) else ""
+        if found and all(found):
+            return found[0]
+        whole = " . ".join(each.text for each in self.statements)
+        if details.spans(whole):
+            return ""
+        masked = " ".join(
+            self.statements[claim.statement].masked for claim in self.readings[number] if claim is not None
+        )
+        return details.stranger(masked)
 
     @cached_property
     def accused(self) -> list[str]:
@@ -606,9 +614,12 @@ class _Case:
             if self._alternative(claim) or self._rival(claim):
                 keys.append(claim.key)
                 continue
-            if claim.key in self.implied or (claim.statement, claim.match.head.start) in self.own_heads:
+            if claim.key in self.implied or self._through(claim):
                 continue
-            if self._through(claim):
+            if self._instead(claim):
+                keys.append(claim.key)
+                continue
+            if (claim.statement, claim.match.head.start) in self.own_heads:
                 continue
             if self._beside(claim) or self._by_the_way(claim):
                 beside.append(((claim.statement, claim.match.head.start), claim.key))
@@ -621,6 +632,16 @@ class _Case:
             dict.fromkeys(
                 [*keys, *([key for _, key in beside] if len({key for _, key in beside}) > 1 else [])]
             )
+        )
+
+    def _instead(self, claim: Claim) -> bool:
+        """Whether a claim is what an account makes of a fault's value: no words of the fault's own mechanism are in it."""
+        return claim.match.head.concept in FIELDS and any(
+            any(claims)
+            and claims[claim.statement] is not None
+            and not any(other.key == spec.mechanism for other in self._stated)
+            and claim.key not in MECHANISMS[spec.mechanism].through
+            for spec, claims in zip(self.specs, self.readings, strict=True)
         )
 
     def _beside(self, claim: Claim) -> bool:

@@ -12,10 +12,10 @@ from typing import Any
 
 MESSAGE = re.compile(
     r"(?:\b(?:error creating: |error from server\b|failed to (?:pull|create|start) (?:image|container|pod sandbox)\b|back-off (?:pulling|restarting)\b|(?:readiness|liveness|startup) probe (?:failed|errored): "
-    r"|scaled (?:up|down) replica ?set |rpc error: |mountvolume\.\w+ failed|unable to attach or mount|error looking up service account |failed quota: |mongoservererror: |panic: |fatal: "
-    r"|failed calling webhook |internal error occurred: |dial tcp |container image .{1,80} already present|couldn't find key |error: (?:secret|configmap) )"
+    r"|scaled (?:up|down) replica ?set |rpc error: |mountvolume\.\w+ failed for volume |unable to attach or mount|error looking up service account |failed quota: |mongoservererror: |panic: |fatal: "
+    r"|failed calling webhook |internal error occurred: |dial tcp |container image .{1,80} already present|couldn't find key )"
     r"|(?<![\w/])\d+/\d+ nodes? (?:are|is) available: "
-    r"|\b(?:pods?|secrets?|configmaps?|serviceaccounts?|services?|persistentvolumeclaims?|deployments?\.apps) \"[^\"\s]{1,80}\" (?:not found|is forbidden: )"
+    r"|\b(?:pods?|secrets?|configmaps?|serviceaccounts?|services?|persistentvolumeclaims?|deployments?\.apps) \"[^\"\s]{1,80}\" is forbidden: "
     r"|\bnot authorized on \S{1,60} to execute command\b)"
 )
 """How messages of Kubernetes and of the databases begin, lower case."""
@@ -49,7 +49,7 @@ OWN = re.compile(
     r"|because|since|so|hence|cause|culprit|due|points?|pointing|asks?|asking|wants?|uses?|using|runs?|running|listens?|forwards?|sends?|selects?|matches|matching|carr(?:y|ies)|takes?|took|made|makes"
     r"|changed|replaced|deleted|removed|dropped|revoked|scaled|cordoned|tainted|expired|set|cut|lowered|raised|reduced|denies|denied|blocks?|blocked|blocking|stops?|refuses|rejects?|answers?|waits?|waiting|hangs?"
     r"|kills?|killed|killing|throttled|throttles|exceeds?|pinned|points|lies|sits|starts?|serves?|mounts?|references?|binds?|conflicts?|clash\w*|taken|missing|gone|absent|vs\.?|versus|but|while|where|which|who|that|it|its|their|they|the|an?"
-    r"|at|in|of|for|to|with|by|from|into|on|and|also|stuck)(?![\w-])"
+    r"|at|in|of|for|to|with|by|from|into|on|and|also|stuck)(?![\w-])|->|<-"
 )
 """Words by which people say something, and labels do not: one of these at least."""
 

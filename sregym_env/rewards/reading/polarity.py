@@ -15,7 +15,7 @@ _BE = r"(?:is|are|was|were|'s|'re|be|been|remains?|stays?|seems?|looks?|proved|t
 ACQUITTED = re.compile(
     # what is so is meant to be so
     rf"\b{_BE} {_ADVERB}(?:meant|intended|supposed|designed|allowed|permitted) (?:to(?! (?:be|have|listen|run|use|point|match|serve))|that way|like that|so\b|for (?:it|this|that))"
-    rf"|\b{_BE} {_ADVERB}(?:(?:a|an|the) )?(?:accurate|appropriate|adequate|sufficient|enough|plenty|ample|generous|intended|intentional|deliberate|legitimate|legit|proper|reasonable|acceptable|satisfied|satisfiable|consistent|compatible|in order|by design|on purpose"
+    rf"|\b{_BE} {_ADVERB}(?:(?:a|an|the) )?(?:accurate|appropriate|adequate|sufficient|enough(?! to)|plenty|ample|generous|intended|intentional|deliberate|legitimate|legit|proper|reasonable|acceptable|satisfied|satisfiable|consistent|compatible|in order|by design|on purpose"
     r"|harmless|benign|justified|reachable|true to|as (?:designed|intended|documented|wanted|desired|specified|planned|required|described)|what (?:it|they|we) (?:should|want|expect|need)\w*|within (?:bounds|limits|range|capacity)|not (?:short|low|tight|missing|gone|wrong|expired|cordoned|tainted|down)|nowhere near|far from (?:full|exhausted|its))\b"
     r"|\b(?:leaves|left|gives|gave|offers|has|had|have|with) (?:it |them |him |us )?(?:\w+ )?(?:ample|plenty|enough|sufficient|lots|generous|more than enough|room to spare|room)\b(?! (?:of )?(?:trouble|errors))(?<!not enough)(?<!n't enough)"
     r"|\b(?:plenty|ample|more than enough|generous)\b(?! of (?:trouble|errors))|\bno shortage\b"
@@ -43,9 +43,15 @@ _OTHER_TIME = re.compile(r"\b(?:before|earlier|previously|used to|until|original
 
 _NOT = re.compile(r"(?:\b(?:not|no longer|never|hardly|barely|no|nobody|nothing|neither|nor|without|none|than|only|cannot|too)|n't)(?: \w+){0,2} $")
 
+_NOWHERE = re.compile(r"\W*(?:(?:on|in|to|by|with|at) )?(?:nowhere|nothing|nobody|no|none|neither|only|badly|poorly|if|when|unless)\b")
+"""What turns the words before it round: "the pod fits nowhere"."""
+
+_GIVEN = re.compile(r"\W*(?:and |but |so )?(?:with|without|using|given|by)\b")
+"""Before what would do otherwise: "with false it works"."""
+
 _LEANING = re.compile(
     r"\b(?:i|we) (?:have|had|got) (?:a|the|this|an) (?:\w+ )?(?:feeling|hunch|inkling|impression|theory|suspicion|instinct|idea that)\b|\b(?:grain|pinch) of salt\b|\bwith salt\b|\b(?:most |more |very )?plausible\b|\bbest guess\b|\bworking (?:theory|hypothesis|assumption)\b|\b(?:i|we) (?:reckon|figure(?! out)|imagine|gather|bet|venture|presume|fancy)\b|\bi'd (?:guess|say|bet|wager|reckon|imagine|put)\b|\bi would (?:guess|say|bet)\b"
-    r"|\b(?:has|have|had) (?:not|never|yet) (?:been )?(?:consulted|checked|verified|confirmed|looked at|inspected|opened|tested|examined|proven|queried)\b|\b(?:not|un)(?:-| )?(?:checked|verified|confirmed|proven)\b|\b(?:i |we )?(?:didn't|did not|haven't|have not|couldn't|could not) (?:list|look|check|inspect|verify|confirm|get to|query|prove|describe|dig|actually (?:look|check|see|test|verify))\b(?! (?:any|an?y other|other))"
+    r"|\b(?:has|have|had) (?:not|never|yet) (?:been )?(?:consulted|checked|verified|confirmed|looked at|inspected|examined|proven|queried)\b|\b(?:not|un)(?:-| )?(?:checked|verified|confirmed|proven)\b|\b(?:i |we )?(?:didn't|did not|haven't|have not|couldn't|could not) (?:list|look|check|inspect|verify|confirm|get to|query|prove|describe|dig|actually (?:look|check|see|test|verify))\b(?! (?:any|an?y other|other))"
     r"|\bpending (?:confirmation|verification|proof)\b|\btake your pick\b|\b(?:leave|left) (?:it |this |that )?(?:to|for|up to) (?:the|you|others|whoever|someone|somebody)\b|\bmay be (?:found )?(?:among|one of|either)\b|\bi leave\b|\btop suspect\b|\bprime suspect\b|\b(?:one|a|possible|likely|strong|good|best|main) candidate\b(?! (?:image|build|release))|\bsounds like\b|\bseems (?:as if|like|plausible|possible)\b|\bfeels like\b|\bcould well\b|\bworth (?:a |check|look|verif|ruling)|\bat a guess\b|\bone guess\b|\bif i had to\b|\bnot (?:proven|certain|conclusive)\b|\binconclusive\b|\bwould (?:fit|explain|match|account for|be consistent|do it|cause|produce)\b|\b(?:is|are|be) consistent with\b(?! the (?:logs|events))"
 )
 """Doubts what was said."""
@@ -70,7 +76,12 @@ def acquittals(text: str) -> list[tuple[int, int]]:
         before = text[max(0, match.start() - 32) : match.start()]
         begin = max(text.rfind(mark, 0, match.start()) for mark in ",;:.(")
         stop = min((end for mark in ",;:.)" if (end := text.find(mark, match.end())) >= 0), default=len(text))
-        if _NOT.search(before) or _OTHER_TIME.search(text, begin + 1, stop):
+        if (
+            _NOT.search(before)
+            or _OTHER_TIME.search(text, begin + 1, stop)
+            or _NOWHERE.match(text, match.end())
+            or _GIVEN.match(text, begin + 1)
+        ):
             continue
         found.append(match.span())
     return found
