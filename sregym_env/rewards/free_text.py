@@ -771,6 +771,10 @@ class _Case:
                 each = self.statements[claim.statement]
                 own = each.clause_of(each.at(claim.match.head.first))
                 said = _told(each.masked[own.start : own.end])
+                for mention in each.named():
+                    if set(mention.components) & self.truth:
+                        beside = each.clause_of(mention.start)
+                        said |= _told(each.masked[beside.start : beside.end])
                 for other in self.statements[claim.statement : claim.statement + 2]:
                     if other.label in ("effect", "cleared", "remedy", "guess", "quoted"):
                         continue

@@ -95,6 +95,7 @@ def _in_block(block: Sequence[str]) -> list[bool]:
     sure = [_shaped(line) for line in block]
     keys = [line.partition(":")[0].strip(" -*").lower() for line in block if _KEYED.match(line)]
     described = sum(key in _DESCRIBE for key in keys) >= _BLOCK_KEYS
+    many = sum(sure) >= _BLOCK_KEYS
     nested = sum(_NESTED.match(line) is not None for line in block) >= _BLOCK_KEYS
     found = list(sure)
     for number, line in enumerate(block):
@@ -103,6 +104,9 @@ def _in_block(block: Sequence[str]) -> list[bool]:
         value = line.partition(":")[2] if _KEYED.match(line) else line
         silent = not own_words(value.lower())
         prompted = number > 0 and _PROMPT.match(block[number - 1]) is not None
+        if (many and _COMMAND.match(line)) or (described and _TOLD_BY_KUBELET.match(line)):
+            found[number] = True
+            continue
         found[number] = silent and (
             (described and _KEYED.match(line) is not None)
             or (nested and (_KEY.match(line) is not None or line.rstrip().endswith(":")))
@@ -115,5 +119,14 @@ def _in_block(block: Sequence[str]) -> list[bool]:
 _KEYED = re.compile(r"^\s*(?:[-*] )?[A-Za-z][\w /-]{0,24}:(?:\s|$)")
 
 
+_COMMAND = re.compile(r"^\s*(?:kubectl|k|curl|promql|logql|nslookup|dig) ")
+_TOLD_BY_KUBELET = re.compile(r"^\s*(?:Message|Reason|State|Last State|Exit Code):", re.IGNORECASE)
+_EVENT = re.compile(r"^\s*(?:Warning|Normal)\s{2,}\S")
+
+
 def _shaped(line: str) -> bool:
-    return any(form.search(line) is not None for form in (_PROMPT, _TABLE, _OBJECT))
+    if any(form.search(line) is not None for form in (_PROMPT, _TABLE, _OBJECT, _EVENT)):
+        return True
+    # A line that begins with a message and holds no more than it.
+    said = line.strip().lower()
+    return MESSAGE.match(said) is not None and not without_messages(said).replace("_", "").strip(" ,;:.()")
