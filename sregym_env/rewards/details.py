@@ -145,7 +145,19 @@ class Details:
         if not self.values:
             return ""
         spec = self.spec
-        known = plain(" ".join((spec.cause, spec.wrong, spec.right, spec.field, spec.resource_name, spec.namespace, *spec.aliases)))
+        known = plain(
+            " ".join(
+                (
+                    spec.cause,
+                    spec.wrong,
+                    spec.right,
+                    spec.field,
+                    spec.resource_name,
+                    spec.namespace,
+                    *spec.aliases,
+                )
+            )
+        )
         known = re.sub(r'"([^"{}]+)": ?"([^"{}]+)"', r" \1=\2 ", known)
         found = [match.group().rstrip(".") for match in _IDENTIFIER.finditer(text)]
         return next((word for word in found if word not in known), "")

@@ -111,7 +111,12 @@ _EXPLORED = re.compile(
 )
 """Tells of the search, and of what it did not find."""
 
-_TURNED = re.compile(r"^\W*(?:but|however|yet|instead|still|nevertheless|even so|only|then|finally|in the end|what)\b")
+_TOLD_ON = 1
+"""Sentences that the telling of a search goes on without saying so."""
+
+_TURNED = re.compile(
+    r"^\W*(?:but|however|yet|instead|still|nevertheless|even so|only|then|finally|in the end|what)\b"
+)
 
 
 def _turned(text: str) -> bool:
@@ -316,7 +321,12 @@ class _Case:
                 Claim(spec.mechanism, match, number, _others(subjects(each, match), stated))
                 for match in matches_anywhere(_with_value(MECHANISMS[spec.mechanism].valued), sentence)[:1]
             ]
-        if not own and each.asserts and all(clause.asserted for clause in each.clauses) and not [claim for claim in here if claim.key != ANOTHER_CAUSE]:
+        if (
+            not own
+            and each.asserts
+            and all(clause.asserted for clause in each.clauses)
+            and not [claim for claim in here if claim.key != ANOTHER_CAUSE]
+        ):
             # No other mechanism is said in it: then the words of this one may stand further apart.
             far = matches_anywhere(MECHANISMS[spec.mechanism].ways, each.sentence)
             own = [Claim(spec.mechanism, match, number, tuple(subjects(each, match))) for match in far[:1]]
@@ -507,7 +517,8 @@ class _Case:
         if number >= self._found:
             return False
         return any(
-            _EXPLORED.search(each.text) is not None for each in self.statements[max(0, number - 1) : number + 1]
+            _EXPLORED.search(each.text) is not None
+            for each in self.statements[max(0, number - _TOLD_ON) : number + 1]
         )
 
     # --- verdicts ----------------------------------------------------------------------------------
@@ -742,7 +753,11 @@ class _Case:
         ]
         found += self._alike
         for claim in self.claims:
-            if claim.key == ANOTHER_CAUSE or self._searched(claim.statement) or any(self._own_object(claim, spec) for spec in self.specs):
+            if (
+                claim.key == ANOTHER_CAUSE
+                or self._searched(claim.statement)
+                or any(self._own_object(claim, spec) for spec in self.specs)
+            ):
                 continue
             if self._blames(claim) and not set(self._about(claim)) & set(self._excused(claim)):
                 found += [name for name in self._about(claim) if name not in self.truth]
@@ -779,7 +794,11 @@ class _Case:
                     if other.label in ("effect", "cleared", "remedy", "guess", "quoted"):
                         continue
                     for clause in other.clauses:
-                        if not clause.asserted or clause.role == "effect" or (other is each and clause == own):
+                        if (
+                            not clause.asserted
+                            or clause.role == "effect"
+                            or (other is each and clause == own)
+                        ):
                             continue
                         words = _told(other.masked[clause.start : clause.end])
                         if not said & words:

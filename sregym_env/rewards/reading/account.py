@@ -19,7 +19,7 @@ from sregym_env.rewards.reading.clauses import (
 )
 from sregym_env.rewards.reading.documents import Label, passages
 from sregym_env.rewards.reading.output import own_words, without_messages
-from sregym_env.rewards.reading.polarity import acquittals, leaning
+from sregym_env.rewards.reading.polarity import acquittals, alternative, disputes, leaning
 
 MAX_SENTENCES = 120
 """A diagnosis is read up to here."""
@@ -168,11 +168,12 @@ def read(text: str, names: Names) -> list[Statement]:
                 found = [_withdrawn(each) for each in found]
             elif retracts(said) and found:
                 found[-1] = _withdrawn(found[-1])
-            doubting = leaning(said)
+            other = bool(found) and alternative(said)
+            doubting = other or leaning(said)
             if doubting and found and not _TURN.search(said) and not names.find(said):
                 # "It looks cordoned. I did not look at the nodes, though."
-                found[-1] = _withdrawn(found[-1])
-            if knows_nothing(said):
+                found = [*map(_withdrawn, found)] if disputes(said) else [*found[:-1], _withdrawn(found[-1])]
+            if knows_nothing(said) or other:
                 found = [_withdrawn(each) for each in found]
             label = passage.label
             if doubting and label not in _UNASSERTED and " but " not in said:

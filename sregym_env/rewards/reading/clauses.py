@@ -247,7 +247,11 @@ def _asserting(text: str, start: int, end: int, role: Role, asserted: bool) -> l
     if not asserted or remedy is not None:
         if asserted and remedy is not None:
             # "It is gone and has to be re-created": what stands before is another matter.
-            told = [m for m in _ANOTHER_MATTER.finditer(body, 0, remedy.start() + 1) if _FINITE.search(body, 0, m.start())]
+            told = [
+                m
+                for m in _ANOTHER_MATTER.finditer(body, 0, remedy.start() + 1)
+                if _FINITE.search(body, 0, m.start())
+            ]
             if told:
                 middle = start + told[-1].start()
                 return [*_asserting(text, start, middle, role, True), Clause(middle, end, role, False)]

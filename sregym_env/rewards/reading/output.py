@@ -20,15 +20,23 @@ MESSAGE = re.compile(
 )
 """How messages of Kubernetes and of the databases begin, lower case."""
 
-_ENDS = re.compile(r"['\"`)]*(?:\.(?=\s|$)|;| - | -> | => | \u2014 | \u2013 |, (?:so|because|which|since|as|i\.e\.)\b|\bbecause\b|[)]|\n)")
+_ENDS = re.compile(
+    r"['\"`)]*(?:\.(?=\s|$)|;| - | -> | => | \u2014 | \u2013 |, (?:so|because|which|since|as|i\.e\.)\b|\bbecause\b|[)]|\n)"
+)
 """Where a message within a sentence ends at the latest."""
 
 _KEY = re.compile(r"^\s*(?:- )?[\"']?[A-Za-z][\w./-]*[\"']?:(?:\s|$)")
-_NESTED = re.compile(r"^(?:\s+(?:- )?|- )[\"']?[\w./-]+[\"']?:(?:\s|$)|^\s*- \S+$|^\s*[\w.-]+: [|>]-?$|^\s*[\"']?[a-z]+(?:[A-Z][a-z]+)+[\"']?:\s*(?:$|[\[{\"'])")
+_NESTED = re.compile(
+    r"^(?:\s+(?:- )?|- )[\"']?[\w./-]+[\"']?:(?:\s|$)|^\s*- \S+$|^\s*[\w.-]+: [|>]-?$|^\s*[\"']?[a-z]+(?:[A-Z][a-z]+)+[\"']?:\s*(?:$|[\[{\"'])"
+)
 """A line of YAML below another one, a scalar's begin, or a key of the API's with its own capitals and a bracket."""
 
-_PROMPT = re.compile(r"^\s*(?:\S+@\S+[:~]\S*)?[$#>%] ?(?:kubectl|k|curl|db\.|show|select|cat|grep|promql|logql|nslookup|dig|mongo\w*|psql|redis-cli)\b|^\s*\S+@\S+:\S*[$#] |^\s*> ?db\.")
-_TABLE = re.compile(r"^\s*(?:NAME|NAMESPACE|TYPE|LAST SEEN)\s{2,}[A-Z]|\S {2,}\S.* {2,}\S|\t\S+\t|^\S+ {1,}\d+/\d+ {1,}[A-Z]\w+(?: {1,}\d|$)")
+_PROMPT = re.compile(
+    r"^\s*(?:\S+@\S+[:~]\S*)?[$#>%] ?(?:kubectl|k|curl|db\.|show|select|cat|grep|promql|logql|nslookup|dig|mongo\w*|psql|redis-cli)\b|^\s*\S+@\S+:\S*[$#] |^\s*> ?db\."
+)
+_TABLE = re.compile(
+    r"^\s*(?:NAME|NAMESPACE|TYPE|LAST SEEN)\s{2,}[A-Z]|\S {2,}\S.* {2,}\S|\t\S+\t|^\S+ {1,}\d+/\d+ {1,}[A-Z]\w+(?: {1,}\d|$)"
+)
 _OBJECT = re.compile(r"^\s*[\[{].*[\]}],?\s*$|^\s*[\]}],?\s*$|^\s*[\[{]\s*$|^\s*\{ ?\"?_?\w+\"?: ")
 _KUBERNETES = frozenset(("apiVersion", "kind", "metadata", "spec", "status", "items", "data"))
 

@@ -22,7 +22,7 @@ ACQUITTED = re.compile(
     # it does what it should
     r"|\b(?:it|this|that|they|these|which|who|probe|check|image|pull|pod|node|claim|service|role|user|account|webhook|limit|selector|label|port|rule|entry|flag|name|policy|binding|one) (?:\w+ly )?(?:succeeds?|succeeded|passes(?! (?:over|out|away|through))|passed|fits|works|worked|resolves(?! to)|resolved(?! to)|complies|suffices|sufficed|behaves?|behaved|answered (?:fine|well|promptly|properly|straight|right)|matche[sd] (?:exactly|just|precisely|the right|what|its|all|one|two|three|his|their))\b"
     r"|\bgets? along\b|\bco-?exists?\b|\bside by side\b(?! (?:on|with) the same)|\bfits? (?:easily|comfortably|well|fine|in|there|onto|on)\b|\b(?:succeeds?|succeeded|passes|passed|answers|answered|responds|responded) (?:each|every|all the|at once|straight|within|promptly|in \d)|\b(?:got|gets?|gives?|receives?|received) (?:an? )?(?:\w+ )?(?:answer|reply|response|200|ok|pong)\b(?! (?:that|which|saying|only))"
-    r"|\bcan be (?:pulled|scheduled|resolved|reached|mounted|read|placed|called|created|met|satisfied)\b(?! (?:on no|by no|no|nowhere))|\blets? (?:all|every|any)\w* (?:\w+ )?(?:traffic|connections?|requests?|through|pass)|\b(?:without|with no) (?:any |a )?(?:problem|issue|trouble|error|difficult|fault|hitch|delay|restart|complaint)\w*"
+    r"|\b(?:returns?|returned|answers? with|answered with|gives?|gave|yields?) (?:an? )?(?:http )?(?:code )?(?:200|ok)\b|\bcan be (?:pulled|scheduled|resolved|reached|mounted|read|placed|called|created|met|satisfied)\b(?! (?:on no|by no|no|nowhere))|\blets? (?:all|every|any)\w* (?:\w+ )?(?:traffic|connections?|requests?|through|pass)|\b(?:without|with no) (?:any |a )?(?:problem|issue|trouble|error|difficult|fault|hitch|delay|restart|complaint)\w*"
     # it is there
     r"|\b(?:it|that|this|they|which|both|one|user|role|account|secret|service|key|claim|config\w*|image|node|sa) (?:is|are|was|were|'s|has been|have been)(?: \w+ly)? (?:still |all |right |indeed |already |definitely |certainly )*(?:there|present|in place|available|defined|registered|set up|up and running|on the node|in the (?:registry|cache|namespace|cluster))\b(?!,? (?:but|though|yet|however))(?! (?:by|under|as|with the wrong|where|in)\b)"
     r"|\b(?:it|that|this|they|one) (?:still |does |do |did )(?:exists?|have|has|holds?|carr(?:y|ies)|keeps?|works?)\b(?!,? (?:but|though|yet))|\b(?:it|that|they|which|and) exists?\b(?! (?:but|yet|only|nowhere|not|no))(?!,? (?:but|though|yet|only))|\bstill (?:has|have|holds?|owns?|carr(?:y|ies)|contains?) (?!to\b|its old|the old|not\b|no\b)(?:\w+)|\b(?:isn't|is not|aren't|are not|wasn't|was not|hasn't been|have not been|haven't been|has not been|were not|weren't|never) (?:missing|gone|absent|deleted|removed|revoked|cordoned|tainted|expired|wrong|misconfigured|changed|dropped|throttled|blocked|too (?:low|high|small|large|tight)|short of|lacking|oom\w*)\b"
@@ -38,12 +38,18 @@ ACQUITTED = re.compile(
 )
 """Says of what was named that nothing is wrong with it, or that it is not the cause."""
 
-_OTHER_TIME = re.compile(r"\b(?:before|earlier|previously|used to|until|originally|formerly|once|after|should|would|when|will|previous|old|former|again|afterwards|then on)\b")
+_OTHER_TIME = re.compile(
+    r"\b(?:before|earlier|previously|used to|until|originally|formerly|once|after|should|would|when|will|previous|old|former|again|afterwards|then on)\b"
+)
 """What was so, or is to be so, acquits nobody."""
 
-_NOT = re.compile(r"(?:\b(?:not|no longer|never|hardly|barely|no|nobody|nothing|neither|nor|without|none|than|only|cannot|too)|n't)(?: \w+){0,2} $")
+_NOT = re.compile(
+    r"(?:\b(?:not|no longer|never|hardly|barely|no|nobody|nothing|neither|nor|without|none|than|only|cannot|too)|n't)(?: \w+){0,2} $"
+)
 
-_NOWHERE = re.compile(r"\W*(?:(?:on|in|to|by|with|at) )?(?:nowhere|nothing|nobody|no|none|neither|only|badly|poorly|if|when|unless)\b")
+_NOWHERE = re.compile(
+    r"\W*(?:(?:on|in|to|by|with|at) )?(?:nowhere|nothing|nobody|no|none|neither|only|badly|poorly|if|when|unless)\b"
+)
 """What turns the words before it round: "the pod fits nowhere"."""
 
 _GIVEN = re.compile(r"\W*(?:and |but |so )?(?:with|without|using|given|by)\b")
@@ -62,9 +68,31 @@ _INVERTED = re.compile(
 """A condition without "if"."""
 
 
+_ALTERNATIVE = re.compile(
+    r"^\W*(?:or(?! rather\b)|alternatively|otherwise|else|if not|failing that|either that)\b|\b(?:take your pick|one or the other|one of (?:the|these|those) two|whichever (?:you|it is|one)|which of (?:the|these|those|them)|either way it is)\b"
+)
+"""Offers another guess for the one before it."""
+
+_DISPUTED = re.compile(
+    r"\b(?:i|we|nobody|no ?one)(?: \w+){0,2} (?:dispute|contest|refute|rebut|deny|disagree|reject|refrain|retract|withdraw|decline|refuse to (?:say|believe|claim)|object)s?\b|\b(?:out of the question|not to be believed|cannot be said|can't be said|not the case|nothing (?:supports|suggests|speaks for|points to)|no basis|no substance|a fabrication|fiction|invented|made up)\b"
+    r"|\b(?:is|are|was|were|be) (?:being |not )?(?:disputed|contested|refuted|hereby \w+|disputable|untenable|unproven|unfounded)\b|\b(?:no|without) (?:basis|foundation|proof|evidence)\b"
+)
+"""Denies what it says."""
+
+
+def alternative(text: str) -> bool:
+    """Whether a sentence, lower case, offers another guess for what was said before."""
+    return _ALTERNATIVE.search(text) is not None
+
+
+def disputes(text: str) -> bool:
+    """Whether a sentence, lower case, denies what it says, or says that nothing supports it."""
+    return _DISPUTED.search(text) is not None
+
+
 def leaning(text: str) -> bool:
     """Whether a sentence, lower case, doubts what it or the one before it says."""
-    return _LEANING.search(text) is not None or _INVERTED.match(text) is not None
+    return any(form.search(text) is not None for form in (_LEANING, _INVERTED, _DISPUTED))
 
 
 def acquittals(text: str) -> list[tuple[int, int]]:
