@@ -32,7 +32,7 @@ _NESTED = re.compile(
 """A line of YAML below another one, a scalar's begin, or a key of the API's with its own capitals and a bracket."""
 
 _PROMPT = re.compile(
-    r"^\s*(?:\S+@\S+[:~]\S*)?[$#>%] ?(?:kubectl|k|curl|db\.|show|select|cat|grep|promql|logql|nslookup|dig|mongo\w*|psql|redis-cli)\b|^\s*\S+@\S+:\S*[$#] |^\s*> ?db\."
+    r"^\s*(?:[\w.-]{1,40}@[\w.-]{1,60}[:~][^\s$#>%]{0,80})?[$#>%] ?(?:kubectl|k|curl|db\.|show|select|cat|grep|promql|logql|nslookup|dig|mongo\w*|psql|redis-cli)\b|^\s*[\w.-]{1,40}@[\w.-]{1,60}:[^\s$#]{0,80}[$#] |^\s*> ?db\."
 )
 _TABLE = re.compile(
     r"^\s*(?:NAME|NAMESPACE|TYPE|LAST SEEN)\s{2,}[A-Z]|\S {2,}\S.* {2,}\S|\t\S+\t|^\S+ {1,}\d+/\d+ {1,}[A-Z]\w+(?: {1,}\d|$)"

@@ -85,9 +85,13 @@ def alternative(text: str) -> bool:
     return _ALTERNATIVE.search(text) is not None
 
 
+_BACK = re.compile(r"\b(?:it|this|that|either|them|these|those|both|neither|one)\b")
+"""Points back at what was said."""
+
+
 def disputes(text: str) -> bool:
     """Whether a sentence, lower case, denies what it says, or says that nothing supports it."""
-    return _DISPUTED.search(text) is not None
+    return _DISPUTED.search(text) is not None and _BACK.search(text) is not None
 
 
 def leaning(text: str) -> bool:
