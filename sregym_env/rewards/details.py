@@ -125,7 +125,9 @@ class Details:
         """A value of the wrong one's sort that a plain text gives instead of it; empty if there is none."""
         if self._turned_round(text):
             return self.spec.wrong
-        told, wrong = plain(f"{self.spec.cause} {self.spec.wrong} {self.spec.right}"), plain(self.spec.wrong)
+        told = plain(f"{self.spec.cause} {self.spec.wrong} {self.spec.right}")
+        # {"key":"value"} is said as key=value.
+        wrong = re.sub(r'"([^"{}]+)": ?"([^"{}]+)"', r" \1=\2 ", plain(self.spec.wrong))
         named = plain(self.spec.field) if not self.spec.wrong or self.spec.mechanism in _NAMED_FIELDS else ""
         for sort in self._sorts:
             said = {_canonical(match.group()): match.group() for match in sort.finditer(text)}
@@ -137,6 +139,28 @@ class Details:
             if own and others and not own & set(said):
                 return others[0]
         return ""
+
+    def stranger(self, text: str) -> str:
+        """A name or value in a plain text with components masked, which gives none of the fault's own, that is unknown to it."""
+        if not self.values:
+            return ""
+        spec = self.spec
+        known = plain(
+            " ".join(
+                (
+                    spec.cause,
+                    spec.wrong,
+                    spec.right,
+                    spec.field,
+                    spec.resource_name,
+                    spec.namespace,
+                    *spec.aliases,
+                )
+            )
+        )
+        known = re.sub(r'"([^"{}]+)": ?"([^"{}]+)"', r" \1=\2 ", known)
+        found = [match.group().rstrip(".") for match in _IDENTIFIER.finditer(text)]
+        return next((word for word in found if word not in known), "")
 
     def _turned_round(self, text: str) -> bool:
         """Whether the wrong value is called the right one, or the right one the wrong."""
@@ -190,6 +214,11 @@ class Details:
             return [_IMAGE]
         return []
 
+
+_IDENTIFIER = re.compile(
+    r"(?<![\w@./=:-])(?!10\.|172\.|192\.|e\.g|i\.e|http|and/|w/|read/|deploy|svc/|pod/|cm/|po/|/)(?:[a-z][\w-]*\.[\w.-]+/[\w./-]*\w(?:=[\w.-]+)?|[a-z][\w./-]*=[\w.-]*[a-z][\w.-]*|[a-z][\w./-]*:v?\d[\w.-]*|(?:sre|kind)-worker\d*)(?![\w@/=-])"
+)
+"""What nobody says by chance: an image, a path, a key with its value, a node."""
 
 _NAMED_FIELDS = frozenset({"feature_flag_enabled"})
 """Mechanisms whose field is what tells one from another."""

@@ -22,6 +22,7 @@ from sregym_env.rewards.details import Details, says
 from sregym_env.rewards.names import Names, names_of
 from sregym_env.rewards.reading.account import Statement, read, statement
 from sregym_env.rewards.reading.blame import Group, bare, blamed, everyone, focus, groups, subjects, troubled
+from sregym_env.rewards.reading.polarity import of_another
 
 _EVIDENCE_CHARS = 160
 
@@ -102,6 +103,27 @@ _NODES = re.compile(
 )
 """The nodes in general: the place of a cause that lies in all of them."""
 
+_EXPLORED = re.compile(
+    r"\b(?:i|we|they|somebody|people|everyone|everybody|everything|one|colleagues?)(?:'d| had| have)? (?:\w+ly |first |also |then |next |both )*(?:suspected|thought|assumed|blamed|guessed|believed|looked|checked|went|started|began|considered|wondered|feared"
+    r"|expected|tried|followed|chased|pointed|spent|compared|ruled|inspected|examined|verified|tested|asked|turned|took|suspect|figured|feared|lost|wasted|excluded|dismissed|discarded)\b"
+    r"|\b(?:first|initial|obvious|usual|second|next|early|earlier|prime|other|another|main|immediate|natural)(?: \w+)? (?:suspects?|suspicions?|gues\w+|ideas?|thoughts?|theor\w+|stop|hunch|candidates?|hypothes\w+|assumptions?|leads?|reflex|impressions?|instinct)\b"
+    r"|\b(?:at first|initially|originally|to begin with|first of all|for a while|at a glance|on the face of it)\b|\blook(?:ed|s) (?:like|as if|guilty|suspicious|bad|odd|promising)\b|\bseemed\b|\bappeared\b|\bsuspect\w*|\bred herrings?\b|\bfalse (?:leads?|trails?|alarms?)\b|\bdead ends?\b|\btempting\b|\?$"
+)
+"""Tells of the search, and of what it did not find."""
+
+_TOLD_ON = 1
+"""Sentences that the telling of a search goes on without saying so."""
+
+_TURNED = re.compile(
+    r"^\W*(?:but|however|yet|instead|still|nevertheless|even so|only|then|finally|in the end|what)\b"
+)
+
+
+def _turned(text: str) -> bool:
+    """Whether a sentence turns from what was said before it."""
+    return _TURNED.match(text) is not None
+
+
 _EVERYTHING = re.compile(
     r"\b(?:entire|whole) (?:cluster|application|system)|\bcluster-wide\b|\b(?:all|every)(?: the| of the)? "
     r"(?:services?|components?|deployments?|workloads?)\b|\beverything\b"
@@ -124,6 +146,8 @@ def grade(diagnosis: str, specs: Sequence[FaultSpec], app: App) -> Grade:
     case = _Case(tuple(read(diagnosis, names := names_of(app))), tuple(specs), names, app)
     if case.guessing:
         return checklist.none("a list of guesses")
+    if not any(each.own_words for each in case.statements):
+        return checklist.none("copied output without a word of its own")
     return checklist.grade(_answers(case), case.located_share)
 
 
@@ -141,6 +165,10 @@ class _Case:
     @cached_property
     def claims(self) -> tuple[Claim, ...]:
         """Every mechanism that is asserted."""
+        return tuple(claim for claim in self._stated if not self._acquitted(claim))
+
+    @cached_property
+    def _stated(self) -> tuple[Claim, ...]:
         found = []
         for number, each in enumerate(self.statements):
             if each.asserts:
@@ -158,6 +186,26 @@ class _Case:
                 for match in keys(sentence):
                     found.append(Claim(match.head.concept, match, number, tuple(subjects(each, match))))
         return tuple(found)
+
+    def _acquitted(self, claim: Claim) -> bool:
+        """Whether the account goes on to say that nothing is wrong with what a claim is about, before it speaks of others."""
+        each = self.statements[claim.statement]
+        # What it is about, in its author's words.
+        spoken_of = each.masked[: each.at(claim.match.last + 1)]
+        if any(
+            start >= claim.match.head.start and not of_another(each.masked, (start, end), spoken_of)
+            for start, end in each.acquittals
+        ):
+            return True
+        own = {name for mention in each.mentions for name in mention.components}
+        for other in self.statements[claim.statement + 1 : claim.statement + 1 + _NEAR]:
+            if other.label in ("remedy", "effect", "cleared", "quoted"):
+                return False
+            if any(not own & set(mention.components) for mention in other.mentions) or _turned(other.text):
+                return False
+            if any(not of_another(other.masked, span, spoken_of) for span in other.acquittals):
+                return True
+        return False
 
     @cached_property
     def several(self) -> bool:
@@ -273,7 +321,17 @@ class _Case:
                 Claim(spec.mechanism, match, number, _others(subjects(each, match), stated))
                 for match in matches_anywhere(_with_value(MECHANISMS[spec.mechanism].valued), sentence)[:1]
             ]
-        return own[0] if own else self._pieced_together(spec, details, number)
+        if (
+            not own
+            and each.asserts
+            and all(clause.asserted for clause in each.clauses)
+            and not [claim for claim in here if claim.key != ANOTHER_CAUSE]
+        ):
+            # No other mechanism is said in it: then the words of this one may stand further apart.
+            far = matches_anywhere(MECHANISMS[spec.mechanism].ways, each.sentence)
+            own = [Claim(spec.mechanism, match, number, tuple(subjects(each, match))) for match in far[:1]]
+        found = own[0] if own else self._pieced_together(spec, details, number)
+        return None if found is None or self._acquitted(found) else found
 
     def _pieced_together(self, spec: FaultSpec, details: Details, number: int) -> Claim | None:
         """A claim whose value stands in this statement and whose words in those around it.
@@ -446,6 +504,23 @@ class _Case:
         """Whether a claim says by itself whom it is about."""
         return bool(claim.groups) and claim.groups[0].rank < 3
 
+    # --- the search ------------------------------------------------------------------------------
+
+    @cached_property
+    def _found(self) -> int:
+        """The first statement in which all faults are understood; 0 where they are not."""
+        claims = [claim.statement for claim in self.understanding if claim is not None]
+        return max(claims) if len(claims) == len(self.specs) else 0
+
+    def _searched(self, number: int) -> bool:
+        """Whether a statement tells of the search before what it found: the last word of an account counts."""
+        if number >= self._found:
+            return False
+        return any(
+            _EXPLORED.search(each.text) is not None
+            for each in self.statements[max(0, number - _TOLD_ON) : number + 1]
+        )
+
     # --- verdicts ----------------------------------------------------------------------------------
 
     @cached_property
@@ -483,7 +558,15 @@ class _Case:
             self.statements[claim.statement].text for claim in self.readings[number] if claim is not None
         ]
         found = [details.contradicted(text) for text in texts]
-        return found[0] if found and all(found) else ""
+        if found and all(found):
+            return found[0]
+        whole = " . ".join(each.text for each in self.statements)
+        if details.spans(whole):
+            return ""
+        masked = " ".join(
+            self.statements[claim.statement].masked for claim in self.readings[number] if claim is not None
+        )
+        return details.stranger(masked)
 
     @cached_property
     def accused(self) -> list[str]:
@@ -533,7 +616,7 @@ class _Case:
         keys: list[str] = []
         beside: list[tuple[tuple[int, int], str]] = []
         for claim in self.claims:
-            if claim.key in self._own_keys:
+            if claim.key in self._own_keys or self._searched(claim.statement):
                 continue
             if claim.key == ANOTHER_CAUSE:
                 if not self._told_anyway(claim):
@@ -542,9 +625,12 @@ class _Case:
             if self._alternative(claim) or self._rival(claim):
                 keys.append(claim.key)
                 continue
-            if claim.key in self.implied or (claim.statement, claim.match.head.start) in self.own_heads:
+            if claim.key in self.implied or self._through(claim):
                 continue
-            if self._through(claim):
+            if self._instead(claim):
+                keys.append(claim.key)
+                continue
+            if (claim.statement, claim.match.head.start) in self.own_heads:
                 continue
             if self._beside(claim) or self._by_the_way(claim):
                 beside.append(((claim.statement, claim.match.head.start), claim.key))
@@ -557,6 +643,16 @@ class _Case:
             dict.fromkeys(
                 [*keys, *([key for _, key in beside] if len({key for _, key in beside}) > 1 else [])]
             )
+        )
+
+    def _instead(self, claim: Claim) -> bool:
+        """Whether a claim is what an account makes of a fault's value: no words of the fault's own mechanism are in it."""
+        return claim.match.head.concept in FIELDS and any(
+            any(claims)
+            and claims[claim.statement] is not None
+            and not any(other.key == spec.mechanism for other in self._stated)
+            and claim.key not in MECHANISMS[spec.mechanism].through
+            for spec, claims in zip(self.specs, self.readings, strict=True)
         )
 
     def _beside(self, claim: Claim) -> bool:
@@ -647,13 +743,27 @@ class _Case:
     @cached_property
     def innocents(self) -> tuple[str, ...]:
         """Components that are blamed although nothing is wrong with them."""
-        found: list[str] = [name for name in self.accused if name not in self.truth]
+        found: list[str] = [
+            name
+            for number, each in enumerate(self.statements)
+            if not self._searched(number)
+            for group in blamed(each)
+            for name in self.members(group)
+            if name not in self.truth
+        ]
+        found += self._alike
         for claim in self.claims:
-            if claim.key == ANOTHER_CAUSE or any(self._own_object(claim, spec) for spec in self.specs):
+            if (
+                claim.key == ANOTHER_CAUSE
+                or self._searched(claim.statement)
+                or any(self._own_object(claim, spec) for spec in self.specs)
+            ):
                 continue
             if self._blames(claim) and not set(self._about(claim)) & set(self._excused(claim)):
                 found += [name for name in self._about(claim) if name not in self.truth]
-        for each in self.statements:
+        for number, each in enumerate(self.statements):
+            if self._searched(number):
+                continue
             for group in (*troubled(each), *bare(each)):
                 found += [name for name in self.members(group) if name not in self.reached]
             for group in bare(each):
@@ -664,6 +774,43 @@ class _Case:
                         if name not in self.truth and len(group.mentions) > 1
                     ]
         return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def _alike(self) -> list[str]:
+        """Innocents of whom the same is said as of a culprit, in a clause of their own: "and b is started as c too"."""
+        found: list[str] = []
+        for claims in self.readings:
+            for claim in claims:
+                if claim is None:
+                    continue
+                each = self.statements[claim.statement]
+                own = each.clause_of(each.at(claim.match.head.first))
+                said = _told(each.masked[own.start : own.end])
+                for mention in each.named():
+                    if set(mention.components) & self.truth:
+                        beside = each.clause_of(mention.start)
+                        said |= _told(each.masked[beside.start : beside.end])
+                for other in self.statements[claim.statement : claim.statement + 2]:
+                    if other.label in ("effect", "cleared", "remedy", "guess", "quoted"):
+                        continue
+                    for clause in other.clauses:
+                        if (
+                            not clause.asserted
+                            or clause.role == "effect"
+                            or (other is each and clause == own)
+                        ):
+                            continue
+                        words = _told(other.masked[clause.start : clause.end])
+                        if not said & words:
+                            continue
+                        found += [
+                            name
+                            for group in groups(other, clause)
+                            if group.rank < 2
+                            for name in self.members(group)
+                            if name not in self.truth and name not in self.bystanders
+                        ]
+        return found
 
     def _excused(self, claim: Claim) -> list[str]:
         """Those a claim names who are not blamed by it: its own heads say a fault, and they belong to its account."""
@@ -676,6 +823,17 @@ class _Case:
         """Whether so much is claimed that nothing is."""
         innocents = len(self.innocents)
         return self.listing or len(self.foreign) >= _KINDS_GUESSED or innocents > max(1, len(self.truth))
+
+
+_PREDICATES = re.compile(
+    r"(?<![\w-])(?:isolated|isolates|cut|cuts|started|runs?|running|asks?|points?|forwards?|lacks?|lost|misses|missing|gone|deleted|removed|dropped|wrong|bad|broken|faulty|changed|scaled|pinned|blocked|blocks|limited|capped|denied|denies|revoked"
+    r"|exposes?|bogus|misconfigured|tainted|cordoned|expired|throttled|starved|oomkilled|mistake|defective|given|takes?|wears?|carries|same|likewise|edited|overwritten|set)(?![\w-])"
+)
+"""What may be said of a culprit, and shares the blame where it is said of another one."""
+
+
+def _told(text: str) -> set[str]:
+    return {match.group() for match in _PREDICATES.finditer(text)}
 
 
 def _seen(spec: FaultSpec, app: App) -> bool:

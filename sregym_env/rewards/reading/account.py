@@ -18,6 +18,8 @@ from sregym_env.rewards.reading.clauses import (
     withdraws,
 )
 from sregym_env.rewards.reading.documents import Label, passages
+from sregym_env.rewards.reading.output import own_words, without_messages
+from sregym_env.rewards.reading.polarity import acquittals, alternative, disputes, leaning
 
 MAX_SENTENCES = 120
 """A diagnosis is read up to here."""
@@ -76,7 +78,8 @@ class Statement:
             for clause in self.clauses
             for body in [self.masked[clause.start : clause.end]]
         ]
-        return "".join(parts)
+        # What Kubernetes says in a sentence is not said by its author.
+        return without_messages("".join(parts))
 
     @cached_property
     def sentence(self) -> Sentence:
@@ -123,6 +126,16 @@ class Statement:
             if (here := self.clause_of(mention.start)).asserted and (clause is None or here is clause)
         ]
 
+    @cached_property
+    def own_words(self) -> bool:
+        """Whether its author says something in it: labels, values and copied messages alone say nothing."""
+        return self.label != "quoted" and own_words(self.masked)
+
+    @cached_property
+    def acquittals(self) -> tuple[tuple[int, int], ...]:
+        """Where it says that nothing is wrong with what was spoken of."""
+        return tuple(acquittals(self.masked))
+
     @property
     def asserts(self) -> bool:
         """Whether anything is asserted in it."""
@@ -155,9 +168,16 @@ def read(text: str, names: Names) -> list[Statement]:
                 found = [_withdrawn(each) for each in found]
             elif retracts(said) and found:
                 found[-1] = _withdrawn(found[-1])
-            if knows_nothing(said):
+            other = bool(found) and alternative(said)
+            doubting = other or leaning(said)
+            if doubting and found and not _TURN.search(said) and not names.find(said):
+                # "It looks cordoned. I did not look at the nodes, though."
+                found = [*map(_withdrawn, found)] if disputes(said) else [*found[:-1], _withdrawn(found[-1])]
+            if knows_nothing(said) or other:
                 found = [_withdrawn(each) for each in found]
             label = passage.label
+            if doubting and label not in _UNASSERTED and " but " not in said:
+                label = "guess"
             if doubted and (_TO_THE_POINT.search(said) or _INSTEAD.match(said)):
                 doubted = False
             ahead = announces_doubt(said)

@@ -93,7 +93,7 @@ _CLEARED = re.compile(
     r"(?: the| \w+ly| also| all| both| still| now| itself| themselves| just| all of them| very| quite| each)* (?:healthy|fine|ok|okay|normal\w*|unaffected|innocent|clean|good|sound|intact|correct\w*|right\w*|well|unchanged|unrelated|irrelevant|harmless|benign|routine|expected|up to date|untouched|as (?:it|they) should be|as expected"
     r"|valid|standard(?: one)?|usual(?: one)?|default(?: one)?|coincidental|a coincidence|a red herring|red herrings|planned|without (?:problems?|issues?|errors?|trouble)|problem-free|nominal|operational|perfect\w*|victims?|bystanders?|downstream victims?"
     r"|not (?:(?:the|a|an|at|in|to|itself|really|actually|also|part of|in any way) )*(?:root |actual |real |true )?(?:cause|causes|culprit|culprits|problem|issue|fault|faulty|origin|blame|responsible|involved|broken|related|wrong|misconfigured|relevant|affected|guilty|reason))\b(?! is\b)"
-    r"|(?:, |: |\()(?:correct|fine|ok|okay|healthy|as expected|good|normal|no|nope|negative|clean|intact|no issues?|not guilty|innocent|excluded|unremarkable|all good)(?=[,;.)]|$)|\b(?:as|where) (?:it|they) (?:should|ought|was|were|belongs?)\b|\bas before\b|^\W*(?:it(?:'s| is| was) |this is )?not (?:the|a|an|its|because of|due to)\b|\bnot this one\b|^[\"'(]?(?:please |you should |one should )?(?:do not|don't|never|not to) [a-z]+\b|\b(?:isn't|is not|wasn't|was not) from\b|\bexists?(?=,? (?:but|and|yet)\b)|\bunaffected\b|\b(?:ruled?|ruling) (?:\S+ ){0,6}out\b|\bnothing (?:is |was |else is |seems )?(?:wrong|unusual|suspicious|amiss)\b|\b(?:no|without|any) (?:\w+ )?(?:issues?|problems?|faults?|errors?|trouble|anomal\w+|role|part|connection) (?:with|in|on|at|for|to|there)\b"
+    r"|(?:, |: |\()(?:correct|fine|ok|okay|healthy|as expected|good|normal|no|nope|negative|clean|intact|no issues?|not guilty|innocent|excluded|unremarkable|all good)(?=[,;.)]|$)|(?<!not )(?<!n't )(?<!nothing )(?<!never )\b(?:as|where) (?:it|they) (?:should|ought|was|were|belongs?)\b|\bas before\b|^\W*(?:it(?:'s| is| was) |this is )?not (?:the|a|an|its|because of|due to)\b|\bnot this one\b|^[\"'(]?(?:please |you should |one should )?(?:do not|don't|never|not to) [a-z]+\b|\b(?:isn't|is not|wasn't|was not) from\b|\bexists?(?=,? (?:but|and|yet)\b)|\bunaffected\b|\b(?:ruled?|ruling) (?:\S+ ){0,6}out\b|\bnothing (?:is |was |else is |seems )?(?:wrong|unusual|suspicious|amiss)\b|\b(?:no|without|any) (?:\w+ )?(?:issues?|problems?|faults?|errors?|trouble|anomal\w+|role|part|connection) (?:with|in|on|at|for|to|there)\b"
     r"|\b(?:only|merely|just|simply|is|are|as|are all|are just|all|but) (?:a |an |the |its |other )*(?:downstream |innocent |collateral |secondary )*(?:victims?|symptoms?|bystanders?|consequences?|casualt\w+)\b|\bvictims? (?:of|only)\b|\b(?:not|n't) (?:caused by|the fault of|due to|to blame|at fault|involved|a factor)\b"
     r"|\bunrelated\b|\bred herrings?\b|\binnocent\b|\bharmless\b|\bexonerat\w+\b|\bcleared\b|\bnothing to do with\b|\b(?:had|has|have) no (?:effect|bearing|influence|impact|part|role|connection)\b|\bcoincidence\b|\bsuffers? (?:from it |only |too |as well )?(?:although|though|as|because)\b"
     r"|\b(?:i |we |also |then |first )*(?<!is )(?<!are )(?<!was )(?<!gets )(?:checked|looked at|looked into|inspected|examined|reviewed|verified|went through|considered|compared|excluded)\b(?!.*\b(?:and (?:found|saw|it|its)|found|which)\b)|\bdoes(?: not|n't) (?:explain|matter|cause|contribute)\b|\bdid(?: not|n't) (?:cause|matter|contribute|change)\b"
@@ -243,7 +243,18 @@ def _carried_back(text: str, found: list[Clause]) -> list[Clause]:
 
 def _asserting(text: str, start: int, end: int, role: Role, asserted: bool) -> list[Clause]:
     body = text[start:end]
-    if not asserted or _REMEDY.search(body):
+    remedy = _REMEDY.search(body)
+    if not asserted or remedy is not None:
+        if asserted and remedy is not None:
+            # "It is gone and has to be re-created": what stands before is another matter.
+            told = [
+                m
+                for m in _ANOTHER_MATTER.finditer(body, 0, remedy.start() + 1)
+                if _FINITE.search(body, 0, m.start())
+            ]
+            if told:
+                middle = start + told[-1].start()
+                return [*_asserting(text, start, middle, role, True), Clause(middle, end, role, False)]
         return [Clause(start, end, role, False)]
     cleared = _CLEARED.search(body)
     if cleared is None:

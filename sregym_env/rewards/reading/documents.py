@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from sregym_env.rewards.reading import output
+
 MAX_CHARS = 8_000
 """A diagnosis is read up to here."""
 
@@ -78,7 +80,7 @@ def passages(text: str) -> list[Passage]:
     text = text.strip()[:MAX_CHARS]
     document = _document(text)
     if document is not None:
-        return list(_of_json(document))
+        return list(_of_json(document, "quoted" if output.is_manifest(document) else ""))
     return [piece for passage in _of_lines(text.split("\n")) for piece in _inline(passage)]
 
 
@@ -186,7 +188,7 @@ def _of_json(value: Any, label: Label = "", depth: int = 0) -> Iterator[Passage]
         yield Passage("", ", ".join(details))
 
 
-_OTHERS = ("effect", "cleared", "remedy", "guess")
+_OTHERS = ("effect", "cleared", "remedy", "guess", "quoted")
 
 
 def _scalar(value: Any) -> str:
@@ -259,6 +261,7 @@ def _copied(lines: list[str]) -> list[bool]:
     ]
     return [
         own
+        or formed
         or (
             number > 0
             and sure[number - 1]
@@ -266,7 +269,7 @@ def _copied(lines: list[str]) -> list[bool]:
             and len(line.split()) <= _FRAGMENT
             and not line.rstrip().endswith((".", ":", ";", "!", "?"))
         )
-        for number, (line, own) in enumerate(zip(lines, sure, strict=True))
+        for number, (line, own, formed) in enumerate(zip(lines, sure, output.copied(lines), strict=True))
     ]
 
 
