@@ -132,10 +132,13 @@ def _idle(running: Running) -> bool:
     """Whether nothing is left of what load has done."""
     state = running.state
     held = state.stations
-    calm = held[Held.UTILISATION] < 0.5
-    full = held[Held.FILLED] > FULL
-    slow = state.steady or state.stride * TICK >= AT_REST
-    return slow and bool(calm.all() and full.all() and not held[Held.LEAKED].any())
+    if not (held[Held.UTILISATION] < 0.5).all():
+        return False
+    if state.steady:
+        return True
+    caches = plan_of(running.network).ceiling > 0.0
+    full = bool((held[Held.FILLED, caches] > FULL).all())
+    return state.stride * TICK >= AT_REST and full and not held[Held.LEAKED].any()
 
 
 def _act(world: SimWorld, event: Event) -> None:

@@ -16,8 +16,10 @@ from struct import pack
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
-_PLAIN = frozenset((int, float, bool, type(None), bytes, type, FunctionType, BuiltinFunctionType))
-"""Types of what is made of nothing else."""
+import numpy as np
+
+_PLAIN = frozenset((int, float, bool, type(None), bytes, np.ndarray, type, FunctionType, BuiltinFunctionType))
+"""Types of what is made of nothing else; arrays hold numbers, and nobody writes into them."""
 
 
 @dataclass(frozen=True, slots=True)
