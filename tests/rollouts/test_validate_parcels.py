@@ -48,10 +48,13 @@ def test_every_fault_that_needs_no_mongodb_has_a_pair() -> None:
 
     without = {declared.name for declared in declarations()} - listed
     assert without == {
+        "postgres_lock_contention",
         "pvc_claim_mismatch",
         "rate_limit_too_low",
         "retry_collapse",
         "revoke_auth_mongodb",
+        "secret_rotation_stale_credentials",
         "served_feature_flag",
         "storage_user_unregistered",
+        "valkey_memory_disruption",
     }
