@@ -56,6 +56,7 @@ OBJECTS: Mapping[str, str] = {
     "named_key": r"(?!localhost)[a-z_]{3,}(?:address|addr|url|uri|host|dsn)",
     "flag": r"(?:feature |config(?:uration)? )?(?:flags?|toggles?|feature gates?|feature switch(?:es)?)|feature-flag\w*"
     r"|switch(?:es)?|knob|option",
+    "named_variable": r"[a-z]+(?:_[a-z]+)*_(?:addr|port|host|string|suffix)",
     "variable": r"[a-z]+(?:_[a-z]+)*_(?:version|enabled|flag|feature|mode|backend)|env(?:ironment)?(?: ?var(?:iable)?s?)?|variables?|env vars?",
     # probes
     "readiness_probe": r"readiness ?-?(?:http ?)?(?:probes?|checks?|endpoint|gate|test|health check|probing)|readyz? probes?|readiness(?= (?:of|is|never|always|on))"
@@ -245,6 +246,8 @@ ACTS: Mapping[str, str] = {
     r"|patch(?:es|ed|ing)?|lowers?|lowered|lowering|cuts?|cutting|shrink\w*|undo(?:es|ing)?|pushes?|takes? (?:it )?down|keeps? (?:\w+ )?(?:setting|changing|lowering|cutting|putting)|sets?|writes?",
     "again": r"again|every (?:time|run|hour|night|day|few|\S+ minutes?|\S+ min)|whenever|repeated\w*|keeps?|each (?:run|time|hour|night)|on (?:its |a )?schedule|constantly|regularly|nightly|hourly|over and over|anew",
     "expired": r"expir\w+|out ?-?dated|past (?:its|the|their) (?:date|end|not ?after|validity|expiry)|ran out|run out|runs out|lapsed|no longer valid|not valid any ?more|over(?: since)?|too old|(?:is|was) not renewed|never renewed|not ?after",
+    "twice": r"twice|two times|two (?:entries|definitions|values)|duplicat\w*|shadow\w*|hid(?:es|ing|den)|overrid\w+|overrode|overwr\w+|wins|takes effect"
+    r"|(?:second|later|last|another|other) (?:\w+ )?(?:definition|entry|value|one|declaration|line)|redefin\w+|defined again|given again|both",
     "takes_all": r"(?:all|every|each) (?:of )?(?:the |its )?(?:old |running |serving |healthy )?(?:pods?|replicas?|cop(?:y|ies)) (?:\S+ ){0,3}(?:go|gone|away|down|at once|removed|terminated|deleted|stopped|killed|drained)"
     r"|(?:takes?|took|taken|drains?|drained|removes?|removed|kills?|killed|stops?|stopped|terminates?|terminated|deletes?|deleted) (?:away |down )?(?:all|every|each|the (?:last|only|old)) (?:of )?(?:the |its )?(?:old |running |serving |healthy )?(?:pods?|replicas?|cop(?:y|ies))"
     r"|(?:no|not one|nothing|none) (?:old |serving )?(?:pods?|replicas?|cop(?:y|ies))? ?(?:is |was |has to be |need be )?(?:kept|left|spared|retained)|100 ?%|lets? (?:all|every) (?:\S+ ){0,3}go",
