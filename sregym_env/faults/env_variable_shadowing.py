@@ -11,7 +11,10 @@ from sregym_env.faults.revisions import revision
 from sregym_env.faults.variables import Variable, addresses
 from sregym_env.runtime.chance import Chance
 
-_SPACES = ("{}-prod", "{}-v2", "{}-staging", "{}-blue", "{}-next")
+_SPACES = (
+    "{}-prod", "{}-v2", "{}-staging", "{}-blue", "{}-next", "{}-green", "{}-dev", "prod-{}", "default", "apps", "services", "prod",
+)  # fmt: skip
+"""Other namespaces that a suffix of names may lead to."""
 
 
 def _first(target: ComponentTarget) -> str:
@@ -21,8 +24,8 @@ def _first(target: ComponentTarget) -> str:
 def _elsewhere(target: ComponentTarget, chance: Chance, of: Variable) -> str:
     """A host that does not serve: the pod itself, or a name under which the component is known elsewhere."""
     if not of.suffix:
-        if chance.yes("local", 0.5):
-            return str(chance.choice("local", ("localhost", "localhost", "127.0.0.1")))
+        if chance.yes("local", 0.4):
+            return str(chance.choice("local", ("localhost", "localhost", "127.0.0.1", "0.0.0.0")))
         taken = names_of(target.inventory, "services", target.namespace)
         return str(
             until(
@@ -64,8 +67,8 @@ def env_variable_shadowing(
     last = f"{path}/{count}"
     return Fault(
         resource=target.workload,
-        cause=f"The container of {target.kind} {target.name} is given the environment variable {right.name} twice: the later "
-        f"entry, {wrong}, shadows the right one, so {target.name} looks for its {right.meaning} where nobody serves.",
+        cause=f"The container of {target.kind} {target.name} is given the environment variable {right.name} twice, and the wrong "
+        f"value, {wrong}, is the later one and takes effect, so {target.name} looks for its {right.meaning} where nobody serves.",
         **revision(target, {f"{path}/-": {"name": right.name, "value": wrong}}, starts=True),
         details={"field": right.name, "wrong": wrong, "right": right.value},
         facts={"meaning": right.meaning},

@@ -44,8 +44,8 @@ def incorrect_port_assignment(
     path = f"{right.path(target)}/value"
     return Fault(
         resource=target.workload,
-        cause=f"The environment variable {right.name} of {target.kind} {target.name} is {wrong}, but {right.of} serves on port "
-        f"{right.port}; every connection of {target.name} to it fails.",
+        cause=f"The environment variable {right.name} of {target.kind} {target.name} has the wrong value {wrong}: {right.of} "
+        f"serves on port {right.port}; every connection of {target.name} to it fails.",
         **revision(target, {path: wrong}, starts=True),
         details={"field": right.name, "wrong": wrong, "right": right.value},
         facts={"asked": right.of, "port": astray["port"]},

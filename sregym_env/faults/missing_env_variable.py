@@ -19,6 +19,10 @@ SLIPS = {
     "suffixed": lambda stem, kind: f"{stem}_{kind}_V2",
     "word": lambda stem, kind: f"{stem}_{_WORDS.get(kind, kind + '_VALUE')}",
     "joined": lambda stem, kind: f"{stem.replace('_', '')}{kind}",
+    "server": lambda stem, kind: f"{stem}_SERVER_{kind}",
+    "protocol": lambda stem, kind: f"{stem}_GRPC_{kind}",
+    "plain": lambda stem, kind: kind,
+    "dotted": lambda stem, kind: f"{stem}.{kind}".lower(),
     "case": lambda stem, kind: f"{stem}_{kind}".swapcase(),
 }
 """Names under which the value stands instead, by the slip; the stem and the kind are ``CART`` and ``ADDR``."""

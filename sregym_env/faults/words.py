@@ -56,7 +56,7 @@ OBJECTS: Mapping[str, str] = {
     "named_key": r"(?!localhost)[a-z_]{3,}(?:address|addr|url|uri|host|dsn)",
     "flag": r"(?:feature |config(?:uration)? )?(?:flags?|toggles?|feature gates?|feature switch(?:es)?)|feature-flag\w*"
     r"|switch(?:es)?|knob|option",
-    "named_variable": r"[a-z]+(?:_[a-z]+)*_(?:addr|port|host|string|suffix)",
+    "named_variable": r"[a-z]+(?:_[a-z]+)*_(?:addr|address|port|host|url|uri|endpoint|string|suffix)",
     "variable": r"[a-z]+(?:_[a-z]+)*_(?:version|enabled|flag|feature|mode|backend)|env(?:ironment)?(?: ?var(?:iable)?s?)?|variables?|env vars?",
     # probes
     "readiness_probe": r"readiness ?-?(?:http ?)?(?:probes?|checks?|endpoint|gate|test|health check|probing)|readyz? probes?|readiness(?= (?:of|is|never|always|on))"
