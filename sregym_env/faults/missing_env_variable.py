@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from sregym_env.cluster.edits import REMOVED
@@ -13,7 +14,7 @@ from sregym_env.faults.fault import Fault, fault
 from sregym_env.faults.revisions import revision
 from sregym_env.faults.variables import Variable, variables
 
-SLIPS = {
+SLIPS: Mapping[str, Callable[[str, str], str]] = {
     "service": lambda stem, kind: f"{stem}_SERVICE_{kind}",
     "prefixed": lambda stem, kind: f"APP_{stem}_{kind}",
     "suffixed": lambda stem, kind: f"{stem}_{kind}_V2",
