@@ -274,6 +274,37 @@ _ALL = (
         ),
     ),
     Mechanism(
+        "missing_variable",
+        "configuration",
+        (
+            "variable|named_variable absent|lack|misnamed !configmap|config|flag /10",
+            "lack >variable|named_variable !configmap|config|flag /6",
+        ),
+        valued=("VALUE absent|lack|misnamed !command|image|port|configmap",),
+        unlike=("variable|named_variable present = /3",),
+        kinds=("Deployment",),
+        kin=("wrong_variable",),
+        through=("missing_config_key", "missing_service"),
+    ),
+    Mechanism(
+        "wrong_variable",
+        "configuration",
+        (
+            "variable|named_variable wrong|instead|twice !flag|configmap !on /14",
+            "variable|named_variable dead|contrast|number !flag|configmap !on /12",
+            "variable|named_variable changed port|number|address_key !flag|configmap !on /10",
+        ),
+        valued=("VALUE variable|named_variable|address_key|twice|port|dead",),
+        kinds=("Deployment",),
+        kin=("missing_variable",),
+        through=(
+            "wrong_target_port",
+            "wrong_service_port",
+            "missing_config_key",
+            "missing_service",
+        ),
+    ),
+    Mechanism(
         "failing_readiness_probe",
         "probes",
         (

@@ -23,12 +23,6 @@ _FLAGS: Mapping[str, str] = {
 }
 """Feature flags of the Astronomy Shop that hurt nobody here; `served_feature_flag` has those that do."""
 
-_VARIABLES = (
-    "incorrect_port_assignment", "unschedulable_incorrect_port_assignment", "missing_env_variable_astronomy_shop",
-    "env_variable_shadowing_astronomy_shop",
-)  # fmt: skip
-"""Problems of a container's environment."""
-
 _SHOPS_OWN = (
     "kafka_producer_leak", "edge_request_filter_cpu_saturation", "rbac_misconfiguration", "stale_coredns_config_astronomy_shop",
     "duplicate_pvc_mounts_astronomy_shop", "liveness_probe_too_aggressive_astronomy_shop", "kafka_poison_pill_hol_block",
@@ -96,7 +90,6 @@ ABSENT: Mapping[str, str] = {
     **_REASONS,
     **_FLAGS,
     **_STORES,
-    **dict.fromkeys(_VARIABLES, f"{_SHOP}a variable that is missing, wrong or given twice"),
     **dict.fromkeys(_SHOPS_OWN, f"{_SHOP}a fault of its own"),
     **dict.fromkeys(_STORMS, _BLUEPRINT),
     **dict.fromkeys(

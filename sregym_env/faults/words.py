@@ -56,6 +56,7 @@ OBJECTS: Mapping[str, str] = {
     "named_key": r"(?!localhost)[a-z_]{3,}(?:address|addr|url|uri|host|dsn)",
     "flag": r"(?:feature |config(?:uration)? )?(?:flags?|toggles?|feature gates?|feature switch(?:es)?)|feature-flag\w*"
     r"|switch(?:es)?|knob|option",
+    "named_variable": r"[a-z]+(?:_[a-z]+)*_(?:addr|address|port|host|url|uri|endpoint|string|suffix)",
     "variable": r"[a-z]+(?:_[a-z]+)*_(?:version|enabled|flag|feature|mode|backend)|env(?:ironment)?(?: ?var(?:iable)?s?)?|variables?|env vars?",
     # probes
     "readiness_probe": r"readiness ?-?(?:http ?)?(?:probes?|checks?|endpoint|gate|test|health check|probing)|readyz? probes?|readiness(?= (?:of|is|never|always|on))"
@@ -256,6 +257,8 @@ ACTS: Mapping[str, str] = {
     "rotated": r"rotat\w+|rotation|renewed|re-?issued|re-?keyed|changed|new|newer|replaced|altered|re-?set|modified|another|different|differs?|swapped",
     "stale": r"stale|old|older|former|previous|outdated|obsolete|superseded|earlier|left ?-?over|(?:no longer|not|never|nobody|doesn't|does not|did not|didn't|isn't|wasn't|won't) (?:\w+ ){0,2}?(?:accept\w*|match\w*|valid|known|knows?|agree\w*|told|updated|take\w*|got|get|given|right|fit\w*|carried|let\w*)"
     r"|out of (?:sync|step|date)|mis-?match\w*|disagree\w*|differs?|wrong|before (?:the )?rotation|from before|refus\w+|reject\w+|still|invalid|forgot\w*",
+    "twice": r"twice|two times|two (?:entries|definitions|values)|duplicat\w*|shadow\w*|hid(?:es|ing|den)|overrid\w+|overrode|overwr\w+|wins|takes effect"
+    r"|(?:second|later|last|another|other) (?:\w+ )?(?:definition|entry|value|one|declaration|line)|redefin\w+|defined again|given again|both",
     "takes_all": r"(?:all|every|each) (?:of )?(?:the |its )?(?:old |running |serving |healthy )?(?:pods?|replicas?|cop(?:y|ies)) (?:\S+ ){0,3}(?:go|gone|away|down|at once|removed|terminated|deleted|stopped|killed|drained)"
     r"|(?:takes?|took|taken|drains?|drained|removes?|removed|kills?|killed|stops?|stopped|terminates?|terminated|deletes?|deleted) (?:away |down )?(?:all|every|each|the (?:last|only|old)) (?:of )?(?:the |its )?(?:old |running |serving |healthy )?(?:pods?|replicas?|cop(?:y|ies))"
     r"|(?:no|not one|nothing|none) (?:old |serving )?(?:pods?|replicas?|cop(?:y|ies))? ?(?:is |was |has to be |need be )?(?:kept|left|spared|retained)|100 ?%|lets? (?:all|every) (?:\S+ ){0,3}go",

@@ -91,7 +91,10 @@ class Details:
     def _own_key(self) -> list[str]:
         # A key that is gone is its own detail.
         return (
-            [self.spec.field] if self.spec.mechanism in ("missing_config_key", "feature_flag_enabled") else []
+            [self.spec.field]
+            if self.spec.mechanism
+            in ("missing_config_key", "missing_variable", "wrong_variable", "feature_flag_enabled")
+            else []
         )
 
     @cached_property
@@ -204,7 +207,7 @@ class Details:
             return [_RATE]
         if mechanism == "missing_config_key":
             return [_ADDRESS]
-        if mechanism == "feature_flag_enabled":
+        if mechanism in ("feature_flag_enabled", "missing_variable", "wrong_variable"):
             return [_SWITCH]
         if mechanism == "unsatisfiable_node_selector":
             return [_PAIR]
@@ -220,7 +223,7 @@ _IDENTIFIER = re.compile(
 )
 """What nobody says by chance: an image, a path, a key with its value, a node."""
 
-_NAMED_FIELDS = frozenset({"feature_flag_enabled"})
+_NAMED_FIELDS = frozenset({"feature_flag_enabled", "missing_variable", "wrong_variable"})
 """Mechanisms whose field is what tells one from another."""
 
 _ADDRESS = re.compile(r"(?<![\w.-])(?!localhost)[a-z]{4,}(?:address|addr|url|uri|host)(?![\w-])")

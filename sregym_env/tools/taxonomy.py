@@ -88,6 +88,17 @@ _ALL = (
         "Pods refer to a ConfigMap that is not there (FailedMount, ContainerCreating).",
     ),
     KindOfCause(
+        "missing_variable",
+        "A container lacks an environment variable that its program needs",
+        "A variable of the pod template (env, envFrom), an address or a port, is gone or stands there under another name.",
+    ),
+    KindOfCause(
+        "wrong_variable",
+        "An environment variable of a container has a wrong value",
+        "A variable of the pod template (env), an address or a port, leads where nobody serves; also where it is given twice and "
+        "the later, wrong entry wins.",
+    ),
+    KindOfCause(
         "failing_readiness_probe",
         "A readiness probe asks for something the program does not serve",
         "readinessProbe checks a wrong path, port or command: pods run, and are never Ready.",

@@ -40,6 +40,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "{f} of deployment {c} was lowered from {right} to {wrong}; after a burst retries keep it overloaded",
         "retry storm against {c}: its QPS limit {wrong} is too low to work off the backlog of expired requests",
     ),
+    "env_variable_shadowing": (
+        "{c} has the environment variable {f} twice, and the later definition, {wrong}, wins over {right}",
+        "the pod template of {c} has a second {f} entry that overrides the right value with {wrong}",
+        "the variable {f} of deployment {c} is shadowed by a duplicate whose value is {wrong}",
+        "{c} reads {f}={wrong}, which is wrong, because the env list defines it twice",
+    ),
     "faulty_image": (
         "{c} runs the image {wrong}, a broken build",
         "the deployment {c} was switched to the defective image {wrong}",
@@ -57,6 +63,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "{c} runs {wrong} but its data directory was written by MongoDB 4.4, so it exits at start",
         "incompatible MongoDB version: the {c} deployment uses {wrong} instead of {right}",
         "the image of {c} was bumped to {wrong}; the on-disk data format (featureCompatibilityVersion) is not supported",
+    ),
+    "incorrect_port_assignment": (
+        "the environment variable {f} of {c} has the wrong port: it is {wrong} instead of {right}",
+        "{c} is given {f}={wrong}, where nobody listens; it should be {right}",
+        "deployment {c} has an incorrect {f} in its env, {wrong}",
+        "a wrong value of the variable {f} ({wrong}) makes {c} connect to a dead port",
     ),
     "incorrect_image": (
         "{c} uses the image {wrong}, which does not exist (ImagePullBackOff)",
@@ -87,6 +99,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "{c} is stuck in ContainerCreating since configmap {r} does not exist",
         "ConfigMap {r} is missing; {c} cannot mount it (FailedMount)",
         '{c} cannot start: configmap "{r}" not found',
+    ),
+    "missing_env_variable": (
+        "the environment variable {f} is missing from the container of {c}",
+        "{c} lacks the env var {f} in its pod template",
+        "someone removed {f} from the environment of deployment {c}",
+        "the variable {f} was dropped from {c}'s env, so it has no address to use",
     ),
     "missing_secret": (
         "{c} references the Secret {c}-credentials, which does not exist (CreateContainerConfigError)",

@@ -80,6 +80,19 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "{Component} has no {meaning}: its ConfigMap {name} lacks the entry {field}.",
         "ConfigMap {name}, from which {component} takes its configuration, lacks the key {field}.",
     ),
+    "missing_variable": (
+        "The environment variable {field} is missing from {workload}; {component} has no {meaning} without it.",
+        "{Workload} lacks the environment variable {field}, which {component} needs: its {meaning}.",
+        "Nobody gives {component} its variable {field} any more: it is absent from the pod template of {workload}.",
+        "{Component} has no {meaning}, because its environment lacks {field}.",
+        "The variable {field} was dropped from the environment of {workload}.",
+    ),
+    "wrong_variable": (
+        "The environment variable {field} of {workload} has the wrong value {wrong}.",
+        "{Workload} is given a wrong {field}: the variable is {wrong}, where nobody serves.",
+        "{Component} reads {wrong} from its environment variable {field}, which is wrong: nobody serves there.",
+        "In the pod template of {workload} the variable {field} is wrong; what takes effect is {wrong}.",
+    ),
     "missing_configmap": (
         "ConfigMap {name} does not exist, and the pods of {component} that mount it hang in ContainerCreating.",
         "The ConfigMap {name} has been deleted, and new pods of {component}, which mount it, never start.",
