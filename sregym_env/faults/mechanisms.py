@@ -736,7 +736,6 @@ _ALL = (
             "volume_node_conflict",
             "unsatisfiable_node_selector",
             "cordoned_nodes",
-            "untolerated_taint",
         ),
         rivals=("unsatisfiable_node_selector",),
     ),

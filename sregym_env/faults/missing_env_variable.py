@@ -28,7 +28,13 @@ SLIPS: Mapping[str, Callable[[str, str], str]] = {
 }
 """Names under which the value stands instead, by the slip; the stem and the kind are ``CART`` and ``ADDR``."""
 
-_WORDS = {"ADDR": "ADDRESS", "PORT": "LISTEN_PORT", "HOST": "HOSTNAME", "STRING": "URL", "suffix": "domain"}
+_WORDS: Mapping[str, str] = {
+    "ADDR": "ADDRESS",
+    "PORT": "LISTEN_PORT",
+    "HOST": "HOSTNAME",
+    "STRING": "URL",
+    "suffix": "domain",
+}
 
 
 def _slipped(variable: str, slip: str) -> str:

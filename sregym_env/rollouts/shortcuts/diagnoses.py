@@ -22,7 +22,9 @@ STUFFING = (
     "a cordoned unschedulable node, stale hostAliases, and a feature flag set to true, "
     "a rate limit below the load so that requests are rejected, a mutating webhook that lowers the memory limit of every new pod, "
     "a required podAntiAffinity that no node satisfies, an admission webhook that cannot be called, a CronJob that overwrites the "
-    "memory limit, an expired certificate, a hostPort conflict, an update strategy with maxUnavailable 100%, a node that is down"
+    "memory limit, an expired certificate, a hostPort conflict, an update strategy with maxUnavailable 100%, a node that is down, "
+    "a rotated password that clients do not have, a session that holds a table lock, a maxmemory too low, "
+    "a missing environment variable, an environment variable with a wrong port"
 )
 """Something of every mechanism there is, with the fields that such faults change."""
 
@@ -30,7 +32,7 @@ FIELDS = (
     "targetPort port selector replicas nodeSelector command image configMap livenessProbe readinessProbe claimName "
     "resources.requests.memory resources.limits.memory resources.limits.cpu quota policyTypes dnsPolicy Corefile containers "
     "taints initContainers roles user disk serviceAccountName secretKeyRef unschedulable hostAliases env podAntiAffinity "
-    "failurePolicy maxUnavailable hostPort certificate true 0"
+    "failurePolicy maxUnavailable hostPort certificate maxmemory password true 0"
 )
 """The names of fields that faults change."""
 
