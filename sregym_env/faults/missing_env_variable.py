@@ -11,7 +11,7 @@ from sregym_env.faults.choices import one_of
 from sregym_env.faults.commands import mend, patch, put, show
 from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, fault
-from sregym_env.faults.revisions import revision
+from sregym_env.faults.revisions import revision, succession
 from sregym_env.faults.variables import Variable, variables
 
 SLIPS: Mapping[str, Callable[[str, str], str]] = {
@@ -84,7 +84,8 @@ def missing_env_variable(
         resource=target.workload,
         cause=f"The container of {target.kind} {target.name} has no environment variable {variable}{told}, so {target.name} "
         f"has no {lost.meaning}.",
-        **revision(target, changes, starts=True),
+        # Some programs do not start without it: pods of before would serve on.
+        **revision(target, changes, starts=True) | {"trigger": succession(target)},
         details={"field": variable, "right": lost.value},
         facts={"meaning": lost.meaning},
         remedies=[

@@ -141,7 +141,7 @@ def befall(
         # What users bring about when they come would be over with a new revision: that comes before them.
         if again and instance.by_users:
             sound = _retried(world, sound, chance, authors)
-        if not hurts(FIRST_LOOK):
+        if not hurts(FIRST_LOOK) or _serve_on(world, instance):
             _wait_for_trouble(world, instance, chance, hurts, pastime)
         if again and not instance.by_users:
             sound = _retried(world, sound, chance, authors)
@@ -149,6 +149,23 @@ def befall(
         instance.heal(world, changes)
         raise
     return Onset(changes, sound)
+
+
+def _serve_on(world: World, instance: FaultInstance) -> bool:
+    """Whether pods of an older revision still serve where all are meant to be replaced.
+
+    Users may have met one of the new pods in the moment between its start and its crash: that is no trouble that lasts.
+    """
+    if not any(isinstance(edit, Cycle) for edit in instance.fault.trigger):
+        return False
+    for edit in instance.fault.edits:
+        if isinstance(edit, Rollout) and edit.target.resource in SCALED:
+            status = world.cluster.get(edit.target.resource, edit.target.name, edit.target.namespace).get(
+                "status", {}
+            )
+            if status.get("updatedReplicas", 0) < status.get("replicas", 0):
+                return True
+    return False
 
 
 def _retried(

@@ -86,7 +86,7 @@ REMEMBERED = {
     # Grids of numbers, which cannot be written to.
     "law.centres", "law.edges", "wrk2._mixture",
     # Values of classes that are not frozen by declaration, but never changed.
-    "cronjob._zone", "fields.order", "flagd._parsed", "flags.flag_set", "names._names", "services._network",
+    "cronjob._zone", "fields.order", "flagd._parsed", "flags.flag_set", "images._names", "names._names", "services._network",
     "tls._mismatch", "tls._unsigned", "tls.certificates", "tls.facts",
     # Files that servers read at their start, which nobody changes.
     "yaml_files.document",

@@ -113,7 +113,16 @@ def _small() -> EmbeddedWorld:
     return _at_whole_second(world)
 
 
-ELSEWHERE = frozenset(("postgres_lock_contention", "served_feature_flag", "valkey_memory_disruption"))
+ELSEWHERE = frozenset(
+    (
+        "env_variable_shadowing",
+        "incorrect_port_assignment",
+        "missing_env_variable",
+        "postgres_lock_contention",
+        "served_feature_flag",
+        "valkey_memory_disruption",
+    )
+)
 """Faults that have no target in the application of the recordings."""
 
 
