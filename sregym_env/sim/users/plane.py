@@ -32,7 +32,7 @@ NEXT = "traffic.next"
 SOONEST, LATEST = SECOND, 60 * SECOND
 """Bounds of the time until a data plane that moves is looked at again."""
 PATIENCE = 4
-"""It is looked at again after this part of the time since it was last changed."""
+"""It is looked at again after this part of the time since its network was changed, or after as long as its figures have not moved."""
 MOVED = 0.05
 """Relative change of a figure, while it moves, below which it is left as it was told last: whoever is told anew has to think anew."""
 FULL = 0.98
@@ -138,7 +138,8 @@ def _idle(running: Running) -> bool:
         return True
     caches = plan_of(running.network).ceiling > 0.0
     full = bool((held[Held.FILLED, caches] > FULL).all())
-    return state.stride * TICK >= AT_REST and full and not held[Held.LEAKED].any()
+    shut = state.edges[Way.SHUT] > state.time / SECOND
+    return state.stride * TICK >= AT_REST and full and not held[Held.LEAKED].any() and not shut.any()
 
 
 def _act(world: SimWorld, event: Event) -> None:
