@@ -18,6 +18,7 @@ from sregym_env.rewards.reading.polarity import acquittals, alternative, dispute
         "root@ws:~# kubectl get deploy consul\napp-image:latest",
         "Message: secret not found\nReason: CreateContainerConfigError",
         '{"kind":"Deployment","metadata":{"name":"consul"}}',
+        "Name: consul\nSelector: app=consul\nType: ClusterIP\nPort: 8500/TCP\nEndpoints: <none>",
         "Warning  Failed  4m  kubelet  Error: ErrImagePull",
     ],
 )

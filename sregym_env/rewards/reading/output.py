@@ -62,6 +62,10 @@ OWN = re.compile(
 """Words by which people say something, and labels do not: one of these at least."""
 
 
+_BLANK = re.compile(r"<(?:none|unset|nil|unknown|invalid|pending|error|set to the key [^<>]{0,120})>")
+"""What kubectl prints where there is nothing to print, lower case."""
+
+
 def is_manifest(document: Any) -> bool:
     """Whether a JSON document is an object of Kubernetes and no account: it has two of every object's own keys."""
     return isinstance(document, Mapping) and len(_KUBERNETES & {str(key) for key in document}) > 1
@@ -69,7 +73,7 @@ def is_manifest(document: Any) -> bool:
 
 def own_words(text: str) -> bool:
     """Whether a text, lower case, says something beside what Kubernetes says in it."""
-    return OWN.search(without_messages(text)) is not None
+    return OWN.search(_BLANK.sub("_", without_messages(text))) is not None
 
 
 def without_messages(text: str) -> str:
