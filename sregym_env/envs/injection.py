@@ -24,7 +24,7 @@ from sregym_env.cluster.inventory import Inventory, ObjectKey
 from sregym_env.envs.briefing import Mode
 from sregym_env.errors import ProblemError, SREGymError, StagingError
 from sregym_env.faults.fault import FaultInstance
-from sregym_env.faults.onset import Onset, befall, strike
+from sregym_env.faults.onset import Onset, befall, serve_on, strike
 from sregym_env.faults.problems import Problem
 from sregym_env.faults.registry import declaration
 from sregym_env.kube.status import StatusError
@@ -48,6 +48,9 @@ EVIDENCE_SECONDS = 30.0
 
 LOOK_SECONDS = 10.0
 """Simulated seconds between looks at the users while symptoms are awaited."""
+
+STALL_SECONDS = 60.0
+"""How long a rollout may take to go on before it counts as stalled."""
 
 PASSING_SECONDS = 120.0
 """Simulated seconds between looks at the users where nobody waits for what becomes of them."""
@@ -143,7 +146,7 @@ def inject(
                 onsets.append(strike(world, instance))
             else:
                 draw = chance.at("onset", number)
-                hurts = _Watch(world, baseline, number == len(instances) - 1)
+                hurts = _Watch(world, baseline, instance, number == len(instances) - 1)
                 pastime = partial(_pass, cast(Changing, world), instances, changed) if patient else None
                 onsets.append(befall(world, instance, draw, hurts, pastime))
         if problem.noise_on:
@@ -205,6 +208,7 @@ class _Watch:
 
     world: World
     baseline: Baseline
+    instance: FaultInstance
     last: bool
     """Of several faults, those before the last one may well hurt on their own: nobody waits for each."""
 
@@ -213,9 +217,16 @@ class _Watch:
         while waited < limit:
             self.world.advance(GLANCE_SECONDS)
             waited += GLANCE_SECONDS
-            if suffering(self.world, self.baseline):
+            if suffering(self.world, self.baseline) and not (self.last and self._stalls()):
                 return True
         return not self.last
+
+    def _stalls(self) -> bool:
+        """Whether what hurts is a rollout that does not go on: users meet its new pods between their start and their crash."""
+        if not serve_on(self.world, self.instance):
+            return False
+        self.world.advance(STALL_SECONDS)
+        return serve_on(self.world, self.instance)
 
 
 def suffering(world: World, baseline: Baseline) -> bool:

@@ -141,7 +141,7 @@ def befall(
         # What users bring about when they come would be over with a new revision: that comes before them.
         if again and instance.by_users:
             sound = _retried(world, sound, chance, authors)
-        if not hurts(FIRST_LOOK) or _serve_on(world, instance):
+        if not hurts(FIRST_LOOK):
             _wait_for_trouble(world, instance, chance, hurts, pastime)
         if again and not instance.by_users:
             sound = _retried(world, sound, chance, authors)
@@ -151,7 +151,7 @@ def befall(
     return Onset(changes, sound)
 
 
-def _serve_on(world: World, instance: FaultInstance) -> bool:
+def serve_on(world: World, instance: FaultInstance) -> bool:
     """Whether pods of an older revision still serve where all are meant to be replaced.
 
     Users may have met one of the new pods in the moment between its start and its crash: that is no trouble that lasts.
