@@ -20,7 +20,7 @@ ACQUITTED = re.compile(
     r"|\b(?:leaves|left|gives|gave|offers|has|had|have|with) (?:it |them |him |us )?(?:\w+ )?(?:ample|plenty|enough|sufficient|lots|generous|more than enough|room to spare|room)\b(?! (?:of )?(?:trouble|errors))(?<!not enough)(?<!n't enough)"
     r"|\b(?:plenty|ample|more than enough|generous)\b(?! of (?:trouble|errors))|\bno shortage\b"
     # it does what it should
-    r"|\b(?:it|this|that|they|these|which|who|probe|check|image|pull|pod|node|claim|service|role|user|account|webhook|limit|selector|label|port|rule|entry|flag|name|policy|binding|one) (?:\w+ly )?(?:succeeds?|succeeded|passes(?! (?:over|out|away|through))|passed|fits|works|worked|resolves(?! to)|resolved(?! to)|complies|suffices|sufficed|behaves?|behaved|answered (?:fine|well|promptly|properly|straight|right)|matche[sd] (?:exactly|just|precisely|the right|what|its|all|one|two|three|his|their))\b"
+    r"|\b(?:it|this|that|they|these|which|who|probe|check|image|pull|pod|node|claim|service|role|user|account|webhook|limit|selector|label|port|rule|entry|flag|name|policy|binding|one) (?:\w+ly )?(?:succeeds?|succeeded|passes(?! (?:over|out|away|through))|passed|fits|works(?! off)|worked(?! off)|resolves(?! to)|resolved(?! to)|complies|suffices|sufficed|behaves?|behaved|answered (?:fine|well|promptly|properly|straight|right)|matche[sd] (?:exactly|just|precisely|the right|what|its|all|one|two|three|his|their))\b"
     r"|\bgets? along\b|\bco-?exists?\b|\bside by side\b(?! (?:on|with) the same)|\bfits? (?:easily|comfortably|well|fine|in|there|onto|on)\b|\b(?:succeeds?|succeeded|passes|passed|answers|answered|responds|responded) (?:each|every|all the|at once|straight|within|promptly|in \d)|\b(?:got|gets?|gives?|receives?|received) (?:an? )?(?:\w+ )?(?:answer|reply|response|200|ok|pong)\b(?! (?:that|which|saying|only))"
     r"|\b(?:returns?|returned|answers? with|answered with|gives?|gave|yields?) (?:an? )?(?:http )?(?:code )?(?:200|ok)\b|\bcan be (?:pulled|scheduled|resolved|reached|mounted|read|placed|called|created|met|satisfied)\b(?! (?:on no|by no|no|nowhere))|\blets? (?:all|every|any)\w* (?:\w+ )?(?:traffic|connections?|requests?|through|pass)|\b(?:without|with no) (?:any |a )?(?:problem|issue|trouble|error|difficult|fault|hitch|delay|restart|complaint)\w*"
     # it is there
@@ -44,7 +44,7 @@ _OTHER_TIME = re.compile(
 """What was so, or is to be so, acquits nobody."""
 
 _NOT = re.compile(
-    r"(?:\b(?:not|no longer|never|hardly|barely|no|nobody|nothing|neither|nor|without|none|than|only|cannot|too)|n't)(?: \w+){0,2} $"
+    r"(?:\b(?:not|no longer|never|hardly|barely|no|nobody|nothing|neither|nor|without|none|than|only|cannot|too)|n't)(?: \w+){0,2} $|\bno (?:new )?pods?(?: [\w@-]+){0,5} $"
 )
 
 _NOWHERE = re.compile(
