@@ -129,8 +129,7 @@ class Details:
         if self._turned_round(text):
             return self.spec.wrong
         told = plain(f"{self.spec.cause} {self.spec.wrong} {self.spec.right}")
-        # {"key":"value"} is said as key=value.
-        wrong = re.sub(r'"([^"{}]+)": ?"([^"{}]+)"', r" \1=\2 ", plain(self.spec.wrong))
+        wrong = _in_pairs(plain(self.spec.wrong))
         named = plain(self.spec.field) if not self.spec.wrong or self.spec.mechanism in _NAMED_FIELDS else ""
         for sort in self._sorts:
             said = {_canonical(match.group()): match.group() for match in sort.finditer(text)}
@@ -161,7 +160,7 @@ class Details:
                 )
             )
         )
-        known = re.sub(r'"([^"{}]+)": ?"([^"{}]+)"', r" \1=\2 ", known)
+        known = _in_pairs(known)
         found = [match.group().rstrip(".") for match in _IDENTIFIER.finditer(text)]
         return next((word for word in found if word not in known), "")
 
@@ -216,6 +215,11 @@ class Details:
         if mechanism in ("image_unavailable", "defective_image", "incompatible_version"):
             return [_IMAGE]
         return []
+
+
+def _in_pairs(text: str) -> str:
+    """A text in which ``{"key":"value"}`` is said as ``key=value``, as people say it."""
+    return re.sub(r'"([^"{}]+)": ?"([^"{}]+)"', r" \1=\2 ", text)
 
 
 _IDENTIFIER = re.compile(
