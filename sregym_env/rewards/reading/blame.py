@@ -14,6 +14,9 @@ from sregym_env.faults.ways import Match
 from sregym_env.rewards.names import Mention
 from sregym_env.rewards.reading.account import Statement
 from sregym_env.rewards.reading.clauses import Clause, repairs
+from sregym_env.rewards.reading.cues import cues_of
+
+_CUES = cues_of("blame")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +42,6 @@ class Group:
 _GLUE = re.compile(
     r"(?:[\s,/&+\"'()]|and|or|of|in|for|the|its|also|as well as|plus|then|services?|deployments?|pods?|deploy|svc|databases?|both|caches?)*"
 )
-_BEFORE = re.compile(
-    r"\b(?:(?:authentication|logins?|access|connections?|lookups?) of|by|from|to|reach|reaches|reaching|into|towards?|via|behind|for|like|unlike|than|against|between|instead of|rather than|clients?|callers?|calls?|called|calling|uses?|using|used by|contact\w*"
-    r"|resolve|resolves|names?|hosts?|such as|serves?|as|with which|which|whose|not|query|queries|access|reads?|over|against|runs?|running|command|binary|executes?|starts?)"
-    r"(?: (?:the|its|all|own|both|other|only|it|service|pods? of|deployment|database of|image of|binary of|program of))* ?[\"'(]?$|\($"
-)
-_AFTER = re.compile(
-    r"^(?:'s)?(?: (?:services?|pods?|deployments?|then|also|now|itself|too|containers?|and|both|all|which|that|who))*,? (?:can(?:not|'t| no longer)|could(?: not|n't)|fail\w*|crash\w*|times? out|timed out|(?:is|are) (?:unable|not able|hit|affected|starved of)"
-    r"|get|gets|got|dials?|expects?|resolves?|logs? in|logged|connects?|receives?|returns?|suffers?|sees?|depends?|needs?|mounts?|reads?|calls?|waits?|uses?|talks?|queries|asks?|loses?|panics?|errors?|reports?|complains?|answers? with|responds?|serves?|looks?|wants?|(?:do|does) not find)\b"
-)
 _OWN_PORTS = re.compile(
     r"^(?:'s)? (?:pods? |container |deployment )?(?:itself )?(?:listens?|serves?|runs on|is listening)"
 )
@@ -71,9 +65,9 @@ def _in_breaths(statement: Statement, named: Sequence[Mention]) -> list[Group]:
 
 def _rank(text: str, start: int, end: int) -> int:
     before, after = text[max(0, start - 48) : start], text[end : end + 60]
-    if _BEFORE.search(before) is not None or _PATH.match(after) is not None:
+    if _CUES["before"].search(before) is not None or _PATH.match(after) is not None:
         return 2
-    return 1 if _AFTER.match(after) is not None or _OWN_PORTS.match(after) is not None else 0
+    return 1 if _CUES["after"].match(after) is not None or _OWN_PORTS.match(after) is not None else 0
 
 
 _PATH = re.compile(r"^ ?-> ?")
@@ -139,50 +133,17 @@ def _by_grammar(statement: Statement, match: Match) -> list[Group]:
     return sorted([*own, *rest], key=lambda group: 2 * group.rank + (group not in own))
 
 
-_CULPRIT = r"(?:root[ -]cause|cause|culprit|at fault|origin|to blame|responsible|source|guilty|faulty (?:component|service|one|part)|problem|issue|failing component|offender|component to (?:repair|fix)|one to (?:repair|fix)|mis-?configured|bottleneck|broken part|broken one)"
-_IS_CULPRIT = re.compile(
-    rf"^(?:'s)?(?: (?:services?|pods?|deployments?|itself|alone|database|too|as well|workload|component|object|config\w*|also|,))* ?(?:is|are|was|were|being)(?: (?:the|a|an|also|all|both|itself|really|actually|my|our|one|of|only|single|clearly|where|two|three|true|real|actual|underlying|second|another|likewise|to be))* {_CULPRIT}\b(?! (?:by|for its))"
-)
-_CULPRIT_IS = re.compile(
-    rf"(?<!be)(?:{_CULPRIT}|diagnosis|fault|failure|outage|it all|everything|trouble|misconfiguration)s?(?: here| of (?:the|this|these|all) [^:,.@]{{0,40}}?)?(?: (?:is|are|was|lies?|sits?|begins?|started|comes?|originates?|starts|located|found|traced))*(?::|,| with| in| at| from| on| to| lies in| back)*"
-    r"(?: (?:the|a|an|its|this|one|wrong|bad|broken|faulty|misconfigured|defective|deployment|service|workload|component|database|pod|pods|object|both|of|in|all|only|on|side|is))* ?[\"'(]?$"
-)
 _DITTO = re.compile(
     r"^(?:'s)? (?:does|do|did|has|have|had|is|are|was|were|runs?|gets?) (?:too|as well|likewise|so too|also wrong|the same(?=\W*$))\b|^(?:'s)?,? (?:too|as well|likewise)\W*$"
-)
-_SO_DOES = re.compile(
-    r"\b(?:so|neither|nor) (?:does|do|did|has|have|is|are|was|were) (?:the )?$|^\W*(?:likewise|ditto|same(?= (?:for|goes|with|on|in|at|holds)|:)|equally|similarly|idem)(?: \w+){0,2}?:?,? (?:(?:for|at|with|on|in|to|goes for|the) )*$"
-    r"|\b(?:also|equally|likewise) (?:broken|wrong|at fault|faulty|misconfigured|guilty|to blame|responsible|defective)\W*(?:the |is |are |in |on )*$"
-)
-_OWN_FAULT = re.compile(
-    r"^(?:'s)? (?:also |too |itself |has |have |had |with |and its \w+ |as well )*?(?:has|have|had|with|is|are|being|was|were)(?: also| likewise| equally| too| just as)* (?:(?:a|an|its|his|their|the|own|another|some) )*"
-    r"(?:faulty \w+|bug of its own|fault of its own|defect of its own|problem of its own|bug that|defect|misconfiguration|responsible|guilty|faulty|defective|wrongly configured|badly configured)\b"
 )
 _ALSO = re.compile(
     r"\b(?:same|likewise|ditto|equally|also|too|as well|similarly|identical(?:ly)?|both|in addition|moreover|furthermore)\b"
 )
-_AT_FAULT = re.compile(
-    r"\b(?:mistakes?|faults?|faulty|misconfigur\w*|mis-?set|defects?|defective|guilty|culprits?|to blame|edit(?:ed)?|was done|were done|(?:must|needs?|has to|have to|should)(?: \w+){0,4} (?:repair\w*|fix\w*|correct\w*|rever\w+|restor\w+)|same (?:change|edit|repair|fix|treatment|way))\b"
-)
-"""A clause with both shares out what was said."""
 
-_NEEDS = re.compile(
-    r"^(?:'s)?(?: (?:service|deployment|pods?|also|itself|then|both|all|too))* (?:needs?|has to|have to|must|should|wants?)(?: (?:to|be|the|its|a|same|also|too|as well|likewise)){0,4} (?:fix\w*|repair\w*|correct\w*|chang\w+|roll\w*|rever\w+|restor\w+|replac\w+|downgrad\w+|treat\w+)"
-)
-"""Who needs a repair is at fault."""
 _SAME = re.compile(
     r"^[^.;]{0,40}\b(?:same|identical) (?:\w+ )?(?:wrong|bad|broken|missing\S*|faulty|invalid|defective|mistakes?|faults?|defects?|errors?|misconfigurations?|problems?|treatment|edit)\b"
 )
 """What makes somebody share in what was said of another: "and rate does too", "rate: same wrong version"."""
-
-_DUE_TO = re.compile(
-    r"\b(?:because of|due to|caused by|owing to|thanks to|(?:the )?same (?:mistake|fault|problem|error|misconfiguration|thing|story|goes|holds|applies|is true|edit|change)(?: \w+){0,3} (?:for|to|with|of|in|on)|blame|blames|blaming|as a result of|attributable to|traced (?:back )?to|stem(?:s|ming) from|originat\w+ (?:in|from|at)|comes? from|results? from|misconfigur\w+ (?:of|in|on)|fault (?:of|in|with)|problem (?:of|in|with)|bug in|error in)"
-    r"(?: (?:the|a|an|broken|faulty|failing|failed|misconfigured|bad|deployment|service|database|pods?|of|crashing|its|problems? (?:in|with)|wrong|all|both))* ?[\"'(]?$"
-)
-_TROUBLE = re.compile(
-    r"^(?:'s)?(?: (?:services?|pods?|deployments?|database|itself|also|all|too|now|and|containers?))* ?(?:(?:is|are|was|were)(?: (?:also|all|now|currently|completely|simply|both|totally|entirely))* (?:broken|down|failing|unavailable|dead|crashing|unhealthy|offline|not (?:running|working|responding|ready)|overloaded|slow|in trouble|corrupt\w*|wrong|unreachable|out of memory|bad|hung|stuck)"
-    r"|(?:crash\w*|fails?|hangs?|has a (?:bug|problem|fault)|has problems|does(?: not|n't) (?:work|start|respond|run)|ran out of|is out of))\b"
-)
 
 
 def blamed(statement: Statement) -> list[Group]:
@@ -197,7 +158,9 @@ def blamed(statement: Statement) -> list[Group]:
         if not clause.asserted and not repairs(said):
             continue
         shared = (
-            clause.role != "effect" and _ALSO.search(said) is not None and _AT_FAULT.search(said) is not None
+            clause.role != "effect"
+            and _ALSO.search(said) is not None
+            and _CUES["at_fault"].search(said) is not None
         )
         for group in _in_breaths(statement, statement.within(clause)):
             before, after = (
@@ -207,8 +170,12 @@ def blamed(statement: Statement) -> list[Group]:
             if re.search(r"\b(?:innocent|healthy|fine|victims?|unaffected|blameless)\b", statement.text):
                 # "b is innocent, and so is c".
                 shared = False
-                before = before if clause.asserted and not _SO_DOES.search(before) else ""
-            needs = shared or _OWN_FAULT.match(after) is not None or _NEEDS.match(after) is not None
+                before = before if clause.asserted and not _CUES["so_does"].search(before) else ""
+            needs = (
+                shared
+                or _CUES["own_fault"].match(after) is not None
+                or _CUES["needs"].match(after) is not None
+            )
             if needs or (clause.asserted and _called(group, before, after)):
                 found.append(group)
     return found
@@ -216,10 +183,12 @@ def blamed(statement: Statement) -> list[Group]:
 
 def _called(group: Group, before: str, after: str) -> bool:
     """Whether a group between two texts is called the cause, or said to share in it."""
-    if _DITTO.match(after) or _SO_DOES.search(before) or (_SAME.search(after) and not group.rank):
+    if _DITTO.match(after) or _CUES["so_does"].search(before) or (_SAME.search(after) and not group.rank):
         return True
-    called = _CULPRIT_IS.search(before) is not None and _AFTER.match(after) is None
-    return called or _IS_CULPRIT.match(after) is not None or _DUE_TO.search(before) is not None
+    called = _CUES["culprit_is"].search(before) is not None and _CUES["after"].match(after) is None
+    return (
+        called or _CUES["is_culprit"].match(after) is not None or _CUES["due_to"].search(before) is not None
+    )
 
 
 def troubled(statement: Statement) -> list[Group]:
@@ -231,7 +200,7 @@ def troubled(statement: Statement) -> list[Group]:
         for clause in statement.clauses
         if clause.asserted and clause.role != "effect"
         for group in groups(statement, clause)
-        if _TROUBLE.match(statement.text[group.end : group.end + 70])
+        if _CUES["trouble"].match(statement.text[group.end : group.end + 70])
     ]
 
 

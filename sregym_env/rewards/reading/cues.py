@@ -9,12 +9,12 @@ from importlib.resources import files
 
 from pydantic import BaseModel, ConfigDict
 
-_NAME = re.compile(r"<([a-z_]+)>")
+_NAME = re.compile(r"\{([a-z_]+)\}")
 
 
 class Cues(BaseModel):
-    """A file of cues. ``words``: alternatives by name. ``cues``: by name the forms of a cue, in which ``<name>`` stands
-    for the words of that name."""
+    """A file of cues. ``words``: alternatives by name. ``cues``: by name the forms of a cue. In both ``{name}``
+    stands for the words of that name."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -29,7 +29,7 @@ class Cues(BaseModel):
         return {name: re.compile("|".join(map(self._spelt, forms))) for name, forms in self.cues.items()}
 
     def _spelt(self, form: str) -> str:
-        return _NAME.sub(lambda match: f"(?:{'|'.join(self.words[match[1]])})", form)
+        return _NAME.sub(lambda match: f"(?:{'|'.join(map(self._spelt, self.words[match[1]]))})", form)
 
 
 def cues_of(name: str) -> dict[str, re.Pattern[str]]:

@@ -10,15 +10,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-MESSAGE = re.compile(
-    r"(?:\b(?:error creating: |error from server\b|failed to (?:pull|create|start) (?:image|container|pod sandbox)\b|back-off (?:pulling|restarting)\b|(?:readiness|liveness|startup) probe (?:failed|errored): "
-    r"|scaled (?:up|down) replica ?set |rpc error: |mountvolume\.\w+ failed for volume |unable to attach or mount|error looking up service account |failed quota: |mongoservererror: |panic: |fatal: "
-    r"|failed calling webhook |internal error occurred: |dial tcp |container image .{1,80} already present|couldn't find key )"
-    r"|(?<![\w/])\d+/\d+ nodes? (?:are|is) available: "
-    r"|\b(?:pods?|secrets?|configmaps?|serviceaccounts?|services?|persistentvolumeclaims?|deployments?\.apps) \"[^\"\s]{1,80}\" is forbidden: "
-    r"|\bnot authorized on \S{1,60} to execute command\b)"
-)
-"""How messages of Kubernetes and of the databases begin, lower case."""
+from sregym_env.rewards.reading.cues import cues_of
+
+_CUES = cues_of("output")
+
 
 _ENDS = re.compile(
     r"['\"`)]*(?:\.(?=\s|$)|;| - | -> | => | \u2014 | \u2013 |, (?:so|because|which|since|as|i\.e\.)\b|\bbecause\b|[)]|\n)"
@@ -51,16 +46,6 @@ _DESCRIBE = frozenset(
 _BLOCK_KEYS = 2
 """Such keys from which lines without words of their own are its output."""
 
-OWN = re.compile(
-    r"(?<![\w-])(?:is|are|was|were|isn't|aren't|wasn't|has|have|had|hasn't|lost|lacks?|misses|does|do|did|doesn't|don't|didn't|can|can't|cannot|could|couldn't|will|won't|gets?|got|keeps?|needs?|must|should"
-    r"|no|not|never|nobody|nothing|none|nowhere|without|instead|rather|wrong|wrongly|bad|broken|faulty|defective|dead|bogus|invalid|incorrect|mistaken|misconfigured|mismatch\w*|unserved|unknown|too|only|just|less"
-    r"|because|since|so|hence|cause|culprit|due|points?|pointing|asks?|asking|wants?|uses?|using|runs?|running|listens?|forwards?|sends?|selects?|matches|matching|carr(?:y|ies)|takes?|took|made|makes"
-    r"|changed|replaced|deleted|removed|dropped|revoked|scaled|cordoned|tainted|expired|set|cut|lowered|raised|reduced|denies|denied|blocks?|blocked|blocking|stops?|refuses|rejects?|answers?|waits?|waiting|hangs?"
-    r"|kills?|killed|killing|throttled|throttles|exceeds?|pinned|points|lies|sits|starts?|serves?|mounts?|references?|binds?|conflicts?|clash\w*|taken|missing|gone|absent|vs\.?|versus|but|while|where|which|who|that|it|its|their|they|the|an?"
-    r"|at|in|of|for|to|with|by|from|into|on|and|also|stuck)(?![\w-])|->|<-"
-)
-"""Words by which people say something, and labels do not: one of these at least."""
-
 
 _BLANK = re.compile(r"<(?:none|unset|nil|unknown|invalid|pending|error|set to the key [^<>]{0,120})>")
 """What kubectl prints where there is nothing to print, lower case."""
@@ -73,14 +58,14 @@ def is_manifest(document: Any) -> bool:
 
 def own_words(text: str) -> bool:
     """Whether a text, lower case, says something beside what Kubernetes says in it."""
-    return OWN.search(_BLANK.sub("_", without_messages(text))) is not None
+    return _CUES["own"].search(_BLANK.sub("_", without_messages(text))) is not None
 
 
 def without_messages(text: str) -> str:
     """A text with the messages of Kubernetes blanked, character for character."""
     parts: list[str] = []
     at = 0
-    for match in MESSAGE.finditer(text):
+    for match in _CUES["message"].finditer(text):
         if match.start() < at:
             continue
         end = _ENDS.search(text, match.end())
@@ -141,4 +126,6 @@ def _shaped(line: str) -> bool:
         return True
     # A line that begins with a message and holds no more than it.
     said = line.strip().lower()
-    return MESSAGE.match(said) is not None and not without_messages(said).replace("_", "").strip(" ,;:.()")
+    return _CUES["message"].match(said) is not None and not without_messages(said).replace("_", "").strip(
+        " ,;:.()"
+    )
