@@ -14,6 +14,7 @@ from sregym_env.sim.network.connections import Connection, connect
 from sregym_env.sim.processes.flow import Evaluation
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.inquiry import Settling
+from sregym_env.sim.world.logs import RequestLine
 from sregym_env.sim.world.process import Process
 from sregym_env.sim.world.program import Again, Call, Failure, Flow
 
@@ -244,9 +245,9 @@ class ProcessContext:
         """While serving: a ``share`` of these requests kills the process after logging ``text``."""
         self.evaluation().note_crash(self.process, text, code, share)
 
-    def log_per_request(self, template: str, *, share: float) -> None:
-        """While serving: a ``share`` of these requests writes this line."""
-        self.evaluation().note_log(self.process, template, share)
+    def log_per_request(self, template: str, *, share: float, low: float = 0.0, elapsed: float = 0.0) -> None:
+        """While serving: a ``share`` of these requests, of those from ``low``, writes this line ``elapsed`` seconds on its way."""
+        self.evaluation().note_log(RequestLine(template, low, share, elapsed))
 
     def settle(self, **state: Any) -> None:
         """While serving: what these requests leave in the program's state once they have been served."""

@@ -21,6 +21,7 @@ from sregym_env.sim.network.addressing import Source
 from sregym_env.sim.network.connections import CONNECT_TIMEOUT, Leg, connect
 from sregym_env.sim.network.links import late, retransmissions
 from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.logs import RequestLine
 from sregym_env.sim.world.process import Process, ProcessKey
 from sregym_env.sim.world.program import Again, Call, Context, Failure, Flow
 from sregym_env.sim.world.strain import Served, Strain, strain_of
@@ -86,8 +87,8 @@ class Visit:
     """Attempts made per request, by callee."""
     crashes: list[tuple[float, str, int]] = field(default_factory=list)
     """(share, last words, exit code) of requests that kill the process."""
-    logs: dict[str, float] = field(default_factory=dict)
-    """Lines written per request, by template."""
+    logs: dict[str, RequestLine] = field(default_factory=dict)
+    """Lines that its requests write, by template."""
     waited: float = 0.0
     """Mean seconds per request spent waiting for callees, one after the other."""
     stage: int = 0
@@ -201,11 +202,14 @@ class Evaluation:
         if share > 0.0 and self._stack:
             self._stack[-1].crashes.append((share, text, code))
 
-    def note_log(self, process: Process, template: str, share: float) -> None:
-        """A share of the requests now being served by ``process`` writes this line."""
-        if share > 0.0 and self._stack:
+    def note_log(self, line: RequestLine) -> None:
+        """A share of the requests now being served writes this line."""
+        if line.share > 0.0 and self._stack:
             logs = self._stack[-1].logs
-            logs[template] = logs.get(template, 0.0) + share
+            known = logs.get(line.template)
+            if known is not None:
+                line = known._replace(low=min(known.low, line.low), share=known.share + line.share)
+            logs[line.template] = line
 
     def at_stage(self, stage: int | None = None) -> int:
         """The stage of the next call of the request now being served, which may be set: calls of one stage are made at

@@ -261,10 +261,14 @@ class Envoy(Quiet):
             ctx.log_per_request(
                 f'{head} 200 - via_upstream - "-" 0 512 {flow.latency * 1000:.0f}', share=flow.ok
             )
+        low = flow.ok
         for failure, share in flow.failures:
             told = _worded(failure)
             flags = "via_upstream" if failure.status else "UF upstream_reset_before_response_started"
-            ctx.log_per_request(f'{head} {told.status} {flags} - "-" 0 {len(told.text)}', share=share)
+            ctx.log_per_request(
+                f'{head} {told.status} {flags} - "-" 0 {len(told.text)}', share=share, low=low
+            )
+            low += share
 
 
 def _settings(ctx: ProcessContext) -> Settings:

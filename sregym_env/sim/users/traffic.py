@@ -7,8 +7,10 @@ metrics and alerts are read.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from sregym_env.cluster.app import App
 from sregym_env.cluster.disturbances import LoadSurge, PodFreeze
@@ -34,11 +36,17 @@ from sregym_env.sim.world.history import (
     window,
 )
 from sregym_env.sim.world.inquiry import Settling
-from sregym_env.sim.world.logs import Burst, stamped
+from sregym_env.sim.world.logs import Burst, RequestLine, stamped
 from sregym_env.sim.world.process import Process, ProcessKey
 from sregym_env.sim.world.program import Call, Failure, Flow
 from sregym_env.sim.world.store import Change
 from sregym_env.sim.world.strain import STRAINS, Ended, load_of
+
+RAREST = 1e-4
+"""Lines per second below which nothing is written."""
+
+SOON = 0.002
+"""Seconds on its way that do not count as any."""
 
 BURSTS = "traffic.bursts"
 """``world.memory`` key of the log lines that steady traffic keeps writing, per run of a container."""
@@ -70,6 +78,14 @@ class Doom:
 # --- looking --------------------------------------------------------------------------------------------
 
 
+class Stream(NamedTuple):
+    """A line that requests write: of which kind of request, how many of these come per second, and what it is."""
+
+    kind: int
+    rate: float
+    line: RequestLine
+
+
 @dataclass(frozen=True, slots=True)
 class Walked:
     """An evaluation of everything that is offered."""
@@ -88,8 +104,8 @@ class Outcome:
     journeys: tuple[JourneyState, ...]
     components: tuple[ComponentState, ...]
     loads: tuple[Load, ...]
-    lines: tuple[tuple[LogKey, tuple[tuple[str, float], ...]], ...]
-    """Lines that requests write, per run of a container: (template, per second)."""
+    lines: tuple[tuple[LogKey, tuple[Stream, ...]], ...]
+    """Lines that requests write, per run of a container."""
     doomed: tuple[Doom, ...]
     settling: tuple[Settling, ...]
 
@@ -349,23 +365,29 @@ def _probed(app: App) -> list[tuple[str, str, int]]:
 # --- consequences ---------------------------------------------------------------------------------------
 
 
-def _lines(evaluation: Evaluation) -> tuple[tuple[LogKey, tuple[tuple[str, float], ...]], ...]:
-    """The lines that the requests of this state write, per second."""
-    wanted: dict[LogKey, dict[str, float]] = {}
+def _lines(evaluation: Evaluation) -> tuple[tuple[LogKey, tuple[Stream, ...]], ...]:
+    """The lines that the requests of this state write."""
+    wanted: dict[LogKey, list[Stream]] = {}
     for visit in evaluation.visits.values():
         if visit.rate > 0.0 and visit.logs:
             process = visit.process
-            lines = wanted.setdefault((*process.key, process.restart), {})
-            for template, share in visit.logs.items():
-                lines[template] = lines.get(template, 0.0) + visit.rate * share
-    return tuple(
-        # Rounded, so that the last digits of a sum do not close and open every stream.
-        (key, tuple((template, round(rate, 4)) for template, rate in lines.items() if rate >= 1e-4))
-        for key, lines in wanted.items()
-    )
+            streams = wanted.setdefault((*process.key, process.restart), [])
+            kind = streams[-1].kind + 1 if streams else 0
+            streams += [
+                Stream(kind, round(visit.rate, 4), _rounded(line))
+                for line in visit.logs.values()
+                if visit.rate * line.share >= RAREST
+            ]
+    return tuple((key, tuple(streams)) for key, streams in wanted.items())
 
 
-def _write_logs(world: SimWorld, now_open: tuple[tuple[LogKey, tuple[tuple[str, float], ...]], ...]) -> None:
+def _rounded(line: RequestLine) -> RequestLine:
+    """So that the last digits of a sum do not close and open every stream; of what has passed the order of magnitude."""
+    elapsed = 0.0 if line.elapsed < SOON else SOON * 4.0 ** round(math.log(line.elapsed / SOON, 4.0))
+    return line._replace(low=round(line.low, 6), share=round(line.share, 6), elapsed=elapsed)
+
+
+def _write_logs(world: SimWorld, now_open: tuple[tuple[LogKey, tuple[Stream, ...]], ...]) -> None:
     """Open and close the streams of lines that the requests of this state write."""
     was_open = world.memory.get(BURSTS, ())
     if now_open == was_open:
@@ -377,12 +399,22 @@ def _write_logs(world: SimWorld, now_open: tuple[tuple[LogKey, tuple[tuple[str, 
     for key, bursts in now_open:
         if before.get(key) != bursts:
             log = world.log(key)
-            for number, (template, rate) in enumerate(bursts):
-                seed = f"{world.streams.seed}:{key[0]}:{key[1]}:{key[2]}:{number}"
-                process = world.processes.get((key[0], key[1]))
-                age = 0 if process is None else world.clock - process.started_at
-                log.open_burst(Burst(world.clock, None, rate, template, seed), least=age // CALLER_EVERY)
+            process = world.processes.get((key[0], key[1]))
+            age = 0 if process is None else world.clock - process.started_at
+            for stream in bursts:
+                seed = f"{world.streams.seed}:{key[0]}:{key[1]}:{key[2]}:{world.clock}:{stream.kind}"
+                log.open_burst(_burst(world.clock, stream, seed), least=age // CALLER_EVERY)
     world.memory[BURSTS] = now_open
+
+
+def _burst(start: int, stream: Stream, seed: str) -> Burst:
+    line = stream.line
+    after = seconds(line.elapsed)
+    if line.share > 1.0:
+        # Lines that a request writes several times are no part of what happens to it.
+        return Burst(start, None, stream.rate * line.share, line.template, f"{seed}:more", after=after)
+    among = (line.low, line.low + line.share)
+    return Burst(start, None, stream.rate, line.template, seed, among=among, after=after)
 
 
 def _doom(world: SimWorld, doomed: tuple[Doom, ...]) -> None:

@@ -45,11 +45,25 @@ class Line(NamedTuple):
     text: str
 
 
+class RequestLine(NamedTuple):
+    """A line that a share of the requests writes which are served in one way."""
+
+    template: str
+    low: float
+    """Requests are thought of as lying between 0 and 1, those that fare alike side by side; from here ..."""
+    share: float
+    """... so many write it."""
+    elapsed: float = 0.0
+    """Seconds from the request's arrival until it does."""
+
+
 @dataclass(frozen=True, slots=True)
 class Burst:
-    """``rate`` lines per second from ``start`` until ``end`` (None while it goes on).
+    """Requests, ``rate`` per second from ``start`` until ``end`` (None while it goes on), and a line that those among
+    them write which lie within ``among``, ``after`` microseconds.
 
-    ``template`` may hold a placeholder for the line's own timestamp, see :func:`stamped`.
+    Streams with the same seed, start and rate tell of the same requests: their lines stand together, and agree in the
+    request's identifiers. ``template`` may hold a placeholder for the line's own timestamp, see :func:`stamped`.
     """
 
     start: int
@@ -59,21 +73,33 @@ class Burst:
     seed: str
     first: int = 0
     """Where the numbers begin for which :data:`ORDINAL` stands."""
+    among: tuple[float, float] = (0.0, 1.0)
+    """From and to: see :class:`RequestLine`."""
+    after: int = 0
+    gone: int | None = None
+    """When the process was gone that wrote it: nothing is written then."""
 
     def lines_before(self, until: int, since: int = 0) -> Iterator[Line]:
         """Its lines from the newest to the oldest, none at or after ``until``, none before ``since``."""
-        end = until if self.end is None else min(self.end, until)
+        until = until if self.gone is None else min(self.gone, until)
+        end = until - self.after if self.end is None else min(self.end, until - self.after)
         period = SECOND / self.rate
         index = int((end - self.start) / period) + 1
-        first = max(self.start, since)
-        # No line of a lower index is written at or after ``first``.
+        first = max(self.start, since - self.after)
+        low, high = self.among
+        everybody = high - low >= 1.0
+        phase = 0.0 if everybody else keyed_unit(self.seed, "among")
+        # No request of a lower index arrives at or after ``first``.
         last = max(0, int((first - self.start) / period) - 1)
         while index >= last:
-            # Keyed by the index, not drawn: reading moves no chance, and every reader finds the same lines.
-            time = self.start + int((index + keyed_unit(self.seed, index)) * period)
-            if first <= time < end:
-                text = stamped(self._traced(index), time)
-                yield Line(time, text.replace(ORDINAL, str(self.first + index * STRIDE)))
+            # Multiples of the golden section: of any number of requests as many lie within as should.
+            if everybody or low <= (phase + index * _GOLDEN) % 1.0 < high:
+                # Keyed by the index, not drawn: reading moves no chance, and every reader finds the same lines.
+                time = self.start + int((index + keyed_unit(self.seed, index)) * period)
+                if first <= time < end:
+                    time += self.after
+                    text = stamped(self._traced(index), time)
+                    yield Line(time, text.replace(ORDINAL, str(self.first + index * STRIDE)))
             index -= 1
 
     def _traced(self, index: int) -> str:
@@ -94,7 +120,14 @@ class Burst:
     def bytes_before(self, until: int) -> int:
         """About how much it has written by then."""
         end = until if self.end is None else min(self.end, until)
-        return int((end - self.start) / SECOND * self.rate) * (len(self.template) + FRAME_BYTES)
+        low, high = self.among
+        return int((end - self.start) / SECOND * self.rate * (high - low)) * (
+            len(self.template) + FRAME_BYTES
+        )
+
+
+_GOLDEN = 0.6180339887498949
+"""(sqrt(5) - 1) / 2, whose multiples modulo 1 are spread most evenly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,23 +237,30 @@ class ContainerLog:
                 for entry in self._entries.newest_first()
                 if isinstance(entry, Burst) and entry.end is None and ORDINAL in entry.template
             ]
+            same = [entry.first for entry in others if entry.seed == burst.seed]
             begin = -(-max(self._next, least, self._going(burst.start)) // STRIDE) * STRIDE
-            burst = evolve(burst, first=begin + len(others) % (STRIDE // 2))
+            seeds = {entry.seed for entry in others}
+            burst = evolve(burst, first=same[0] if same else begin + len(seeds) % (STRIDE // 2))
         self._entries.append(burst)
 
     def close(self, time: int) -> None:
         """End whatever still goes on: the process that wrote is gone."""
-        self._close(time, (Burst, Cycle))
+        self._close(time, (Burst, Cycle), gone=True)
 
     def close_bursts(self, time: int) -> None:
         """End every steady stream that comes of traffic and still goes on."""
         self._close(time, (Burst,))
 
-    def _close(self, time: int, kinds: tuple[type[Burst] | type[Cycle], ...]) -> None:
-        if not any(isinstance(entry, kinds) and entry.end is None for entry in self._entries.newest_first()):
+    def _close(self, time: int, kinds: tuple[type[Burst] | type[Cycle], ...], *, gone: bool = False) -> None:
+        if not any(
+            isinstance(entry, kinds) and (entry.end is None or (gone and _writes_at(entry, time)))
+            for entry in self._entries.newest_first()
+        ):
             return
         closed: SharedLog[Line | Burst | Cycle] = SharedLog(keep=5000)
         for entry in self._entries:
+            if gone and isinstance(entry, Burst) and (entry.end is None or _writes_at(entry, time)):
+                entry = evolve(entry, gone=time)
             if not isinstance(entry, Line) and isinstance(entry, kinds) and entry.end is None:
                 entry = evolve(entry, end=time)
                 self._bytes += entry.bytes_before(time)
@@ -270,6 +310,16 @@ class ContainerLog:
         copy._entries = self._entries.fork()
         copy._bytes, copy._next = self._bytes, self._next
         return copy
+
+
+def _writes_at(entry: Line | Burst | Cycle, time: int) -> bool:
+    """Whether requests of a stream that has ended still write at an instant."""
+    return (
+        isinstance(entry, Burst)
+        and entry.gone is None
+        and entry.end is not None
+        and entry.end + entry.after > time
+    )
 
 
 def _ranked(lines: Iterator[Line], index: int) -> Iterator[tuple[int, int, Line]]:

@@ -215,8 +215,13 @@ class Context(Protocol):
         """While serving: a ``share`` of these requests kills the process after logging ``text``."""
         ...
 
-    def log_per_request(self, template: str, *, share: float) -> None:
-        """While serving: a ``share`` of these requests writes this line (``{time}`` is its timestamp)."""
+    def log_per_request(self, template: str, *, share: float, low: float = 0.0, elapsed: float = 0.0) -> None:
+        """While serving: a ``share`` of these requests writes this line (``{time}`` is its timestamp), ``elapsed`` seconds
+        after it came.
+
+        Which ones: requests are thought of as lying between 0 and 1, and those write it that lie from ``low`` on. So two
+        lines of the same requests stand together, and an answer and an error do not.
+        """
         ...
 
     def chance(self, name: str) -> float:

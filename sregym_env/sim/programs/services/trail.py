@@ -34,12 +34,19 @@ class _Trail:
     """How many are still alive, how long they took, and why the others failed."""
 
     def __init__(
-        self, ctx: ProcessContext, settings: ServiceSettings, operation: str, alive: float = 1.0
+        self,
+        ctx: ProcessContext,
+        settings: ServiceSettings,
+        operation: str,
+        alive: float = 1.0,
+        low: float = 0.0,
     ) -> None:
         self.ctx = ctx
         self.settings = settings
         self.operation = operation
         self.alive = alive
+        self.low = low
+        """Where the living begin; who dies is taken from their end."""
         self.latency = 0.0
         self.failures: dict[Failure, float] = {}
 
@@ -82,7 +89,10 @@ class _Trail:
         text = log.text
         if failure is not None:
             text = text.replace("{error}", failure.text).replace("{code}", grpc_code(failure))
-        self.ctx.log_per_request(runtime.line(log.level, log.where, text), share=share)
+        low = self.low + max(self.alive - share, 0.0)
+        self.ctx.log_per_request(
+            runtime.line(log.level, log.where, text), share=share, low=low, elapsed=self.latency
+        )
 
     def _ask(self, ask: Ask) -> Flow:
         alive = self.alive
@@ -130,7 +140,8 @@ class _Trail:
         if often <= 0.0:
             return
         share = often if step.times else min(often, 1.0)
-        branch = _Trail(self.ctx, self.settings, self.operation, self.alive * share)
+        low = self.low if step.times else self.low + self.alive * (1.0 - share)
+        branch = _Trail(self.ctx, self.settings, self.operation, self.alive * share, low)
         branch.walk(step.steps)
         if step.times:
             return
@@ -145,7 +156,7 @@ class _Trail:
         first = last = walk.at_stage()
         for steps in branches:
             walk.at_stage(first)
-            branch = _Trail(self.ctx, self.settings, self.operation, alive)
+            branch = _Trail(self.ctx, self.settings, self.operation, alive, self.low)
             branch.walk(steps)
             slowest = max(slowest, branch.latency)
             for failure, share in branch.failures.items():
