@@ -37,6 +37,8 @@ from sregym_env.sim.world.program import Call, Failure
 
 FLUSH = 0.02
 """Seconds between the last words of a process and its end."""
+NOTICED = 0.5
+"""Seconds of a start from which on a port that opens later is worth an event of its own."""
 LEAST_WAIT = 0.1
 """Seconds that a library waits at least before it tries again."""
 
@@ -85,7 +87,7 @@ class _Start:
                 known = self.settings.by_peer[peer]
                 return self._went(DRIVERS[known.driver].fill(self.ctx, known), lost)
             case Open():
-                return self._open(step)
+                return self._in_time(index) and self._open(step)
             case Register():
                 return self._register(step)
         return True
@@ -164,6 +166,13 @@ class _Start:
         elif step.lost is not None:
             self.delay += max(step.patience - lived, 0.0)
             self._end(step.lost, failure.text)
+        return False
+
+    def _in_time(self, index: int) -> bool:
+        """Whether the time that has gone by is over: nobody is answered before."""
+        if self.delay < NOTICED:
+            return True
+        self.ctx.wake_in(self.delay, f"start:{index}:0")
         return False
 
     def _open(self, step: Open) -> bool:
