@@ -168,6 +168,12 @@ class Cluster(Protocol):
     def warnings(self) -> tuple[str, ...]:
         """What the API server warned of since this was last asked (its ``Warning`` headers), in order."""
 
+    def delay(self, limit: float = 0.0) -> float:
+        """Seconds that the answers since this was last asked take, and that whoever asked is still to let pass.
+
+        What is asked next may take ``limit`` seconds where that is not 0, and fails if it takes longer.
+        """
+
     def version(self) -> Mapping[str, str]:
         """The ``/version`` document."""
 

@@ -304,6 +304,10 @@ class LiveCluster:
         self._connection.warned.clear()
         return found
 
+    def delay(self, limit: float = 0.0) -> float:
+        """None: an answer comes when it comes."""
+        return 0.0
+
     def version(self) -> Mapping[str, str]:
         """The ``/version`` document."""
         found: Mapping[str, str] = self._connection.ask("GET", "/version").json()

@@ -11,6 +11,7 @@ from collections.abc import MutableMapping
 from typing import Any
 
 from sregym_env.kube import status, yamlout
+from sregym_env.kube.durations import parse_duration
 from sregym_env.kube.instrumentation import Measured
 from sregym_env.serve import access, documents, indented, negotiate, paths, rest, upgrades
 from sregym_env.serve.asking import Ask, quoted
@@ -19,7 +20,7 @@ from sregym_env.serve.message import JSON, Reply, Request, Response, Stream, jso
 from sregym_env.serve.mounts import Receive, Scope, Send
 from sregym_env.serve.transport import MAX_BODY, Gone, headers, read_request, send_response, send_stream
 from sregym_env.sim.apiserver import custom
-from sregym_env.sim.apiserver.admission import take_warnings
+from sregym_env.sim.apiserver.admission import take_delay, take_warnings
 
 TICK_SECONDS = 0.2
 """How often virtual time is brought up to the wall clock while nobody asks anything."""
@@ -87,11 +88,13 @@ class Application:
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         audit_id = str(uuid.uuid4())
         try:
-            reply = self.respond(await read_request(scope, receive))
+            reply, seconds = self.answer(await read_request(scope, receive))
         except Gone:
             return
         except TimeoutError:
+            seconds = 0.0
             reply = refusal(status.timeout("request did not complete within the allotted duration"))
+        await self.hosted.let_pass(seconds)
         await self.hosted.kept()
         if isinstance(reply, Response):
             await send_response(reply, send, audit_id)
@@ -112,6 +115,7 @@ class Application:
         async def noting(message: MutableMapping[str, Any]) -> None:
             nonlocal accepted
             accepted = accepted or message["type"] == "websocket.accept"
+            await self.hosted.let_pass(take_delay(self.hosted.world))
             await self.hosted.kept()
             await send(message)
 
@@ -134,6 +138,7 @@ class Application:
             await upgrades.serve(ask, scope.get("subprotocols", []), hearing, noting)
         except status.StatusError as error:
             code = error.code
+            await self.hosted.let_pass(take_delay(self.hosted.world))
             await upgrades.refuse(error, scope, send)
         except OSError:
             raise  # the client has gone, which uvicorn knows how to take
@@ -156,14 +161,21 @@ class Application:
 
     def respond(self, request: Request) -> Reply:
         """Answer a request. Never raises for what the client does wrong."""
+        return self.answer(request)[0]
+
+    def answer(self, request: Request) -> tuple[Reply, float]:
+        """The answer to a request, and in how many virtual seconds it is to be told, as webhooks kept it waiting."""
         self._sync()
         began = time.monotonic()
-        take_warnings(self.hosted.world)  # of requests that no client of this server made
-        reply = _warned(self._answered(request), take_warnings(self.hosted.world))
+        world = self.hosted.world
+        take_warnings(world)  # of requests that no client of this server made
+        take_delay(world, _seconds(request.first("timeout")))
+        reply = _warned(self._answered(request), take_warnings(world))
+        delay = take_delay(world)
         code = reply.status if isinstance(reply, Response) else 200
         self.hosted.counters.count(self._measured(request), code, time.monotonic() - began)
         self.hosted.announce()
-        return reply
+        return reply, delay
 
     def _answered(self, request: Request) -> Reply:
         reply = self._unformed(request)
@@ -232,6 +244,14 @@ def _verb(request: Request, where: paths.ApiPath) -> str:
     if request.header("content-type").startswith("application/apply-patch"):
         return "APPLY"
     return request.method if request.method in (*_READS, *_WRITES) else "other"
+
+
+def _seconds(text: str) -> float:
+    """A duration that a client gives; 0 for what is none."""
+    try:
+        return parse_duration(text) / 1e9
+    except ValueError:
+        return 0.0
 
 
 def _in_form(request: Request, reply: Reply) -> Reply:

@@ -12,8 +12,9 @@ import orjson
 from sregym_env.kube.types import Manifest
 from sregym_env.serve.message import encode
 
-MAX_BYTES = 32 * 1024 * 1024
-"""Encoded objects remembered."""
+MAX_BYTES = 12 * 1024 * 1024
+"""Encoded objects remembered: several times what a cluster of 400 pods holds, and little of what is no more, which is kept
+beside them."""
 
 
 class Encoder:
@@ -40,7 +41,8 @@ class Encoder:
         known = self._known.get(key)
         if known is not None and known[0] is obj:
             return known[1]
-        made = encode(shape(obj))
+        # Copied: the encoder's own bytes keep the buffer they were written to, eight times as large for small objects.
+        made = bytes(memoryview(encode(shape(obj))))
         if self._bytes > MAX_BYTES:
             self._bytes, self._known = 0, {}
         self._bytes += len(made) + 500

@@ -90,6 +90,17 @@ class Hosted:
         self.pace.sync()
         self.announce()
 
+    async def let_pass(self, seconds: float) -> None:
+        """Let the time pass that an answer takes: on the wall as everybody else's, in step mode at once."""
+        if not seconds:
+            return
+        if self.pace.mode == "step":
+            self.world.advance(seconds)
+            self.announce()
+        else:
+            await asyncio.sleep(seconds / self.pace.factor)
+            self.sync()
+
     def announce(self) -> None:
         """Wake those who watch if something was written since the last time."""
         revision = self.world.store.newest

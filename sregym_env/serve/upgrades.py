@@ -89,20 +89,8 @@ async def _exec(ask: Ask, protocol: str, receive: Receive, send: Send) -> None:
     result = ask.cluster.exec(
         ask.where.namespace or "", ask.where.name, command, container=container, admitted=True, paced=True
     )
-    await _waited(ask, result.seconds)
+    await ask.hosted.let_pass(result.seconds)
     await _deliver(ask, result, send)
-
-
-async def _waited(ask: Ask, seconds: float) -> None:
-    """Let the time pass that a command takes: on the wall as everybody else's, in step mode at once."""
-    if not seconds:
-        return
-    if ask.hosted.pace.mode == "step":
-        ask.hosted.world.advance(seconds)
-        ask.hosted.announce()
-    else:
-        await asyncio.sleep(seconds / ask.hosted.pace.factor)
-        ask.hosted.sync()
 
 
 class _Inbox:
@@ -166,7 +154,7 @@ async def _converse(ask: Ask, container: str, command: list[str], inbox: _Inbox,
     turn = programs_exec.begin(world, pod, container, command, tty=ask.request.flag("tty"))
     held: list[str] = []
     room = MAX_INPUT
-    await _waited(ask, turn.seconds)
+    await ask.hosted.let_pass(turn.seconds)
     try:
         while (console := turn.console) is not None and process is not None:
             await _show(turn, send)
@@ -185,7 +173,7 @@ async def _converse(ask: Ask, container: str, command: list[str], inbox: _Inbox,
                 went_on = programs_exec.go_on(world, key, process.restart, console, text, end=end)
                 turn = went_on or Turn(None, exit_code=137)
                 ask.hosted.announce()
-                await _waited(ask, turn.seconds)
+                await ask.hosted.let_pass(turn.seconds)
         await _deliver(ask, ExecResult(turn.stdout, turn.stderr, turn.exit_code), send, raw=True)
     finally:
         inbox.stop()

@@ -541,6 +541,10 @@ class SimCluster:
         """What admission warned of since this was last asked, for whoever talks to the client."""
         return admission.take_warnings(self._world)
 
+    def delay(self, limit: float = 0.0) -> float:
+        """Seconds that webhooks took of the requests since this was last asked, for whoever talks to the client."""
+        return admission.take_delay(self._world, limit)
+
     # --- the rest ---------------------------------------------------------------------------------
 
     def review_access(

@@ -99,6 +99,10 @@ class Interposed:
         """The cluster's time."""
         return self.api.now()
 
+    def delay(self, limit: float = 0.0) -> float:
+        """How long webhooks have kept a request waiting."""
+        return self.api.delay(limit)
+
     def __getattr__(self, method: str) -> Callable[..., Any]:
         if method not in ASKED:
             raise AttributeError(method)

@@ -893,6 +893,9 @@ class FakeCluster:
     def warnings(self) -> tuple[str, ...]:
         return ()
 
+    def delay(self, limit: float = 0.0) -> float:
+        return 0.0
+
     def as_user(self, user: User) -> FakeCluster:
         other = FakeCluster([], self._now, user)
         other.store = self.store

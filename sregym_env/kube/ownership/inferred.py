@@ -84,7 +84,8 @@ def empty(api_version: str, kind: str) -> Manifest:
 
 _shown: dict[int, tuple[Manifest, list[Manifest]]] = {}
 _presented: dict[int, tuple[Manifest, Manifest]] = {}
-_MOST_KEPT = 4096
+_MOST_KEPT = 2048
+"""More than a cluster has objects; most of the rest are states of objects that nobody will ask for again."""
 
 
 def shown(resource: Resource, obj: Manifest) -> list[Manifest]:

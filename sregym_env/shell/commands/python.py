@@ -1,7 +1,7 @@
-"""``python3``: the modules that people call by name; code of their own does not run here.
+"""``python3``: modules that people call by name, and programs in a small part of the language (``shell/python/``).
 
-Whatever is typed stays inside this process, so there is no interpreter to hand code to. That is said, with an exit code
-that is not 0, and with what does the job instead.
+Whatever is typed stays inside this process and never reaches its own interpreter. What that part does not know is said,
+with an exit code that is not 0, and with what does the job instead.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 from sregym_env.cluster.streams import ExecResult
 from sregym_env.runtime.effort import spend
 from sregym_env.shell.commands.arguments import UsageError, options
+from sregym_env.shell.python.run import run
 from sregym_env.shell.shell import Shell
 
 VERSION = "Python 3.11.2"
@@ -25,9 +26,8 @@ COST = 0.25
 MOST_INDENTED = 32 * 1024 * 1024
 """Blanks that all indentation together may have: a deep document is as long as its depth by its length."""
 
-NO_CODE = (
-    "python3: Python code cannot be run here (only `python3 -m json.tool`, `python3 -m base64` and `python3 --version`); "
-    "use jq, awk or a shell\n"
+NO_MODULE = (
+    "python3: the module {} cannot be run here (only json.tool and base64 can); use jq, awk or a shell\n"
 )
 _USAGE = "usage: python3 [option] ... [-c cmd | -m mod | file | -] [arg] ...\nTry `python -h' for more information.\n"
 _FLAGS = frozenset("-B -E -I -O -OO -P -S -b -bb -d -i -q -s -u -v -x".split())
@@ -49,17 +49,19 @@ def python(argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
         elif word.startswith("-c"):
             if word == "-c" and not words:
                 return ExecResult(stderr=f"Argument expected for the -c option\n{_USAGE}", exit_code=2)
-            return ExecResult(stderr=NO_CODE, exit_code=1)
+            code, rest = (words[0], words[1:]) if word == "-c" else (word[2:], words)
+            return run(code, ["-c", *rest], stdin, shell)
         elif word not in _FLAGS:
             shown = word[:2] if not word.startswith("--") else word
             return ExecResult(stderr=f"unknown option {shown}\n{_USAGE}", exit_code=2)
-    if words and words[0] != "-" and shell.files.bytes_of(shell.resolve(words[0])) is None:
-        full = shell.resolve(words[0])
-        text = f"/usr/bin/python3: can't open file '{full}': [Errno 2] No such file or directory\n"
-        return ExecResult(stderr=text, exit_code=2)
-    if not words and not stdin.strip():
-        return ExecResult()  # an interpreter that is given nothing
-    return ExecResult(stderr=NO_CODE, exit_code=1)
+    if not words or words[0] == "-":
+        return run(stdin, words or [""], "", shell, "<stdin>")
+    full = shell.resolve(words[0])
+    text = shell.files.text(full)
+    if text is None:
+        complaint = f"/usr/bin/python3: can't open file '{full}': [Errno 2] No such file or directory\n"
+        return ExecResult(stderr=complaint, exit_code=2)
+    return run(text, words, stdin, shell, full)
 
 
 def _module(words: list[str], stdin: str, shell: Shell) -> ExecResult:
@@ -71,7 +73,7 @@ def _module(words: list[str], stdin: str, shell: Shell) -> ExecResult:
     if name == "base64":
         return _base64(rest, stdin, shell)
     if name in ("http.server", "pip", "venv", "timeit", "pdb", "unittest", "yaml", "this"):
-        return ExecResult(stderr=NO_CODE, exit_code=1)
+        return ExecResult(stderr=NO_MODULE.format(name), exit_code=1)
     return ExecResult(stderr=f"/usr/bin/python3: No module named {name}\n", exit_code=1)
 
 

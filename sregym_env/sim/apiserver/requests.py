@@ -130,7 +130,8 @@ def _admitted(
     if errors:
         raise status.invalid(kind, name, errors)
     if generated:
-        request = admission.attributes_of("CREATE", kind, fresh, user, dry_run=dry_run)
+        waited = request.waited
+        request = admission.attributes_of("CREATE", kind, fresh, user, dry_run=dry_run, waited=waited)
     admission.validate(world, request, fresh, None)
     # Storage is asked last: admission's refusal is told even where the name is taken.
     if world.store.get(resource, fresh["metadata"].get("namespace", ""), name) is not None:

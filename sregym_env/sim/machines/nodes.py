@@ -13,10 +13,9 @@ from sregym_env.kube.types import Manifest
 from sregym_env.runtime.streams import keyed_bits
 from sregym_env.sim import apiserver
 from sregym_env.sim.apiserver import events
-from sregym_env.sim.containers import images
+from sregym_env.sim.containers import images, stock
 from sregym_env.sim.machines import heartbeats, leaders, renewals
 from sregym_env.sim.machines.kubelet import wake_node
-from sregym_env.sim.machines.kubelet.pulling import present as images_on
 from sregym_env.sim.world import SimWorld
 from sregym_env.sim.world.plan import PUBLISHED, Machine
 
@@ -228,7 +227,7 @@ def _images(world: SimWorld, node: str) -> list[dict[str, Any]]:
     """What a kubelet lists: the largest images first, at most 50, each by its digests and then its tags."""
     tags: dict[str, list[str]] = {images.image_id(PAUSE): [PAUSE]}
     sizes = {images.image_id(PAUSE): PAUSE_SIZE}
-    for reference in images_on(world, node):
+    for reference in stock.present(world, node):
         image = images.find(world.images, reference)
         if image is None:
             continue

@@ -24,7 +24,7 @@ from sregym_env.sim.network import dns
 from sregym_env.sim.processes.context import ProcessContext
 from sregym_env.sim.programs import httpd, image_tools, mongo_shell, net_tools, visits
 from sregym_env.sim.programs.image_tools import format_date
-from sregym_env.sim.programs.machine import commands, kernel_files
+from sregym_env.sim.programs.machine import commands, crictl, kernel_files
 from sregym_env.sim.programs.visits import Visit
 from sregym_env.sim.world.figures import ContainerFigures
 from sregym_env.sim.world.process import Process
@@ -642,6 +642,7 @@ TOOLS: Mapping[str, Tool] = {
     "apt": _no_packages,
     "getent": _getent,
     **commands.TOOLS,
+    **crictl.TOOLS,
     **net_tools.TOOLS,
     **image_tools.TOOLS,
 }
@@ -665,8 +666,39 @@ def follows(argv: Sequence[str]) -> bool:
     return "f" in short or "F" in short or any(word.startswith("--follow") for word in argv[1:])
 
 
+def _crictl(visit: Visit, argv: Sequence[str], stdin: str, shell: Shell) -> ExecResult:
+    """``crictl``; its ``exec`` runs in a shell of the other container."""
+    asked = crictl.executed(visit.ctx, argv)
+    result = crictl.crictl(visit.ctx, argv, stdin, shell) if asked is None else asked
+    if isinstance(result, tuple):
+        result = _elsewhere(visit, *result[:3], stdin if result[3] else "")
+    visit.take(result.seconds)
+    return result
+
+
+def _elsewhere(visit: Visit, name: str, process: Process, command: Sequence[str], stdin: str) -> ExecResult:
+    """A command in another container of the machine."""
+    inner = Visit(ProcessContext(visit.ctx.world, process), limit=visit.limit)
+    there = container_shell(inner.ctx, visit=inner)
+    if not there.has(command[0]):
+        text = (
+            "Internal error occurred: error executing command in container: failed to exec in container: failed to start exec: OCI "
+            f'runtime exec failed: exec failed: unable to start container process: exec: "{command[0]}": executable file not found in '
+            "$PATH: unknown"
+        )
+        return _fail(f"FATA[0000] execing command in container {name}: {text}\n")
+    before = there.files.tree()
+    done = inner.after(there.call(list(command), stdin))
+    complaints = save(inner.ctx, there, before)
+    errors = done.stderr + complaints
+    if done.exit_code:
+        errors += f"FATA[0000] execing command in container {name}: command terminated with exit code {done.exit_code}\n"
+    return ExecResult(done.stdout, errors, min(done.exit_code, 1), seconds=done.seconds)
+
+
 TIMED: Mapping[str, Callable[[Visit, Sequence[str], str, Shell], ExecResult]] = {
     "chroot": _chroot,
+    "crictl": _crictl,
     "sleep": visits.wait,
     "tail": _tail,
     "timeout": visits.timeout,

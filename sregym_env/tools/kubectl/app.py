@@ -22,6 +22,7 @@ from sregym_env.tools.kubectl.desk import Desk
 from sregym_env.tools.kubectl.errors import KubectlError, server_text
 from sregym_env.tools.kubectl.flags import GLOBAL_FLAGS, Parsed, flag_set
 from sregym_env.tools.kubectl.kubeconfig import ConfigFile, KubeConfig, default_config
+from sregym_env.tools.kubectl.patience import Patient
 from sregym_env.tools.kubectl.usage import root_help, unknown_command, verb_help
 from sregym_env.tools.kubectl.verbs import VERBS, WRITE_VERBS
 
@@ -174,6 +175,8 @@ class Kubectl:
             call.unusable = True
             if call.command.startswith(("create ", "run", "auth", "explain", "rollout status")):
                 call.connect()  # they prepare the connection first
+        else:
+            call.cluster = cast(Cluster, Patient(call.cluster, call))
 
     def _impersonate(self, name: str, groups: tuple[str, ...]) -> Cluster:
         own = self.cluster

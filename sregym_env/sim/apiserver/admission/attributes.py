@@ -55,14 +55,16 @@ def attributes_of(
     *,
     dry_run: bool = False,
     options: Mapping[str, Any] | None = None,
+    waited: list[float] | None = None,
 ) -> Attributes:
-    """The attributes of a request about ``obj`` itself."""
+    """The attributes of a request about ``obj`` itself; ``waited`` where it has passed webhooks already."""
     metadata = obj["metadata"]
     name = metadata.get("name", "")
     namespace = metadata.get("namespace", "") if resource.namespaced else ""
     if resource.key == "namespaces":
         namespace = name
-    return Attributes(operation, resource, namespace, name, user, subresource, None, dry_run, options)
+    waited = [0.0] if waited is None else waited
+    return Attributes(operation, resource, namespace, name, user, subresource, None, dry_run, options, waited)
 
 
 def subject(obj: Manifest | None, name: str = "") -> str:

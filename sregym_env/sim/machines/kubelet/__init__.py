@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from sregym_env.runtime.clock import seconds
 from sregym_env.sim.containers.volumes import mounted
-from sregym_env.sim.machines.kubelet import eviction, probes
+from sregym_env.sim.machines.kubelet import eviction, probes, reboots
 from sregym_env.sim.machines.kubelet.pods import CONTROLLER, forget, wake_node
 from sregym_env.sim.machines.kubelet.state import Container, PodRecord
 from sregym_env.sim.machines.kubelet.sync import ended
@@ -78,7 +78,11 @@ def _exit(world: SimWorld, key: ProcessKey, restart: int, code: int, reason: str
 PROBER = probes.CONTROLLER
 """The control loop that repeats probes of which nothing but the same is expected."""
 
-HANDLERS: Mapping[str, Handler] = {"kubelet.look": _look, "program.exit": _exit}
+HANDLERS: Mapping[str, Handler] = {
+    "kubelet.look": _look,
+    "program.exit": _exit,
+    "runtime.sandbox": reboots.sandbox_stopped,
+}
 """``kubelet.look`` is queued by the world within a second of any change (``SimWorld.touch``)."""
 
 __all__ = ["CONTROLLER", "HANDLERS", "PodRecord", "exited", "forget", "mounted", "wake_node"]

@@ -130,6 +130,7 @@ def _forget_others(world: SimWorld, key: Key, uid: str) -> None:
 def forget(world: SimWorld, uid: str) -> None:
     """Drop everything a node keeps of a pod: processes, logs, knowledge."""
     record: PodRecord | None = world.runtime.pop(uid, None)
+    world.memory.pop(f"sandbox:{uid}", None)
     if record is None:
         return
     for container in record.containers.values():

@@ -7,30 +7,15 @@ from typing import Any
 from sregym_env.kube.durations import format_duration
 from sregym_env.runtime.clock import SECOND, seconds
 from sregym_env.runtime.frozen import evolve
-from sregym_env.sim.containers import images
+from sregym_env.sim.containers import images, stock
 from sregym_env.sim.machines.kubelet.state import Container, Pull
 from sregym_env.sim.machines.kubelet.sync import Sync
-from sregym_env.sim.world import SimWorld
 
 ERROR_SHOWN = 12 * SECOND
 """How long ``ErrImagePull`` stands before the next sync of the pod makes it ``ImagePullBackOff``.
 
 A failed sync is retried after the pod worker's back-off period, 10 s with jitter.
 """
-
-
-def present(world: SimWorld, node: str) -> tuple[str, ...]:
-    """Full references of the images on a node, in the order in which they were pulled."""
-    found: tuple[str, ...] = world.memory.get(f"images:{node}", ())
-    return found
-
-
-def add(world: SimWorld, node: str, reference: str) -> None:
-    """Note that a node has an image now."""
-    known = present(world, node)
-    full = images.canonical(reference)
-    if full not in known:
-        world.memory[f"images:{node}"] = (*known, full)
 
 
 def ensure(sync: Sync, spec: dict[str, Any], container: Container) -> bool:
@@ -46,7 +31,7 @@ def ensure(sync: Sync, spec: dict[str, Any], container: Container) -> bool:
         _refuse(sync, container, "InvalidImageName", "InspectFailed", text)
         return False
     policy = spec.get("imagePullPolicy", "IfNotPresent")
-    here = images.canonical(reference) in present(sync.world, sync.record.node)
+    here = images.canonical(reference) in stock.present(sync.world, sync.record.node)
     if here and policy != "Always":
         text = f'Container image "{reference}" already present on machine'
         sync.event("Normal", "Pulled", text, container)
@@ -113,7 +98,7 @@ def _finish(sync: Sync, reference: str, container: Container, pull: Pull) -> boo
             f"Image size: {images.exact_size(image, reference)} bytes."
         )
         sync.event("Normal", "Pulled", text, container)
-        add(world, sync.record.node, reference)
+        stock.add(world, sync.record.node, reference)
         sync.put(evolve(container, pull=None, pull_failures=0))
         return True
     error = images.pull_error(world.images, reference, world.plan.upstream)

@@ -1,16 +1,22 @@
-"""What a reboot does to the pods of a machine: every container ends at once and starts again in a new sandbox."""
+"""What becomes of a pod whose sandbox is gone, of one by the runtime or of all by a reboot: its containers have ended, and start
+again in a new one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from sregym_env.kube.types import Manifest
+from sregym_env.runtime.clock import seconds
 from sregym_env.runtime.frozen import evolve
 from sregym_env.sim.apiserver import events
 from sregym_env.sim.machines.kubelet.state import Container, Ended, PodRecord
 from sregym_env.sim.machines.kubelet.sync import ended
 from sregym_env.sim.world import SimWorld
 
+KILLED = 137
+"""How a container ends that the runtime kills."""
+NOTICED = seconds(0.5)
+"""How long until the kubelet looks: half its relist period."""
 LOST, LOST_REASON = 255, "Unknown"
 """How containerd reports a container whose task was gone when it started (``unknownExitCode``)."""
 
@@ -38,6 +44,23 @@ def recover(world: SimWorld, node: str) -> None:
         _restart(world, pod, record)
 
 
+def sandbox_stopped(world: SimWorld, uid: str) -> None:
+    """Somebody has had the runtime stop a pod's sandbox: all that ran in it was killed, and the kubelet finds it so."""
+    record = world.runtime.get(uid)
+    if not isinstance(record, PodRecord) or record.sandbox_at >= 0:
+        return
+    pod = world.store.get("pods", record.namespace, record.name)
+    for name in record.containers:
+        container = world.runtime[uid].containers[name]
+        if container.alive:
+            ended(world, world.runtime[uid], container, KILLED, "")
+    slot = f"sandbox:{uid}"
+    world.memory[slot] = world.memory.get(slot, 0) + 1
+    if pod is not None and world.runtime[uid].failed is None and "deletionTimestamp" not in pod["metadata"]:
+        _restart(world, pod, world.runtime[uid], known=True)
+    world.wake("kubelet", (record.namespace, record.name), NOTICED)
+
+
 def _records(world: SimWorld, node: str) -> Iterator[PodRecord]:
     for record in list(world.runtime.values()):
         if isinstance(record, PodRecord) and record.node == node:
@@ -48,7 +71,8 @@ def _was_cut(container: Container) -> bool:
     return container.ended is not None and container.ended.reason == LOST_REASON
 
 
-def _restart(world: SimWorld, pod: Manifest, record: PodRecord) -> None:
+def _restart(world: SimWorld, pod: Manifest, record: PodRecord, *, known: bool = False) -> None:
+    """``known``: the kubelet has run all the while, and remembers its back-offs and what is mounted."""
     policy = pod["spec"].get("restartPolicy", "Always")
     found = {name: _found(world, container) for name, container in record.containers.items()}
     # A pod that never restarts gets no second sandbox (``computePodActions``): it has failed.
@@ -60,13 +84,14 @@ def _restart(world: SimWorld, pod: Manifest, record: PodRecord) -> None:
     done = policy == "OnFailure"
     text = "Pod sandbox changed, it will be killed and re-created."
     events.record(world, pod, "Normal", "SandboxChanged", text, component="kubelet", host=record.node)
-    _empty_memory(world, pod)
+    if not known:
+        _empty_memory(world, pod)
     world.runtime[record.uid] = evolve(
         record,
-        containers={name: _again(container, reason, done) for name, container in found.items()},
+        containers={name: _again(container, reason, done, known) for name, container in found.items()},
         sandbox_at=0,
         ip="",
-        mounted=False,
+        mounted=known and record.mounted,
         mount_failures=0,
         mount_retry_at=0,
         refresh_at=0,
@@ -88,7 +113,7 @@ def _has_succeeded(pod: Manifest, record: PodRecord) -> bool:
     )
 
 
-def _again(container: Container, reason: str, done: bool) -> Container:
+def _again(container: Container, reason: str, done: bool, known: bool) -> Container:
     """A container that is to be started; what a kubelet remembers of back-offs and pulls is gone."""
     if container.role == "ephemeral":
         return container
@@ -102,8 +127,8 @@ def _again(container: Container, reason: str, done: bool) -> Container:
         message="",
         ended=None,
         last=container.last if gone is None else gone,
-        backoff=0,
-        backoff_at=0,
+        backoff=container.backoff if known else 0,
+        backoff_at=container.backoff_at if known else 0,
         retry_at=0,
         pull=None,
         pull_failures=0,
