@@ -268,9 +268,22 @@ def await_symptoms(
             break
         world.advance(EVIDENCE_SECONDS)
         waited += EVIDENCE_SECONDS
+    _await_recurrence(injected, baseline)
     entered = dict.fromkeys(name for each in injected.instances for name in each.entered)
     kept = stored.met(world, baseline.kept, tuple(entered))
     return replace(injected, baseline=replace(baseline, called=call(world), kept=kept))
+
+
+def _await_recurrence(injected: Injected, baseline: Baseline) -> None:
+    """Where faults come and go: until one hurts again, or might have."""
+    world = injected.world
+    waited, longest = 0.0, max((each.fault.recurs for each in injected.instances), default=0.0)
+    while waited < longest:
+        health = world.traffic.health(EVIDENCE_SECONDS)
+        if failing_journeys(health, world.app.slo, baseline, EVIDENCE_SECONDS):
+            return
+        world.advance(LOOK_SECONDS)
+        waited += LOOK_SECONDS
 
 
 def _uneventful(injected: Injected, problem: Problem, seed: int, mode: Mode, attempt: int) -> Injected:

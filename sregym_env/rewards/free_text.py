@@ -674,8 +674,10 @@ class Case:
     def _told_anyway(self, claim: Claim) -> bool:
         """Whether the words of another cause are those of a fault's own account."""
         head = claim.match.head
-        word = self.statements[claim.statement].text[head.start : head.end]
-        return any(word in f"{spec.cause} {spec.wrong} {spec.resource_name}".lower() for spec in self.specs)
+        word = _bare(self.statements[claim.statement].text[head.start : head.end])
+        return any(
+            word in _bare(f"{spec.cause} {spec.wrong} {spec.resource_name}".lower()) for spec in self.specs
+        )
 
     def _by_the_way(self, claim: Claim) -> bool:
         """Whether a claim is of nobody else and of no field, in an account that knows a fault's own value."""
@@ -830,6 +832,11 @@ class Case:
         """Whether so much is claimed that nothing is."""
         innocents = len(self.innocents)
         return self.listing or len(self.foreign) >= _KINDS_GUESSED or innocents > max(1, len(self.truth))
+
+
+def _bare(text: str) -> str:
+    """Words without the ending of plurals and verbs: "pods leak memory", "it leaks memory"."""
+    return re.sub(r"s\b", "", text)
 
 
 _PREDICATES = re.compile(

@@ -70,7 +70,7 @@ _ALL = (
     KindOfCause(
         "defective_image",
         "A container runs a broken build of its image",
-        "The image can be pulled and starts, but this build of the program fails; an older one works.",
+        "The image can be pulled and starts, but this build of the program fails, crashes or leaks memory; an older one works.",
     ),
     KindOfCause(
         "incompatible_version",
