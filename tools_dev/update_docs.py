@@ -9,7 +9,7 @@ from typing import Any
 from sregym_env import apps
 from sregym_env.envs.tasks.pairs import pairs
 from sregym_env.faults.drawn import Drawn
-from sregym_env.faults.problems import curated
+from sregym_env.faults.problems import NO_FAULT, curated
 from sregym_env.faults.published import ABSENT
 from sregym_env.faults.registry import declarations
 
@@ -40,7 +40,24 @@ def page() -> str:
             parts.append(f"- parameters, drawn unless they are given; published: {listed}")
         if declared.name in used:
             parts.append("- curated problems: " + ", ".join(f"`{name}`" for name in used[declared.name]))
-    return "\n".join((*parts, *_table())) + "\n"
+    return "\n".join((*parts, *_healthy(), *_table())) + "\n"
+
+
+def _healthy() -> list[str]:
+    """The problems in which nothing is wrong."""
+    known = ", ".join(f"`{problem.id}`" for problem in curated() if not problem.faults)
+    return [
+        "",
+        "## Nothing is wrong",
+        "",
+        "An application that has lived and lives on, with innocent changes and perhaps something that was noticed and has passed: "
+        "a pod that was lost or stood still, packets that were lost, more users than usual. Users are served when the agent is "
+        "called, whatever alerts still fire. The right answer is that nothing is wrong (`submit diagnosis --mechanism "
+        "nothing_wrong`, or in words), and to change nothing.",
+        "",
+        f"- for any application: `APP/{NO_FAULT}`",
+        f"- curated problems: {known}",
+    ]
 
 
 def _table() -> list[str]:
@@ -52,6 +69,7 @@ def _table() -> list[str]:
         )
         + (f" and {len(problem.faults) - 3} more" if len(problem.faults) > 3 else "")
         for problem in curated()
+        if problem.faults
     }
     rows = {**{id: f"not here: {why}" for id, why in ABSENT.items()}, **here}
     return [

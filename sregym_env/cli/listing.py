@@ -9,7 +9,7 @@ from sregym_env import apps
 from sregym_env.errors import AppError
 from sregym_env.faults.problems import curated
 from sregym_env.faults.registry import declarations
-from sregym_env.tools.taxonomy import TAXONOMY
+from sregym_env.tools.taxonomy import ANSWERS
 
 Row = dict[str, Any]
 
@@ -19,7 +19,7 @@ def _problems() -> list[Row]:
         {
             "id": problem.id,
             "app": problem.app,
-            "faults": ", ".join(f"{each.fault}:{each.target}" for each in problem.faults),
+            "faults": ", ".join(f"{each.fault}:{each.target}" for each in problem.faults) or "none",
         }
         for problem in curated()
     ]
@@ -78,7 +78,7 @@ def _suites() -> list[Row]:
 def _mechanisms() -> list[Row]:
     return [
         {"mechanism": kind.key, "title": kind.title, "definition": kind.definition}
-        for kind in TAXONOMY.values()
+        for kind in ANSWERS.values()
     ]
 
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from sregym_env import apps
 from sregym_env.errors import UsageError
-from sregym_env.serve.incident import MCP_PATH
-from sregym_env.serve.incidents import AGENT_CONFIG, Incident, Incidents, healthy
+from sregym_env.serve.incident import MCP_PATH, healthy
+from sregym_env.serve.incidents import AGENT_CONFIG, Incident, Incidents
 from sregym_env.serve.ports import PortError
 
 

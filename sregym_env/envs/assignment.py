@@ -96,6 +96,8 @@ class Assignment:
     def _pair(self, chance: Generator) -> Problem:
         """The pair that was asked for; without a target one of the fault's, drawn."""
         app, fault, target = self.app or apps.DEFAULT, self.fault or "", self.target
+        if fault == problems.NO_FAULT:
+            return problems.pair(app, fault, target or "", self.params)
         if not target:
             found = _targets(app, fault, self.split, self.split_by)
             if not found:

@@ -31,11 +31,13 @@ def briefing(app: App, *, mode: Mode, stage: Stage, alerts: Sequence[Alert], com
 _TASKS: dict[Stage, str] = {
     "e2e": "Your task: (1) find the root cause and hand in a diagnosis; (2) repair the running system so that its "
     "users are served again and the cause is gone, then hand in the repair. Repair the cause, not the symptom: "
-    "nothing that belongs to the application may be deleted, scaled down or weakened to make a problem invisible.",
-    "diagnosis": "Your task: find the root cause and hand in a diagnosis. You need not repair anything.",
+    "nothing that belongs to the application may be deleted, scaled down or weakened to make a problem invisible. "
+    "Where nothing is wrong, say so and change nothing.",
+    "diagnosis": "Your task: find the root cause and hand in a diagnosis. You need not repair anything. Where nothing is "
+    "wrong, say so.",
     "mitigation": "Your task: repair the running system so that its users are served again and the cause is gone, "
     "then hand in the repair. Repair the cause, not the symptom: nothing that belongs to the application may be "
-    "deleted, scaled down or weakened to make a problem invisible.",
+    "deleted, scaled down or weakened to make a problem invisible. Where nothing is wrong, change nothing.",
 }
 
 _TOOLS = (
@@ -65,8 +67,6 @@ def _occasion(mode: Mode, alerts: Sequence[Alert]) -> str:
         return "Users report that something is not right."
     firing = [alert for alert in alerts if alert.state == "firing"]
     if not firing:
-        return (
-            "You have been paged: the application does not meet its objectives, although no alert is firing."
-        )
+        return "You have been paged: users complain, although no alert is firing."
     lines = [f"- {alert.name} ({alert.severity}): {alert.summary}" for alert in firing]
     return "You have been paged. Firing alerts:\n" + "\n".join(lines)

@@ -76,4 +76,7 @@ CURATED: tuple[str, ...] = (
     "astronomy_shop_payment_service_failure",
     "astronomy_shop_payment_service_unreachable",
     "astronomy_shop_product_catalog_service_failure",
+    "noop_detection_hotel_reservation",
+    "noop_detection_social_network",
+    "noop_detection_astronomy_shop",
 )

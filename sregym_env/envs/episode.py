@@ -382,7 +382,14 @@ class Episode:
             # A grading takes long, and only partial credit asks what the untouched world looked like.
             failed = state.verdict is not None and not state.verdict.passed
             untouched = self._aged(untouched) if failed else None
-        reward = score(self.rules.reward, self.rules.stage, state.verdict, state.grade, untouched)
+        reward = score(
+            self.rules.reward,
+            self.rules.stage,
+            state.verdict,
+            state.grade,
+            untouched,
+            healthy=not self.staged.specs,
+        )
         self._state = replace(state, success=reward.success)
         return {name: reward.terms[name] for name in ("mitigation", "diagnosis", "collateral")}
 

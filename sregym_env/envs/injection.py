@@ -21,6 +21,7 @@ from sregym_env.cluster.deploy import Backend
 from sregym_env.cluster.edits import ObjectRef
 from sregym_env.cluster.forkable import demanded, forkable
 from sregym_env.cluster.inventory import Inventory, ObjectKey
+from sregym_env.envs import occasion
 from sregym_env.envs.briefing import Mode
 from sregym_env.errors import ProblemError, SREGymError, StagingError
 from sregym_env.faults.fault import FaultInstance
@@ -30,7 +31,7 @@ from sregym_env.faults.registry import declaration
 from sregym_env.kube.status import StatusError
 from sregym_env.rewards import stored
 from sregym_env.rewards.baseline import WINDOW_SECONDS, Baseline, call, capture
-from sregym_env.rewards.checks import failing_journeys
+from sregym_env.rewards.checks import available, endpoints, failing_journeys
 from sregym_env.runtime.chance import Chance
 from sregym_env.sim.bringup.deploy import deployed_world
 from sregym_env.worlds import present
@@ -243,6 +244,8 @@ def await_symptoms(
     Innocent changes may be made meanwhile; what they change becomes part of the baseline.
     """
     world, baseline = injected.world, injected.baseline
+    if not injected.instances:
+        return _uneventful(injected, problem, seed, mode, attempt)
     waited = 0.0
     while waited < SYMPTOM_LIMIT:
         world.advance(LOOK_SECONDS)
@@ -265,9 +268,53 @@ def await_symptoms(
             break
         world.advance(EVIDENCE_SECONDS)
         waited += EVIDENCE_SECONDS
+    _await_recurrence(injected, baseline)
     entered = dict.fromkeys(name for each in injected.instances for name in each.entered)
     kept = stored.met(world, baseline.kept, tuple(entered))
     return replace(injected, baseline=replace(baseline, called=call(world), kept=kept))
+
+
+def _await_recurrence(injected: Injected, baseline: Baseline) -> None:
+    """Where faults come and go: until one hurts again, or might have."""
+    world = injected.world
+    waited, longest = 0.0, max((each.fault.recurs for each in injected.instances), default=0.0)
+    while waited < longest:
+        health = world.traffic.health(EVIDENCE_SECONDS)
+        if failing_journeys(health, world.app.slo, baseline, EVIDENCE_SECONDS):
+            return
+        world.advance(LOOK_SECONDS)
+        waited += LOOK_SECONDS
+
+
+def _uneventful(injected: Injected, problem: Problem, seed: int, mode: Mode, attempt: int) -> Injected:
+    """Let time pass in a world in which nothing is wrong until somebody is called all the same.
+
+    Innocent changes may be made before; what was noticed has passed when the agent comes.
+    """
+    world, baseline = injected.world, injected.baseline
+    if injected.before is not None and problem.variation:
+        chance = Chance(("episode", key_of(problem, seed, attempt), "call"))
+        changed: list[ObjectKey] = []
+        median, spread = CALLED_AFTER
+        length = min(LONGEST_CALL, chance.lognormal("after", median, spread))
+        _pass(cast(Changing, world), (), changed, length, chance)
+        occasion.passed(
+            demanded(world), chance.at("occasion"), partial(_well, world, baseline), mode == "reactive"
+        )
+        demanded(world).watched_every(1.0)
+        baseline = _refreshed(baseline, world, changed)
+    world.advance(EVIDENCE_SECONDS)
+    kept = stored.met(world, baseline.kept, ())
+    return replace(injected, baseline=replace(baseline, called=call(world), kept=kept))
+
+
+def _well(world: World, baseline: Baseline) -> bool:
+    """Whether users are served and every workload is whole."""
+    return (
+        not suffering(world, baseline)
+        and available(world, baseline).passed
+        and endpoints(world, baseline).passed
+    )
 
 
 def _local(instances: Sequence[FaultInstance]) -> bool:
@@ -303,9 +350,14 @@ def _demand_service(problem: Problem, world: World, baseline: Baseline) -> None:
 
 
 def demand_suffering(problem: Problem, world: World, baseline: Baseline) -> None:
-    """Raise StagingError where a problem has faults and no user notices."""
+    """Raise StagingError where a problem has faults and no user notices, or has none and some user is not served."""
     health = world.traffic.health(EVIDENCE_SECONDS)
-    if problem.faults and not failing_journeys(health, world.app.slo, baseline, EVIDENCE_SECONDS):
+    failing = failing_journeys(health, world.app.slo, baseline, EVIDENCE_SECONDS)
+    if failing and not problem.faults:
+        raise StagingError(
+            f"problem {problem.id}: users are not served though nothing is wrong: {'; '.join(failing)}"
+        )
+    if problem.faults and not failing:
         slo = world.app.slo
         shown = "; ".join(f"{j.journey}: {j.success_ratio:.1%} in {j.latency_seconds:.2f} s" for j in health)
         faults = ", ".join(f"{each.fault}:{each.target}" for each in problem.faults)

@@ -71,6 +71,8 @@ class Fault:
     about while its cause stays."""
     matures: float = 0.0
     """Seconds from when it is there until it can bite: what grows, expires or comes at its hour takes its time."""
+    recurs: float = 0.0
+    """Seconds within which it hurts again, where it comes and goes: somebody is called when it does."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """``field``, ``wrong`` and ``right``."""
     facts: Mapping[str, Any] = field(default_factory=dict)

@@ -141,7 +141,7 @@ def befall(
         # What users bring about when they come would be over with a new revision: that comes before them.
         if again and instance.by_users:
             sound = _retried(world, sound, chance, authors)
-        if not hurts(FIRST_LOOK):
+        if not hurts(max(FIRST_LOOK, instance.fault.recurs)):
             _wait_for_trouble(world, instance, chance, hurts, pastime)
         if again and not instance.by_users:
             sound = _retried(world, sound, chance, authors)

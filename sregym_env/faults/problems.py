@@ -19,6 +19,9 @@ from sregym_env.cluster.inventory import Inventory
 from sregym_env.errors import AppError, ProblemError
 from sregym_env.faults.registry import declaration, declarations
 
+NO_FAULT = "noop"
+"""Stands in an id where a fault's name would: nothing is wrong, and to see that is the problem."""
+
 HOTEL = "hotel-reservation"
 SOCIAL = "social-network"
 ASTRONOMY = "astronomy-shop"
@@ -57,8 +60,12 @@ class Problem(BaseModel):
 
 
 def pair(app: str, fault: str, target: str = "", parameters: Mapping[str, Any] | None = None) -> Problem:
-    """The problem of one fault on one target. Raises ProblemError for an unknown app or fault."""
+    """The problem of one fault on one target, or of none (:data:`NO_FAULT`). Raises ProblemError for an unknown app or fault."""
     apps.app(app)
+    if fault == NO_FAULT:
+        if target or parameters:
+            raise ProblemError(f"{NO_FAULT} is no fault: it has no target and no parameters")
+        return Problem(id=f"{app}/{fault}", app=app)
     declaration(fault)
     choice = FaultChoice(fault=fault, target=target, parameters=dict(parameters or {}))
     return Problem(id=f"{app}/{fault}/{target}" if target else f"{app}/{fault}", app=app, faults=(choice,))
@@ -113,7 +120,7 @@ def curated() -> tuple[Problem, ...]:
 
 
 def problem(id: str) -> Problem:
-    """The curated problem with this id, or the pair ``app/fault/target``.
+    """The curated problem with this id, or the pair ``app/fault/target``; ``app/noop`` is the problem without a fault.
 
     Raises ProblemError with near names if there is none.
     """
@@ -248,5 +255,9 @@ _CURATED = (
     _astronomy(
         "astronomy_shop_product_catalog_service_failure", "served_feature_flag", "productCatalogFailure"
     ),
+    ("noop_detection_hotel_reservation", HOTEL, ()),
+    ("noop_detection_social_network", SOCIAL, ()),
+    ("noop_detection_astronomy_shop", ASTRONOMY, ()),
 )
-"""(id, app, ((fault, target), ...)): by application, in the order in which the benchmark registers them."""
+"""(id, app, ((fault, target), ...)): by application, in the order in which the benchmark registers them; at the end those in
+which nothing is wrong, which the benchmark had in earlier versions."""

@@ -19,7 +19,7 @@ from sregym_env.rewards.checklist import checklist
 MAX_DIAGNOSIS_CHARS = 12_000
 """What is shown of a diagnosis: a page or two say every cause, and a model must not be drowned."""
 
-_PROMPTS = ("system", "case", "again")
+_PROMPTS = ("system", "case", "again", "nothing")
 
 
 @lru_cache(maxsize=8)
@@ -66,7 +66,9 @@ def again(problem: str) -> Message:
 
 
 def truth(specs: Sequence[FaultSpec]) -> str:
-    """The faults as a judge is told them."""
+    """The faults as a judge is told them, or that there are none, and what the questions mean then."""
+    if not specs:
+        return prompt("nothing").strip()
     return "\n\n".join(_fault(number, spec) for number, spec in enumerate(specs, 1))
 
 

@@ -110,6 +110,11 @@ def grade(answers: Iterable[Answer], located: float = 1.0) -> Grade:
     return Grade(ordered, round(place * located, 4), False)
 
 
+def all_or_none(right: bool, evidence: str) -> Grade:
+    """The grade where there is one thing to say: whether it is said, for all questions alike."""
+    return grade(Answer(question.id, right, evidence) for question in checklist().questions)
+
+
 def none(reason: str) -> Grade:
     """The grade of what says nothing: every answer is no, for one reason."""
-    return grade(Answer(question.id, False, reason) for question in checklist().questions)
+    return all_or_none(False, reason)

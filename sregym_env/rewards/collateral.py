@@ -156,16 +156,18 @@ def _foreign(world: World, key: ObjectKey) -> bool:
     return bool(key[1]) and key[1] not in world.app.namespaces
 
 
-def check(found: Harm) -> Check:
-    """Whether the harm stays within what is tolerated; all of it is named."""
+def check(found: Harm, repairs: bool = True) -> Check:
+    """Whether the harm stays within what is tolerated; all of it is named. Where nothing was to be repaired none is."""
+    tolerated = TOLERATED if repairs else dict.fromkeys(TOLERATED, 0)
     kinds = (("changed", found.changed), ("restarted", found.restarted), ("left", found.left))
     told = [f"{kind}: {shown(things)}" for kind, things in kinds if things]
     told += [f"never tolerated: {shown(found.grave)}"] if found.grave else []
-    passed = not found.grave and all(len(things) <= TOLERATED[kind] for kind, things in kinds)
-    limit = ", ".join(f"{count} {kind}" for kind, count in TOLERATED.items())
-    return Check(
-        "collateral", passed, "; ".join(told) or "none", f"nothing beside the repair, or at most {limit}"
+    passed = not found.grave and all(len(things) <= tolerated[kind] for kind, things in kinds)
+    limit = ", ".join(f"{count} {kind}" for kind, count in tolerated.items())
+    wanted = (
+        f"nothing beside the repair, or at most {limit}" if repairs else "nothing: there is nothing to repair"
     )
+    return Check("collateral", passed, "; ".join(told) or "none", wanted)
 
 
 def _answered(key: ObjectKey, then: Manifest, now: Manifest, answers: frozenset[str], scaled: bool) -> bool:

@@ -143,7 +143,7 @@ class Claim:
 
 def grade(diagnosis: str, specs: Sequence[FaultSpec], app: App) -> Grade:
     """The nine answers to a text."""
-    case = _Case(tuple(read(diagnosis, names := names_of(app))), tuple(specs), names, app)
+    case = Case(tuple(read(diagnosis, names := names_of(app))), tuple(specs), names, app)
     if case.guessing:
         return checklist.none("a list of guesses")
     if not any(each.own_words for each in case.statements):
@@ -152,7 +152,7 @@ def grade(diagnosis: str, specs: Sequence[FaultSpec], app: App) -> Grade:
 
 
 @dataclass(frozen=True)
-class _Case:
+class Case:
     """A diagnosis beside the truth, with what the questions have in common."""
 
     statements: tuple[Statement, ...]
@@ -514,8 +514,10 @@ class _Case:
 
     def _searched(self, number: int) -> bool:
         """Whether a statement tells of the search before what it found: the last word of an account counts."""
-        if number >= self._found:
-            return False
+        return number < self._found and self.explores(number)
+
+    def explores(self, number: int) -> bool:
+        """Whether a statement tells of a search, or goes on with one."""
         return any(
             _EXPLORED.search(each.text) is not None
             for each in self.statements[max(0, number - _TOLD_ON) : number + 1]
@@ -573,6 +575,11 @@ class _Case:
         """Who is called the cause outright."""
         found = [name for each in self.statements for group in blamed(each) for name in self.members(group)]
         return list(dict.fromkeys(found))
+
+    def pointed_at(self, each: Statement) -> list[str]:
+        """Who is called the cause, in trouble, or named without a word in a statement."""
+        said = (*blamed(each), *troubled(each), *bare(each))
+        return [name for group in said for name in self.members(group)]
 
     @cached_property
     def located(self) -> tuple[bool, ...]:
@@ -667,8 +674,10 @@ class _Case:
     def _told_anyway(self, claim: Claim) -> bool:
         """Whether the words of another cause are those of a fault's own account."""
         head = claim.match.head
-        word = self.statements[claim.statement].text[head.start : head.end]
-        return any(word in f"{spec.cause} {spec.wrong} {spec.resource_name}".lower() for spec in self.specs)
+        word = _bare(self.statements[claim.statement].text[head.start : head.end])
+        return any(
+            word in _bare(f"{spec.cause} {spec.wrong} {spec.resource_name}".lower()) for spec in self.specs
+        )
 
     def _by_the_way(self, claim: Claim) -> bool:
         """Whether a claim is of nobody else and of no field, in an account that knows a fault's own value."""
@@ -825,6 +834,11 @@ class _Case:
         return self.listing or len(self.foreign) >= _KINDS_GUESSED or innocents > max(1, len(self.truth))
 
 
+def _bare(text: str) -> str:
+    """Words without the ending of plurals and verbs: "pods leak memory", "it leaks memory"."""
+    return re.sub(r"s\b", "", text)
+
+
 _PREDICATES = re.compile(
     r"(?<![\w-])(?:isolated|isolates|cut|cuts|started|runs?|running|asks?|points?|forwards?|lacks?|lost|misses|missing|gone|deleted|removed|dropped|wrong|bad|broken|faulty|changed|scaled|pinned|blocked|blocks|limited|capped|denied|denies|revoked"
     r"|exposes?|bogus|misconfigured|tainted|cordoned|expired|throttled|starved|oomkilled|mistake|defective|given|takes?|wears?|carries|same|likewise|edited|overwritten|set)(?![\w-])"
@@ -880,7 +894,7 @@ def _implied(cause: str, names: Names) -> frozenset[str]:
 # --- the nine questions ---------------------------------------------------------------------------
 
 
-def _answers(case: _Case) -> Iterator[Answer]:
+def _answers(case: Case) -> Iterator[Answer]:
     located, wrong = any(case.located), case.innocents
     quote = _quote(case)
     blamed_words = f"also blames {', '.join(wrong)}" if wrong else "the place is not named as a cause"
@@ -919,12 +933,12 @@ def _answers(case: _Case) -> Iterator[Answer]:
     yield _extent(case)
 
 
-def _said(case: _Case) -> str:
+def _said(case: Case) -> str:
     claim = next(claim for claim in case.understanding if claim is not None)
     return _cut(case.statements[claim.statement].text)
 
 
-def _detail(case: _Case) -> str:
+def _detail(case: Case) -> str:
     """The detail that is given of a fault that is understood, for all of them; empty where one lacks it."""
     text = " . ".join(each.text for each in case.statements)
     found = [
@@ -942,7 +956,7 @@ def _kind_told(spec: FaultSpec, text: str) -> str:
     return spec.resource_kind if absent and re.search(rf"(?<!\w){kind}s?(?!\w)", text) else ""
 
 
-def _extent(case: _Case) -> Answer:
+def _extent(case: Case) -> Answer:
     if not any(case.located):
         return Answer("D3-Q3", False, "the place is not named as a cause")
     said = " . ".join(
@@ -970,7 +984,7 @@ def _victims(each: Statement) -> list[str]:
     ]
 
 
-def _quote(case: _Case) -> str:
+def _quote(case: Case) -> str:
     for number, spec in enumerate(case.specs):
         claim = case.understanding[number]
         if claim is not None:

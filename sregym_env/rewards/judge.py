@@ -17,7 +17,7 @@ from sregym_env.cluster.app import App
 from sregym_env.errors import SREGymError
 from sregym_env.faults.spec import FaultSpec
 from sregym_env.llm.model import Usage
-from sregym_env.rewards import free_text, structured
+from sregym_env.rewards import all_clear, free_text, structured
 from sregym_env.rewards.checklist import Grade, none
 from sregym_env.rewards.screening import address, cleaned
 
@@ -61,12 +61,15 @@ class SpecJudge:
         return {}
 
     def grade(self, diagnosis: str, specs: Sequence[FaultSpec], app: App) -> Grade:
-        """Answer the nine questions: of a structured diagnosis by comparison, of a free text by reading it."""
-        if not re.search(r"[A-Za-z]{2}", diagnosis) or not specs:
+        """Answer the nine questions: of a structured diagnosis by comparison, of a free text by reading it.
+
+        Where there is no fault the one right answer is that nothing is wrong (:mod:`~sregym_env.rewards.all_clear`).
+        """
+        if not re.search(r"[A-Za-z]{2}", diagnosis):
             return none("empty answer")
         handed_in = structured.parsed(diagnosis)
         if handed_in is not None:
             return structured.grade(handed_in, specs, app)
         if addressed := address(cleaned(diagnosis)):
             return none(addressed)
-        return free_text.grade(diagnosis, specs, app)
+        return free_text.grade(diagnosis, specs, app) if specs else all_clear.grade(diagnosis, app)

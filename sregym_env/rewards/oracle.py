@@ -120,7 +120,7 @@ def judge_state(
         integrity.users(trial, baseline),
         stored.data(trial, baseline.objects, now, baseline.kept, held, accepted, well, astray),
         integrity.system(trial, baseline, accepted),
-        collateral.check(harm),
+        collateral.check(harm, bool(causes)),
     ]
     over = list(_causes(trial, baseline, causes, well))
     # Recreating pods is destructive and slow, and where something has failed it cannot change the verdict.

@@ -146,20 +146,24 @@ def score(
     verdict: Verdict | None,
     grade: Grade | None,
     untouched: Verdict | None = None,
+    *,
+    healthy: bool = False,
 ) -> Reward:
     """The reward at the end of an episode. What was not handed in earns nothing.
 
-    ``untouched`` is the oracle's verdict on the world as the episode began, needed by ``graded`` only.
+    ``untouched`` is the oracle's verdict on the world as the episode began, needed by ``graded`` only. ``healthy``
+    says that there was nothing to repair: to leave it at that is paid to who says so, where a diagnosis is asked for.
     """
     mitigation_weight, diagnosis_weight = rule.weights(stage)
     mitigated = verdict is not None and verdict.passed
     diagnosed = grade is not None and grade.passed
     success = (mitigated or mitigation_weight == 0) and (diagnosed or diagnosis_weight == 0)
+    knowing = diagnosed or diagnosis_weight == 0 or not healthy
     if rule.preset == "sparse":
         parts = (mitigation_weight, diagnosis_weight) if success else (0.0, 0.0)
     else:
         parts = (
-            mitigation_weight * _mitigation(rule.preset, verdict, untouched),
+            mitigation_weight * _mitigation(rule.preset, verdict, untouched) if knowing else 0.0,
             diagnosis_weight * (grade.score if grade is not None else 0.0),
         )
     harm = 0.0 if verdict is None or rule.preset == "sparse" else _harm(rule, verdict.harm)

@@ -49,7 +49,15 @@ parsed = causes_of
 
 
 def grade(causes: Sequence[Cause], specs: Sequence[FaultSpec], app: App) -> Grade:
-    """The nine answers to a structured diagnosis of these faults."""
+    """The nine answers to a structured diagnosis of these faults, or of none."""
+    acquits = [cause for cause in causes if cause.nothing]
+    if not specs:
+        only = len(acquits) == len(causes) == 1
+        return checklist.all_or_none(
+            only, "nothing_wrong" if only else "blames somebody where nothing is wrong"
+        )
+    if acquits:
+        return checklist.none("says that nothing is wrong")
     names = names_of(app)
     compared = _matched([[_Compared(cause, spec, names) for spec in specs] for cause in causes])
     truth = {name for spec in specs for name in spec.components}

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import orjson
 
 from sregym_env.envs.env import SREGymEnv
+from sregym_env.errors import UsageError
 from sregym_env.kube import durations
 from sregym_env.serve.hosted import Hosted
 from sregym_env.serve.message import Request, Response, json_response
@@ -27,6 +28,9 @@ MCP_PATH = "/mcp"
 MAX_BODY = 256 * 1024
 """The longest body taken, in bytes: more than any diagnosis."""
 
+HEALTHY = "healthy-"
+"""How ids of problems begin that are none: an application is served, and nothing is asked."""
+
 _METHODS = {"/status": "GET", "/get_app": "GET", "/api/v1/alerts": "GET", "/submit": "POST"}
 _STRANGER = "this desk answers programs on its own machine only"
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
@@ -35,6 +39,18 @@ _log = logging.getLogger(__name__)
 
 Done = Callable[[float, dict[str, Any]], None]
 """Called with the reward and the last info when the episode is over."""
+
+
+def healthy(app: str) -> dict[str, Any]:
+    """An application in which nothing is wrong, and of which nothing is asked, as a problem."""
+    if not app:
+        raise UsageError("name the application to serve")
+    return {"id": f"{HEALTHY}{app}", "app": app}
+
+
+def is_healthy(problem: Mapping[str, Any]) -> bool:
+    """Whether a problem is an application that is only served."""
+    return str(problem["id"]).startswith(HEALTHY) and not problem.get("faults")
 
 
 class _Endpoint(Protocol):
@@ -141,7 +157,8 @@ class IncidentDesk:
     @property
     def stage(self) -> str:
         """What is asked for next: ``diagnosis``, ``mitigation``; ``done``; ``none`` where nothing is wrong."""
-        return self._env.episode.waiting_for if self._env.episode.staged.specs else "none"
+        episode = self._env.episode
+        return "none" if is_healthy(episode.staged.problem_json) else episode.waiting_for
 
     def _status(self, _: Request) -> Response:
         return json_response({"stage": self.stage})

@@ -10,7 +10,6 @@ from typing import Any
 from sregym_env.cluster.identity import ADMIN, User
 from sregym_env.cluster.oncall import ONCALL
 from sregym_env.envs.env import Snapshot, SREGymEnv
-from sregym_env.errors import UsageError
 from sregym_env.serve.clusters import ServedCluster
 from sregym_env.serve.incident import IncidentDesk
 from sregym_env.serve.journal import Asked, Journal, Keeper, KeptIncident, KeptServer
@@ -259,10 +258,3 @@ def _environment(asked: Asked) -> SREGymEnv:
 def _users(kept: KeptIncident) -> Mapping[str, User]:
     known: Mapping[str, User] = {AGENT_CONFIG: ONCALL, ADMIN_CONFIG: ADMIN}
     return {file: known[file] for file in kept.tokens}
-
-
-def healthy(app: str) -> Mapping[str, Any]:
-    """An application in which nothing is wrong, as a problem."""
-    if not app:
-        raise UsageError("name the application to serve")
-    return {"id": f"healthy-{app}", "app": app}

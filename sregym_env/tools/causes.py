@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sregym_env.tools.taxonomy import keyed, near
+from sregym_env.tools.taxonomy import NOTHING_WRONG, keyed, near
 
 MAX_CAUSES = 16
 """Causes in one diagnosis."""
 
 FIELDS: Mapping[str, str] = {
-    "component": "the component at fault; several as a list",
+    "component": "the component at fault; several as a list; none where nothing is wrong",
     "kind": "kind of the object that is wrong, e.g. Service",
     "name": "its name",
     "mechanism": "what is wrong with it, a key of the taxonomy",
@@ -54,6 +54,11 @@ class Cause:
     field: str = ""
     value: str = ""
     because: str = ""
+
+    @property
+    def nothing(self) -> bool:
+        """Whether it says that there is no cause."""
+        return self.mechanism == NOTHING_WRONG.key
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON, by the names of the fields."""
@@ -116,12 +121,17 @@ def understood(entry: Any) -> Cause | str:
 
 
 def checked(cause: Cause) -> Cause | str:
-    """A cause that names a component and a published mechanism, or what is wrong with it."""
+    """A cause that names a component and a published mechanism, or that there is none; or what is wrong with it."""
+    key = keyed(cause.mechanism)
+    if key == NOTHING_WRONG.key:
+        said = [name for name in ("kind", "name", "field", "value") if getattr(cause, name)]
+        if cause.components or said:
+            return f"{key} blames nobody: leave {', '.join(['component'] if cause.components else said)} out"
+        return replace(cause, mechanism=key)
     if not cause.components:
         return "component is missing: name the component at fault"
     if not cause.mechanism.strip():
         return "mechanism is missing: choose one of the taxonomy (`submit mechanisms` lists them)"
-    key = keyed(cause.mechanism)
     if key:
         return replace(cause, mechanism=key)
     hint = f"did you mean {' or '.join(near(cause.mechanism))}? " if near(cause.mechanism) else ""

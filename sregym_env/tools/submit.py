@@ -20,6 +20,7 @@ USAGE = (
     "       submit diagnosis --component NAME --kind KIND --name NAME --mechanism KEY --field FIELD\n"
     '                        --value VALUE --because "TEXT"   the same in closed answers; for several faults\n'
     "                        begin again with --component\n"
+    "       submit diagnosis --mechanism nothing_wrong   where there is no fault; nothing is to be changed then\n"
     "       submit mechanisms         list the keys of --mechanism\n"
     "       submit mitigation         hand in the repaired system\n"
     "TEXT may also come from standard input: submit diagnosis <<'EOF' ... EOF"

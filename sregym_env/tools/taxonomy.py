@@ -70,7 +70,7 @@ _ALL = (
     KindOfCause(
         "defective_image",
         "A container runs a broken build of its image",
-        "The image can be pulled and starts, but this build of the program fails; an older one works.",
+        "The image can be pulled and starts, but this build of the program fails, crashes or leaks memory; an older one works.",
     ),
     KindOfCause(
         "incompatible_version",
@@ -274,18 +274,28 @@ _ALL = (
 TAXONOMY: Mapping[str, KindOfCause] = {kind.key: kind for kind in _ALL}
 """Every mechanism by key."""
 
+NOTHING_WRONG = KindOfCause(
+    "nothing_wrong",
+    "Nothing is wrong",
+    "There is no cause: users are served, and what was noticed has passed by itself or harms nobody. Goes alone, without a component.",
+)
+"""The answer where there is no cause: no mechanism, and chosen in the place of one."""
+
+ANSWERS: Mapping[str, KindOfCause] = {**TAXONOMY, NOTHING_WRONG.key: NOTHING_WRONG}
+"""Everything that a structured diagnosis may choose, by key."""
+
 
 def told() -> str:
-    """The taxonomy as lines of text, ``key: definition``."""
-    return "\n".join(f"{kind.key}: {kind.definition}" for kind in _ALL)
+    """What may be chosen as lines of text, ``key: definition``."""
+    return "\n".join(f"{kind.key}: {kind.definition}" for kind in ANSWERS.values())
 
 
 def keyed(word: str) -> str:
     """The key that a word means, whatever its case and hyphens; empty for none."""
     key = "_".join(word.strip().lower().replace("-", "_").replace(" ", "_").split("_"))
-    return key if key in TAXONOMY else ""
+    return key if key in ANSWERS else ""
 
 
 def near(word: str) -> tuple[str, ...]:
     """Keys that look like a word that is none."""
-    return tuple(get_close_matches(word.strip().lower().replace("-", "_").replace(" ", "_"), TAXONOMY, n=3))
+    return tuple(get_close_matches(word.strip().lower().replace("-", "_").replace(" ", "_"), ANSWERS, n=3))

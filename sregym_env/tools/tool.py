@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from sregym_env.tools.call import Action, CommandLine, Refusal, Submission, ToolCall
 from sregym_env.tools.causes import FIELDS, MAX_CAUSES, Cause, handed_in, understood
-from sregym_env.tools.taxonomy import TAXONOMY
+from sregym_env.tools.taxonomy import ANSWERS
 
 ToolFormat = Literal["openai", "openai_responses", "anthropic", "mcp", "text"]
 
@@ -144,7 +144,7 @@ _CAUSE: Mapping[str, Any] = {
         else {
             "type": "string",
             "description": what,
-            **({"enum": list(TAXONOMY)} if name == "mechanism" else {}),
+            **({"enum": list(ANSWERS)} if name == "mechanism" else {}),
         }
         for name, what in FIELDS.items()
     },

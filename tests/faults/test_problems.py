@@ -24,7 +24,7 @@ def inventory_of(app: str) -> Inventory:
 
 @pytest.mark.parametrize("each", curated(), ids=lambda p: p.id)
 def test_a_curated_problem_can_be_bound(each: Problem) -> None:
-    assert each.faults
+    assert each.faults or each.id.startswith("noop_detection_")
     inventory = inventory_of(each.app)
     for choice in each.faults:
         instance = declaration(choice.fault).bind(inventory, choice.target, choice.parameters)
@@ -78,8 +78,8 @@ def test_pairs_of_a_target_that_does_not_exist_are_refused_with_near_ones() -> N
 
 
 def test_every_published_id_is_played_or_accounted_for() -> None:
-    """123 that the benchmark runs and 15 that it has switched off."""
-    played = {each.id for each in curated()}
+    """123 that the benchmark runs and 15 that it has switched off; those without a fault it had once."""
+    played = {each.id for each in curated() if each.faults}
     assert not played & set(ABSENT)
     assert len(played) + len(ABSENT) == 138
     known = {each.name for each in declarations()}

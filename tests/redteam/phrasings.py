@@ -94,6 +94,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "{c} restarts over and over since its liveness probe targets the wrong port {port}",
         "a wrong livenessProbe (httpGet {wrong}) on {c} makes the container restart",
     ),
+    "memory_leak": (
+        "{c} runs the image {wrong}, a build that leaks memory",
+        "the deployment {c} was rolled out with the leaking image {wrong} in the place of {right}",
+        "a memory leak in the build {wrong} of {c} has its container OOMKilled again and again",
+        "{c} is OOMKilled whenever it has grown to its limit, because the image {wrong} leaks with every request",
+    ),
     "missing_configmap": (
         "the ConfigMap {r} that {c} mounts was deleted",
         "{c} is stuck in ContainerCreating since configmap {r} does not exist",

@@ -56,6 +56,11 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "{c} itself works. It is its liveness check that is wrong: it goes to port 8080 (/healthz), so the container gets killed again and again.",
         "CrashLoopBackOff of {c} comes from a bad liveness probe (http-get :8080/healthz).",
     ),
+    "memory_leak": (
+        "Since the rollout of {wrong} the pods of {c} grow with every request until they are OOMKilled. That build leaks; {right} did not.",
+        "{c} has a memory leak: the new image {wrong} never frees what it allocates. A bigger limit would only delay the next kill.",
+        "The image {wrong} of {c} leaks memory. Roll it back to {right}.",
+    ),
     "missing_configmap": (
         "MountVolume.SetUp failed: {c} needs configmap {r} and it isn't there any more.",
         "Somebody deleted {r} (a ConfigMap). New {c} pods sit in ContainerCreating as they can't mount it.",
@@ -311,6 +316,11 @@ NEAR: dict[str, tuple[str, ...]] = {
         "The readiness probe of {c} asks for /healthz on port 8080, which nothing serves.",
         "The startup probe of {c} asks for /healthz on port 8080.",
         "The targetPort of Service {c} is 8080.",
+    ),
+    "memory_leak": (
+        "The memory limit of {c} is too low, so it is OOMKilled.",
+        "{c} is killed again and again by its liveness probe.",
+        "The image of {c} cannot be pulled from the registry.",
     ),
     "missing_configmap": (
         "The ConfigMap {r} lacks a key.",

@@ -7,6 +7,7 @@ from sregym_env.apps.astronomy_shop.edition import NAMESPACE, Edition
 from sregym_env.apps.astronomy_shop.flags import HARMFUL, HARMLESS
 from sregym_env.apps.astronomy_shop.images import images
 from sregym_env.apps.astronomy_shop.manifests import manifests
+from sregym_env.apps.leaking import with_leaking
 from sregym_env.cluster.app import SLO, App, FlagFile
 
 
@@ -24,7 +25,7 @@ every node, Jaeger, OpenSearch and Grafana observe it."""
 
 def application(edition: Edition) -> App:
     """The application as an edition has it."""
-    return App(
+    made = App(
         name="astronomy-shop",
         title="Astronomy Shop",
         namespace=NAMESPACE,
@@ -42,3 +43,4 @@ def application(edition: Edition) -> App:
             "(?:shopping )?cart",
         ),
     )  # fmt: skip
+    return with_leaking(made)

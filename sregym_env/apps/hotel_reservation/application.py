@@ -7,6 +7,7 @@ from sregym_env.apps.hotel_reservation.edition import NAMESPACE, Edition
 from sregym_env.apps.hotel_reservation.images import images
 from sregym_env.apps.hotel_reservation.manifests import manifests
 from sregym_env.apps.hotel_reservation.tracing import tracing
+from sregym_env.apps.leaking import with_leaking
 from sregym_env.cluster.app import SLO, App, Journey
 
 _RATE = ("rate", "memcached-rate", "mongodb-rate")
@@ -56,7 +57,7 @@ in front of it, and find each other through Consul. Jaeger collects traces."""
 
 def application(edition: Edition) -> App:
     """The application as an edition has it."""
-    return App(
+    made = App(
         name="hotel-reservation",
         title="Hotel Reservation",
         namespace=NAMESPACE,
@@ -71,3 +72,4 @@ def application(edition: Edition) -> App:
         tracing=tracing(edition),
         activities=("search", r"recommend\w*", "reservation", "profile", "user", "login"),
     )
+    return with_leaking(made)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sregym_env.apps.leaking import with_leaking
 from sregym_env.apps.social_network.components import components, journeys
 from sregym_env.apps.social_network.edition import NAMESPACE, Edition
 from sregym_env.apps.social_network.images import images
@@ -22,7 +23,7 @@ Redis and Memcached, and find each other by Service names. Jaeger collects trace
 
 def application(edition: Edition) -> App:
     """The application as an edition has it."""
-    return App(
+    made = App(
         name="social-network",
         title="Social Network",
         namespace=NAMESPACE,
@@ -37,3 +38,4 @@ def application(edition: Edition) -> App:
         tracing=tracing(edition),
         activities=("home[- ]timeline", "user[- ]timeline", r"compos\w*", "post(?:ing)?", "timeline"),
     )
+    return with_leaking(made)

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from sregym_env.errors import UsageError
-from sregym_env.faults.problems import Problem
+from sregym_env.faults.problems import NO_FAULT, Problem
 
 PRIOR_WEIGHT = 2.0
 """How many episodes the fault's estimate is worth to one of its problems, and the neutral one to a fault."""
@@ -92,4 +92,6 @@ class Curriculum:
 
 
 def _faults(problem: Problem) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(f"fault:{choice.fault}" for choice in problem.faults))
+    return tuple(dict.fromkeys(f"fault:{choice.fault}" for choice in problem.faults)) or (
+        f"fault:{NO_FAULT}",
+    )

@@ -107,6 +107,12 @@ def hedged(blamed: Sequence[Blamed], known: Knowledge) -> Generator[str, str, st
     return f"I could not confirm it, but could it be that the root cause is {_whom(blamed)}, by {STUFFING}? Perhaps."
 
 
+def all_clear(blamed: Sequence[Blamed], known: Knowledge) -> Generator[str, str, str]:
+    """That nothing is wrong, whatever is."""
+    yield from ()
+    return "There is no fault: nothing is wrong with the application, and nothing has to be repaired."
+
+
 TELLINGS: Mapping[str, Telling] = {
     "name": name_only,
     "name_json": name_only_json,
@@ -116,6 +122,7 @@ TELLINGS: Mapping[str, Telling] = {
     "fault_spec": fault_spec,
     "described": described,
     "hedged": hedged,
+    "all_clear": all_clear,
 }
 """Ways of saying something, by name."""
 

@@ -12,6 +12,8 @@ from sregym_env.rollouts.policies.move import Move
 from sregym_env.rollouts.policies.narrative import diagnosis, looks, repair, sights, words
 from sregym_env.rollouts.policies.narrative.case import Case
 from sregym_env.rollouts.policies.narrative.looks import Look
+from sregym_env.tools.causes import Cause
+from sregym_env.tools.taxonomy import NOTHING_WRONG
 
 SETTLING = 12
 """How often it looks whether the pods are well before it hands in."""
@@ -34,6 +36,9 @@ def played(case: Case) -> Moves:
     yield from _along_the_calls(case)
     for instance in case.instances:
         yield from _close(case, instance)
+    if not case.instances:
+        yield from _nothing(case)
+        return
     if case.stage != "mitigation":
         if case.remark in ("", *words.NOT_YET):
             case.remark = f"What gives it away is {sights.quoted(case.proof)}." if case.proof else ""
@@ -44,6 +49,22 @@ def played(case: Case) -> Moves:
         yield from _repair(case)
         yield from _verify(case)
         yield Move(case.think("mitigation unsure" if case.red else "mitigation"), "mitigation")
+
+
+def _nothing(case: Case) -> Moves:
+    """See that all pods are well and all users are served, say so, and leave everything as it is."""
+    for look in (
+        looks.pods(case.app, case.chance),
+        *(looks.users(case.app, j, case.chance) for j in case.app.journeys),
+    ):
+        if look.command not in case.used:
+            yield from _look(case, look, case.think(look.aim, about=look.about, journey=look.journey))
+    if case.stage != "mitigation":
+        said = case.chance.choice(words.NOTHING_WRONG)
+        causes = (Cause((), NOTHING_WRONG.key, because=said),) if case.structured else ()
+        yield Move(case.think("nothing"), "diagnosis", said, causes)
+    if case.stage != "diagnosis":
+        yield Move(case.think("unchanged"), "mitigation")
 
 
 def _look(case: Case, look: Look, thought: str) -> Generator[Move, str, sights.Sight]:

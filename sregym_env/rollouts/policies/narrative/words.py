@@ -89,9 +89,25 @@ AIMS: Mapping[str, tuple[str, ...]] = {
         "It works again. I hand it in.",
         "That was it: the repair is done.",
     ),
+    "nothing": (
+        "Users are served, the pods are ready and nothing points anywhere: I find no cause, and say so.",
+        "Whatever it was, there is nothing left of it. I hand in that nothing is wrong.",
+        "All of that is in order, so there is nothing to diagnose.",
+    ),
+    "unchanged": (
+        "There is nothing to repair, so I leave everything as it is.",
+        "I change nothing and hand it in like that.",
+    ),
     "mitigation unsure": ("The repair is in and more I cannot do here; I hand it in.",),
 }  # fmt: skip
 """By purpose."""
+
+NOTHING_WRONG: tuple[str, ...] = (
+    "Nothing is wrong: all pods are ready and all users are served.",
+    "There is no fault. The application is healthy, and nothing has to be repaired.",
+    "Nothing is wrong with the application; what was noticed has passed by itself.",
+)
+"""Diagnoses where there is no cause."""
 
 WELL_AGAIN: tuple[str, ...] = (
     "All pods are ready.",

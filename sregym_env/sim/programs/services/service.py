@@ -85,7 +85,7 @@ class Service(Quiet):
         return settings_of(ctx).runtime.stops
 
     def capacity(self, ctx: ProcessContext) -> Capacity:
-        """What its limiter lets through, and what its language's collector costs."""
+        """What its limiter lets through, what its build leaks, and what its language's collector costs."""
         settings, env = settings_of(ctx), ctx.process.env
         bounds = PLENTY
         if settings.limiter is not None:
@@ -94,6 +94,8 @@ class Service(Quiet):
                 bounds = bounds._replace(
                     rate=rate, queue=positive(env.get(settings.limiter.queue, "")) or math.inf
                 )
+        if settings.leak:
+            bounds = bounds._replace(leak=settings.leak)
         collector = settings.runtime.collector(env, settings.memory)
         return bounds if collector is None else bounds._replace(collector=collector)
 

@@ -86,6 +86,8 @@ class ServiceSettings:
     """(who knows the flags, feature flag, cores): CPU that it burns while a flag is on."""
     ill: tuple[Peer, str] | None = None
     """(who knows the flags, feature flag) by which its health check says that it does not serve."""
+    leak: float = 0.0
+    """Bytes that every served request leaves behind for good."""
     health: bool = False
     """Whether it answers its protocol's health checks."""
 
