@@ -60,6 +60,7 @@ CURATED: tuple[str, ...] = (
     "secret_rotation_stale_env_credentials_astronomy_shop",
     "incorrect_port_assignment",
     "unschedulable_incorrect_port_assignment",
+    "valkey_memory_disruption_missing_env_var_incorrect_port",
     "missing_env_variable_astronomy_shop",
     "env_variable_shadowing_astronomy_shop",
     "liveness_probe_misconfiguration_astronomy_shop",

@@ -230,6 +230,15 @@ _CURATED = (
         ASTRONOMY,
         (("incorrect_port_assignment", "checkout"), ("non_existent_node", "checkout")),
     ),
+    (
+        "valkey_memory_disruption_missing_env_var_incorrect_port",
+        ASTRONOMY,
+        (
+            ("valkey_memory_disruption", "valkey-cart"),
+            ("missing_env_variable", "frontend"),
+            ("incorrect_port_assignment", "checkout"),
+        ),
+    ),
     _astronomy("missing_env_variable_astronomy_shop", "missing_env_variable"),
     _astronomy("env_variable_shadowing_astronomy_shop", "env_variable_shadowing", "frontend-proxy"),
     _astronomy("liveness_probe_misconfiguration_astronomy_shop", "liveness_probe_misconfiguration"),

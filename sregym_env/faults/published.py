@@ -72,7 +72,7 @@ _HARDWARE = (
 
 _SEVERAL = (
     "port_misconfig_revoke_auth_wrong_svc_selector", "port_misconfig_misconfig_hotelres_missing_env_var",
-    "valkey_memory_disruption_missing_env_var_incorrect_port", "social_net_concurrent_fault",
+    "social_net_concurrent_fault",
 )  # fmt: skip
 """Several at once, over several applications or with faults that are not here."""
 
