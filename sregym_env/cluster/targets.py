@@ -365,12 +365,36 @@ class NodeTarget(InApp):
         return tuple(volume.component.name for volume in self.volumes)
 
 
+@dataclass(frozen=True)
+class NamespaceTarget(InApp):
+    """One namespace of the application."""
+
+    name: str
+
+    @property
+    def namespace(self) -> str:
+        """The namespace itself."""
+        return self.name
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """Components on the users' path that are reached through a Service in it."""
+        return tuple(
+            component.name
+            for component in self.app.components
+            if component.name in self.app.critical
+            and self.app.namespace_of(component.name) == self.name
+            and ("services", self.name, component.service) in self.inventory.declared
+            and _reached(self.app, component, "service")
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class TargetRule:
     """Which targets of an inventory a fault can strike."""
 
     kind: str
-    """``component``, ``service``, ``volume``, ``configmap``, ``flag`` or ``node``."""
+    """``component``, ``service``, ``volume``, ``configmap``, ``flag``, ``node`` or ``namespace``."""
     search: Callable[[Inventory], Iterable[Any]]
 
     def find(self, inventory: Inventory) -> list[Any]:
@@ -521,6 +545,16 @@ def nodes_with_volumes() -> TargetRule:
                 yield NodeTarget(inventory, node, tuple(held[node]), target.component.name)
 
     return TargetRule("node", search)
+
+
+def namespaces() -> TargetRule:
+    """Namespaces in which components on the users' path are reached through their Services."""
+
+    def search(inventory: Inventory) -> Iterable[NamespaceTarget]:
+        found = (NamespaceTarget(inventory, name) for name in inventory.app.namespaces)
+        yield from (target for target in found if target.components)
+
+    return TargetRule("namespace", search)
 
 
 def kind_of(workload: str) -> str:

@@ -24,7 +24,7 @@ _FLAGS: Mapping[str, str] = {
 """Feature flags of the Astronomy Shop that hurt nobody here; `served_feature_flag` has those that do."""
 
 _SHOPS_OWN = (
-    "kafka_producer_leak", "edge_request_filter_cpu_saturation", "rbac_misconfiguration", "stale_coredns_config_astronomy_shop",
+    "kafka_producer_leak", "edge_request_filter_cpu_saturation", "rbac_misconfiguration",
     "duplicate_pvc_mounts_astronomy_shop", "liveness_probe_too_aggressive_astronomy_shop", "kafka_poison_pill_hol_block",
     "internal_traffic_policy_local_astronomy_shop", "kubelet_crash", "kubelet_eviction_threshold_misconfig", "workload_imbalance",
 )  # fmt: skip
@@ -50,7 +50,6 @@ _REASONS: Mapping[str, str] = {
     "persistent_volume_affinity_violation": "the fault is here, `volume_node_conflict`, on volumes that exist: Social Network has none",
     "priority_preemption_cascade_hotel_reservation": "not yet: priorities and preemption are modelled, a fault of them is not declared",
     "hpa_missing_effective_cpu_request_hotel_reservation": "no user notices as long as the load stays",
-    "stale_coredns_config_social_network": "the same rule for one name is `service_dns_resolution_failure`",
     "top_of_rack_router_failure_hotel_reservation": "links between nodes are not modelled",
     "silent_data_corruption": "not yet: a disk that returns wrong bytes is not modelled",
     "expired_tls_hotel_reservation": "no controller serves Ingresses here; a certificate that expires is `webhook_certificate_expired`",
@@ -73,7 +72,7 @@ _HARDWARE = (
 
 _SEVERAL = (
     "port_misconfig_revoke_auth_wrong_svc_selector", "port_misconfig_misconfig_hotelres_missing_env_var",
-    "valkey_memory_disruption_missing_env_var_incorrect_port", "social_net_concurrent_fault",
+    "social_net_concurrent_fault",
 )  # fmt: skip
 """Several at once, over several applications or with faults that are not here."""
 

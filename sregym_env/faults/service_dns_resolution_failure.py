@@ -17,7 +17,7 @@ SERVER = ObjectRef("deployments.apps", "coredns", "kube-system")
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
+class Block:
     """Lines of a Corefile that deny a name."""
 
     text: str
@@ -29,21 +29,21 @@ class _Block:
     """What it is, in brief."""
 
 
-def _block(host: str, form: str, other: str) -> _Block:
+def _block(host: str, form: str, other: str) -> Block:
     """A ``template`` that answers NXDOMAIN, a ``rewrite`` to a name that is not, ``hosts`` without it, or a zone of its own."""
     kind, _, detail = form.partition(" ")
     inner, pattern = "    kubernetes ", re.escape(host)
     if kind == "rewrite":
         line = f"rewrite {detail}name {'regex ^' + pattern if 'stop' in detail else 'exact ' + host} {other}"
-        return _Block(f"    {line}\n", inner, f"sed '/rewrite .*{other}/d'", line)
+        return Block(f"    {line}\n", inner, f"sed '/rewrite .*{other}/d'", line)
     if kind == "hosts":
         text = f"    hosts {host} {{\n       {detail} {other}\n       ttl 60\n    }}\n"
-        return _Block(
+        return Block(
             text, inner, f"sed '/hosts {host}/,/}}/d'", f"hosts {host} without fallthrough, so NXDOMAIN"
         )
     if kind == "zone":
         text = f"{host}:53 {{\n    errors\n    cache 30\n    forward . {detail}\n}}\n"
-        return _Block(
+        return Block(
             text, ".:53 {", f"sed '/{host}:53 {{/,/}}/d'", f"zone {host} forwarded to {detail}, NXDOMAIN"
         )
     query, _, match = detail.partition(" ")
@@ -51,7 +51,7 @@ def _block(host: str, form: str, other: str) -> _Block:
     lines = [f"    template {query} {host} {{"]
     lines += [f'       match "^{pattern}\\.$"'] if match != "zone" else []
     lines += ["       rcode NXDOMAIN", *(["       fallthrough"] if match == "" else []), "    }\n"]
-    return _Block(
+    return Block(
         "\n".join(lines),
         inner,
         f"sed '/template {query} {host}/,/}}/d'",

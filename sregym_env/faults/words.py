@@ -307,7 +307,7 @@ ACTS: Mapping[str, str] = {
     r"|has a bug|garbage|rubbish|busted|borked|lemon|unfinished|segfaults?|dies|exits|falls? (?:down|over)|aborts?|does(?: not|n't) survive|can(?:not|'t) stay up|is no good|not (?:working|stable|usable)|unusable"
     r"|dying|worn(?: out)?|on (?:its|the) way out|gives? up|giving up|kaput|failing|had it",
     "external": r"external|public|outside|8\.8\.8\.8|1\.1\.1\.1|(?<![.\w])google(?![.\w])|foreign|custom|own|bypass\w*|by-?pass\w*|ignor\w+|none|default|circumvent\w*|go(?:es)? (?:around|past)|not (?:use|ask|know)|(?:does|do)(?: not|n't) (?:\w+ )?(?:use|ask|know|consult|resolve)|around|past|away from|unaware|host's|node's|internet|wrong|instead|sends?",
-    "tells": r"answers?|answering|returns?|returning|denies|deny|replies|responds?|rules?|blocks?|template|rewrites?|overrid\w+|changed|edited|modified|poison\w*|intercept\w*|refus\w+|added|tampered|entry"
+    "tells": r"answers?|answering|returns?|returning|denies|deny|denied|zones?|replies|responds?|rules?|blocks?|template|rewrites?|overrid\w+|changed|edited|modified|poison\w*|intercept\w*|refus\w+|added|tampered|entry"
     r"|lies|lying|says|pretends?|swears|claims|den(?:ied|ying)|returns?",
     "maps": r"maps?|mapped|mapping|overrid\w+|overrode|point\w*|resolv\w*|sends?|redirect\w*|pin\w*|wrong|stale|address|ip|dead|entry|has|contains|hard-?cod\w+|static|shadow\w*|hijack\w*|outdated|old|added|carries|to"
     r"|hard-?coded|pinned|overrides?|sends?",

@@ -389,7 +389,9 @@ class Case:
         return list(spec.components) if self._object_named(spec, text) and self._not_others(spec) else []
 
     def _not_others(self, spec: FaultSpec) -> bool:
-        """Whether the account is not of other components alone."""
+        """Whether the account is not of other components alone: of a fault of most components none is another."""
+        if len(spec.components) * 2 > len(self.app.components):
+            return True
         said = {
             name
             for each in self.statements

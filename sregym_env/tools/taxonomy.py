@@ -157,7 +157,7 @@ _ALL = (
     KindOfCause(
         "dns_record_blocked",
         "The cluster DNS denies names that exist",
-        "The Corefile of CoreDNS answers NXDOMAIN for a name whose Service exists; all clients are hit.",
+        "The Corefile of CoreDNS answers NXDOMAIN for a name whose Service exists, or for all of a namespace; all clients are hit.",
     ),
     KindOfCause(
         "stale_host_alias",

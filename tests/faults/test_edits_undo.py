@@ -91,6 +91,7 @@ NEED_NODES = (
     "latent_sector_error",
     "revoke_auth_mongodb",
     "secret_rotation_stale_credentials",
+    "stale_coredns_config",
     "storage_user_unregistered",
     "host_port_conflict",
     "node_without_power",

@@ -196,6 +196,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "the coredns ConfigMap was changed so that the name {c} does not resolve",
         "DNS resolution of {c} is broken by a template rule in the Corefile",
     ),
+    "stale_coredns_config": (
+        "the CoreDNS Corefile has a rule that returns NXDOMAIN for every name of the namespace, {c} included",
+        "CoreDNS answers NXDOMAIN for {c} and all other Services because of a block for the whole zone in its ConfigMap",
+        "the coredns ConfigMap was changed so that no name of the application resolves, neither {c} nor any other",
+        "DNS resolution of the whole namespace is broken by a stale rule in the Corefile",
+    ),
     "service_port_mismatch": (
         "the Service {c} exposes port {wrong} instead of {right}",
         "the service port of {c} was changed to {wrong}, clients use {right}",

@@ -172,6 +172,11 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "Two containers in {c}'s pod fight over one port; the added sidecar listens where the main container wants to.",
         "{c} is in CrashLoopBackOff: its port is already taken by the new sidecar container.",
     ),
+    "stale_coredns_config": (
+        "CoreDNS has been edited: a template stanza in its Corefile returns NXDOMAIN for everything under hotel-reservation.svc.cluster.local although the Services exist.",
+        "{a} and all the others fail with 'no such host'. The Services are there, it's the Corefile (kube-system/coredns) that has a rule denying the whole namespace.",
+        "The coredns ConfigMap contains a leftover block which makes every lookup in the namespace come back as NXDOMAIN.",
+    ),
     "stale_host_alias": (
         "{c} has a static /etc/hosts entry (hostAliases) that sends memcached-reserve to 10.96.255.250, and there's nothing at that IP.",
         "hostAliases in {c}'s pod spec pins its cache's name to a dead address, 10.96.255.250.",
@@ -437,6 +442,11 @@ NEAR: dict[str, tuple[str, ...]] = {
         "An init container of {c} waits for a service that does not exist.",
         "The targetPort of Service {c} is wrong.",
         "The liveness probe of {c} asks for the wrong port.",
+    ),
+    "stale_coredns_config": (
+        "The Services of the namespace were deleted, so no name resolves.",
+        "All workloads have dnsPolicy None with an external nameserver and cannot resolve cluster names.",
+        "A NetworkPolicy in the namespace blocks the way to the cluster DNS.",
     ),
     "stale_host_alias": (
         "{c} has dnsPolicy None with an external nameserver.",
