@@ -58,7 +58,7 @@ def _wanted(call: Call, doing: str) -> list[Info]:
         raise failure("required resource not specified")
     infos = list(visit(call, found))
     if not infos and not call.exit_code:
-        if doing not in ("restart", "status"):
+        if doing not in ("restart", "status", "pause", "resume"):
             raise failure(f"no resources found in {call.namespace} namespace")
         call.warn(f"No resources found in {call.namespace} namespace.")
     return infos
