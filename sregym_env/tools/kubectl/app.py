@@ -19,9 +19,10 @@ from sregym_env.shell.files import readable
 from sregym_env.tools.kubectl.call import Call, FileReader, Verb
 from sregym_env.tools.kubectl.connection import config_file, need_server, save
 from sregym_env.tools.kubectl.desk import Desk
-from sregym_env.tools.kubectl.errors import KubectlError, server_text
+from sregym_env.tools.kubectl.errors import INVALID_TIMEOUT, KubectlError, server_text
 from sregym_env.tools.kubectl.flags import GLOBAL_FLAGS, Parsed, flag_set
 from sregym_env.tools.kubectl.kubeconfig import ConfigFile, KubeConfig, default_config
+from sregym_env.tools.kubectl.node import check_words
 from sregym_env.tools.kubectl.patience import Patient
 from sregym_env.tools.kubectl.usage import root_help, unknown_command, verb_help
 from sregym_env.tools.kubectl.verbs import VERBS, WRITE_VERBS
@@ -151,6 +152,8 @@ class Kubectl:
             return  # the same flags mean what is to be written
         if call.command.split(" ")[0] in _ALONE:
             return
+        if call.command in ("cordon", "uncordon", "drain"):
+            check_words(call)
         if flags["context"] and config.context(flags["context"]) is None:
             raise KubectlError(_no_context(call, flags["context"]))
         if flags["cluster"] and flags["cluster"] not in config.clusters:
@@ -173,8 +176,9 @@ class Kubectl:
             # What is wrong with the command itself is told before a connection is made.
             call.cluster = cast(Cluster, _Unusable(call.cluster))
             call.unusable = True
-            if call.command.startswith(("create ", "run", "auth", "explain", "rollout status")):
-                call.connect()  # they prepare the connection first
+            incomplete = call.command == "run" and "image" not in call.given
+            if call.command.startswith(_CONNECTED_FIRST) and not incomplete:
+                call.connect()
         else:
             call.cluster = cast(Cluster, Patient(call.cluster, call))
 
@@ -208,6 +212,11 @@ _CHANGING = frozenset(verb.name for verb in WRITE_VERBS) - {"diff", "wait"}
 _LOOKING = frozenset(("rollout status", "rollout history", "apply view-last-applied", "create token"))
 
 
+_CONNECTED_FIRST = (
+    "create ", "run", "auth", "explain", "rollout status", "api-", "cluster-info", "autoscale",
+)  # fmt: skip
+"""Commands that prepare the connection before they look at anything else."""
+
 _ALONE = frozenset(("kustomize", "options", "completion", "plugin"))
 """Commands that do not look at the kubeconfig."""
 
@@ -222,7 +231,9 @@ _NAMESPACED = frozenset(
 
 def _no_context(call: Call, name: str) -> str:
     asks_namespace = call.command == "create token" or (
-        call.command.split(" ")[0] in _NAMESPACED and not call.flags.get("raw")
+        call.command.split(" ")[0] in _NAMESPACED
+        and call.command not in ("set env", "top node")
+        and not call.flags.get("raw")
     )
     if asks_namespace and "namespace" not in call.given:
         return f"Error in configuration: context was not found for specified context: {name}"
@@ -282,10 +293,7 @@ class _Unusable:
     def __getattr__(self, name: str) -> Any:
         if name in ("advance", "now", "registry", "user", "warnings"):
             return getattr(self._api, name)
-        raise KubectlError(
-            "error: Invalid timeout value. Timeout must be a single integer in seconds, or an integer followed by a "
-            "corresponding time unit (e.g. 1s | 2m | 3h)"
-        )
+        raise KubectlError(f"error: {INVALID_TIMEOUT}")
 
 
 def _must_exist(files: FileReader, path: str) -> None:
@@ -345,12 +353,11 @@ def _group(verb: Verb, command: str, rest: list[str]) -> CommandResult:
     text = verb_help(verb, command)
     if "-h" in rest or "--help" in rest:
         return CommandResult(text)
-    flag_set(()).parse(rest, command)
-    at = _next_word(rest)
-    if at >= 0:
+    words = flag_set(()).parse(rest, command).args
+    if words:
         return CommandResult(
             "",
-            f"error: unknown command \"{' '.join(rest[at:])}\"\nSee 'kubectl {command} -h' for help and examples\n",
+            f"error: unknown command \"{' '.join(words)}\"\nSee 'kubectl {command} -h' for help and examples\n",
             1,
         )
     # Of all groups, only this one has its help written to standard output.

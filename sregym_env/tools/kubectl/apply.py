@@ -67,6 +67,8 @@ def _check_apply(call: Call) -> None:
     dry_run = dry_run_of(call)
     if flags["force-conflicts"] and not flags["server-side"]:
         raise failure("--force-conflicts only works with --server-side")
+    if flags["subresource"] and not flags["server-side"]:
+        raise failure("--subresource can only be specified for --server-side")
     if dry_run == "client" and flags["server-side"]:
         raise failure(
             "--dry-run=client doesn't work with --server-side (did you mean --dry-run=server instead?)"

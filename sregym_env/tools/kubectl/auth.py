@@ -22,6 +22,9 @@ def can_i(call: Call) -> None:
     if call.flags["list"]:
         if call.args:
             raise KubectlError("error: list option must be specified with no arguments")
+        if call.flags["quiet"] or call.all_namespaces or call.flags["subresource"]:
+            text = "list option can't be specified with neither quiet, all-namespaces nor subresource options"
+            raise KubectlError(f"error: {text}")
         _list(call)
         return
     if len(call.args) != 2:

@@ -124,9 +124,13 @@ def _visited(call: Call, target: Target) -> Iterator[Info]:
     try:
         found = call.cluster.get(target.resource.address, target.name, namespace_of(call, target))
     except StatusError as error:
-        if not (ignore and error.code == 404):
-            failed(error)
-        return
+        if error.code == 403:
+            # Who may delete need not read; who may do neither is told of the deletion.
+            found = {"metadata": {"name": target.name, "namespace": namespace_of(call, target)}}
+        else:
+            if not (ignore and error.code == 404):
+                failed(error)
+            return
     yield Info(target.resource, found)
 
 

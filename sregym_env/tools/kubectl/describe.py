@@ -91,8 +91,9 @@ def _found(call: Call, target: Target) -> list[Info]:
 
 def _by_prefix(call: Call, target: Target) -> list[Info]:
     """Objects whose names begin with the word, which describe accepts in place of ``TYPE NAME``."""
-    if len(call.args) != 2:
+    if len(call.args) != 2 or "/" in call.args[0]:
         return []
+    call.find(call.args[0])  # built anew, so that what there is to be said of the word is said again
     namespace = call.namespace if target.resource.namespaced else None
     try:
         objects = call.cluster.list(target.resource.address, namespace)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from sregym_env.kube.registry import Resource
+from sregym_env.kube.status import StatusError
 from sregym_env.kube.tables import align
 from sregym_env.kube.yamlout import to_yaml
 from sregym_env.tools.kubectl import flags as f
@@ -116,12 +117,17 @@ def _plain_json(value: dict[str, object]) -> str:
 def cluster_info(call: Call) -> None:
     """Addresses of the control plane and cluster services."""
     server = call.kubeconfig.content.server
+    trailer = "\nTo further debug and diagnose cluster problems, use 'kubectl cluster-info dump'.\n"
+    try:
+        services = call.cluster.list(
+            "services",
+            call.flags["namespace"] or "kube-system",
+            label_selector="kubernetes.io/cluster-service=true",
+        )
+    except StatusError:
+        call.print(trailer)
+        raise
     call.print(f"Kubernetes control plane is running at {server}\n")
-    services = call.cluster.list(
-        "services",
-        call.flags["namespace"] or "kube-system",
-        label_selector="kubernetes.io/cluster-service=true",
-    )
     for service in services:
         metadata = service["metadata"]
         name = (metadata.get("labels") or {}).get("kubernetes.io/name") or metadata["name"]
@@ -129,7 +135,7 @@ def cluster_info(call: Call) -> None:
         suffix = f":{ports[0]['name']}" if ports and ports[0].get("name") else ""
         path = f"/api/v1/namespaces/{metadata['namespace']}/services/{metadata['name']}{suffix}/proxy"
         call.print(f"{name} is running at {server}{path}\n")
-    call.print("\nTo further debug and diagnose cluster problems, use 'kubectl cluster-info dump'.\n")
+    call.print(trailer)
 
 
 def cluster_info_dump(call: Call) -> None:

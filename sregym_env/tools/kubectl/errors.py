@@ -5,6 +5,11 @@ from __future__ import annotations
 from sregym_env.errors import SREGymError
 from sregym_env.kube.status import StatusError
 
+INVALID_TIMEOUT = (
+    "Invalid timeout value. Timeout must be a single integer in seconds, or an integer followed by a corresponding time unit "
+    "(e.g. 1s | 2m | 3h)"
+)
+
 
 class KubectlError(SREGymError):
     """A command that ends with a message on stderr. ``text`` is printed as it is, with a newline added."""

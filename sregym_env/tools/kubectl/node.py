@@ -18,15 +18,19 @@ from sregym_env.tools.kubectl.writing import (
 )
 
 
-def _nodes(call: Call) -> list[Info]:
-    resource = call.find("nodes")
-    words = [word.removeprefix("node/").removeprefix("nodes/") for word in call.args]
-    if words and call.flags["selector"]:
+def check_words(call: Call) -> None:
+    """Refuse words that do not go together: these commands look at them before everything else."""
+    if call.args and call.flags["selector"]:
         raise usage_failure("cannot specify both a node name and a --selector option", call.command)
-    if not words and not call.flags["selector"]:
+    if not call.args and not call.flags["selector"]:
         raise failure(
             f"USAGE: {call.command} NODE [flags]\nSee 'kubectl {call.command} -h' for help and examples"
         )
+
+
+def _nodes(call: Call) -> list[Info]:
+    resource = call.find("nodes")
+    words = [word.removeprefix("node/").removeprefix("nodes/") for word in call.args]
     wanted = [Target(resource, name) for name in words] or [Target(resource)]
     return list(visit(call, wanted))
 

@@ -9,7 +9,7 @@ from sregym_env.kube.registry import Resource
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.types import Manifest
 from sregym_env.tools.kubectl.call import Call
-from sregym_env.tools.kubectl.errors import KubectlError
+from sregym_env.tools.kubectl.errors import INVALID_TIMEOUT, KubectlError
 from sregym_env.tools.kubectl.manifests import need_paths, read_sources
 
 
@@ -57,6 +57,8 @@ def targets(call: Call, words: Sequence[str] | None = None, *, categories: bool 
     args = _several(list(call.args if words is None else words))
     slashed = _slashed(args) if any("/" in arg for arg in args) else []
     if args and not slashed:
+        if call.unusable and call.command in _GATHERING and "," in args[0]:
+            raise KubectlError("\n".join([INVALID_TIMEOUT] * len(args[0].split(","))))
         call.connect()  # a word may be a category, which only the server knows
     if files := call.flags.get("filename") or tuple(filter(None, (call.flags.get("kustomize"),))):
         if args:
@@ -81,6 +83,9 @@ def targets(call: Call, words: Sequence[str] | None = None, *, categories: bool 
     return found
 
 
+_GATHERING = ("get", "describe")
+"""Commands that tell several failures together, without a prefix."""
+
 _WITH_PATHS = (
     "error: when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well"
 )
@@ -91,6 +96,8 @@ def from_files(call: Call, files: Sequence[str]) -> list[Target]:
     """The objects that manifests name, by identity only."""
     found = []
     need_paths(call, call.flags.get("filename") or ())
+    if call.unusable and call.command in _GATHERING:
+        raise KubectlError(INVALID_TIMEOUT)
     try:
         for source, manifest in read_sources(call, files):
             resource = call.resource_of(manifest)
@@ -100,7 +107,7 @@ def from_files(call: Call, files: Sequence[str]) -> list[Target]:
             found.append(Target(resource, metadata.get("name", ""), metadata.get("namespace"), source))
     except KubectlError as error:
         bare = error.text.removeprefix("error: ")
-        if not found and call.command in ("get", "describe"):
+        if not found and call.command in _GATHERING:
             # They gather what goes wrong with files, and tell it without a prefix.
             raise KubectlError(bare, error.exit_code) from None
         if not found:

@@ -52,13 +52,13 @@ _GLANCE = 0.02
 """Virtual seconds between two looks at an object whose every change is told."""
 
 
-def _wanted(call: Call, doing: str) -> list[Info]:
+def _wanted(call: Call) -> list[Info]:
     found = targets(call)
     if not found:
         raise failure("required resource not specified")
     infos = list(visit(call, found))
     if not infos and not call.exit_code:
-        if doing not in ("restart", "status"):
+        if call.command.split(" ")[1] not in ("restart", "status", "pause", "resume"):
             raise failure(f"no resources found in {call.namespace} namespace")
         call.warn(f"No resources found in {call.namespace} namespace.")
     return infos
@@ -69,7 +69,7 @@ def _wanted(call: Call, doing: str) -> list[Info]:
 
 def status(call: Call) -> None:
     """Watch a rollout until it is done, telling its state after each change."""
-    for info in _wanted(call, "status"):
+    for info in _wanted(call):
         need_typed(info)
         viewer = _VIEWERS.get(info.resource.key)
         if viewer is None:
@@ -217,7 +217,7 @@ def _template_text(call: Call, info: Info, revision: Manifest) -> str:
 
 def history(call: Call) -> None:
     """List stored revisions, or show one."""
-    for info in _wanted(call, "history"):
+    for info in _wanted(call):
         revisions = _revisions(call, info)
         label = f"{info.resource.group_kind.lower()}/{info.name}"
         wanted = int(call.flags["revision"])
@@ -256,7 +256,7 @@ def _print_revisions(call: Call, revisions: list[Manifest]) -> None:
 def undo(call: Call) -> None:
     """Go back to the previous revision, or to the one asked for."""
     wrong: list[KubectlError] = []
-    for info in _wanted(call, "undo"):
+    for info in _wanted(call):
         try:
             _undo_one(call, info)
         except KubectlError as error:
@@ -304,7 +304,7 @@ def _undo_one(call: Call, info: Info) -> None:
 
 def restart(call: Call) -> None:
     """Have every pod replaced by marking the template."""
-    for info in _wanted(call, "restart"):
+    for info in _wanted(call):
         if info.resource.key not in _ROLLED:
             raise failure(f'{info.resource.key} "{info.name}" restarting is not supported')
         if info.object["spec"].get("paused"):
@@ -331,7 +331,7 @@ def resume(call: Call) -> None:
 
 def _set_paused(call: Call, wanted: bool) -> None:
     word = "paused" if wanted else "resumed"
-    for info in _wanted(call, word):
+    for info in _wanted(call):
         if info.resource.key != _DEPLOYMENTS:
             verb = "pausing" if wanted else "resuming"
             call.fail(failure(f'{info.resource.key} "{info.name}" {verb} is not supported'))

@@ -25,6 +25,7 @@ from sregym_env.tools.kubectl.flags import (
     SELECTOR,
     Flag,
 )
+from sregym_env.tools.kubectl.output import FORMATS_WITHOUT_TABLE, split_format, unknown_format
 from sregym_env.tools.kubectl.resolve import Info, need_typed
 from sregym_env.tools.kubectl.writing import (
     ALL,
@@ -94,6 +95,9 @@ def _change_all(
     always: bool = False,
 ) -> None:
     """Patch every selected object with what ``change`` makes of its pod spec."""
+    form, _ = split_format(call)
+    if form and form not in FORMATS_WITHOUT_TABLE.split(","):
+        raise unknown_format(call.flags["output"], FORMATS_WITHOUT_TABLE)
     for info in chosen(call, words, need_name=UNNAMED):
         delta: Manifest = {}
         try:
@@ -188,6 +192,7 @@ def env(call: Call) -> None:
     if call.flags["keys"] and not source:
         raise failure("when specifying --keys, a configmap or secret must be provided with --from")
     imported = _from_source(call, source) if source else []
+    added = {call.flags["prefix"] + name: value for name, value in added.items()}
 
     def change_one(info: Info) -> Manifest:
         spec = pod_spec(info)

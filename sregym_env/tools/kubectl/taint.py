@@ -29,10 +29,12 @@ def taint(call: Call) -> None:
             raise failure(f"all resources must be specified before taint changes: {word}")
     if not resources:
         raise failure("one or more resources must be specified as <resource> <name>")
+    call.connect()
     if not words:
         raise failure("at least one taint update is required")
     added, removed = _parse(words)
-    call.connect()
+    if call.lookup(resources[0]) is None:
+        raise KubectlError(f'the server doesn\'t have a resource type "{resources[0]}"')
     if resources[0].lower() not in ("node", "nodes", "no"):
         raise failure(f"invalid resource type {resources[0]}, only node types are supported")
     named = resources[1:]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sregym_env.kube import quantity
+from sregym_env.kube import quantity, selectors
 from sregym_env.kube.ordering import go_sorted
 from sregym_env.kube.status import StatusError
 from sregym_env.kube.tables import align
@@ -31,6 +31,7 @@ def run_pods(call: Call) -> None:
         raise usage_failure("pod [NAME | -l label]", "top pod")
     if call.args and call.all_namespaces:
         raise KubectlError("Error from server (NotFound): the server could not find the requested resource")
+    _check_selectors(call)
     metrics = _pod_metrics(call)
     if not metrics:
         _explain_absence(call)
@@ -78,6 +79,16 @@ def _milli(nano: int) -> int:
 def _check_order(order: str) -> None:
     if order not in ("", "cpu", "memory"):
         raise failure("--sort-by accepts only cpu or memory")
+
+
+def _check_selectors(call: Call) -> None:
+    """Selectors are read before anybody is asked."""
+    try:
+        selectors.parse_labels(call.flags["selector"] or "")
+        if call.flags.get("field-selector"):
+            selectors.parse_fields(call.flags["field-selector"])
+    except selectors.SelectorError as error:
+        raise failure(str(error)) from None
 
 
 def _pod_metrics(call: Call) -> list[Manifest]:
@@ -138,6 +149,9 @@ def run_nodes(call: Call) -> None:
     _check_order(flags["sort-by"])
     if len(call.args) > 1:
         raise usage_failure("node [NAME | -l label]", "top node")
+    if call.args and flags["selector"]:
+        raise failure("only one of NAME or --selector can be provided")
+    _check_selectors(call)
     try:
         if call.args:
             metrics = [call.cluster.get("nodes.metrics.k8s.io", call.args[0])]

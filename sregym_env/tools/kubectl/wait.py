@@ -39,7 +39,11 @@ def wait(call: Call) -> None:
     wanted = targets(call)
     if not wanted:
         raise failure(NOTHING_GIVEN)
+    if call.flags["local"] and not call.flags["filename"]:
+        raise KubectlError(_LOCAL)
     if str(call.flags["for"]).lower() == "create":
+        if not any(target.name for target in wanted) and len(wanted) > 1 and not _selected(call):
+            raise failure(UNNAMED)
         there = until(
             call, lambda: all(_exists(call, t.resource.key, t.name, call.namespace) for t in wanted), limit
         )
@@ -67,9 +71,19 @@ def _meets(call: Call, info: Info, condition: Condition) -> bool:
     return condition(_current(call, info))
 
 
+_LOCAL = (
+    "error: you must specify resources by --filename when --local is set.\nExample resource specifications include:\n"
+    "   '-f rsrc.yaml'\n   '--filename=rsrc.json'"
+)
+
+
+def _selected(call: Call) -> bool:
+    return bool(call.flags["all"] or call.flags["selector"] or call.flags["field-selector"])
+
+
 def _present(call: Call, wanted: list[Target]) -> list[Info]:
     named = any(target.name is not None for target in wanted)
-    if not named and not (call.flags["all"] or call.flags["selector"] or call.flags["field-selector"]):
+    if not named and not _selected(call):
         raise failure(UNNAMED)
     return list(visit(call, wanted, ignore_not_found=True))
 

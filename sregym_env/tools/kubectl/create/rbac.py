@@ -124,6 +124,8 @@ def _token(call: Call) -> None:
     kind, name = call.flags["bound-object-kind"], call.flags["bound-object-name"]
     if kind and kind not in ("Node", "Pod", "Secret"):
         raise failure("supported --bound-object-kind values are Node, Pod, Secret")
+    if call.flags["bound-object-uid"] and not kind:
+        raise failure("--bound-object-uid can only be set if --bound-object-kind is provided")
     if "duration" in call.given and 0 < call.flags["duration"] < 600 * 10**9:
         seconds = call.flags["duration"] // 10**9
         raise failure(
@@ -163,11 +165,11 @@ _SUBJECTS = (
     Flag("clusterrole", help="ClusterRole this binding should reference"),
 )
 
-ROLE = verb("role", "Create a role with single rule", Generator("roles", _role, "role:"), *_RULE)
+ROLE = verb("role", "Create a role with single rule", Generator("roles", _role, ""), *_RULE)
 CLUSTER_ROLE = verb(
     "clusterrole",
     "Create a cluster role",
-    Generator("clusterroles", _cluster_role, "clusterrole:"),
+    Generator("clusterroles", _cluster_role, ""),
     *_RULE,
     Flag("non-resource-url", kind="csv", help="A partial url that user should have access to."),
     Flag("aggregation-rule", kind="csv", help="An aggregation label selector for combining ClusterRoles."),
