@@ -27,6 +27,7 @@ from sregym_env.cluster.edits import (
     JsonPatch,
     MergePatch,
     ObjectRef,
+    Part,
     RecreatePods,
     Redeploy,
     Restart,
@@ -47,6 +48,9 @@ GONE_LIMIT = 120.0
 
 POD_LIMIT = 120.0
 """Seconds to wait for a pod in which a command can be run."""
+
+PARTED = 45.0
+"""Seconds for which nodes stay closed while pods leave them: new ones are placed within one."""
 
 ROLLOUT_LIMIT = 300.0
 """Seconds to wait for a rollout."""
@@ -139,6 +143,9 @@ def apply(world: World, edit: Edit, manager: str = "") -> Undo:
             return Revert(edit.component, edit.undo)
         case RecreatePods():
             recreate_pods(world, edit.component)
+            return None
+        case Part():
+            _part(world, edit)
             return None
         case AtBirth():
             return Renew(edit.component)
@@ -471,6 +478,18 @@ def _await_rollout(world: World, target: ObjectRef) -> None:
             raise ClusterError(f"{target.name} is not rolled out after {waited:.0f} s")
         world.advance(2.0)
         waited += 2.0
+
+
+def _part(world: World, edit: Part) -> None:
+    cluster = world.cluster
+    nodes = sorted({pod["spec"].get("nodeName", "") for pod in _pods(world, edit.off)} - {""})
+    closed = [name for name in nodes if not cluster.get("nodes", name)["spec"].get("unschedulable")]
+    for name in closed:
+        cluster.patch("nodes", name, {"spec": {"unschedulable": True}}, type="strategic")
+    recreate_pods(world, edit.component)
+    world.advance(PARTED)
+    for name in closed:
+        cluster.patch("nodes", name, {"spec": {"unschedulable": None}}, type="strategic")
 
 
 def _rolled_out(workload: Manifest) -> bool:

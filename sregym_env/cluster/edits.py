@@ -74,6 +74,17 @@ class RecreatePods:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """Close the nodes on which a component's pods stand, delete the pods of another one, and open the nodes again, as a
+    maintenance does: what was beside the first is elsewhere. Undo has nothing to do."""
+
+    component: str
+    """Whose pods go."""
+    off: str
+    """Whose nodes are closed."""
+
+
+@dataclass(frozen=True, slots=True)
 class AtBirth:
     """Nothing by itself: says, before edits that a pod meets only at its birth or start, that undoing them restarts it.
 
@@ -182,6 +193,7 @@ Edit = (
     | Delete
     | Exec
     | RecreatePods
+    | Part
     | AtBirth
     | Cycle
     | Redeploy

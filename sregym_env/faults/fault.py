@@ -27,7 +27,7 @@ from sregym_env.cluster import apply as edits_apply
 from sregym_env.cluster.api import World
 from sregym_env.cluster.apply import Undo
 from sregym_env.cluster.disturbances import Disturbance
-from sregym_env.cluster.edits import Cycle, Edit, Exec, ObjectRef, RecreatePods, Surge
+from sregym_env.cluster.edits import Cycle, Edit, Exec, ObjectRef, Part, RecreatePods, Surge
 from sregym_env.cluster.inventory import Inventory, ObjectKey
 from sregym_env.cluster.targets import ROLLED, TargetRule
 from sregym_env.errors import ProblemError, UsageError
@@ -265,7 +265,7 @@ class FaultInstance:
     def _neighbours(self) -> Iterator[str]:
         """Components that its trigger restarts, and those that need a faulty one to start."""
         for edit in self.fault.trigger:
-            if isinstance(edit, RecreatePods | Cycle):
+            if isinstance(edit, RecreatePods | Part | Cycle):
                 yield edit.component
         for name in self.target.components:
             for need in ("start", "request"):

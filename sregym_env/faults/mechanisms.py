@@ -439,6 +439,17 @@ _ALL = (
         kinds=("NetworkPolicy",),
     ),
     Mechanism(
+        "local_traffic_only",
+        "service",
+        (
+            "internal_traffic is_local|same_node|wrong|changed|instead",
+            "service same_node !volume|claim|disk|host_network",
+            "service is_local = node !volume|claim|disk",
+        ),
+        valued=("VALUE internal_traffic|same_node",),
+        kinds=("Service",),
+    ),
+    Mechanism(
         "bypassed_cluster_dns",
         "names",
         (

@@ -26,7 +26,7 @@ _FLAGS: Mapping[str, str] = {
 _SHOPS_OWN = (
     "kafka_producer_leak", "edge_request_filter_cpu_saturation", "rbac_misconfiguration",
     "duplicate_pvc_mounts_astronomy_shop", "liveness_probe_too_aggressive_astronomy_shop", "kafka_poison_pill_hol_block",
-    "internal_traffic_policy_local_astronomy_shop", "kubelet_crash", "kubelet_eviction_threshold_misconfig", "workload_imbalance",
+    "kubelet_crash", "kubelet_eviction_threshold_misconfig", "workload_imbalance",
 )  # fmt: skip
 """Problems of the Astronomy Shop whose fault is nowhere here."""
 
@@ -50,6 +50,7 @@ _REASONS: Mapping[str, str] = {
     "persistent_volume_affinity_violation": "the fault is here, `volume_node_conflict`, on volumes that exist: Social Network has none",
     "priority_preemption_cascade_hotel_reservation": "not yet: priorities and preemption are modelled, a fault of them is not declared",
     "hpa_missing_effective_cpu_request_hotel_reservation": "no user notices as long as the load stays",
+    "internal_traffic_policy_local_astronomy_shop": "the fault is here, `internal_traffic_policy_local`, on what has one pod in every world: recommendation may stand on every node",
     "top_of_rack_router_failure_hotel_reservation": "links between nodes are not modelled",
     "silent_data_corruption": "not yet: a disk that returns wrong bytes is not modelled",
     "expired_tls_hotel_reservation": "no controller serves Ingresses here; a certificate that expires is `webhook_certificate_expired`",

@@ -114,8 +114,9 @@ OBJECTS: Mapping[str, str] = {
     "quota": r"(?<!cpu )(?<!cpu-)(?<!cfs )(?:resource ?-?)?quotas?"
     r"|(?:namespace|memory)(?:'s)?(?: memory)? budget|budget (?:for|of|on) memory|namespace(?:'s)? (?:memory )?(?:limit|cap)",
     # network
-    "policy": r"(?:network|net) ?-?polic(?:y|ies)|netpols?|deny-all(?: polic(?:y|ies))?|(?:ingress|egress|isolation|isolating|deny|traffic) polic(?:y|ies)|np"
+    "policy": r"(?:network|net) ?-?polic(?:y|ies)|netpols?|deny-all(?: polic(?:y|ies))?|(?:ingress|egress|isolation|isolating|deny|(?<!internal )traffic) polic(?:y|ies)|np"
     r"|rule(?:s)? of the network|firewall(?: rule)?s?|netpol",
+    "internal_traffic": r"internal ?-?traffic ?-?polic(?:y|ies)|traffic ?policy local|local (?:internal )?traffic polic(?:y|ies)|(?:internal|traffic) policy (?:of|on|for) (?:the |its )?service",
     # names
     "dns_policy": r"dns ?-?polic(?:y|ies)|dns ?-?config\w*|dns settings?|resolver settings?",
     "nameserver": r"name ?-?servers?|resolvers?|(?:external|public|custom|foreign|outside|wrong|other|google|internet|upstream) dns(?: servers?)?|dns servers?|resolv\.conf|8\.8\.8\.8"
@@ -346,6 +347,8 @@ ACTS: Mapping[str, str] = {
     "public_dns": r"(?:asks?|uses?|using|quer\w+|talks? to|configured with|pointed (?:to|at)|points? (?:to|at)|goes to|go to|sent to|sends|given) (?:\S+ ){0,4}?(?:google(?:'s)?(?: public)? dns|(?:public|external|outside|internet) (?:dns|resolver|name ?server)s?|8\.8\.8\.8)",
     "resolution": r"name resolution|resolution of names|name lookups?|dns (?:quer\w+|requests?|lookups?)",
     "limit_range": r"limit ?ranges?",
+    "same_node": r"(?:same|own|caller's(?: own)?|client's(?: own)?|callers'(?: own)?|clients'(?: own)?|local|one's own|that very) (?:node|machine|host|worker)s?|node-?local|same-node|(?:local|node) only|local (?:pods?|endpoints?|backends?|traffic)",
+    "is_local": r"local",
     "own_selector": r"match ?labels|adopt\w*|(?:deployment|replica ?set|workload|statefulset)(?:'s)? (?:label )?selector|selector of (?:the |its )?(?:deployment|replica ?set)|own template",
     "host_network": r"host ?network\w*",
     "rbac": r"rbac|role ?-?bindings?|cluster ?roles?|bind\w* a role|permissions?|may not|not allowed to",

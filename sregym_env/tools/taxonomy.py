@@ -150,6 +150,12 @@ _ALL = (
         "A NetworkPolicy selects pods and does not allow traffic that they need: connections time out.",
     ),
     KindOfCause(
+        "local_traffic_only",
+        "A Service passes traffic only to pods on the caller's own node",
+        "internalTrafficPolicy of a Service is Local while callers run on nodes without one of its pods: their connections "
+        "time out, though its endpoints are ready.",
+    ),
+    KindOfCause(
         "bypassed_cluster_dns",
         "Pods bypass the cluster's name server and ask one that does not know its names",
         "dnsPolicy or dnsConfig of a pod template points to a name server outside; other pods resolve well.",

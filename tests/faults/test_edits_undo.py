@@ -88,6 +88,7 @@ NEED_NODES = (
     "cordoned_nodes",
     "taint_no_toleration",
     "service_dns_resolution_failure",
+    "internal_traffic_policy_local",
     "latent_sector_error",
     "revoke_auth_mongodb",
     "secret_rotation_stale_credentials",

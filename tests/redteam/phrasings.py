@@ -88,6 +88,12 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "latent sector errors on the data disk of {r} hit {all}",
         "{all} fail with input/output errors reading their data from the bad disk on {r}",
     ),
+    "internal_traffic_policy_local": (
+        "the internalTrafficPolicy of Service {c} is Local, so callers on other nodes cannot connect",
+        "Service {c} has internalTrafficPolicy={wrong} instead of {right}; it serves only pods on the same node",
+        "somebody set internalTrafficPolicy: Local on the service {c}, and its clients run on nodes without a pod of it",
+        "Service {c} only passes traffic to pods on the caller's own node (internalTrafficPolicy Local)",
+    ),
     "liveness_probe_misconfiguration": (
         "{c}'s livenessProbe checks /healthz on port {port}, which nothing serves, so the kubelet keeps killing it",
         "the liveness probe of deployment {c} is misconfigured ({wrong})",

@@ -46,6 +46,11 @@ RIGHT: dict[str, tuple[str, ...]] = {
         "A new initContainer (wait-for-legacy-config) was added to {c}. It blocks forever because the thing it waits for, legacy-config-service, isn't there.",
         "Stuck init container in {c}: wait-for-legacy-config is waiting for legacy-config-service.",
     ),
+    "internal_traffic_policy_local": (
+        "Service {c} is set to internalTrafficPolicy: Local. {a} runs on a node without a pod of {c}, so its connections are dropped.",
+        "Someone changed internalTrafficPolicy of Service {c} from Cluster to Local; only callers on the same node get through.",
+        "The endpoints of {c} are ready, but its Service keeps traffic on the caller's own node (internalTrafficPolicy is Local).",
+    ),
     "latent_sector_error": (
         "Hardware problem on {r}: its disk produces read errors, so {all}, which keep their data there, go down with I/O errors.",
         "WiredTiger panics with Input/output error in {all}. Both sit on node {r}; the drive of that node is failing.",
@@ -311,6 +316,11 @@ NEAR: dict[str, tuple[str, ...]] = {
         "The liveness probe of {c} is misconfigured.",
         "{c} has a sidecar that binds the same port.",
         "{c} cannot mount the ConfigMap legacy-config, which was deleted.",
+    ),
+    "internal_traffic_policy_local": (
+        "A NetworkPolicy blocks traffic to {c}.",
+        "The targetPort of Service {c} is wrong.",
+        "The selector of Service {c} matches no pods, so it has no endpoints.",
     ),
     "latent_sector_error": (
         "Node {r} has been cordoned, so {all} stay Pending.",

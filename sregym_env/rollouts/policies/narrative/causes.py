@@ -166,6 +166,13 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "{Workload} cannot create pods: the quota {name} on memory ({memory}) says that they must specify memory.",
         "New pods of {component} are forbidden by the ResourceQuota {name}, for they declare no memory.",
     ),
+    "local_traffic_only": (
+        "Service {name} has internalTrafficPolicy {wrong}: it passes traffic only to pods on the caller's own node, and callers "
+        "elsewhere time out.",
+        "The internalTrafficPolicy of Service {name} is {wrong}, so {component} is reached only from its own node.",
+        "Callers on other nodes cannot reach {component}: Service {name} is {wrong} in its internalTrafficPolicy; its endpoints "
+        "are ready.",
+    ),
     "network_policy_isolation": (
         "NetworkPolicy {name} selects the pods of {component} and allows {allowed}; their connections time out.",
         "The pods of {component} are cut off by the NetworkPolicy {name}, which allows {allowed}.",
