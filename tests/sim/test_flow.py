@@ -7,6 +7,7 @@ import pytest
 from sregym_env.cluster.disturbances import LinkDelay, LinkLoss, PodFreeze
 from sregym_env.sim.processes.context import evaluation
 from sregym_env.sim.world import SimWorld
+from sregym_env.sim.world.logs import RequestLine
 from sregym_env.sim.world.program import Again, Call, Failure, Flow
 from sregym_env.sim.world.strain import STRAINS, Served, Strain
 from tests.sim.dataplane import FakeProgram, expose, pod, service, web_world
@@ -84,7 +85,9 @@ def test_notes_belong_to_the_request_being_served() -> None:
     expose(world, "app", "web", ["web-1"], 80, ready=False)
     looked = evaluation(world)
     looked.call(client, "front", 80, CALL, rate=4.0)
-    assert list(looked.visits.values())[-1].logs == {"{time} ERR failed": 1.0}
+    assert list(looked.visits.values())[-1].logs == {
+        "{time} ERR failed": RequestLine("{time} ERR failed", 0.0, 1.0)
+    }
 
 
 def test_recursion_ends() -> None:
