@@ -6,7 +6,7 @@ Every value that a diagnosis gives has been printed before, as far as some way o
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from random import Random
@@ -16,6 +16,7 @@ from typing import Any
 from sregym_env.cluster.app import App
 from sregym_env.cluster.targets import kind_of
 from sregym_env.faults.fault import FaultInstance, text
+from sregym_env.kube import quantity
 from sregym_env.rewards.judge import SpecJudge
 from sregym_env.rollouts.policies.narrative.causes import CAUSES
 from sregym_env.tools.causes import Cause
@@ -125,7 +126,7 @@ def printed(value: str, seen: str) -> bool:
     if asked is not None:
         # A way to ask a port: what is printed of it is the port.
         value = asked[2]
-    for form in (value, value.replace("=", ": "), *_separate(value)):
+    for form in _forms(value):
         before = "" if form.startswith("/") else r"(?<![\w.])"
         if re.search(rf"{before}{re.escape(form)}(?!\w)", seen):
             return True
@@ -133,6 +134,21 @@ def printed(value: str, seen: str) -> bool:
 
 
 _ASKED = re.compile(r"(.*) on port (\d+)")
+_COMMAND = re.compile(r"the success of the command `(.+)`")
+_AMOUNT = re.compile(r"\d+(?:\.\d+)?(?:[kMGTPE]i?|Ki|m)")
+
+
+def _forms(value: str) -> Iterator[str]:
+    """A value as it is told, and as kubectl and files write it."""
+    yield from (value, value.replace("=", ": "), *_separate(value))
+    command = _COMMAND.fullmatch(value)
+    if command is not None:
+        yield command[1]
+    if _AMOUNT.fullmatch(value):
+        yield quantity.canonical(value)
+    if value.startswith("*."):
+        # Every name of a zone: the zone, or the expression that matches them.
+        yield from (value[2:], value[2:].replace(".", r"\."))
 
 
 def _separate(value: str) -> tuple[str, ...]:
