@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from sregym_env.cluster.edits import AwaitRollout, ObjectRef, RecreatePods, Restart, Substitute
+from sregym_env.cluster.edits import AwaitRollout, Edit, ObjectRef, RecreatePods, Restart, Substitute
 from sregym_env.cluster.targets import ServiceTarget, services
 from sregym_env.faults.choices import variant
 from sregym_env.faults.drawn import drawn
@@ -27,6 +27,24 @@ class Block:
     """The sed expression that takes them out again."""
     shown: str
     """What it is, in brief."""
+
+    @property
+    def edits(self) -> list[Edit]:
+        """How they come: into the Corefile, with a restart that makes it the one that is served."""
+        return [
+            Substitute(CONFIG, "/data/Corefile", self.before, self.text + self.before),
+            Restart(SERVER),
+            AwaitRollout(SERVER),
+        ]
+
+    @property
+    def remedy(self) -> list[str]:
+        """How they go again."""
+        return [
+            f"kubectl get configmap coredns -n kube-system -o yaml | {self.clean} | kubectl apply -f -",
+            "kubectl rollout restart deployment/coredns -n kube-system",
+            "kubectl rollout status deployment/coredns -n kube-system --timeout=180s",
+        ]
 
 
 def _block(host: str, form: str, other: str) -> Block:
@@ -106,21 +124,11 @@ def service_dns_resolution_failure(
         resource=CONFIG,
         cause=f"The Corefile in ConfigMap kube-system/coredns answers NXDOMAIN for {host} ({block.shown}); clients cannot "
         f"resolve Service {target.name}.",
-        edits=[
-            Substitute(CONFIG, "/data/Corefile", block.before, block.text + block.before),
-            Restart(SERVER),
-            AwaitRollout(SERVER),
-        ],
+        edits=block.edits,
         trigger=[RecreatePods(caller) for caller in target.callers],
         details={"field": "Corefile", "wrong": block.shown},
         facts={"host": host, "service": target.name},
-        remedies=[
-            [
-                f"kubectl get configmap coredns -n kube-system -o yaml | {block.clean} | kubectl apply -f -",
-                "kubectl rollout restart deployment/coredns -n kube-system",
-                "kubectl rollout status deployment/coredns -n kube-system --timeout=180s",
-            ]
-        ],
+        remedies=[block.remedy],
         look=["kubectl get configmap coredns -n kube-system -o yaml"],
         accepts=[SERVER],
         aliases=["coredns"],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from sregym_env.cluster.edits import AwaitRollout, Restart, Substitute
 from sregym_env.cluster.targets import NamespaceTarget, namespaces
 from sregym_env.faults.drawn import drawn
 from sregym_env.faults.fault import Fault, fault
@@ -66,20 +65,10 @@ def stale_coredns_config(
         resource=CONFIG,
         cause=f"The Corefile in ConfigMap kube-system/coredns answers NXDOMAIN for all names of {zone} ({block.shown}); "
         f"clients cannot resolve any Service of namespace {target.name}.",
-        edits=[
-            Substitute(CONFIG, "/data/Corefile", block.before, block.text + block.before),
-            Restart(SERVER),
-            AwaitRollout(SERVER),
-        ],
+        edits=block.edits,
         details={"field": "Corefile", "wrong": block.shown},
         facts={"host": f"*.{zone}", "service": f"of namespace {target.name}"},
-        remedies=[
-            [
-                f"kubectl get configmap coredns -n kube-system -o yaml | {block.clean} | kubectl apply -f -",
-                "kubectl rollout restart deployment/coredns -n kube-system",
-                "kubectl rollout status deployment/coredns -n kube-system --timeout=180s",
-            ]
-        ],
+        remedies=[block.remedy],
         look=["kubectl get configmap coredns -n kube-system -o yaml"],
         accepts=[SERVER],
         aliases=["coredns", "Corefile"],
