@@ -15,6 +15,7 @@ import yaml
 from sregym_env.cli import serving
 from sregym_env.cli.serving import Wanted
 from sregym_env.errors import SREGymError
+from sregym_env.serve.incident import healthy
 from sregym_env.serve.incidents import Incidents
 from tests.serve.processes import posted, serving_process
 
@@ -101,7 +102,7 @@ def test_the_end_of_the_last_episode_is_the_end(tmp_path: Path) -> None:
 def test_a_healthy_cluster_asks_for_nothing(tmp_path: Path) -> None:
     pool = Incidents(tmp_path, lambda *_: None, mode="step")
     try:
-        incident = pool.open({"id": "healthy", "app": "hotel-reservation"}, variation=False)
+        incident = pool.open(healthy("hotel-reservation"), variation=False)
         desk = pool._open_desks[""]
         assert desk.stage == "none" and not pool.finished
         assert not [alert for alert in incident.cluster.hosted.world.alerts() if alert.state == "firing"]
